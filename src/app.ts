@@ -1,0 +1,60 @@
+import { Hono } from 'hono'
+import { secureHeaders } from 'hono/secure-headers'
+import { openRequest } from './entry/request.ts'
+import { notFound } from './domain/errors.ts'
+import { docsPage, docsScript } from './http/docs.ts'
+import type { AppContext, AppEnv } from './http/env.ts'
+import { accessLog } from './http/middleware/access-log.ts'
+import { crossOrigin } from './http/middleware/cors.ts'
+import { rateLimit } from './http/middleware/rate-limit.ts'
+import { requestId } from './http/middleware/request-id.ts'
+import { openApiDocument } from './http/openapi.ts'
+import { answerOf } from './http/refusal.ts'
+import type { Router } from './http/router.ts'
+import { unrouted } from './http/unrouted.ts'
+import { auth } from './modules/auth/routes.ts'
+import { organizations } from './modules/organizations/routes.ts'
+
+export const routers: readonly Router[] = [auth, organizations]
+
+export const operations = routers.flatMap((router) => router.operations)
+
+let document: string | undefined
+
+const refuse = (c: AppContext, error: unknown): Response => {
+  const { status, headers, body } = answerOf(c, error)
+  return new Response(body, { status, headers: { ...headers, 'cache-control': 'no-store' } })
+}
+
+export const app = new Hono<AppEnv>({ strict: false })
+
+app.use(requestId(), accessLog(), secureHeaders({ crossOriginResourcePolicy: 'cross-origin' }), crossOrigin())
+
+app.get('/healthz', async (c) => {
+  const reached = await c.env.DB.prepare('select 1')
+    .first()
+    .then(
+      () => true,
+      () => false,
+    )
+  return c.json(
+    { status: reached ? 'ok' : 'unavailable', database: reached ? 'reached' : 'not reached' },
+    reached ? 200 : 503,
+  )
+})
+app.get('/openapi.json', (c) => {
+  document ??= JSON.stringify(openApiDocument(routers))
+  return c.body(document, 200, { 'content-type': 'application/json', 'cache-control': 'public, max-age=300' })
+})
+app.get('/docs', () => docsPage())
+app.get('/docs/scalar.js', (c) => docsScript(c.env.ASSETS, c.req.url))
+
+app.use('/v1/*', async (c, next) => {
+  c.set('ctx', await openRequest(c))
+  await next()
+})
+app.use('/v1/*', rateLimit())
+for (const { hono } of routers) app.route('/', hono)
+
+app.notFound((c) => refuse(c, c.req.path.startsWith('/v1/') ? unrouted(operations, c.req.path) : notFound()))
+app.onError((error, c) => refuse(c, error))

@@ -1,0 +1,47 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { LostRace } from '../domain/errors.ts'
+import type { Database, Statement } from './database.ts'
+import { isLostRace, violatedUnique } from './failures.ts'
+
+export interface UnitOfWork {
+  db: Database
+  /** Statements that store the request's answer, for the transaction that decides it. */
+  settle: (result: unknown) => Promise<Statement[]>
+}
+
+/**
+ * Aborts the batch unless the statement directly before it changed exactly one row. `json()` of a text that is no JSON
+ * is the one runtime error that plain SQL can raise on a condition.
+ */
+export const changedOne = (): SQL => sql`select case when changes() = 1 then 1 else json('guard') end`
+
+/**
+ * Writes all statements in one transaction and answers `result`. When the request carries an Idempotency-Key, the
+ * answer that it will get is stored in the same transaction.
+ * A failed guard throws LostRace; a violated uniqueness throws what `unique` has for its columns.
+ */
+export async function commit<Result>(
+  unit: UnitOfWork,
+  result: Result,
+  statements: readonly Statement[],
+  unique: Readonly<Record<string, () => Error>> = {},
+): Promise<Result> {
+  await commitPart(unit, [...statements, ...(await unit.settle(result))], unique)
+  return result
+}
+
+/** One transaction of a request that makes several: it does not settle the answer. */
+export async function commitPart(
+  unit: Pick<UnitOfWork, 'db'>,
+  statements: readonly Statement[],
+  unique: Readonly<Record<string, () => Error>> = {},
+): Promise<void> {
+  try {
+    await unit.db.batch(statements)
+  } catch (error) {
+    if (isLostRace(error)) throw new LostRace(error)
+    const columns = violatedUnique(error)
+    const refuse = columns === null ? undefined : unique[columns]
+    throw refuse ? refuse() : error
+  }
+}

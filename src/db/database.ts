@@ -1,0 +1,69 @@
+import { SQL, type SQLWrapper } from 'drizzle-orm'
+import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
+import { AppError } from '../domain/errors.ts'
+import type { Meter } from '../domain/meter.ts'
+import { isTransient } from './failures.ts'
+
+/** A statement with the shape of the rows that it answers, as D1 gives them: column names, integers, text. */
+export type Statement<Row = unknown> = (SQL<Row> | SQLWrapper) & { readonly _row?: Row }
+
+/** A database, or a session of it that knows how fresh its reads are. */
+export type Client = Pick<D1DatabaseSession, 'prepare' | 'batch'> & Partial<Pick<D1DatabaseSession, 'getBookmark'>>
+
+const dialect = new SQLiteSyncDialect()
+
+const overloaded = (error: unknown): never => {
+  if (!isTransient(error)) throw error
+  const headers = { 'retry-after': '1' }
+  throw new AppError('overloaded', 'The database is busy. Try again in a moment.', { headers })
+}
+
+type RowsOf<S extends readonly Statement[]> = { [K in keyof S]: S[K] extends SQL<infer Row> ? Row[] : unknown[] }
+
+/** D1 with a meter. One `batch` is one transaction and one round trip. */
+export class Database {
+  readonly #client: Client
+  readonly meter: Meter
+
+  constructor(client: Client, meter: Meter) {
+    this.#client = client
+    this.meter = meter
+  }
+
+  /** How far this session has read: a client that sends it back sees at least that state. */
+  get bookmark(): string | null {
+    return this.#client.getBookmark?.() ?? null
+  }
+
+  /** All rows of one statement. */
+  async all<Row>(statement: SQL<Row>): Promise<Row[]> {
+    const result = await this.#prepare(statement).all<Row>().catch(overloaded)
+    this.#count(result)
+    this.meter.round_trips++
+    return result.results
+  }
+
+  async first<Row>(statement: SQL<Row>): Promise<Row | undefined> {
+    return (await this.all(statement))[0]
+  }
+
+  /** Runs the statements in order in one transaction: all of them take effect, or none. */
+  async batch<const S extends readonly Statement[]>(statements: S): Promise<RowsOf<S>> {
+    const prepared = statements.map((statement) => this.#prepare(statement))
+    const results = await this.#client.batch(prepared).catch(overloaded)
+    this.meter.round_trips++
+    for (const result of results) this.#count(result)
+    return results.map((result) => result.results) as RowsOf<S>
+  }
+
+  #prepare(statement: Statement): D1PreparedStatement {
+    const { sql, params } = dialect.sqlToQuery(statement.getSQL())
+    return this.#client.prepare(sql).bind(...params)
+  }
+
+  #count({ meta }: D1Result): void {
+    this.meter.queries++
+    this.meter.rows_read += meta.rows_read
+    this.meter.rows_written += meta.rows_written
+  }
+}

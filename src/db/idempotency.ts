@@ -1,0 +1,90 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { changedOne } from './commit.ts'
+import type { Database, Statement } from './database.ts'
+
+export interface IdempotencyKey {
+  callerId: string
+  keyHash: string
+}
+
+/** An answer as it is stored; `body` is sealed by the caller's own key. */
+export interface StoredAnswer {
+  status: number
+  headers: string
+  body: string
+}
+
+interface KeyRow {
+  fingerprint: string
+  lease_id: string
+  status: number | null
+  headers: string | null
+  body: string | null
+}
+
+export type Claim =
+  | { state: 'claimed' }
+  | { state: 'in_progress' }
+  | { state: 'other_request' }
+  | { state: 'answered'; answer: StoredAnswer }
+
+const leaseMs = 60_000
+const keepMs = 86_400_000
+
+/** Who works on a request with an Idempotency-Key, and what was answered to it. */
+export class IdempotencyStore {
+  readonly #db: Database
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  /** Takes the key for `lease`; an unanswered claim older than a minute is taken over from a request that died. */
+  async claim(key: IdempotencyKey, lease: string, fingerprint: string, now: number): Promise<Claim> {
+    const take = sql`insert into idempotency_keys (caller_id, key_hash, fingerprint, lease_id, lease_until, expires_at)
+      values (${key.callerId}, ${key.keyHash}, ${fingerprint}, ${lease}, ${now + leaseMs}, ${now + keepMs})
+      on conflict (caller_id, key_hash) do update set fingerprint = excluded.fingerprint, lease_id = excluded.lease_id,
+        lease_until = excluded.lease_until, expires_at = excluded.expires_at, status = null, headers = null, body = null
+      where idempotency_keys.expires_at <= ${now} or (idempotency_keys.status is null
+        and idempotency_keys.lease_until <= ${now} and idempotency_keys.fingerprint = excluded.fingerprint)`
+    const read = sql<KeyRow>`select fingerprint, lease_id, status, headers, body from idempotency_keys where ${this.#is(key)}`
+    const [, [row]] = await this.#db.batch([take, read])
+    if (!row || row.lease_id === lease) return { state: 'claimed' }
+    if (row.fingerprint !== fingerprint) return { state: 'other_request' }
+    const { status, headers, body } = row
+    if (status === null || headers === null || body === null) return { state: 'in_progress' }
+    return { state: 'answered', answer: { status, headers, body } }
+  }
+
+  /** Statements that store the answer; they abort their batch when the lease went to somebody else meanwhile. */
+  settle(key: IdempotencyKey, lease: string, answer: StoredAnswer): Statement[] {
+    const { status, headers, body } = answer
+    const store = sql`update idempotency_keys set status = ${status}, headers = ${headers}, body = ${body}
+      where ${this.#is(key)} and lease_id = ${lease} and status is null`
+    return [store, changedOne()]
+  }
+
+  async store(key: IdempotencyKey, lease: string, answer: StoredAnswer): Promise<void> {
+    const [statement] = this.settle(key, lease, answer)
+    if (statement) await this.#db.batch([statement])
+  }
+
+  /** Gives the key back unanswered: the same request may be tried again. */
+  async release(key: IdempotencyKey, lease: string): Promise<void> {
+    await this.#db.batch([
+      sql`delete from idempotency_keys where ${this.#is(key)} and lease_id = ${lease} and status is null`,
+    ])
+  }
+
+  #is(key: IdempotencyKey): SQL {
+    return sql`caller_id = ${key.callerId} and key_hash = ${key.keyHash}`
+  }
+}
+
+/** Forgets at most `limit` keys whose day is over. */
+export async function forgetExpiredKeys(db: Database, now: number, limit = 1000): Promise<void> {
+  await db.batch([
+    sql`delete from idempotency_keys where (caller_id, key_hash) in
+      (select caller_id, key_hash from idempotency_keys where expires_at <= ${now} limit ${limit})`,
+  ])
+}

@@ -1,0 +1,31 @@
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+
+export const accessTokens = sqliteTable('access_tokens', {
+  id: text().primaryKey(),
+  account_id: text().notNull(),
+  organization_id: text(),
+  name: text().notNull(),
+  token_hash: text().notNull(),
+  shown: text().notNull(),
+  scopes: text().notNull(),
+  created_at: integer().notNull(),
+  expires_at: integer(),
+  revoked_at: integer(),
+  last_used_at: integer(),
+})
+
+export const idempotencyKeys = sqliteTable(
+  'idempotency_keys',
+  {
+    caller_id: text().notNull(),
+    key_hash: text().notNull(),
+    fingerprint: text().notNull(),
+    lease_id: text().notNull(),
+    lease_until: integer().notNull(),
+    expires_at: integer().notNull(),
+    status: integer(),
+    headers: text(),
+    body: text(),
+  },
+  (table) => [primaryKey({ columns: [table.caller_id, table.key_hash] })],
+)

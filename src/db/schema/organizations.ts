@@ -1,0 +1,38 @@
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+
+export const organizations = sqliteTable('organizations', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  slug: text().notNull(),
+  version: integer().notNull().default(1),
+  search: text().notNull(),
+  created_at: integer().notNull(),
+  modified_at: integer().notNull(),
+})
+
+export const accounts = sqliteTable('accounts', {
+  id: text().primaryKey(),
+  email: text().notNull(),
+  created_at: integer().notNull(),
+  last_seen_at: integer(),
+})
+
+export const events = sqliteTable('events', {
+  id: text().primaryKey(),
+  organization_id: text().notNull(),
+  name: text().notNull(),
+  search: text().notNull(),
+  created_at: integer().notNull(),
+  modified_at: integer().notNull(),
+})
+
+export const members = sqliteTable('members', {
+  id: text().primaryKey(),
+  organization_id: text().notNull(),
+  edition_id: text(),
+  account_id: text().notNull(),
+  role: text().notNull(),
+  first_name: text().notNull(),
+  last_name: text().notNull(),
+  created_at: integer().notNull(),
+})

@@ -1,0 +1,33 @@
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+
+export const users = sqliteTable('users', {
+  seq: integer().primaryKey(),
+  id: text().notNull(),
+  organization_id: text().notNull(),
+  email: text(),
+  phone_number: text(),
+  first_name: text().notNull().default(''),
+  last_name: text().notNull().default(''),
+  locale: text().notNull(),
+  msg_channel: text().notNull(),
+  is_verified: integer().notNull().default(0),
+  is_active: integer().notNull().default(1),
+  metadata: text().notNull().default('{}'),
+  email_folded: text().notNull().default(''),
+  phone_digits: text().notNull().default(''),
+  search: text().notNull(),
+  last_seen_at: integer(),
+  version: integer().notNull().default(1),
+  created_at: integer().notNull(),
+  modified_at: integer().notNull(),
+})
+
+export const userEditions = sqliteTable(
+  'user_editions',
+  {
+    edition_id: text().notNull(),
+    user_id: text().notNull(),
+    created_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.edition_id, table.user_id] })],
+)

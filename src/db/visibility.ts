@@ -1,0 +1,36 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { type Caller, type Reach, reachOf, type RoleCode } from '../domain/access.ts'
+
+/** An id list of any length as one bound parameter. */
+export const inList = (column: SQL, values: readonly (string | number)[]): SQL =>
+  sql`${column} in (select value from json_each(${JSON.stringify(values)}))`
+
+const either = (conditions: SQL[]): SQL => {
+  if (conditions.length === 0) return sql`0`
+  return conditions.length === 1 && conditions[0] ? conditions[0] : sql`(${sql.join(conditions, sql` or `)})`
+}
+
+/** How a table says where its rows stand: the SQL that holds for rows of one organisation, and of one edition. */
+export interface Standing {
+  inOrganizations: (ids: readonly string[]) => SQL
+  inEditions: (ids: readonly string[]) => SQL
+}
+
+export const standing = (organization: SQL, edition: SQL): Standing => ({
+  inOrganizations: (ids) => inList(organization, ids),
+  inEditions: (ids) => inList(edition, ids),
+})
+
+/** True for the rows that the caller reaches through one of `roles`; every read of the API goes through this. */
+export function visible(caller: Caller, table: Standing, roles?: readonly RoleCode[]): SQL {
+  const reach = reachOf(caller, roles)
+  return reach.all ? sql`1` : within(reach, table)
+}
+
+function within(reach: Extract<Reach, { all: false }>, table: Standing): SQL {
+  const editions = reach.editions.flatMap((grant) => grant.edition_id ?? [])
+  return either([
+    ...(reach.organizations.length ? [table.inOrganizations(reach.organizations)] : []),
+    ...(editions.length ? [table.inEditions(editions)] : []),
+  ])
+}

@@ -1,0 +1,71 @@
+/** The six roles as `operations` name them: organisation or edition, then admin, manager or viewer. */
+export const roleCodes = ['OA', 'OM', 'OV', 'EA', 'EM', 'EV'] as const
+export type RoleCode = (typeof roleCodes)[number]
+
+export const memberRoles = ['admin', 'manager', 'viewer'] as const
+export type MemberRole = (typeof memberRoles)[number]
+
+export const tokenScopes = ['read', 'write'] as const
+export type TokenScope = (typeof tokenScopes)[number]
+
+/** A membership: in the whole organisation, or, with `edition_id`, in that edition only. */
+export interface Grant {
+  organization_id: string
+  edition_id: string | null
+  role: MemberRole
+}
+
+export interface Caller {
+  /** Account id, or `root` for the platform's superuser. */
+  id: string
+  email: string | null
+  is_superuser: boolean
+  grants: readonly Grant[]
+  scopes: readonly TokenScope[]
+  credential: {
+    kind: 'token' | 'oidc' | 'root'
+    id: string | null
+    /** The one organisation that the token is bound to, or null. */
+    organization_id: string | null
+  }
+}
+
+/**
+ * Where a resource stands. `editions` are the editions it belongs to; none means a row of the organisation itself,
+ * which only organisation roles reach; `any` means that every role inside the organisation reaches it.
+ */
+export interface Place {
+  organization_id: string
+  editions: readonly string[] | 'any'
+}
+
+const letter = { admin: 'A', manager: 'M', viewer: 'V' } as const
+
+const roleOf = (grant: Grant): RoleCode => `${grant.edition_id === null ? 'O' : 'E'}${letter[grant.role]}`
+
+const covers = (grant: Grant, place: Place): boolean =>
+  grant.organization_id === place.organization_id &&
+  (grant.edition_id === null || place.editions === 'any' || place.editions.includes(grant.edition_id))
+
+export const rolesAt = (caller: Caller, place: Place): RoleCode[] =>
+  caller.grants.filter((grant) => covers(grant, place)).map(roleOf)
+
+export const mayAt = (caller: Caller, allowed: readonly RoleCode[], place: Place): boolean =>
+  caller.is_superuser || rolesAt(caller, place).some((role) => allowed.includes(role))
+
+export const mayAnywhere = (caller: Caller, allowed: readonly RoleCode[]): boolean =>
+  caller.is_superuser || caller.grants.some((grant) => allowed.includes(roleOf(grant)))
+
+/** What the caller reaches through the allowed roles: everything, or whole organisations and single editions. */
+export type Reach = { all: true } | { all: false; organizations: string[]; editions: Grant[] }
+
+export function reachOf(caller: Caller, allowed: readonly RoleCode[] = roleCodes): Reach {
+  if (caller.is_superuser) return { all: true }
+  const granted = caller.grants.filter((grant) => allowed.includes(roleOf(grant)))
+  const organizations = granted.filter((grant) => grant.edition_id === null).map((grant) => grant.organization_id)
+  return {
+    all: false,
+    organizations,
+    editions: granted.filter((grant) => grant.edition_id !== null && !organizations.includes(grant.organization_id)),
+  }
+}

@@ -1,0 +1,107 @@
+/** Every refusal of the API by its stable code, with the HTTP status it goes out with. */
+export const errorStatus = {
+  validation_error: 400,
+  malformed_body: 400,
+  malformed_request: 400,
+  not_authenticated: 401,
+  permission_denied: 403,
+  insufficient_scope: 403,
+  not_found: 404,
+  invalid_page: 404,
+  method_not_allowed: 405,
+  edition_archived: 409,
+  idempotency_in_progress: 409,
+  invalid_transition: 409,
+  last_admin: 409,
+  write_conflict: 409,
+  precondition_failed: 412,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  idempotency_key_reused: 422,
+  rate_limited: 429,
+  internal_error: 500,
+  overloaded: 503,
+} as const satisfies Record<string, number>
+
+export type ErrorCode = keyof typeof errorStatus
+
+/** One thing wrong with the request: `pointer` leads to it inside the body; it is null for parameters. */
+export interface FieldError {
+  code: string
+  detail: string
+  attr: string | null
+  pointer: string | null
+}
+
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly errors: readonly FieldError[]
+  /** Extension members of the problem document. */
+  readonly extra: Readonly<Record<string, unknown>>
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    options: {
+      errors?: readonly FieldError[]
+      extra?: Record<string, unknown>
+      headers?: Record<string, string>
+    } = {},
+  ) {
+    super(detail)
+    this.code = code
+    this.errors = options.errors ?? []
+    this.extra = options.extra ?? {}
+    this.headers = options.headers ?? {}
+  }
+}
+
+type Path = readonly PropertyKey[]
+
+/** RFC 6901 pointer in its URI fragment form, as RFC 9457 shows it: `#/blocks/0/type`. */
+export const pointerTo = (path: Path): string =>
+  `#${path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')}`
+
+export const fieldError = (path: Path, code: string, detail: string): FieldError => ({
+  code,
+  detail,
+  attr: path.map(String).join('.') || null,
+  pointer: pointerTo(path),
+})
+
+export const parameterError = (name: string | null, code: string, detail: string): FieldError => ({
+  code,
+  detail,
+  attr: name,
+  pointer: null,
+})
+
+export const invalid = (...errors: FieldError[]): AppError =>
+  new AppError(
+    'validation_error',
+    errors.length === 1 ? '1 field is invalid.' : `${errors.length} fields are invalid.`,
+    {
+      errors,
+    },
+  )
+
+/** One answer for what does not exist and what the caller may not see: nobody learns which. */
+export const notFound = (): AppError => new AppError('not_found', 'Not found.')
+
+/** An id in a body that does not exist, or belongs to somebody else: the two are not told apart. */
+export const doesNotExist = (...path: string[]): AppError =>
+  invalid(fieldError(path, 'does_not_exist', 'Object does not exist.'))
+
+export const permissionDenied = (requiredRoles: readonly string[], errors: readonly FieldError[] = []): AppError =>
+  new AppError('permission_denied', 'Your role does not allow this operation.', {
+    errors,
+    extra: { required_roles: requiredRoles },
+  })
+
+/** Another writer was faster: nothing was written, and the request may be decided again on the new state. */
+export class LostRace extends Error {
+  constructor(cause: unknown) {
+    super('Another writer was faster.', { cause })
+  }
+}

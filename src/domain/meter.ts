@@ -1,0 +1,9 @@
+/** What a request cost at the database; D1 bills by rows read and written. */
+export interface Meter {
+  queries: number
+  round_trips: number
+  rows_read: number
+  rows_written: number
+}
+
+export const newMeter = (): Meter => ({ queries: 0, round_trips: 0, rows_read: 0, rows_written: 0 })

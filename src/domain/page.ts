@@ -1,0 +1,31 @@
+export interface PageRequest {
+  page: number
+  size: number
+  /** Sort keys of the row before this page, when the link that was followed carries them. */
+  after: readonly (string | number)[] | null
+}
+
+export interface Page<Row> {
+  rows: Row[]
+  count: number
+  page: number
+  size: number
+  /** Sort keys of the last row: where the next page goes on. Null on the last page. */
+  after: (string | number)[] | null
+}
+
+/** One key of an asked order: `desc` for a leading minus. */
+export interface OrderBy<Name extends string> {
+  name: Name
+  desc: boolean
+}
+
+/** The keys of an order, or of the group's own order (`-created`) when none was asked for. */
+export function sortBy<Name extends string, By>(
+  asked: readonly OrderBy<Name>[],
+  otherwise: Name | `-${Name}`,
+  keys: Record<Name, By>,
+): { by: By; desc: boolean }[] {
+  const own = { name: otherwise.replace(/^-/, '') as Name, desc: otherwise.startsWith('-') }
+  return (asked.length ? asked : [own]).map(({ name, desc }) => ({ by: keys[name], desc }))
+}

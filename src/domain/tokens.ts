@@ -1,0 +1,40 @@
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const prefix = 'ecm_'
+const secretLength = 30
+const checkLength = 6
+
+/** Characters of a token that may be shown again: enough to recognise it, useless to a thief. */
+export const shownLength = prefix.length + 4
+
+const base62 = (value: number, length: number): string => {
+  let text = ''
+  for (let rest = value; text.length < length; rest = Math.floor(rest / 62)) text = alphabet[rest % 62] + text
+  return text
+}
+
+/** CRC-32 (IEEE 802.3), as an unsigned integer. */
+export function crc32(text: string): number {
+  let crc = 0xffffffff
+  for (const byte of new TextEncoder().encode(text)) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
+  }
+  return (crc ^ 0xffffffff) >>> 0
+}
+
+const withCheck = (secret: string): string => prefix + secret + base62(crc32(secret), checkLength)
+
+/** A fresh access token from random bytes; bytes of 248 and more are left out, so that every character is equally likely. */
+export function mintToken(randomBytes: (length: number) => Uint8Array): string {
+  let secret = ''
+  while (secret.length < secretLength)
+    for (const byte of randomBytes(secretLength))
+      if (byte < 248 && secret.length < secretLength) secret += alphabet[byte % 62]
+  return withCheck(secret)
+}
+
+/** False for anything that this service cannot have issued: a typing error costs no look-up. */
+export const isWellFormedToken = (token: string): boolean =>
+  token.length === prefix.length + secretLength + checkLength &&
+  /^[0-9A-Za-z]+$/.test(token.slice(prefix.length)) &&
+  withCheck(token.slice(prefix.length, prefix.length + secretLength)) === token

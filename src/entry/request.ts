@@ -1,0 +1,55 @@
+import type { Config, Ctx } from '../context.ts'
+import { Database } from '../db/database.ts'
+import { IdempotencyStore } from '../db/idempotency.ts'
+import { newId } from '../domain/ids.ts'
+import { oidcProvider } from '../gateways/identity/oidc.ts'
+import type { AppContext, Bindings } from '../http/env.ts'
+import { logError } from '../http/log.ts'
+import { authenticate } from '../modules/auth/index.ts'
+
+export function readConfig(env: Bindings): Config {
+  const environment = env.ENVIRONMENT as Config['environment']
+  return {
+    environment: ['development', 'test'].includes(environment) ? environment : 'production',
+    rateLimitPerMinute: Number(env.RATE_LIMIT_PER_MINUTE) || 0,
+    rootToken: env.ROOT_TOKEN ?? null,
+    oidc: env.OIDC_ISSUER && env.OIDC_AUDIENCE ? { issuer: env.OIDC_ISSUER, audience: env.OIDC_AUDIENCE } : null,
+  }
+}
+
+export const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length))
+
+const bookmarkPattern = /^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/
+
+/**
+ * What a request works with: its caller, and the database that it may use. Reads go to the nearest replica that has
+ * seen the client's bookmark; writes, and the question who calls, go to the primary.
+ */
+export async function openRequest(c: AppContext): Promise<Ctx> {
+  const config = readConfig(c.env)
+  const { meter, requestId } = c.var
+  const primary = new Database(c.env.DB.withSession('first-primary'), meter)
+  const now = Date.now()
+  const identity = config.oidc && oidcProvider(config.oidc)
+  const credentials = { db: primary, rootToken: config.rootToken, identity, now }
+  const { caller, touch } = await authenticate(c.req.header('authorization'), credentials)
+  if (touch) c.executionCtx.waitUntil(touch().catch((error: unknown) => logError(requestId, error)))
+  return {
+    caller,
+    db: isRead(c) ? new Database(c.env.DB.withSession(replica(c)), meter) : primary,
+    requestId,
+    config,
+    now: () => now,
+    newId: (kind) => newId(kind, now, Math.random),
+    randomBytes,
+    idempotency: new IdempotencyStore(primary),
+    settle: async () => [],
+  }
+}
+
+const isRead = (c: AppContext): boolean => c.req.method === 'GET' || c.req.method === 'HEAD'
+
+function replica(c: AppContext): D1SessionBookmark | D1SessionConstraint {
+  const bookmark = c.req.header('x-d1-bookmark')
+  return bookmark && bookmarkPattern.test(bookmark) ? bookmark : 'first-unconstrained'
+}

@@ -1,0 +1,5 @@
+/** Proves who a bearer token of an identity provider speaks for. */
+export interface IdentityProvider {
+  /** The verified e-mail address of a valid token, in lower case; null for any other token. */
+  verifiedEmail(token: string, now: number): Promise<string | null>
+}

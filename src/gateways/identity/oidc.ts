@@ -1,0 +1,42 @@
+import { createRemoteJWKSet, jwtVerify, type JWTVerifyGetKey } from 'jose'
+import type { IdentityProvider } from './identity.ts'
+
+const algorithms = ['RS256', 'ES256', 'EdDSA']
+const keysKeptMs = 600_000
+const clockToleranceSeconds = 60
+
+/** Keys by issuer, shared by the requests of this isolate. A key id that is not there yet is fetched at once. */
+const keysOf = new Map<string, JWTVerifyGetKey>()
+
+async function discover(issuer: string): Promise<JWTVerifyGetKey> {
+  const known = keysOf.get(issuer)
+  if (known) return known
+  const response = await fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, {
+    signal: AbortSignal.timeout(5000),
+  })
+  if (!response.ok) throw new Error(`OIDC discovery of the issuer answered ${response.status}`)
+  const { jwks_uri: jwksUri } = await response.json<{ jwks_uri: string }>()
+  const keys = createRemoteJWKSet(new URL(jwksUri), { cacheMaxAge: keysKeptMs })
+  keysOf.set(issuer, keys)
+  return keys
+}
+
+/** Tokens of one OpenID Connect issuer, made for one audience. */
+export const oidcProvider = (options: { issuer: string; audience: string }): IdentityProvider => ({
+  async verifiedEmail(token, now) {
+    const keys = await discover(options.issuer)
+    try {
+      const { payload } = await jwtVerify<{ email?: unknown; email_verified?: unknown }>(token, keys, {
+        ...options,
+        algorithms,
+        clockTolerance: clockToleranceSeconds,
+        currentDate: new Date(now),
+        requiredClaims: ['sub', 'exp'],
+      })
+      return payload.email_verified === true && typeof payload.email === 'string' ? payload.email.toLowerCase() : null
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_J')) return null
+      throw error
+    }
+  },
+})

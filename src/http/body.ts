@@ -1,0 +1,79 @@
+import { AppError, fieldError, invalid } from '../domain/errors.ts'
+import type { AppContext } from './env.ts'
+
+const maxBytes = 1_000_000
+const maxDepth = 64
+
+const tooLarge = () => new AppError('body_too_large', `The body is larger than ${maxBytes} bytes.`)
+
+/** The whole body, or 413 as soon as it is known to be over the limit. */
+export async function readBody(c: AppContext): Promise<Uint8Array<ArrayBuffer>> {
+  if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw tooLarge()
+  const stream = c.req.raw.body
+  if (!stream) return new Uint8Array()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of stream) {
+    size += chunk.byteLength
+    if (size > maxBytes) throw tooLarge()
+    chunks.push(chunk)
+  }
+  const body = new Uint8Array(size)
+  let offset = 0
+  for (const chunk of chunks) {
+    body.set(chunk, offset)
+    offset += chunk.byteLength
+  }
+  return body
+}
+
+const malformed = (code: string, detail: string) =>
+  new AppError('malformed_body', detail, { errors: [fieldError([], code, detail)] })
+
+/** The body as a JSON object. Text that cannot be stored (NUL, half surrogate pairs) and bottomless nesting are refused. */
+export function parseJson(bytes: Uint8Array, contentType: string | undefined): Record<string, unknown> {
+  if (!/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType ?? ''))
+    throw new AppError('unsupported_media_type', 'Send the body as application/json.')
+  const text = decode(bytes)
+  if (text.trim() === '') throw malformed('required', 'A JSON body is required.')
+  const value = parse(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw malformed('invalid_type', 'The body must be a JSON object.')
+  checkText(value)
+  return value as Record<string, unknown>
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes)
+  } catch {
+    throw malformed('invalid_utf8', 'The body is not valid UTF-8.')
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw malformed(
+      'invalid_json',
+      `The body is not valid JSON: ${error instanceof Error ? error.message : 'unreadable'}`,
+    )
+  }
+}
+
+const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
+
+function checkText(root: object): void {
+  const open: { value: object; path: PropertyKey[] }[] = [{ value: root, path: [] }]
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { value, path } = next
+    if (path.length >= maxDepth) throw invalid(fieldError(path.slice(0, 8), 'too_deep', `At most ${maxDepth} levels.`))
+    for (const [key, child] of Object.entries(value)) {
+      const at = [...path, key]
+      if (!isStorable(key) || (typeof child === 'string' && !isStorable(child)))
+        throw invalid(fieldError(at, 'invalid_characters', 'NUL and half surrogate pairs are not text.'))
+      if (typeof child === 'object' && child !== null) open.push({ value: child, path: at })
+    }
+  }
+}

@@ -1,0 +1,52 @@
+const script = '/docs/scalar.js'
+
+/** Nothing is loaded from anywhere but this service. Scalar sets styles from its script, so inline styles are allowed. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const configuration = {
+  withDefaultFonts: false,
+  telemetry: false,
+  hideClientButton: true,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+}
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Event Commerce Management Service: API</title>
+</head>
+<body>
+<script id="api-reference" data-url="/openapi.json" data-configuration='${JSON.stringify(configuration)}'></script>
+<script src="${script}"></script>
+</body>
+</html>`
+
+export const docsPage = (): Response =>
+  new Response(page, {
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': policy,
+      'cache-control': 'public, max-age=3600',
+    },
+  })
+
+/** The program of the page, from the assets that are deployed with the Worker. */
+export async function docsScript(assets: Fetcher, origin: string): Promise<Response> {
+  const found = await assets.fetch(new URL('/standalone.js', origin))
+  return new Response(found.body, {
+    status: found.status,
+    headers: { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'public, max-age=86400' },
+  })
+}

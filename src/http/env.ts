@@ -1,0 +1,21 @@
+import type { Context } from 'hono'
+import type { Ctx } from '../context.ts'
+import type { Meter } from '../domain/meter.ts'
+
+/** Bindings and the secrets that no generated type knows. */
+export type Bindings = Env & { ROOT_TOKEN?: string }
+
+export interface Variables {
+  requestId: string
+  /** Set once the caller is known. */
+  ctx: Ctx
+  meter: Meter
+  operationId: string | undefined
+}
+
+export interface AppEnv {
+  Bindings: Bindings
+  Variables: Variables
+}
+
+export type AppContext = Context<AppEnv>

@@ -1,0 +1,81 @@
+import { z } from '@hono/zod-openapi'
+import { languages, type TranslatedDict } from '../domain/languages.ts'
+
+/** Shapes that the contracts of several groups share. */
+
+const idExample = '01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
+
+export const Id = (prefix: string) =>
+  z
+    .string()
+    .max(64)
+    .openapi({ example: `${prefix}_${idExample}` })
+
+export const IdParams = (prefix: string) =>
+  z.object({ id: z.string().openapi({ param: { name: 'id', in: 'path' }, example: `${prefix}_${idExample}` }) })
+
+export const Timestamp = z.iso.datetime().openapi({ example: '2026-06-01T08:00:00.000Z' })
+
+/** ISO 8601 with `Z` or an offset in, milliseconds UTC out. */
+export const Instant = z.iso
+  .datetime({ offset: true, error: 'A date and time with Z or an offset, as in 2026-06-01T10:00:00+02:00.' })
+  .transform((text, context) => {
+    const instant = Date.parse(text)
+    if (Number.isFinite(instant)) return instant
+    context.addIssue({ code: 'custom', params: { code: 'invalid_date' }, message: 'No such date.' })
+    return z.NEVER
+  })
+  .openapi({ type: 'string', format: 'date-time', example: '2026-06-01T10:00:00+02:00' })
+
+/** Required text that is more than white space; surrounding white space is cut off. */
+export const RequiredText = (max: number) => z.string().trim().min(1).max(max)
+
+const maxJsonBytes = 16_384
+
+/** A free JSON object of the client's, at most 16 KB. */
+export const JsonObject = z
+  .record(z.string(), z.unknown())
+  .refine((value) => JSON.stringify(value).length <= maxJsonBytes, {
+    params: { code: 'max_length' },
+    message: `At most ${maxJsonBytes} bytes of JSON.`,
+  })
+  .openapi({ type: 'object', example: { internal_code: 'A-17' } })
+
+export const LanguageCode = z.enum(languages)
+
+export const Translated = (max: number) =>
+  z
+    .record(z.string(), z.string().max(max))
+    .superRefine((value, context) => {
+      for (const key of Object.keys(value))
+        if (!(languages as readonly string[]).includes(key))
+          context.addIssue({
+            code: 'custom',
+            path: [key],
+            params: { code: 'unknown_language' },
+            message: `One of ${languages.join(', ')}.`,
+          })
+    })
+    .transform((value) => value as TranslatedDict)
+    .openapi({ type: 'object', example: { en: 'Summer festival', da: 'Sommerfestival' } })
+
+export const Image = z
+  .object({ thumbnail: z.string(), optimized: z.string(), large: z.string(), original: z.string() })
+  .openapi('Image')
+
+export const OrganizationSummary = z
+  .object({ id: Id('org'), name: z.string(), slug: z.string(), avatar: Image.nullable() })
+  .openapi('OrganizationSummary')
+
+export const EditionSummary = z
+  .object({
+    id: Id('edt'),
+    full_name: z.string(),
+    slug: z.string(),
+    start_date: Timestamp.nullable(),
+    end_date: Timestamp.nullable(),
+    timezone: z.string(),
+    is_draft: z.boolean(),
+    published_at: Timestamp.nullable(),
+  })
+  .openapi('EditionSummary')

@@ -1,0 +1,12 @@
+/** One line of JSON on standard output: request ids and operation ids, never personal data. */
+export const logLine = (line: Record<string, unknown>): void => console.log(JSON.stringify(line))
+
+export const logError = (requestId: string, error: unknown): void =>
+  console.error(
+    JSON.stringify({
+      level: 'error',
+      request_id: requestId,
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      cause: error instanceof Error && error.cause instanceof Error ? error.cause.message : undefined,
+    }),
+  )

@@ -1,0 +1,37 @@
+import { cors } from 'hono/cors'
+import type { AppEnv } from '../env.ts'
+
+const exposed = [
+  'ETag',
+  'Link',
+  'Location',
+  'Retry-After',
+  'RateLimit-Policy',
+  'Idempotency-Replayed',
+  'X-Request-Id',
+  'X-D1-Bookmark',
+]
+
+const isLocal = (origin: string): boolean => /^http:\/\/(localhost|127\.0\.0\.1)(:\d+)?$/.test(origin)
+
+/** Browsers of the configured origins; in development those of this machine too. */
+export const crossOrigin = () =>
+  cors({
+    origin: (origin, c: { env: AppEnv['Bindings'] }) => {
+      const allowed = c.env.CORS_ORIGINS.split(',').map((entry) => entry.trim())
+      const local = c.env.ENVIRONMENT === 'development' && isLocal(origin)
+      return origin && (local || allowed.includes(origin)) ? origin : null
+    },
+    allowMethods: ['GET', 'POST', 'PATCH', 'DELETE'],
+    allowHeaders: [
+      'Authorization',
+      'Content-Type',
+      'Idempotency-Key',
+      'If-Match',
+      'If-None-Match',
+      'X-D1-Bookmark',
+      'X-Request-Id',
+    ],
+    exposeHeaders: exposed,
+    maxAge: 86_400,
+  })

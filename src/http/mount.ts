@@ -1,0 +1,227 @@
+import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../context.ts'
+import { mayAnywhere, mayAt, type Place, rolesAt } from '../domain/access.ts'
+import { sha256, toBase64Url } from '../domain/encoding.ts'
+import { AppError, doesNotExist, LostRace, permissionDenied } from '../domain/errors.ts'
+import type { Page, PageRequest } from '../domain/page.ts'
+import { parseJson, readBody } from './body.ts'
+import type { AppContext } from './env.ts'
+import * as idempotency from './idempotency.ts'
+import { pageLinks, pageRequest } from './list-query.ts'
+import type { Operation } from './operation.ts'
+import type { Answer } from './problem.ts'
+import { answerOf } from './refusal.ts'
+import type { Router } from './router.ts'
+import { parseBody, parseQuery } from './validation.ts'
+
+/** What a path names, and where it stands; null when the look-up itself has judged the caller. */
+export interface Located {
+  place: Place | null
+}
+
+interface Input<P, Q, B, Loaded> {
+  params: P
+  query: Q
+  body: B
+  loaded: Loaded
+}
+
+/**
+ * How an operation is done: `load` finds what the path names (404 when the caller may not see it), then the role is
+ * judged at its place, then the body is read, then `handle` decides and commits, then `present` gives the answer.
+ */
+export interface Handling<P, Q, B, R, Loaded extends Located | undefined, Result> {
+  load?: (ctx: Ctx, params: P) => Promise<Loaded>
+  /** Where a body asks to write: the role is judged there. */
+  target?: (body: B) => { organization_id: string; edition_id?: string | null | undefined }
+  handle: (ctx: Ctx, input: Input<P, Q, B, Loaded>) => Promise<Result>
+  /** Left out by operations that answer nothing. */
+  present?: (result: Result, ctx: Ctx) => R
+  /** The representation that `If-Match` speaks of, where it is not the answer. */
+  represent?: (loaded: Loaded, ctx: Ctx) => unknown
+  /** Address of what was created. */
+  location?: (body: R) => string
+}
+
+const maxTries = 5
+
+export const etagOf = async (body: string): Promise<string> => `"${toBase64Url((await sha256(body)).slice(0, 16))}"`
+
+const matches = (header: string, etag: string): boolean =>
+  header.trim() === '*' || header.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag)
+
+function judge(ctx: Ctx, operation: Operation): void {
+  if (operation.method !== 'get' && !ctx.caller.scopes.includes('write'))
+    throw new AppError('insufficient_scope', 'This token may only read.', { extra: { required_scope: 'write' } })
+  if (!mayAnywhere(ctx.caller, operation.roles)) throw permissionDenied(operation.roles)
+}
+
+function judgeTarget(
+  ctx: Ctx,
+  operation: Operation,
+  target: { organization_id: string; edition_id?: string | null | undefined },
+) {
+  const { organization_id, edition_id } = target
+  const place: Place = { organization_id, editions: edition_id ? [edition_id] : [] }
+  if (mayAt(ctx.caller, operation.roles, place)) return
+  if (!rolesAt(ctx.caller, { organization_id, editions: 'any' }).length) throw doesNotExist('organization_id')
+  if (edition_id && !rolesAt(ctx.caller, place).length) throw doesNotExist('edition_id')
+  throw permissionDenied(operation.roles)
+}
+
+const jsonType = { 'content-type': 'application/json' }
+
+export function mount<
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  R extends z.ZodType,
+  Result,
+  Loaded extends Located | undefined = undefined,
+>(
+  router: Router,
+  operation: Operation<P, Q, B, R>,
+  handling: Handling<z.output<P>, z.output<Q>, z.output<B>, z.input<R>, Loaded, Result>,
+): void {
+  const { load, target, handle, present, represent, location } = handling
+
+  async function succeed(ctx: Ctx, result: Result): Promise<Answer> {
+    if (!present) return { status: operation.status, headers: {}, body: '' }
+    const value = present(result, ctx)
+    const body = JSON.stringify(value)
+    const headers = { ...jsonType, etag: await etagOf(body) }
+    return { status: operation.status, headers: location ? { ...headers, location: location(value) } : headers, body }
+  }
+
+  // What changes an existing resource answers with it, so the loaded row presents as the answer does.
+  const current =
+    represent ??
+    (operation.status === 200 ? (loaded: Loaded, ctx: Ctx) => present?.(loaded as unknown as Result, ctx) : undefined)
+
+  async function checkPrecondition(c: AppContext, ctx: Ctx, loaded: Loaded): Promise<void> {
+    const ifMatch = c.req.header('if-match')
+    if (ifMatch === undefined || operation.method === 'get' || !current) return
+    if (!matches(ifMatch, await etagOf(JSON.stringify(current(loaded, ctx)))))
+      throw new AppError('precondition_failed', 'The resource has changed since that ETag.')
+  }
+
+  async function decide(c: AppContext, ctx: Ctx, bytes: Uint8Array): Promise<Result> {
+    const params = operation.params.parse(c.req.param())
+    const loaded = (await load?.(ctx, params)) as Loaded
+    if (loaded?.place && !mayAt(ctx.caller, operation.roles, loaded.place)) throw permissionDenied(operation.roles)
+    if (loaded) await checkPrecondition(c, ctx, loaded)
+    const query = parseQuery(operation.query, queryOf(c))
+    const body = operation.body ? parseBody(operation.body, parseJson(bytes, c.req.header('content-type'))) : undefined
+    if (target) judgeTarget(ctx, operation, target(body as z.output<B>))
+    return handle(ctx, { params, query, body: body as z.output<B>, loaded })
+  }
+
+  async function attempt(c: AppContext, ctx: Ctx, bytes: Uint8Array): Promise<Answer> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await succeed(ctx, await decide(c, ctx, bytes))
+      } catch (error) {
+        if (!(error instanceof LostRace)) return answerOf(c, error)
+        if (tries === maxTries)
+          return answerOf(
+            c,
+            new AppError('write_conflict', 'Others keep changing this resource. Try again.', {
+              headers: { 'retry-after': '1' },
+            }),
+          )
+      }
+    }
+  }
+
+  register(router, operation, async (c, ctx) => {
+    if (operation.method === 'get') return attempt(c, ctx, new Uint8Array())
+    const bytes = await readBody(c)
+    const rawKey = c.req.header('idempotency-key') ?? c.req.header('x-idempotency-key')
+    if (rawKey === undefined) return attempt(c, ctx, bytes)
+    const { pathname, search } = new URL(c.req.url)
+    const opening = await idempotency.open(ctx, rawKey, { method: c.req.method, path: pathname + search, body: bytes })
+    if ('replay' in opening) return opening.replay
+    let settled = false
+    ctx.settle = async (result) => {
+      settled = true
+      return idempotency.settling(ctx, opening.attempt, await succeed(ctx, result as Result))
+    }
+    const answer = await attempt(c, ctx, bytes)
+    if (!settled || answer.status >= 400) await idempotency.close(ctx, opening.attempt, answer)
+    return answer
+  })
+}
+
+/** A list: `list` answers one page of rows, `present` one item. */
+export function mountList<
+  Q extends z.ZodType,
+  R extends z.ZodType,
+  P extends z.ZodType,
+  Row,
+  Loaded extends Located | undefined = undefined,
+>(
+  router: Router,
+  operation: Operation<P, Q, z.ZodNever, R>,
+  handling: {
+    load?: (ctx: Ctx, params: z.output<P>) => Promise<Loaded>
+    list: (ctx: Ctx, input: { query: z.output<Q>; page: PageRequest; loaded: Loaded }) => Promise<Page<Row>>
+    present: (row: Row, ctx: Ctx) => unknown
+  },
+): void {
+  register(router, operation, async (c, ctx) => {
+    const loaded = (await handling.load?.(ctx, operation.params.parse(c.req.param()))) as Loaded
+    if (loaded?.place && !mayAt(ctx.caller, operation.roles, loaded.place)) throw permissionDenied(operation.roles)
+    const url = new URL(c.req.url)
+    const query = parseQuery(operation.query, queryOf(c))
+    const asked = pageRequest(query as { page: number }, url)
+    const page = await handling.list(ctx, { query, page: asked, loaded })
+    const { next, previous } = pageLinks(page, url)
+    const results = page.rows.map((row) => handling.present(row, ctx))
+    const links = [next && `<${next}>; rel="next"`, previous && `<${previous}>; rel="prev"`].filter(
+      (link) => link !== null,
+    )
+    const body = JSON.stringify({ count: page.count, next, previous, results })
+    return { status: 200, headers: links.length ? { ...jsonType, link: links.join(', ') } : jsonType, body }
+  })
+}
+
+function register(router: Router, operation: Operation, run: (c: AppContext, ctx: Ctx) => Promise<Answer>): void {
+  router.operations.push(operation)
+  router.hono.openAPIRegistry.registerPath(operation.route)
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
+  router.hono.on(operation.method.toUpperCase(), path, async (c) => {
+    const { ctx } = c.var
+    c.set('operationId', operation.id)
+    let answer: Answer
+    try {
+      judge(ctx, operation)
+      answer = await run(c, ctx)
+    } catch (error) {
+      answer = answerOf(c, error)
+    }
+    return respond(c, answer)
+  })
+}
+
+function respond(c: AppContext, answer: Answer): Response {
+  const { bookmark } = c.var.ctx.db
+  const headers = new Headers(answer.headers)
+  headers.set('cache-control', headers.has('etag') ? 'private, no-cache' : 'private, no-store')
+  if (bookmark) headers.set('x-d1-bookmark', bookmark)
+  const etag = headers.get('etag')
+  const known = c.req.method === 'GET' || c.req.method === 'HEAD' ? c.req.header('if-none-match') : undefined
+  if (etag && known !== undefined && matches(known, etag)) return new Response(null, { status: 304, headers })
+  return new Response(answer.status === 204 ? null : answer.body, { status: answer.status, headers })
+}
+
+/** The query with one text a name: empty values count as absent, repeated orderings as one list, else the last wins. */
+function queryOf(c: AppContext): Record<string, string> {
+  const query: Record<string, string> = {}
+  for (const [name, values] of Object.entries(c.req.queries())) {
+    const value = name === 'ordering' ? values.filter(Boolean).join(',') : values.at(-1)
+    if (!value) continue
+    if (value.includes('\0')) throw new AppError('malformed_request', 'NUL characters are not text.')
+    query[name] = value
+  }
+  return query
+}

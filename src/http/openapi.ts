@@ -1,0 +1,33 @@
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { errorStatus } from '../domain/errors.ts'
+import type { AppEnv } from './env.ts'
+import { tags } from './operation.ts'
+import type { Router } from './router.ts'
+
+const description = `Organisations that run events manage their editions, orders and customers here.
+
+Send \`Authorization: Bearer <token>\`. Lists answer \`{count, next, previous, results}\`; refusals are RFC 9457 problem
+documents with a stable \`code\`. \`Idempotency-Key\` makes every POST and PATCH safe to repeat; \`ETag\` and \`If-Match\`
+protect changes from each other. Times are UTC with milliseconds, amounts are numbers in major units.
+
+Send the \`x-d1-bookmark\` of an answer with the next request to read at least that state from the nearest replica.`
+
+/** The OpenAPI 3.1 document of all operations; building it takes milliseconds, so callers keep it. */
+export function openApiDocument(routers: readonly Router[]) {
+  const all = new OpenAPIHono<AppEnv>()
+  all.openAPIRegistry.registerComponent('securitySchemes', 'bearer', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An access token (`ecm_…`), or a token of the configured OpenID Connect issuer.',
+  })
+  for (const { hono } of routers) all.route('/', hono)
+  const used = new Set(routers.flatMap((router) => router.operations.map((operation) => operation.tag)))
+  return all.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: { title: 'Event Commerce Management Service', version: '1.0.0', description, license: { name: 'MIT' } },
+    servers: [{ url: '/' }],
+    tags: tags.filter((tag) => used.has(tag)).map((name) => ({ name })),
+    security: [{ bearer: [] }],
+    'x-error-codes': errorStatus,
+  } as Parameters<typeof all.getOpenAPI31Document>[0])
+}

@@ -1,0 +1,155 @@
+import { createRoute, type RouteConfig, z } from '@hono/zod-openapi'
+import type { RoleCode } from '../domain/access.ts'
+import { type ErrorCode, errorStatus } from '../domain/errors.ts'
+import { Problem } from './problem.ts'
+
+export const tags = [
+  'Auth',
+  'Organizations',
+  'Editions',
+  'Orders',
+  'Purchases',
+  'User',
+  'Refunds',
+  'Files',
+  'Data Imports',
+  'Campaigns',
+  'Consents',
+  'Email Messages',
+  'Segments',
+  'Webhooks',
+] as const
+
+type Method = 'get' | 'post' | 'patch' | 'delete'
+
+const NoParams = z.object({})
+
+export interface Operation<
+  Params extends z.ZodType = z.ZodType,
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+  Response extends z.ZodType = z.ZodType,
+> {
+  id: string
+  tag: (typeof tags)[number]
+  method: Method
+  /** With placeholders as in OpenAPI: `/v1/editions/{id}`. */
+  path: string
+  summary: string
+  /** Who may call it; nobody but the platform's superuser when empty. */
+  roles: readonly RoleCode[]
+  status: 200 | 201 | 204
+  params: Params
+  query: Query
+  body: Body | null
+  response: Response | null
+  route: RouteConfig
+}
+
+interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
+  id: string
+  tag: (typeof tags)[number]
+  method: Method
+  path: string
+  summary: string
+  description?: string
+  roles: readonly RoleCode[]
+  status?: 200 | 201 | 204
+  params?: P
+  query?: Q
+  body?: B
+  /** A body that the client may send, for the document. */
+  example?: unknown
+  response?: R
+  /** Errors that this operation can raise beside those that every operation can. */
+  errors?: readonly ErrorCode[]
+}
+
+const everyOperation: readonly ErrorCode[] = [
+  'malformed_request',
+  'not_authenticated',
+  'rate_limited',
+  'internal_error',
+  'overloaded',
+]
+
+function possibleErrors(declaration: Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType>): ErrorCode[] {
+  const { method, params, query, body, errors = [] } = declaration
+  const codes: ErrorCode[] = [...everyOperation, 'permission_denied', ...errors]
+  if (params) codes.push('not_found')
+  if (query ?? body) codes.push('validation_error')
+  if (body) codes.push('malformed_body', 'body_too_large', 'unsupported_media_type')
+  if (method !== 'get')
+    codes.push('insufficient_scope', 'write_conflict', 'idempotency_in_progress', 'idempotency_key_reused')
+  if (method !== 'get' && params && declaration.status !== 201) codes.push('precondition_failed')
+  return codes
+}
+
+function errorResponses(codes: readonly ErrorCode[]): RouteConfig['responses'] {
+  const byStatus = Map.groupBy(new Set(codes), (code) => errorStatus[code])
+  const content = { 'application/problem+json': { schema: Problem } }
+  return Object.fromEntries(
+    [...byStatus].map(([status, of]) => [status, { description: of.map((code) => `\`${code}\``).join(', '), content }]),
+  )
+}
+
+const idempotencyHeader = z.string().max(255).optional().openapi({
+  description: 'Makes the request safe to repeat: within 24 hours the same key answers with the first answer.',
+  example: '6f1d2c3b-8a9e-4f00-9d6b-0c1a2b3c4d5e',
+})
+
+const ifMatchHeader = z.string().optional().openapi({
+  description: 'The ETag that the change was decided on; 412 when the resource has changed since.',
+})
+
+/** The promise of one operation: it is routed, documented, tested and its callers are judged by this alone. */
+export function operation<
+  P extends z.ZodType = typeof NoParams,
+  Q extends z.ZodType = typeof NoParams,
+  B extends z.ZodType = z.ZodNever,
+  R extends z.ZodType = z.ZodNever,
+>(declaration: Declaration<P, Q, B, R>): Operation<P, Q, B, R> {
+  const { id, tag, method, path, summary, roles, status = 200, params, query, body, response } = declaration
+  const changesOne = method !== 'get' && params !== undefined && status !== 201
+  const headers = {
+    ...(method === 'get' ? {} : { 'idempotency-key': idempotencyHeader }),
+    ...(changesOne ? { 'if-match': ifMatchHeader } : {}),
+  }
+  const callers = roles.length ? `Roles: ${roles.join(', ')}.` : 'For the superuser of the platform.'
+  const success = response
+    ? { description: 'Success', content: { 'application/json': { schema: response } } }
+    : { description: 'Success, no content' }
+  const request = {
+    ...(params ? { params } : {}),
+    ...(query ? { query } : {}),
+    ...(Object.keys(headers).length ? { headers: z.object(headers) } : {}),
+    ...(body
+      ? { body: { required: true, content: { 'application/json': { schema: body, example: declaration.example } } } }
+      : {}),
+  }
+  return {
+    id,
+    tag,
+    method,
+    path,
+    summary,
+    roles,
+    status,
+    params: params ?? (NoParams as unknown as P),
+    query: query ?? (NoParams as unknown as Q),
+    body: body ?? null,
+    response: response ?? null,
+    route: createRoute({
+      operationId: id,
+      tags: [tag],
+      method,
+      path,
+      summary,
+      description: [declaration.description, callers].filter(Boolean).join('\n\n'),
+      security: [{ bearer: [] }],
+      // The request's type is assembled from optional parts, which createRoute's generics cannot follow.
+      request: request as RouteConfig['request'] & object,
+      responses: { [status]: success, ...errorResponses(possibleErrors(declaration)) },
+    }),
+  }
+}

@@ -1,0 +1,81 @@
+import { z } from '@hono/zod-openapi'
+import { AppError, type ErrorCode, errorStatus, type FieldError } from '../domain/errors.ts'
+
+const titles: Record<number, string> = {
+  400: 'Invalid request',
+  401: 'Not authenticated',
+  403: 'Forbidden',
+  404: 'Not found',
+  405: 'Method not allowed',
+  409: 'Conflict',
+  412: 'Precondition failed',
+  413: 'Body too large',
+  415: 'Unsupported media type',
+  422: 'Unprocessable request',
+  429: 'Too many requests',
+  500: 'Internal error',
+  503: 'Service unavailable',
+}
+
+export const FieldProblem = z
+  .object({
+    code: z.string().openapi({ example: 'max_length' }),
+    detail: z.string().openapi({ example: 'At most 200 characters.' }),
+    attr: z.string().nullable().openapi({ description: 'Name of the field or parameter.', example: 'name' }),
+    pointer: z
+      .string()
+      .nullable()
+      .openapi({ description: 'JSON pointer into the body; null for parameters.', example: '#/name' }),
+  })
+  .openapi('FieldProblem')
+
+export const Problem = z
+  .looseObject({
+    type: z.string().openapi({ example: '/docs#errors/validation_error' }),
+    title: z.string().openapi({ example: 'Invalid request' }),
+    status: z.int().openapi({ example: 400 }),
+    code: z.string().openapi({ description: 'Stable: programs decide by it.', example: 'validation_error' }),
+    detail: z.string().openapi({ example: '1 field is invalid.' }),
+    instance: z.string().optional().openapi({ example: '/v1/editions' }),
+    request_id: z.string().optional().openapi({ example: 'req_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' }),
+    errors: z.array(FieldProblem),
+  })
+  .openapi('Problem', { description: 'RFC 9457 problem details.' })
+
+export interface ProblemDocument {
+  type: string
+  title: string
+  status: number
+  code: ErrorCode
+  detail: string
+  instance?: string
+  request_id?: string
+  errors: readonly FieldError[]
+  [extension: string]: unknown
+}
+
+export interface Answer {
+  status: number
+  headers: Record<string, string>
+  body: string
+}
+
+/**
+ * The problem document of an error. `not_found` carries neither path nor request id: what is hidden and what does not
+ * exist answer with the same bytes.
+ */
+export function problem(error: AppError, request: { path: string; requestId: string }): Answer {
+  const status = errorStatus[error.code]
+  const document: ProblemDocument = {
+    type: `/docs#errors/${error.code}`,
+    title: titles[status] ?? 'Error',
+    status,
+    code: error.code,
+    detail: error.message,
+    ...(error.code === 'not_found' ? {} : { instance: request.path, request_id: request.requestId }),
+    ...error.extra,
+    errors: error.errors,
+  }
+  const headers = { 'content-type': 'application/problem+json', ...error.headers }
+  return { status, headers, body: JSON.stringify(document) }
+}

@@ -1,0 +1,118 @@
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../db/database.ts'
+import type { Caller, Grant, TokenScope } from '../../domain/access.ts'
+import { sha256, toHex, utf8 } from '../../domain/encoding.ts'
+import { AppError } from '../../domain/errors.ts'
+import { isWellFormedToken } from '../../domain/tokens.ts'
+import type { IdentityProvider } from '../../gateways/identity/identity.ts'
+
+/** `last_used_at` is written at most this often. */
+const touchEveryMs = 300_000
+
+interface Credentials {
+  /** On the primary: a token revoked a moment ago is refused everywhere. */
+  db: Database
+  rootToken: string | null
+  identity: IdentityProvider | null
+  now: number
+}
+
+export interface Authenticated {
+  caller: Caller
+  /** A note of the token's use, due now; nobody waits for it. */
+  touch: (() => Promise<void>) | null
+}
+
+const refuse = (error?: 'invalid_token') =>
+  new AppError('not_authenticated', 'Send a valid access token: Authorization: Bearer <token>.', {
+    headers: { 'www-authenticate': `Bearer realm="event-commerce"${error ? `, error="${error}"` : ''}` },
+  })
+
+const grantsOf = sql`(select json_group_array(json_object('organization_id', organization_id, 'edition_id', edition_id,
+  'role', role)) from members where members.account_id = accounts.id`
+
+interface AccountRow {
+  account_id: string
+  email: string
+  grants: string
+}
+
+interface TokenRow extends AccountRow {
+  id: string
+  organization_id: string | null
+  scopes: string
+  last_used_at: number | null
+}
+
+async function byToken(token: string, { db, now }: Credentials): Promise<Authenticated> {
+  const row = isWellFormedToken(token)
+    ? await db.first(sql<TokenRow>`select access_tokens.id, account_id, access_tokens.organization_id, scopes,
+        last_used_at, email, ${grantsOf} and (access_tokens.organization_id is null
+        or members.organization_id = access_tokens.organization_id)) as grants
+      from access_tokens join accounts on accounts.id = account_id
+      where token_hash = ${toHex(await sha256(token))} and revoked_at is null
+        and (expires_at is null or expires_at > ${now})`)
+    : undefined
+  if (!row) throw refuse('invalid_token')
+  const caller: Caller = {
+    id: row.account_id,
+    email: row.email,
+    is_superuser: false,
+    grants: JSON.parse(row.grants) as Grant[],
+    scopes: row.scopes.split(' ') as TokenScope[],
+    credential: { kind: 'token', id: row.id, organization_id: row.organization_id },
+  }
+  const touch = async () => {
+    await db.batch([
+      sql`update access_tokens set last_used_at = ${now} where id = ${row.id}`,
+      sql`update accounts set last_seen_at = ${now} where id = ${row.account_id}`,
+    ])
+  }
+  return { caller, touch: (row.last_used_at ?? 0) <= now - touchEveryMs ? touch : null }
+}
+
+async function byIdentity(token: string, identity: IdentityProvider, { db, now }: Credentials): Promise<Authenticated> {
+  const email = await identity.verifiedEmail(token, now)
+  const row =
+    email === null
+      ? undefined
+      : await db.first(sql<AccountRow>`select id as account_id, email, ${grantsOf}) as grants
+          from accounts where email = ${email}`)
+  if (!row) throw refuse('invalid_token')
+  return {
+    caller: {
+      id: row.account_id,
+      email: row.email,
+      is_superuser: false,
+      grants: JSON.parse(row.grants) as Grant[],
+      scopes: ['read', 'write'],
+      credential: { kind: 'oidc', id: null, organization_id: null },
+    },
+    touch: null,
+  }
+}
+
+const superuser: Caller = {
+  id: 'root',
+  email: null,
+  is_superuser: true,
+  grants: [],
+  scopes: ['read', 'write'],
+  credential: { kind: 'root', id: null, organization_id: null },
+}
+
+/** Compares digests, so that neither length nor content of the secret shows in the time it takes. */
+async function isRoot(token: string, rootToken: string | null): Promise<boolean> {
+  if (!rootToken) return false
+  const [given, expected] = await Promise.all([sha256(utf8(token)), sha256(utf8(rootToken))])
+  return crypto.subtle.timingSafeEqual(given, expected)
+}
+
+/** The caller behind an Authorization header, or 401. */
+export async function authenticate(header: string | undefined, credentials: Credentials): Promise<Authenticated> {
+  const token = /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1]
+  if (token === undefined) throw refuse(header ? 'invalid_token' : undefined)
+  if (await isRoot(token, credentials.rootToken)) return { caller: superuser, touch: null }
+  if (credentials.identity && token.split('.').length === 3) return byIdentity(token, credentials.identity, credentials)
+  return byToken(token, credentials)
+}

@@ -1,0 +1,138 @@
+import { z } from '@hono/zod-openapi'
+import { memberRoles, roleCodes, tokenScopes } from '../../domain/access.ts'
+import { Id, IdParams, Image, Instant, RequiredText, Timestamp } from '../../http/fields.ts'
+import { envelope, listQuery } from '../../http/list-query.ts'
+import { operation } from '../../http/operation.ts'
+
+const Scope = z.enum(tokenScopes)
+
+const tokenFields = {
+  id: Id('tok'),
+  name: z.string().openapi({ example: 'Ticket desk' }),
+  kind: z.enum(['personal', 'service']).openapi({ description: 'A service token is bound to one organisation.' }),
+  organization_id: Id('org')
+    .nullable()
+    .openapi({ description: 'The only organisation it works in; null for all of its owner.' }),
+  prefix: z.string().openapi({ description: 'The first characters, to recognise the token by.', example: 'ecm_Ab3d' }),
+  scopes: z.array(Scope),
+  created: Timestamp,
+  expires_at: Timestamp.nullable(),
+  last_used_at: Timestamp.nullable(),
+}
+
+export const AccessToken = z.object(tokenFields).openapi('AccessToken')
+
+export const CreatedAccessToken = z
+  .object({
+    ...tokenFields,
+    token: z.string().openapi({ description: 'Shown here and never again.', example: 'ecm_…' }),
+  })
+  .openapi('CreatedAccessToken')
+
+export const UserInfo = z
+  .object({
+    id: Id('usr').openapi({ description: 'The account, or `root` for the superuser of the platform.' }),
+    email: z.string().nullable(),
+    first_name: z.string(),
+    last_name: z.string(),
+    full_name: z.string(),
+    is_superuser: z.boolean(),
+    date_joined: Timestamp.nullable(),
+    last_seen: Timestamp.nullable(),
+    token: z.object({
+      id: Id('tok').nullable(),
+      kind: z.enum(['personal', 'service', 'oidc', 'root']),
+      name: z.string().nullable(),
+      prefix: z.string().nullable(),
+      scopes: z.array(Scope),
+      created: Timestamp.nullable(),
+      expires_at: Timestamp.nullable(),
+      last_used_at: Timestamp.nullable(),
+    }),
+    organizations: z.array(
+      z.object({
+        id: Id('org'),
+        name: z.string(),
+        slug: z.string(),
+        avatar: Image.nullable(),
+        role: z.enum(memberRoles).nullable().openapi({ description: 'Null when only editions of it are reached.' }),
+      }),
+    ),
+    editions: z
+      .array(
+        z.object({
+          id: Id('edt'),
+          full_name: z.string(),
+          slug: z.string(),
+          organization_id: Id('org'),
+          role: z.enum(memberRoles),
+          source: z.enum(['organization', 'edition']),
+        }),
+      )
+      .openapi({ description: 'At most 200, the newest first.' }),
+    editions_count: z.int(),
+  })
+  .openapi('UserInfo')
+
+export const getUserInfo = operation({
+  id: 'getUserInfo',
+  tag: 'Auth',
+  method: 'get',
+  path: '/v1/auth/user-info',
+  summary: 'Get user info',
+  description: 'Who calls, with which token, and what it reaches. The cheap way to see whether a token works.',
+  roles: roleCodes,
+  response: UserInfo,
+})
+
+export const listAccessTokens = operation({
+  id: 'listAccessTokens',
+  tag: 'Auth',
+  method: 'get',
+  path: '/v1/auth/tokens',
+  summary: 'List access tokens',
+  description: "The caller's own tokens that still work.",
+  roles: roleCodes,
+  query: listQuery({ ordering: ['created', 'name'], filters: {} }),
+  response: envelope(AccessToken),
+})
+
+const CreateAccessToken = z.object({
+  name: RequiredText(100),
+  member_id: Id('mem').optional().openapi({
+    description: 'For this member, by an admin of its organisation: the token works in that organisation only.',
+  }),
+  scopes: z.array(Scope).min(1).optional(),
+  expires_at: Instant.nullable().optional().openapi({
+    description: 'A year from now unless told; null for a token that does not expire.',
+  }),
+})
+
+export type CreateAccessTokenInput = z.output<typeof CreateAccessToken>
+
+export const createAccessToken = operation({
+  id: 'createAccessToken',
+  tag: 'Auth',
+  method: 'post',
+  path: '/v1/auth/tokens',
+  summary: 'Create an access token',
+  description: 'For the caller, or, by an organisation admin or the superuser, for a member. The token is shown once.',
+  roles: roleCodes,
+  status: 201,
+  body: CreateAccessToken,
+  example: { name: 'Ticket desk', scopes: ['read'] },
+  response: CreatedAccessToken,
+})
+
+export const revokeAccessToken = operation({
+  id: 'revokeAccessToken',
+  tag: 'Auth',
+  method: 'delete',
+  path: '/v1/auth/tokens/{id}',
+  summary: 'Revoke an access token',
+  description:
+    'Takes effect at once and for good. Own tokens; an organisation admin also those that are bound to the organisation.',
+  roles: roleCodes,
+  status: 204,
+  params: IdParams('tok'),
+})

@@ -1,0 +1,71 @@
+import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../context.ts'
+import type { TokenScope } from '../../domain/access.ts'
+import { toIso, toIsoOrNull } from '../../domain/instants.ts'
+import { fullName } from '../../domain/users.ts'
+import type { AccessToken, CreatedAccessToken, UserInfo } from './contract.ts'
+import type { AccessTokenRow, UserInfoRows } from './queries.ts'
+
+const scopesOf = (row: AccessTokenRow) => row.scopes.split(' ') as TokenScope[]
+
+const kindOf = (row: AccessTokenRow) => (row.organization_id === null ? ('personal' as const) : ('service' as const))
+
+export const presentToken = (row: AccessTokenRow): z.input<typeof AccessToken> => ({
+  id: row.id,
+  name: row.name,
+  kind: kindOf(row),
+  organization_id: row.organization_id,
+  prefix: row.shown,
+  scopes: scopesOf(row),
+  created: toIso(row.created_at),
+  expires_at: toIsoOrNull(row.expires_at),
+  last_used_at: toIsoOrNull(row.last_used_at),
+})
+
+export const presentCreatedToken = (row: AccessTokenRow & { token: string }): z.input<typeof CreatedAccessToken> => ({
+  ...presentToken(row),
+  token: row.token,
+})
+
+export function presentUserInfo(rows: UserInfoRows, ctx: Ctx): z.input<typeof UserInfo> {
+  const { caller } = ctx
+  const { account, token } = rows
+  const kind =
+    caller.credential.kind === 'token' && token ? kindOf(token) : caller.credential.kind === 'root' ? 'root' : 'oidc'
+  const roleIn = (organization: string, edition: string | null) =>
+    caller.grants.find((grant) => grant.organization_id === organization && grant.edition_id === edition)?.role
+  const names = { first_name: account?.first_name ?? '', last_name: account?.last_name ?? '' }
+  return {
+    id: caller.id,
+    email: caller.email,
+    ...names,
+    full_name: fullName(names),
+    is_superuser: caller.is_superuser,
+    date_joined: toIsoOrNull(account?.created_at ?? null),
+    last_seen: toIsoOrNull(account?.last_seen_at ?? null),
+    token: {
+      id: token?.id ?? null,
+      kind,
+      name: token?.name ?? null,
+      prefix: token?.shown ?? null,
+      scopes: [...caller.scopes],
+      created: toIsoOrNull(token?.created_at ?? null),
+      expires_at: toIsoOrNull(token?.expires_at ?? null),
+      last_used_at: toIsoOrNull(token?.last_used_at ?? null),
+    },
+    organizations: rows.organizations.map(({ id, name, slug }) => ({
+      id,
+      name,
+      slug,
+      avatar: null,
+      role: caller.is_superuser ? 'admin' : (roleIn(id, null) ?? null),
+    })),
+    editions: rows.editions.map(({ id, full_name, slug, organization_id }) => {
+      const own = roleIn(organization_id, id)
+      const inherited = caller.is_superuser ? 'admin' : roleIn(organization_id, null)
+      const role = inherited ?? own ?? 'viewer'
+      return { id, full_name, slug, organization_id, role, source: inherited ? 'organization' : 'edition' }
+    }),
+    editions_count: rows.editions_count,
+  }
+}

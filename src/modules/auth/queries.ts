@@ -1,0 +1,112 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { paginate } from '../../db/paginate.ts'
+import type { accessTokens } from '../../db/schema/auth.ts'
+import { standing, visible } from '../../db/visibility.ts'
+import type { Place } from '../../domain/access.ts'
+import { notFound } from '../../domain/errors.ts'
+import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+
+export type AccessTokenRow = typeof accessTokens.$inferSelect
+
+export function listTokens(
+  ctx: Ctx,
+  asked: PageRequest,
+  ordering: readonly OrderBy<'created' | 'name'>[],
+): Promise<Page<AccessTokenRow>> {
+  const { caller } = ctx
+  const bound = caller.credential.organization_id
+  return paginate<AccessTokenRow>(ctx.db, asked, {
+    from: sql`access_tokens`,
+    key: sql`id`,
+    where: [
+      sql`account_id = ${caller.id}`,
+      sql`revoked_at is null`,
+      sql`(expires_at is null or expires_at > ${ctx.now()})`,
+      ...(bound ? [sql`organization_id = ${bound}`] : []),
+    ],
+    sort: sortBy(ordering, '-created', { created: sql`created_at`, name: sql`name` }),
+    columns: sql`access_tokens.*`,
+    joins: sql`join access_tokens on access_tokens.id = page.key`,
+  })
+}
+
+/** The caller's own token, or one bound to an organisation that the caller is an admin of. */
+export async function findToken(ctx: Ctx, id: string): Promise<AccessTokenRow & { place: Place | null }> {
+  const { caller } = ctx
+  const own = caller.credential.organization_id
+    ? sql`account_id = ${caller.id} and organization_id = ${caller.credential.organization_id}`
+    : sql`account_id = ${caller.id}`
+  const administered = visible(caller, standing(sql`organization_id`, sql`null`), ['OA'])
+  const row = await ctx.db.first(
+    sql<AccessTokenRow>`select * from access_tokens where id = ${id} and ((${own}) or ${administered})`,
+  )
+  if (!row) throw notFound()
+  return { ...row, place: null }
+}
+
+export interface MemberRow {
+  id: string
+  account_id: string
+  organization_id: string
+}
+
+/** A member of an organisation in which the caller has a role of the organisation. */
+export const findMember = (ctx: Ctx, id: string): Promise<MemberRow | undefined> =>
+  ctx.db.first(sql<MemberRow>`select id, account_id, organization_id from members
+    where id = ${id} and ${visible(ctx.caller, standing(sql`organization_id`, sql`null`))}`)
+
+export interface UserInfoRows {
+  account: {
+    email: string
+    created_at: number
+    last_seen_at: number | null
+    first_name: string
+    last_name: string
+  } | null
+  token: AccessTokenRow | null
+  organizations: { id: string; name: string; slug: string }[]
+  editions: { id: string; full_name: string; slug: string; organization_id: string }[]
+  editions_count: number
+}
+
+const editionsShown = 200
+
+interface InfoRow {
+  account: string | null
+  token: string | null
+  organizations: string
+  editions: string
+  editions_count: number
+}
+
+/** Everything that user-info answers, as one statement. */
+export async function readUserInfo(ctx: Ctx): Promise<UserInfoRows> {
+  const { caller } = ctx
+  const organizations = visible(caller, {
+    inOrganizations: (ids) => sql`organizations.id in (select value from json_each(${JSON.stringify(ids)}))`,
+    inEditions: (ids) =>
+      sql`organizations.id in (select organization_id from editions where id in (select value from json_each(${JSON.stringify(ids)})))`,
+  })
+  const editions = visible(caller, standing(sql`organization_id`, sql`id`))
+  const row = await ctx.db.first(sql<InfoRow>`select
+    (select json_object('email', email, 'created_at', created_at, 'last_seen_at', last_seen_at,
+      'first_name', coalesce((select first_name from members where account_id = accounts.id order by id desc limit 1), ''),
+      'last_name', coalesce((select last_name from members where account_id = accounts.id order by id desc limit 1), ''))
+      from accounts where id = ${caller.id}) as account,
+    (select json_object('id', id, 'name', name, 'shown', shown, 'scopes', scopes, 'organization_id', organization_id,
+      'created_at', created_at, 'expires_at', expires_at, 'last_used_at', last_used_at)
+      from access_tokens where id = ${caller.credential.id}) as token,
+    (select json_group_array(json_object('id', id, 'name', name, 'slug', slug)) from
+      (select * from organizations where ${organizations} order by name, id limit ${editionsShown})) as organizations,
+    (select json_group_array(json_object('id', id, 'full_name', full_name, 'slug', slug, 'organization_id', organization_id))
+      from (select * from editions where ${editions} order by created_at desc, id desc limit ${editionsShown})) as editions,
+    (select count(*) from editions where ${editions}) as editions_count`)
+  return {
+    account: JSON.parse(row?.account ?? 'null') as UserInfoRows['account'],
+    token: JSON.parse(row?.token ?? 'null') as UserInfoRows['token'],
+    organizations: JSON.parse(row?.organizations ?? '[]') as UserInfoRows['organizations'],
+    editions: JSON.parse(row?.editions ?? '[]') as UserInfoRows['editions'],
+    editions_count: row?.editions_count ?? 0,
+  }
+}

@@ -1,0 +1,179 @@
+import { z } from '@hono/zod-openapi'
+import { memberRoles, roleCodes } from '../../domain/access.ts'
+import { maxSlugLength, slugPattern } from '../../domain/slug.ts'
+import { Id, IdParams, OrganizationSummary, RequiredText, Timestamp } from '../../http/fields.ts'
+import { envelope, IdFilter, listQuery, TextFilter } from '../../http/list-query.ts'
+import { operation } from '../../http/operation.ts'
+
+export const Organization = OrganizationSummary.extend({ created: Timestamp, modified: Timestamp }).openapi(
+  'Organization',
+)
+
+export const Member = z
+  .object({
+    id: Id('mem'),
+    account_id: Id('usr'),
+    email: z.string().openapi({ example: 'ingrid@example.dk' }),
+    first_name: z.string(),
+    last_name: z.string(),
+    full_name: z.string(),
+    role: z.enum(memberRoles),
+    edition_id: Id('edt').nullable().openapi({ description: 'The edition that the role is limited to, or null.' }),
+    created: Timestamp,
+  })
+  .openapi('OrganizationMember')
+
+export const Event = z
+  .object({ id: Id('evt'), organization_id: Id('org'), name: z.string(), created: Timestamp, modified: Timestamp })
+  .openapi('Event')
+
+const Slug = z.string().min(1).max(maxSlugLength).regex(slugPattern, 'Letters, digits, hyphens and underscores.')
+
+const CreateOrganization = z.object({
+  name: RequiredText(200),
+  slug: Slug.optional().openapi({ description: 'Made from the name when absent.', example: 'nordlys' }),
+})
+
+const UpdateOrganization = z.object({ name: RequiredText(200).optional(), slug: Slug.optional() })
+
+const AddMember = z.object({
+  email: z
+    .email()
+    .max(254)
+    .transform((email) => email.toLowerCase())
+    .openapi({ example: 'ingrid@example.dk' }),
+  first_name: z.string().trim().max(80).optional(),
+  last_name: z.string().trim().max(80).optional(),
+  role: z.enum(memberRoles),
+  edition_id: Id('edt').nullable().optional().openapi({ description: 'Limits the role to this edition.' }),
+})
+
+const CreateEvent = z.object({ organization_id: Id('org'), name: RequiredText(200) })
+
+export type CreateOrganizationInput = z.output<typeof CreateOrganization>
+export type UpdateOrganizationInput = z.output<typeof UpdateOrganization>
+export type AddMemberInput = z.output<typeof AddMember>
+export type CreateEventInput = z.output<typeof CreateEvent>
+
+const tag = 'Organizations' as const
+
+export const listOrganizations = operation({
+  id: 'listOrganizations',
+  tag,
+  method: 'get',
+  path: '/v1/organizations',
+  summary: 'List organisations',
+  description: 'Those in which the caller has any role.',
+  roles: roleCodes,
+  query: listQuery({ ordering: ['created', 'modified', 'name'], filters: { search: TextFilter.optional() } }),
+  response: envelope(Organization),
+})
+
+export const createOrganization = operation({
+  id: 'createOrganization',
+  tag,
+  method: 'post',
+  path: '/v1/organizations',
+  summary: 'Create an organisation',
+  roles: [],
+  status: 201,
+  body: CreateOrganization,
+  example: { name: 'Nordlys Events' },
+  response: Organization,
+})
+
+export const getOrganization = operation({
+  id: 'getOrganization',
+  tag,
+  method: 'get',
+  path: '/v1/organizations/{id}',
+  summary: 'Retrieve an organisation',
+  roles: roleCodes,
+  params: IdParams('org'),
+  response: Organization,
+})
+
+export const updateOrganization = operation({
+  id: 'updateOrganization',
+  tag,
+  method: 'patch',
+  path: '/v1/organizations/{id}',
+  summary: 'Update an organisation',
+  roles: ['OA'],
+  params: IdParams('org'),
+  body: UpdateOrganization,
+  example: { name: 'Nordlys Events ApS' },
+  response: Organization,
+})
+
+export const listOrganizationMembers = operation({
+  id: 'listOrganizationMembers',
+  tag,
+  method: 'get',
+  path: '/v1/organizations/{id}/members',
+  summary: 'List members',
+  roles: ['OA', 'OM'],
+  params: IdParams('org'),
+  query: listQuery({
+    ordering: ['created', 'role'],
+    filters: { role: z.enum(memberRoles).optional(), edition_id: IdFilter.optional() },
+  }),
+  response: envelope(Member),
+})
+
+export const addOrganizationMember = operation({
+  id: 'addOrganizationMember',
+  tag,
+  method: 'post',
+  path: '/v1/organizations/{id}/members',
+  summary: 'Add a member',
+  description: 'Gives a person a role in the organisation, or, with `edition_id`, in that edition only.',
+  roles: ['OA'],
+  status: 201,
+  params: IdParams('org'),
+  body: AddMember,
+  example: { email: 'ingrid@example.dk', first_name: 'Ingrid', role: 'manager' },
+  response: Member,
+})
+
+export const removeOrganizationMember = operation({
+  id: 'removeOrganizationMember',
+  tag,
+  method: 'delete',
+  path: '/v1/organizations/{id}/members/{member_id}',
+  summary: 'Remove a member',
+  description: 'Takes effect at once, for tokens too. The last admin of an organisation stays: 409 `last_admin`.',
+  roles: ['OA'],
+  status: 204,
+  params: IdParams('org').extend({ member_id: z.string().openapi({ param: { name: 'member_id', in: 'path' } }) }),
+  errors: ['last_admin'],
+})
+
+export const listEvents = operation({
+  id: 'listEvents',
+  tag,
+  method: 'get',
+  path: '/v1/events',
+  summary: 'List events',
+  description:
+    'An event is what editions are editions of. Callers with edition roles see the events of those editions.',
+  roles: roleCodes,
+  query: listQuery({
+    ordering: ['created', 'name'],
+    filters: { organization_id: IdFilter.optional(), search: TextFilter.optional() },
+  }),
+  response: envelope(Event),
+})
+
+export const createEvent = operation({
+  id: 'createEvent',
+  tag,
+  method: 'post',
+  path: '/v1/events',
+  summary: 'Create an event',
+  roles: ['OA', 'OM'],
+  status: 201,
+  body: CreateEvent,
+  example: { organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', name: 'Nordlys Festival' },
+  response: Event,
+})

@@ -1,0 +1,24 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { events } from '../../db/schema/organizations.ts'
+import { insert } from '../../db/write.ts'
+import { doesNotExist } from '../../domain/errors.ts'
+import { searchText } from '../../domain/fold.ts'
+import type { CreateEventInput } from './contract.ts'
+import type { EventRow } from './queries.ts'
+
+export async function createEvent(ctx: Ctx, input: CreateEventInput): Promise<EventRow> {
+  const organization = await ctx.db.first(sql`select id from organizations where id = ${input.organization_id}`)
+  if (!organization) throw doesNotExist('organization_id')
+  const now = ctx.now()
+  const row: EventRow = {
+    id: ctx.newId('event'),
+    organization_id: input.organization_id,
+    name: input.name,
+    search: searchText(input.name),
+    created_at: now,
+    modified_at: now,
+  }
+  return commit(ctx, row, [insert(events, row)])
+}

@@ -1,0 +1,33 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { organizations } from '../../db/schema/organizations.ts'
+import { insert } from '../../db/write.ts'
+import { fieldError, invalid } from '../../domain/errors.ts'
+import { searchText } from '../../domain/fold.ts'
+import { freeSlug, slugify } from '../../domain/slug.ts'
+import type { CreateOrganizationInput } from './contract.ts'
+import type { OrganizationRow } from './queries.ts'
+
+export const slugTaken = () => invalid(fieldError(['slug'], 'unique', 'This slug is taken.'))
+
+export async function createOrganization(ctx: Ctx, input: CreateOrganizationInput): Promise<OrganizationRow> {
+  const now = ctx.now()
+  const row: OrganizationRow = {
+    id: ctx.newId('organization'),
+    name: input.name,
+    slug: input.slug ?? (await free(ctx, slugify(input.name, 'organization'))),
+    version: 1,
+    search: searchText(input.name),
+    created_at: now,
+    modified_at: now,
+  }
+  return commit(ctx, row, [insert(organizations, row)], { 'organizations.slug': slugTaken })
+}
+
+async function free(ctx: Ctx, base: string): Promise<string> {
+  const rows = await ctx.db.all(
+    sql<{ slug: string }>`select slug from organizations where slug >= ${base} and slug < ${`${base}.`}`,
+  )
+  return freeSlug(base, new Set(rows.map((row) => row.slug)))
+}

@@ -1,0 +1,23 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { changedOne, commit } from '../../db/commit.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { MemberRow } from './queries.ts'
+
+/** Tokens that are bound to the organisation end with the person's last role in it. */
+export async function removeMember(ctx: Ctx, member: MemberRow): Promise<null> {
+  const { id, organization_id, account_id } = member
+  const otherAdmins = sql`(select count(*) from members where organization_id = ${organization_id}
+    and edition_id is null and role = 'admin' and id <> ${id})`
+  if (member.role === 'admin' && member.edition_id === null) {
+    const left = await ctx.db.first(sql<{ n: number }>`select ${otherAdmins} as n`)
+    if (!left?.n) throw new AppError('last_admin', 'An organisation keeps at least one admin.')
+  }
+  return commit(ctx, null, [
+    sql`delete from members where id = ${id} and (role <> 'admin' or edition_id is not null or ${otherAdmins} > 0)`,
+    changedOne(),
+    sql`update access_tokens set revoked_at = ${ctx.now()} where account_id = ${account_id}
+      and organization_id = ${organization_id} and revoked_at is null and not exists
+      (select 1 from members where members.account_id = ${account_id} and members.organization_id = ${organization_id})`,
+  ])
+}

@@ -1,0 +1,85 @@
+import { exports } from 'cloudflare:workers'
+import { expect } from 'vitest'
+import { operations } from '../../src/app.ts'
+import type { Operation } from '../../src/http/operation.ts'
+import { Problem } from '../../src/http/problem.ts'
+
+export const rootToken = 'root-token-of-the-tests'
+
+export interface Reply {
+  status: number
+  headers: Headers
+  text: string
+  // The shape is the schema's, which the client has checked; tests read it freely.
+  // oxlint-disable-next-line typescript/no-explicit-any -- see above
+  body: any
+}
+
+export interface Request {
+  method?: string
+  token?: string | null
+  body?: unknown
+  /** Sent as it is, in place of `body`. */
+  raw?: BodyInit
+  headers?: Record<string, string>
+}
+
+const matching = (method: string, path: string): Operation | undefined =>
+  operations.find(
+    (operation) =>
+      operation.method.toUpperCase() === method &&
+      new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
+  ) as Operation | undefined
+
+/** Every answer is held against what the operation promises: status, schema, and no field beyond it. */
+function checkPromise(method: string, path: string, reply: Reply): void {
+  if (reply.status === 304) return
+  if (reply.status >= 400) {
+    expect(reply.headers.get('content-type')).toBe('application/problem+json')
+    expect(Problem.safeParse(reply.body).error).toBeUndefined()
+    return
+  }
+  const operation = matching(method, path.split('?')[0] ?? path)
+  if (!operation) return
+  expect(reply.status, `${operation.id} answered ${reply.text}`).toBe(operation.status)
+  if (!operation.response) return expect(reply.text).toBe('')
+  const parsed = operation.response.safeParse(reply.body)
+  expect(parsed.error, `${operation.id} answered ${reply.text.slice(0, 2000)}`).toBeUndefined()
+  // Parsing drops what the schema does not know: a difference is a field that nobody promised.
+  expect(reply.body, `${operation.id} answers only what it promises`).toEqual(parsed.data)
+}
+
+export async function call(path: string, request: Request = {}): Promise<Reply> {
+  const { token = rootToken, body, raw, headers = {} } = request
+  const method = request.method ?? (body === undefined && raw === undefined ? 'GET' : 'POST')
+  const response = await exports.default.fetch(
+    new Request(`https://api.example${path}`, {
+      method,
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined && raw === undefined ? {} : { body: raw ?? JSON.stringify(body) }),
+    }),
+  )
+  const text = await response.text()
+  const isJson = /json/.test(response.headers.get('content-type') ?? '')
+  const reply: Reply = {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson && text ? JSON.parse(text) : null,
+  }
+  expect(reply.headers.get('x-request-id')).toBeTruthy()
+  if (path.startsWith('/v1/') && method !== 'OPTIONS' && method !== 'HEAD') checkPromise(method, path, reply)
+  return reply
+}
+
+export const get = (path: string, token?: string | null) =>
+  call(path, { token: token === undefined ? rootToken : token })
+export const post = (path: string, body: unknown, token?: string) =>
+  call(path, { method: 'POST', body, token: token ?? rootToken })
+export const patch = (path: string, body: unknown, token?: string) =>
+  call(path, { method: 'PATCH', body, token: token ?? rootToken })
+export const remove = (path: string, token?: string) => call(path, { method: 'DELETE', token: token ?? rootToken })

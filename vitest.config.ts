@@ -1,0 +1,23 @@
+import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers'
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  plugins: [
+    cloudflareTest(async () => ({
+      wrangler: { configPath: './wrangler.toml' },
+      miniflare: {
+        bindings: {
+          TEST_MIGRATIONS: await readD1Migrations('./migrations'),
+          ROOT_TOKEN: 'root-token-of-the-tests',
+          ENVIRONMENT: 'test',
+        },
+        ratelimits: { RATE_LIMITER: { namespace_id: '1001', simple: { limit: 1_000_000, period: 60 } } },
+      },
+    })),
+  ],
+  test: {
+    setupFiles: ['./test/support/setup.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+  },
+})
