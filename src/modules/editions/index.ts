@@ -1,0 +1,1 @@
+export { type EditionSummaryRow, editionSummaryColumns, presentEditionSummary } from './summary.ts'

@@ -1,0 +1,1 @@
+export { type OrganizationSummaryRow, organizationSummaryColumns, presentOrganizationSummary } from './summary.ts'
