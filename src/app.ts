@@ -13,9 +13,13 @@ import { answerOf } from './http/refusal.ts'
 import type { Router } from './http/router.ts'
 import { unrouted } from './http/unrouted.ts'
 import { auth } from './modules/auth/routes.ts'
+import { dataImports } from './modules/data-imports/routes.ts'
+import { orders } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
+import { purchases } from './modules/purchases/routes.ts'
+import { users } from './modules/users/routes.ts'
 
-export const routers: readonly Router[] = [auth, organizations]
+export const routers: readonly Router[] = [auth, organizations, orders, purchases, users, dataImports]
 
 export const operations = routers.flatMap((router) => router.operations)
 
