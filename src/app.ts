@@ -3,7 +3,7 @@ import { secureHeaders } from 'hono/secure-headers'
 import { openRequest } from './entry/request.ts'
 import { notFound } from './domain/errors.ts'
 import { docsPage, docsScript } from './http/docs.ts'
-import type { AppContext, AppEnv } from './http/env.ts'
+import type { AppContext, AppEnv, Bindings } from './http/env.ts'
 import { accessLog } from './http/middleware/access-log.ts'
 import { crossOrigin } from './http/middleware/cors.ts'
 import { rateLimit } from './http/middleware/rate-limit.ts'
@@ -14,6 +14,8 @@ import type { Router } from './http/router.ts'
 import { unrouted } from './http/unrouted.ts'
 import { auth } from './modules/auth/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
+
+export type { Bindings }
 
 export const routers: readonly Router[] = [auth, organizations]
 
