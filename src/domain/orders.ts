@@ -69,7 +69,8 @@ export function totalsOf(
     subtotal_minor,
     deposit_minor,
     handling_fee_minor,
-    ...fees,
+    service_fee_minor: fees.service_fee_minor,
+    discount_minor: fees.discount_minor,
     tax_minor: Math.round((taxed * vatRate) / (100 + vatRate)),
     total_minor: subtotal_minor + deposit_minor + handling_fee_minor + fees.service_fee_minor - fees.discount_minor,
   }

@@ -42,7 +42,7 @@ const paymentColumns = ({ order, totals }: Placement) => ({
 })
 
 const cartItemRows = (ctx: Ctx, orderId: string, items: readonly ResolvedItem[]) =>
-  items.map(({ vendor_code: _, ...item }, position) => ({
+  items.map((item, position) => ({
     order_id: orderId,
     position,
     id: ctx.newId('cart_item'),
