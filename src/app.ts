@@ -13,9 +13,10 @@ import { answerOf } from './http/refusal.ts'
 import type { Router } from './http/router.ts'
 import { unrouted } from './http/unrouted.ts'
 import { auth } from './modules/auth/routes.ts'
+import { editions } from './modules/editions/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
 
-export const routers: readonly Router[] = [auth, organizations]
+export const routers: readonly Router[] = [auth, organizations, editions]
 
 export const operations = routers.flatMap((router) => router.operations)
 
