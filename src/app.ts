@@ -14,14 +14,13 @@ import type { Router } from './http/router.ts'
 import { unrouted } from './http/unrouted.ts'
 import { auth } from './modules/auth/routes.ts'
 import { dataImports } from './modules/data-imports/routes.ts'
+import { editions } from './modules/editions/routes.ts'
 import { orders } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
 import { purchases } from './modules/purchases/routes.ts'
 import { users } from './modules/users/routes.ts'
 
-export type { Bindings }
-
-export const routers: readonly Router[] = [auth, organizations, orders, purchases, users, dataImports]
+export const routers: readonly Router[] = [auth, organizations, editions, orders, purchases, users, dataImports]
 
 export const operations = routers.flatMap((router) => router.operations)
 

@@ -4,6 +4,7 @@ import { Database } from '../../src/db/database.ts'
 import { editions } from '../../src/db/schema/editions.ts'
 import { insert } from '../../src/db/write.ts'
 import type { MemberRole } from '../../src/domain/access.ts'
+import { searchText } from '../../src/domain/fold.ts'
 import { newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { slugify } from '../../src/domain/slug.ts'
@@ -47,19 +48,21 @@ export async function givenEdition(
 ): Promise<Pick<EditionRow, 'id' | 'event_id' | 'name' | 'full_name' | 'slug' | 'timezone' | 'organization_id'>> {
   const now = Date.now()
   const name = columns.name ?? `Edition ${number()}`
+  const slug = slugify(name, 'edition')
   const row = {
     id: newId('edition', now, Math.random),
     organization_id: organisation.id,
     event_id: columns.event_id ?? (await givenEvent(organisation)).id,
     name,
     full_name: name,
-    slug: slugify(name, 'edition'),
+    slug,
     timezone: 'Europe/Copenhagen',
     default_country_code: '+45',
     default_language: 'en',
     enabled_languages: '["en"]',
     tax_type: 'none',
     currency: 'dkk',
+    search: searchText(name, slug),
     created_at: now,
     modified_at: now,
     ...columns,
