@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { call, get } from '../support/api.ts'
