@@ -3,7 +3,7 @@ import { secureHeaders } from 'hono/secure-headers'
 import { openRequest } from './entry/request.ts'
 import { notFound } from './domain/errors.ts'
 import { docsPage, docsScript } from './http/docs.ts'
-import type { AppContext, AppEnv } from './http/env.ts'
+import type { AppContext, AppEnv, Bindings } from './http/env.ts'
 import { accessLog } from './http/middleware/access-log.ts'
 import { crossOrigin } from './http/middleware/cors.ts'
 import { rateLimit } from './http/middleware/rate-limit.ts'
@@ -20,6 +20,8 @@ import { purchases } from './modules/purchases/routes.ts'
 import { users } from './modules/users/routes.ts'
 
 export const routers: readonly Router[] = [auth, organizations, orders, purchases, users, dataImports]
+export type { Bindings }
+
 
 export const operations = routers.flatMap((router) => router.operations)
 

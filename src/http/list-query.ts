@@ -103,7 +103,10 @@ interface PageQuery {
 
 /** What a cursor was made for: it counts only for the very query whose `next` carried it. */
 function bindingOf(url: URL, page: number): string {
-  const rest = [...url.searchParams].filter(([name]) => name !== 'page' && name !== 'cursor').sort()
+  const rest = [...url.searchParams]
+    .filter(([name]) => name !== 'page' && name !== 'cursor')
+    .map((parameter) => JSON.stringify(parameter))
+    .toSorted()
   return JSON.stringify([page, rest])
 }
 
