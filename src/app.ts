@@ -22,7 +22,6 @@ import { users } from './modules/users/routes.ts'
 export const routers: readonly Router[] = [auth, organizations, orders, purchases, users, dataImports]
 export type { Bindings }
 
-
 export const operations = routers.flatMap((router) => router.operations)
 
 let document: string | undefined
