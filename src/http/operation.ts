@@ -77,6 +77,7 @@ function possibleErrors(declaration: Declaration<z.ZodType, z.ZodType, z.ZodType
   const { method, params, query, body, errors = [] } = declaration
   const codes: ErrorCode[] = [...everyOperation, 'permission_denied', ...errors]
   if (params) codes.push('not_found')
+  if (query instanceof z.ZodObject && 'page' in query.shape) codes.push('invalid_page')
   if (query ?? body) codes.push('validation_error')
   if (body) codes.push('malformed_body', 'body_too_large', 'unsupported_media_type')
   if (method !== 'get')
