@@ -68,6 +68,7 @@ create table editions (
   meta_image_id text,
   transaction_receipt_email_id text,
   refund_confirmation_email_id text,
+  search text not null,
   version integer not null default 1,
   created_at integer not null,
   modified_at integer not null,

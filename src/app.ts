@@ -3,7 +3,7 @@ import { secureHeaders } from 'hono/secure-headers'
 import { openRequest } from './entry/request.ts'
 import { notFound } from './domain/errors.ts'
 import { docsPage, docsScript } from './http/docs.ts'
-import type { AppContext, AppEnv } from './http/env.ts'
+import type { AppContext, AppEnv, Bindings } from './http/env.ts'
 import { accessLog } from './http/middleware/access-log.ts'
 import { crossOrigin } from './http/middleware/cors.ts'
 import { rateLimit } from './http/middleware/rate-limit.ts'
@@ -13,9 +13,14 @@ import { answerOf } from './http/refusal.ts'
 import type { Router } from './http/router.ts'
 import { unrouted } from './http/unrouted.ts'
 import { auth } from './modules/auth/routes.ts'
+import { dataImports } from './modules/data-imports/routes.ts'
+import { editions } from './modules/editions/routes.ts'
+import { orders } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
+import { purchases } from './modules/purchases/routes.ts'
+import { users } from './modules/users/routes.ts'
 
-export const routers: readonly Router[] = [auth, organizations]
+export const routers: readonly Router[] = [auth, organizations, editions, orders, purchases, users, dataImports]
 
 export const operations = routers.flatMap((router) => router.operations)
 

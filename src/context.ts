@@ -1,7 +1,9 @@
 import type { Database, Statement } from './db/database.ts'
-import type { IdempotencyStore } from './db/idempotency.ts'
+import type { IdempotencyKey, IdempotencyStore } from './db/idempotency.ts'
 import type { Caller } from './domain/access.ts'
 import type { IdKind } from './domain/ids.ts'
+
+export type { IdempotencyKey }
 
 export interface Config {
   environment: 'production' | 'development' | 'test'

@@ -36,6 +36,7 @@ export async function commitPart(
   statements: readonly Statement[],
   unique: Readonly<Record<string, () => Error>> = {},
 ): Promise<void> {
+  if (statements.length === 0) return
   try {
     await unit.db.batch(statements)
   } catch (error) {

@@ -16,17 +16,38 @@ export function insert<T extends Table>(table: T, row: Insert<T>): SQL {
   return sql`insert into ${table} (${sql.join(names.map(columnName), sql`, `)}) values (${sql.join(values, sql`, `)})`
 }
 
-/** Any number of rows with one bound parameter. All rows have the columns of the first. */
+/** Below D1's limit of 2 MB for one bound value, whatever the characters. */
+const maxParameterLength = 500_000
+
+function slices(items: readonly string[]): string[][] {
+  const parts: string[][] = []
+  let length = maxParameterLength
+  for (const item of items) {
+    length += item.length + 1
+    if (length > maxParameterLength) {
+      parts.push([])
+      length = item.length
+    }
+    parts.at(-1)?.push(item)
+  }
+  return parts
+}
+
+/** Any number of rows in few statements, each with one bound parameter. All rows have the columns of the first. */
 export function insertAll<T extends Table>(table: T, rows: readonly Insert<T>[]): SQL[] {
   const [first] = rows
   if (!first) return []
   const names = columnsIn(table, first)
-  const fields = names.map((_, index) => sql`value ->> ${sql.raw(String(index))}`)
-  const data = rows.map((row) => names.map((name) => row[name as keyof Insert<T>] ?? null))
-  return [
-    sql`insert into ${table} (${sql.join(names.map(columnName), sql`, `)})
-      select ${sql.join(fields, sql`, `)} from json_each(${JSON.stringify(data)}) where true`,
-  ]
+  const columns = sql.join(names.map(columnName), sql`, `)
+  const fields = sql.join(
+    names.map((_, index) => sql`value ->> ${sql.raw(String(index))}`),
+    sql`, `,
+  )
+  const data = rows.map((row) => JSON.stringify(names.map((name) => row[name as keyof Insert<T>] ?? null)))
+  return slices(data).map(
+    (part) =>
+      sql`insert into ${table} (${columns}) select ${fields} from json_each(${`[${part.join(',')}]`}) where true`,
+  )
 }
 
 /** Changes the given columns of the rows that `where` names. */

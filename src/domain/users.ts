@@ -1,2 +1,51 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { digitsOf, fold, searchText } from './fold.ts'
+
+export const maxEmailLength = 254
+export const maxPhoneLength = 32
+export const maxPersonNameLength = 80
+
+export const messageChannels = ['email', 'sms'] as const
+
 export const fullName = (person: { first_name: string; last_name: string }): string =>
   `${person.first_name} ${person.last_name}`.trim()
+
+/** One address with a domain of at least two labels; no white space, so that it can never break a header. */
+const emailPattern =
+  /^[^\s@"<>(),;:\\[\]\p{C}]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u
+
+/** The form in which addresses are stored and compared, or null when it is no address. */
+export function normalizeEmail(text: string): string | null {
+  const email = text.trim().normalize('NFC').toLowerCase()
+  const [local = ''] = email.split('@')
+  const dotted = local.startsWith('.') || local.endsWith('.') || local.includes('..')
+  return email.length <= maxEmailLength && !dotted && emailPattern.test(email) ? email : null
+}
+
+/** E.164, or null when it is no telephone number; numbers without a country's code are of `countryCode` (such as `+45`). */
+export function normalizePhone(text: string, countryCode: string | null): string | null {
+  if (text.length > maxPhoneLength) return null
+  const number = parsePhoneNumberFromString(text, {
+    extract: false,
+    ...(countryCode ? { defaultCallingCode: countryCode.replace('+', '') } : {}),
+  })
+  return number?.isValid() ? number.number : null
+}
+
+interface Contact {
+  email: string | null
+  phone_number: string | null
+  first_name: string
+  last_name: string
+}
+
+/** The columns by which a customer is found, made of what is shown. */
+export const searchColumns = (contact: Contact) => ({
+  email_folded: fold(contact.email ?? ''),
+  phone_digits: digitsOf(contact.phone_number ?? ''),
+  search: searchText(fullName(contact), contact.email, digitsOf(contact.phone_number ?? '')),
+})
+
+/** What an order is found by on behalf of its customer. */
+export const contactSearch = (contact: Pick<Contact, 'email' | 'phone_number'>): string =>
+  searchText(contact.email, digitsOf(contact.phone_number ?? ''))

@@ -49,7 +49,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
 
 const isRead = (c: AppContext): boolean => c.req.method === 'GET' || c.req.method === 'HEAD'
 
-function replica(c: AppContext): D1SessionBookmark | D1SessionConstraint {
+function replica(c: AppContext): D1SessionBookmark {
   const bookmark = c.req.header('x-d1-bookmark')
   return bookmark && bookmarkPattern.test(bookmark) ? bookmark : 'first-unconstrained'
 }

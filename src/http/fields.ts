@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { utf8 } from '../domain/encoding.ts'
 import { languages, type TranslatedDict } from '../domain/languages.ts'
 
 /**
@@ -19,12 +20,16 @@ export const IdParams = (prefix: string) =>
 
 export const Timestamp = z.iso.datetime().openapi({ example: '2026-06-01T08:00:00.000Z' })
 
+/** The years that ISO 8601 writes with four digits. */
+const firstInstant = Date.parse('0000-01-01T00:00:00.000Z')
+const lastInstant = Date.parse('9999-12-31T23:59:59.999Z')
+
 /** ISO 8601 with `Z` or an offset in, milliseconds UTC out. */
 export const Instant = z.iso
   .datetime({ offset: true, error: 'A date and time with Z or an offset, as in 2026-06-01T10:00:00+02:00.' })
   .transform((text, context) => {
     const instant = Date.parse(text)
-    if (Number.isFinite(instant)) return instant
+    if (instant >= firstInstant && instant <= lastInstant) return instant
     context.addIssue({ code: 'custom', params: { code: 'invalid_date' }, message: 'No such date.' })
     return z.NEVER
   })
@@ -38,7 +43,7 @@ const maxJsonBytes = 16_384
 /** A free JSON object of the client's, at most 16 KB. */
 export const JsonObject = z
   .record(z.string(), z.unknown())
-  .refine((value) => JSON.stringify(value).length <= maxJsonBytes, {
+  .refine((value) => utf8(JSON.stringify(value)).length <= maxJsonBytes, {
     params: { code: 'max_length' },
     message: `At most ${maxJsonBytes} bytes of JSON.`,
   })

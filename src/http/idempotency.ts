@@ -1,5 +1,4 @@
-import type { Ctx } from '../context.ts'
-import type { IdempotencyKey } from '../db/idempotency.ts'
+import type { Ctx, IdempotencyKey } from '../context.ts'
 import { fromBase64, sha256, toBase64, toHex, utf8 } from '../domain/encoding.ts'
 import { AppError, parameterError } from '../domain/errors.ts'
 import type { Answer } from './problem.ts'

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { fromBase64, toBase64Url, utf8 } from '../domain/encoding.ts'
+import { Instant } from './fields.ts'
 import type { OrderBy, Page, PageRequest } from '../domain/page.ts'
 
 const defaultPageSize = 100
@@ -42,6 +43,15 @@ const Cursor = z.string().max(2000).optional().openapi({
 export const BooleanFilter = z
   .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], error: 'One of true, false, 1, 0.' })
   .openapi({ type: 'boolean' })
+
+/** A time with `Z` or an offset; a `+` that a client forgot to encode arrives as a space. */
+export const InstantFilter = z
+  .preprocess((text) => (typeof text === 'string' ? text.replace(' ', '+') : text), Instant)
+  .openapi({
+    type: 'string',
+    format: 'date-time',
+    example: '2026-06-01T10:00:00+02:00',
+  })
 
 export const IdFilter = z.string().max(64)
 
@@ -93,7 +103,10 @@ interface PageQuery {
 
 /** What a cursor was made for: it counts only for the very query whose `next` carried it. */
 function bindingOf(url: URL, page: number): string {
-  const rest = [...url.searchParams].filter(([name]) => name !== 'page' && name !== 'cursor').sort()
+  const rest = [...url.searchParams]
+    .filter(([name]) => name !== 'page' && name !== 'cursor')
+    .map((parameter) => JSON.stringify(parameter))
+    .toSorted()
   return JSON.stringify([page, rest])
 }
 

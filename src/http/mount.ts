@@ -41,6 +41,8 @@ export interface Handling<P, Q, B, R, Loaded extends Located | undefined, Result
   represent?: (loaded: Loaded, ctx: Ctx) => unknown
   /** Address of what was created. */
   location?: (body: R) => string
+  /** Seconds that the caller's own cache may keep the answer; without it the cache asks again every time. */
+  maxAge?: number
 }
 
 const maxTries = 5
@@ -84,14 +86,19 @@ export function mount<
   operation: Operation<P, Q, B, R>,
   handling: Handling<z.output<P>, z.output<Q>, z.output<B>, z.input<R>, Loaded, Result>,
 ): void {
-  const { load, target, handle, present, represent, location } = handling
+  const { load, target, handle, present, represent, location, maxAge } = handling
 
   async function succeed(ctx: Ctx, result: Result): Promise<Answer> {
     if (!present) return { status: operation.status, headers: {}, body: '' }
     const value = present(result, ctx)
     const body = JSON.stringify(value)
-    const headers = { ...jsonType, etag: await etagOf(body) }
-    return { status: operation.status, headers: location ? { ...headers, location: location(value) } : headers, body }
+    const headers = {
+      ...jsonType,
+      etag: await etagOf(body),
+      ...(location ? { location: location(value) } : {}),
+      ...(maxAge ? { 'cache-control': `private, max-age=${maxAge}`, vary: 'authorization' } : {}),
+    }
+    return { status: operation.status, headers, body }
   }
 
   // What changes an existing resource answers with it, so the loaded row presents as the answer does.
@@ -207,7 +214,8 @@ function register(router: Router, operation: Operation, run: (c: AppContext, ctx
 function respond(c: AppContext, answer: Answer): Response {
   const { bookmark } = c.var.ctx.db
   const headers = new Headers(answer.headers)
-  headers.set('cache-control', headers.has('etag') ? 'private, no-cache' : 'private, no-store')
+  if (!headers.has('cache-control'))
+    headers.set('cache-control', headers.has('etag') ? 'private, no-cache' : 'private, no-store')
   if (bookmark) headers.set('x-d1-bookmark', bookmark)
   const etag = headers.get('etag')
   const known = c.req.method === 'GET' || c.req.method === 'HEAD' ? c.req.header('if-none-match') : undefined

@@ -29,5 +29,5 @@ export function openApiDocument(routers: readonly Router[]) {
     tags: tags.filter((tag) => used.has(tag)).map((name) => ({ name })),
     security: [{ bearer: [] }],
     'x-error-codes': errorStatus,
-  } as Parameters<typeof all.getOpenAPI31Document>[0])
+  })
 }

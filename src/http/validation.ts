@@ -44,12 +44,14 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   )
 }
 
-export function fieldErrors(error: z.ZodError, input: unknown): FieldError[] {
+/** What is wrong with `input`; `prefix` leads to it inside the body. */
+export function fieldErrors(error: z.ZodError, input: unknown, prefix: readonly PropertyKey[] = []): FieldError[] {
   return error.issues.map((issue) => {
+    const path = [...prefix, ...issue.path]
     const value = valueAt(input, issue.path)
-    if (value === undefined && issue.path.length) return fieldError(issue.path, 'required', 'This field is required.')
-    if (value === null) return fieldError(issue.path, 'null', 'May not be null.')
-    return fieldError(issue.path, ...describe(issue))
+    if (value === undefined && issue.path.length) return fieldError(path, 'required', 'This field is required.')
+    if (value === null) return fieldError(path, 'null', 'May not be null.')
+    return fieldError(path, ...describe(issue))
   })
 }
 

@@ -29,7 +29,7 @@ const matching = (method: string, path: string): Operation | undefined =>
     (operation) =>
       operation.method.toUpperCase() === method &&
       new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
-  ) as Operation | undefined
+  )
 
 /** Every answer is held against what the operation promises: status, schema, and no field beyond it. */
 function checkPromise(method: string, path: string, reply: Reply): void {

@@ -35,6 +35,7 @@ export const editions = sqliteTable('editions', {
   meta_image_id: text(),
   transaction_receipt_email_id: text(),
   refund_confirmation_email_id: text(),
+  search: text().notNull(),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),

@@ -1,0 +1,95 @@
+import type { Language } from './languages.ts'
+import type { Currency } from './money.ts'
+import type { OrderStatus, PricedItem } from './orders.ts'
+import type { BoughtOption } from './purchases.ts'
+
+export const duplicatePolicies = ['skip', 'update', 'error'] as const
+export type DuplicatePolicy = (typeof duplicatePolicies)[number]
+
+export const importActions = ['created', 'updated', 'skipped', 'error'] as const
+export type ImportAction = (typeof importActions)[number]
+
+export const maxOrdersPerCall = 100
+export const maxItemsPerOrder = 500
+export const maxUnitsPerItem = 1000
+export const maxUnitsPerOrder = 5000
+
+/** Statuses of an import that this API knows by its own orders; files bring more. */
+export const importStatuses = ['completed', 'completed_with_errors'] as const
+
+export interface ExternalItem extends PricedItem {
+  product: string
+  variant: string | null
+  location: string | null
+  options: readonly string[]
+  vendor_code: string | null
+}
+
+/** An order of another system, checked, in minor units. */
+export interface ExternalOrder {
+  external_id: string
+  order_number: string | null
+  status: OrderStatus
+  created_at: number | null
+  currency: Currency
+  customer: {
+    email: string | null
+    phone_number: string | null
+    first_name: string
+    last_name: string
+    locale: Language | null
+    metadata: Record<string, unknown>
+  }
+  items: readonly ExternalItem[]
+  service_fee_minor: number
+  discount_minor: number
+  coupon_code: string | null
+  consents: Readonly<Record<string, boolean>>
+  metadata: Record<string, unknown>
+}
+
+/** An item with the catalogue's ids. */
+export interface ResolvedItem extends PricedItem {
+  product_id: string
+  variant_id: string | null
+  location_id: string | null
+  options: readonly BoughtOption[]
+  vendor_code: string | null
+}
+
+/** One purchase: what it is of, without who it is. */
+export type Unit = Omit<ResolvedItem, 'quantity'>
+
+export const unitsOf = (items: readonly ResolvedItem[]): Unit[] =>
+  items.flatMap(({ quantity, ...unit }) => Array.from({ length: quantity }, () => unit))
+
+const keyOf = (unit: Unit): string =>
+  JSON.stringify([
+    unit.product_id,
+    unit.variant_id,
+    unit.location_id,
+    unit.options.map((option) => option.api_id),
+    unit.vendor_code,
+    unit.price_minor,
+    unit.deposit_minor,
+    unit.handling_fee_minor,
+  ])
+
+/**
+ * How the purchases of an order become the wanted units: equal ones stay who they are, missing ones are added, the
+ * rest is cancelled. Nothing that was bought is forgotten.
+ */
+export function reconcile<P extends Unit>(
+  existing: readonly P[],
+  wanted: readonly Unit[],
+): { kept: P[]; cancelled: P[]; added: Unit[] } {
+  const waiting = Map.groupBy(existing, keyOf)
+  const kept: P[] = []
+  const added: Unit[] = []
+  for (const unit of wanted) {
+    const same = waiting.get(keyOf(unit))?.shift()
+    if (same) kept.push(same)
+    else added.push(unit)
+  }
+  return { kept, added, cancelled: [...waiting.values()].flat() }
+}

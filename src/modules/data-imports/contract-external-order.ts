@@ -1,0 +1,147 @@
+import { z } from '@hono/zod-openapi'
+import type { FieldError } from '../../domain/errors.ts'
+import {
+  type ExternalOrder,
+  maxItemsPerOrder,
+  maxUnitsPerItem,
+  maxUnitsPerOrder,
+} from '../../domain/external-orders.ts'
+import { languageOf } from '../../domain/languages.ts'
+import { currencies, maxAmountMinor, toMajor, toMinor } from '../../domain/money.ts'
+import { orderStatuses } from '../../domain/orders.ts'
+import { maxEmailLength, maxPersonNameLength, maxPhoneLength, normalizeEmail } from '../../domain/users.ts'
+import { Instant, JsonObject, RequiredText } from '../../http/fields.ts'
+import { fieldErrors } from '../../http/validation.ts'
+
+/** An amount in major units in, minor units out. */
+const Amount = z
+  .number()
+  .min(0)
+  .max(toMajor(maxAmountMinor))
+  .transform((major, context) => {
+    const minor = toMinor(major)
+    if (minor !== null) return minor
+    context.addIssue({ code: 'custom', params: { code: 'max_decimal_places' }, message: 'At most 2 decimals.' })
+    return z.NEVER
+  })
+  .openapi({ type: 'number', example: 225 })
+
+const Name = RequiredText(200)
+
+const OptionalEmail = z
+  .string()
+  .max(maxEmailLength)
+  .transform((text, context) => {
+    if (text.trim() === '') return null
+    const email = normalizeEmail(text)
+    if (email !== null) return email
+    context.addIssue({ code: 'custom', params: { code: 'invalid_email' }, message: 'No e-mail address.' })
+    return z.NEVER
+  })
+  .openapi({ type: 'string', format: 'email', example: 'aegir@example.dk' })
+
+const Locale = z
+  .string()
+  .max(35)
+  .transform((tag, context) => {
+    const language = languageOf(tag)
+    if (language !== null) return language
+    context.addIssue({ code: 'custom', params: { code: 'invalid_choice' }, message: 'One of en, da, se, nl, pl.' })
+    return z.NEVER
+  })
+  .openapi({ type: 'string', example: 'da' })
+
+const PersonName = z.string().trim().max(maxPersonNameLength).nullish()
+
+const Customer = z
+  .object({
+    email: OptionalEmail.nullish(),
+    phone_number: z.string().max(maxPhoneLength).nullish().openapi({ example: '+45 32 12 34 56' }),
+    first_name: PersonName,
+    last_name: PersonName,
+    locale: Locale.nullish(),
+    metadata: JsonObject.optional(),
+  })
+  .refine((customer) => customer.email || customer.phone_number?.trim(), {
+    params: { code: 'contact_required' },
+    message: 'An e-mail address or a telephone number.',
+  })
+
+const Item = z.object({
+  product: Name.openapi({ example: 'Day ticket' }),
+  variant: Name.nullish(),
+  location: Name.nullish(),
+  options: z.array(Name).max(20).optional(),
+  quantity: z.int().min(1).max(maxUnitsPerItem).openapi({ example: 2 }),
+  unit_price: Amount,
+  deposit: Amount.optional(),
+  handling_fee: Amount.optional(),
+  vendor_code: z.string().trim().min(1).max(64).nullish(),
+})
+
+export const ExternalOrderSchema = z
+  .object({
+    external_id: RequiredText(128).openapi({ description: 'Unique in the edition and source.', example: 'A-1001' }),
+    order_number: z.string().trim().max(16).nullish(),
+    status: z.enum(orderStatuses).optional().openapi({ default: 'completed' }),
+    created: Instant.optional(),
+    currency: z.enum(currencies),
+    customer: Customer,
+    items: z
+      .array(Item)
+      .min(1)
+      .max(maxItemsPerOrder)
+      .refine((items) => items.reduce((units, item) => units + item.quantity, 0) <= maxUnitsPerOrder, {
+        params: { code: 'max_value' },
+        message: `At most ${maxUnitsPerOrder} units in one order.`,
+      }),
+    service_fee: Amount.optional(),
+    discount: Amount.optional(),
+    coupon_code: z.string().trim().max(64).nullish(),
+    consents: z.record(z.string().max(64), z.boolean()).optional(),
+    metadata: JsonObject.optional(),
+  })
+  .openapi('ExternalOrder')
+
+type Wire = z.output<typeof ExternalOrderSchema>
+
+const toDomain = (wire: Wire): ExternalOrder => ({
+  external_id: wire.external_id,
+  order_number: wire.order_number || null,
+  status: wire.status ?? 'completed',
+  created_at: wire.created ?? null,
+  currency: wire.currency,
+  customer: {
+    email: wire.customer.email ?? null,
+    phone_number: wire.customer.phone_number?.trim() || null,
+    first_name: wire.customer.first_name ?? '',
+    last_name: wire.customer.last_name ?? '',
+    locale: wire.customer.locale ?? null,
+    metadata: wire.customer.metadata ?? {},
+  },
+  items: wire.items.map((item) => ({
+    product: item.product,
+    variant: item.variant ?? null,
+    location: item.location ?? null,
+    options: item.options ?? [],
+    quantity: item.quantity,
+    price_minor: item.unit_price,
+    deposit_minor: item.deposit ?? 0,
+    handling_fee_minor: item.handling_fee ?? 0,
+    vendor_code: item.vendor_code ?? null,
+  })),
+  service_fee_minor: wire.service_fee ?? 0,
+  discount_minor: wire.discount ?? 0,
+  coupon_code: wire.coupon_code || null,
+  consents: wire.consents ?? {},
+  metadata: wire.metadata ?? {},
+})
+
+/** One order of a call; `path` leads to it in the body, so that its errors point at their fields. */
+export function parseExternalOrder(
+  raw: unknown,
+  path: readonly PropertyKey[],
+): { order: ExternalOrder } | { errors: FieldError[] } {
+  const result = ExternalOrderSchema.safeParse(raw)
+  return result.success ? { order: toDomain(result.data) } : { errors: fieldErrors(result.error, raw, path) }
+}

@@ -1,0 +1,96 @@
+import { z } from '@hono/zod-openapi'
+import { duplicatePolicies, importActions, importStatuses, maxOrdersPerCall } from '../../domain/external-orders.ts'
+import { EditionSummary, Id, OrganizationSummary, RequiredText, Timestamp } from '../../http/fields.ts'
+import { operation } from '../../http/operation.ts'
+import { FieldProblem } from '../../http/problem.ts'
+
+const Result = z
+  .object({
+    index: z.int().openapi({ description: 'Position in the call, from 0.' }),
+    external_id: z.string().nullable(),
+    action: z.enum(importActions),
+    order_id: Id('ord').nullable().openapi({ description: 'The order that was made, changed or found.' }),
+    errors: z.array(FieldProblem),
+  })
+  .openapi('ExternalOrderResult')
+
+export const ExternalOrdersImport = z
+  .object({
+    id: Id('imp').nullable().openapi({ description: 'Null for a dry run, which leaves nothing behind.' }),
+    name: z.string(),
+    source: z.enum(['csv', 'api']),
+    external_source: z.string().nullable(),
+    status: z.enum(importStatuses),
+    organization: OrganizationSummary,
+    edition: EditionSummary,
+    dry_run: z.boolean(),
+    options: z.object({
+      on_duplicate: z.enum(duplicatePolicies),
+      emit_webhooks: z.boolean(),
+      send_receipts: z.boolean(),
+    }),
+    total_rows: z.int(),
+    created_orders: z.int(),
+    updated_orders: z.int(),
+    skipped_orders: z.int(),
+    failed_orders: z.int(),
+    results: z.array(Result),
+    created: Timestamp,
+    modified: Timestamp,
+  })
+  .openapi('ExternalOrdersImport')
+
+/** Accepts false alone until there is something to switch on. */
+const NotYet = z
+  .boolean()
+  .refine((on) => !on, { params: { code: 'not_available' }, message: 'Not available.' })
+  .default(false)
+
+const ImportExternalOrders = z.object({
+  organization_id: Id('org'),
+  edition_id: Id('edt'),
+  source: RequiredText(64).openapi({ description: 'Name of the other system.', example: 'webshop' }),
+  on_duplicate: z.enum(duplicatePolicies).default('skip').openapi({
+    description: 'What becomes of an order whose `external_id` is known: left alone, brought up to date, or an error.',
+  }),
+  dry_run: z.boolean().default(false).openapi({ description: 'Answers what would happen and writes nothing.' }),
+  emit_webhooks: NotYet,
+  send_receipts: NotYet,
+  orders: z
+    .array(z.unknown())
+    .min(1)
+    .max(maxOrdersPerCall)
+    .openapi({ type: 'array', items: { $ref: '#/components/schemas/ExternalOrder' } }),
+})
+
+export type ImportExternalOrdersInput = z.output<typeof ImportExternalOrders>
+
+export const importExternalOrders = operation({
+  id: 'importExternalOrders',
+  tag: 'Data Imports',
+  method: 'post',
+  path: '/v1/data-imports/external-orders',
+  summary: 'Import external orders',
+  description: `Brings in up to ${maxOrdersPerCall} orders of another system. Each order is taken whole or not at all, and
+\`results\` says what became of it; an order that cannot be taken does not keep the others out. Customers are found by
+e-mail address, else by number; products, variants, options and locations by name without case; what is new is made.
+The same \`external_id\` never makes a second order.`,
+  roles: ['OA', 'OM', 'EA', 'EM'],
+  status: 201,
+  body: ImportExternalOrders,
+  example: {
+    organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
+    edition_id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
+    source: 'webshop',
+    orders: [
+      {
+        external_id: 'A-1001',
+        currency: 'dkk',
+        customer: { email: 'aegir@example.dk', first_name: 'Ægir', last_name: 'Holm' },
+        items: [{ product: 'Day ticket', quantity: 2, unit_price: 225 }],
+      },
+    ],
+  },
+  response: ExternalOrdersImport,
+  errors: ['edition_archived'],
+})

@@ -1,0 +1,159 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { commit, commitPart } from '../../db/commit.ts'
+import { dataImports } from '../../db/schema/data-imports.ts'
+import { insert } from '../../db/write.ts'
+import { AppError, doesNotExist, type FieldError, fieldError, LostRace } from '../../domain/errors.ts'
+import { normalizePhone } from '../../domain/users.ts'
+import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import type { ImportExternalOrdersInput } from './contract.ts'
+import { type Candidate, decide, type Outcome } from './decide.ts'
+import { parseExternalOrder } from './contract-external-order.ts'
+import { loadState } from './state.ts'
+import { type Edition, newWrites, statementsOf } from './writes.ts'
+
+type DataImportRow = typeof dataImports.$inferSelect
+
+export interface ImportReport {
+  row: Omit<DataImportRow, 'id'> & { id: string | null }
+  edition: Edition & OrganizationSummaryRow
+  results: readonly Outcome[]
+  dry_run: boolean
+}
+
+/** Orders that one transaction takes in; when it fails, its orders are taken one by one. */
+const groupSize = 25
+const maxTries = 5
+
+async function findEdition(ctx: Ctx, input: ImportExternalOrdersInput): Promise<Edition & OrganizationSummaryRow> {
+  const edition = await ctx.db.first(sql<
+    Edition & OrganizationSummaryRow
+  >`select editions.*, ${organizationSummaryColumns}
+    from editions join organizations on organizations.id = editions.organization_id
+    where editions.id = ${input.edition_id} and editions.organization_id = ${input.organization_id}`)
+  if (edition?.is_archived) throw new AppError('edition_archived', 'This edition is archived.')
+  if (edition) return edition
+  const organization = await ctx.db.first(sql`select id from organizations where id = ${input.organization_id}`)
+  throw doesNotExist(organization ? 'edition_id' : 'organization_id')
+}
+
+/** Reads one order of the call; nothing of it is in the database yet. */
+function read(raw: unknown, index: number, edition: Edition): Candidate | Outcome {
+  const path = ['orders', index]
+  const external_id =
+    typeof raw === 'object' && raw !== null && 'external_id' in raw && typeof raw.external_id === 'string'
+      ? raw.external_id.slice(0, 128)
+      : null
+  const refuse = (errors: readonly FieldError[]): Outcome => ({
+    index,
+    external_id,
+    action: 'error',
+    order_id: null,
+    errors,
+  })
+  const parsed = parseExternalOrder(raw, path)
+  if ('errors' in parsed) return refuse(parsed.errors)
+  const { order } = parsed
+  const given = order.customer.phone_number
+  const phone = given && normalizePhone(given, edition.default_country_code)
+  const errors = Object.keys(order.consents).map((key) =>
+    fieldError([...path, 'consents', key], 'does_not_exist', 'This edition has no consent with this key.'),
+  )
+  if (given && phone === null)
+    errors.push(fieldError([...path, 'customer', 'phone_number'], 'invalid_phone', 'No telephone number.'))
+  return errors.length ? refuse(errors) : { index, order, phone }
+}
+
+/** A violated uniqueness means that another call made the same order, customer or product a moment ago. */
+const races = Object.fromEntries(
+  [
+    'orders.edition_id, orders.external_source, orders.external_id',
+    'users.organization_id, users.email',
+    'users.organization_id, users.phone_number',
+    'products.edition_id, products.name_folded',
+    'locations.edition_id, locations.name_folded',
+    'variants.product_id, variants.name_folded',
+    'options.product_id, options.name_folded',
+  ].map((columns) => [columns, () => new LostRace('somebody made it meanwhile')]),
+)
+
+async function takeGroup(
+  ctx: Ctx,
+  edition: Edition,
+  input: ImportExternalOrdersInput,
+  group: readonly Candidate[],
+): Promise<Outcome[]> {
+  const { source, on_duplicate: onDuplicate, dry_run } = input
+  const scope = { organization_id: edition.organization_id, edition_id: edition.id, source }
+  for (let tries = 1; ; tries++) {
+    const orders = group.map(({ order }) => order)
+    const phones = group.map(({ phone }) => phone)
+    const state = await loadState(ctx.db, scope, orders, phones, onDuplicate === 'update')
+    const writes = newWrites()
+    const outcomes = group.map((candidate) => decide(ctx, { edition, source, onDuplicate }, state, writes, candidate))
+    const statements = statementsOf(writes)
+    if (dry_run)
+      return outcomes.map((outcome) => (outcome.action === 'created' ? { ...outcome, order_id: null } : outcome))
+    if (statements.length === 0) return outcomes
+    try {
+      await commitPart(ctx, statements, races)
+      return outcomes
+    } catch (error) {
+      if (!(error instanceof LostRace) || (group.length === 1 && tries === maxTries)) throw error
+      if (group.length === 1) continue
+      const single: Outcome[] = []
+      for (const candidate of group) single.push(...(await takeGroup(ctx, edition, input, [candidate])))
+      return single
+    }
+  }
+}
+
+function report(
+  ctx: Ctx,
+  edition: Edition & OrganizationSummaryRow,
+  input: ImportExternalOrdersInput,
+  results: readonly Outcome[],
+): ImportReport {
+  const now = ctx.now()
+  const count = (action: Outcome['action']) => results.filter((result) => result.action === action).length
+  const failed = count('error')
+  const { on_duplicate, emit_webhooks, send_receipts, dry_run, source } = input
+  const row = {
+    id: dry_run ? null : ctx.newId('data_import'),
+    organization_id: edition.organization_id,
+    edition_id: edition.id,
+    account_id: ctx.caller.is_superuser ? null : ctx.caller.id,
+    name: `${source} ${new Date(now).toISOString()}`,
+    source: 'api',
+    external_source: source,
+    status: failed ? 'completed_with_errors' : 'completed',
+    options: JSON.stringify({ on_duplicate, emit_webhooks, send_receipts }),
+    total_rows: results.length,
+    created_orders: count('created'),
+    updated_orders: count('updated'),
+    skipped_orders: count('skipped'),
+    failed_orders: failed,
+    results: JSON.stringify(results),
+    version: 1,
+    created_at: now,
+    modified_at: now,
+  }
+  return { row, edition, results, dry_run }
+}
+
+/**
+ * Takes in orders of another system. Every order is whole or not there: when this is cut off in the middle, the same
+ * call again skips what it has and goes on.
+ */
+export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrdersInput): Promise<ImportReport> {
+  const edition = await findEdition(ctx, input)
+  const entries = input.orders.map((raw, index) => read(raw, index, edition))
+  const candidates = entries.filter((entry) => 'order' in entry)
+  const results: Outcome[] = entries.filter((entry) => 'action' in entry)
+  for (let start = 0; start < candidates.length; start += groupSize)
+    results.push(...(await takeGroup(ctx, edition, input, candidates.slice(start, start + groupSize))))
+  results.sort((a, b) => a.index - b.index)
+  const done = report(ctx, edition, input, results)
+  const { id } = done.row
+  return commit(ctx, done, id === null ? [] : [insert(dataImports, { ...done.row, id })])
+}

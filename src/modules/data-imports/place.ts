@@ -1,0 +1,167 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import type { Statement } from '../../db/database.ts'
+import { carts, cartItems, orders, purchases, transactions } from '../../db/schema/orders.ts'
+import { inList } from '../../db/visibility.ts'
+import { update, updateVersion } from '../../db/write.ts'
+import { type ExternalOrder, reconcile, type ResolvedItem, type Unit, unitsOf } from '../../domain/external-orders.ts'
+import { fold } from '../../domain/fold.ts'
+import { type CartTotals, isPaid, orderSearch, ownSearch, paymentStatusOf } from '../../domain/orders.ts'
+import { type BoughtOption, type PurchaseStatus, purchaseLifecycle, purchaseStatusOf } from '../../domain/purchases.ts'
+import { contactSearch } from '../../domain/users.ts'
+import type { OrderRow, PurchaseRow, TransactionRow, UserRow } from './state.ts'
+import type { Edition, Writes } from './writes.ts'
+
+/** All that is known of an order before it is written. */
+export interface Placement {
+  edition: Edition
+  source: string
+  order: ExternalOrder
+  user: UserRow
+  items: readonly ResolvedItem[]
+  totals: CartTotals
+}
+
+const homeOf = ({ edition }: Placement) => ({ organization_id: edition.organization_id, edition_id: edition.id })
+
+const orderColumns = ({ order, items, totals }: Placement) => ({
+  order_number: order.order_number,
+  status: order.status,
+  amount_minor: totals.total_minor,
+  items_count: items.reduce((count, item) => count + item.quantity, 0),
+  has_payment: isPaid(paymentStatusOf[order.status]) ? 1 : 0,
+  metadata: JSON.stringify(order.metadata),
+  number_folded: fold(order.order_number ?? ''),
+})
+
+const paymentColumns = ({ order, totals }: Placement) => ({
+  status: paymentStatusOf[order.status],
+  amount_minor: totals.total_minor,
+  service_fee_minor: totals.service_fee_minor,
+  handling_fee_minor: totals.handling_fee_minor,
+})
+
+const cartItemRows = (ctx: Ctx, orderId: string, items: readonly ResolvedItem[]) =>
+  items.map((item, position) => ({
+    order_id: orderId,
+    position,
+    id: ctx.newId('cart_item'),
+    ...item,
+    options: JSON.stringify(item.options),
+  }))
+
+const purchaseRows = (ctx: Ctx, placement: Placement, orderId: string, units: readonly Unit[], createdAt: number) =>
+  units.map((unit) => ({
+    id: ctx.newId('purchase'),
+    ...homeOf(placement),
+    order_id: orderId,
+    user_id: placement.user.id,
+    ...unit,
+    options: JSON.stringify(unit.options),
+    status: purchaseStatusOf[placement.order.status],
+    created_at: createdAt,
+    modified_at: createdAt,
+  }))
+
+/** Adds a new order with its cart, its payment and one purchase a unit. */
+export function placeNew(ctx: Ctx, writes: Writes, placement: Placement): OrderRow {
+  const { order, user, source, items, totals } = placement
+  const created_at = order.created_at ?? ctx.now()
+  const id = ctx.newId('order')
+  const transactionId = ctx.newId('transaction')
+  const own = ownSearch({ id, order_number: order.order_number }, [transactionId])
+  const row = {
+    id,
+    ...homeOf(placement),
+    user_id: user.id,
+    ...orderColumns(placement),
+    type: 'imported',
+    currency: order.currency,
+    completed_transaction_id: order.status === 'completed' ? transactionId : null,
+    external_source: source,
+    external_id: order.external_id,
+    search_own: own,
+    search: orderSearch(own, contactSearch(user)),
+    version: 1,
+    created_at,
+    modified_at: ctx.now(),
+  }
+  writes.orders.push(row)
+  writes.carts.push({
+    order_id: id,
+    id: ctx.newId('cart'),
+    status: 'completed',
+    coupon_code: order.coupon_code,
+    ...totals,
+    created_at,
+  })
+  writes.cartItems.push(...cartItemRows(ctx, id, items))
+  writes.transactions.push({
+    id: transactionId,
+    order_id: id,
+    organization_id: placement.edition.organization_id,
+    type: 'payment',
+    service: 'import',
+    currency: order.currency,
+    ...paymentColumns(placement),
+    created_at,
+  })
+  writes.purchases.push(...purchaseRows(ctx, placement, id, unitsOf(items), created_at))
+  return { ...row, seq: 0 }
+}
+
+const unitOf = (row: PurchaseRow): Unit & { row: PurchaseRow } => ({
+  product_id: row.product_id,
+  variant_id: row.variant_id,
+  location_id: row.location_id,
+  options: JSON.parse(row.options) as BoughtOption[],
+  vendor_code: row.vendor_code,
+  price_minor: row.price_minor,
+  deposit_minor: row.deposit_minor,
+  handling_fee_minor: row.handling_fee_minor,
+  row,
+})
+
+/** Purchases that were used or paid back stay what they are. */
+function moveTo(units: readonly { row: PurchaseRow }[], status: PurchaseStatus, now: number): Statement[] {
+  const ids = units
+    .map(({ row }) => row)
+    .filter((row) => purchaseLifecycle.allows(row.status as PurchaseStatus, status))
+    .map((row) => row.id)
+  if (ids.length === 0) return []
+  return [
+    sql`update purchases set status = ${status}, modified_at = ${now}, version = version + 1 where ${inList(sql`id`, ids)}`,
+  ]
+}
+
+/** Brings an order that exists up to date: purchases that are still wanted keep their identity, others are cancelled. */
+export function placeAgain(
+  ctx: Ctx,
+  writes: Writes,
+  placement: Placement,
+  existing: { order: OrderRow; purchases: readonly PurchaseRow[]; payment: TransactionRow | undefined },
+): OrderRow {
+  const { order, user, items, totals } = placement
+  const { order: row, payment } = existing
+  const now = ctx.now()
+  const own = ownSearch({ id: row.id, order_number: order.order_number }, payment ? [payment.id] : [])
+  const changes = {
+    ...orderColumns(placement),
+    user_id: user.id,
+    completed_transaction_id: order.status === 'completed' ? (payment?.id ?? null) : row.completed_transaction_id,
+    search_own: own,
+    search: orderSearch(own, contactSearch(user)),
+    modified_at: now,
+  }
+  const live = existing.purchases.filter((purchase) => purchase.status !== 'cancelled')
+  const { kept, cancelled, added } = reconcile(live.map(unitOf), unitsOf(items))
+  writes.changes.push(...updateVersion(orders, row, changes))
+  writes.changes.push(update(carts, { coupon_code: order.coupon_code, ...totals }, sql`order_id = ${row.id}`))
+  writes.changes.push(sql`delete from ${cartItems} where order_id = ${row.id}`)
+  if (payment) writes.changes.push(update(transactions, paymentColumns(placement), sql`id = ${payment.id}`))
+  if (row.user_id !== user.id) writes.changes.push(update(purchases, { user_id: user.id }, sql`order_id = ${row.id}`))
+  writes.changes.push(...moveTo(kept, purchaseStatusOf[order.status], now), ...moveTo(cancelled, 'cancelled', now))
+  writes.cartItems.push(...cartItemRows(ctx, row.id, items))
+  writes.purchases.push(...purchaseRows(ctx, placement, row.id, added, now))
+  return { ...row, ...changes, version: row.version + 1 }
+}

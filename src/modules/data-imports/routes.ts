@@ -1,0 +1,17 @@
+import { mount } from '../../http/mount.ts'
+import { createRouter } from '../../http/router.ts'
+import * as contract from './contract.ts'
+import { ExternalOrderSchema } from './contract-external-order.ts'
+import { importExternalOrders } from './import-external-orders.ts'
+import { presentImport } from './present.ts'
+
+export const dataImports = createRouter()
+
+// The contract takes orders unread, so that a bad one does not refuse the call; the document still shows their shape.
+dataImports.hono.openAPIRegistry.register('ExternalOrder', ExternalOrderSchema)
+
+mount(dataImports, contract.importExternalOrders, {
+  target: (body) => body,
+  handle: (ctx, { body }) => importExternalOrders(ctx, body),
+  present: presentImport,
+})

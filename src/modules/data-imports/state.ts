@@ -1,0 +1,105 @@
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../db/database.ts'
+import type { locations, options, products, variants } from '../../db/schema/catalog.ts'
+import type { orders, purchases, transactions } from '../../db/schema/orders.ts'
+import type { users } from '../../db/schema/users.ts'
+import { inList } from '../../db/visibility.ts'
+import type { ExternalOrder } from '../../domain/external-orders.ts'
+import { fold } from '../../domain/fold.ts'
+
+type ProductRow = typeof products.$inferSelect
+type VariantRow = typeof variants.$inferSelect
+type OptionRow = typeof options.$inferSelect
+type LocationRow = typeof locations.$inferSelect
+export type OrderRow = typeof orders.$inferSelect
+export type PurchaseRow = typeof purchases.$inferSelect
+export type TransactionRow = typeof transactions.$inferSelect
+export type UserRow = typeof users.$inferSelect
+
+/** What a group of orders meets: read once, then carried along as the group's orders add to it. */
+export interface ImportState {
+  orders: Map<string, OrderRow>
+  purchases: Map<string, PurchaseRow[]>
+  payments: Map<string, TransactionRow>
+  usersByEmail: Map<string, UserRow>
+  usersByPhone: Map<string, UserRow>
+  products: Map<string, ProductRow>
+  locations: Map<string, LocationRow>
+  /** By `childKey`. */
+  variants: Map<string, VariantRow>
+  options: Map<string, OptionRow>
+}
+
+export const childKey = (productId: string, name: string): string => `${productId} ${fold(name)}`
+
+interface Scope {
+  organization_id: string
+  edition_id: string
+  source: string
+}
+
+const unique = (values: (string | null)[]): string[] => [...new Set(values.filter((value) => value !== null))]
+
+/** `phones` are normalised numbers by the order that names them. */
+export async function loadState(
+  db: Database,
+  scope: Scope,
+  group: readonly ExternalOrder[],
+  phones: readonly (string | null)[],
+  withContents: boolean,
+): Promise<ImportState> {
+  const { organization_id, edition_id, source } = scope
+  const items = group.flatMap((order) => order.items)
+  const names = unique(items.map((item) => fold(item.product)))
+  const ofProducts = sql`product_id in (select id from products where edition_id = ${edition_id} and ${inList(sql`name_folded`, names)})`
+  const known = sql`select * from orders where edition_id = ${edition_id} and external_source = ${source}
+    and ${inList(
+      sql`external_id`,
+      group.map((order) => order.external_id),
+    )}`
+  const knownIds = sql`order_id in (select id from (${known}))`
+  const users = sql`select * from users where organization_id = ${organization_id}`
+  const found = await db.batch([
+    sql<OrderRow>`${known}`,
+    sql<UserRow>`${users} and ${inList(sql`email`, unique(group.map((order) => order.customer.email)))}`,
+    // A number may be several customers'; one without an address is meant before others, then the oldest.
+    sql<UserRow>`${users} and coalesce(phone_number, '') in (select value from json_each(${JSON.stringify(unique([...phones]))}))
+      order by email is null desc, seq`,
+    sql<ProductRow>`select * from products where edition_id = ${edition_id} and ${inList(sql`name_folded`, names)}`,
+    sql<LocationRow>`select * from locations where edition_id = ${edition_id}
+      and ${inList(sql`name_folded`, unique(items.map((item) => item.location && fold(item.location))))}`,
+    sql<VariantRow>`select * from variants where ${ofProducts}
+      and ${inList(sql`name_folded`, unique(items.map((item) => item.variant && fold(item.variant))))}`,
+    sql<OptionRow>`select * from options where ${ofProducts}
+      and ${inList(sql`name_folded`, unique(items.flatMap((item) => item.options.map(fold))))}`,
+    ...(withContents
+      ? [
+          sql<PurchaseRow>`select * from purchases where ${knownIds} order by id`,
+          sql<TransactionRow>`select * from transactions where type = 'payment' and ${knownIds}`,
+        ]
+      : []),
+  ])
+  const [orderRows, byEmail, byPhone, productRows, locationRows, variantRows, optionRows, purchaseRows, payments] =
+    found as [
+      OrderRow[],
+      UserRow[],
+      UserRow[],
+      ProductRow[],
+      LocationRow[],
+      VariantRow[],
+      OptionRow[],
+      PurchaseRow[]?,
+      TransactionRow[]?,
+    ]
+  return {
+    orders: new Map(orderRows.map((row) => [row.external_id ?? '', row])),
+    purchases: Map.groupBy(purchaseRows ?? [], (row) => row.order_id),
+    payments: new Map((payments ?? []).map((row) => [row.order_id, row])),
+    usersByEmail: new Map(byEmail.map((row) => [row.email ?? '', row])),
+    usersByPhone: new Map(byPhone.toReversed().map((row) => [row.phone_number ?? '', row])),
+    products: new Map(productRows.map((row) => [row.name_folded, row])),
+    locations: new Map(locationRows.map((row) => [row.name_folded, row])),
+    variants: new Map(variantRows.map((row) => [childKey(row.product_id, row.name), row])),
+    options: new Map(optionRows.map((row) => [childKey(row.product_id, row.name), row])),
+  }
+}

@@ -1,0 +1,60 @@
+import { sql } from 'drizzle-orm'
+import type { Statement } from '../../db/database.ts'
+import { locations, options, products, variants } from '../../db/schema/catalog.ts'
+import type { editions } from '../../db/schema/editions.ts'
+import { cartItems, carts, orders, purchases, transactions } from '../../db/schema/orders.ts'
+import { userEditions, users } from '../../db/schema/users.ts'
+import { insertAll } from '../../db/write.ts'
+
+export type Edition = typeof editions.$inferSelect
+
+/** What a group of orders adds, by table, and what it changes. */
+export interface Writes {
+  users: (typeof users.$inferInsert)[]
+  userEditions: (typeof userEditions.$inferInsert)[]
+  products: (typeof products.$inferSelect)[]
+  locations: (typeof locations.$inferSelect)[]
+  variants: (typeof variants.$inferSelect)[]
+  options: (typeof options.$inferSelect)[]
+  /** Guarded changes of rows that exist; they come first. */
+  changes: Statement[]
+  orders: (typeof orders.$inferInsert)[]
+  carts: (typeof carts.$inferInsert)[]
+  cartItems: (typeof cartItems.$inferInsert)[]
+  transactions: (typeof transactions.$inferInsert)[]
+  purchases: (typeof purchases.$inferInsert)[]
+}
+
+export const newWrites = (): Writes => ({
+  users: [],
+  userEditions: [],
+  products: [],
+  locations: [],
+  variants: [],
+  options: [],
+  changes: [],
+  orders: [],
+  carts: [],
+  cartItems: [],
+  transactions: [],
+  purchases: [],
+})
+
+/** Few statements however many orders: one a table, its rows as one parameter. */
+export function statementsOf(writes: Writes): Statement[] {
+  const joins = insertAll(userEditions, writes.userEditions).map((insert) => sql`${insert} on conflict do nothing`)
+  return [
+    ...insertAll(users, writes.users),
+    ...insertAll(products, writes.products),
+    ...insertAll(locations, writes.locations),
+    ...insertAll(variants, writes.variants),
+    ...insertAll(options, writes.options),
+    ...writes.changes,
+    ...joins,
+    ...insertAll(orders, writes.orders),
+    ...insertAll(carts, writes.carts),
+    ...insertAll(cartItems, writes.cartItems),
+    ...insertAll(transactions, writes.transactions),
+    ...insertAll(purchases, writes.purchases),
+  ]
+}

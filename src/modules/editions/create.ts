@@ -1,0 +1,86 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { editions } from '../../db/schema/editions.ts'
+import { insert } from '../../db/write.ts'
+import { currencyOf, editionFullName, endsBeforeStart } from '../../domain/editions.ts'
+import { doesNotExist, fieldError, invalid, LostRace } from '../../domain/errors.ts'
+import { searchText } from '../../domain/fold.ts'
+import { freeSlug, slugify } from '../../domain/slug.ts'
+import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import type { CreateEditionInput } from './contract.ts'
+import type { EditionDetailRow } from './queries.ts'
+
+export const endBeforeStart = (field: 'start_date' | 'end_date') =>
+  invalid(fieldError([field], 'end_before_start', 'The end is before the start.'))
+
+const slugTaken = () => new LostRace('another edition took the slug meanwhile')
+
+/** The organisation, and the name of the event where it is the organisation's own. */
+async function surroundings(ctx: Ctx, input: CreateEditionInput) {
+  const row = await ctx.db.first(sql<
+    OrganizationSummaryRow & { event_name: string | null }
+  >`select ${organizationSummaryColumns}, events.name as event_name from organizations
+    left join events on events.id = ${input.event_id} and events.organization_id = organizations.id
+    where organizations.id = ${input.organization_id}`)
+  if (!row) throw doesNotExist('organization_id')
+  const { event_name, ...organization } = row
+  if (event_name === null) throw doesNotExist('event_id')
+  return { organization, event_name }
+}
+
+async function free(ctx: Ctx, organizationId: string, base: string): Promise<string> {
+  const rows = await ctx.db.all(sql<{ slug: string }>`select slug from editions
+    where organization_id = ${organizationId} and slug >= ${base} and slug < ${`${base}.`}`)
+  return freeSlug(base, new Set(rows.map((row) => row.slug)))
+}
+
+export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promise<EditionDetailRow> {
+  const period = { start_at: input.start_date ?? null, end_at: input.end_date ?? null }
+  if (endsBeforeStart(period)) throw endBeforeStart('end_date')
+  const { organization, event_name } = await surroundings(ctx, input)
+  const full_name = editionFullName(event_name, input.name)
+  const slug = await free(ctx, input.organization_id, slugify(full_name, 'edition'))
+  const now = ctx.now()
+  const row = {
+    id: ctx.newId('edition'),
+    organization_id: input.organization_id,
+    event_id: input.event_id,
+    name: input.name,
+    full_name,
+    slug,
+    ...period,
+    timezone: input.timezone,
+    default_country_code: input.default_country_code,
+    is_draft: 1,
+    is_archived: 0,
+    published_at: null,
+    default_language: input.default_language,
+    enabled_languages: JSON.stringify(input.enabled_languages ?? [input.default_language]),
+    tax_type: input.tax_type,
+    default_price_tax_rate: 0,
+    default_deposit_tax_rate: 0,
+    default_packaging_deposit_tax_rate: 0,
+    currency: currencyOf(input.default_country_code),
+    fee_rule_id: null,
+    merchant_account_id: null,
+    merchant_account_extra_parameters: '{}',
+    merchant_id: '{}',
+    metadata: '{}',
+    sms_sender_name: 'Unset',
+    email_sender_name: null,
+    email_sender_address: null,
+    email_reply_to: null,
+    meta_title: '{}',
+    meta_description: '{}',
+    meta_image_id: null,
+    transaction_receipt_email_id: null,
+    refund_confirmation_email_id: null,
+    search: searchText(full_name, slug),
+    version: 1,
+    created_at: now,
+    modified_at: now,
+  }
+  const result = { ...row, ...organization, event_name, image_key: null }
+  return commit(ctx, result, [insert(editions, row)], { 'editions.organization_id, editions.slug': slugTaken })
+}

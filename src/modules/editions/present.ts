@@ -1,0 +1,78 @@
+import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../context.ts'
+import { type CountryCode, editionStatus, type SmsSenderName, type TaxType } from '../../domain/editions.ts'
+import { toIso, toIsoOrNull } from '../../domain/instants.ts'
+import type { Language, TranslatedDict } from '../../domain/languages.ts'
+import type { Currency } from '../../domain/money.ts'
+import { presentOrganizationSummary } from '../organizations/index.ts'
+import type { EditionDetailRow, EditionListRow } from './queries.ts'
+import type { EditionDetail, EditionListItem } from './resources.ts'
+
+export const presentEditionListItem = (row: EditionListRow, ctx: Ctx): z.input<typeof EditionListItem> => ({
+  id: row.id,
+  name: row.name,
+  full_name: row.full_name,
+  slug: row.slug,
+  start_date: toIsoOrNull(row.start_at),
+  end_date: toIsoOrNull(row.end_at),
+  timezone: row.timezone,
+  is_draft: row.is_draft === 1,
+  is_archived: row.is_archived === 1,
+  published_at: toIsoOrNull(row.published_at),
+  organization: presentOrganizationSummary(row),
+  status: editionStatus(row, ctx.now()),
+  created: toIso(row.created_at),
+  modified: toIso(row.modified_at),
+})
+
+/** Whoever has the address may see the image: the key in it is the permission. */
+const imageOf = (id: string, key: string) => ({
+  thumbnail: `/files/${id}/${key}/thumbnail`,
+  optimized: `/files/${id}/${key}/optimized`,
+  large: `/files/${id}/${key}/large`,
+  original: `/files/${id}/${key}/original`,
+})
+
+const object = (json: string) => JSON.parse(json) as Record<string, unknown>
+const translated = (json: string) => JSON.parse(json) as TranslatedDict & Record<string, string>
+
+export const presentEdition = (row: EditionDetailRow, ctx: Ctx): z.input<typeof EditionDetail> => ({
+  id: row.id,
+  name: row.name,
+  full_name: row.full_name,
+  slug: row.slug,
+  organization: presentOrganizationSummary(row),
+  event: { id: row.event_id, name: row.event_name },
+  start_date: toIsoOrNull(row.start_at),
+  end_date: toIsoOrNull(row.end_at),
+  timezone: row.timezone,
+  status: editionStatus(row, ctx.now()),
+  default_country_code: row.default_country_code as CountryCode,
+  is_draft: row.is_draft === 1,
+  is_archived: row.is_archived === 1,
+  published_at: toIsoOrNull(row.published_at),
+  default_language: row.default_language as Language,
+  enabled_languages: JSON.parse(row.enabled_languages) as Language[],
+  tax_type: row.tax_type as TaxType,
+  default_price_tax_rate: row.default_price_tax_rate,
+  default_deposit_tax_rate: row.default_deposit_tax_rate,
+  default_packaging_deposit_tax_rate: row.default_packaging_deposit_tax_rate,
+  currency: row.currency as Currency,
+  fee_rule_id: row.fee_rule_id,
+  merchant_account_id: row.merchant_account_id,
+  merchant_account_extra_parameters: object(row.merchant_account_extra_parameters),
+  merchant_id: object(row.merchant_id),
+  metadata: object(row.metadata),
+  sms_sender_name: row.sms_sender_name as SmsSenderName,
+  email_sender_name: row.email_sender_name,
+  email_sender_address: row.email_sender_address,
+  email_reply_to: row.email_reply_to,
+  meta_title: translated(row.meta_title),
+  meta_description: translated(row.meta_description),
+  meta_image: row.meta_image_id && row.image_key ? imageOf(row.meta_image_id, row.image_key) : null,
+  meta_image_id: row.meta_image_id,
+  transaction_receipt_email_id: row.transaction_receipt_email_id,
+  refund_confirmation_email_id: row.refund_confirmation_email_id,
+  created: toIso(row.created_at),
+  modified: toIso(row.modified_at),
+})

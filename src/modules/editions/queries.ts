@@ -1,0 +1,70 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { containsFolded } from '../../db/contains.ts'
+import { paginate } from '../../db/paginate.ts'
+import type { editions } from '../../db/schema/editions.ts'
+import { standing, visible } from '../../db/visibility.ts'
+import type { Place } from '../../domain/access.ts'
+import { openEndedMs } from '../../domain/editions.ts'
+import { notFound } from '../../domain/errors.ts'
+import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import type { EditionFilters, EditionOrdering } from './contract.ts'
+
+export type EditionRow = typeof editions.$inferSelect
+export type EditionListRow = EditionRow & OrganizationSummaryRow
+/** `image_key` opens the file that `meta_image_id` names; null without one. */
+export type EditionDetailRow = EditionListRow & { event_name: string; image_key: string | null }
+
+const editionStanding = standing(sql`editions.organization_id`, sql`editions.id`)
+
+/** `editionStatus` of the domain, for `editions` in a statement. */
+export const statusAt = (now: number): SQL<{ status: string }> => sql`case
+  when editions.start_at is null and editions.end_at is null then 'no_dates'
+  when editions.start_at > ${now} then 'upcoming'
+  when coalesce(editions.end_at, editions.start_at + ${openEndedMs}) < ${now} then 'past'
+  else 'current' end`
+
+/** The last instant of the calendar: rows without a date stand after those with one. */
+const noDate = 8_640_000_000_000_000
+
+export function listEditions(
+  ctx: Ctx,
+  page: PageRequest,
+  ordering: EditionOrdering,
+  filters: EditionFilters,
+): Promise<Page<EditionListRow>> {
+  const { organization_id, event_id, is_draft, is_archived = false, status, search } = filters
+  return paginate<EditionListRow>(ctx.db, page, {
+    from: sql`editions`,
+    key: sql`id`,
+    where: [
+      visible(ctx.caller, editionStanding),
+      ...(organization_id ? [sql`organization_id = ${organization_id}`] : []),
+      ...(event_id ? [sql`event_id = ${event_id}`] : []),
+      sql`is_archived = ${Number(is_archived)}`,
+      ...(is_draft === undefined ? [] : [sql`is_draft = ${Number(is_draft)}`]),
+      ...(status ? [sql`${statusAt(ctx.now())} = ${status}`] : []),
+      ...(search ? [containsFolded(sql`search`, search)] : []),
+    ],
+    sort: sortBy(ordering, '-created', {
+      created: sql`created_at`,
+      modified: sql`modified_at`,
+      start_date: sql`coalesce(start_at, ${sql.raw(String(noDate))})`,
+      end_date: sql`coalesce(end_at, ${sql.raw(String(noDate))})`,
+      name: sql`name`,
+    }),
+    columns: sql`editions.*, ${organizationSummaryColumns}`,
+    joins: sql`join editions on editions.id = page.key join organizations on organizations.id = editions.organization_id`,
+  })
+}
+
+export async function findEdition(ctx: Ctx, id: string): Promise<EditionDetailRow & { place: Place }> {
+  const row = await ctx.db.first(sql<EditionDetailRow>`select editions.*, ${organizationSummaryColumns},
+      events.name as event_name, files.access_key as image_key
+    from editions join organizations on organizations.id = editions.organization_id
+      join events on events.id = editions.event_id left join files on files.id = editions.meta_image_id
+    where editions.id = ${id} and ${visible(ctx.caller, editionStanding)}`)
+  if (!row) throw notFound()
+  return { ...row, place: { organization_id: row.organization_id, editions: [row.id] } }
+}

@@ -1,0 +1,42 @@
+import { mount, mountList } from '../../http/mount.ts'
+import { createRouter } from '../../http/router.ts'
+import * as contract from './contract.ts'
+import { createEdition } from './create.ts'
+import { readEditionChoices } from './meta.ts'
+import { presentEditionMeta } from './present-meta.ts'
+import { presentEdition, presentEditionListItem } from './present.ts'
+import { findEdition, listEditions } from './queries.ts'
+import { updateEdition } from './update.ts'
+
+export const editions = createRouter()
+
+mountList(editions, contract.listEditions, {
+  list: (ctx, { query, page }) => listEditions(ctx, page, query.ordering, query),
+  present: presentEditionListItem,
+})
+
+mount(editions, contract.createEdition, {
+  target: ({ organization_id }) => ({ organization_id }),
+  handle: (ctx, { body }) => createEdition(ctx, body),
+  present: presentEdition,
+  location: ({ id }) => `/v1/editions/${id}`,
+})
+
+// Before the single edition, whose path would take it for an id.
+mount(editions, contract.getEditionMeta, {
+  handle: (ctx, { query }) => readEditionChoices(ctx, query.organization_id),
+  present: presentEditionMeta,
+  maxAge: 300,
+})
+
+mount(editions, contract.getEdition, {
+  load: (ctx, { id }) => findEdition(ctx, id),
+  handle: async (_, { loaded }) => loaded,
+  present: presentEdition,
+})
+
+mount(editions, contract.updateEdition, {
+  load: (ctx, { id }) => findEdition(ctx, id),
+  handle: (ctx, { loaded, body }) => updateEdition(ctx, loaded, body),
+  present: presentEdition,
+})

@@ -1,0 +1,67 @@
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { editions } from '../../db/schema/editions.ts'
+import { updateVersion } from '../../db/write.ts'
+import { mayAt, type Place, type RoleCode } from '../../domain/access.ts'
+import { adminOnlyChanges, editionFullName, endsBeforeStart, publishedAt } from '../../domain/editions.ts'
+import { fieldError, permissionDenied } from '../../domain/errors.ts'
+import { searchText } from '../../domain/fold.ts'
+import type { UpdateEditionInput } from './contract.ts'
+import { endBeforeStart } from './create.ts'
+import type { EditionDetailRow, EditionRow } from './queries.ts'
+import { resolveReferences } from './references.ts'
+
+type Changes = Partial<EditionRow>
+
+const admins: readonly RoleCode[] = ['OA', 'EA']
+
+const flag = (value: boolean | undefined) => (value === undefined ? undefined : Number(value))
+const json = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value))
+
+/** What the body leaves out is undefined in it; null is a value. */
+const withoutUndefined = (changes: Changes): Changes =>
+  Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
+
+function changesOf(row: EditionDetailRow, input: UpdateEditionInput, now: number): Changes {
+  const { start_date, end_date, is_draft, is_archived, enabled_languages, metadata, ...others } = input
+  const { merchant_account_extra_parameters, merchant_id, meta_title, meta_description, ...plain } = others
+  const full_name = input.name === undefined ? row.full_name : editionFullName(row.event_name, input.name)
+  return withoutUndefined({
+    ...plain,
+    full_name,
+    search: searchText(full_name, row.slug),
+    start_at: start_date,
+    end_at: end_date,
+    is_draft: flag(is_draft),
+    published_at: is_draft === undefined ? undefined : publishedAt(row, is_draft, now),
+    is_archived: flag(is_archived),
+    enabled_languages: json(enabled_languages),
+    metadata: json(metadata),
+    merchant_account_extra_parameters: json(merchant_account_extra_parameters),
+    merchant_id: json(merchant_id),
+    meta_title: json(meta_title),
+    meta_description: json(meta_description),
+    modified_at: now,
+  })
+}
+
+export async function updateEdition(
+  ctx: Ctx,
+  row: EditionDetailRow & { place: Place },
+  input: UpdateEditionInput,
+): Promise<EditionDetailRow> {
+  const changes = changesOf(row, input, ctx.now())
+  const after = { ...row, ...changes }
+  const needAdmin = adminOnlyChanges(row, after)
+  if (needAdmin.length && !mayAt(ctx.caller, admins, row.place))
+    throw permissionDenied(
+      admins,
+      needAdmin.map((field) => fieldError([field], 'admin_only', 'Only an admin may change this field.')),
+    )
+  const movesDates = input.start_date !== undefined || input.end_date !== undefined
+  if (movesDates && endsBeforeStart(after))
+    throw endBeforeStart(input.end_date === undefined ? 'start_date' : 'end_date')
+  const image_key = await resolveReferences(ctx, row, input)
+  const result = { ...after, image_key, version: row.version + 1 }
+  return commit(ctx, result, updateVersion(editions, row, changes))
+}

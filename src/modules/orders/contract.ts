@@ -1,0 +1,163 @@
+import { z } from '@hono/zod-openapi'
+import { roleCodes } from '../../domain/access.ts'
+import { currencies } from '../../domain/money.ts'
+import {
+  cartStatuses,
+  orderStatuses,
+  orderTypes,
+  transactionServices,
+  transactionStatuses,
+  transactionTypes,
+} from '../../domain/orders.ts'
+import { EditionSummary, Id, IdParams, JsonObject, OrganizationSummary, Timestamp } from '../../http/fields.ts'
+import { envelope, IdFilter, InstantFilter, listQuery, TextFilter } from '../../http/list-query.ts'
+import { operation } from '../../http/operation.ts'
+import { boughtFields, Purchase } from '../purchases/index.ts'
+
+const Amount = z.number().openapi({ format: 'double', description: 'Major units.', example: 250 })
+const OrderNumber = z.string().max(16).nullable().openapi({ example: '100023' })
+
+const shared = {
+  id: Id('ord'),
+  order_number: OrderNumber,
+  type: z.enum(orderTypes),
+  status: z.enum(orderStatuses),
+  edition: EditionSummary,
+  amount: Amount.min(0),
+  currency: z.enum(currencies),
+  created: Timestamp,
+  modified: Timestamp,
+}
+
+export const OrderListItem = z
+  .object({
+    ...shared,
+    customer_name: z.string(),
+    customer_email: z.string().nullable(),
+    items_count: z.int(),
+    has_payment: z.boolean(),
+  })
+  .openapi('OrderListItem')
+
+const CartItem = z
+  .object({
+    id: Id('itm'),
+    ...boughtFields,
+    quantity: z.int(),
+    price_with_options: Amount,
+    deposit_with_options: Amount,
+    handling_fee: Amount,
+  })
+  .openapi('CartItem', { description: 'Amounts are of one unit.' })
+
+const Cart = z
+  .object({
+    id: Id('crt'),
+    status: z.enum(cartStatuses),
+    items: z.array(CartItem),
+    coupon_code: z.string().nullable(),
+    subtotal: Amount,
+    deposit: Amount,
+    handling_fee: Amount,
+    service_fee: Amount,
+    discount: Amount,
+    tax: Amount,
+    total: Amount,
+    summary: z.object({
+      summary_lines: z.array(
+        z.object({
+          key: z.string(),
+          label: z.string(),
+          amount: Amount,
+          formatted: z.string(),
+          is_negative: z.boolean(),
+          is_total: z.boolean(),
+          note: z.string(),
+        }),
+      ),
+      currency: z.enum(currencies),
+    }),
+    created: Timestamp,
+  })
+  .openapi('Cart')
+
+const Transaction = z
+  .object({
+    id: Id('trx'),
+    type: z.enum(transactionTypes),
+    status: z.enum(transactionStatuses),
+    service: z.enum(transactionServices),
+    amount: Amount,
+    currency: z.enum(currencies),
+    service_fee: Amount,
+    handling_fee: Amount,
+    refunded_amount: Amount,
+    available_refund_amount: Amount,
+    created: Timestamp,
+  })
+  .openapi('Transaction')
+
+export const OrderDetail = z
+  .object({
+    ...shared,
+    organization: OrganizationSummary,
+    cart: Cart,
+    customer: z.object({
+      api_id: Id('usr'),
+      full_name: z.string(),
+      email: z.string().nullable(),
+      phone_number: z.string().nullable(),
+      date_joined: Timestamp,
+      last_seen: Timestamp.nullable(),
+      metadata: JsonObject,
+    }),
+    transactions: z.array(Transaction),
+    purchases: z.array(Purchase),
+    completed_transaction_id: Id('trx').nullable(),
+    metadata: JsonObject,
+  })
+  .openapi('OrderDetail')
+
+const partial = 'Part of it; neither case nor accents matter.'
+
+export const listOrders = operation({
+  id: 'listOrders',
+  tag: 'Orders',
+  method: 'get',
+  path: '/v1/orders',
+  summary: 'List orders',
+  description: 'At least one of `edition_id`, `organization_id` and `customer_id` is required.',
+  roles: roleCodes,
+  query: listQuery({
+    ordering: ['created', 'modified', 'order_number', 'status', 'type', 'amount'],
+    filters: {
+      edition_id: IdFilter.optional(),
+      organization_id: IdFilter.optional().openapi({ description: 'Orders of all its editions.' }),
+      customer_id: IdFilter.optional().openapi({ description: 'Orders across all accessible editions.' }),
+      transaction_id: IdFilter.optional(),
+      order_number: TextFilter.optional().openapi({ description: partial }),
+      customer_email: TextFilter.optional().openapi({ description: partial }),
+      customer_phone: TextFilter.optional().openapi({ description: 'Part of it; digits alone are compared.' }),
+      search: TextFilter.optional().openapi({
+        description: 'Part of order number, order id, customer e-mail, customer phone or transaction id.',
+      }),
+      status: z.enum(orderStatuses).optional(),
+      type: z.enum(orderTypes).optional(),
+      created_after: InstantFilter.optional(),
+      created_before: InstantFilter.optional(),
+    },
+  }),
+  response: envelope(OrderListItem),
+})
+
+export const getOrder = operation({
+  id: 'getOrder',
+  tag: 'Orders',
+  method: 'get',
+  path: '/v1/orders/{id}',
+  summary: 'Retrieve an order',
+  description: 'With cart, customer, transactions and purchases.',
+  roles: roleCodes,
+  params: IdParams('ord'),
+  response: OrderDetail,
+})

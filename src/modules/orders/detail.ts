@@ -1,0 +1,101 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import type { carts, orders, transactions } from '../../db/schema/orders.ts'
+import { visible } from '../../db/visibility.ts'
+import type { Place } from '../../domain/access.ts'
+import { notFound } from '../../domain/errors.ts'
+import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
+import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import { boughtColumns, boughtJoins, type BoughtRow, type PurchaseRow } from '../purchases/index.ts'
+import { orderStanding } from './list.ts'
+
+type TransactionRow = typeof transactions.$inferSelect
+
+export interface CartItemRow extends BoughtRow {
+  id: string
+  quantity: number
+  price_minor: number
+  deposit_minor: number
+  handling_fee_minor: number
+}
+
+type CartColumns = Omit<typeof carts.$inferSelect, 'id' | 'order_id' | 'status' | 'created_at'>
+
+export interface OrderHeadRow
+  extends
+    Omit<typeof orders.$inferSelect, 'organization_id' | 'edition_id'>,
+    EditionSummaryRow,
+    OrganizationSummaryRow,
+    CartColumns {
+  cart_id: string
+  cart_status: string
+  cart_created_at: number
+  first_name: string
+  last_name: string
+  email: string | null
+  phone_number: string | null
+  user_created_at: number
+  user_last_seen_at: number | null
+  user_metadata: string
+}
+
+export interface LoadedOrder {
+  place: Place
+  head: OrderHeadRow
+  items: CartItemRow[]
+  purchases: PurchaseRow[]
+  transactions: TransactionRow[]
+}
+
+type LineRow =
+  | ({ kind: 'item' } & CartItemRow)
+  | ({ kind: 'purchase' } & PurchaseRow)
+  | ({ kind: 'transaction' } & TransactionRow)
+
+/** The order and all its lines as two statements of one snapshot. */
+export async function findOrder(ctx: Ctx, id: string): Promise<LoadedOrder> {
+  const head = sql<OrderHeadRow>`select orders.*, ${editionSummaryColumns}, ${organizationSummaryColumns},
+      carts.id as cart_id, carts.status as cart_status, carts.created_at as cart_created_at, carts.coupon_code,
+      carts.subtotal_minor, carts.deposit_minor, carts.handling_fee_minor, carts.service_fee_minor,
+      carts.discount_minor, carts.tax_minor, carts.total_minor, users.first_name, users.last_name, users.email,
+      users.phone_number, users.created_at as user_created_at, users.last_seen_at as user_last_seen_at,
+      users.metadata as user_metadata
+    from orders
+    join editions on editions.id = orders.edition_id
+    join organizations on organizations.id = orders.organization_id
+    join users on users.id = orders.user_id
+    join carts on carts.order_id = orders.id
+    where orders.id = ${id} and ${visible(ctx.caller, orderStanding)}`
+  const [[row], lines] = await ctx.db.batch([head, linesOf(id)])
+  if (!row) throw notFound()
+  const of = <Kind extends LineRow['kind']>(kind: Kind) =>
+    lines.filter((line): line is Extract<LineRow, { kind: Kind }> => line.kind === kind)
+  const [payment] = of('transaction').filter(({ type }) => type === 'payment')
+  const buyer = { user_id: row.user_id, first_name: row.first_name, last_name: row.last_name, email: row.email }
+  return {
+    place: { organization_id: row.organization_id, editions: [row.edition_id] },
+    head: row,
+    items: of('item'),
+    purchases: of('purchase').map((line) => ({ ...line, ...buyer, transaction_status: payment?.status ?? null })),
+    transactions: of('transaction'),
+  }
+}
+
+const linesOf = (orderId: string) => sql<LineRow>`
+  select 'item' as kind, cart_items.id as id, cart_items.position as position, quantity, cart_items.price_minor as price_minor,
+    cart_items.deposit_minor as deposit_minor, cart_items.handling_fee_minor as handling_fee_minor,
+    ${boughtColumns(sql`cart_items`)}, null as vendor_code, null as status, null as uses_limit, null as uses_count,
+    null as is_unlimited_use, null as created_at, null as modified_at, null as type, null as service,
+    null as amount_minor, null as currency, null as service_fee_minor, null as refunded_minor
+  from cart_items ${boughtJoins(sql`cart_items`)} where cart_items.order_id = ${orderId}
+  union all
+  select 'purchase', purchases.id, 0, 1, price_minor, deposit_minor, handling_fee_minor,
+    ${boughtColumns(sql`purchases`)}, vendor_code, status, uses_limit, uses_count, is_unlimited_use,
+    purchases.created_at, purchases.modified_at, null, null, null, null, null, null
+  from purchases ${boughtJoins(sql`purchases`)} where purchases.order_id = ${orderId}
+  union all
+  select 'transaction', id, 0, null, null, null, handling_fee_minor, null, null, null, null, null, null, null, null, null,
+    null, status, null, null, null, created_at, null, type, service, amount_minor, currency, service_fee_minor,
+    refunded_minor
+  from transactions where order_id = ${orderId}
+  order by kind, position, id`

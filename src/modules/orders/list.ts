@@ -1,0 +1,106 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { containsDigits, containsFolded, containsFoldedOrDigits } from '../../db/contains.ts'
+import { paginate } from '../../db/paginate.ts'
+import type { orders } from '../../db/schema/orders.ts'
+import { standing, visible } from '../../db/visibility.ts'
+import { invalid, parameterError } from '../../domain/errors.ts'
+import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
+
+export type OrderRow = typeof orders.$inferSelect
+
+export interface OrderListRow extends OrderRow, Omit<EditionSummaryRow, 'edition_id'> {
+  first_name: string
+  last_name: string
+  email: string | null
+}
+
+export interface OrderFilters {
+  edition_id?: string | undefined
+  organization_id?: string | undefined
+  customer_id?: string | undefined
+  transaction_id?: string | undefined
+  order_number?: string | undefined
+  customer_email?: string | undefined
+  customer_phone?: string | undefined
+  search?: string | undefined
+  status?: string | undefined
+  type?: string | undefined
+  created_after?: number | undefined
+  created_before?: number | undefined
+}
+
+export const orderStanding = standing(sql`orders.organization_id`, sql`orders.edition_id`)
+
+const ofCustomer = (condition: SQL): SQL =>
+  sql`exists (select 1 from users where users.id = orders.user_id and ${condition})`
+
+type Condition = (value: string) => SQL
+
+const textFilters = {
+  edition_id: (id) => sql`orders.edition_id = ${id}`,
+  organization_id: (id) => sql`orders.organization_id = ${id}`,
+  customer_id: (id) => sql`orders.user_id = ${id}`,
+  transaction_id: (id) => sql`orders.id = (select order_id from transactions where id = ${id})`,
+  order_number: (text) => containsFolded(sql`orders.number_folded`, text),
+  customer_email: (text) => ofCustomer(containsFolded(sql`users.email_folded`, text)),
+  customer_phone: (text) => ofCustomer(containsDigits(sql`users.phone_digits`, text)),
+  search: (text) => containsFoldedOrDigits(sql`orders.search`, text),
+  status: (status) => sql`orders.status = ${status}`,
+  type: (type) => sql`orders.type = ${type}`,
+} satisfies Record<string, Condition>
+
+function conditions(ctx: Ctx, filters: OrderFilters): SQL[] {
+  if (!filters.edition_id && !filters.organization_id && !filters.customer_id)
+    throw invalid(
+      parameterError(null, 'required_filter', 'Give at least one of edition_id, organization_id, customer_id.'),
+    )
+  const texts = (Object.keys(textFilters) as (keyof typeof textFilters)[]).flatMap((name) => {
+    const value = filters[name]
+    return value === undefined ? [] : [textFilters[name](value)]
+  })
+  const { created_after, created_before } = filters
+  return [
+    ...texts,
+    ...(created_after === undefined ? [] : [sql`orders.created_at >= ${created_after}`]),
+    ...(created_before === undefined ? [] : [sql`orders.created_at <= ${created_before}`]),
+    visible(ctx.caller, orderStanding),
+  ]
+}
+
+const sortKeys = {
+  created: sql`orders.created_at`,
+  modified: sql`orders.modified_at`,
+  order_number: sql`coalesce(orders.order_number, '')`,
+  status: sql`orders.status`,
+  type: sql`orders.type`,
+  amount: sql`orders.amount_minor`,
+}
+
+/** Orders that compare equal follow the time of creation, as the indexes do. */
+function sortOf(ordering: readonly OrderBy<keyof typeof sortKeys>[]) {
+  const sort = sortBy(ordering, '-created', sortKeys)
+  return sort.some(({ by }) => by === sortKeys.created)
+    ? sort
+    : [...sort, { by: sortKeys.created, desc: sort.at(-1)?.desc ?? true }]
+}
+
+export function listOrders(
+  ctx: Ctx,
+  page: PageRequest,
+  ordering: readonly OrderBy<keyof typeof sortKeys>[],
+  filters: OrderFilters,
+): Promise<Page<OrderListRow>> {
+  return paginate<OrderListRow>(ctx.db, page, {
+    from: sql`orders`,
+    key: sql`orders.seq`,
+    where: conditions(ctx, filters),
+    sort: sortOf(ordering),
+    columns: sql`orders.id, orders.order_number, orders.type, orders.status, orders.amount_minor, orders.currency,
+      orders.items_count, orders.has_payment, orders.created_at, orders.modified_at, users.first_name, users.last_name,
+      users.email, ${editionSummaryColumns}`,
+    joins: sql`join orders on orders.seq = page.key join users on users.id = orders.user_id
+      join editions on editions.id = orders.edition_id`,
+  })
+}

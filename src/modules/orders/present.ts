@@ -1,0 +1,109 @@
+import type { z } from '@hono/zod-openapi'
+import { toIso, toIsoOrNull } from '../../domain/instants.ts'
+import { type Currency, toMajor } from '../../domain/money.ts'
+import {
+  type cartStatuses,
+  isPaid,
+  type OrderStatus,
+  type orderTypes,
+  summaryLines,
+  type transactionServices,
+  type TransactionStatus,
+  type transactionTypes,
+} from '../../domain/orders.ts'
+import { fullName } from '../../domain/users.ts'
+import { presentEditionSummary } from '../editions/index.ts'
+import { presentOrganizationSummary } from '../organizations/index.ts'
+import { presentBought, presentPurchase } from '../purchases/index.ts'
+import type { OrderDetail, OrderListItem } from './contract.ts'
+import type { CartItemRow, LoadedOrder, OrderHeadRow } from './detail.ts'
+import type { OrderListRow } from './list.ts'
+
+type Detail = z.input<typeof OrderDetail>
+
+const presentShared = (row: OrderListRow | OrderHeadRow) => ({
+  id: row.id,
+  order_number: row.order_number,
+  type: row.type as (typeof orderTypes)[number],
+  status: row.status as OrderStatus,
+  edition: presentEditionSummary(row),
+  amount: toMajor(row.amount_minor),
+  currency: row.currency as Currency,
+  created: toIso(row.created_at),
+  modified: toIso(row.modified_at),
+})
+
+export const presentOrderListItem = (row: OrderListRow): z.input<typeof OrderListItem> => ({
+  ...presentShared(row),
+  customer_name: fullName(row),
+  customer_email: row.email,
+  items_count: row.items_count,
+  has_payment: row.has_payment === 1,
+})
+
+const presentItem = (row: CartItemRow): Detail['cart']['items'][number] => ({
+  id: row.id,
+  ...presentBought(row),
+  quantity: row.quantity,
+  price_with_options: toMajor(row.price_minor),
+  deposit_with_options: toMajor(row.deposit_minor),
+  handling_fee: toMajor(row.handling_fee_minor),
+})
+
+const presentCart = ({ head, items }: LoadedOrder): Detail['cart'] => ({
+  id: head.cart_id,
+  status: head.cart_status as (typeof cartStatuses)[number],
+  items: items.map(presentItem),
+  coupon_code: head.coupon_code,
+  subtotal: toMajor(head.subtotal_minor),
+  deposit: toMajor(head.deposit_minor),
+  handling_fee: toMajor(head.handling_fee_minor),
+  service_fee: toMajor(head.service_fee_minor),
+  discount: toMajor(head.discount_minor),
+  tax: toMajor(head.tax_minor),
+  total: toMajor(head.total_minor),
+  summary: {
+    summary_lines: summaryLines(head, head.currency).map(({ amount_minor, ...line }) => ({
+      ...line,
+      amount: toMajor(amount_minor),
+    })),
+    currency: head.currency as Currency,
+  },
+  created: toIso(head.cart_created_at),
+})
+
+const presentTransaction = (row: LoadedOrder['transactions'][number]): Detail['transactions'][number] => ({
+  id: row.id,
+  type: row.type as (typeof transactionTypes)[number],
+  status: row.status as TransactionStatus,
+  service: row.service as (typeof transactionServices)[number],
+  amount: toMajor(row.amount_minor),
+  currency: row.currency as Currency,
+  service_fee: toMajor(row.service_fee_minor),
+  handling_fee: toMajor(row.handling_fee_minor),
+  refunded_amount: toMajor(row.refunded_minor),
+  available_refund_amount: isPaid(row.status) ? toMajor(row.amount_minor - row.refunded_minor) : 0,
+  created: toIso(row.created_at),
+})
+
+export function presentOrder(order: LoadedOrder): Detail {
+  const { head } = order
+  return {
+    ...presentShared(head),
+    organization: presentOrganizationSummary(head),
+    cart: presentCart(order),
+    customer: {
+      api_id: head.user_id,
+      full_name: fullName(head),
+      email: head.email,
+      phone_number: head.phone_number,
+      date_joined: toIso(head.user_created_at),
+      last_seen: toIsoOrNull(head.user_last_seen_at),
+      metadata: JSON.parse(head.user_metadata) as Record<string, unknown>,
+    },
+    transactions: order.transactions.map(presentTransaction),
+    purchases: order.purchases.map(presentPurchase),
+    completed_transaction_id: head.completed_transaction_id,
+    metadata: JSON.parse(head.metadata) as Record<string, unknown>,
+  }
+}

@@ -1,0 +1,19 @@
+import { mount, mountList } from '../../http/mount.ts'
+import { createRouter } from '../../http/router.ts'
+import * as contract from './contract.ts'
+import { findOrder } from './detail.ts'
+import { listOrders } from './list.ts'
+import { presentOrder, presentOrderListItem } from './present.ts'
+
+export const orders = createRouter()
+
+mountList(orders, contract.listOrders, {
+  list: (ctx, { query, page }) => listOrders(ctx, page, query.ordering, query),
+  present: presentOrderListItem,
+})
+
+mount(orders, contract.getOrder, {
+  load: (ctx, { id }) => findOrder(ctx, id),
+  handle: async (_, { loaded }) => loaded,
+  present: presentOrder,
+})

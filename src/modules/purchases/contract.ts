@@ -1,0 +1,71 @@
+import { z } from '@hono/zod-openapi'
+import { orderStatuses, orderTypes } from '../../domain/orders.ts'
+import { purchaseStatuses } from '../../domain/purchases.ts'
+import { EditionSummary, Id, IdParams, Image, JsonObject, OrganizationSummary, Timestamp } from '../../http/fields.ts'
+import { operation } from '../../http/operation.ts'
+
+const Amount = z.number().openapi({ format: 'double', example: 250 })
+
+export const Product = z
+  .object({ api_id: Id('prd'), name: z.string(), is_draft: z.boolean(), images: z.array(Image) })
+  .openapi('ProductSummary')
+export const Variant = z.object({ api_id: Id('var'), name: z.string() }).openapi('VariantSummary')
+export const Location = z
+  .object({ api_id: Id('loc'), name: z.string(), is_draft: z.boolean() })
+  .openapi('LocationSummary')
+export const Option = z
+  .object({ api_id: Id('opt'), name: z.string(), price_mod: Amount, deposit_mod: Amount })
+  .openapi('OptionSummary')
+
+/** What was bought: shared by the items of a cart and by purchases. */
+export const boughtFields = {
+  product: Product,
+  variant: Variant.nullable(),
+  location: Location.nullable(),
+  options: z.array(Option),
+}
+
+export const Purchase = z
+  .object({
+    id: Id('pur'),
+    vendor_code: z.string().nullable(),
+    status: z.enum(purchaseStatuses),
+    ...boughtFields,
+    user: z.object({ api_id: Id('usr'), full_name: z.string(), email: z.string().nullable() }),
+    price_paid: Amount,
+    deposit_paid: Amount,
+    handling_fee_paid: Amount,
+    max_available_refund_amount: Amount,
+    available_uses: z.int(),
+    is_unlimited_use: z.boolean(),
+    created: Timestamp,
+    modified: Timestamp,
+  })
+  .openapi('Purchase', { description: 'One unit that a customer bought.' })
+
+export const PurchaseDetail = Purchase.extend({
+  order: z.object({
+    id: Id('ord'),
+    order_number: z.string().nullable(),
+    type: z.enum(orderTypes),
+    status: z.enum(orderStatuses),
+  }),
+  organization: OrganizationSummary,
+  edition: EditionSummary,
+  currency: z.string(),
+  transaction_id: Id('trx').nullable(),
+  refunded_amount: Amount,
+  pending_refund_amount: Amount,
+  metadata: JsonObject,
+}).openapi('PurchaseDetail')
+
+export const getPurchase = operation({
+  id: 'getPurchase',
+  tag: 'Purchases',
+  method: 'get',
+  path: '/v1/purchases/{id}',
+  summary: 'Retrieve purchase details',
+  roles: ['OA', 'OM', 'OV', 'EA', 'EM', 'EV'],
+  params: IdParams('pur'),
+  response: PurchaseDetail,
+})

@@ -1,0 +1,60 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import type { purchases } from '../../db/schema/orders.ts'
+import { standing, visible } from '../../db/visibility.ts'
+import type { Place } from '../../domain/access.ts'
+import { notFound } from '../../domain/errors.ts'
+import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
+import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import { boughtColumns, boughtJoins, type BoughtRow } from './bought.ts'
+
+/** A purchase with its customer and the state of its payment. */
+export interface PurchaseRow extends BoughtRow {
+  id: string
+  vendor_code: string | null
+  status: string
+  user_id: string
+  first_name: string
+  last_name: string
+  email: string | null
+  price_minor: number
+  deposit_minor: number
+  handling_fee_minor: number
+  uses_limit: number
+  uses_count: number
+  is_unlimited_use: number
+  created_at: number
+  modified_at: number
+  transaction_status: string | null
+}
+
+export interface PurchaseDetailRow
+  extends PurchaseRow, EditionSummaryRow, OrganizationSummaryRow, Pick<typeof purchases.$inferSelect, 'metadata'> {
+  place: Place
+  order_id: string
+  order_number: string | null
+  order_type: string
+  order_status: string
+  currency: string
+  transaction_id: string | null
+}
+
+export async function findPurchase(ctx: Ctx, id: string): Promise<PurchaseDetailRow> {
+  const row = await ctx.db.first(sql<Omit<PurchaseDetailRow, 'place'>>`select purchases.*,
+      ${boughtColumns(sql`purchases`)}, ${editionSummaryColumns}, ${organizationSummaryColumns},
+      users.first_name, users.last_name, users.email, orders.order_number, orders.type as order_type,
+      orders.status as order_status, orders.currency, transactions.id as transaction_id,
+      transactions.status as transaction_status
+    from purchases
+    join orders on orders.id = purchases.order_id
+    join users on users.id = purchases.user_id
+    join editions on editions.id = purchases.edition_id
+    join organizations on organizations.id = purchases.organization_id
+    ${boughtJoins(sql`purchases`)}
+    left join transactions on transactions.order_id = orders.id and transactions.type = 'payment'
+    where purchases.id = ${id}
+      and ${visible(ctx.caller, standing(sql`purchases.organization_id`, sql`purchases.edition_id`))}
+    limit 1`)
+  if (!row) throw notFound()
+  return { ...row, place: { organization_id: row.organization_id, editions: [row.edition_id] } }
+}

@@ -1,0 +1,101 @@
+import { z } from '@hono/zod-openapi'
+import {
+  maxEmailLength,
+  maxPersonNameLength,
+  maxPhoneLength,
+  messageChannels,
+  normalizeEmail,
+} from '../../domain/users.ts'
+import { Id, IdParams, JsonObject, Timestamp } from '../../http/fields.ts'
+import { envelope, IdFilter, listQuery, TextFilter } from '../../http/list-query.ts'
+import { operation } from '../../http/operation.ts'
+
+export const User = z
+  .object({
+    id: Id('usr'),
+    email: z.string().nullable().openapi({ example: 'aegir@example.dk' }),
+    locale: z.string().openapi({ example: 'da' }),
+    msg_channel: z.enum(messageChannels),
+    date_joined: Timestamp,
+    phone_number: z.string().nullable().openapi({ description: 'E.164.', example: '+4532123456' }),
+    first_name: z.string(),
+    last_name: z.string(),
+    is_verified: z.boolean(),
+    is_active: z.boolean(),
+    last_seen: Timestamp.nullable(),
+    metadata: JsonObject,
+  })
+  .openapi('User', { description: 'A customer of an organisation.' })
+
+/** An e-mail address in the form in which it is stored. */
+export const Email = z
+  .string()
+  .max(maxEmailLength)
+  .transform((text, context) => {
+    const email = normalizeEmail(text)
+    if (email !== null) return email
+    context.addIssue({ code: 'custom', params: { code: 'invalid_email' }, message: 'No e-mail address.' })
+    return z.NEVER
+  })
+  .openapi({ type: 'string', format: 'email', example: 'aegir@example.dk' })
+
+export const PersonName = z.string().trim().max(maxPersonNameLength)
+
+const UpdateUser = z.object({
+  email: Email.nullable().optional(),
+  phone_number: z.string().max(maxPhoneLength).nullable().optional().openapi({
+    description: 'Numbers without a country are of the country of the edition that the customer joined last.',
+    example: '+45 32 12 34 56',
+  }),
+  first_name: PersonName.optional(),
+  last_name: PersonName.optional(),
+})
+
+export type UpdateUserInput = z.output<typeof UpdateUser>
+
+export const listUsers = operation({
+  id: 'listUsers',
+  tag: 'User',
+  method: 'get',
+  path: '/v1/user',
+  summary: 'List users',
+  description: 'Customers of the editions that the caller may see. Pages have 100 customers.',
+  roles: ['OA', 'OM', 'OV', 'EA', 'EM', 'EV'],
+  query: listQuery({
+    ordering: ['email', 'phone_number', 'date_joined', 'last_seen'],
+    filters: {
+      edition_id: IdFilter.optional(),
+      organization_id: IdFilter.optional(),
+      search: TextFilter.optional().openapi({
+        description: 'Part of a name, an e-mail address or a telephone number.',
+      }),
+    },
+    fixedSize: true,
+  }),
+  response: envelope(User),
+})
+
+export const getUser = operation({
+  id: 'getUser',
+  tag: 'User',
+  method: 'get',
+  path: '/v1/user/{id}',
+  summary: 'Retrieve a user',
+  roles: ['OA', 'OM', 'OV', 'EA', 'EM', 'EV'],
+  params: IdParams('usr'),
+  response: User,
+})
+
+export const updateUser = operation({
+  id: 'updateUser',
+  tag: 'User',
+  method: 'patch',
+  path: '/v1/user/{id}',
+  summary: 'Update a user',
+  description: 'An e-mail address belongs to one customer of an organisation. A customer keeps an address or a number.',
+  roles: ['OA', 'OM', 'EA', 'EM'],
+  params: IdParams('usr'),
+  body: UpdateUser,
+  example: { email: 'aegir@example.dk', phone_number: '+45 32 12 34 56', first_name: 'Ægir', last_name: 'Holm' },
+  response: User,
+})

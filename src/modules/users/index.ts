@@ -1,0 +1,1 @@
+export { customerOrdersSearch } from './update.ts'

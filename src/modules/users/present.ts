@@ -1,0 +1,20 @@
+import type { z } from '@hono/zod-openapi'
+import { toIso, toIsoOrNull } from '../../domain/instants.ts'
+import type { messageChannels } from '../../domain/users.ts'
+import type { User } from './contract.ts'
+import type { UserRow } from './queries.ts'
+
+export const presentUser = (row: UserRow): z.input<typeof User> => ({
+  id: row.id,
+  email: row.email,
+  locale: row.locale,
+  msg_channel: row.msg_channel as (typeof messageChannels)[number],
+  date_joined: toIso(row.created_at),
+  phone_number: row.phone_number,
+  first_name: row.first_name,
+  last_name: row.last_name,
+  is_verified: row.is_verified === 1,
+  is_active: row.is_active === 1,
+  last_seen: toIsoOrNull(row.last_seen_at),
+  metadata: JSON.parse(row.metadata) as Record<string, unknown>,
+})

@@ -1,0 +1,25 @@
+import { mount, mountList } from '../../http/mount.ts'
+import { createRouter } from '../../http/router.ts'
+import * as contract from './contract.ts'
+import { presentUser } from './present.ts'
+import { findUser, listUsers } from './queries.ts'
+import { updateUser } from './update.ts'
+
+export const users = createRouter()
+
+mountList(users, contract.listUsers, {
+  list: (ctx, { query, page }) => listUsers(ctx, page, query.ordering, query),
+  present: presentUser,
+})
+
+mount(users, contract.getUser, {
+  load: (ctx, { id }) => findUser(ctx, id),
+  handle: async (_, { loaded }) => loaded,
+  present: presentUser,
+})
+
+mount(users, contract.updateUser, {
+  load: (ctx, { id }) => findUser(ctx, id),
+  handle: (ctx, { loaded, body }) => updateUser(ctx, loaded, body),
+  present: presentUser,
+})

@@ -1,0 +1,370 @@
+import fc from 'fast-check'
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { call, get } from '../support/api.ts'
+import { db } from '../support/factories.ts'
+import { anOrder, givenOrders, givenShop, importOrders, type Shop } from '../support/orders.ts'
+
+const countOf = async (table: string, shop: Shop): Promise<number> => {
+  const scope = ['users'].includes(table)
+    ? sql`organization_id = ${shop.organization_id}`
+    : sql`edition_id = ${shop.edition_id}`
+  const row = await db.first(sql<{ n: number }>`select count(*) as n from ${sql.raw(table)} where ${scope}`)
+  return row?.n ?? 0
+}
+
+const counts = async (shop: Shop) => ({
+  orders: await countOf('orders', shop),
+  purchases: await countOf('purchases', shop),
+  users: await countOf('users', shop),
+  products: await countOf('products', shop),
+  data_imports: await countOf('data_imports', shop),
+})
+
+interface Refusal {
+  code: string
+  pointer: string
+}
+
+describe('importExternalOrders', () => {
+  it('makes the order with customer, catalogue, cart, payment and one purchase a unit', async () => {
+    const shop = await givenShop({ tax_type: 'vat', default_price_tax_rate: 25 })
+    const reply = await importOrders(shop, [
+      anOrder({
+        external_id: 'A-1001',
+        order_number: '100023',
+        created: '2026-05-01T12:00:00+02:00',
+        customer: { email: ' Ægir@Example.DK ', phone_number: '32 12 34 56', first_name: 'Ægir', locale: 'sv-SE' },
+        items: [
+          {
+            product: 'Day ticket',
+            variant: 'Adult',
+            location: 'Gate A',
+            options: ['Lunch'],
+            quantity: 2,
+            unit_price: 2.55,
+            deposit: 0.1,
+            handling_fee: 0.05,
+          },
+          { product: 'Poster', quantity: 1, unit_price: 50, vendor_code: 'P-1' },
+        ],
+        service_fee: 1,
+        discount: 5,
+        coupon_code: 'EARLY',
+        metadata: { table: 4 },
+      }),
+    ])
+    expect(reply.status).toBe(201)
+    expect(reply.body).toMatchObject({ status: 'completed', total_rows: 1, created_orders: 1, failed_orders: 0 })
+    const order = await get(`/v1/orders/${reply.body.results[0].order_id}`)
+    expect(order.body).toMatchObject({
+      order_number: '100023',
+      type: 'imported',
+      status: 'completed',
+      amount: 51.4,
+      currency: 'dkk',
+      created: '2026-05-01T10:00:00.000Z',
+      metadata: { table: 4 },
+      customer: { full_name: 'Ægir', email: 'ægir@example.dk', phone_number: '+4532123456' },
+      cart: {
+        subtotal: 55.1,
+        deposit: 0.2,
+        handling_fee: 0.1,
+        service_fee: 1,
+        discount: 5,
+        tax: 10.02,
+        total: 51.4,
+        coupon_code: 'EARLY',
+      },
+    })
+    expect(order.body.cart.items).toMatchObject([
+      {
+        product: { name: 'Day ticket' },
+        variant: { name: 'Adult' },
+        location: { name: 'Gate A' },
+        options: [{ name: 'Lunch' }],
+        quantity: 2,
+        price_with_options: 2.55,
+      },
+      { product: { name: 'Poster' }, variant: null, location: null, quantity: 1 },
+    ])
+    expect(
+      order.body.cart.summary.summary_lines.map((line: { key: string; formatted: string }) => [
+        line.key,
+        line.formatted,
+      ]),
+    ).toEqual([
+      ['subtotal', '55.10 DKK'],
+      ['deposit', '0.20 DKK'],
+      ['handling_fee', '0.10 DKK'],
+      ['service_fee', '1.00 DKK'],
+      ['discount', '-5.00 DKK'],
+      ['tax', '10.02 DKK'],
+      ['total', '51.40 DKK'],
+    ])
+    expect(order.body.transactions).toMatchObject([
+      {
+        type: 'payment',
+        status: 'captured',
+        service: 'import',
+        amount: 51.4,
+        refunded_amount: 0,
+        available_refund_amount: 51.4,
+      },
+    ])
+    expect(order.body.completed_transaction_id).toBe(order.body.transactions[0].id)
+    expect(order.body.purchases).toHaveLength(3)
+    expect(order.body.purchases[0]).toMatchObject({
+      status: 'active',
+      price_paid: 2.55,
+      max_available_refund_amount: 2.65,
+      available_uses: 1,
+    })
+    const user = await get(`/v1/user/${order.body.customer.api_id}`)
+    expect(user.body).toMatchObject({ locale: 'se', msg_channel: 'email' })
+  })
+
+  it('finds customers by address and by number, and names without case', async () => {
+    const shop = await givenShop()
+    await givenOrders(shop, [
+      anOrder({ customer: { email: 'a@example.dk' }, items: [{ product: 'Ølbillet', quantity: 1, unit_price: 1 }] }),
+      anOrder({
+        customer: { email: 'A@EXAMPLE.dk', phone_number: '+4532123456', last_name: 'Holm' },
+        items: [{ product: 'ØLBILLET', quantity: 1, unit_price: 1 }],
+      }),
+    ])
+    const [third] = await givenOrders(shop, [anOrder({ customer: { phone_number: '32123456' } })])
+    expect(await counts(shop)).toMatchObject({ orders: 3, users: 1, products: 2 })
+    const order = await get(`/v1/orders/${third}`)
+    expect(order.body.customer).toMatchObject({ email: 'a@example.dk', full_name: 'Holm', phone_number: '+4532123456' })
+    const found = await get(`/v1/orders?edition_id=${shop.edition_id}&search=${encodeURIComponent('+45 32 12')}`)
+    expect(found.body.count).toBe(3)
+  })
+
+  it('does not take somebody with another address for the same customer because of a shared number', async () => {
+    const shop = await givenShop()
+    await givenOrders(shop, [
+      anOrder({ customer: { email: 'one@example.dk', phone_number: '+4532123456' } }),
+      anOrder({ customer: { email: 'two@example.dk', phone_number: '+4532123456' } }),
+    ])
+    expect(await counts(shop)).toMatchObject({ users: 2 })
+  })
+
+  it('takes good orders and says of each bad one what is wrong and where', async () => {
+    const shop = await givenShop()
+    const bad: [Record<string, unknown>, string, string][] = [
+      [{ customer: {} }, 'contact_required', '/customer'],
+      [{ customer: { email: 'nobody' } }, 'invalid_email', '/customer/email'],
+      [{ customer: { email: 'a@b.dk', phone_number: 'n/a' } }, 'invalid_phone', '/customer/phone_number'],
+      [{ items: [] }, 'min_items', '/items'],
+      [{ items: [{ product: 'X', quantity: -1, unit_price: 1 }] }, 'min_value', '/items/0/quantity'],
+      [{ items: [{ product: 'X', quantity: 1001, unit_price: 1 }] }, 'max_value', '/items/0/quantity'],
+      [{ items: [{ product: 'X', quantity: 1, unit_price: 1.001 }] }, 'max_decimal_places', '/items/0/unit_price'],
+      [{ items: [{ product: ' ', quantity: 1, unit_price: 1 }] }, 'blank', '/items/0/product'],
+      [
+        { items: Array.from({ length: 6 }, () => ({ product: 'X', quantity: 1000, unit_price: 1 })) },
+        'max_value',
+        '/items',
+      ],
+      [{ currency: 'jpy' }, 'invalid_choice', '/currency'],
+      [{ created: '2026-05-01T10:00:00' }, 'invalid_date', '/created'],
+      [{ status: 'paid' }, 'invalid_choice', '/status'],
+      [{ order_number: '12345678901234567' }, 'max_length', '/order_number'],
+      [{ discount: 1000 }, 'negative_amount', '/discount'],
+      [{ consents: { newsletter: true } }, 'does_not_exist', '/consents/newsletter'],
+      [{ external_id: '' }, 'blank', '/external_id'],
+      [{ external_id: undefined }, 'required', '/external_id'],
+    ]
+    const reply = await importOrders(shop, [
+      anOrder(),
+      ...bad.map(([change]) => anOrder(change)),
+      'no order',
+      null,
+      anOrder(),
+    ])
+    expect(reply.body).toMatchObject({
+      status: 'completed_with_errors',
+      created_orders: 2,
+      failed_orders: bad.length + 2,
+    })
+    const told = reply.body.results
+      .slice(1, 1 + bad.length)
+      .map(({ action, errors }: { action: string; errors: Refusal[] }) => [action, errors[0]?.code, errors[0]?.pointer])
+    expect(told).toEqual(bad.map(([, code, pointer], at) => ['error', code, `#/orders/${at + 1}${pointer}`]))
+    expect(await counts(shop)).toMatchObject({ orders: 2, users: 2, products: 1 })
+  })
+
+  it('refuses a call that is wrong as a whole and writes nothing', async () => {
+    const shop = await givenShop()
+    const other = await givenShop()
+    const refusals: [Record<string, unknown>, string][] = [
+      [{ orders: [] }, '#/orders'],
+      [{ orders: Array.from({ length: 101 }, () => anOrder()) }, '#/orders'],
+      [{ on_duplicate: 'merge' }, '#/on_duplicate'],
+      [{ edition_id: other.edition_id }, '#/edition_id'],
+      [{ organization_id: 'org_unknown' }, '#/organization_id'],
+      [{ emit_webhooks: true }, '#/emit_webhooks'],
+      [{ source: ' ' }, '#/source'],
+    ]
+    for (const [change, pointer] of refusals) {
+      const reply = await importOrders(shop, [anOrder()], change)
+      expect([reply.status, reply.body.errors[0].pointer]).toEqual([400, pointer])
+    }
+    expect(await counts(shop)).toEqual({ orders: 0, purchases: 0, users: 0, products: 0, data_imports: 0 })
+  })
+
+  it('refuses an archived edition', async () => {
+    const reply = await importOrders(await givenShop({ is_archived: 1 }), [anOrder()])
+    expect([reply.status, reply.body.code]).toEqual([409, 'edition_archived'])
+  })
+
+  it('answers a dry run as the real one would and writes nothing', async () => {
+    const shop = await givenShop()
+    const orders = [anOrder(), anOrder({ currency: 'jpy' }), anOrder()]
+    const dry = await importOrders(shop, orders, { dry_run: true })
+    expect(dry.body).toMatchObject({ id: null, dry_run: true, created_orders: 2, failed_orders: 1 })
+    expect(await counts(shop)).toMatchObject({ orders: 0, users: 0, products: 0, data_imports: 0 })
+    const real = await importOrders(shop, orders)
+    const actions = (reply: typeof real) => reply.body.results.map((result: { action: string }) => result.action)
+    expect(actions(real)).toEqual(actions(dry))
+  })
+
+  it('skips, refuses or updates an order that it has, as told', async () => {
+    const shop = await givenShop()
+    const order = anOrder({ external_id: 'same', status: 'confirmed' })
+    const [id] = await givenOrders(shop, [order])
+    const before = await get(`/v1/orders/${id}`)
+    const skipped = await importOrders(shop, [{ ...order, order_number: '7' }])
+    expect(skipped.body.results[0]).toMatchObject({ action: 'skipped', order_id: id })
+    const refused = await importOrders(shop, [order], { on_duplicate: 'error' })
+    expect(refused.body.results[0]).toMatchObject({
+      action: 'error',
+      order_id: id,
+      errors: [{ code: 'duplicate_in_edition' }],
+    })
+    expect((await get(`/v1/orders/${id}`)).text).toBe(before.text)
+    const items = [
+      { product: 'Day ticket', quantity: 1, unit_price: 225 },
+      { product: 'Poster', quantity: 1, unit_price: 50 },
+    ]
+    const updated = await importOrders(shop, [{ ...order, order_number: '7', status: 'completed', items }], {
+      on_duplicate: 'update',
+    })
+    expect(updated.body.results[0]).toMatchObject({ action: 'updated', order_id: id })
+    const after = await get(`/v1/orders/${id}`)
+    expect(after.body).toMatchObject({
+      order_number: '7',
+      status: 'completed',
+      amount: 275,
+      transactions: [{ amount: 275, status: 'captured' }],
+    })
+    const names = after.body.purchases.map((purchase: { product: { name: string }; status: string }) => [
+      purchase.product.name,
+      purchase.status,
+    ])
+    expect(names.toSorted()).toEqual([
+      ['Day ticket', 'active'],
+      ['Day ticket', 'cancelled'],
+      ['Poster', 'active'],
+    ])
+    const kept = new Set(before.body.purchases.map((purchase: { id: string }) => purchase.id))
+    expect(after.body.purchases.filter((purchase: { id: string }) => kept.has(purchase.id))).toHaveLength(2)
+    const back = await importOrders(shop, [{ ...order, status: 'pending' }], { on_duplicate: 'update' })
+    expect(back.body.results[0]).toMatchObject({
+      action: 'error',
+      errors: [{ code: 'invalid_transition', pointer: '#/orders/0/status' }],
+    })
+  })
+
+  it('keeps sources and editions apart, and treats a repeated id in one call as known', async () => {
+    const shop = await givenShop()
+    const order = anOrder()
+    const first = await importOrders(shop, [order, order])
+    expect(first.body.results.map((result: { action: string }) => result.action)).toEqual(['created', 'skipped'])
+    const other = await importOrders(shop, [order], { source: 'elsewhere' })
+    expect(other.body.created_orders).toBe(1)
+    expect(await counts(shop)).toMatchObject({ orders: 2, users: 1 })
+    const twice = await importOrders(
+      shop,
+      [anOrder({ external_id: 'u' }), anOrder({ external_id: 'u', order_number: '2' })],
+      { on_duplicate: 'update' },
+    )
+    expect(twice.body.results.map((result: { action: string }) => result.action)).toEqual(['created', 'updated'])
+  })
+
+  it('never makes a second order of one id, however many calls race', async () => {
+    const shop = await givenShop()
+    const orders = Array.from({ length: 30 }, (_, at) =>
+      anOrder({
+        external_id: `race-${at}`,
+        customer: { email: `race-${at % 4}@example.dk` },
+        items: [{ product: `P${at % 3}`, variant: `V${at % 2}`, quantity: 1, unit_price: 1 }],
+      }),
+    )
+    const replies = await Promise.all(Array.from({ length: 6 }, () => importOrders(shop, orders)))
+    expect(replies.map((reply) => reply.status)).toEqual([201, 201, 201, 201, 201, 201])
+    const created = replies.reduce((sum, reply) => sum + reply.body.created_orders, 0)
+    expect(created).toBe(30)
+    expect(await counts(shop)).toMatchObject({ orders: 30, purchases: 30, users: 4, products: 3 })
+    const ids = new Set(
+      replies.flatMap((reply) => reply.body.results.map((result: { order_id: string }) => result.order_id)),
+    )
+    expect(ids.size).toBe(30)
+  })
+
+  it('answers a repeated call with the same key alike and makes nothing twice', async () => {
+    const shop = await givenShop()
+    const send = {
+      method: 'POST',
+      body: { ...shop, source: 'webshop', orders: [anOrder(), anOrder()] },
+      headers: { 'idempotency-key': crypto.randomUUID() },
+    }
+    const first = await call('/v1/data-imports/external-orders', send)
+    const second = await call('/v1/data-imports/external-orders', send)
+    expect(second.text).toBe(first.text)
+    expect(second.headers.get('idempotency-replayed')).toBe('true')
+    expect(await counts(shop)).toMatchObject({ orders: 2, data_imports: 1 })
+  })
+
+  it('keeps orders, payments and purchases in step through any sequence of updates', async () => {
+    const item = fc.record({
+      product: fc.constantFrom('A', 'B'),
+      quantity: fc.integer({ min: 1, max: 3 }),
+      unit_price: fc.constantFrom(0, 1.25, 10),
+    })
+    const step = fc.record({
+      id: fc.constantFrom('1', '2'),
+      status: fc.constantFrom('pending', 'confirmed', 'completed', 'cancelled'),
+      items: fc.array(item, { minLength: 1, maxLength: 3 }),
+      on_duplicate: fc.constantFrom('skip', 'update', 'error'),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
+        const shop = await givenShop()
+        for (const { id, status, items, on_duplicate } of steps) {
+          const customer = { email: `${id}@example.dk` }
+          expect(
+            (await importOrders(shop, [anOrder({ external_id: id, status, items, customer })], { on_duplicate }))
+              .status,
+          ).toBe(201)
+        }
+        const list = await get(`/v1/orders?edition_id=${shop.edition_id}`)
+        expect(list.body.count).toBe(new Set(steps.map((step_) => step_.id)).size)
+        for (const { id } of list.body.results) {
+          const { body } = await get(`/v1/orders/${id}`)
+          const live = body.purchases.filter((purchase: { status: string }) => purchase.status !== 'cancelled')
+          const paid = live.reduce(
+            (sum: number, purchase: { price_paid: number }) => sum + Math.round(purchase.price_paid * 100),
+            0,
+          )
+          expect(body.transactions).toHaveLength(1)
+          expect(body.transactions[0].amount).toBe(body.amount)
+          expect(body.cart.total).toBe(body.amount)
+          if (body.status !== 'cancelled') expect(paid).toBe(Math.round(body.amount * 100))
+          else expect(live).toEqual([])
+        }
+      }),
+      { numRuns: 25, seed: 20261121 },
+    )
+  })
+})
