@@ -16,7 +16,6 @@ export const sampleOf = (operation: Operation): SampleOf => {
 export const make = async (operation: Operation, world: World, caller: Person): Promise<Sample> =>
   sampleOf(operation).make(world, caller)
 
-/** Operations that a path's placeholder, a body and so on are tested of. */
 export const writes = implemented.filter((operation) => operation.method !== 'get')
 export const withBody = implemented.filter((operation) => operation.body !== null)
 
@@ -48,3 +47,7 @@ export const send = (operation: Operation, sample: Sample, request: Request = {}
     ...(sample.body === undefined ? {} : { body: sample.body }),
     ...request,
   })
+
+/** The admin of organisation A, or the superuser where no role may call. */
+export const callerOf = (operation: Operation, world: World): Person =>
+  operation.roles.includes('OA') ? world.people.OA : world.people.root
