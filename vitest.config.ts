@@ -1,23 +1,36 @@
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers'
 import { defineConfig } from 'vitest/config'
 
+const worker = cloudflareTest(async () => ({
+  wrangler: { configPath: './wrangler.toml' },
+  miniflare: {
+    bindings: {
+      TEST_MIGRATIONS: await readD1Migrations('./migrations'),
+      ROOT_TOKEN: 'root-token-of-the-tests',
+      ENVIRONMENT: 'test',
+    },
+    ratelimits: { RATE_LIMITER: { namespace_id: '1001', simple: { limit: 1_000_000, period: 60 } } },
+  },
+}))
+
+// Everything runs inside workerd, but for the validator of the OpenAPI document, which needs files and eval.
+const inNode = ['test/document/**/*.test.ts']
+
 export default defineConfig({
-  plugins: [
-    cloudflareTest(async () => ({
-      wrangler: { configPath: './wrangler.toml' },
-      miniflare: {
-        bindings: {
-          TEST_MIGRATIONS: await readD1Migrations('./migrations'),
-          ROOT_TOKEN: 'root-token-of-the-tests',
-          ENVIRONMENT: 'test',
-        },
-        ratelimits: { RATE_LIMITER: { namespace_id: '1001', simple: { limit: 1_000_000, period: 60 } } },
-      },
-    })),
-  ],
   test: {
-    setupFiles: ['./test/support/setup.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    projects: [
+      { test: { name: 'document', include: inNode } },
+      {
+        plugins: [worker],
+        test: {
+          name: 'worker',
+          include: ['test/**/*.test.ts'],
+          exclude: inNode,
+          setupFiles: ['./test/support/setup.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 30_000,
+        },
+      },
+    ],
   },
 })

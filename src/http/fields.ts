@@ -2,7 +2,10 @@ import { z } from '@hono/zod-openapi'
 import { utf8 } from '../domain/encoding.ts'
 import { languages, type TranslatedDict } from '../domain/languages.ts'
 
-/** Shapes that the contracts of several groups share. */
+/**
+ * Shapes that the contracts of several groups share. None states its `type` to the document: a stated type hides that a
+ * field may be null.
+ */
 
 const idExample = '01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 
@@ -30,7 +33,7 @@ export const Instant = z.iso
     context.addIssue({ code: 'custom', params: { code: 'invalid_date' }, message: 'No such date.' })
     return z.NEVER
   })
-  .openapi({ type: 'string', format: 'date-time', example: '2026-06-01T10:00:00+02:00' })
+  .openapi({ example: '2026-06-01T10:00:00+02:00' })
 
 /** Required text that is more than white space; surrounding white space is cut off. */
 export const RequiredText = (max: number) => z.string().trim().min(1).max(max)
@@ -44,7 +47,7 @@ export const JsonObject = z
     params: { code: 'max_length' },
     message: `At most ${maxJsonBytes} bytes of JSON.`,
   })
-  .openapi({ type: 'object', example: { internal_code: 'A-17' } })
+  .openapi({ example: { internal_code: 'A-17' } })
 
 export const LanguageCode = z.enum(languages)
 
@@ -62,7 +65,7 @@ export const Translated = (max: number) =>
           })
     })
     .transform((value) => value as TranslatedDict)
-    .openapi({ type: 'object', example: { en: 'Summer festival', da: 'Sommerfestival' } })
+    .openapi({ example: { en: 'Summer festival', da: 'Sommerfestival' } })
 
 export const Image = z
   .object({ thumbnail: z.string(), optimized: z.string(), large: z.string(), original: z.string() })

@@ -53,8 +53,9 @@ const matches = (header: string, etag: string): boolean =>
   header.trim() === '*' || header.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag)
 
 function judge(ctx: Ctx, operation: Operation): void {
-  if (operation.method !== 'get' && !ctx.caller.scopes.includes('write'))
-    throw new AppError('insufficient_scope', 'This token may only read.', { extra: { required_scope: 'write' } })
+  const scope = operation.method === 'get' ? 'read' : 'write'
+  if (!ctx.caller.scopes.includes(scope))
+    throw new AppError('insufficient_scope', `This token may not ${scope}.`, { extra: { required_scope: scope } })
   if (!mayAnywhere(ctx.caller, operation.roles)) throw permissionDenied(operation.roles)
 }
 

@@ -75,12 +75,12 @@ const everyOperation: readonly ErrorCode[] = [
 
 function possibleErrors(declaration: Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType>): ErrorCode[] {
   const { method, params, query, body, errors = [] } = declaration
-  const codes: ErrorCode[] = [...everyOperation, 'permission_denied', ...errors]
+  const codes: ErrorCode[] = [...everyOperation, 'permission_denied', 'insufficient_scope', ...errors]
   if (params) codes.push('not_found')
+  if (query instanceof z.ZodObject && 'page' in query.shape) codes.push('invalid_page')
   if (query ?? body) codes.push('validation_error')
   if (body) codes.push('malformed_body', 'body_too_large', 'unsupported_media_type')
-  if (method !== 'get')
-    codes.push('insufficient_scope', 'write_conflict', 'idempotency_in_progress', 'idempotency_key_reused')
+  if (method !== 'get') codes.push('write_conflict', 'idempotency_in_progress', 'idempotency_key_reused')
   if (method !== 'get' && params && declaration.status !== 201) codes.push('precondition_failed')
   return codes
 }

@@ -1,0 +1,123 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Operation } from '../../src/http/operation.ts'
+import type { Reply } from '../support/api.ts'
+import { dump } from '../support/dump.ts'
+import { callerOf, make, send, withBody } from '../support/operations.ts'
+import type { Sample } from '../support/samples/sample.ts'
+import { bodySchema, faults, spoiled } from '../support/schema.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+const json = { 'content-type': 'application/json' }
+const bytes = (text: string) => new TextEncoder().encode(text)
+const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
+
+const stream = (text: string) =>
+  new ReadableStream({
+    start(controller) {
+      for (let at = 0; at < text.length; at += 65_536) controller.enqueue(bytes(text.slice(at, at + 65_536)))
+      controller.close()
+    },
+  })
+
+const big = `{"name":"${'a'.repeat(1_000_000)}"}`
+
+interface Raw {
+  raw: () => BodyInit
+  headers?: Record<string, string>
+  status?: number
+  code: string
+}
+
+/** Bodies that no operation can read. */
+const unreadable: Record<string, Raw> = {
+  'broken JSON': { raw: () => '{"name": "x"', code: 'malformed_body' },
+  'an empty body': { raw: () => '', code: 'malformed_body' },
+  'white space': { raw: () => ' \n', code: 'malformed_body' },
+  'an array': { raw: () => '[]', code: 'malformed_body' },
+  'a string': { raw: () => '"x"', code: 'malformed_body' },
+  'a number': { raw: () => '1', code: 'malformed_body' },
+  null: { raw: () => 'null', code: 'malformed_body' },
+  'invalid UTF-8': { raw: () => new Uint8Array([...bytes('{"name":"'), 0xff, ...bytes('"}')]), code: 'malformed_body' },
+  'a form': {
+    raw: () => 'name=x',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    status: 415,
+    code: 'unsupported_media_type',
+  },
+  'plain text': {
+    raw: () => '{}',
+    headers: { 'content-type': 'text/plain' },
+    status: 415,
+    code: 'unsupported_media_type',
+  },
+  'more than a megabyte': { raw: () => big, status: 413, code: 'body_too_large' },
+  'more than a megabyte of unknown length': { raw: () => stream(big), status: 413, code: 'body_too_large' },
+  'a hundred levels': { raw: () => nested(100), code: 'validation_error' },
+  'ten thousand levels': { raw: () => nested(10_000), code: 'validation_error' },
+  'NUL in a name': { raw: () => JSON.stringify({ 'a\0b': 1 }), code: 'validation_error' },
+  'NUL deep inside': { raw: () => JSON.stringify({ some: [{ thing: 'a\0b' }] }), code: 'validation_error' },
+}
+
+const prepared = async (operation: Operation) => {
+  const caller = callerOf(operation, world)
+  const sample = await make(operation, world, caller)
+  return { caller, sample, before: await dump() }
+}
+
+/** Pointers of the answer that do not lead to the property, nor into it. */
+const strayPointers = (reply: Reply, pointer: string): string[] =>
+  ((reply.body?.errors ?? []) as { pointer: string }[])
+    .map((error) => error.pointer)
+    .filter((found) => found !== pointer && !found?.startsWith(`${pointer}/`))
+
+describe.each(withBody.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
+  it('has a sample that fills its body', async () => {
+    const { sample } = await prepared(operation)
+    const known = Object.keys(bodySchema(operation).properties ?? {})
+    expect(known).toEqual(expect.arrayContaining(Object.keys(sample.body ?? {})))
+  })
+
+  it('refuses what it cannot read, and writes nothing', async () => {
+    const { caller, sample, before } = await prepared(operation)
+    for (const [what, { raw, headers = json, status = 400, code }] of Object.entries(unreadable)) {
+      const bare: Sample = { path: sample.path ?? {}, query: sample.query ?? {} }
+      const reply = await send(operation, bare, { token: caller.token, raw: raw(), headers })
+      expect([what, reply.status, reply.body?.code]).toEqual([what, status, code])
+    }
+    expect(await dump()).toEqual(before)
+  })
+
+  it('points at the one field that is wrong, and writes nothing', async () => {
+    const { caller, sample, before } = await prepared(operation)
+    const found = faults(bodySchema(operation), sample.body)
+    expect(found.length).toBeGreaterThan(0)
+    for (const fault of found) {
+      const name = `${fault.path.join('.')}: ${fault.what}`
+      const reply = await send(
+        operation,
+        { ...sample, body: spoiled(sample.body ?? {}, fault) },
+        { token: caller.token },
+      )
+      expect([name, reply.status, reply.body?.code]).toEqual([name, 400, 'validation_error'])
+      expect([name, reply.body.errors.length > 0, strayPointers(reply, `#/${fault.path.join('/')}`)]).toEqual([
+        name,
+        true,
+        [],
+      ])
+      if (fault.code) expect([name, reply.body.errors[0].code]).toEqual([name, fault.code])
+    }
+    expect(await dump()).toEqual(before)
+  })
+
+  it('takes no notice of fields that it does not know', async () => {
+    const { caller, sample } = await prepared(operation)
+    const extra = { id: 'x', created: 1, no_such_field: { a: [1] }, constructor: 'x', toString: 1 }
+    const reply = await send(operation, { ...sample, body: { ...extra, ...sample.body } }, { token: caller.token })
+    expect(reply.status === operation.status || reply.text).toBe(true)
+  })
+})

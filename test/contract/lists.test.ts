@@ -1,0 +1,261 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Operation } from '../../src/http/operation.ts'
+import { call, type Reply } from '../support/api.ts'
+import { lists, make, pathOf, sampleOf } from '../support/operations.ts'
+import type { Sample } from '../support/samples/sample.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+const filled = 8
+const base = 'https://api.example'
+
+let world: World
+const requests: Record<string, Sample> = {}
+
+beforeAll(async () => {
+  world = await buildWorld()
+  for (const operation of lists) {
+    requests[operation.id] = await make(operation, world, world.people.OA)
+    await sampleOf(operation).fill?.(world, filled)
+  }
+})
+
+const query = (operation: Operation): Record<string, unknown> =>
+  (operation.query as unknown as { shape: object }).shape as Record<string, unknown>
+const hasSize = (operation: Operation): boolean => 'page_size' in query(operation)
+const hasPages = (operation: Operation): boolean => 'page' in query(operation)
+
+/** The keys that the document says a list can be ordered by. */
+function orderings(operation: Operation): string[] {
+  const parameters = (operation.route as { request?: { query?: { shape: Record<string, unknown> } } }).request?.query
+    ?.shape
+  const field = parameters?.['ordering'] as { meta?: () => unknown; description?: string } | undefined
+  const description = documentedOrdering(operation) ?? field?.description ?? ''
+  return /Keys: ([\w, ]+)\./.exec(description)?.[1]?.split(', ') ?? []
+}
+
+let document: { paths: Record<string, Record<string, { parameters: { name: string; description?: string }[] }>> }
+beforeAll(async () => {
+  document = (await call('/openapi.json', { token: null })).body
+})
+
+const documentedOrdering = (operation: Operation): string | undefined =>
+  document.paths[operation.path]?.[operation.method]?.parameters.find(({ name }) => name === 'ordering')?.description
+
+interface Asked {
+  query?: Record<string, string>
+  without?: string[]
+}
+
+function address(operation: Operation, { query: more = {} }: Asked = {}): string {
+  const sample = requests[operation.id] ?? {}
+  return pathOf(operation, { ...sample, query: { ...sample.query, ...more } })
+}
+
+const read = (path: string, token = world.people.OA.token): Promise<Reply> => call(path.replace(base, ''), { token })
+
+const ask = (operation: Operation, more: Record<string, string> = {}): Promise<Reply> =>
+  read(address(operation, { query: more }))
+
+const idsOf = (reply: Reply): string[] => (reply.body.results as { id: string }[]).map(({ id }) => id)
+
+/** All rows by `next`, from the address on. */
+async function walk(path: string): Promise<{ ids: string[]; pages: string[][]; count: number }> {
+  const pages: string[][] = []
+  let count = -1
+  for (let at: string | null = path; at !== null;) {
+    const reply: Reply = await read(at)
+    expect(reply.status === 200 || reply.text).toBe(true)
+    pages.push(idsOf(reply))
+    count = reply.body.count
+    at = reply.body.next
+    if (pages.length > 200) throw new Error('the pages do not end')
+  }
+  return { ids: pages.flat(), pages, count }
+}
+
+const byCodePoint = (left: unknown, right: unknown): number => {
+  if (typeof left === 'number' && typeof right === 'number') return left - right
+  const [one, other] = [left, right].map((value) =>
+    typeof value === 'boolean' ? String(Number(value)) : String(value ?? ''),
+  )
+  return one === other ? 0 : (one ?? '') < (other ?? '') ? -1 : 1
+}
+
+const cases = lists.filter(hasPages).map((operation) => [operation.id, operation] as const)
+
+describe.each(cases)('%s', (_, operation) => {
+  const sized = hasSize(operation)
+
+  it('answers its rows in the envelope', async () => {
+    const { body, status } = await ask(operation)
+    expect(status).toBe(200)
+    expect(Object.keys(body)).toEqual(['count', 'next', 'previous', 'results'])
+    expect(body.results.length).toBe(body.count)
+    expect([body.next, body.previous]).toEqual([null, null])
+    if (sampleOf(operation).fill) expect(body.count).toBeGreaterThanOrEqual(filled)
+    expect(new Set(idsOf({ body } as Reply)).size).toBe(body.count)
+  })
+
+  it('has no page that is no page', async () => {
+    for (const page of ['0', '-1', 'abc', '1.5', '1e3', '9999', '99999999999999999999', '999999999', ' 1', '٣']) {
+      const reply = await ask(operation, { page })
+      expect([page, reply.status, reply.body.code]).toEqual([page, 404, 'invalid_page'])
+    }
+    expect((await ask(operation, { page: '' })).status).toBe(200)
+  })
+
+  it('answers whatever it does not know as if it were not asked', async () => {
+    const plain = await ask(operation)
+    const asked = await ask(operation, { no_such_filter: 'x', limit: '1', format: 'xml' })
+    expect(asked.body).toEqual(plain.body)
+  })
+
+  it('is in the same order each time, in every order it offers', async () => {
+    const keys = orderings(operation)
+    expect(keys.length).toBeGreaterThan(0)
+    for (const key of keys) {
+      const up = await ask(operation, { ordering: key })
+      const down = await ask(operation, { ordering: `-${key}` })
+      const value = sampleOf(operation).sortValue?.[key] ?? ((item: Record<string, unknown>) => item[key])
+      const values = (up.body.results as Record<string, unknown>[]).map(value)
+      expect([key, values]).toEqual([key, values.toSorted(byCodePoint)])
+      expect([key, values.some((one) => one !== undefined)]).toEqual([key, true])
+      const reversed = (down.body.results as Record<string, unknown>[]).map(value)
+      expect([key, reversed]).toEqual([key, values.toReversed()])
+      expect([key, idsOf(down)]).toEqual([key, idsOf(up).toReversed()])
+      expect(idsOf(await ask(operation, { ordering: key }))).toEqual(idsOf(up))
+    }
+  })
+
+  it('takes several orderings, and none that it does not offer', async () => {
+    const [first = '', second = first] = orderings(operation)
+    const joined = await ask(operation, { ordering: `-${first},${second}` })
+    const repeated = await read(
+      `${address(operation)}${address(operation).includes('?') ? '&' : '?'}ordering=-${first}&ordering=${second}`,
+    )
+    expect(idsOf(repeated)).toEqual(idsOf(joined))
+    for (const ordering of ['no_such_key', '--created', `${first},no_such_key`, 'id; drop table orders', '-']) {
+      const reply = await ask(operation, { ordering })
+      expect([ordering, reply.status]).toEqual([ordering, 400])
+      expect(reply.body.errors).toMatchObject([{ code: 'invalid_choice', attr: 'ordering', pointer: null }])
+    }
+  })
+
+  it.runIf(sized)('clamps and forgives the size of its pages', async () => {
+    const plain = await ask(operation)
+    for (const size of ['501', '99999', '0', '-3', 'abc', '1.5', '']) {
+      const reply = await ask(operation, { page_size: size })
+      expect([size, reply.status, reply.body.count, idsOf(reply)]).toEqual([size, 200, plain.body.count, idsOf(plain)])
+    }
+  })
+
+  it.runIf(sized)('leads through all its pages by next, as page=N does', async () => {
+    const all = idsOf(await ask(operation))
+    const [first = '', second = first] = orderings(operation)
+    const orders = ['', first, `-${first}`, `${first},-${second}`, `-${second},${first}`]
+    for (const ordering of orders)
+      for (const size of [1, 3]) {
+        const asked = { page_size: String(size), ...(ordering ? { ordering } : {}) }
+        const { ids, pages, count } = await walk(address(operation, { query: asked }))
+        expect([ordering, size, ids.toSorted()]).toEqual([ordering, size, all.toSorted()])
+        expect(count).toBe(all.length)
+        for (const [index, page] of pages.entries()) {
+          const alone = await ask(operation, { ...asked, page: String(index + 1) })
+          expect([ordering, size, index, idsOf(alone)]).toEqual([ordering, size, index, page])
+        }
+      }
+  })
+
+  it.runIf(sized)('links its neighbours with everything else kept', async () => {
+    const asked = { page_size: '2', no_such_filter: 'å b&c', page: '2' }
+    const { body, headers } = await ask(operation, asked)
+    const { next, previous } = body as { next: string; previous: string }
+    for (const link of [next, previous]) {
+      expect(link.startsWith(`${base}${operation.path.split('{')[0]}`)).toBe(true)
+      expect(new URL(link).searchParams.get('no_such_filter')).toBe('å b&c')
+      expect(new URL(link).searchParams.get('page_size')).toBe('2')
+      for (const [name, value] of Object.entries(requests[operation.id]?.query ?? {}))
+        expect(new URL(link).searchParams.get(name)).toBe(value)
+    }
+    expect(new URL(next).searchParams.get('page')).toBe('3')
+    expect(new URL(previous).searchParams.has('page')).toBe(false)
+    expect(new URL(previous).searchParams.has('cursor')).toBe(false)
+    expect(headers.get('link')).toBe(`<${next}>; rel="next", <${previous}>; rel="prev"`)
+    const third = await read(next)
+    expect(new URL(third.body.previous).searchParams.get('page')).toBe('2')
+    expect(idsOf(await read(third.body.previous))).toEqual(idsOf({ body } as Reply))
+  })
+
+  it.runIf(sized)('follows its own next also when the query is long', async () => {
+    const asked = { page_size: '3', no_such_filter: 'å'.repeat(3000) }
+    const first = await ask(operation, asked)
+    const second = await read(first.body.next)
+    expect(second.status === 200 || second.text).toBe(true)
+    expect(idsOf(second)).toEqual(idsOf(await ask(operation, { page_size: '3', page: '2' })))
+  })
+
+  it.runIf(sized)('is neither upset nor opened by cursors that it did not make', async () => {
+    const asked = { page_size: '3', page: '2' }
+    const plain = idsOf(await ask(operation, asked))
+    const { next } = (await ask(operation, { page_size: '3' })).body as { next: string }
+    const own = new URL(next).searchParams.get('cursor') ?? ''
+    const content = JSON.parse(atob(own.replaceAll('-', '+').replaceAll('_', '/'))) as {
+      for: unknown
+      after: unknown[]
+    }
+    const encode = (value: unknown) =>
+      btoa(JSON.stringify(value)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+    const foreign = [
+      own.slice(0, -3),
+      own.slice(4),
+      'x',
+      '!!!',
+      'a'.repeat(5000),
+      encode(null),
+      encode([]),
+      encode({ ...content, for: 'x' }),
+      encode({ ...content, after: [] }),
+      encode({ ...content, after: [...content.after, 1] }),
+      encode({ ...content, after: content.after.map(() => null) }),
+      encode({ ...content, after: [{}] }),
+    ]
+    for (const cursor of foreign) {
+      const reply = await ask(operation, { ...asked, cursor })
+      expect([cursor, reply.status, reply.status === 200 ? idsOf(reply) : reply.text]).toEqual([cursor, 200, plain])
+    }
+    const all = new Set(idsOf(await ask(operation)))
+    const text = JSON.stringify({ ...content, after: ['\u0000KEY'] })
+    const hostile = [
+      encode({ ...content, after: content.after.map(() => '') }),
+      encode({ ...content, after: content.after.map(() => -1) }),
+      encode({ ...content, after: content.after.map(() => "' or 1=1 --") }),
+      encode({ ...content, after: content.after.map(() => 'a\0b') }),
+      encode({ ...content, after: content.after.map(() => '\ud800') }),
+      btoa(text.replace(/\["[^\]]*\]/, `[${content.after.map(() => '1e999').join(',')}]`)),
+    ]
+    for (const cursor of hostile) {
+      const reply = await ask(operation, { ...asked, cursor })
+      expect([cursor, reply.status === 200 || reply.text]).toEqual([cursor, true])
+      expect(idsOf(reply).filter((id) => !all.has(id))).toEqual([])
+    }
+  })
+
+  it.runIf(sized)('keeps the rows of others out when their cursor is used', async () => {
+    const { root } = world.people
+    const sample = await make(operation, world, root)
+    const asRoot = await read(pathOf(operation, { ...sample, query: { ...sample.query, page_size: '1' } }), root.token)
+    if (!asRoot.body.next) return
+    const all = new Set(idsOf(await ask(operation)))
+    const reply = await read(asRoot.body.next)
+    expect(idsOf(reply).filter((id) => !all.has(id))).toEqual([])
+  })
+
+  it('ends well when rows go away while somebody walks', async () => {
+    const nobody = await ask(operation, { search: 'no such thing anywhere', page: '1' })
+    expect([200, 404]).toContain(nobody.status)
+  })
+})
+
+it('has lists to test', () => {
+  expect(cases.length).toBeGreaterThan(3)
+})

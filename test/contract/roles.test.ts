@@ -1,0 +1,99 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { RoleCode } from '../../src/domain/access.ts'
+import { call } from '../support/api.ts'
+import { implemented, make, pathOf, send, writes } from '../support/operations.ts'
+import { seedToken } from '../support/seed.ts'
+import { buildWorld, everyone, givenPerson, type Person, type Who, type World } from '../support/world.ts'
+
+let world: World
+/** Headers of requests that nobody may make. */
+const strangers: Record<string, Record<string, string>> = {}
+let removed: Person
+let readOnly: string
+let writeOnly: string
+
+beforeAll(async () => {
+  world = await buildWorld()
+  const { account } = world.people.OA
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+  const revoked = await seedToken(account, { revoked_at: Date.now() - 1000 })
+  const expired = await seedToken(account, { expires_at: Date.now() - 1000 })
+  const valid = world.people.OA.token
+  const typo = valid.slice(0, 10) + (valid[10] === 'a' ? 'b' : 'a') + valid.slice(11)
+  Object.assign(strangers, {
+    'no token': {},
+    'an empty token': { authorization: 'Bearer ' },
+    'another scheme': { authorization: `Basic ${btoa(`x:${valid}`)}` },
+    'a mistyped token': bearer(typo),
+    'half a token': bearer(valid.slice(0, 20)),
+    'something like a JWT': bearer('eyJhbGciOiJub25lIn0.e30.'),
+    'a revoked token': bearer(revoked.token),
+    'an expired token': bearer(expired.token),
+  })
+  readOnly = (await seedToken(account, { scopes: ['read'] })).token
+  writeOnly = (await seedToken(account, { scopes: ['write'] })).token
+  removed = await givenPerson('OA', world.a)
+  const reply = await call(`/v1/organizations/${world.a.id}/members/${removed.member}`, { method: 'DELETE' })
+  expect(reply.status).toBe(204)
+})
+
+const isAllowed = (roles: readonly RoleCode[], who: Who): boolean =>
+  who === 'root' || (who !== 'nobody' && roles.includes(who))
+
+describe.each(implemented.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
+  it('answers nobody without a valid token, and tells none of them why', async () => {
+    const sample = await make(operation, world, world.people.OA)
+    const answers = new Set<string>()
+    for (const headers of Object.values(strangers)) {
+      const reply = await send(operation, sample, { token: null, headers: { ...headers, 'x-request-id': 'fixed' } })
+      answers.add(`${reply.status} ${reply.text}`)
+      expect(reply.headers.get('www-authenticate')).toMatch(/^Bearer realm=/)
+    }
+    expect([...answers]).toEqual([expect.stringMatching(/^401 .*"code":"not_authenticated"/)])
+  })
+
+  it.each(everyone)('judges %s as its roles say', async (who) => {
+    const caller = world.people[who]
+    const sample = await make(operation, world, caller)
+    const reply = await send(operation, sample, { token: caller.token })
+    if (isAllowed(operation.roles, who)) {
+      expect([who, reply.status, reply.status < 400 || reply.text]).toEqual([who, operation.status, true])
+      return
+    }
+    if (who.startsWith('E') && reply.status === 404) return
+    expect([who, reply.status]).toEqual([who, 403])
+    expect(reply.body).toMatchObject({ code: 'permission_denied', required_roles: operation.roles })
+  })
+
+  it('treats a removed member as someone without roles', async () => {
+    const reply = await send(operation, await make(operation, world, removed), { token: removed.token })
+    expect([reply.status, reply.body?.code]).toEqual([403, 'permission_denied'])
+  })
+})
+
+describe.each(writes.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
+  it('refuses a token that may only read', async () => {
+    const reply = await send(operation, await make(operation, world, world.people.OA), { token: readOnly })
+    expect([reply.status, reply.body?.code, reply.body?.required_scope]).toEqual([403, 'insufficient_scope', 'write'])
+  })
+})
+
+it('refuses reading to a token that may only write', async () => {
+  for (const operation of implemented.filter(({ method }) => method === 'get')) {
+    const reply = await send(operation, await make(operation, world, world.people.OA), { token: writeOnly })
+    expect([operation.id, reply.status, reply.body?.code]).toEqual([operation.id, 403, 'insufficient_scope'])
+  }
+})
+
+it('judges the role before it reads the body', async () => {
+  for (const operation of implemented.filter(({ body }) => body !== null)) {
+    const sample = await make(operation, world, world.people.OA)
+    const reply = await call(pathOf(operation, sample), {
+      method: operation.method.toUpperCase(),
+      token: world.people.nobody.token,
+      raw: '{',
+      headers: { 'content-type': 'application/json' },
+    })
+    expect([operation.id, reply.status]).toEqual([operation.id, 403])
+  }
+})

@@ -1,0 +1,167 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Operation } from '../../src/http/operation.ts'
+import { dump } from '../support/dump.ts'
+import { implemented, lists, make, replaced, send } from '../support/operations.ts'
+import type { Reference, Sample } from '../support/samples/sample.ts'
+import { unknownId } from '../support/seed.ts'
+import { buildWorld, type Person, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+const fixed = { 'x-request-id': 'fixed' }
+
+/** Status, body and the headers that could tell one thing from another. */
+async function answer(operation: Operation, sample: Sample, caller: Person) {
+  const reply = await send(operation, sample, { token: caller.token, headers: fixed })
+  return { status: reply.status, text: reply.text, etag: reply.headers.get('etag'), link: reply.headers.get('link') }
+}
+
+const of = (sample: Sample, place: Reference['in']) => (sample.references ?? []).filter((one) => one.in === place)
+
+const malformed = ['x', "' or 1=1 --", 'org_', '\0', '%', '😀', 'a'.repeat(300), '__proto__']
+
+const cases = implemented.map((operation) => [operation.id, operation] as const)
+const named = cases.filter(([, operation]) => operation.path.includes('{'))
+
+/** Holds an answer about `hidden` ids against the one about ids that nothing has. */
+async function expectHidden(
+  operation: Operation,
+  caller: Person,
+  change: (sample: Sample, value: 'unknown' | 'hidden') => Sample,
+) {
+  const samples = [await make(operation, world, caller), await make(operation, world, caller)] as const
+  const before = await dump()
+  const unknown = await answer(operation, change(samples[0], 'unknown'), caller)
+  const hidden = await answer(operation, change(samples[1], 'hidden'), caller)
+  expect(hidden).toEqual(unknown)
+  expect(await dump()).toEqual(before)
+  return hidden
+}
+
+describe.each(named)('%s', (_, operation) => {
+  const caller = () => world.people.OA
+
+  it('knows each id in its path', async () => {
+    const sample = await make(operation, world, caller())
+    const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+    expect(
+      of(sample, 'path')
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(names.toSorted())
+  })
+
+  it('answers about the ids of another organisation as about none', async () => {
+    const references = of(await make(operation, world, caller()), 'path')
+    for (const { name, foreign } of references) {
+      const hidden = await expectHidden(operation, caller(), (sample, value) =>
+        replaced(sample, 'path', name, value === 'hidden' ? foreign : unknownId(foreign)),
+      )
+      expect(hidden.status).toBe(404)
+      for (const text of malformed) {
+        const odd = await answer(
+          operation,
+          replaced(await make(operation, world, caller()), 'path', name, text),
+          caller(),
+        )
+        expect([text, odd]).toEqual([text, hidden])
+      }
+    }
+    const all = references.reduce(
+      (sample, { name, foreign }) => replaced(sample, 'path', name, foreign),
+      await make(operation, world, caller()),
+    )
+    expect((await answer(operation, all, caller())).status).toBe(404)
+  })
+
+  it('answers an edition role about another edition as about none', async () => {
+    const role = operation.roles.find((one) => one.startsWith('E'))
+    if (!role) return
+    const person = world.people[role]
+    for (const { name, sibling } of of(await make(operation, world, person), 'path')) {
+      if (!sibling) continue
+      const hidden = await expectHidden(operation, person, (sample, value) =>
+        replaced(sample, 'path', name, value === 'hidden' ? sibling : unknownId(sibling)),
+      )
+      expect(hidden.status).toBe(404)
+    }
+  })
+})
+
+describe.each(cases.filter(([, operation]) => operation.body))('%s', (_, operation) => {
+  const test = async (caller: Person, pick: (one: Reference) => string | undefined) => {
+    for (const reference of of(await make(operation, world, caller), 'body')) {
+      const hiddenId = pick(reference)
+      if (!hiddenId) continue
+      const hidden = await expectHidden(operation, caller, (sample, value) =>
+        replaced(sample, 'body', reference.name, value === 'hidden' ? hiddenId : unknownId(hiddenId)),
+      )
+      expect([reference.name, hidden.status]).toEqual([reference.name, 400])
+      expect(hidden.text).toContain(`"pointer":"#/${reference.name}"`)
+    }
+  }
+
+  it('takes no id of another organisation in its body', () => test(world.people.OA, (one) => one.foreign))
+
+  it('takes no id of another edition from an edition role', async () => {
+    const role = operation.roles.find((one) => one.startsWith('E'))
+    if (role) await test(world.people[role], (one) => one.sibling)
+  })
+})
+
+describe.each(cases.filter(([, operation]) => operation.method === 'get'))('%s', (_, operation) => {
+  const isList = lists.includes(operation)
+
+  const test = async (caller: Person, pick: (one: Reference) => string | undefined) => {
+    for (const reference of of(await make(operation, world, caller), 'query')) {
+      const hiddenId = pick(reference)
+      if (!hiddenId) continue
+      const only = (sample: Sample) => ({ ...sample, query: {} })
+      for (const base of [only, (sample: Sample) => sample]) {
+        const hidden = await expectHidden(operation, caller, (sample, value) =>
+          replaced(base(sample), 'query', reference.name, value === 'hidden' ? hiddenId : unknownId(hiddenId)),
+        )
+        expect([reference.name, hidden.status === 200 || hidden.text]).toEqual([reference.name, true])
+        if (isList) expect(JSON.parse(hidden.text)).toEqual({ count: 0, next: null, previous: null, results: [] })
+      }
+    }
+  }
+
+  it('finds nothing by ids of another organisation', () => test(world.people.OA, (one) => one.foreign))
+
+  it('finds nothing by ids of another edition for an edition role', async () => {
+    const role = operation.roles.find((one) => one.startsWith('E'))
+    if (role) await test(world.people[role], (one) => one.sibling)
+  })
+
+  it('finds them for those who may see them', async () => {
+    if (!isList || operation.path.includes('{')) return
+    for (const reference of of(await make(operation, world, world.people.root), 'query')) {
+      const sample = { query: { [reference.name]: reference.foreign } }
+      const reply = await send(operation, sample, { token: world.people.root.token })
+      expect([reference.name, reply.body.count > 0]).toEqual([reference.name, true])
+    }
+  })
+})
+
+describe.each(lists.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
+  it('shows to each caller only what is of A', async () => {
+    const { b, people, stranger } = world
+    for (const role of operation.roles) {
+      const sample = await make(operation, world, people[role])
+      const reply = await send(operation, sample, { token: people[role].token })
+      expect(reply.status).toBe(200)
+      for (const id of [
+        b.id,
+        b.event,
+        b.member,
+        ...b.editions.flatMap((edition) => Object.values(edition)),
+        stranger.account,
+      ])
+        expect([role, id, reply.text.includes(id)]).toEqual([role, id, false])
+    }
+  })
+})

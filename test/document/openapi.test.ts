@@ -1,0 +1,127 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { describe, expect, it } from 'vitest'
+import { operations, routers } from '../../src/app.ts'
+import { openApiDocument } from '../../src/http/openapi.ts'
+import type { Operation } from '../../src/http/operation.ts'
+
+interface Schema {
+  type?: string | string[]
+  properties?: Record<string, Schema>
+  required?: string[]
+  $ref?: string
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  enum?: unknown[]
+}
+
+interface Documented {
+  operationId: string
+  summary: string
+  description: string
+  tags: string[]
+  security: Record<string, string[]>[]
+  parameters?: { name: string; in: string; required: boolean; schema: Schema }[]
+  requestBody?: { required: boolean; content: Record<string, { schema: Schema; example?: unknown }> }
+  responses: Record<string, { description: string; content?: Record<string, { schema: Schema }> }>
+}
+
+interface Document {
+  openapi: string
+  paths: Record<string, Record<string, Documented>>
+  components: { schemas: Record<string, Schema> }
+}
+
+const text = JSON.stringify(openApiDocument(routers))
+const document = JSON.parse(text) as Document
+const all = operations as readonly Operation[]
+const cases = all.map((operation) => [operation.id, operation] as const)
+
+const documented = (operation: Operation): Documented => {
+  const found = document.paths[operation.path]?.[operation.method]
+  if (!found) throw new Error(`${operation.id} is not documented`)
+  return found
+}
+
+const resolved = (schema: Schema): Schema =>
+  schema.$ref ? (document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema
+
+const acceptsNull = (schema: Schema): boolean =>
+  [resolved(schema).type].flat().includes('null') ||
+  (schema.enum?.includes(null) ?? false) ||
+  [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].some(acceptsNull)
+
+const isList = (operation: Operation): boolean => 'page' in ((operation.query as { shape?: object }).shape ?? {})
+
+describe('the OpenAPI document', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    expect(document.openapi).toMatch(/^3\.1\./)
+    const { valid, errors } = await new Validator().validate(JSON.parse(text))
+    expect(errors ?? []).toEqual([])
+    expect(valid).toBe(true)
+  })
+
+  it('is the same text whenever it is made', () => {
+    expect(JSON.stringify(openApiDocument(routers))).toBe(text)
+  })
+
+  it('has these operations and no others', () => {
+    const there = Object.values(document.paths).flatMap((methods) =>
+      Object.values(methods).map((one) => one.operationId),
+    )
+    expect(there.toSorted()).toEqual(all.map(({ id }) => id).toSorted())
+  })
+})
+
+describe.each(cases)('%s', (id, operation) => {
+  it('says what it does and who may call it', () => {
+    const { operationId, summary, description, tags, security } = documented(operation)
+    expect(operationId).toBe(id)
+    expect(summary.length).toBeGreaterThan(5)
+    expect(description).toMatch(/Roles: |superuser/)
+    expect(tags).toContain(operation.tag)
+    expect(security).toEqual([{ bearer: [] }])
+  })
+
+  it('documents its answers', () => {
+    const { responses } = documented(operation)
+    const isWrite = operation.method !== 'get'
+    const named = operation.path.includes('{')
+    const expected = [operation.status, 400, 401, 403, 429, 500, 503]
+    if (named || isList(operation)) expected.push(404)
+    if (isWrite) expected.push(409, 422)
+    if (operation.body) expected.push(413, 415)
+    if (isWrite && named && operation.status !== 201) expected.push(412)
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining(expected.map(String)))
+    if (isList(operation)) expect(responses['404']?.description).toContain('invalid_page')
+    for (const [status, { content }] of Object.entries(responses)) {
+      if (status === '204') expect(content).toBeUndefined()
+      else
+        expect(Object.keys(content ?? {})).toEqual([
+          Number(status) < 400 ? expect.any(String) : 'application/problem+json',
+        ])
+    }
+  })
+
+  it('documents its parameters', () => {
+    const parameters = documented(operation).parameters ?? []
+    const placeholders = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+    expect(parameters.filter((one) => one.in === 'path').map(({ name }) => name)).toEqual(placeholders)
+    const known = Object.keys((operation.query as { shape?: object }).shape ?? {})
+    expect(parameters.filter((one) => one.in === 'query').map(({ name }) => name)).toEqual(known)
+  })
+
+  it.runIf(operation.body)('shows a body that is accepted, and knows which of its fields may be absent or null', () => {
+    const media = Object.values(documented(operation).requestBody?.content ?? {})[0]
+    expect(documented(operation).requestBody?.required).toBe(true)
+    expect(media?.example, 'an example').toBeDefined()
+    expect(operation.body?.safeParse(media?.example).error).toBeUndefined()
+    const schema = resolved(media?.schema ?? {})
+    const fields = (operation.body as unknown as { shape?: Record<string, NonNullable<Operation['body']>> }).shape ?? {}
+    expect(Object.keys(schema.properties ?? {})).toEqual(Object.keys(fields))
+    for (const [name, field] of Object.entries(fields)) {
+      const property = schema.properties?.[name] ?? {}
+      expect([name, acceptsNull(property)]).toEqual([name, field.safeParse(null).success])
+      expect([name, schema.required?.includes(name) ?? false]).toEqual([name, !field.safeParse(undefined).success])
+    }
+  })
+})

@@ -1,0 +1,53 @@
+import { operations as all } from '../../src/app.ts'
+import type { Operation } from '../../src/http/operation.ts'
+import { call, type Reply, type Request } from './api.ts'
+import { samples } from './samples/index.ts'
+import type { Sample, SampleOf } from './samples/sample.ts'
+import type { Person, World } from './world.ts'
+
+export const implemented = all as readonly Operation[]
+
+export const sampleOf = (operation: Operation): SampleOf => {
+  const sample = samples[operation.id]
+  if (!sample) throw new Error(`${operation.id} has no sample in test/support/samples`)
+  return sample
+}
+
+export const make = async (operation: Operation, world: World, caller: Person): Promise<Sample> =>
+  sampleOf(operation).make(world, caller)
+
+export const writes = implemented.filter((operation) => operation.method !== 'get')
+export const withBody = implemented.filter((operation) => operation.body !== null)
+
+/** Lists are known by their envelope. */
+export const lists = implemented.filter((operation) => {
+  const shape = (operation.response as { shape?: object } | null)?.shape
+  return shape !== undefined && 'results' in shape && 'count' in shape
+})
+
+export function pathOf(operation: Operation, sample: Sample): string {
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = sample.path?.[name]
+    if (value === undefined) throw new Error(`The sample of ${operation.id} has no ${name}`)
+    return encodeURIComponent(value)
+  })
+  const query = new URLSearchParams(sample.query).toString()
+  return query ? `${path}?${query}` : path
+}
+
+/** A sample with one of its ids replaced. */
+export function replaced(sample: Sample, place: 'path' | 'query' | 'body', name: string, value: unknown): Sample {
+  return { ...sample, [place]: { ...sample[place], [name]: value } }
+}
+
+/** Sends a sample as it is, or with what `request` changes. */
+export const send = (operation: Operation, sample: Sample, request: Request = {}): Promise<Reply> =>
+  call(pathOf(operation, sample), {
+    method: operation.method.toUpperCase(),
+    ...(sample.body === undefined ? {} : { body: sample.body }),
+    ...request,
+  })
+
+/** The admin of organisation A, or the superuser where no role may call. */
+export const callerOf = (operation: Operation, world: World): Person =>
+  operation.roles.includes('OA') ? world.people.OA : world.people.root

@@ -1,0 +1,30 @@
+import { seedToken, seedTokens } from '../seed.ts'
+import { bodyId, pathId, type SampleOf } from './sample.ts'
+
+export const authSamples: Record<string, SampleOf> = {
+  getUserInfo: { make: () => ({}) },
+
+  listAccessTokens: {
+    make: () => ({}),
+    fill: ({ people }, count) => seedTokens(people.OA.account, count),
+  },
+
+  createAccessToken: {
+    make: ({ a, b }, caller) => ({
+      body: {
+        name: 'Ticket desk',
+        scopes: ['read'],
+        expires_at: '2099-01-01T00:00:00Z',
+        ...(caller.who === 'OA' || caller.who === 'root' ? { member_id: a.member } : {}),
+      },
+      references: [bodyId('member_id', b.member)],
+    }),
+  },
+
+  revokeAccessToken: {
+    make: async ({ people, b }, caller) => {
+      const owner = caller.who === 'root' || caller.who === 'nobody' ? people.OA : caller
+      return { path: { id: (await seedToken(owner.account)).id }, references: [pathId('id', b.boundToken)] }
+    },
+  },
+}

@@ -1,0 +1,104 @@
+import { next } from '../seed.ts'
+import { seedDataImports, seedTrade, seedTrades } from '../seed-commerce.ts'
+import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
+
+const firstEdition = (world: { a: { id: string; editions: readonly [{ id: string }, unknown] } }) => ({
+  organization: world.a.id,
+  edition: world.a.editions[0].id,
+})
+
+export const commerceSamples: Record<string, SampleOf> = {
+  listOrders: {
+    make: ({ a, b }) => ({
+      query: { edition_id: a.editions[0].id },
+      references: [
+        queryId('edition_id', b.editions[0].id, a.editions[1].id),
+        queryId('organization_id', b.id),
+        queryId('customer_id', b.editions[0].user, a.editions[1].user),
+        queryId('transaction_id', b.editions[0].transaction, a.editions[1].transaction),
+      ],
+    }),
+    fill: (world, count) => seedTrades(firstEdition(world), count),
+  },
+
+  getOrder: {
+    make: ({ a, b }) => ({
+      path: { id: a.editions[0].order },
+      references: [pathId('id', b.editions[0].order, a.editions[1].order)],
+    }),
+  },
+
+  getPurchase: {
+    make: ({ a, b }) => ({
+      path: { id: a.editions[0].purchase },
+      references: [pathId('id', b.editions[0].purchase, a.editions[1].purchase)],
+    }),
+  },
+
+  listUsers: {
+    make: ({ a, b }) => ({
+      query: { edition_id: a.editions[0].id },
+      references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
+    }),
+    fill: (world, count) => seedTrades(firstEdition(world), count),
+  },
+
+  getUser: {
+    make: ({ a, b }) => ({
+      path: { id: a.editions[0].user },
+      references: [pathId('id', b.editions[0].user, a.editions[1].user)],
+    }),
+  },
+
+  updateUser: {
+    make: async (world) => ({
+      path: { id: (await seedTrade(firstEdition(world))).user },
+      body: {
+        email: `changed-${next()}@example.test`,
+        phone_number: `+4530${String(100_000 + next())}`,
+        first_name: 'Ingrid',
+        last_name: 'Berg',
+      },
+      references: [pathId('id', world.b.editions[0].user, world.a.editions[1].user)],
+    }),
+  },
+
+  listDataImports: {
+    make: ({ a, b }) => ({
+      query: { edition_id: a.editions[0].id },
+      references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
+    }),
+    fill: (world, count) => seedDataImports(firstEdition(world), count),
+  },
+
+  getDataImport: {
+    make: ({ a, b }) => ({
+      path: { id: a.editions[0].dataImport },
+      references: [pathId('id', b.editions[0].dataImport, a.editions[1].dataImport)],
+    }),
+  },
+
+  importExternalOrders: {
+    make: ({ a, b }) => ({
+      body: {
+        organization_id: a.id,
+        edition_id: a.editions[0].id,
+        source: 'shop',
+        on_duplicate: 'skip',
+        dry_run: false,
+        emit_webhooks: false,
+        send_receipts: false,
+        orders: [
+          {
+            external_id: `A-${next()}`,
+            created: '2026-02-01T10:00:00Z',
+            currency: 'dkk',
+            customer: { email: `buyer-${next()}@example.test`, first_name: 'Ægir', last_name: 'Holm' },
+            items: [{ product: 'Day ticket', quantity: 2, unit_price: 225.5 }],
+          },
+        ],
+      },
+      references: [bodyId('organization_id', b.id), bodyId('edition_id', b.editions[0].id, a.editions[1].id)],
+    }),
+  },
+}

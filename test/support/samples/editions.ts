@@ -1,0 +1,77 @@
+import { next, seedEdition } from '../seed.ts'
+import { seedEditions } from '../seed-commerce.ts'
+import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
+
+export const editionSamples: Record<string, SampleOf> = {
+  listEditions: {
+    make: ({ b }) => ({ references: [queryId('organization_id', b.id)] }),
+    fill: ({ a }, count) => seedEditions(a, count),
+  },
+
+  createEdition: {
+    make: ({ a, b }) => ({
+      body: {
+        organization_id: a.id,
+        event_id: a.event,
+        name: `Summer ${next()}`,
+        start_date: '2026-07-01T10:00:00+02:00',
+        end_date: '2026-07-03T22:00:00+02:00',
+        timezone: 'Europe/Copenhagen',
+        default_country_code: '+45',
+        default_language: 'en',
+        enabled_languages: ['en', 'da'],
+        tax_type: 'none',
+      },
+      references: [bodyId('organization_id', b.id), bodyId('event_id', b.event)],
+    }),
+  },
+
+  getEditionMeta: { make: ({ b }) => ({ references: [queryId('organization_id', b.id)] }) },
+
+  getEdition: {
+    make: ({ a, b }) => ({
+      path: { id: a.editions[0].id },
+      references: [pathId('id', b.editions[0].id, a.editions[1].id)],
+    }),
+  },
+
+  updateEdition: {
+    make: ({ a, b }) => ({
+      path: { id: a.editions[0].id },
+      body: {
+        name: `Winter ${next()}`,
+        timezone: 'Europe/Stockholm',
+        enabled_languages: ['en', 'da', 'se'],
+        metadata: { internal_code: 'A-17' },
+        email_sender_name: 'Nordlys',
+        email_reply_to: 'info@example.test',
+        meta_title: { en: 'Winter festival' },
+        transaction_receipt_email_id: a.references.receipt,
+        refund_confirmation_email_id: a.references.confirmation,
+      },
+      references: [
+        pathId('id', b.editions[0].id, a.editions[1].id),
+        bodyId('transaction_receipt_email_id', b.references.receipt),
+        bodyId('refund_confirmation_email_id', b.references.confirmation),
+        bodyId('meta_image_id', b.references.image),
+        bodyId('fee_rule_id', b.references.feeRule),
+        bodyId('merchant_account_id', b.references.merchantAccount),
+      ],
+    }),
+  },
+
+  duplicateEdition: {
+    make: async ({ a, b }) => ({
+      path: { id: await seedEdition(a) },
+      body: { name: `Copy ${next()}`, slug: `copy-${next()}`, event_id: a.event, email_template_mode: 'copy' },
+      references: [pathId('id', b.editions[0].id), bodyId('event_id', b.event)],
+    }),
+  },
+
+  getEditionHealthcheck: {
+    make: ({ a, b }) => ({
+      path: { edition_id: a.editions[0].id },
+      references: [pathId('edition_id', b.editions[0].id, a.editions[1].id)],
+    }),
+  },
+}

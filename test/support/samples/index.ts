@@ -1,0 +1,17 @@
+import { authSamples } from './auth.ts'
+import { commerceSamples } from './commerce.ts'
+import { editionSamples } from './editions.ts'
+import { organizationSamples } from './organizations.ts'
+import type { SampleOf } from './sample.ts'
+
+/**
+ * A valid request for each operation, by operation id. Whoever adds an operation adds its sample here: roles, tenants,
+ * bodies, lists, idempotency and cost of it are then tested without another line.
+ * Samples of operations that are not there yet are ignored.
+ */
+export const samples: Readonly<Record<string, SampleOf>> = {
+  ...authSamples,
+  ...organizationSamples,
+  ...editionSamples,
+  ...commerceSamples,
+}

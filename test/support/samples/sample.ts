@@ -1,0 +1,47 @@
+import type { Person, World } from '../world.ts'
+
+/** An id inside a request: `foreign` is the like of it in organisation B, `sibling` the like of it in edition 2 of A. */
+export interface Reference {
+  in: 'path' | 'query' | 'body'
+  name: string
+  foreign: string
+  sibling?: string
+}
+
+/** A request that succeeds for every caller whose role allows the operation. */
+export interface Sample {
+  path?: Record<string, string>
+  query?: Record<string, string>
+  body?: Record<string, unknown>
+  references?: Reference[]
+}
+
+export interface SampleOf {
+  /** Fresh at each call: what it changes or removes is used by no other request. */
+  make: (world: World, caller: Person) => Sample | Promise<Sample>
+  /** For lists: adds that many rows to what an admin of A sees with the sample, some with equal sort keys. */
+  fill?: (world: World, count: number) => Promise<unknown>
+  /** For lists: the value that an item is ordered by, where it is not the item's field of that name. */
+  sortValue?: Record<string, (item: Record<string, unknown>) => unknown>
+}
+
+export const pathId = (name: string, foreign: string, sibling?: string): Reference => ({
+  in: 'path',
+  name,
+  foreign,
+  ...(sibling ? { sibling } : {}),
+})
+
+export const queryId = (name: string, foreign: string, sibling?: string): Reference => ({
+  in: 'query',
+  name,
+  foreign,
+  ...(sibling ? { sibling } : {}),
+})
+
+export const bodyId = (name: string, foreign: string, sibling?: string): Reference => ({
+  in: 'body',
+  name,
+  foreign,
+  ...(sibling ? { sibling } : {}),
+})

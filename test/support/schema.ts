@@ -1,0 +1,128 @@
+import { routers } from '../../src/app.ts'
+import { openApiDocument } from '../../src/http/openapi.ts'
+import type { Operation } from '../../src/http/operation.ts'
+
+/** The part of JSON Schema that the document uses for bodies. */
+export interface Schema {
+  type?: string | string[]
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  enum?: unknown[]
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  allOf?: Schema[]
+  $ref?: string
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  maximum?: number
+  minItems?: number
+  maxItems?: number
+}
+
+interface Document {
+  paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema: Schema }> } }>>
+  components: { schemas: Record<string, Schema> }
+}
+
+const document = JSON.parse(JSON.stringify(openApiDocument(routers))) as Document
+
+const resolve = (schema: Schema): Schema =>
+  schema.$ref ? (document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema
+
+export function bodySchema(operation: Operation): Schema {
+  const content = document.paths[operation.path]?.[operation.method]?.requestBody?.content ?? {}
+  return resolve(content['application/json']?.schema ?? {})
+}
+
+const alternatives = (schema: Schema): Schema[] => [
+  ...(schema.anyOf ?? []),
+  ...(schema.oneOf ?? []),
+  ...(schema.allOf ?? []),
+]
+
+/** JSON types that a schema takes; none when it says nothing about them. */
+function typesOf(given: Schema): Set<string> {
+  const schema = resolve(given)
+  const own = [schema.type ?? []].flat()
+  const chosen = (schema.enum ?? []).map((value) => (value === null ? 'null' : typeof value))
+  return new Set([...own, ...(own.length ? [] : chosen), ...alternatives(schema).flatMap((one) => [...typesOf(one)])])
+}
+
+export type Path = (string | number)[]
+
+/** A value that the schema refuses at `path`; `undefined` leaves the property out. */
+export interface Fault {
+  path: Path
+  what: string
+  value: unknown
+  code?: string
+}
+
+const wrongValues: readonly [type: string, value: unknown][] = [
+  ['string', 'text'],
+  ['number', 12.5],
+  ['boolean', true],
+  ['array', []],
+  ['object', {}],
+]
+
+function wrongTypes(schema: Schema): unknown[] {
+  const types = typesOf(schema)
+  if (types.size === 0) return []
+  return wrongValues.filter(([type]) => !types.has(type)).map(([, value]) => value)
+}
+
+/** What can be wrong with one property, read from its schema. */
+function faultsOf(given: Schema, path: Path, isRequired: boolean): Fault[] {
+  const schema = resolve(given)
+  const types = typesOf(schema)
+  const faults: Fault[] = wrongTypes(schema).map((value) => ({
+    path,
+    what: `a wrong type, ${JSON.stringify(value)}`,
+    value,
+  }))
+  if (isRequired) faults.push({ path, what: 'missing', value: undefined, code: 'required' })
+  if (types.size && !types.has('null')) faults.push({ path, what: 'null', value: null, code: 'null' })
+  if (schema.maxLength !== undefined) faults.push({ path, what: 'too long', value: 'a'.repeat(schema.maxLength + 1) })
+  if (schema.minLength === 1) faults.push({ path, what: 'empty', value: '', code: 'blank' })
+  if (schema.enum) faults.push({ path, what: 'an unknown choice', value: 'no_such_choice', code: 'invalid_choice' })
+  if (schema.maximum !== undefined) faults.push({ path, what: 'too large', value: schema.maximum + 1 })
+  if (schema.minimum !== undefined) faults.push({ path, what: 'too small', value: schema.minimum - 1 })
+  if (schema.minItems) faults.push({ path, what: 'no items', value: [], code: 'min_items' })
+  if (types.has('string') && !schema.enum) {
+    faults.push({ path, what: 'with NUL', value: 'a\0b', code: 'invalid_characters' })
+    faults.push({ path, what: 'half a character', value: 'a\ud800', code: 'invalid_characters' })
+  }
+  const items = schema.items && resolve(schema.items)
+  if (items?.enum) faults.push({ path, what: 'an unknown item', value: ['no_such_choice'] })
+  if (schema.maxItems !== undefined && schema.maxItems <= 1000)
+    faults.push({ path, what: 'too many items', value: Array.from({ length: schema.maxItems + 1 }, () => 'x') })
+  return faults
+}
+
+/** All faults of a body, at any depth that the sample reaches. */
+export function faults(given: Schema, sample: unknown, path: Path = []): Fault[] {
+  const schema = resolve(given)
+  if (Array.isArray(sample) && schema.items) return sample.length ? faults(schema.items, sample[0], [...path, 0]) : []
+  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+    const value = (sample as Record<string, unknown> | undefined)?.[name]
+    const at = [...path, name]
+    return [
+      ...faultsOf(property, at, schema.required?.includes(name) ?? false),
+      ...(typeof value === 'object' && value !== null ? faults(property, value, at) : []),
+    ]
+  })
+}
+
+/** A copy of the body with the fault in it. */
+export function spoiled(body: Record<string, unknown>, { path, value }: Fault): Record<string, unknown> {
+  const copy = structuredClone(body)
+  let at = copy as Record<string | number, unknown>
+  for (const step of path.slice(0, -1)) at = at[step] as Record<string | number, unknown>
+  const last = path.at(-1) ?? ''
+  if (value === undefined) delete at[last]
+  else at[last] = value
+  return copy
+}

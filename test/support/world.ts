@@ -1,0 +1,91 @@
+import { type RoleCode, roleCodes } from '../../src/domain/access.ts'
+import { rootToken } from './api.ts'
+import { freshId, seedAccount, seedEdition, seedMember, seedOrganization, seedToken } from './seed.ts'
+import { seedDataImports, seedReferences, seedTrade, type Trade } from './seed-commerce.ts'
+
+/** Who calls: one person for each role, somebody without any role, and the superuser of the platform. */
+export type Who = RoleCode | 'nobody' | 'root'
+
+export const everyone: readonly Who[] = [...roleCodes, 'nobody', 'root']
+
+export interface Person {
+  who: Who
+  account: string
+  member: string
+  token: string
+  tokenId: string
+}
+
+export interface EditionWorld extends Trade {
+  id: string
+  dataImport: string
+}
+
+export interface OrganizationWorld {
+  id: string
+  event: string
+  editions: [EditionWorld, EditionWorld]
+  /** A viewer of the organisation who is nobody of `people`, and a token of hers that is bound to the organisation. */
+  member: string
+  boundToken: string
+  references: Awaited<ReturnType<typeof seedReferences>>
+}
+
+/** Two organisations with two editions each. All people belong to the first; edition roles are in its first edition. */
+export interface World {
+  a: OrganizationWorld
+  b: OrganizationWorld
+  people: Record<Who, Person>
+  /** An admin of organisation B. */
+  stranger: Person
+}
+
+const letters = { A: 'admin', M: 'manager', V: 'viewer' } as const
+
+async function buildEdition(organization: { id: string; event: string }): Promise<EditionWorld> {
+  const id = await seedEdition(organization)
+  const place = { organization: organization.id, edition: id }
+  const [dataImport = ''] = await seedDataImports(place, 1)
+  return { id, dataImport, ...(await seedTrade(place)) }
+}
+
+async function buildOrganization(): Promise<OrganizationWorld> {
+  const organization = await seedOrganization()
+  const account = await seedAccount()
+  return {
+    ...organization,
+    editions: [await buildEdition(organization), await buildEdition(organization)],
+    member: await seedMember(account, { organization: organization.id, role: 'viewer' }),
+    boundToken: (await seedToken(account, { organization: organization.id })).id,
+    references: await seedReferences(organization.id),
+  }
+}
+
+export async function givenPerson(role: RoleCode, organization: OrganizationWorld): Promise<Person> {
+  const account = await seedAccount()
+  const member = await seedMember(account, {
+    organization: organization.id,
+    edition: role.startsWith('E') ? organization.editions[0].id : undefined,
+    role: letters[role.charAt(1) as keyof typeof letters],
+  })
+  const { id, token } = await seedToken(account)
+  return { who: role, account, member, token, tokenId: id }
+}
+
+export async function buildWorld(): Promise<World> {
+  const a = await buildOrganization()
+  const b = await buildOrganization()
+  const people: Partial<Record<Who, Person>> = {}
+  for (const role of roleCodes) people[role] = await givenPerson(role, a)
+  const account = await seedAccount()
+  const { id, token } = await seedToken(account)
+  people.nobody = { who: 'nobody', account, member: freshId('member'), token, tokenId: id }
+  people.root = {
+    who: 'root',
+    account: 'root',
+    member: freshId('member'),
+    token: rootToken,
+    tokenId: freshId('access_token'),
+  }
+  return { a, b, people: people as Record<Who, Person>, stranger: await givenPerson('OA', b) }
+}
