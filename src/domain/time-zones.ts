@@ -10,14 +10,14 @@ export function timeZones(): ReadonlySet<string> {
     'UTC',
     ...Intl.supportedValuesOf('timeZone')
       .map((name) => modernNames[name] ?? name)
-      .sort(),
+      .toSorted(),
   ])
   return offered
 }
 
 function isKnownToIntl(name: string): boolean {
   try {
-    new Intl.DateTimeFormat('en-GB', { timeZone: name })
+    Intl.DateTimeFormat('en-GB', { timeZone: name })
     return true
   } catch {
     return false

@@ -15,7 +15,7 @@ import {
   MetaTitle,
   SmsSenderName,
   TaxType,
-} from './resources.ts'
+} from './resources-contract.ts'
 
 const TimeZone = z
   .string()
