@@ -22,6 +22,8 @@ interface Options {
   /** Holds the database and what else lasts from one start to the next. */
   stateDir: string
   env: Variables
+  /** The Worker's program where it is not the one of wrangler.toml. */
+  program?: string
   /** Ends the server, also while it is still starting. */
   signal?: AbortSignal
   /** What the server prints once it is ready. */
@@ -55,7 +57,16 @@ export async function startServer(options: Options): Promise<Server> {
   if (migration.code !== 0) throw new Error(`The migrations failed.\n${migration.output}`)
 
   let isReady = false
-  const dev = ['dev', '--ip', '127.0.0.1', '--port', String(port), '--inspector-port', '0']
+  const dev = [
+    'dev',
+    ...(options.program ? [resolve(root, options.program)] : []),
+    '--ip',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    '--inspector-port',
+    '0',
+  ]
   const running = wrangler([...dev, '--show-interactive-dev-session', 'false'], (text) => {
     // The Worker logs each request itself, and says more.
     if (isReady) options.onOutput?.(text.replaceAll(/^\[wrangler:info\].*\n/gm, ''))
