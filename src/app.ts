@@ -20,6 +20,8 @@ import { organizations } from './modules/organizations/routes.ts'
 import { purchases } from './modules/purchases/routes.ts'
 import { users } from './modules/users/routes.ts'
 
+export type { Bindings }
+
 export const routers: readonly Router[] = [auth, organizations, editions, orders, purchases, users, dataImports]
 
 export const operations = routers.flatMap((router) => router.operations)
