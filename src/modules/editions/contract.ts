@@ -15,7 +15,7 @@ import {
   MetaTitle,
   SmsSenderName,
   TaxType,
-} from './resources.ts'
+} from './contract-resources.ts'
 
 const TimeZone = z
   .string()
