@@ -79,6 +79,7 @@ export const commerceSamples: Record<string, SampleOf> = {
   },
 
   importExternalOrders: {
+    itemwise: ['orders'],
     make: ({ a, b }) => ({
       body: {
         organization_id: a.id,
