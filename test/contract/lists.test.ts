@@ -148,7 +148,7 @@ describe.each(cases)('%s', (_, operation) => {
   it.runIf(sized)('leads through all its pages by next, as page=N does', async () => {
     const all = idsOf(await ask(operation))
     const [first = '', second = first] = orderings(operation)
-    const orders = ['', first, `-${first}`, `${first},-${second}`, `-${second},${first}`]
+    const orders = ['', first, `-${second},${first}`]
     for (const ordering of orders)
       for (const size of ordering ? [3] : [1, 2]) {
         const asked = { page_size: String(size), ...(ordering ? { ordering } : {}) }
@@ -251,7 +251,7 @@ describe.each(cases)('%s', (_, operation) => {
 describe.each(cases.filter(([, operation]) => !hasSize(operation)))('%s', (_, operation) => {
   it('leads through pages of a hundred', async () => {
     await sampleOf(operation).fill?.(world, 205)
-    for (const ordering of orderings(operation).flatMap((key) => [key, `-${key}`])) {
+    for (const ordering of ['', ...orderings(operation).map((key) => `-${key}`)]) {
       const { ids, pages, count } = await walk(address(operation, { query: { ordering } }))
       expect([ordering, pages.map((page) => page.length).slice(0, 2), ids.length]).toEqual([
         ordering,

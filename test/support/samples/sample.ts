@@ -6,6 +6,8 @@ export interface Reference {
   name: string
   foreign: string
   sibling?: string
+  /** A filter that is refused unless the sample's other filters stand beside it. */
+  narrows?: boolean
 }
 
 /** A request that succeeds for every caller whose role allows the operation. */
