@@ -43,7 +43,8 @@ function beyond(sort: readonly SortKey[], after: readonly (string | number)[]): 
 
 /**
  * One page and the exact count of the whole list, from one snapshot. Throws `invalid_page` past the end; page 1 of
- * nothing is an empty page.
+ * nothing is an empty page. One row more than the page tells whether another follows: the count does not, for who walks
+ * by cursor while rows go away.
  */
 export async function paginate<Row>(db: Database, request: PageRequest, source: ListSource): Promise<Page<Row>> {
   const sort = [...source.sort, { by: source.key, desc: source.sort.at(-1)?.desc ?? false }]
@@ -62,19 +63,20 @@ export async function paginate<Row>(db: Database, request: PageRequest, source: 
     )}, ${source.columns}
     from (
       select ${source.key} as key, ${sql.join(keys, sql`, `)} from ${source.from} where ${and(where)}
-      order by ${sql.join(order, sql`, `)} limit ${request.size} offset ${after ? 0 : skipped}
+      order by ${sql.join(order, sql`, `)} limit ${request.size + 1} offset ${after ? 0 : skipped}
     ) as page ${source.joins}
     order by ${sql.join(outerOrder, sql`, `)}`
   const count = sql<{ n: number }>`select count(*) as n from ${source.from} where ${and(source.where)}`
   const [found, [total]] = await db.batch([rows, count])
   const n = total?.n ?? 0
-  if (request.page > 1 && skipped >= n) throw new AppError('invalid_page', 'Invalid page.')
-  const last = found.at(-1)
+  if (request.page > 1 && !after && skipped >= n) throw new AppError('invalid_page', 'Invalid page.')
+  const rowsOfPage = found.slice(0, request.size)
+  const last = rowsOfPage.at(-1)
   return {
-    rows: found,
+    rows: rowsOfPage,
     count: n,
     page: request.page,
     size: request.size,
-    after: last && skipped + request.size < n ? sort.map((_, index) => last[`k${index}`] ?? '') : null,
+    after: last && found.length > request.size ? sort.map((_, index) => last[`k${index}`] ?? '') : null,
   }
 }

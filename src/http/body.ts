@@ -1,4 +1,5 @@
 import { AppError, fieldError, invalid } from '../domain/errors.ts'
+import { isStorable } from '../domain/text.ts'
 import type { AppContext } from './env.ts'
 
 const maxBytes = 1_000_000
@@ -61,8 +62,6 @@ function parse(text: string): unknown {
     )
   }
 }
-
-const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
 function checkText(root: object): void {
   const open: { value: object; path: PropertyKey[] }[] = [{ value: root, path: [] }]

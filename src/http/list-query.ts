@@ -1,6 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { fromBase64, toBase64Url, utf8 } from '../domain/encoding.ts'
 import { Instant } from './fields.ts'
+import { isStorable } from '../domain/text.ts'
+import { crc32 } from '../domain/tokens.ts'
 import type { OrderBy, Page, PageRequest } from '../domain/page.ts'
 
 const defaultPageSize = 100
@@ -35,7 +37,7 @@ const PageSize = z
     example: defaultPageSize,
   })
 
-const Cursor = z.string().max(2000).optional().openapi({
+const Cursor = z.string().optional().openapi({
   description:
     'Comes with `next`: walking by `next` costs the same on every page. Optional; `page` alone always works.',
 })
@@ -101,17 +103,17 @@ interface PageQuery {
   cursor?: string | undefined
 }
 
-/** What a cursor was made for: it counts only for the very query whose `next` carried it. */
-function bindingOf(url: URL, page: number): string {
+/** What a cursor was made for: it counts only for the very query whose `next` carried it. A digest keeps links short. */
+function bindingOf(url: URL, page: number): number {
   const rest = [...url.searchParams]
     .filter(([name]) => name !== 'page' && name !== 'cursor')
     .map((parameter) => JSON.stringify(parameter))
     .toSorted()
-  return JSON.stringify([page, rest])
+  return crc32(JSON.stringify([page, rest]))
 }
 
 interface CursorContent {
-  for: string
+  for: number
   after: (string | number)[]
 }
 
@@ -126,14 +128,13 @@ function readCursor(text: string): CursorContent | null {
   }
 }
 
+const isKey = (key: unknown): key is string | number =>
+  typeof key === 'string' ? isStorable(key) : typeof key === 'number' && Number.isFinite(key)
+
 const isCursorContent = (content: unknown): content is CursorContent => {
   if (typeof content !== 'object' || content === null) return false
   const { for: binding, after } = content as Partial<CursorContent>
-  return (
-    typeof binding === 'string' &&
-    Array.isArray(after) &&
-    after.every((key) => typeof key === 'string' || typeof key === 'number')
-  )
+  return typeof binding === 'number' && Array.isArray(after) && after.every(isKey)
 }
 
 export function pageRequest(query: PageQuery, url: URL): PageRequest {

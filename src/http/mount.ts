@@ -124,8 +124,9 @@ export function mount<
     return handle(ctx, { params, query, body: body as z.output<B>, loaded })
   }
 
-  async function attempt(c: AppContext, ctx: Ctx, bytes: Uint8Array): Promise<Answer> {
+  async function attempt(c: AppContext, ctx: Ctx, bytes: Uint8Array, begin?: () => void): Promise<Answer> {
     for (let tries = 1; ; tries++) {
+      begin?.()
       try {
         return await succeed(ctx, await decide(c, ctx, bytes))
       } catch (error) {
@@ -149,12 +150,15 @@ export function mount<
     const { pathname, search } = new URL(c.req.url)
     const opening = await idempotency.open(ctx, rawKey, { method: c.req.method, path: pathname + search, body: bytes })
     if ('replay' in opening) return opening.replay
+    // Of the last try: one that lost its race has stored nothing.
     let settled = false
     ctx.settle = async (result) => {
       settled = true
       return idempotency.settling(ctx, opening.attempt, await succeed(ctx, result as Result))
     }
-    const answer = await attempt(c, ctx, bytes)
+    const answer = await attempt(c, ctx, bytes, () => {
+      settled = false
+    })
     if (!settled || answer.status >= 400) await idempotency.close(ctx, opening.attempt, answer)
     return answer
   })

@@ -1,3 +1,4 @@
+import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operation.ts'
 import { call, type Reply } from '../support/api.ts'
@@ -24,22 +25,17 @@ const query = (operation: Operation): Record<string, unknown> =>
 const hasSize = (operation: Operation): boolean => 'page_size' in query(operation)
 const hasPages = (operation: Operation): boolean => 'page' in query(operation)
 
-/** The keys that the document says a list can be ordered by. */
-function orderings(operation: Operation): string[] {
-  const parameters = (operation.route as { request?: { query?: { shape: Record<string, unknown> } } }).request?.query
-    ?.shape
-  const field = parameters?.['ordering'] as { meta?: () => unknown; description?: string } | undefined
-  const description = documentedOrdering(operation) ?? field?.description ?? ''
-  return /Keys: ([\w, ]+)\./.exec(description)?.[1]?.split(', ') ?? []
-}
-
 let document: { paths: Record<string, Record<string, { parameters: { name: string; description?: string }[] }>> }
 beforeAll(async () => {
   document = (await call('/openapi.json', { token: null })).body
 })
 
-const documentedOrdering = (operation: Operation): string | undefined =>
-  document.paths[operation.path]?.[operation.method]?.parameters.find(({ name }) => name === 'ordering')?.description
+/** The keys that the document says a list can be ordered by. */
+function orderings(operation: Operation): string[] {
+  const parameters = document.paths[operation.path]?.[operation.method]?.parameters ?? []
+  const description = parameters.find(({ name }) => name === 'ordering')?.description ?? ''
+  return /Keys: ([\w, ]+)\./.exec(description)?.[1]?.split(', ') ?? []
+}
 
 interface Asked {
   query?: Record<string, string>
@@ -152,9 +148,9 @@ describe.each(cases)('%s', (_, operation) => {
   it.runIf(sized)('leads through all its pages by next, as page=N does', async () => {
     const all = idsOf(await ask(operation))
     const [first = '', second = first] = orderings(operation)
-    const orders = ['', first, `-${first}`, `${first},-${second}`, `-${second},${first}`]
+    const orders = ['', first, `-${second},${first}`]
     for (const ordering of orders)
-      for (const size of [1, 3]) {
+      for (const size of ordering ? [3] : [1, 2]) {
         const asked = { page_size: String(size), ...(ordering ? { ordering } : {}) }
         const { ids, pages, count } = await walk(address(operation, { query: asked }))
         expect([ordering, size, ids.toSorted()]).toEqual([ordering, size, all.toSorted()])
@@ -214,28 +210,29 @@ describe.each(cases)('%s', (_, operation) => {
       encode(null),
       encode([]),
       encode({ ...content, for: 'x' }),
+      encode({ ...content, for: 1 }),
       encode({ ...content, after: [] }),
       encode({ ...content, after: [...content.after, 1] }),
       encode({ ...content, after: content.after.map(() => null) }),
       encode({ ...content, after: [{}] }),
     ]
-    for (const cursor of foreign) {
+    for (const [index, cursor] of foreign.entries()) {
       const reply = await ask(operation, { ...asked, cursor })
-      expect([cursor, reply.status, reply.status === 200 ? idsOf(reply) : reply.text]).toEqual([cursor, 200, plain])
+      expect([index, reply.status, reply.status === 200 ? idsOf(reply) : reply.text]).toEqual([index, 200, plain])
     }
     const all = new Set(idsOf(await ask(operation)))
-    const text = JSON.stringify({ ...content, after: ['\u0000KEY'] })
+    const infinite = JSON.stringify({ ...content, after: content.after.map(() => 'KEY') }).replaceAll('"KEY"', '1e999')
     const hostile = [
       encode({ ...content, after: content.after.map(() => '') }),
       encode({ ...content, after: content.after.map(() => -1) }),
       encode({ ...content, after: content.after.map(() => "' or 1=1 --") }),
       encode({ ...content, after: content.after.map(() => 'a\0b') }),
       encode({ ...content, after: content.after.map(() => '\ud800') }),
-      btoa(text.replace(/\["[^\]]*\]/, `[${content.after.map(() => '1e999').join(',')}]`)),
+      btoa(infinite),
     ]
-    for (const cursor of hostile) {
+    for (const [index, cursor] of hostile.entries()) {
       const reply = await ask(operation, { ...asked, cursor })
-      expect([cursor, reply.status === 200 || reply.text]).toEqual([cursor, true])
+      expect([index, reply.status === 200 || reply.text]).toEqual([index, true])
       expect(idsOf(reply).filter((id) => !all.has(id))).toEqual([])
     }
   })
@@ -249,11 +246,40 @@ describe.each(cases)('%s', (_, operation) => {
     const reply = await read(asRoot.body.next)
     expect(idsOf(reply).filter((id) => !all.has(id))).toEqual([])
   })
+})
 
-  it('ends well when rows go away while somebody walks', async () => {
-    const nobody = await ask(operation, { search: 'no such thing anywhere', page: '1' })
-    expect([200, 404]).toContain(nobody.status)
+describe.each(cases.filter(([, operation]) => !hasSize(operation)))('%s', (_, operation) => {
+  it('leads through pages of a hundred', async () => {
+    await sampleOf(operation).fill?.(world, 205)
+    for (const ordering of ['', ...orderings(operation).map((key) => `-${key}`)]) {
+      const { ids, pages, count } = await walk(address(operation, { query: { ordering } }))
+      expect([ordering, pages.map((page) => page.length).slice(0, 2), ids.length]).toEqual([
+        ordering,
+        [100, 100],
+        count,
+      ])
+      expect(new Set(ids).size).toBe(count)
+      for (const [index, page] of pages.entries())
+        expect(idsOf(await ask(operation, { ordering, page: String(index + 1) }))).toEqual(page)
+    }
   })
+})
+
+it('loses no row when others go away while somebody walks', async () => {
+  const { token } = world.people.OA
+  const all = idsOf(await read('/v1/auth/tokens'))
+  const first = await read('/v1/auth/tokens?page_size=2')
+  const gone = idsOf(first).filter((id) => id !== world.people.OA.tokenId)
+  for (const id of gone) expect((await call(`/v1/auth/tokens/${id}`, { method: 'DELETE', token })).status).toBe(204)
+  const rest = await walk(first.body.next)
+  expect([...idsOf(first), ...rest.ids]).toEqual(all)
+  const last = await read(`/v1/auth/tokens?page_size=${all.length - gone.length - 1}`)
+  const [end] = idsOf(await read(last.body.next))
+  await env.DB.prepare('update access_tokens set revoked_at = 1 where id = ? and id <> ?')
+    .bind(end, world.people.OA.tokenId)
+    .run()
+  const past = await read(last.body.next)
+  expect([past.status, past.body.next]).toEqual([200, null])
 })
 
 it('has lists to test', () => {

@@ -1,6 +1,7 @@
-import { exports } from 'cloudflare:workers'
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
+import { env, exports } from 'cloudflare:workers'
 import { expect } from 'vitest'
-import { operations } from '../../src/app.ts'
+import { app, operations } from '../../src/app.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { Problem } from '../../src/http/problem.ts'
 
@@ -28,7 +29,7 @@ const matching = (method: string, path: string): Operation | undefined =>
   operations.find(
     (operation) =>
       operation.method.toUpperCase() === method &&
-      new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
+      new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`).test(path),
   )
 
 /** Every answer is held against what the operation promises: status, schema, and no field beyond it. */
@@ -49,20 +50,23 @@ function checkPromise(method: string, path: string, reply: Reply): void {
   expect(reply.body, `${operation.id} answers only what it promises`).toEqual(parsed.data)
 }
 
-export async function call(path: string, request: Request = {}): Promise<Reply> {
+export function requestOf(
+  path: string,
+  request: Request = {},
+): globalThis.Request<unknown, IncomingRequestCfProperties> {
   const { token = rootToken, body, raw, headers = {} } = request
-  const method = request.method ?? (body === undefined && raw === undefined ? 'GET' : 'POST')
-  const response = await exports.default.fetch(
-    new Request(`https://api.example${path}`, {
-      method,
-      headers: {
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined && raw === undefined ? {} : { body: raw ?? JSON.stringify(body) }),
-    }),
-  )
+  return new Request(`https://api.example${path}`, {
+    method: request.method ?? (body === undefined && raw === undefined ? 'GET' : 'POST'),
+    headers: {
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined && raw === undefined ? {} : { body: raw ?? JSON.stringify(body) }),
+  })
+}
+
+export async function replyOf(path: string, method: string, response: Response): Promise<Reply> {
   const text = await response.text()
   const isJson = /json/.test(response.headers.get('content-type') ?? '')
   const reply: Reply = {
@@ -73,6 +77,21 @@ export async function call(path: string, request: Request = {}): Promise<Reply> 
   }
   expect(reply.headers.get('x-request-id')).toBeTruthy()
   if (path.startsWith('/v1/') && method !== 'OPTIONS' && method !== 'HEAD') checkPromise(method, path, reply)
+  return reply
+}
+
+export async function call(path: string, given: Request = {}): Promise<Reply> {
+  const request = requestOf(path, given)
+  return replyOf(path, request.method, await exports.default.fetch(request))
+}
+
+/** As `call`, with other bindings than the Worker's own. */
+export async function callWith(bindings: object, path: string, given: Request = {}): Promise<Reply> {
+  const request = requestOf(path, given)
+  const context = createExecutionContext()
+  const response = await app.fetch(request, { ...env, ...bindings }, context)
+  const reply = await replyOf(path, request.method, response)
+  await waitOnExecutionContext(context)
   return reply
 }
 

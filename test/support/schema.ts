@@ -103,15 +103,17 @@ function faultsOf(given: Schema, path: Path, isRequired: boolean): Fault[] {
 }
 
 /** All faults of a body, at any depth that the sample reaches. */
-export function faults(given: Schema, sample: unknown, path: Path = []): Fault[] {
+export function faults(given: Schema, sample: unknown, itemwise: readonly string[] = [], path: Path = []): Fault[] {
   const schema = resolve(given)
-  if (Array.isArray(sample) && schema.items) return sample.length ? faults(schema.items, sample[0], [...path, 0]) : []
+  if (itemwise.includes(path.join('.'))) return []
+  if (Array.isArray(sample) && schema.items)
+    return sample.length ? faults(schema.items, sample[0], itemwise, [...path, 0]) : []
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const value = (sample as Record<string, unknown> | undefined)?.[name]
     const at = [...path, name]
     return [
       ...faultsOf(property, at, schema.required?.includes(name) ?? false),
-      ...(typeof value === 'object' && value !== null ? faults(property, value, at) : []),
+      ...(typeof value === 'object' && value !== null ? faults(property, value, itemwise, at) : []),
     ]
   })
 }

@@ -56,6 +56,7 @@ export const editionRow = (organization: { id: string; event: string }, name = `
   enabled_languages: '["en","da"]',
   tax_type: 'none',
   currency: 'dkk',
+  search: searchText(name),
   created_at: seededAt,
   modified_at: seededAt,
 })

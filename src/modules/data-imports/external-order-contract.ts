@@ -24,7 +24,7 @@ const Amount = z
     context.addIssue({ code: 'custom', params: { code: 'max_decimal_places' }, message: 'At most 2 decimals.' })
     return z.NEVER
   })
-  .openapi({ type: 'number', example: 225 })
+  .openapi({ example: 225 })
 
 const Name = RequiredText(200)
 
@@ -38,7 +38,7 @@ const OptionalEmail = z
     context.addIssue({ code: 'custom', params: { code: 'invalid_email' }, message: 'No e-mail address.' })
     return z.NEVER
   })
-  .openapi({ type: 'string', format: 'email', example: 'aegir@example.dk' })
+  .openapi({ format: 'email', example: 'aegir@example.dk' })
 
 const Locale = z
   .string()
@@ -49,7 +49,7 @@ const Locale = z
     context.addIssue({ code: 'custom', params: { code: 'invalid_choice' }, message: 'One of en, da, se, nl, pl.' })
     return z.NEVER
   })
-  .openapi({ type: 'string', example: 'da' })
+  .openapi({ example: 'da' })
 
 const PersonName = z.string().trim().max(maxPersonNameLength).nullish()
 

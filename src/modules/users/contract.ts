@@ -37,7 +37,7 @@ export const Email = z
     context.addIssue({ code: 'custom', params: { code: 'invalid_email' }, message: 'No e-mail address.' })
     return z.NEVER
   })
-  .openapi({ type: 'string', format: 'email', example: 'aegir@example.dk' })
+  .openapi({ format: 'email', example: 'aegir@example.dk' })
 
 export const PersonName = z.string().trim().max(maxPersonNameLength)
 

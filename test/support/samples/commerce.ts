@@ -15,7 +15,7 @@ export const commerceSamples: Record<string, SampleOf> = {
         queryId('edition_id', b.editions[0].id, a.editions[1].id),
         queryId('organization_id', b.id),
         queryId('customer_id', b.editions[0].user, a.editions[1].user),
-        queryId('transaction_id', b.editions[0].transaction, a.editions[1].transaction),
+        { ...queryId('transaction_id', b.editions[0].transaction, a.editions[1].transaction), narrows: true },
       ],
     }),
     fill: (world, count) => seedTrades(firstEdition(world), count),
@@ -79,6 +79,7 @@ export const commerceSamples: Record<string, SampleOf> = {
   },
 
   importExternalOrders: {
+    itemwise: ['orders'],
     make: ({ a, b }) => ({
       body: {
         organization_id: a.id,

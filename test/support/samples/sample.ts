@@ -6,6 +6,8 @@ export interface Reference {
   name: string
   foreign: string
   sibling?: string
+  /** A filter that is refused unless the sample's other filters stand beside it. */
+  narrows?: boolean
 }
 
 /** A request that succeeds for every caller whose role allows the operation. */
@@ -19,6 +21,8 @@ export interface Sample {
 export interface SampleOf {
   /** Fresh at each call: what it changes or removes is used by no other request. */
   make: (world: World, caller: Person) => Sample | Promise<Sample>
+  /** Fields of the body whose items are judged one by one: what is wrong inside is told in the answer, not refused. */
+  itemwise?: readonly string[]
   /** For lists: adds that many rows to what an admin of A sees with the sample, some with equal sort keys. */
   fill?: (world: World, count: number) => Promise<unknown>
   /** For lists: the value that an item is ordered by, where it is not the item's field of that name. */

@@ -1,0 +1,227 @@
+import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { sha256, toHex } from '../../src/domain/encoding.ts'
+import worker from '../../src/index.ts'
+import { call, type Reply, type Request } from '../support/api.ts'
+import { dump } from '../support/dump.ts'
+import { callerOf, make, send, writes } from '../support/operations.ts'
+import { next, seedToken } from '../support/seed.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+const newKey = () => crypto.randomUUID()
+const keyed = (key: string, headers: Record<string, string> = {}) => ({ 'idempotency-key': key, ...headers })
+const isReplay = (reply: Reply) => reply.headers.get('idempotency-replayed') === 'true'
+
+/** All that a client could notice of an answer. */
+const seen = (reply: Reply) => ({
+  status: reply.status,
+  text: reply.text,
+  location: reply.headers.get('location'),
+  etag: reply.headers.get('etag'),
+  type: reply.headers.get('content-type'),
+})
+
+const createEvent = (key: string, name: string, request: Request = {}) =>
+  call('/v1/events', {
+    method: 'POST',
+    body: { organization_id: world.a.id, name },
+    token: world.people.OA.token,
+    headers: keyed(key),
+    ...request,
+  })
+
+const eventsNamed = async (name: string): Promise<number> =>
+  (await env.DB.prepare('select count(*) as n from events where name = ?').bind(name).first<{ n: number }>())?.n ?? -1
+
+const rowOf = async (key: string) =>
+  env.DB.prepare('select * from idempotency_keys where key_hash = ?')
+    .bind(toHex(await sha256(key)))
+    .first<Record<string, unknown>>()
+
+describe.each(writes.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
+  it('answers the same request with the same key as before, and writes nothing more', async () => {
+    const caller = callerOf(operation, world)
+    const sample = await make(operation, world, caller)
+    const request = { token: caller.token, headers: keyed(newKey()) }
+    const first = await send(operation, sample, request)
+    expect([first.status, isReplay(first)]).toEqual([operation.status, false])
+    const before = await dump()
+    const again = await send(operation, sample, request)
+    expect(isReplay(again)).toBe(true)
+    expect(seen(again)).toEqual(seen(first))
+    expect(await dump()).toEqual(before)
+  })
+
+  it('refuses a key that was used for something else', async () => {
+    const caller = callerOf(operation, world)
+    const key = newKey()
+    expect((await createEvent(key, 'Something else', { token: caller.token })).status).toBe(201)
+    const sample = await make(operation, world, caller)
+    const before = await dump()
+    const reply = await send(operation, sample, { token: caller.token, headers: keyed(key) })
+    expect([reply.status, reply.body.code]).toEqual([422, 'idempotency_key_reused'])
+    expect(await dump()).toEqual(before)
+  })
+})
+
+describe('an Idempotency-Key', () => {
+  it('belongs to one body and one path', async () => {
+    const key = newKey()
+    await createEvent(key, 'One')
+    expect((await createEvent(key, 'Two')).status).toBe(422)
+    expect((await createEvent(key, 'One')).headers.get('idempotency-replayed')).toBe('true')
+    const elsewhere = await call('/v1/events?x=1', {
+      body: { organization_id: world.a.id, name: 'One' },
+      token: world.people.OA.token,
+      headers: keyed(key),
+    })
+    expect(elsewhere.status).toBe(422)
+  })
+
+  it('is one header under two names', async () => {
+    const key = newKey()
+    await createEvent(key, 'Two names')
+    const reply = await createEvent(key, 'Two names', { headers: { 'x-idempotency-key': key } })
+    expect(isReplay(reply)).toBe(true)
+  })
+
+  it('has 1 to 255 characters', async () => {
+    for (const key of [' ', 'x'.repeat(256)]) {
+      const reply = await createEvent(key, 'Odd key')
+      expect([reply.status, reply.body.errors[0]?.attr]).toEqual([400, 'Idempotency-Key'])
+    }
+    expect((await createEvent('x'.repeat(255), 'Long key')).status).toBe(201)
+    expect(await eventsNamed('Odd key')).toBe(0)
+  })
+
+  it('makes one row of many requests at once', async () => {
+    const key = newKey()
+    const replies = await Promise.all(Array.from({ length: 10 }, () => createEvent(key, 'At once')))
+    expect(await eventsNamed('At once')).toBe(1)
+    const made = replies.filter((reply) => reply.status === 201)
+    expect(made.filter((reply) => !isReplay(reply))).toHaveLength(1)
+    expect(new Set(made.map((reply) => reply.text)).size).toBe(1)
+    for (const reply of replies.filter(({ status }) => status !== 201)) {
+      expect([reply.status, reply.body.code]).toEqual([409, 'idempotency_in_progress'])
+      expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    expect(isReplay(await createEvent(key, 'At once'))).toBe(true)
+  })
+
+  it('keeps the answer to an invalid request', async () => {
+    const key = newKey()
+    const first = await createEvent(key, '')
+    expect(first.status).toBe(400)
+    const again = await createEvent(key, '')
+    expect(isReplay(again)).toBe(true)
+    expect(seen(again)).toEqual(seen(first))
+  })
+
+  it('keeps no answer that may be another one tomorrow', async () => {
+    const key = newKey()
+    const path = `/v1/organizations/${world.a.id}`
+    const rename = (token: string) =>
+      call(path, { method: 'PATCH', body: { name: 'Renamed' }, token, headers: keyed(key) })
+    for (const _ of [1, 2]) {
+      const refused = await rename(world.people.OM.token)
+      expect([refused.status, isReplay(refused)]).toEqual([403, false])
+    }
+    expect(await rowOf(key)).toBeNull()
+    const admins = await env.DB.prepare("select id from members where organization_id = ? and role = 'admin'")
+      .bind(world.b.id)
+      .all<{ id: string }>()
+    const last = `/v1/organizations/${world.b.id}/members/${admins.results[0]?.id}`
+    for (const _ of [1, 2]) {
+      const refused = await call(last, { method: 'DELETE', token: world.stranger.token, headers: keyed(key) })
+      expect([refused.status, refused.body.code, isReplay(refused)]).toEqual([409, 'last_admin', false])
+    }
+    expect(await rowOf(key)).toBeNull()
+  })
+
+  it('is another one for another caller', async () => {
+    const key = newKey()
+    const mine = await createEvent(key, 'Shared key')
+    const theirs = await createEvent(key, 'Shared key', { token: world.people.OM.token })
+    expect([theirs.status, isReplay(theirs)]).toEqual([201, false])
+    expect(theirs.body.id).not.toBe(mine.body.id)
+    const other = await seedToken(world.people.OA.account)
+    expect(isReplay(await createEvent(key, 'Shared key', { token: other.token }))).toBe(true)
+    const bound = await seedToken(world.people.OA.account, { organization: world.a.id })
+    expect(isReplay(await createEvent(key, 'Shared key', { token: bound.token }))).toBe(false)
+  })
+
+  it('is taken over from a request that died, and from nobody else', async () => {
+    const key = newKey()
+    const name = `Taken over ${next()}`
+    await createEvent(key, name)
+    const died = async (leaseUntil: number) =>
+      env.DB.prepare(
+        `update idempotency_keys set status = null, headers = null, body = null, lease_id = 'req_dead', lease_until = ?
+          where key_hash = ?`,
+      )
+        .bind(leaseUntil, toHex(await sha256(key)))
+        .run()
+    await env.DB.prepare('delete from events where name = ?').bind(name).run()
+    await died(Date.now() + 30_000)
+    const busy = await createEvent(key, name)
+    expect([busy.status, busy.headers.get('retry-after')]).toEqual([409, '5'])
+    await died(Date.now() - 1000)
+    expect((await createEvent(key, 'Another body')).status).toBe(422)
+    const taken = await createEvent(key, name)
+    expect([taken.status, isReplay(taken)]).toEqual([201, false])
+    expect(await eventsNamed(name)).toBe(1)
+    expect(isReplay(await createEvent(key, name))).toBe(true)
+  })
+
+  it('is settled in the transaction of the change', async () => {
+    const key = newKey()
+    const { status } = await createEvent(key, 'Settled')
+    expect((await rowOf(key))?.['status']).toBe(status)
+  })
+
+  it('keeps what it stores to itself', async () => {
+    const key = newKey()
+    const reply = await call('/v1/auth/tokens', {
+      body: { name: 'Secret' },
+      token: world.people.OA.token,
+      headers: keyed(key),
+    })
+    const rows = await env.DB.prepare('select * from idempotency_keys').all()
+    const stored = JSON.stringify(rows.results)
+    for (const secret of [
+      reply.body.token,
+      reply.body.token.slice(4, 34),
+      key,
+      btoa(reply.text).slice(8, 60),
+      reply.body.id,
+    ])
+      expect(stored.includes(secret)).toBe(false)
+    const tokens = JSON.stringify((await env.DB.prepare('select * from access_tokens').all()).results)
+    expect(tokens.includes(reply.body.token)).toBe(false)
+  })
+
+  it('is forgotten when its day is over', async () => {
+    const [old, young] = [newKey(), newKey()]
+    await createEvent(old, 'Old')
+    await createEvent(young, 'Young')
+    const age = (key: string, at: number) => async () =>
+      env.DB.prepare('update idempotency_keys set expires_at = ? where key_hash = ?')
+        .bind(at, toHex(await sha256(key)))
+        .run()
+    await age(old, Date.now() - 1)()
+    const context = createExecutionContext()
+    await worker.scheduled(createScheduledController({ scheduledTime: new Date(), cron: '* * * * *' }), env)
+    await waitOnExecutionContext(context)
+    expect(await rowOf(old)).toBeNull()
+    expect((await rowOf(young))?.['status']).toBe(201)
+    await age(young, Date.now() - 1)()
+    const again = await createEvent(young, 'Another name')
+    expect([again.status, isReplay(again)]).toEqual([201, false])
+  })
+})
