@@ -68,8 +68,16 @@ async function conclude(job: JobCtx, lane: Lane, outcomes: readonly Outcome[], g
   )
   const staying = goOn ? ids.filter((id) => !turned.includes(id)) : []
   const [attempts, deliveries, endpoints] = recordStatements(outcomes)
-  const [, , health, claimed] = await job.db.batch([attempts, deliveries, endpoints, claimStatement(job, staying)])
+  const isWell = outcomes.every(({ result }) => result?.error === null)
+  const [, , health, next] = await job.db.batch([
+    attempts,
+    deliveries,
+    endpoints,
+    claimStatement(job, isWell ? staying : []),
+  ])
   await care(job, outcomes, health)
+  // After a failure the breaker may have opened, so what comes next is claimed only now.
+  const claimed = isWell || staying.length === 0 ? next : await job.db.all(claimStatement(job, staying))
   await ringNext(job, outcomes)
   await ring(job, lane === 'slow' ? 'fast' : 'slow', turned)
   if (!goOn)
