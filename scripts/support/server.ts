@@ -27,7 +27,7 @@ interface Options {
   /** Ends the server, also while it is still starting. */
   signal?: AbortSignal
   /** What the server prints once it is ready. */
-  onOutput?: (text: string) => void
+  onOutput?: (text: string) => unknown
 }
 
 const readyWithinMs = 90_000
@@ -45,7 +45,7 @@ export async function startServer(options: Options): Promise<Server> {
     ['--persist-to', folder],
     ['--env-file', await writeVariables(folder, env)],
   ].flat()
-  const wrangler = (args: string[], onOutput?: (text: string) => void): Running =>
+  const wrangler = (args: string[], onOutput?: (text: string) => unknown): Running =>
     startNode([wranglerProgram, ...args, ...common], {
       env: quiet(folder),
       signal: options.signal,
