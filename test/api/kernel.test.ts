@@ -198,6 +198,7 @@ describe('failures', () => {
   })
 
   it('that pass by themselves ask to try again', async () => {
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
     const messages = ['D1_ERROR: Network connection lost.', 'D1_ERROR: D1 DB is overloaded. Too many requests queued.']
     for (const message of messages)
       for (const request of [{}, { token: world.people.OA.token }, { body: { name: 'x' } }]) {
@@ -205,6 +206,7 @@ describe('failures', () => {
         expect([reply.status, reply.body.code]).toEqual([503, 'overloaded'])
         expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
       }
+    expect(logged.mock.calls[0]?.[0]).toContain('Network connection lost')
   })
 
   it('show in the health of the service', async () => {
