@@ -1,4 +1,4 @@
-import { ulid } from 'ulidx'
+import { monotonicFactory, ulid } from 'ulidx'
 
 export const idPrefixes = {
   access_token: 'tok',
@@ -26,3 +26,9 @@ export type IdKind = keyof typeof idPrefixes
 /** Prefix and ULID: sorts by time of creation; `random` gives numbers from 0 up to 1. */
 export const newId = (kind: IdKind, now: number, random: () => number): string =>
   `${idPrefixes[kind]}_${ulid(now, random)}`
+
+/** Ids made one after another, of one instant too, sort in that order. */
+export function idFactory(now: number, random: () => number): (kind: IdKind) => string {
+  const next = monotonicFactory(random)
+  return (kind) => `${idPrefixes[kind]}_${next(now)}`
+}

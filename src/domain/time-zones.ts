@@ -10,15 +10,14 @@ export function timeZones(): ReadonlySet<string> {
     'UTC',
     ...Intl.supportedValuesOf('timeZone')
       .map((name) => modernNames[name] ?? name)
-      .sort(),
+      .toSorted((a, b) => (a < b ? -1 : 1)),
   ])
   return offered
 }
 
 function isKnownToIntl(name: string): boolean {
   try {
-    new Intl.DateTimeFormat('en-GB', { timeZone: name })
-    return true
+    return Intl.DateTimeFormat('en-GB', { timeZone: name }) !== null
   } catch {
     return false
   }
@@ -62,12 +61,13 @@ export interface TimeZoneChoice {
 
 /** All zones as they stand at an instant, from west to east, `UTC` first. Makes hundreds of formatters: keep the result. */
 export function timeZoneChoices(at: number): TimeZoneChoice[] {
-  const zones = [...timeZones()].map((value) => ({ value, ...wallClockAt(value, at) }))
-  const isUtc = (zone: { value: string }) => (zone.value === 'UTC' ? 0 : 1)
-  zones.sort((a, b) => isUtc(a) - isUtc(b) || a.offset - b.offset || (a.value < b.value ? -1 : 1))
-  return zones.map(({ value, offset, name }) => ({
-    value,
-    label: `(UTC${offsetText(offset)}) ${value}`,
-    description: name,
-  }))
+  const isOther = (zone: { value: string }) => Number(zone.value !== 'UTC')
+  return [...timeZones()]
+    .map((value) => ({ value, ...wallClockAt(value, at) }))
+    .toSorted((a, b) => isOther(a) - isOther(b) || a.offset - b.offset || (a.value < b.value ? -1 : 1))
+    .map(({ value, offset, name }) => ({
+      value,
+      label: `(UTC${offsetText(offset)}) ${value}`,
+      description: name,
+    }))
 }

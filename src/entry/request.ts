@@ -1,7 +1,7 @@
 import type { Config, Ctx } from '../context.ts'
 import { Database } from '../db/database.ts'
 import { IdempotencyStore } from '../db/idempotency.ts'
-import { newId } from '../domain/ids.ts'
+import { idFactory } from '../domain/ids.ts'
 import { oidcProvider } from '../gateways/identity/oidc.ts'
 import type { AppContext, Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
@@ -18,6 +18,9 @@ export function readConfig(env: Bindings): Config {
 }
 
 export const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length))
+
+/** From 0 up to 1, not to be guessed. */
+const random = (): number => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32
 
 const bookmarkPattern = /^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/
 
@@ -40,7 +43,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
     requestId,
     config,
     now: () => now,
-    newId: (kind) => newId(kind, now, Math.random),
+    newId: idFactory(now, random),
     randomBytes,
     idempotency: new IdempotencyStore(primary),
     settle: async () => [],

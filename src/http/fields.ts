@@ -35,6 +35,9 @@ export const Instant = z.iso
   })
   .openapi({ example: '2026-06-01T10:00:00+02:00' })
 
+/** The document takes a stated type as it is, so that it has to name null itself. */
+export const InstantOrNull = Instant.nullable().openapi({ type: ['string', 'null'], format: 'date-time' })
+
 /** Required text that is more than white space; surrounding white space is cut off. */
 export const RequiredText = (max: number) => z.string().trim().min(1).max(max)
 
@@ -71,8 +74,11 @@ export const Image = z
   .object({ thumbnail: z.string(), optimized: z.string(), large: z.string(), original: z.string() })
   .openapi('Image')
 
+/** A named shape or null: the document would lose the null of `.nullable()` beside a reference. */
+export const orNull = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()])
+
 export const OrganizationSummary = z
-  .object({ id: Id('org'), name: z.string(), slug: z.string(), avatar: Image.nullable() })
+  .object({ id: Id('org'), name: z.string(), slug: z.string(), avatar: orNull(Image) })
   .openapi('OrganizationSummary')
 
 export const EditionSummary = z

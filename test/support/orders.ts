@@ -1,5 +1,6 @@
+import { sql } from 'drizzle-orm'
 import { post } from './api.ts'
-import { givenEdition, givenOrganisation } from './factories.ts'
+import { db, givenEdition, givenOrganisation } from './factories.ts'
 
 export interface Shop {
   organization_id: string
@@ -34,3 +35,19 @@ export async function givenOrders(shop: Shop, orders: unknown[]): Promise<string
   const { body } = await importOrders(shop, orders)
   return body.results.map((result: { order_id: string }) => result.order_id)
 }
+
+const countOf = async (table: string, shop: Shop): Promise<number> => {
+  const scope =
+    table === 'users' ? sql`organization_id = ${shop.organization_id}` : sql`edition_id = ${shop.edition_id}`
+  const row = await db.first(sql<{ n: number }>`select count(*) as n from ${sql.raw(table)} where ${scope}`)
+  return row?.n ?? 0
+}
+
+/** How many rows the shop has in each table that imports write. */
+export const contentsOf = async (shop: Shop) => ({
+  orders: await countOf('orders', shop),
+  purchases: await countOf('purchases', shop),
+  users: await countOf('users', shop),
+  products: await countOf('products', shop),
+  data_imports: await countOf('data_imports', shop),
+})

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { memberRoles, roleCodes, tokenScopes } from '../../domain/access.ts'
-import { Id, IdParams, Image, Instant, RequiredText, Timestamp } from '../../http/fields.ts'
+import { Id, IdParams, Image, InstantOrNull, orNull, RequiredText, Timestamp } from '../../http/fields.ts'
 import { envelope, listQuery } from '../../http/list-query.ts'
 import { operation } from '../../http/operation.ts'
 
@@ -54,7 +54,7 @@ export const UserInfo = z
         id: Id('org'),
         name: z.string(),
         slug: z.string(),
-        avatar: Image.nullable(),
+        avatar: orNull(Image),
         role: z.enum(memberRoles).nullable().openapi({ description: 'Null when only editions of it are reached.' }),
       }),
     ),
@@ -103,7 +103,7 @@ const CreateAccessToken = z.object({
     description: 'For this member, by an admin of its organisation: the token works in that organisation only.',
   }),
   scopes: z.array(Scope).min(1).optional(),
-  expires_at: Instant.nullable().optional().openapi({
+  expires_at: InstantOrNull.optional().openapi({
     description: 'A year from now unless told; null for a token that does not expire.',
   }),
 })

@@ -8,7 +8,7 @@ import { normalizePhone } from '../../domain/users.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import type { ImportExternalOrdersInput } from './contract.ts'
 import { type Candidate, decide, type Outcome } from './decide.ts'
-import { parseExternalOrder } from './contract-external-order.ts'
+import { parseExternalOrder } from './external-order-contract.ts'
 import { loadState } from './state.ts'
 import { type Edition, newWrites, statementsOf } from './writes.ts'
 

@@ -1,7 +1,7 @@
 import { mount } from '../../http/mount.ts'
 import { createRouter } from '../../http/router.ts'
 import * as contract from './contract.ts'
-import { ExternalOrderSchema } from './contract-external-order.ts'
+import { ExternalOrderSchema } from './external-order-contract.ts'
 import { importExternalOrders } from './import-external-orders.ts'
 import { presentImport } from './present.ts'
 

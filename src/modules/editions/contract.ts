@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../domain/access.ts'
 import { editionStatuses } from '../../domain/editions.ts'
 import { isTimeZone } from '../../domain/time-zones.ts'
-import { Id, IdParams, Instant, JsonObject, LanguageCode, RequiredText } from '../../http/fields.ts'
+import { Id, IdParams, InstantOrNull, JsonObject, LanguageCode, RequiredText } from '../../http/fields.ts'
 import { BooleanFilter, envelope, IdFilter, listQuery, TextFilter } from '../../http/list-query.ts'
 import { operation } from '../../http/operation.ts'
 import {
@@ -15,7 +15,7 @@ import {
   MetaTitle,
   SmsSenderName,
   TaxType,
-} from './resources.ts'
+} from './contract-resources.ts'
 
 const TimeZone = z
   .string()
@@ -57,8 +57,8 @@ const CreateEdition = z.object({
   organization_id: Id('org'),
   event_id: Id('evt'),
   name: RequiredText(200),
-  start_date: Instant.nullable().optional(),
-  end_date: Instant.nullable().optional(),
+  start_date: InstantOrNull.optional(),
+  end_date: InstantOrNull.optional(),
   timezone: TimeZone.default('UTC'),
   default_country_code: CountryCode.default('+45'),
   default_language: LanguageCode.default('en'),
@@ -70,8 +70,8 @@ const adminOnly = { description: 'For admins to change.' }
 
 const UpdateEdition = z.object({
   name: RequiredText(200).optional(),
-  start_date: Instant.nullable().optional(),
-  end_date: Instant.nullable().optional(),
+  start_date: InstantOrNull.optional(),
+  end_date: InstantOrNull.optional(),
   timezone: TimeZone.optional(),
   default_country_code: CountryCode.optional(),
   is_draft: z.boolean().optional(),

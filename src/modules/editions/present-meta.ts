@@ -14,7 +14,7 @@ import { bcp47, languageLabels, languages } from '../../domain/languages.ts'
 import { currencies, currencyLabels } from '../../domain/money.ts'
 import { type TimeZoneChoice, timeZoneChoices } from '../../domain/time-zones.ts'
 import type { EditionChoices } from './meta.ts'
-import type { EditionMeta } from './resources.ts'
+import type { EditionMeta } from './contract-resources.ts'
 
 const hourMs = 3_600_000
 

@@ -6,7 +6,7 @@ import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { Currency } from '../../domain/money.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import type { EditionDetailRow, EditionListRow } from './queries.ts'
-import type { EditionDetail, EditionListItem } from './resources.ts'
+import type { EditionDetail, EditionListItem } from './contract-resources.ts'
 
 export const presentEditionListItem = (row: EditionListRow, ctx: Ctx): z.input<typeof EditionListItem> => ({
   id: row.id,

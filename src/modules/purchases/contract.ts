@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { orderStatuses, orderTypes } from '../../domain/orders.ts'
 import { purchaseStatuses } from '../../domain/purchases.ts'
-import { EditionSummary, Id, IdParams, Image, JsonObject, OrganizationSummary, Timestamp } from '../../http/fields.ts'
+import { EditionSummary, Id, IdParams, Image, JsonObject, OrganizationSummary, orNull, Timestamp } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 
 const Amount = z.number().openapi({ format: 'double', example: 250 })
@@ -20,8 +20,8 @@ export const Option = z
 /** What was bought: shared by the items of a cart and by purchases. */
 export const boughtFields = {
   product: Product,
-  variant: Variant.nullable(),
-  location: Location.nullable(),
+  variant: orNull(Variant),
+  location: orNull(Location),
   options: z.array(Option),
 }
 

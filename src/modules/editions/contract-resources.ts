@@ -2,7 +2,16 @@ import { z } from '@hono/zod-openapi'
 import { countryCodes, editionStatuses, smsSenderNames, taxTypes } from '../../domain/editions.ts'
 import { currencies } from '../../domain/money.ts'
 import { slugPattern } from '../../domain/slug.ts'
-import { Id, Image, JsonObject, LanguageCode, OrganizationSummary, Timestamp, Translated } from '../../http/fields.ts'
+import {
+  Id,
+  Image,
+  JsonObject,
+  LanguageCode,
+  OrganizationSummary,
+  orNull,
+  Timestamp,
+  Translated,
+} from '../../http/fields.ts'
 
 /** What goes out, and the fields that go out as they come in. */
 
@@ -67,7 +76,7 @@ export const EditionDetail = z
     email_reply_to: z.string().nullable(),
     meta_title: MetaTitle,
     meta_description: MetaDescription,
-    meta_image: Image.nullable(),
+    meta_image: orNull(Image),
     meta_image_id: z.string().nullable(),
     transaction_receipt_email_id: z.string().nullable(),
     refund_confirmation_email_id: z.string().nullable(),

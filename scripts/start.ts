@@ -1,0 +1,56 @@
+import { createClient } from './support/client.ts'
+import { readDemo, writeDemo } from './support/demo-file.ts'
+import { type DemoState, seed } from './support/seed.ts'
+import { developmentRootToken, type Server, startServer } from './support/server.ts'
+
+const { PORT = '8787', STATE_DIR = '.wrangler/state', SEED = '1' } = process.env
+const quit = new AbortController()
+
+async function seeded(server: Server, demo: DemoState): Promise<void> {
+  console.log('Making demonstration data through the API …')
+  await seed(createClient(server.url, server.rootToken), demo, () => writeDemo(STATE_DIR, demo))
+}
+
+async function main(): Promise<void> {
+  if (!/^\d{1,5}$/.test(PORT)) throw new Error(`PORT is a number, not ${PORT}.`)
+  const options = { port: Number(PORT), stateDir: STATE_DIR, signal: quit.signal }
+  const demo = await readDemo(STATE_DIR)
+  const wanted = SEED !== '0' && !demo.is_complete
+  if (wanted && process.env['RATE_LIMIT_PER_MINUTE']) {
+    // A low limit would make seeding wait for minutes: it runs before the limit is set.
+    const unlimited = await startServer({ ...options, env: { ...process.env, RATE_LIMIT_PER_MINUTE: '0' } })
+    await seeded(unlimited, demo).finally(unlimited.stop)
+  }
+  const server = await startServer({ ...options, env: process.env, onOutput: (text) => process.stdout.write(text) })
+  try {
+    if (wanted && !demo.is_complete) await seeded(server, demo)
+    introduce(server, demo)
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+  const { code, output } = await server.ended
+  await server.stop()
+  if (!quit.signal.aborted) throw new Error(`The server ended by itself (exit code ${code}).\n${output}`)
+}
+
+function introduce(server: Server, demo: DemoState): void {
+  const [first] = demo.tokens
+  const root = server.rootToken === developmentRootToken ? developmentRootToken : '$ROOT_TOKEN'
+  console.log(`\nThe API:        ${server.url}/v1`)
+  console.log(`Its reference:  ${server.url}/docs`)
+  console.log(`Superuser:      ${root}`)
+  for (const { role, name, token } of demo.tokens) console.log(`${role}:             ${token}  ${name}`)
+  console.log(`\ncurl -H "Authorization: Bearer ${first?.token ?? root}" ${server.url}/v1/auth/user-info\n`)
+  console.log(`Ready ${server.url}`)
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => quit.abort())
+try {
+  await main()
+} catch (error) {
+  if (!quit.signal.aborted) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,68 @@
+import { setTimeout as wait } from 'node:timers/promises'
+
+interface Problem {
+  status: number
+  code: string
+  detail: string
+  errors: { code: string; detail: string; attr: string | null; pointer: string | null }[]
+}
+
+/** A refusal of the API, with what its problem document says. */
+export class ApiError extends Error {
+  readonly problem: Problem
+
+  constructor(method: string, path: string, problem: Problem) {
+    const fields = problem.errors.map((error) => `\n  ${error.pointer ?? error.attr ?? ''} ${error.detail}`)
+    super(`${method} ${path} answered ${problem.status} ${problem.code}: ${problem.detail}${fields.join('')}`)
+    this.problem = problem
+  }
+}
+
+export interface Page<Item> {
+  count: number
+  next: string | null
+  previous: string | null
+  results: Item[]
+}
+
+export interface Client {
+  get: <T>(path: string) => Promise<T>
+  /** The key makes the request safe to repeat: the API answers it once and remembers the answer. */
+  post: <T>(path: string, body: unknown, idempotencyKey?: string) => Promise<T>
+  patch: <T>(path: string, body: unknown, idempotencyKey?: string) => Promise<T>
+}
+
+const maxTries = 5
+
+/** A client of the API at `url`. It takes absolute addresses too, as `next` has them, and waits when it is told to. */
+export function createClient(url: string, token: string): Client {
+  async function call<T>(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      const response = await fetch(new URL(path, url), {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      if (response.ok) return (await response.json()) as T
+      const pause = Number(response.headers.get('retry-after'))
+      if (!pause || tries === maxTries) throw new ApiError(method, path, await problemOf(response))
+      await response.body?.cancel()
+      await wait(pause * 1000)
+    }
+  }
+  return {
+    get: (path) => call('GET', path),
+    post: (path, body, key) => call('POST', path, body, key),
+    patch: (path, body, key) => call('PATCH', path, body, key),
+  }
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  const text = await response.text()
+  if (response.headers.get('content-type')?.includes('problem+json')) return JSON.parse(text) as Problem
+  return { status: response.status, code: 'unexpected_answer', detail: text.slice(0, 500), errors: [] }
+}

@@ -1,0 +1,23 @@
+/** An order as `importExternalOrders` takes it; amounts in major units. */
+export interface ExternalOrder {
+  external_id: string
+  order_number?: string
+  status?: 'pending' | 'confirmed' | 'completed' | 'cancelled'
+  created?: string
+  currency: string
+  customer: { email?: string; phone_number?: string; first_name?: string; last_name?: string }
+  items: ExternalItem[]
+  service_fee?: number
+}
+
+export interface ExternalItem {
+  product: string
+  variant?: string
+  quantity: number
+  unit_price: number
+  deposit?: number
+  vendor_code?: string
+}
+
+/** The most orders that one call takes. */
+export const ordersPerCall = 100

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { root } from './paths.ts'
+
+export interface Ending {
+  code: number
+  /** The end of what it printed, both streams in order. */
+  output: string
+}
+
+export interface Running {
+  ended: Promise<Ending>
+  /** Ends the process and everything that it started. */
+  stop: () => Promise<void>
+}
+
+interface Options {
+  cwd?: string
+  env?: Record<string, string | undefined>
+  signal?: AbortSignal | undefined
+  onOutput?: (text: string) => void
+}
+
+const graceMs = 5000
+const keptCharacters = 200_000
+
+/** Starts Node with the arguments as the leader of a process group of its own, with nothing to read. */
+export function startNode(args: readonly string[], options: Options = {}): Running {
+  const child = spawn(process.execPath, args, {
+    cwd: options.cwd ?? root,
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-keptCharacters)
+      options.onOutput?.(text)
+    })
+  const ended = new Promise<Ending>((resolve, reject) => {
+    child.once('error', reject)
+    // `exit` and not `close`: a grandchild that outlives its parent holds the streams open.
+    child.once('exit', (code) => setImmediate(() => resolve({ code: code ?? 1, output })))
+  })
+  let stopping: Promise<void> | undefined
+  const stop = () => (stopping ??= stopGroup(child.pid))
+  const abort = () => void stop()
+  if (options.signal?.aborted) abort()
+  options.signal?.addEventListener('abort', abort, { once: true })
+  return { ended, stop }
+}
+
+/** Tells whether any process of the group is left after the signal was sent; 0 only asks. */
+function signalGroup(id: number, signal: 'SIGTERM' | 'SIGKILL' | 0): boolean {
+  try {
+    return process.kill(-id, signal)
+  } catch {
+    return false
+  }
+}
+
+async function stopGroup(id: number | undefined): Promise<void> {
+  if (id === undefined || !signalGroup(id, 'SIGTERM')) return
+  for (const deadline = Date.now() + graceMs; Date.now() < deadline; await wait(50)) if (!signalGroup(id, 0)) return
+  signalGroup(id, 'SIGKILL')
+}
+
+/** Refuses a port that something listens on already; finds a free one for 0. */
+export const claimPort = (port: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new Error(`Port ${port} is in use already. Choose another one: PORT=${port + 1} npm start`)
+          : error,
+      ),
+    )
+    probe.listen(port, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : port))
+    })
+  })

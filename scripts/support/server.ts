@@ -1,0 +1,111 @@
+import { mkdir } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { root, wranglerProgram } from './paths.ts'
+import { claimPort, type Ending, type Running, startNode } from './processes.ts'
+import { type Variables, writeConfig, writeVariables } from './worker-config.ts'
+
+/** The superuser's token where nobody gave another; it opens local servers only. */
+export const developmentRootToken = 'root-token-for-development'
+
+export interface Server {
+  url: string
+  rootToken: string
+  /** Settles when the server ends, by itself or by `stop`. */
+  ended: Promise<Ending>
+  stop: () => Promise<void>
+}
+
+interface Options {
+  /** 0 takes any free port. */
+  port: number
+  /** Holds the database and what else lasts from one start to the next. */
+  stateDir: string
+  env: Variables
+  /** The Worker's program where it is not the one of wrangler.toml. */
+  program?: string
+  /** Ends the server, also while it is still starting. */
+  signal?: AbortSignal
+  /** What the server prints once it is ready. */
+  onOutput?: (text: string) => void
+}
+
+const readyWithinMs = 90_000
+const minuteMs = 60_000
+const everyMinute = '/cdn-cgi/handler/scheduled?cron=*+*+*+*+*'
+
+/** Migrates the local database, starts the Worker on this machine and answers when it is ready. */
+export async function startServer(options: Options): Promise<Server> {
+  const port = await claimPort(options.port)
+  const folder = resolve(root, options.stateDir)
+  const env = { ROOT_TOKEN: developmentRootToken, ...options.env }
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const common = [
+    ['--config', await writeConfig(folder, env.RATE_LIMIT_PER_MINUTE)],
+    ['--persist-to', folder],
+    ['--env-file', await writeVariables(folder, env)],
+  ].flat()
+  const wrangler = (args: string[], onOutput?: (text: string) => void): Running =>
+    startNode([wranglerProgram, ...args, ...common], {
+      env: quiet(folder),
+      signal: options.signal,
+      ...(onOutput ? { onOutput } : {}),
+    })
+
+  const migration = await wrangler(['d1', 'migrations', 'apply', 'DB', '--local']).ended
+  options.signal?.throwIfAborted()
+  if (migration.code !== 0) throw new Error(`The migrations failed.\n${migration.output}`)
+
+  let isReady = false
+  const dev = [
+    'dev',
+    ...(options.program ? [resolve(root, options.program)] : []),
+    '--ip',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    '--inspector-port',
+    '0',
+  ]
+  const running = wrangler([...dev, '--show-interactive-dev-session', 'false'], (text) => {
+    // The Worker logs each request itself, and says more.
+    if (isReady) options.onOutput?.(text.replaceAll(/^\[wrangler:info\].*\n/gm, ''))
+  })
+  const url = `http://127.0.0.1:${port}`
+  try {
+    await ready(url, running)
+    options.signal?.throwIfAborted()
+  } catch (error) {
+    await running.stop()
+    throw error
+  }
+  isReady = true
+  const clock = setInterval(() => void fetch(url + everyMinute).catch(() => undefined), minuteMs)
+  void running.ended.then(() => clearInterval(clock))
+  return { url, rootToken: env.ROOT_TOKEN ?? developmentRootToken, ended: running.ended, stop: running.stop }
+}
+
+/** Wrangler without questions to its makers' servers, and with what it notes down inside the state folder. */
+const quiet = (folder: string) => ({
+  NO_COLOR: '1',
+  FORCE_COLOR: '0',
+  WRANGLER_HIDE_BANNER: 'true',
+  WRANGLER_SEND_METRICS: 'false',
+  WRANGLER_LOG_PATH: resolve(folder, 'logs'),
+  WRANGLER_REGISTRY_PATH: resolve(folder, 'registry'),
+  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+})
+
+async function ready(url: string, running: Running): Promise<void> {
+  let ending: Ending | undefined
+  void running.ended.then((value) => (ending = value))
+  for (const deadline = Date.now() + readyWithinMs; Date.now() < deadline; await wait(150)) {
+    if (ending) throw new Error(`The server ended before it was ready (exit code ${ending.code}).\n${ending.output}`)
+    const status = await fetch(`${url}/healthz`).then(
+      (response) => response.status,
+      () => 0,
+    )
+    if (status === 200) return
+  }
+  throw new Error(`The server was not ready within ${readyWithinMs / 1000} seconds.`)
+}

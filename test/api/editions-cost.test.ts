@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { createEdition } from '../../src/modules/editions/create.ts'
+import { readEditionChoices } from '../../src/modules/editions/meta.ts'
+import { findEdition, listEditions } from '../../src/modules/editions/queries.ts'
+import { updateEdition } from '../../src/modules/editions/update.ts'
+import { contextAt } from '../support/context.ts'
+import { givenEmail, givenFeeRule, givenFile } from '../support/editions.ts'
+import { givenEdition, givenEvent, givenOrganisation } from '../support/factories.ts'
+
+/** Authentication adds one statement to each. */
+describe('the cost of editions at the database', () => {
+  it('is one statement to read one, and one for all choices', async () => {
+    const organisation = await givenOrganisation()
+    const edition = await givenEdition(organisation)
+    const ctx = contextAt(Date.now(), {
+      is_superuser: false,
+      grants: [{ organization_id: organisation.id, edition_id: null, role: 'viewer' }],
+    })
+    await findEdition(ctx, edition.id)
+    expect(ctx.db.meter).toMatchObject({ queries: 1, round_trips: 1 })
+    await readEditionChoices(ctx, undefined)
+    expect(ctx.db.meter).toMatchObject({ queries: 2, round_trips: 2 })
+  })
+
+  it('is two statements in one round trip for a page of the list', async () => {
+    const ctx = contextAt(Date.now())
+    await listEditions(ctx, { page: 1, size: 100, after: null }, [], {
+      organization_id: (await givenOrganisation()).id,
+    })
+    expect(ctx.db.meter).toMatchObject({ queries: 2, round_trips: 1 })
+  })
+
+  it('is three round trips to create one', async () => {
+    const organisation = await givenOrganisation()
+    const event = await givenEvent(organisation)
+    const ctx = contextAt(Date.now())
+    await createEdition(ctx, {
+      organization_id: organisation.id,
+      event_id: event.id,
+      name: '2026',
+      timezone: 'UTC',
+      default_country_code: '+45',
+      default_language: 'en',
+      tax_type: 'none',
+    })
+    expect(ctx.db.meter).toMatchObject({ queries: 3, round_trips: 3 })
+  })
+
+  it('is two round trips to change one, and one more for all the ids in the body', async () => {
+    const organisation = await givenOrganisation()
+    const edition = await givenEdition(organisation)
+    const ctx = contextAt(Date.now())
+    await updateEdition(ctx, await findEdition(ctx, edition.id), { name: 'Cheap' })
+    expect(ctx.db.meter).toMatchObject({ queries: 3, round_trips: 2 })
+    const ids = {
+      fee_rule_id: await givenFeeRule(organisation),
+      meta_image_id: await givenFile(organisation),
+      transaction_receipt_email_id: await givenEmail(organisation),
+    }
+    const other = contextAt(Date.now())
+    await updateEdition(other, await findEdition(other, edition.id), ids)
+    expect(other.db.meter).toMatchObject({ queries: 6, round_trips: 3 })
+  })
+})

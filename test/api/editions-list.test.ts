@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest'
+import { dayMs } from '../../src/domain/instants.ts'
+import { get, patch, post, type Reply } from '../support/api.ts'
+import { ids } from '../support/editions.ts'
+import { type EditionRow, givenEdition, givenEvent, givenMember, givenOrganisation } from '../support/factories.ts'
+
+describe('listEditions', () => {
+  const list = (organisation: { id: string }, query = '', token?: string) =>
+    get(`/v1/editions?organization_id=${organisation.id}${query}`, token)
+
+  it('answers the newest first, with the organisation and the status', async () => {
+    const organisation = await givenOrganisation()
+    const first = await givenEdition(organisation, { created_at: 1000, modified_at: 5000 })
+    const second = await givenEdition(organisation, { created_at: 2000, start_at: 1, end_at: 2, is_draft: 0 })
+    const { body } = await list(organisation)
+    expect(body).toMatchObject({ count: 2, next: null, previous: null })
+    expect(body.results[0]).toEqual({
+      id: second.id,
+      name: second.name,
+      full_name: second.full_name,
+      slug: second.slug,
+      start_date: '1970-01-01T00:00:00.001Z',
+      end_date: '1970-01-01T00:00:00.002Z',
+      timezone: 'Europe/Copenhagen',
+      is_draft: false,
+      is_archived: false,
+      published_at: null,
+      organization: { id: organisation.id, name: organisation.name, slug: organisation.slug, avatar: null },
+      status: 'past',
+      created: '1970-01-01T00:00:02.000Z',
+      modified: expect.any(String),
+    })
+    expect(body.results[1]).toMatchObject({ id: first.id, status: 'no_dates', modified: '1970-01-01T00:00:05.000Z' })
+  })
+
+  it('filters by draft, archive, event and status', async () => {
+    const organisation = await givenOrganisation()
+    const event = await givenEvent(organisation)
+    const now = Date.now()
+    const given = (columns: Partial<EditionRow>) => givenEdition(organisation, { event_id: event.id, ...columns })
+    const upcoming = await given({ name: 'A', start_at: now + dayMs })
+    const current = await given({ name: 'B', start_at: now - 1000, is_draft: 0 })
+    const past = await given({ name: 'C', start_at: now - 3 * dayMs, end_at: now - dayMs })
+    const undated = await given({ name: 'D' })
+    const archived = await given({ name: 'E', is_archived: 1 })
+    const elsewhere = await givenEdition(organisation, { name: 'F' })
+    const found = async (query: string) => ids(await list(organisation, `&ordering=name${query}`))
+    const shown = [upcoming.id, current.id, past.id, undated.id, elsewhere.id]
+    expect(await found('')).toEqual(shown)
+    expect(await found('&is_archived=false')).toEqual(shown)
+    expect(await found('&is_archived=true')).toEqual([archived.id])
+    expect(await found('&is_draft=false')).toEqual([current.id])
+    expect(await found('&is_draft=1')).not.toContain(current.id)
+    expect(await found(`&event_id=${event.id}`)).toEqual(shown.slice(0, 4))
+    expect(await found('&status=upcoming')).toEqual([upcoming.id])
+    expect(await found('&status=current')).toEqual([current.id])
+    expect(await found('&status=past')).toEqual([past.id])
+    expect(await found('&status=no_dates')).toEqual([undated.id, elsewhere.id])
+    expect(await found('&status=past&is_draft=false')).toEqual([])
+  })
+
+  it('searches without case and accents, and follows a new name', async () => {
+    const organisation = await givenOrganisation()
+    const event = await givenEvent(organisation, 'Ærø Sommerfest')
+    const { body } = await post('/v1/editions', { organization_id: organisation.id, event_id: event.id, name: '2026' })
+    expect(ids(await list(organisation, '&search=AERO%20s'))).toEqual([body.id])
+    await patch(`/v1/editions/${body.id}`, { name: 'Øst' })
+    expect(ids(await list(organisation, '&search=ost'))).toEqual([body.id])
+    expect(ids(await list(organisation, '&search=100%25'))).toEqual([])
+  })
+
+  it('orders by every key, in both directions and across pages', async () => {
+    const organisation = await givenOrganisation()
+    const event_id = (await givenEvent(organisation)).id
+    const given = (name: string, created_at: number, start_at: number | null, end_at: number | null) =>
+      givenEdition(organisation, { event_id, name, created_at, modified_at: 10 - created_at, start_at, end_at })
+    const b = await given('b', 1, 50, 60)
+    const a = await given('a', 2, 40, null)
+    const c = await given('c', 3, null, 70)
+    const orders: [string, { id: string }[]][] = [
+      ['created', [b, a, c]],
+      ['modified', [c, a, b]],
+      ['name', [a, b, c]],
+      ['start_date', [a, b, c]],
+      ['end_date', [b, c, a]],
+    ]
+    for (const [ordering, expected] of orders) {
+      const order = expected.map(({ id }) => id)
+      expect(ids(await list(organisation, `&ordering=${ordering}`))).toEqual(order)
+      expect(ids(await list(organisation, `&ordering=-${ordering}`))).toEqual(order.toReversed())
+      const walked: string[] = []
+      for (
+        let next: string | null = `/v1/editions?organization_id=${organisation.id}&ordering=${ordering}&page_size=2`;
+        next;
+      ) {
+        const page: Reply = await get(next.replace('https://api.example', ''))
+        walked.push(...ids(page))
+        next = page.body.next
+      }
+      expect(walked).toEqual(order)
+    }
+  })
+
+  it('refuses what it does not know', async () => {
+    const reply = await get('/v1/editions?status=soon&is_draft=maybe&ordering=slug')
+    expect(reply.body.errors.map((error: { attr: string }) => error.attr).toSorted()).toEqual([
+      'is_draft',
+      'ordering',
+      'status',
+    ])
+    expect((await get('/v1/editions?page=0')).body.code).toBe('invalid_page')
+  })
+
+  it('shows a caller what their roles reach, and nothing of a foreign or unknown organisation', async () => {
+    const [ours, theirs] = await Promise.all([givenOrganisation(), givenOrganisation()])
+    const mine = await givenEdition(ours)
+    const other = await givenEdition(ours)
+    const foreign = await givenEdition(theirs)
+    const viewer = await givenMember(ours, 'viewer')
+    const limited = await givenMember(ours, 'viewer', mine.id)
+    expect(new Set(ids(await get('/v1/editions', viewer.token)))).toEqual(new Set([mine.id, other.id]))
+    expect(ids(await get('/v1/editions', limited.token))).toEqual([mine.id])
+    expect((await list(theirs, '', viewer.token)).body).toMatchObject({ count: 0, results: [] })
+    expect((await list({ id: 'org_nobody' })).body).toMatchObject({ count: 0, results: [] })
+    expect((await get(`/v1/editions?event_id=${foreign.event_id}`, viewer.token)).body.count).toBe(0)
+    expect((await get('/v1/editions', null)).status).toBe(401)
+  })
+})

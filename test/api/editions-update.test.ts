@@ -1,0 +1,289 @@
+import { describe, expect, it } from 'vitest'
+import { call, get, patch, post } from '../support/api.ts'
+import {
+  codes,
+  givenEmail,
+  givenFeeRule,
+  givenFile,
+  givenMerchantAccount,
+  refused,
+  storedEdition,
+} from '../support/editions.ts'
+import { type EditionRow, givenEdition, givenEvent, givenMember, givenOrganisation } from '../support/factories.ts'
+
+async function given(columns: Partial<EditionRow> = {}) {
+  const organisation = await givenOrganisation()
+  const edition = await givenEdition(organisation, { created_at: 1000, modified_at: 1000, ...columns })
+  return { organisation, edition, path: `/v1/editions/${edition.id}` }
+}
+
+describe('updateEdition', () => {
+  it('changes every field that the body has, and no other', async () => {
+    const { organisation, edition, path } = await given()
+    const fields = {
+      name: 'Vinter',
+      start_date: '2026-12-01T09:00:00.000Z',
+      end_date: '2026-12-02T09:00:00.000Z',
+      timezone: 'Europe/Oslo',
+      default_country_code: '+47',
+      default_language: 'da',
+      enabled_languages: ['da', 'en'],
+      tax_type: 'vat',
+      default_price_tax_rate: 25,
+      default_deposit_tax_rate: 12.5,
+      default_packaging_deposit_tax_rate: 100,
+      currency: 'nok',
+      fee_rule_id: await givenFeeRule(organisation),
+      merchant_account_id: await givenMerchantAccount(organisation),
+      merchant_account_extra_parameters: { split: [1, { b: null }] },
+      merchant_id: { main: 'M-1' },
+      metadata: { code: 'A-17' },
+      sms_sender_name: 'Store',
+      email_sender_name: 'Nordlys',
+      email_sender_address: 'hello@example.dk',
+      email_reply_to: 'reply@example.dk',
+      meta_title: { en: 'Winter', da: 'Vinter' },
+      meta_description: { en: 'Cold' },
+      meta_image_id: await givenFile(organisation),
+      transaction_receipt_email_id: await givenEmail(organisation, { type: 'receipt_online' }),
+      refund_confirmation_email_id: await givenEmail(null, { type: 'refund_confirmation', edition_id: edition.id }),
+    }
+    const before = (await get(path)).body
+    const reply = await patch(path, { ...fields, id: 'edt_other', slug: 'other', status: 'past', created: null })
+    const base = `/files/${fields.meta_image_id}/key-of-it`
+    expect(reply.body).toEqual({
+      ...before,
+      ...fields,
+      full_name: 'Nordlys Festival Vinter',
+      status: 'upcoming',
+      meta_image: {
+        thumbnail: `${base}/thumbnail`,
+        optimized: `${base}/optimized`,
+        large: `${base}/large`,
+        original: `${base}/original`,
+      },
+      modified: reply.body.modified,
+    })
+    expect(reply.body.modified > before.modified).toBe(true)
+    expect((await get(path)).body).toEqual(reply.body)
+    const row = await storedEdition(edition.id)
+    expect(row).toMatchObject({
+      slug: edition.slug,
+      version: 2,
+      is_draft: 1,
+      search: expect.stringContaining('vinter'),
+    })
+    const untouched = await patch(path, {})
+    expect(untouched.body).toEqual({ ...reply.body, modified: untouched.body.modified })
+  })
+
+  it('clears with null what may be empty', async () => {
+    const { organisation, edition, path } = await given({ start_at: 1, end_at: 2 })
+    const full = {
+      fee_rule_id: await givenFeeRule(organisation),
+      merchant_account_id: await givenMerchantAccount(organisation),
+      meta_image_id: await givenFile(organisation, { edition_id: edition.id }),
+      transaction_receipt_email_id: await givenEmail(organisation),
+      refund_confirmation_email_id: await givenEmail(organisation, { type: 'refund_confirmation' }),
+      email_sender_name: 'Nordlys',
+      email_sender_address: 'hello@example.dk',
+      email_reply_to: 'reply@example.dk',
+    }
+    expect((await patch(path, full)).body).toMatchObject(full)
+    const names = ['start_date', 'end_date', ...Object.keys(full)]
+    const nothing = Object.fromEntries(names.map((name) => [name, null]))
+    const { body } = await patch(path, nothing)
+    expect(body).toMatchObject({ ...nothing, meta_image: null, status: 'no_dates' })
+    expect(await storedEdition(edition.id)).toMatchObject({ start_at: null, end_at: null, meta_image_id: null })
+  })
+
+  it('refuses null where a value must be, and values beyond their limits', async () => {
+    const { edition, path } = await given()
+    const never = `name timezone default_country_code is_draft is_archived default_language enabled_languages tax_type
+      default_price_tax_rate default_deposit_tax_rate default_packaging_deposit_tax_rate currency
+      merchant_account_extra_parameters merchant_id metadata sms_sender_name meta_title meta_description`.split(/\s+/)
+    expect(codes(await patch(path, Object.fromEntries(never.map((name) => [name, null]))))).toEqual(
+      refused(...never.map((name) => `#/${name} null`)),
+    )
+    const wrong = {
+      name: 'x'.repeat(201),
+      timezone: '+02:00',
+      default_price_tax_rate: 100.01,
+      default_deposit_tax_rate: -1,
+      default_packaging_deposit_tax_rate: '25',
+      currency: 'chf',
+      metadata: { text: 'ø'.repeat(9000) },
+      sms_sender_name: 'platform',
+      email_sender_name: 'x'.repeat(51),
+      email_sender_address: 'nobody',
+      email_reply_to: `${'x'.repeat(250)}@example.dk`,
+      meta_title: { de: 'Winter' },
+      meta_description: { en: 5 },
+    }
+    expect(codes(await patch(path, wrong))).toEqual(
+      refused(
+        '#/name max_length',
+        '#/timezone invalid_choice',
+        '#/default_price_tax_rate max_value',
+        '#/default_deposit_tax_rate min_value',
+        '#/default_packaging_deposit_tax_rate invalid_type',
+        '#/currency invalid_choice',
+        '#/metadata max_length',
+        '#/sms_sender_name invalid_choice',
+        '#/email_sender_name max_length',
+        '#/email_sender_address invalid_email',
+        '#/email_reply_to max_length',
+        '#/meta_title/de unknown_language',
+        '#/meta_description/en invalid_type',
+      ),
+    )
+    expect(codes(await patch(path, { email_sender_name: 'A\nBcc: b@example.dk' }))).toEqual(
+      refused('#/email_sender_name invalid_characters'),
+    )
+    expect(await storedEdition(edition.id)).toMatchObject({ version: 1, name: edition.name })
+  })
+
+  it('holds a new date against the one that stays', async () => {
+    const { edition, path } = await given({ start_at: 1000, end_at: 2000 })
+    const at = (ms: number) => new Date(ms).toISOString()
+    expect(codes(await patch(path, { end_date: at(999) }))).toEqual(refused('#/end_date end_before_start'))
+    expect(codes(await patch(path, { start_date: at(2001) }))).toEqual(refused('#/start_date end_before_start'))
+    expect(codes(await patch(path, { start_date: at(5), end_date: at(4) }))).toEqual(
+      refused('#/end_date end_before_start'),
+    )
+    expect(await storedEdition(edition.id)).toMatchObject({ start_at: 1000, end_at: 2000 })
+    expect((await patch(path, { start_date: at(3000), end_date: null })).body.end_date).toBeNull()
+  })
+
+  it('keeps the time of the first publication', async () => {
+    const { path } = await given()
+    const published = (await patch(path, { is_draft: false })).body
+    expect(published).toMatchObject({ is_draft: false, published_at: published.modified })
+    const draft = (await patch(path, { is_draft: true })).body
+    expect(draft).toMatchObject({ is_draft: true, published_at: published.published_at })
+    const again = (await patch(path, { is_draft: false })).body
+    expect(again).toMatchObject({ is_draft: false, published_at: published.published_at })
+  })
+
+  it('points only to what is there for this edition', async () => {
+    const { organisation, edition, path } = await given()
+    const sibling = await givenEdition(organisation)
+    const foreign = await givenOrganisation()
+    const manager = await givenMember(organisation, 'admin', edition.id)
+    const send = async (body: Record<string, unknown>) => codes(await patch(path, body, manager.token))
+    const foreignIds = {
+      fee_rule_id: await givenFeeRule(foreign),
+      merchant_account_id: await givenMerchantAccount(foreign),
+      meta_image_id: await givenFile(foreign),
+      transaction_receipt_email_id: await givenEmail(foreign),
+      refund_confirmation_email_id: await givenEmail(foreign, { type: 'refund_confirmation' }),
+    }
+    const fields = Object.keys(foreignIds)
+    const everyField = refused(...fields.map((field) => `#/${field} does_not_exist`))
+    expect(await send(foreignIds)).toEqual(everyField)
+    expect(await send(Object.fromEntries(fields.map((field) => [field, 'xxx_nobody'])))).toEqual(everyField)
+    const misfits = {
+      meta_image_id: await givenFile(organisation, { purpose: 'document' }),
+      transaction_receipt_email_id: await givenEmail(organisation, { type: 'refund_confirmation' }),
+      refund_confirmation_email_id: await givenEmail(organisation, { type: 'receipt' }),
+    }
+    const siblings = {
+      meta_image_id: await givenFile(organisation, { edition_id: sibling.id }),
+      transaction_receipt_email_id: await givenEmail(organisation, { edition_id: sibling.id }),
+      refund_confirmation_email_id: await givenEmail(organisation, {
+        type: 'refund_confirmation',
+        edition_id: sibling.id,
+      }),
+    }
+    for (const body of [misfits, siblings])
+      expect(await send(body)).toEqual(refused(...Object.keys(body).map((field) => `#/${field} does_not_exist`)))
+    expect(await storedEdition(edition.id)).toMatchObject({ version: 1, fee_rule_id: null, meta_image_id: null })
+  })
+
+  it('lets an admin of the organisation show an image of another edition', async () => {
+    const { organisation, path } = await given()
+    const image = await givenFile(organisation, { edition_id: (await givenEdition(organisation)).id })
+    const admin = await givenMember(organisation, 'admin')
+    expect((await patch(path, { meta_image_id: image }, admin.token)).body.meta_image.large).toContain(image)
+  })
+
+  it('needs an admin where merchant, fee, currency or archive really change', async () => {
+    const { organisation, edition, path } = await given({ merchant_id: '{"a":1,"b":2}' })
+    const managers = [
+      await givenMember(organisation, 'manager'),
+      await givenMember(organisation, 'manager', edition.id),
+    ]
+    const same = { currency: 'dkk', is_archived: false, fee_rule_id: null, merchant_id: { b: 2, a: 1 } }
+    const changed = {
+      merchant_account_id: 'mac_any',
+      merchant_account_extra_parameters: { a: 1 },
+      merchant_id: { a: 2, b: 2 },
+      fee_rule_id: 'fee_any',
+      currency: 'eur',
+      is_archived: true,
+    }
+    for (const { token } of managers) {
+      expect((await patch(path, { ...same, name: 'Theirs' }, token)).body.name).toBe('Theirs')
+      const reply = await patch(path, { ...changed, name: 'Refused' }, token)
+      expect(reply.body).toMatchObject({ code: 'permission_denied', required_roles: ['OA', 'EA'] })
+      expect(codes(reply)).toEqual({
+        status: 403,
+        errors: Object.keys(changed).map((field) => `#/${field} admin_only`),
+      })
+    }
+    expect(await storedEdition(edition.id)).toMatchObject({ name: 'Theirs', currency: 'dkk', is_archived: 0 })
+    const editionAdmin = await givenMember(organisation, 'admin', edition.id)
+    const admin = await givenMember(organisation, 'admin')
+    expect((await patch(path, { currency: 'eur', is_archived: true }, editionAdmin.token)).body).toMatchObject({
+      currency: 'eur',
+      is_archived: true,
+    })
+    expect((await patch(path, { is_archived: false }, admin.token)).body.is_archived).toBe(false)
+  })
+
+  it('is not for viewers, nor for those who cannot see it', async () => {
+    const { organisation, edition, path } = await given()
+    const viewer = await givenMember(organisation, 'viewer')
+    expect(await patch(path, { name: 'x' }, viewer.token)).toMatchObject({
+      status: 403,
+      body: { required_roles: ['OA', 'OM', 'EA', 'EM'] },
+    })
+    const mixed = await givenMember(organisation, 'manager', (await givenEdition(organisation)).id)
+    const stranger = await givenMember(await givenOrganisation(), 'admin')
+    for (const { token } of [mixed, stranger]) expect((await patch(path, { name: 'x' }, token)).status).toBe(404)
+    expect(await storedEdition(edition.id)).toMatchObject({ name: edition.name, version: 1 })
+  })
+
+  it('loses neither of two changes that come at once', async () => {
+    const { edition, path } = await given()
+    const replies = await Promise.all([
+      patch(path, { name: 'Both' }),
+      patch(path, { metadata: { both: true } }),
+      patch(path, { tax_type: 'vat' }),
+    ])
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect((await get(path)).body).toMatchObject({ name: 'Both', metadata: { both: true }, tax_type: 'vat' })
+    expect((await storedEdition(edition.id))?.version).toBe(4)
+  })
+
+  it('refuses a change that was decided on an older state', async () => {
+    const { path } = await given()
+    const etag = (await get(path)).headers.get('etag') ?? ''
+    const send = (name: string, ifMatch: string) =>
+      call(path, { method: 'PATCH', body: { name }, headers: { 'if-match': ifMatch } })
+    const first = await send('First', etag)
+    expect(first.status).toBe(200)
+    const stale = await send('Second', etag)
+    expect(stale).toMatchObject({ status: 412, body: { code: 'precondition_failed' } })
+    expect((await get(path)).body.name).toBe('First')
+    expect((await send('Third', first.headers.get('etag') ?? '')).body.name).toBe('Third')
+  })
+
+  it('keeps the slug when the name changes, and names the event once', async () => {
+    const organisation = await givenOrganisation()
+    const event = await givenEvent(organisation, 'Nordlys')
+    const { body } = await post('/v1/editions', { organization_id: organisation.id, event_id: event.id, name: '2026' })
+    const renamed = await patch(`/v1/editions/${body.id}`, { name: 'Nordlys 2027' })
+    expect(renamed.body).toMatchObject({ full_name: 'Nordlys 2027', slug: 'nordlys-2026' })
+  })
+})

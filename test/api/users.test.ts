@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest'
+import { call, get, patch } from '../support/api.ts'
+import { givenMember } from '../support/factories.ts'
+import { anOrder, givenOrders, givenShop, type Shop } from '../support/orders.ts'
+
+async function givenCustomer(shop: Shop, customer: Record<string, unknown>) {
+  const [orderId] = await givenOrders(shop, [anOrder({ customer })])
+  const { body } = await get(`/v1/orders/${orderId}`)
+  return { id: body.customer.api_id as string, orderId }
+}
+
+describe('listUsers', () => {
+  it('finds customers by name, address and number, in any spelling', async () => {
+    const shop = await givenShop()
+    const { id } = await givenCustomer(shop, {
+      email: 'soren@example.dk',
+      phone_number: '32123456',
+      first_name: 'Søren',
+      last_name: 'Æbelø',
+    })
+    await givenCustomer(shop, { email: 'other@example.dk' })
+    for (const needle of ['soren', 'SØREN ÆB', 'aebelo', 'soren@EXAMPLE', '+45 32 12 34', '3212']) {
+      const { body } = await get(`/v1/user?edition_id=${shop.edition_id}&search=${encodeURIComponent(needle)}`)
+      expect(
+        body.results.map((user: { id: string }) => user.id),
+        needle,
+      ).toEqual([id])
+    }
+  })
+
+  it('has pages of a fixed size', async () => {
+    const shop = await givenShop()
+    await givenOrders(
+      shop,
+      Array.from({ length: 3 }, () => anOrder()),
+    )
+    const { body } = await get(`/v1/user?organization_id=${shop.organization_id}&page_size=1`)
+    expect(body.results).toHaveLength(3)
+  })
+
+  it('shows an edition role the customers of its edition alone', async () => {
+    const shop = await givenShop()
+    await givenCustomer(shop, { email: 'mine@example.dk' })
+    const elsewhere = await givenShop()
+    const foreign = await givenCustomer(elsewhere, { email: 'theirs@example.dk' })
+    const viewer = await givenMember({ id: shop.organization_id }, 'viewer', shop.edition_id)
+    const { body } = await get('/v1/user', viewer.token)
+    expect(body.results.map((user: { email: string }) => user.email)).toEqual(['mine@example.dk'])
+    expect((await get(`/v1/user/${foreign.id}`, viewer.token)).status).toBe(404)
+  })
+})
+
+describe('updateUser', () => {
+  it('stores address and number in one form, and finds the orders by the new ones', async () => {
+    const shop = await givenShop()
+    const { id, orderId } = await givenCustomer(shop, { email: 'old@example.dk', first_name: 'Ada' })
+    const reply = await patch(`/v1/user/${id}`, {
+      email: 'NEW@Example.dk ',
+      phone_number: '32 12 34 56',
+      last_name: 'Holm',
+    })
+    expect(reply.body).toMatchObject({
+      email: 'new@example.dk',
+      phone_number: '+4532123456',
+      first_name: 'Ada',
+      last_name: 'Holm',
+    })
+    expect((await get(`/v1/user/${id}`)).body).toEqual(reply.body)
+    const search = async (needle: string) =>
+      (await get(`/v1/orders?edition_id=${shop.edition_id}&search=${needle}`)).body.results.map(
+        (order: { id: string }) => order.id,
+      )
+    expect(await search('new@example.dk')).toEqual([orderId])
+    expect(await search('3212')).toEqual([orderId])
+    expect(await search('old@example.dk')).toEqual([])
+  })
+
+  it.each([
+    [{ email: 'nobody' }, 'invalid_email', '#/email'],
+    [{ email: 'a@b' }, 'invalid_email', '#/email'],
+    [{ email: 'a\r\nBcc: b@example.dk' }, 'invalid_email', '#/email'],
+    [{ phone_number: '12' }, 'invalid_phone', '#/phone_number'],
+    [{ phone_number: '1'.repeat(33) }, 'max_length', '#/phone_number'],
+    [{ first_name: 'x'.repeat(81) }, 'max_length', '#/first_name'],
+    [{ first_name: null }, 'null', '#/first_name'],
+    [{ email: null, phone_number: null }, 'contact_required', '#/email'],
+  ])('refuses %j and changes nothing', async (body, code, pointer) => {
+    const shop = await givenShop()
+    const { id } = await givenCustomer(shop, { email: 'kept@example.dk' })
+    const before = await get(`/v1/user/${id}`)
+    const reply = await patch(`/v1/user/${id}`, body)
+    expect(reply.status).toBe(400)
+    expect(reply.body.errors[0]).toMatchObject({ code, pointer })
+    expect((await get(`/v1/user/${id}`)).text).toBe(before.text)
+  })
+
+  it('keeps an address to one customer of an organisation, but not across organisations', async () => {
+    const shop = await givenShop()
+    const taken = await givenCustomer(shop, { email: 'taken@example.dk' })
+    const { id } = await givenCustomer(shop, { email: 'second@example.dk' })
+    const reply = await patch(`/v1/user/${id}`, { email: 'Taken@example.dk' })
+    expect([reply.status, reply.body.errors[0].code, reply.body.errors[0].pointer]).toEqual([400, 'unique', '#/email'])
+    const same = await patch(`/v1/user/${taken.id}`, { email: 'taken@example.dk' })
+    expect(same.status).toBe(200)
+    const elsewhere = await givenCustomer(await givenShop(), { email: 'third@example.dk' })
+    expect((await patch(`/v1/user/${elsewhere.id}`, { email: 'taken@example.dk' })).status).toBe(200)
+  })
+
+  it('ignores read-only fields', async () => {
+    const shop = await givenShop()
+    const { id } = await givenCustomer(shop, { email: 'a@example.dk' })
+    const reply = await patch(`/v1/user/${id}`, {
+      locale: 'pl',
+      msg_channel: 'sms',
+      is_active: false,
+      date_joined: '2000-01-01T00:00:00Z',
+    })
+    expect(reply.body).toMatchObject({ locale: 'en', msg_channel: 'email', is_active: true })
+  })
+
+  it('loses neither of two changes made at once', async () => {
+    const shop = await givenShop()
+    const { id } = await givenCustomer(shop, { email: 'a@example.dk' })
+    const changes = [{ first_name: 'Ada' }, { last_name: 'Holm' }, { phone_number: '+4532123456' }]
+    const replies = await Promise.all(changes.map((change) => patch(`/v1/user/${id}`, change)))
+    expect(replies.map((reply) => reply.status)).toEqual([200, 200, 200])
+    expect((await get(`/v1/user/${id}`)).body).toMatchObject({
+      first_name: 'Ada',
+      last_name: 'Holm',
+      phone_number: '+4532123456',
+    })
+  })
+
+  it('refuses a change that was decided on an older state', async () => {
+    const shop = await givenShop()
+    const { id } = await givenCustomer(shop, { email: 'a@example.dk' })
+    const { headers } = await get(`/v1/user/${id}`)
+    const etag = headers.get('etag') ?? ''
+    const change = (first_name: string) =>
+      call(`/v1/user/${id}`, { method: 'PATCH', body: { first_name }, headers: { 'if-match': etag } })
+    expect((await change('Ada')).status).toBe(200)
+    const late = await change('Eva')
+    expect([late.status, late.body.code]).toEqual([412, 'precondition_failed'])
+    expect((await get(`/v1/user/${id}`)).body.first_name).toBe('Ada')
+  })
+})

@@ -1,0 +1,32 @@
+import { env } from 'cloudflare:workers'
+import type { Ctx } from '../../src/context.ts'
+import { Database } from '../../src/db/database.ts'
+import { IdempotencyStore } from '../../src/db/idempotency.ts'
+import type { Caller } from '../../src/domain/access.ts'
+import { newId } from '../../src/domain/ids.ts'
+import { newMeter } from '../../src/domain/meter.ts'
+
+const superuser: Caller = {
+  id: 'root',
+  email: null,
+  is_superuser: true,
+  grants: [],
+  scopes: ['read', 'write'],
+  credential: { kind: 'root', id: null, organization_id: null },
+}
+
+/** What a verb receives, at a time of the test's choice and with a meter of its own. */
+export function contextAt(now: number, caller: Partial<Caller> = {}): Ctx {
+  const db = new Database(env.DB, newMeter())
+  return {
+    caller: { ...superuser, ...caller },
+    db,
+    requestId: 'req_test',
+    config: { environment: 'test', rateLimitPerMinute: 0, rootToken: null, oidc: null },
+    now: () => now,
+    newId: (kind) => newId(kind, now, Math.random),
+    randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+    idempotency: new IdempotencyStore(db),
+    settle: async () => [],
+  }
+}

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import {
+  adminOnlyChanges,
+  countryCodes,
+  countryLabels,
+  currencyOf,
+  editionFullName,
+  editionStatus,
+  editionStatuses,
+  endsBeforeStart,
+  publishedAt,
+} from '../../src/domain/editions.ts'
+import { dayMs } from '../../src/domain/instants.ts'
+import { statusAt } from '../../src/modules/editions/queries.ts'
+import { sql } from 'drizzle-orm'
+import { db, givenEdition, givenEvent, givenOrganisation } from '../support/factories.ts'
+
+const now = Date.parse('2026-06-01T12:00:00.000Z')
+
+const aroundNow = [-1, 0, 1].map((ms) => now + ms)
+const aroundADayAgo = aroundNow.map((at) => at - dayMs)
+const dates = [null, ...aroundADayAgo, ...aroundNow]
+const periods = dates.flatMap((start_at) => dates.map((end_at) => ({ start_at, end_at })))
+
+describe('editionStatus', () => {
+  it.each([
+    ['no_dates', null, null],
+    ['upcoming', now + 1, null],
+    ['upcoming', now + 1, now + 2],
+    ['current', now, null],
+    ['current', now, now],
+    ['current', now - 1, now],
+    ['past', now - 2, now - 1],
+    ['current', now - dayMs, null],
+    ['past', now - dayMs - 1, null],
+    ['current', now - 2 * dayMs, now],
+    ['current', null, now],
+    ['current', null, now + dayMs],
+    ['past', null, now - 1],
+  ] as const)('is %s from %s to %s', (status, start_at, end_at) => {
+    expect(editionStatus({ start_at, end_at }, now)).toBe(status)
+  })
+
+  it('agrees with the filter of the list at every edge', async () => {
+    const organisation = await givenOrganisation()
+    const event = await givenEvent(organisation)
+    const editions = await Promise.all(
+      periods.map(async (period, index) => {
+        const { id } = await givenEdition(organisation, { event_id: event.id, name: `Edge ${index}`, ...period })
+        return { id, ...period }
+      }),
+    )
+    const rows = await db.all(
+      sql<{ id: string; status: string }>`select id, ${statusAt(now)} as status from editions
+        where organization_id = ${organisation.id}`,
+    )
+    const inSql = new Map(rows.map((row) => [row.id, row.status]))
+    expect(rows).toHaveLength(periods.length)
+    const inDomain = new Map(editions.map((edition) => [edition.id, editionStatus(edition, now)]))
+    expect(inSql).toEqual(inDomain)
+    expect(new Set(inSql.values())).toEqual(new Set(editionStatuses))
+  })
+})
+
+describe('endsBeforeStart', () => {
+  it('needs both dates, and an end that is really earlier', () => {
+    expect(endsBeforeStart({ start_at: now, end_at: now - 1 })).toBe(true)
+    expect(endsBeforeStart({ start_at: now, end_at: now })).toBe(false)
+    expect(endsBeforeStart({ start_at: null, end_at: now })).toBe(false)
+    expect(endsBeforeStart({ start_at: now, end_at: null })).toBe(false)
+  })
+})
+
+describe('editionFullName', () => {
+  it.each([
+    ['Nordlys Festival', '2026', 'Nordlys Festival 2026'],
+    ['Nordlys Festival', 'Nordlys Festival 2026', 'Nordlys Festival 2026'],
+    ['Nordlys Festival', 'nordlys festival 2026', 'nordlys festival 2026'],
+    ['Nordlys Festival', 'Winter Nordlys Festival', 'Nordlys Festival Winter Nordlys Festival'],
+  ])('of %s and %s is %s', (event, name, fullName) => {
+    expect(editionFullName(event, name)).toBe(fullName)
+  })
+})
+
+describe('publishedAt', () => {
+  it('is the time of the first publication only', () => {
+    expect(publishedAt({ is_draft: 1, published_at: null }, false, now)).toBe(now)
+    expect(publishedAt({ is_draft: 1, published_at: 5 }, false, now)).toBe(5)
+    expect(publishedAt({ is_draft: 1, published_at: null }, true, now)).toBeNull()
+    expect(publishedAt({ is_draft: 0, published_at: 5 }, true, now)).toBe(5)
+  })
+})
+
+describe('currencyOf', () => {
+  it('is the currency of the country', () => {
+    expect(Object.fromEntries(countryCodes.map((code) => [code, currencyOf(code)]))).toEqual({
+      '+43': 'eur',
+      '+32': 'eur',
+      '+45': 'dkk',
+      '+358': 'eur',
+      '+33': 'eur',
+      '+49': 'eur',
+      '+31': 'eur',
+      '+47': 'nok',
+      '+48': 'pln',
+      '+46': 'sek',
+      '+41': 'eur',
+      '+44': 'gbp',
+      '+1': 'usd',
+    })
+    expect(Object.keys(countryLabels)).toHaveLength(13)
+  })
+})
+
+describe('adminOnlyChanges', () => {
+  const before = {
+    merchant_account_id: null,
+    merchant_account_extra_parameters: '{"a":1,"b":{"c":2,"d":3}}',
+    merchant_id: '{}',
+    fee_rule_id: 'fee_1',
+    currency: 'dkk',
+    is_archived: 0,
+  }
+
+  it('finds nothing where only the order of keys differs', () => {
+    const after = { ...before, merchant_account_extra_parameters: '{"b":{"d":3,"c":2},"a":1}' }
+    expect(adminOnlyChanges(before, after)).toEqual([])
+  })
+
+  it('names every field that differs', () => {
+    const after = { ...before, merchant_id: '{"x":[1]}', fee_rule_id: null, is_archived: 1 }
+    expect(adminOnlyChanges(before, after)).toEqual(['merchant_id', 'fee_rule_id', 'is_archived'])
+  })
+})
