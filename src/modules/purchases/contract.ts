@@ -1,7 +1,16 @@
 import { z } from '@hono/zod-openapi'
 import { orderStatuses, orderTypes } from '../../domain/orders.ts'
 import { purchaseStatuses } from '../../domain/purchases.ts'
-import { EditionSummary, Id, IdParams, Image, JsonObject, OrganizationSummary, orNull, Timestamp } from '../../http/fields.ts'
+import {
+  EditionSummary,
+  Id,
+  IdParams,
+  Image,
+  JsonObject,
+  OrganizationSummary,
+  orNull,
+  Timestamp,
+} from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 
 const Amount = z.number().openapi({ format: 'double', example: 250 })
