@@ -4,6 +4,7 @@ import type { Operation } from '../../src/http/operation.ts'
 import { call, type Reply } from '../support/api.ts'
 import { lists, make, pathOf, sampleOf } from '../support/operations.ts'
 import type { Sample } from '../support/samples/sample.ts'
+import { orderingsOf } from '../support/schema.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 const filled = 8
@@ -24,18 +25,6 @@ const query = (operation: Operation): Record<string, unknown> =>
   (operation.query as unknown as { shape: object }).shape as Record<string, unknown>
 const hasSize = (operation: Operation): boolean => 'page_size' in query(operation)
 const hasPages = (operation: Operation): boolean => 'page' in query(operation)
-
-let document: { paths: Record<string, Record<string, { parameters: { name: string; description?: string }[] }>> }
-beforeAll(async () => {
-  document = (await call('/openapi.json', { token: null })).body
-})
-
-/** The keys that the document says a list can be ordered by. */
-function orderings(operation: Operation): string[] {
-  const parameters = document.paths[operation.path]?.[operation.method]?.parameters ?? []
-  const description = parameters.find(({ name }) => name === 'ordering')?.description ?? ''
-  return /Keys: ([\w, ]+)\./.exec(description)?.[1]?.split(', ') ?? []
-}
 
 interface Asked {
   query?: Record<string, string>
@@ -107,7 +96,7 @@ describe.each(cases)('%s', (_, operation) => {
   })
 
   it('is in the same order each time, in every order it offers', async () => {
-    const keys = orderings(operation)
+    const keys = orderingsOf(operation)
     expect(keys.length).toBeGreaterThan(0)
     for (const key of keys) {
       const up = await ask(operation, { ordering: key })
@@ -124,7 +113,7 @@ describe.each(cases)('%s', (_, operation) => {
   })
 
   it('takes several orderings, and none that it does not offer', async () => {
-    const [first = '', second = first] = orderings(operation)
+    const [first = '', second = first] = orderingsOf(operation)
     const joined = await ask(operation, { ordering: `-${first},${second}` })
     const repeated = await read(
       `${address(operation)}${address(operation).includes('?') ? '&' : '?'}ordering=-${first}&ordering=${second}`,
@@ -147,7 +136,7 @@ describe.each(cases)('%s', (_, operation) => {
 
   it.runIf(sized)('leads through all its pages by next, as page=N does', async () => {
     const all = idsOf(await ask(operation))
-    const [first = '', second = first] = orderings(operation)
+    const [first = '', second = first] = orderingsOf(operation)
     const orders = ['', first, `-${second},${first}`]
     for (const ordering of orders)
       for (const size of ordering ? [3] : [1, 2]) {
@@ -251,7 +240,7 @@ describe.each(cases)('%s', (_, operation) => {
 describe.each(cases.filter(([, operation]) => !hasSize(operation)))('%s', (_, operation) => {
   it('leads through pages of a hundred', async () => {
     await sampleOf(operation).fill?.(world, 205)
-    for (const ordering of ['', ...orderings(operation).map((key) => `-${key}`)]) {
+    for (const ordering of ['', ...orderingsOf(operation).map((key) => `-${key}`)]) {
       const { ids, pages, count } = await walk(address(operation, { query: { ordering } }))
       expect([ordering, pages.map((page) => page.length).slice(0, 2), ids.length]).toEqual([
         ordering,
