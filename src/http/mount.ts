@@ -38,7 +38,7 @@ export interface Handling<P, Q, B, R, Loaded extends Located | undefined, Result
   /** Left out by operations that answer nothing. */
   present?: (result: Result, ctx: Ctx) => R
   /** The representation that `If-Match` speaks of, where it is not the answer. */
-  represent?: (loaded: NoInfer<Loaded>, ctx: Ctx) => unknown
+  represent?: (loaded: Loaded, ctx: Ctx) => unknown
   /** Address of what was created. */
   location?: (body: R) => string
   /** Seconds that the caller's own cache may keep the answer; without it the cache asks again every time. */

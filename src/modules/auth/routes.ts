@@ -23,5 +23,5 @@ mount(auth, contract.createAccessToken, {
 mount(auth, contract.revokeAccessToken, {
   load: (ctx, { id }) => findToken(ctx, id),
   handle: (ctx, { loaded }) => revokeToken(ctx, loaded),
-  represent: presentToken,
+  represent: (loaded) => presentToken(loaded),
 })
