@@ -14,8 +14,7 @@ beforeAll(async () => {
 
 const create = (body: object, token: string) => post('/v1/auth/tokens', body, token)
 
-const stored = (id: string) =>
-  env.DB.prepare('select * from access_tokens where id = ?').bind(id).first<Record<string, unknown>>()
+const stored = (id: string) => env.DB.prepare('select * from access_tokens where id = ?').bind(id).first()
 
 const statusWith = async (token: string, path = '/v1/auth/user-info') => (await get(path, token)).status
 

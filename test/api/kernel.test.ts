@@ -1,7 +1,6 @@
-import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { call, callWith } from '../support/api.ts'
-import { brokenDatabase, refusingLimiter, watchedDatabase } from '../support/bindings.ts'
+import { brokenDatabase, refusingLimiter, spiedSessions, watchedDatabase } from '../support/bindings.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -221,12 +220,7 @@ describe('x-d1-bookmark', () => {
     const made = await call('/v1/events', { body: { organization_id: world.a.id, name: 'Bookmark' } })
     const bookmark = made.headers.get('x-d1-bookmark') ?? ''
     expect(bookmark).toMatch(/^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/)
-    const asked: (string | undefined)[] = []
-    const spied = {
-      ...env.DB,
-      withSession: (constraint?: string) => (asked.push(constraint), env.DB.withSession(constraint)),
-    }
-    const bindings = { DB: spied as unknown as D1Database }
+    const { bindings, asked } = spiedSessions()
     const read = await callWith(bindings, '/v1/events', { headers: { 'x-d1-bookmark': bookmark } })
     expect(read.status).toBe(200)
     expect(read.headers.get('x-d1-bookmark')).toBeTruthy()
@@ -234,12 +228,7 @@ describe('x-d1-bookmark', () => {
   })
 
   it('is ignored when it is none, and for writes, which go to the primary', async () => {
-    const asked: (string | undefined)[] = []
-    const spied = {
-      ...env.DB,
-      withSession: (constraint?: string) => (asked.push(constraint), env.DB.withSession(constraint)),
-    }
-    const bindings = { DB: spied as unknown as D1Database }
+    const { bindings, asked } = spiedSessions()
     await callWith(bindings, '/v1/events', { headers: { 'x-d1-bookmark': 'first-primary' } })
     expect(asked).toEqual(['first-primary', 'first-unconstrained'])
     asked.length = 0

@@ -42,7 +42,7 @@ const eventsNamed = async (name: string): Promise<number> =>
 const rowOf = async (key: string) =>
   env.DB.prepare('select * from idempotency_keys where key_hash = ?')
     .bind(toHex(await sha256(key)))
-    .first<Record<string, unknown>>()
+    .first()
 
 describe.each(writes.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
   it('answers the same request with the same key as before, and writes nothing more', async () => {

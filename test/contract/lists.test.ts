@@ -61,7 +61,11 @@ async function walk(path: string): Promise<{ ids: string[]; pages: string[][]; c
 const byCodePoint = (left: unknown, right: unknown): number => {
   if (typeof left === 'number' && typeof right === 'number') return left - right
   const [one, other] = [left, right].map((value) =>
-    typeof value === 'boolean' ? String(Number(value)) : String(value ?? ''),
+    typeof value === 'boolean'
+      ? String(Number(value))
+      : typeof value === 'string'
+        ? value
+        : JSON.stringify(value ?? ''),
   )
   return one === other ? 0 : (one ?? '') < (other ?? '') ? -1 : 1
 }

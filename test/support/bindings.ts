@@ -31,9 +31,23 @@ export function brokenDatabase(message: string): { DB: D1Database } {
 /** A rate limiter that lets nobody through, and the keys that it was asked for. */
 export function refusingLimiter(): { bindings: { RATE_LIMITER: RateLimit }; keys: string[] } {
   const keys: string[] = []
-  const limit = async ({ key }: { key: string }) => {
-    keys.push(key)
-    return { success: false }
+  const RATE_LIMITER: RateLimit = {
+    limit: async ({ key }) => {
+      keys.push(key)
+      return { success: false }
+    },
   }
-  return { bindings: { RATE_LIMITER: { limit } as unknown as RateLimit }, keys }
+  return { bindings: { RATE_LIMITER }, keys }
+}
+
+/** The database, telling which sessions are opened. */
+export function spiedSessions(): { bindings: { DB: D1Database }; asked: (string | undefined)[] } {
+  const asked: (string | undefined)[] = []
+  const DB = {
+    withSession: (constraint?: string) => {
+      asked.push(constraint)
+      return env.DB.withSession(constraint)
+    },
+  }
+  return { bindings: { DB: DB as unknown as D1Database }, asked }
 }

@@ -90,28 +90,28 @@ function wrongTypes(schema: Schema): unknown[] {
 function faultsOf(given: Schema, path: Path, isRequired: boolean): Fault[] {
   const schema = resolve(given)
   const types = typesOf(schema)
-  const faults: Fault[] = wrongTypes(schema).map((value) => ({
+  const found: Fault[] = wrongTypes(schema).map((value) => ({
     path,
     what: `a wrong type, ${JSON.stringify(value)}`,
     value,
   }))
-  if (isRequired) faults.push({ path, what: 'missing', value: undefined, code: 'required' })
-  if (types.size && !types.has('null')) faults.push({ path, what: 'null', value: null, code: 'null' })
-  if (schema.maxLength !== undefined) faults.push({ path, what: 'too long', value: 'a'.repeat(schema.maxLength + 1) })
-  if (schema.minLength === 1) faults.push({ path, what: 'empty', value: '', code: 'blank' })
-  if (schema.enum) faults.push({ path, what: 'an unknown choice', value: 'no_such_choice', code: 'invalid_choice' })
-  if (schema.maximum !== undefined) faults.push({ path, what: 'too large', value: schema.maximum + 1 })
-  if (schema.minimum !== undefined) faults.push({ path, what: 'too small', value: schema.minimum - 1 })
-  if (schema.minItems) faults.push({ path, what: 'no items', value: [], code: 'min_items' })
+  if (isRequired) found.push({ path, what: 'missing', value: undefined, code: 'required' })
+  if (types.size && !types.has('null')) found.push({ path, what: 'null', value: null, code: 'null' })
+  if (schema.maxLength !== undefined) found.push({ path, what: 'too long', value: 'a'.repeat(schema.maxLength + 1) })
+  if (schema.minLength === 1) found.push({ path, what: 'empty', value: '', code: 'blank' })
+  if (schema.enum) found.push({ path, what: 'an unknown choice', value: 'no_such_choice', code: 'invalid_choice' })
+  if (schema.maximum !== undefined) found.push({ path, what: 'too large', value: schema.maximum + 1 })
+  if (schema.minimum !== undefined) found.push({ path, what: 'too small', value: schema.minimum - 1 })
+  if (schema.minItems) found.push({ path, what: 'no items', value: [], code: 'min_items' })
   if (types.has('string') && !schema.enum) {
-    faults.push({ path, what: 'with NUL', value: 'a\0b', code: 'invalid_characters' })
-    faults.push({ path, what: 'half a character', value: 'a\ud800', code: 'invalid_characters' })
+    found.push({ path, what: 'with NUL', value: 'a\0b', code: 'invalid_characters' })
+    found.push({ path, what: 'half a character', value: 'a\ud800', code: 'invalid_characters' })
   }
   const items = schema.items && resolve(schema.items)
-  if (items?.enum) faults.push({ path, what: 'an unknown item', value: ['no_such_choice'] })
+  if (items?.enum) found.push({ path, what: 'an unknown item', value: ['no_such_choice'] })
   if (schema.maxItems !== undefined && schema.maxItems <= 1000)
-    faults.push({ path, what: 'too many items', value: Array.from({ length: schema.maxItems + 1 }, () => 'x') })
-  return faults
+    found.push({ path, what: 'too many items', value: Array.from({ length: schema.maxItems + 1 }, () => 'x') })
+  return found
 }
 
 /** All faults of a body, at any depth that the sample reaches. */
