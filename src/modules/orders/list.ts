@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { containsDigits, containsFolded, containsFoldedOrDigits } from '../../db/contains.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { orders } from '../../db/schema/orders.ts'
-import { standing, visible } from '../../db/visibility.ts'
+import { standing, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
@@ -65,7 +65,7 @@ function conditions(ctx: Ctx, filters: OrderFilters): SQL[] {
     ...texts,
     ...(created_after === undefined ? [] : [sql`orders.created_at >= ${created_after}`]),
     ...(created_before === undefined ? [] : [sql`orders.created_at <= ${created_before}`]),
-    visible(ctx.caller, orderStanding),
+    visibleIn(ctx.caller, orderStanding, filters),
   ]
 }
 

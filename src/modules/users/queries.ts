@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits } from '../../db/contains.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { users } from '../../db/schema/users.ts'
-import { inList, visible } from '../../db/visibility.ts'
+import { inList, visible, visibleIn } from '../../db/visibility.ts'
 import type { Place } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
@@ -26,7 +26,7 @@ interface UserFilters {
 function conditions(ctx: Ctx, filters: UserFilters): SQL[] {
   const { edition_id, organization_id, search } = filters
   return [
-    visible(ctx.caller, userStanding),
+    visibleIn(ctx.caller, userStanding, filters),
     ...(organization_id ? [sql`users.organization_id = ${organization_id}`] : []),
     // The edition's organisation leads to the index of the order that is asked for.
     ...(edition_id
