@@ -5,6 +5,7 @@ import { call, type Reply } from '../support/api.ts'
 import { lists, make, pathOf, sampleOf } from '../support/operations.ts'
 import type { Sample } from '../support/samples/sample.ts'
 import { orderingsOf } from '../support/schema.ts'
+import { seedEvents } from '../support/seed.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 const filled = 8
@@ -123,6 +124,17 @@ describe.each(cases)('%s', (_, operation) => {
       `${address(operation)}${address(operation).includes('?') ? '&' : '?'}ordering=-${first}&ordering=${second}`,
     )
     expect(idsOf(repeated)).toEqual(idsOf(joined))
+    const valueOf = (item: Record<string, unknown>, key: string) =>
+      sampleOf(operation).sortValue?.[key]?.(item) ?? item[key]
+    const rows = joined.body.results as Record<string, unknown>[]
+    const sorted = rows.toSorted(
+      (one, other) =>
+        byCodePoint(valueOf(other, first), valueOf(one, first)) ||
+        byCodePoint(valueOf(one, second), valueOf(other, second)),
+    )
+    const shown = (items: Record<string, unknown>[]) =>
+      items.map((item) => [valueOf(item, first), valueOf(item, second)])
+    expect(shown(rows)).toEqual(shown(sorted))
     for (const ordering of ['no_such_key', '--created', `${first},no_such_key`, 'id; drop table orders', '-']) {
       const reply = await ask(operation, { ordering })
       expect([ordering, reply.status]).toEqual([ordering, 400])
@@ -273,6 +285,17 @@ it('loses no row when others go away while somebody walks', async () => {
     .run()
   const past = await read(last.body.next)
   expect([past.status, past.body.next]).toEqual([200, null])
+})
+
+it('has at most five hundred rows on a page', async () => {
+  await seedEvents(world.a.id, 505)
+  for (const size of ['501', '100000']) {
+    const reply = await read(`/v1/events?page_size=${size}`)
+    expect([size, reply.body.results.length]).toEqual([size, 500])
+    const rest = await read(reply.body.next)
+    expect(reply.body.count).toBe(500 + rest.body.results.length)
+  }
+  expect((await read('/v1/events')).body.results).toHaveLength(100)
 })
 
 it('has lists to test', () => {
