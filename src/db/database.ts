@@ -15,7 +15,7 @@ const dialect = new SQLiteSyncDialect()
 const overloaded = (error: unknown): never => {
   if (!isTransient(error)) throw error
   const headers = { 'retry-after': '1' }
-  throw new AppError('overloaded', 'The database is busy. Try again in a moment.', { headers })
+  throw new AppError('overloaded', 'The database is busy. Try again in a moment.', { headers, cause: error })
 }
 
 type RowsOf<S extends readonly Statement[]> = { [K in keyof S]: S[K] extends SQL<infer Row> ? Row[] : unknown[] }

@@ -5,6 +5,10 @@ export type RoleCode = (typeof roleCodes)[number]
 export const memberRoles = ['admin', 'manager', 'viewer'] as const
 export type MemberRole = (typeof memberRoles)[number]
 
+/** The role that allows more, and the first of two equal ones. */
+export const strongerRole = (one: MemberRole, other: MemberRole): MemberRole =>
+  memberRoles.indexOf(one) <= memberRoles.indexOf(other) ? one : other
+
 export const tokenScopes = ['read', 'write'] as const
 export type TokenScope = (typeof tokenScopes)[number]
 

@@ -20,6 +20,7 @@ export const errorStatus = {
   idempotency_key_reused: 422,
   rate_limited: 429,
   internal_error: 500,
+  identity_unavailable: 503,
   overloaded: 503,
 } as const satisfies Record<string, number>
 
@@ -47,9 +48,11 @@ export class AppError extends Error {
       errors?: readonly FieldError[]
       extra?: Record<string, unknown>
       headers?: Record<string, string>
+      /** What went wrong underneath: for the log, never for the answer. */
+      cause?: unknown
     } = {},
   ) {
-    super(detail)
+    super(detail, { cause: options.cause })
     this.code = code
     this.errors = options.errors ?? []
     this.extra = options.extra ?? {}

@@ -9,6 +9,8 @@ const letters: Record<string, string> = {
   þ: 'th',
   ı: 'i',
   ħ: 'h',
+  // The same letter at the end of a word, which the part of a word does not know.
+  ς: 'σ',
 }
 
 /** Separates the fields inside a `search` column: folded text never contains it, so no match spans two fields. */
@@ -21,7 +23,7 @@ export function fold(text: string): string {
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
-    .replaceAll(/[øæœłßđðþıħ]/g, (letter) => letters[letter] ?? letter)
+    .replaceAll(/[øæœłßđðþıħς]/g, (letter) => letters[letter] ?? letter)
     .replaceAll(/\p{Cc}/gu, '')
 }
 

@@ -17,10 +17,14 @@ export const maxAmountMinor = 100_000_000_000
 
 export const toMajor = (minor: number): number => minor / 100
 
+/** What the arithmetic of a client may be off by, as a share of the amount: far below a third decimal of any amount. */
+const tolerance = 2 ** -45
+
 /** Minor units of an amount in major units, or null when it has more than two decimals. */
 export function toMinor(major: number): number | null {
-  const minor = Math.round(major * 100)
-  return Math.abs(major * 100 - minor) < 1e-6 * Math.max(1, Math.abs(major)) ? minor : null
+  const exact = major * 100
+  const minor = Math.round(exact)
+  return Math.abs(exact - minor) <= tolerance * Math.max(1, Math.abs(exact)) ? minor : null
 }
 
 export const formatMoney = (minor: number, currency: string): string =>

@@ -71,6 +71,7 @@ const everyOperation: readonly ErrorCode[] = [
   'rate_limited',
   'internal_error',
   'overloaded',
+  'identity_unavailable',
 ]
 
 function possibleErrors(declaration: Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType>): ErrorCode[] {

@@ -4,6 +4,8 @@ import type { Operation } from '../../src/http/operation.ts'
 import { call, type Reply } from '../support/api.ts'
 import { lists, make, pathOf, sampleOf } from '../support/operations.ts'
 import type { Sample } from '../support/samples/sample.ts'
+import { orderingsOf } from '../support/schema.ts'
+import { seedEvents } from '../support/seed.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 const filled = 8
@@ -24,18 +26,6 @@ const query = (operation: Operation): Record<string, unknown> =>
   (operation.query as unknown as { shape: object }).shape as Record<string, unknown>
 const hasSize = (operation: Operation): boolean => 'page_size' in query(operation)
 const hasPages = (operation: Operation): boolean => 'page' in query(operation)
-
-let document: { paths: Record<string, Record<string, { parameters: { name: string; description?: string }[] }>> }
-beforeAll(async () => {
-  document = (await call('/openapi.json', { token: null })).body
-})
-
-/** The keys that the document says a list can be ordered by. */
-function orderings(operation: Operation): string[] {
-  const parameters = document.paths[operation.path]?.[operation.method]?.parameters ?? []
-  const description = parameters.find(({ name }) => name === 'ordering')?.description ?? ''
-  return /Keys: ([\w, ]+)\./.exec(description)?.[1]?.split(', ') ?? []
-}
 
 interface Asked {
   query?: Record<string, string>
@@ -72,7 +62,11 @@ async function walk(path: string): Promise<{ ids: string[]; pages: string[][]; c
 const byCodePoint = (left: unknown, right: unknown): number => {
   if (typeof left === 'number' && typeof right === 'number') return left - right
   const [one, other] = [left, right].map((value) =>
-    typeof value === 'boolean' ? String(Number(value)) : typeof value === 'string' ? value : '',
+    typeof value === 'boolean'
+      ? String(Number(value))
+      : typeof value === 'string'
+        ? value
+        : JSON.stringify(value ?? ''),
   )
   return one === other ? 0 : (one ?? '') < (other ?? '') ? -1 : 1
 }
@@ -107,7 +101,7 @@ describe.each(cases)('%s', (_, operation) => {
   })
 
   it('is in the same order each time, in every order it offers', async () => {
-    const keys = orderings(operation)
+    const keys = orderingsOf(operation)
     expect(keys.length).toBeGreaterThan(0)
     for (const key of keys) {
       const up = await ask(operation, { ordering: key })
@@ -124,12 +118,23 @@ describe.each(cases)('%s', (_, operation) => {
   })
 
   it('takes several orderings, and none that it does not offer', async () => {
-    const [first = '', second = first] = orderings(operation)
+    const [first = '', second = first] = orderingsOf(operation)
     const joined = await ask(operation, { ordering: `-${first},${second}` })
     const repeated = await read(
       `${address(operation)}${address(operation).includes('?') ? '&' : '?'}ordering=-${first}&ordering=${second}`,
     )
     expect(idsOf(repeated)).toEqual(idsOf(joined))
+    const valueOf = (item: Record<string, unknown>, key: string) =>
+      sampleOf(operation).sortValue?.[key]?.(item) ?? item[key]
+    const rows = joined.body.results as Record<string, unknown>[]
+    const sorted = rows.toSorted(
+      (one, other) =>
+        byCodePoint(valueOf(other, first), valueOf(one, first)) ||
+        byCodePoint(valueOf(one, second), valueOf(other, second)),
+    )
+    const shown = (items: Record<string, unknown>[]) =>
+      items.map((item) => [valueOf(item, first), valueOf(item, second)])
+    expect(shown(rows)).toEqual(shown(sorted))
     for (const ordering of ['no_such_key', '--created', `${first},no_such_key`, 'id; drop table orders', '-']) {
       const reply = await ask(operation, { ordering })
       expect([ordering, reply.status]).toEqual([ordering, 400])
@@ -147,7 +152,7 @@ describe.each(cases)('%s', (_, operation) => {
 
   it.runIf(sized)('leads through all its pages by next, as page=N does', async () => {
     const all = idsOf(await ask(operation))
-    const [first = '', second = first] = orderings(operation)
+    const [first = '', second = first] = orderingsOf(operation)
     const orders = ['', first, `-${second},${first}`]
     for (const ordering of orders)
       for (const size of ordering ? [3] : [1, 2]) {
@@ -251,7 +256,7 @@ describe.each(cases)('%s', (_, operation) => {
 describe.each(cases.filter(([, operation]) => !hasSize(operation)))('%s', (_, operation) => {
   it('leads through pages of a hundred', async () => {
     await sampleOf(operation).fill?.(world, 205)
-    for (const ordering of ['', ...orderings(operation).map((key) => `-${key}`)]) {
+    for (const ordering of ['', ...orderingsOf(operation).map((key) => `-${key}`)]) {
       const { ids, pages, count } = await walk(address(operation, { query: { ordering } }))
       expect([ordering, pages.map((page) => page.length).slice(0, 2), ids.length]).toEqual([
         ordering,
@@ -280,6 +285,17 @@ it('loses no row when others go away while somebody walks', async () => {
     .run()
   const past = await read(last.body.next)
   expect([past.status, past.body.next]).toEqual([200, null])
+})
+
+it('has at most five hundred rows on a page', async () => {
+  await seedEvents(world.a.id, 505)
+  for (const size of ['501', '100000']) {
+    const reply = await read(`/v1/events?page_size=${size}`)
+    expect([size, reply.body.results.length]).toEqual([size, 500])
+    const rest = await read(reply.body.next)
+    expect(reply.body.count).toBe(500 + rest.body.results.length)
+  }
+  expect((await read('/v1/events')).body.results).toHaveLength(100)
 })
 
 it('has lists to test', () => {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { RoleCode } from '../../src/domain/access.ts'
 import { call } from '../support/api.ts'
 import { implemented, make, pathOf, send, writes } from '../support/operations.ts'
-import { seedToken } from '../support/seed.ts'
+import { seedMember, seedToken } from '../support/seed.ts'
 import { buildWorld, everyone, givenPerson, type Person, type Who, type World } from '../support/world.ts'
 
 let world: World
@@ -75,6 +75,33 @@ describe.each(writes.map((operation) => [operation.id, operation] as const))('%s
   it('refuses a token that may only read', async () => {
     const reply = await send(operation, await make(operation, world, world.people.OA), { token: readOnly })
     expect([reply.status, reply.body?.code, reply.body?.required_scope]).toEqual([403, 'insufficient_scope', 'write'])
+  })
+})
+
+describe('a role elsewhere', () => {
+  /** Operations that name a place, and do not take the role that the caller has there. */
+  const closedTo = (role: RoleCode) =>
+    implemented.filter(
+      ({ roles, path, body, method }) => !roles.includes(role) && (path.includes('{') || (body && method === 'post')),
+    )
+
+  it('opens nothing in an organisation where one is a viewer', async () => {
+    const person = await givenPerson('OV', world.a)
+    await seedMember(person.account, { organization: world.b.id, role: 'admin' })
+    for (const operation of closedTo('OV')) {
+      const reply = await send(operation, await make(operation, world, world.people.OA), { token: person.token })
+      expect([operation.id, reply.status, reply.body?.code]).toEqual([operation.id, 403, 'permission_denied'])
+    }
+  })
+
+  it('opens nothing in an edition where one is a viewer', async () => {
+    const person = await givenPerson('EV', world.a)
+    await seedMember(person.account, { organization: world.a.id, edition: world.a.editions[1].id, role: 'admin' })
+    await seedMember(person.account, { organization: world.b.id, role: 'admin' })
+    for (const operation of closedTo('EV')) {
+      const reply = await send(operation, await make(operation, world, world.people.OA), { token: person.token })
+      expect([operation.id, [403, 404].includes(reply.status) || reply.text]).toEqual([operation.id, true])
+    }
   })
 })
 

@@ -21,8 +21,13 @@ export interface Schema {
   maxItems?: number
 }
 
+interface Documented {
+  parameters?: { name: string; description?: string }[]
+  requestBody?: { content: Record<string, { schema: Schema }> }
+}
+
 interface Document {
-  paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema: Schema }> } }>>
+  paths: Record<string, Record<string, Documented>>
   components: { schemas: Record<string, Schema> }
 }
 
@@ -41,6 +46,13 @@ const alternatives = (schema: Schema): Schema[] => [
   ...(schema.oneOf ?? []),
   ...(schema.allOf ?? []),
 ]
+
+/** The keys that the document says a list can be ordered by. */
+export function orderingsOf(operation: Operation): string[] {
+  const parameters = document.paths[operation.path]?.[operation.method]?.parameters ?? []
+  const description = parameters.find(({ name }) => name === 'ordering')?.description ?? ''
+  return /Keys: ([\w, ]+)\./.exec(description)?.[1]?.split(', ') ?? []
+}
 
 /** JSON types that a schema takes; none when it says nothing about them. */
 function typesOf(given: Schema): Set<string> {

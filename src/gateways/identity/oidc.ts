@@ -1,4 +1,5 @@
 import { createRemoteJWKSet, jwtVerify, type JWTVerifyGetKey } from 'jose'
+import { AppError } from '../../domain/errors.ts'
 import type { IdentityProvider } from './identity.ts'
 
 const algorithms = ['RS256', 'ES256', 'EdDSA']
@@ -21,11 +22,25 @@ async function discover(issuer: string): Promise<JWTVerifyGetKey> {
   return keys
 }
 
+/** What jose says of a provider that is at fault; everything else it says is about the token. */
+const faultsOfProvider = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'])
+
+function isAboutToken(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return code.startsWith('ERR_J') && !faultsOfProvider.has(code)
+}
+
+const unavailable = (cause: unknown) =>
+  new AppError('identity_unavailable', 'The identity provider does not answer. Try again in a moment.', {
+    headers: { 'retry-after': '5' },
+    cause,
+  })
+
 /** Tokens of one OpenID Connect issuer, made for one audience. */
 export const oidcProvider = (options: { issuer: string; audience: string }): IdentityProvider => ({
   async verifiedEmail(token, now) {
-    const keys = await discover(options.issuer)
     try {
+      const keys = await discover(options.issuer)
       const { payload } = await jwtVerify<{ email?: unknown; email_verified?: unknown }>(token, keys, {
         ...options,
         algorithms,
@@ -35,8 +50,8 @@ export const oidcProvider = (options: { issuer: string; audience: string }): Ide
       })
       return payload.email_verified === true && typeof payload.email === 'string' ? payload.email.toLowerCase() : null
     } catch (error) {
-      if (error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_J')) return null
-      throw error
+      if (isAboutToken(error)) return null
+      throw unavailable(error)
     }
   },
 })

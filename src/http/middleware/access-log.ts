@@ -1,7 +1,12 @@
 import type { MiddlewareHandler } from 'hono'
-import { newMeter } from '../../domain/meter.ts'
+import { type Meter, newMeter } from '../../domain/meter.ts'
 import type { AppEnv } from '../env.ts'
 import { logLine } from '../log.ts'
+
+const costOf = (meter: Meter): string =>
+  `db;desc="${Object.entries(meter)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ')}"`
 
 /** One line a request. The path is left out: it may hold what a query asks for, and the operation says enough. */
 export const accessLog = (): MiddlewareHandler<AppEnv> => async (c, next) => {
@@ -11,7 +16,8 @@ export const accessLog = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   await next()
   const duration = Math.round(performance.now() - started)
   c.header('server-timing', `app;dur=${duration}`)
-  if (c.env.ENVIRONMENT === 'test') return
+  // For tests alone: the number of rows read would tell a hidden row from one that does not exist.
+  if (c.env.ENVIRONMENT === 'test') return c.header('server-timing', costOf(meter), { append: true })
   logLine({
     level: c.res.status >= 500 ? 'error' : 'info',
     request_id: c.var.requestId,

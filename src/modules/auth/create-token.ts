@@ -37,6 +37,8 @@ export async function createToken(
   const now = ctx.now()
   if (input.expires_at && input.expires_at <= now)
     throw invalid(fieldError(['expires_at'], 'in_past', 'This time is past.'))
+  if (input.scopes?.some((scope) => !caller.scopes.includes(scope)))
+    throw invalid(fieldError(['scopes'], 'scope_not_held', 'Only scopes of the token that asks.'))
   const scopes = tokenScopes.filter((scope) => (input.scopes ?? caller.scopes).includes(scope))
   const owner = await ownerOf(ctx, input.member_id)
   const token = mintToken(ctx.randomBytes)

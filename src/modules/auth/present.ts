@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import type { TokenScope } from '../../domain/access.ts'
+import { strongerRole, type TokenScope } from '../../domain/access.ts'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
 import { fullName } from '../../domain/users.ts'
 import type { AccessToken, CreatedAccessToken, UserInfo } from './contract.ts'
@@ -63,8 +63,9 @@ export function presentUserInfo(rows: UserInfoRows, ctx: Ctx): z.input<typeof Us
     editions: rows.editions.map(({ id, full_name, slug, organization_id }) => {
       const own = roleIn(organization_id, id)
       const inherited = caller.is_superuser ? 'admin' : roleIn(organization_id, null)
-      const role = inherited ?? own ?? 'viewer'
-      return { id, full_name, slug, organization_id, role, source: inherited ? 'organization' : 'edition' }
+      const role = inherited && own ? strongerRole(inherited, own) : (inherited ?? own ?? 'viewer')
+      const source = role === inherited ? 'organization' : 'edition'
+      return { id, full_name, slug, organization_id, role, source }
     }),
     editions_count: rows.editions_count,
   }

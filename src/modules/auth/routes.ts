@@ -23,4 +23,5 @@ mount(auth, contract.createAccessToken, {
 mount(auth, contract.revokeAccessToken, {
   load: (ctx, { id }) => findToken(ctx, id),
   handle: (ctx, { loaded }) => revokeToken(ctx, loaded),
+  represent: (loaded) => presentToken(loaded),
 })

@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { insert } from '../../db/write.ts'
-import { fieldError, invalid } from '../../domain/errors.ts'
+import { fieldError, invalid, LostRace } from '../../domain/errors.ts'
 import { searchText } from '../../domain/fold.ts'
 import { freeSlug, slugify } from '../../domain/slug.ts'
 import type { CreateOrganizationInput } from './contract.ts'
@@ -22,7 +22,9 @@ export async function createOrganization(ctx: Ctx, input: CreateOrganizationInpu
     created_at: now,
     modified_at: now,
   }
-  return commit(ctx, row, [insert(organizations, row)], { 'organizations.slug': slugTaken })
+  // Only a slug that the client chose can be taken; one that we made is made again.
+  const taken = input.slug === undefined ? () => new LostRace('the slug was taken meanwhile') : slugTaken
+  return commit(ctx, row, [insert(organizations, row)], { 'organizations.slug': taken })
 }
 
 async function free(ctx: Ctx, base: string): Promise<string> {

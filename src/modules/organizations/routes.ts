@@ -49,6 +49,7 @@ mount(organizations, contract.addOrganizationMember, {
 mount(organizations, contract.removeOrganizationMember, {
   load: (ctx, { id, member_id }) => findMember(ctx, id, member_id),
   handle: (ctx, { loaded }) => removeMember(ctx, loaded),
+  represent: (loaded) => presentMember(loaded),
 })
 
 mountList(organizations, contract.listEvents, {

@@ -1,0 +1,237 @@
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { sha256, toHex } from '../../src/domain/encoding.ts'
+import { dayMs } from '../../src/domain/instants.ts'
+import { isWellFormedToken } from '../../src/domain/tokens.ts'
+import { call, get, post, remove } from '../support/api.ts'
+import { next, seedAccount, seedMember, seedToken } from '../support/seed.ts'
+import { buildWorld, givenPerson, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+const create = (body: object, token: string) => post('/v1/auth/tokens', body, token)
+
+const stored = (id: string) => env.DB.prepare('select * from access_tokens where id = ?').bind(id).first()
+
+const statusWith = async (token: string, path = '/v1/auth/user-info') => (await get(path, token)).status
+
+describe('createAccessToken', () => {
+  it('shows the token once and keeps its hash alone', async () => {
+    const { token } = world.people.OA
+    const reply = await create({ name: '  Ticket desk ' }, token)
+    expect(reply.status).toBe(201)
+    expect(isWellFormedToken(reply.body.token)).toBe(true)
+    expect(reply.body).toMatchObject({
+      name: 'Ticket desk',
+      kind: 'personal',
+      organization_id: null,
+      prefix: reply.body.token.slice(0, 8),
+      scopes: ['read', 'write'],
+      last_used_at: null,
+    })
+    expect(await stored(reply.body.id)).toMatchObject({ token_hash: toHex(await sha256(reply.body.token)) })
+    expect(await statusWith(reply.body.token)).toBe(200)
+    const listed = await get('/v1/auth/tokens', token)
+    expect(listed.body.results.find((one: { id: string }) => one.id === reply.body.id)).not.toHaveProperty('token')
+    expect(listed.text).not.toContain(reply.body.token)
+  })
+
+  it('lives a year, until a time, or for ever', async () => {
+    const { token } = world.people.OA
+    const before = Date.now()
+    const year = await create({ name: 'Year' }, token)
+    const expiry = Date.parse(year.body.expires_at)
+    expect(expiry).toBeGreaterThanOrEqual(before + 365 * dayMs)
+    expect(expiry).toBeLessThanOrEqual(Date.now() + 365 * dayMs)
+    expect((await create({ name: 'Ever', expires_at: null }, token)).body.expires_at).toBeNull()
+    const until = await create({ name: 'Until', expires_at: '2090-06-01T10:00:00+02:00' }, token)
+    expect(until.body.expires_at).toBe('2090-06-01T08:00:00.000Z')
+    const past = await create({ name: 'Past', expires_at: new Date(Date.now() - 1).toISOString() }, token)
+    expect([past.status, past.body.errors[0]]).toMatchObject([400, { code: 'in_past', pointer: '#/expires_at' }])
+    for (const expires_at of ['2090-06-01T10:00:00', '2090-06-01', '2090-02-30T00:00:00Z', '9999-12-31T23:59:59-14:00'])
+      expect([expires_at, (await create({ name: 'x', expires_at }, token)).status]).toEqual([expires_at, 400])
+  })
+
+  it('has no scope that its maker lacks', async () => {
+    const { account } = world.people.OA
+    const writer = await seedToken(account, { scopes: ['write'] })
+    const made = await create({ name: 'Wider', scopes: ['read', 'write'] }, writer.token)
+    expect([made.status, made.body.errors?.[0]]).toMatchObject([400, { code: 'scope_not_held', pointer: '#/scopes' }])
+    const same = await create({ name: 'Same' }, writer.token)
+    expect(same.body.scopes).toEqual(['write'])
+    const reader = await create({ name: 'Reader', scopes: ['read', 'read'] }, world.people.OA.token)
+    expect(reader.body.scopes).toEqual(['read'])
+    expect((await create({ name: 'No', scopes: ['read'] }, reader.body.token)).status).toBe(403)
+  })
+
+  it('for a member is bound to the organisation', async () => {
+    const person = await givenPerson('OM', world.a)
+    const reply = await create({ name: 'Desk', member_id: person.member }, world.people.OA.token)
+    expect(reply.body).toMatchObject({ kind: 'service', organization_id: world.a.id })
+    const info = await get('/v1/auth/user-info', reply.body.token)
+    expect(info.body).toMatchObject({ id: person.account, token: { kind: 'service', id: reply.body.id } })
+    const renewed = await create({ name: 'From a bound token' }, reply.body.token)
+    expect(renewed.body.organization_id).toBe(world.a.id)
+  })
+
+  it('for a member is made by admins of the organisation alone', async () => {
+    const body = { name: 'x', member_id: world.a.member }
+    for (const role of ['OM', 'OV'] as const) {
+      const reply = await create(body, world.people[role].token)
+      expect([role, reply.status, reply.body.required_roles]).toEqual([role, 403, ['OA']])
+    }
+    for (const role of ['EA', 'EM', 'EV'] as const)
+      expect((await create(body, world.people[role].token)).status).toBeGreaterThanOrEqual(400)
+    expect((await create(body, world.stranger.token)).body.errors[0].code).toBe('does_not_exist')
+    expect((await post('/v1/auth/tokens', body)).status).toBe(201)
+    const nameless = await post('/v1/auth/tokens', { name: 'x' })
+    expect([nameless.status, nameless.body.errors[0].pointer]).toEqual([400, '#/member_id'])
+  })
+
+  it('made in one organisation opens nothing of another, though its owner is an admin there', async () => {
+    const person = await givenPerson('OV', world.a)
+    await seedMember(person.account, { organization: world.b.id, role: 'admin' })
+    await seedMember(person.account, { organization: world.b.id, edition: world.b.editions[0].id, role: 'admin' })
+    const { token } = (await create({ name: 'Bound', member_id: person.member }, world.people.OA.token)).body
+    const info = await get('/v1/auth/user-info', token)
+    expect(info.body.organizations.map((one: { id: string }) => one.id)).toEqual([world.a.id])
+    expect(info.text).not.toContain(world.b.id)
+    for (const path of [
+      `/v1/organizations/${world.b.id}`,
+      `/v1/organizations/${world.b.id}/members`,
+      `/v1/editions/${world.b.editions[0].id}`,
+      `/v1/orders/${world.b.editions[0].order}`,
+      `/v1/user/${world.b.editions[0].user}`,
+    ])
+      expect([path, [403, 404].includes(await statusWith(token, path))]).toEqual([path, true])
+    for (const path of [
+      '/v1/organizations',
+      '/v1/events',
+      '/v1/editions',
+      '/v1/user',
+      `/v1/orders?organization_id=${world.b.id}`,
+      '/v1/auth/tokens',
+    ]) {
+      const reply = await get(path, token)
+      for (const id of [world.b.id, world.b.event, world.b.editions[0].id, world.b.editions[0].user])
+        expect([path, reply.text.includes(id)]).toEqual([path, false])
+    }
+    const written = await post('/v1/events', { organization_id: world.b.id, name: 'x' }, token)
+    expect(written.status).toBeGreaterThanOrEqual(400)
+    const strangers = await create({ name: 'x', member_id: world.b.member }, token)
+    expect(strangers.status).toBeGreaterThanOrEqual(400)
+    const personal = await seedToken(person.account)
+    expect(await statusWith(personal.token, `/v1/organizations/${world.b.id}`)).toBe(200)
+    const seen = await get('/v1/auth/tokens', token)
+    expect(seen.text).not.toContain(personal.id)
+    expect((await remove(`/v1/auth/tokens/${personal.id}`, token)).status).toBe(404)
+  })
+})
+
+describe('listAccessTokens', () => {
+  it("shows the caller's own that still work", async () => {
+    const person = await givenPerson('OV', world.a)
+    const shown = await seedToken(person.account)
+    const gone = await seedToken(person.account, { revoked_at: 1 })
+    const old = await seedToken(person.account, { expires_at: Date.now() - 1 })
+    const reply = await get('/v1/auth/tokens', person.token)
+    const ids = reply.body.results.map((one: { id: string }) => one.id)
+    expect(ids.toSorted()).toEqual([person.tokenId, shown.id].toSorted())
+    for (const hidden of [gone.id, old.id, world.people.OA.tokenId]) expect(ids).not.toContain(hidden)
+  })
+})
+
+describe('revokeAccessToken', () => {
+  it('takes effect at once and for good', async () => {
+    const { account, token } = world.people.OM
+    const victim = await seedToken(account)
+    expect(await statusWith(victim.token)).toBe(200)
+    expect((await remove(`/v1/auth/tokens/${victim.id}`, token)).status).toBe(204)
+    expect(await statusWith(victim.token)).toBe(401)
+    const first = (await stored(victim.id))?.['revoked_at']
+    expect((await remove(`/v1/auth/tokens/${victim.id}`, token)).status).toBe(204)
+    expect((await stored(victim.id))?.['revoked_at']).toBe(first)
+  })
+
+  it('ends the token that asks for it', async () => {
+    const own = await seedToken(world.people.OV.account)
+    expect((await remove(`/v1/auth/tokens/${own.id}`, own.token)).status).toBe(204)
+    expect(await statusWith(own.token)).toBe(401)
+  })
+
+  it('lets an admin end the tokens of the organisation, and see no others', async () => {
+    const person = await givenPerson('OV', world.a)
+    const bound = await seedToken(person.account, { organization: world.a.id })
+    for (const role of ['OM', 'EA'] as const)
+      expect((await remove(`/v1/auth/tokens/${bound.id}`, world.people[role].token)).status).toBe(404)
+    expect((await remove(`/v1/auth/tokens/${bound.id}`, world.stranger.token)).status).toBe(404)
+    expect((await remove(`/v1/auth/tokens/${bound.id}`, world.people.OA.token)).status).toBe(204)
+    expect(await statusWith(bound.token)).toBe(401)
+    expect((await remove(`/v1/auth/tokens/${person.tokenId}`, world.people.OA.token)).status).toBe(404)
+    expect(await statusWith(person.token)).toBe(200)
+  })
+})
+
+describe('getUserInfo', () => {
+  it('tells who calls and what they reach', async () => {
+    const email = `anna-${next()}@example.test`
+    const account = await seedAccount(email)
+    await seedMember(account, { organization: world.a.id, role: 'manager' })
+    await seedMember(account, { organization: world.b.id, edition: world.b.editions[1].id, role: 'viewer' })
+    const { token, id } = await seedToken(account, { name: 'Mine' })
+    const { body } = await get('/v1/auth/user-info', token)
+    expect(body).toMatchObject({
+      id: account,
+      email,
+      full_name: 'Mette Holm',
+      is_superuser: false,
+      token: { id, kind: 'personal', name: 'Mine', scopes: ['read', 'write'] },
+      editions_count: 3,
+    })
+    const organizations = Object.fromEntries(
+      body.organizations.map((one: { id: string; role: string }) => [one.id, one.role]),
+    )
+    expect(organizations).toEqual({ [world.a.id]: 'manager', [world.b.id]: null })
+    const editions = Object.fromEntries(
+      body.editions.map((one: { id: string; role: string; source: string }) => [
+        one.id,
+        `${one.role} by ${one.source}`,
+      ]),
+    )
+    expect(editions).toEqual({
+      [world.a.editions[0].id]: 'manager by organization',
+      [world.a.editions[1].id]: 'manager by organization',
+      [world.b.editions[1].id]: 'viewer by edition',
+    })
+  })
+
+  it('tells the stronger of two roles in an edition', async () => {
+    const account = await seedAccount()
+    await seedMember(account, { organization: world.a.id, role: 'viewer' })
+    await seedMember(account, { organization: world.a.id, edition: world.a.editions[0].id, role: 'admin' })
+    const { token } = await seedToken(account)
+    const { body } = await get('/v1/auth/user-info', token)
+    const shown = body.editions.find((one: { id: string }) => one.id === world.a.editions[0].id)
+    expect(shown).toMatchObject({ role: 'admin', source: 'edition' })
+  })
+
+  it('notes when a token was used, now and then', async () => {
+    const { token, id } = await seedToken(world.people.OV.account)
+    await env.DB.prepare('update access_tokens set last_used_at = null where id = ?').bind(id).run()
+    const before = Date.now()
+    await get('/v1/auth/user-info', token)
+    await expect.poll(async () => (await stored(id))?.['last_used_at']).toBeGreaterThanOrEqual(before)
+    const first = (await stored(id))?.['last_used_at']
+    await get('/v1/auth/user-info', token)
+    expect((await stored(id))?.['last_used_at']).toBe(first)
+  })
+
+  it('takes the word Bearer in any case', async () => {
+    const { token } = world.people.OV
+    const reply = await call('/v1/auth/user-info', { token: null, headers: { authorization: `bearer  ${token} ` } })
+    expect(reply.status).toBe(200)
+  })
+})

@@ -1,0 +1,252 @@
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { call, callWith } from '../support/api.ts'
+import { brokenDatabase, refusingLimiter, spiedSessions, watchedDatabase } from '../support/bindings.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+describe('paths and methods', () => {
+  it('ask for a token before they tell what exists', async () => {
+    for (const path of ['/v1/nothing', '/v1/organizations/x/nothing', '/v1', '/v1/'])
+      expect([path, (await call(path, { token: null })).status]).toEqual([path, 401])
+    const wrongMethod = await call('/v1/organizations', { method: 'DELETE', token: null })
+    expect([wrongMethod.status, wrongMethod.headers.get('allow')]).toEqual([401, null])
+  })
+
+  it('answer 404 where nothing is', async () => {
+    for (const path of [
+      '/v1/nothing',
+      '/v1/organizations/x/nothing',
+      '/v1',
+      '/v1/organizations//members',
+      '/v1/%E0%A4%A',
+    ]) {
+      const reply = await call(path)
+      expect([path, reply.status, reply.body.code]).toEqual([path, 404, 'not_found'])
+    }
+    expect((await call('/elsewhere', { token: null })).body.code).toBe('not_found')
+  })
+
+  it('answer 405 with the methods that a path has', async () => {
+    const cases: [string, string, string][] = [
+      ['DELETE', '/v1/organizations', 'GET, HEAD, POST'],
+      ['PUT', `/v1/organizations/${world.a.id}`, 'GET, HEAD, PATCH'],
+      ['POST', '/v1/auth/user-info', 'GET, HEAD'],
+      ['GET', `/v1/auth/tokens/${world.people.OA.tokenId}`, 'DELETE'],
+      ['POST', '/v1/auth/user-info/', 'GET, HEAD'],
+    ]
+    for (const [method, path, allow] of cases) {
+      const reply = await call(path, { method })
+      expect([path, reply.status, reply.body.code, reply.headers.get('allow')]).toEqual([
+        path,
+        405,
+        'method_not_allowed',
+        allow,
+      ])
+    }
+  })
+
+  it('may end with a slash', async () => {
+    const plain = await call(`/v1/organizations/${world.a.id}`)
+    const slashed = await call(`/v1/organizations/${world.a.id}/`)
+    expect([slashed.status, slashed.text]).toEqual([200, plain.text])
+    const made = await call('/v1/events/', { body: { organization_id: world.a.id, name: 'Slash' } })
+    expect(made.status).toBe(201)
+  })
+
+  it('answer HEAD as GET without the body', async () => {
+    const path = `/v1/organizations/${world.a.id}`
+    const get = await call(path)
+    const head = await call(path, { method: 'HEAD' })
+    expect([head.status, head.text, head.headers.get('etag')]).toEqual([200, '', get.headers.get('etag')])
+    expect(head.headers.get('content-type')).toBe('application/json')
+    expect((await call(path, { method: 'HEAD', token: null })).status).toBe(401)
+    expect((await call('/v1/organizations/x', { method: 'HEAD' })).status).toBe(404)
+  })
+})
+
+describe('every answer', () => {
+  it('carries the request id that was sent, or a new one', async () => {
+    expect(
+      (await call('/v1/auth/user-info', { headers: { 'x-request-id': 'my.id-1' } })).headers.get('x-request-id'),
+    ).toBe('my.id-1')
+    for (const odd of ['a b', 'x'.repeat(65), '<script>'])
+      expect(
+        (await call('/v1/auth/user-info', { headers: { 'x-request-id': odd } })).headers.get('x-request-id'),
+      ).toMatch(/^req_/)
+  })
+
+  it('forbids browsers to guess, to frame and to keep', async () => {
+    for (const [path, status] of [
+      ['/v1/auth/user-info', 200],
+      ['/v1/nothing', 404],
+      ['/v1/auth/tokens/x', 405],
+    ] as const) {
+      const { headers, status: answered } = await call(path)
+      expect(answered).toBe(status)
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('x-frame-options')).toBe('SAMEORIGIN')
+      expect(headers.get('strict-transport-security')).toContain('max-age=')
+      expect(headers.get('referrer-policy')).toBe('no-referrer')
+      expect(headers.get('cache-control')).toMatch(/^private|^no-store/)
+      expect(headers.get('x-powered-by')).toBeNull()
+    }
+  })
+})
+
+describe('browsers', () => {
+  const origin = 'https://app.example'
+  const bindings = { CORS_ORIGINS: `https://other.example, ${origin}` }
+  const preflight = (from: string, more: object = bindings) =>
+    callWith(more, '/v1/organizations', {
+      method: 'OPTIONS',
+      token: null,
+      headers: { origin: from, 'access-control-request-method': 'PATCH', 'access-control-request-headers': 'if-match' },
+    })
+
+  it('of a configured origin may call and read the headers they need', async () => {
+    const allowed = await preflight(origin)
+    expect(allowed.status).toBe(204)
+    expect(allowed.headers.get('access-control-allow-origin')).toBe(origin)
+    expect(allowed.headers.get('access-control-allow-methods')).toContain('PATCH')
+    for (const header of ['Authorization', 'If-Match', 'Idempotency-Key', 'X-D1-Bookmark'])
+      expect(allowed.headers.get('access-control-allow-headers')).toContain(header)
+    for (const path of ['/v1/organizations', '/v1/nothing']) {
+      const reply = await callWith(bindings, path, { headers: { origin } })
+      expect(reply.headers.get('access-control-allow-origin')).toBe(origin)
+      expect(reply.headers.get('vary')).toMatch(/origin/i)
+      for (const header of ['ETag', 'Link', 'Location', 'Retry-After', 'X-Request-Id'])
+        expect(reply.headers.get('access-control-expose-headers')).toContain(header)
+    }
+    const refused = await callWith(bindings, '/v1/organizations', { token: null, headers: { origin } })
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, origin])
+  })
+
+  it('of other origins may not', async () => {
+    for (const from of [
+      'https://evil.example',
+      'null',
+      'https://app.example.evil.example',
+      'http://app.example',
+      'http://localhost:3000',
+    ]) {
+      expect([from, (await preflight(from)).headers.get('access-control-allow-origin')]).toEqual([from, null])
+      const reply = await callWith(bindings, '/v1/organizations', { headers: { origin: from } })
+      expect(reply.headers.get('access-control-allow-origin')).toBeNull()
+    }
+    expect((await preflight('', { CORS_ORIGINS: '' })).headers.get('access-control-allow-origin')).toBeNull()
+  })
+
+  it('of the same machine may in development only', async () => {
+    const local = 'http://localhost:5173'
+    const development = { CORS_ORIGINS: '', ENVIRONMENT: 'development' }
+    expect((await preflight(local, development)).headers.get('access-control-allow-origin')).toBe(local)
+    expect(
+      (await preflight('http://localhost.evil.example', development)).headers.get('access-control-allow-origin'),
+    ).toBeNull()
+    expect((await preflight(local, { CORS_ORIGINS: '' })).headers.get('access-control-allow-origin')).toBeNull()
+  })
+})
+
+describe('the rate limit', () => {
+  it('refuses with the time to wait, by token', async () => {
+    const { bindings, keys } = refusingLimiter()
+    const reply = await callWith(bindings, '/v1/organizations', { token: world.people.OA.token })
+    expect([reply.status, reply.body.code]).toEqual([429, 'rate_limited'])
+    expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(reply.headers.get('ratelimit-policy')).toBe('"default";q=600;w=60')
+    await callWith(bindings, '/v1/organizations')
+    expect(keys).toEqual([world.people.OA.tokenId, 'root'])
+  })
+
+  it('is announced on every other answer, and is off at 0', async () => {
+    const policy = async (more: object) => (await callWith(more, '/v1/auth/user-info')).headers.get('ratelimit-policy')
+    expect(await policy({ RATE_LIMIT_PER_MINUTE: '42' })).toBe('"default";q=42;w=60')
+    const { bindings } = refusingLimiter()
+    expect(await policy({ ...bindings, RATE_LIMIT_PER_MINUTE: '0' })).toBeNull()
+  })
+
+  it('does not count who has no token', async () => {
+    const { bindings, keys } = refusingLimiter()
+    expect((await callWith(bindings, '/v1/organizations', { token: null })).status).toBe(401)
+    expect(keys).toEqual([])
+  })
+})
+
+describe('failures', () => {
+  it('of ours are logged whole and answered without a word about them', async () => {
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const bindings = brokenDatabase('D1_ERROR: no such table: secret_table: SQLITE_ERROR')
+    for (const token of [undefined, world.people.OA.token]) {
+      const reply = await callWith(bindings, '/v1/organizations', {
+        ...(token ? { token } : {}),
+        headers: { 'x-request-id': 'failing' },
+      })
+      expect([reply.status, reply.body.code, reply.body.request_id]).toEqual([500, 'internal_error', 'failing'])
+      expect(reply.text).not.toMatch(/secret|D1|SQL|at /)
+    }
+    expect(logged).toHaveBeenCalledTimes(2)
+    expect(logged.mock.calls[0]?.[0]).toContain('secret_table')
+    expect(logged.mock.calls[0]?.[0]).toContain('failing')
+  })
+
+  it('that pass by themselves ask to try again', async () => {
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const messages = ['D1_ERROR: Network connection lost.', 'D1_ERROR: D1 DB is overloaded. Too many requests queued.']
+    for (const message of messages)
+      for (const request of [{}, { token: world.people.OA.token }, { body: { name: 'x' } }]) {
+        const reply = await callWith(brokenDatabase(message), '/v1/organizations', request)
+        expect([reply.status, reply.body.code]).toEqual([503, 'overloaded'])
+        expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
+      }
+    expect(logged.mock.calls[0]?.[0]).toContain('Network connection lost')
+  })
+
+  it('show in the health of the service', async () => {
+    expect((await call('/healthz', { token: null })).body).toEqual({ status: 'ok', database: 'reached' })
+    const ill = await callWith(brokenDatabase('D1_ERROR: gone'), '/healthz', { token: null })
+    expect([ill.status, ill.body.status]).toEqual([503, 'unavailable'])
+  })
+})
+
+describe('x-d1-bookmark', () => {
+  it('comes with answers and is honoured on reads', async () => {
+    const made = await call('/v1/events', { body: { organization_id: world.a.id, name: 'Bookmark' } })
+    const bookmark = made.headers.get('x-d1-bookmark') ?? ''
+    expect(bookmark).toMatch(/^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/)
+    const { bindings, asked } = spiedSessions()
+    const read = await callWith(bindings, '/v1/events', { headers: { 'x-d1-bookmark': bookmark } })
+    expect(read.status).toBe(200)
+    expect(read.headers.get('x-d1-bookmark')).toBeTruthy()
+    expect(asked).toEqual(['first-primary', bookmark])
+  })
+
+  it('is ignored when it is none, and for writes, which go to the primary', async () => {
+    const { bindings, asked } = spiedSessions()
+    await callWith(bindings, '/v1/events', { headers: { 'x-d1-bookmark': 'first-primary' } })
+    expect(asked).toEqual(['first-primary', 'first-unconstrained'])
+    asked.length = 0
+    await callWith(bindings, '/v1/events', { body: { organization_id: world.a.id, name: 'Written' } })
+    expect(asked).toEqual(['first-primary'])
+  })
+})
+
+describe('a token', () => {
+  it('that is mistyped costs no query', async () => {
+    const statements: string[] = []
+    const bindings = watchedDatabase((sql) => statements.push(sql))
+    const { token } = world.people.OA
+    const typo = token.slice(0, -8) + (token.at(-8) === 'a' ? 'b' : 'a') + token.slice(-7)
+    for (const odd of [typo, 'x', `${token}x`, token.toUpperCase()])
+      expect((await callWith(bindings, '/v1/auth/user-info', { token: odd })).status).toBe(401)
+    expect(statements).toEqual([])
+    expect((await callWith(bindings, '/v1/auth/user-info', { token })).status).toBe(200)
+    expect(statements.length).toBeGreaterThan(0)
+  })
+})

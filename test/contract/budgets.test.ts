@@ -1,0 +1,110 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Operation } from '../../src/http/operation.ts'
+import { type Cost, costOf } from '../support/cost.ts'
+import { callerOf, implemented, lists, make, sampleOf, send } from '../support/operations.ts'
+import { orderingsOf } from '../support/schema.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+/**
+ * The most that an operation's sample may cost at the database, the look-up of the caller included. D1 bills rows read
+ * and written and allows so many statements a request: a number goes up by a decision, never by accident.
+ */
+const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number }> = {
+  getUserInfo: { queries: 2, rows_read: 24, rows_written: 0 },
+  listAccessTokens: { queries: 3, rows_read: 9, rows_written: 0 },
+  createAccessToken: { queries: 3, rows_read: 6, rows_written: 3 },
+  revokeAccessToken: { queries: 3, rows_read: 6, rows_written: 1 },
+  listOrganizations: { queries: 3, rows_read: 12, rows_written: 0 },
+  createOrganization: { queries: 1, rows_read: 0, rows_written: 5 },
+  getOrganization: { queries: 2, rows_read: 6, rows_written: 0 },
+  updateOrganization: { queries: 4, rows_read: 7, rows_written: 4 },
+  listOrganizationMembers: { queries: 4, rows_read: 36, rows_written: 0 },
+  addOrganizationMember: { queries: 6, rows_read: 8, rows_written: 6 },
+  removeOrganizationMember: { queries: 5, rows_read: 9, rows_written: 1 },
+  listEvents: { queries: 3, rows_read: 13, rows_written: 0 },
+  createEvent: { queries: 3, rows_read: 5, rows_written: 3 },
+  listEditions: { queries: 3, rows_read: 19, rows_written: 0 },
+  createEdition: { queries: 4, rows_read: 7, rows_written: 3 },
+  getEditionMeta: { queries: 2, rows_read: 43, rows_written: 0 },
+  getEdition: { queries: 2, rows_read: 8, rows_written: 0 },
+  updateEdition: { queries: 6, rows_read: 14, rows_written: 1 },
+  listOrders: { queries: 3, rows_read: 12, rows_written: 0 },
+  getOrder: { queries: 3, rows_read: 21, rows_written: 0 },
+  getPurchase: { queries: 2, rows_read: 12, rows_written: 0 },
+  listUsers: { queries: 3, rows_read: 16, rows_written: 0 },
+  getUser: { queries: 2, rows_read: 12, rows_written: 0 },
+  updateUser: { queries: 5, rows_read: 12, rows_written: 5 },
+  importExternalOrders: { queries: 18, rows_read: 34, rows_written: 38 },
+}
+
+/**
+ * Rows read for each further row of a list: 1 is the count alone. More where the count looks at a second table, and
+ * for orders without an index, which are few rows by nature.
+ */
+const growth: Record<string, Record<string, number>> = {
+  // The rows are memberships of the caller, whom the look-up reads too.
+  listOrganizations: { '': 8, created: 8, modified: 8, name: 8 },
+  listAccessTokens: { name: 3 },
+  listOrganizationMembers: { role: 3 },
+  listEditions: { modified: 3, start_date: 3, end_date: 3, name: 3 },
+  // An edition's customers are counted through user_editions.
+  listUsers: { '': 2, email: 2, phone_number: 2, date_joined: 2, last_seen: 2 },
+}
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+it('of all operations are known', () => {
+  const ids = implemented.map(({ id }) => id)
+  expect(ids.filter((id) => !budgets[id])).toEqual([])
+  expect(Object.keys(budgets).filter((id) => !ids.includes(id))).toEqual([])
+})
+
+describe.each(implemented.map((operation) => [operation.id, operation] as const))('%s', (id, operation) => {
+  it('costs no more than its budget', async () => {
+    const caller = callerOf(operation, world)
+    const reply = await send(operation, await make(operation, world, caller), { token: caller.token })
+    expect(reply.status).toBe(operation.status)
+    const cost = costOf(reply)
+    const budget = budgets[id]
+    for (const key of ['queries', 'rows_read', 'rows_written'] as const)
+      expect([key, cost[key]]).toEqual([key, Math.min(cost[key], budget?.[key] ?? 0)])
+  })
+
+  it.runIf(operation.method === 'get')('reads in a handful of statements', () => {
+    const parent = lists.includes(operation) && operation.path.includes('{') ? 1 : 0
+    expect(budgets[id]?.queries).toBeLessThanOrEqual(3 + parent)
+    expect(budgets[id]?.rows_written).toBe(0)
+  })
+})
+
+const extra = 200
+const sized = (operation: Operation) => 'page_size' in ((operation.query as unknown as { shape: object }).shape ?? {})
+
+async function firstPage(operation: Operation, ordering: string): Promise<number> {
+  const sample = await make(operation, world, world.people.OA)
+  const query = { ...sample.query, ...(ordering ? { ordering } : {}), ...(sized(operation) ? { page_size: '3' } : {}) }
+  const reply = await send(operation, { ...sample, query }, { token: world.people.OA.token })
+  expect(reply.status).toBe(200)
+  return costOf(reply).rows_read
+}
+
+describe.each(lists.map((operation) => [operation.id, operation] as const))('%s', (id, operation) => {
+  it('reads the rows of its first page, however long it is', async () => {
+    const { fill } = sampleOf(operation)
+    if (!fill) throw new Error(`the sample of ${id} fills no list`)
+    const orderings = ['', ...orderingsOf(operation).flatMap((key) => [key, `-${key}`])]
+    // Full pages before and after, so that they differ in the number of rows beyond them alone.
+    await fill(world, sized(operation) ? 4 : 101)
+    const before: Record<string, number> = {}
+    for (const ordering of orderings) before[ordering] = await firstPage(operation, ordering)
+    await fill(world, extra)
+    for (const ordering of orderings) {
+      const grown = (await firstPage(operation, ordering)) - (before[ordering] ?? 0)
+      const allowed = (growth[id]?.[ordering.replace('-', '')] ?? 1) * extra + 2
+      expect([ordering, Math.max(grown, allowed)]).toEqual([ordering, allowed])
+    }
+  })
+})

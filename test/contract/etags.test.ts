@@ -1,0 +1,104 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Operation } from '../../src/http/operation.ts'
+import { call, type Reply } from '../support/api.ts'
+import { dump } from '../support/dump.ts'
+import { callerOf, implemented, lists, make, pathOf, send, writes } from '../support/operations.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+const byId = (operations: readonly Operation[]) => operations.map((operation) => [operation.id, operation] as const)
+const etagOf = (reply: Reply): string => reply.headers.get('etag') ?? ''
+
+const details = implemented.filter((operation) => operation.method === 'get' && !lists.includes(operation))
+
+/** Writes of one existing resource, which `If-Match` can guard. */
+const changes = writes.filter((operation) => operation.path.includes('{') && operation.status !== 201)
+
+/** The operation that reads what a write changes: the same path. */
+const readerOf = (operation: Operation): Operation | undefined =>
+  details.find((reader) => reader.path === operation.path)
+
+describe.each(byId(details))('%s', (_, operation) => {
+  it('has an ETag, by which a client need not fetch again', async () => {
+    const caller = callerOf(operation, world)
+    const sample = await make(operation, world, caller)
+    const ask = (headers: Record<string, string>) => send(operation, sample, { token: caller.token, headers })
+    const first = await ask({})
+    expect(etagOf(first)).toMatch(/^"[\w-]+"$/)
+    expect(first.headers.get('cache-control')).toMatch(/^private/)
+    for (const known of [etagOf(first), `W/${etagOf(first)}`, `"other", ${etagOf(first)}`, '*']) {
+      const reply = await ask({ 'if-none-match': known })
+      expect([known, reply.status, reply.text, etagOf(reply)]).toEqual([known, 304, '', etagOf(first)])
+    }
+    expect((await ask({ 'if-none-match': '"other"' })).status).toBe(200)
+  })
+})
+
+describe.each(byId(changes))('%s', (_, operation) => {
+  it('happens only to the state that If-Match names', async () => {
+    const caller = callerOf(operation, world)
+    const sample = await make(operation, world, caller)
+    const ask = (ifMatch: string) => send(operation, sample, { token: caller.token, headers: { 'if-match': ifMatch } })
+    const before = await dump()
+    for (const stale of ['"stale"', 'W/"stale"', '""', 'x', '"a", "b"']) {
+      const reply = await ask(stale)
+      expect([stale, reply.status, reply.body?.code]).toEqual([stale, 412, 'precondition_failed'])
+    }
+    expect(await dump()).toEqual(before)
+    const reader = readerOf(operation)
+    const read = reader && (await call(pathOf(reader, { path: sample.path ?? {} }), { token: caller.token }))
+    const reply = await ask(read ? `"other", ${etagOf(read)}` : '*')
+    expect(reply.status === operation.status || reply.text).toBe(true)
+    if (!read || !reader) return
+    const now = await call(pathOf(reader, { path: sample.path ?? {} }), { token: caller.token })
+    expect(etagOf(now)).not.toBe(etagOf(read))
+    if (operation.method === 'patch') expect(etagOf(reply)).toBe(etagOf(now))
+    expect((await ask(etagOf(read))).status).toBe(412)
+  })
+
+  it('takes * for any state', async () => {
+    const caller = callerOf(operation, world)
+    const sample = await make(operation, world, caller)
+    const reply = await send(operation, sample, { token: caller.token, headers: { 'if-match': '*' } })
+    expect(reply.status === operation.status || reply.text).toBe(true)
+  })
+})
+
+describe.each(byId(changes.filter(({ method }) => method === 'patch')))('%s', (_, operation) => {
+  it('loses nothing of changes of different fields at the same time', async () => {
+    const caller = callerOf(operation, world)
+    const sample = await make(operation, world, caller)
+    const reader = readerOf(operation)
+    if (!reader) return
+    const fields = Object.entries(sample.body ?? {})
+    const replies = await Promise.all(
+      fields.map(([name, value]) => send(operation, { ...sample, body: { [name]: value } }, { token: caller.token })),
+    )
+    const now = await call(pathOf(reader, { path: sample.path ?? {} }), { token: caller.token })
+    for (const [index, reply] of replies.entries()) {
+      const [name = '', value] = fields[index] ?? []
+      if (reply.status === 409) {
+        expect([reply.body.code, Number(reply.headers.get('retry-after')) > 0]).toEqual(['write_conflict', true])
+        continue
+      }
+      expect([name, reply.status === 200 || reply.text]).toEqual([name, true])
+      expect([name, now.body[name]]).toEqual([name, value])
+    }
+    expect(replies.filter(({ status }) => status === 200).length).toBeGreaterThan(1)
+  })
+})
+
+describe('organisations of the same name made at the same time', () => {
+  it('get a slug each', async () => {
+    const replies = await Promise.all(
+      Array.from({ length: 5 }, () => call('/v1/organizations', { body: { name: 'Ærlig Fest' } })),
+    )
+    expect(replies.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201])
+    const slugs = replies.map(({ body }) => body.slug as string).toSorted()
+    expect(slugs).toEqual(['aerlig-fest', 'aerlig-fest-2', 'aerlig-fest-3', 'aerlig-fest-4', 'aerlig-fest-5'])
+  })
+})

@@ -1,0 +1,53 @@
+import { env } from 'cloudflare:workers'
+
+/** The database, telling of every statement that is prepared. */
+export function watchedDatabase(onStatement: (sql: string) => void): { DB: D1Database } {
+  const watch = (session: D1DatabaseSession) => ({
+    prepare: (sql: string) => {
+      onStatement(sql)
+      return session.prepare(sql)
+    },
+    batch: (statements: D1PreparedStatement[]) => session.batch(statements),
+    getBookmark: () => session.getBookmark(),
+  })
+  const DB = {
+    prepare: (sql: string) => {
+      onStatement(sql)
+      return env.DB.prepare(sql)
+    },
+    withSession: (constraint?: string) => watch(env.DB.withSession(constraint)),
+  }
+  return { DB: DB as unknown as D1Database }
+}
+
+/** A database that answers every statement with this error. */
+export function brokenDatabase(message: string): { DB: D1Database } {
+  const fail = () => Promise.reject(new Error(message))
+  const statement = { bind: () => statement, all: fail, first: fail, run: fail, raw: fail }
+  const session = { prepare: () => statement, batch: fail, getBookmark: () => null }
+  return { DB: { ...session, withSession: () => session } as unknown as D1Database }
+}
+
+/** A rate limiter that lets nobody through, and the keys that it was asked for. */
+export function refusingLimiter(): { bindings: { RATE_LIMITER: RateLimit }; keys: string[] } {
+  const keys: string[] = []
+  const RATE_LIMITER: RateLimit = {
+    limit: async ({ key }) => {
+      keys.push(key)
+      return { success: false }
+    },
+  }
+  return { bindings: { RATE_LIMITER }, keys }
+}
+
+/** The database, telling which sessions are opened. */
+export function spiedSessions(): { bindings: { DB: D1Database }; asked: (string | undefined)[] } {
+  const asked: (string | undefined)[] = []
+  const DB = {
+    withSession: (constraint?: string) => {
+      asked.push(constraint)
+      return env.DB.withSession(constraint)
+    },
+  }
+  return { bindings: { DB: DB as unknown as D1Database }, asked }
+}

@@ -1,0 +1,20 @@
+import type { Reply } from './api.ts'
+
+/** What an answer cost at the database, the look-up of its caller included. */
+export interface Cost {
+  queries: number
+  round_trips: number
+  rows_read: number
+  rows_written: number
+}
+
+export function costOf(reply: Reply): Cost {
+  const text = /db;desc="([^"]+)"/.exec(reply.headers.get('server-timing') ?? '')?.[1]
+  if (text === undefined) throw new Error('the answer does not tell its cost')
+  return Object.fromEntries(
+    text.split(' ').map((part) => {
+      const [name = '', value] = part.split('=')
+      return [name, Number(value)]
+    }),
+  ) as unknown as Cost
+}

@@ -1,0 +1,226 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { mayAnywhere, mayAt, memberRoles, reachOf, roleCodes, rolesAt, strongerRole } from '../../src/domain/access.ts'
+import type { Caller, Grant } from '../../src/domain/access.ts'
+import { fromBase64, sha256, toBase64, toHex, utf8 } from '../../src/domain/encoding.ts'
+import { pointerTo } from '../../src/domain/errors.ts'
+import { idPrefixes, newId } from '../../src/domain/ids.ts'
+import { bcp47, languageOf, languages } from '../../src/domain/languages.ts'
+import { lifecycle } from '../../src/domain/lifecycle.ts'
+import { currencies, formatMoney, maxAmountMinor, toMajor, toMinor } from '../../src/domain/money.ts'
+import { freeSlug, maxSlugLength, slugify, slugPattern } from '../../src/domain/slug.ts'
+import { isStorable } from '../../src/domain/text.ts'
+import { crc32, isWellFormedToken, mintToken } from '../../src/domain/tokens.ts'
+
+const bytes = (length: number) => crypto.getRandomValues(new Uint8Array(length))
+
+describe('tokens', () => {
+  it('are well-formed whatever the random bytes', () => {
+    fc.assert(
+      fc.property(fc.infiniteStream(fc.nat(255)), (stream) => {
+        const token = mintToken((length) => Uint8Array.from(stream.take(length)))
+        expect(token).toMatch(/^ecm_[0-9A-Za-z]{36}$/)
+        expect(isWellFormedToken(token)).toBe(true)
+      }),
+    )
+  })
+
+  it('are not any more with one character changed, added or left out', () => {
+    const character = fc.oneof(fc.constantFrom(...'0123456789abcXYZ_-'), fc.string({ minLength: 1, maxLength: 1 }))
+    fc.assert(
+      fc.property(fc.nat(39), character, (at, other) => {
+        const token = mintToken(bytes)
+        fc.pre(token[at] !== other)
+        expect(isWellFormedToken(token.slice(0, at) + other + token.slice(at + 1))).toBe(false)
+        expect(isWellFormedToken(token.slice(0, at) + token.slice(at + 1))).toBe(false)
+        expect(isWellFormedToken(token.slice(0, at) + other + token.slice(at))).toBe(false)
+      }),
+    )
+  })
+
+  it('are checked by the CRC-32 that everybody knows', () => {
+    expect(crc32('123456789')).toBe(0xcbf43926)
+    expect(crc32('')).toBe(0)
+  })
+})
+
+describe('money', () => {
+  const minor = fc.integer({ min: -maxAmountMinor, max: maxAmountMinor })
+
+  it('comes back from major units as it was', () => {
+    fc.assert(fc.property(minor, (amount) => toMinor(toMajor(amount)) === amount))
+    fc.assert(fc.property(minor, (amount) => toMinor(JSON.parse(JSON.stringify(toMajor(amount))) as number) === amount))
+  })
+
+  it('has two decimals and no more', () => {
+    for (const [major, expected] of [
+      [0.1 + 0.2, 30],
+      [1.005, null],
+      [0.001, null],
+      [19.99, 1999],
+      [1e9, 1e11],
+      [999_999_999.99, 99_999_999_999],
+      [123_456_789.015, null],
+    ] as const)
+      expect([major, toMinor(major)]).toEqual([major, expected])
+    fc.assert(
+      fc.property(minor, fc.integer({ min: 1, max: 9 }), (amount, third) => {
+        expect(toMinor(Number(`${(Math.abs(amount) / 100).toFixed(2)}${third}`))).toBeNull()
+      }),
+    )
+  })
+
+  it('is written with its sign, two decimals and its currency', () => {
+    expect([0, 5, -5, 1999, -123_456].map((amount) => formatMoney(amount, 'dkk'))).toEqual([
+      '0.00 DKK',
+      '0.05 DKK',
+      '-0.05 DKK',
+      '19.99 DKK',
+      '-1234.56 DKK',
+    ])
+    fc.assert(
+      fc.property(minor, fc.constantFrom(...currencies), (amount, currency) => {
+        expect(Math.round(Number(formatMoney(amount, currency).split(' ')[0]) * 100)).toBe(amount)
+      }),
+    )
+  })
+})
+
+describe('lifecycle', () => {
+  const names = ['a', 'b', 'c', 'd'] as const
+  const edges = fc.record(Object.fromEntries(names.map((name) => [name, fc.subarray([...names])])))
+
+  it('says the same from both ends of an edge', () => {
+    fc.assert(
+      fc.property(edges, fc.constantFrom(...names), fc.constantFrom(...names), (map, from, to) => {
+        const machine = lifecycle('a', map as Record<(typeof names)[number], (typeof names)[number][]>)
+        expect(machine.allows(from, to)).toBe(machine.targetsOf(from).includes(to))
+        expect(machine.sourcesOf(to).includes(from)).toBe(machine.allows(from, to))
+        expect(machine.isTerminal(from)).toBe(machine.targetsOf(from).length === 0)
+        expect(machine.states).toEqual([...names])
+      }),
+    )
+  })
+})
+
+describe('slug', () => {
+  const name = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), fc.string({ maxLength: 40 }))
+
+  it('is one whatever the name', () => {
+    fc.assert(
+      fc.property(name, (one) => {
+        const slug = slugify(one, 'fallback')
+        expect(slug).toMatch(slugPattern)
+        expect(slug.length).toBeLessThanOrEqual(maxSlugLength - 10)
+        expect(slugify(slug, 'fallback')).toBe(slug)
+      }),
+    )
+    expect([slugify('Ærø Sommerfest 2026!', 'x'), slugify('日本', 'x'), slugify('---', 'x')]).toEqual([
+      'aero-sommerfest-2026',
+      'x',
+      'x',
+    ])
+  })
+
+  it('is free', () => {
+    fc.assert(
+      fc.property(fc.nat(50), (count) => {
+        const taken = new Set(['a', ...Array.from({ length: count }, (_, index) => `a-${index + 2}`)])
+        expect(freeSlug('a', taken)).toBe(`a-${count + 2}`)
+        expect(freeSlug('b', taken)).toBe('b')
+      }),
+    )
+  })
+})
+
+describe('ids', () => {
+  it('sort by the time of creation and have their prefix', () => {
+    fc.assert(
+      fc.property(fc.nat(2 ** 45), fc.nat(1000), (at, later) => {
+        const [one, other] = [newId('order', at, Math.random), newId('order', at + later + 1, Math.random)]
+        expect(one < other).toBe(true)
+        expect(one).toMatch(/^ord_[0-9A-HJKMNP-TV-Z]{26}$/)
+      }),
+    )
+    for (const prefix of Object.values(idPrefixes)) expect(prefix).toMatch(/^[a-z]{3}$/)
+  })
+})
+
+describe('access', () => {
+  const grant: fc.Arbitrary<Grant> = fc.record({
+    organization_id: fc.constantFrom('o1', 'o2'),
+    edition_id: fc.constantFrom(null, 'e1', 'e2'),
+    role: fc.constantFrom(...memberRoles),
+  })
+  const callerOf = (grants: Grant[], is_superuser = false): Caller => ({
+    id: 'usr',
+    email: null,
+    is_superuser,
+    grants,
+    scopes: [],
+    credential: { kind: 'token', id: null, organization_id: null },
+  })
+  const place = fc.record({
+    organization_id: fc.constantFrom('o1', 'o2', 'o3'),
+    editions: fc.oneof(fc.constant('any' as const), fc.subarray(['e1', 'e2', 'e3'])),
+  })
+
+  it('reaches by lists what it judges by place', () => {
+    fc.assert(
+      fc.property(fc.array(grant, { maxLength: 4 }), place, fc.subarray([...roleCodes]), (grants, where, allowed) => {
+        const caller = callerOf(grants)
+        const reach = reachOf(caller, allowed)
+        if (reach.all) throw new Error('nobody here reaches everything')
+        const editions = where.editions
+        const reached =
+          reach.organizations.includes(where.organization_id) ||
+          reach.editions.some(
+            (one) =>
+              one.organization_id === where.organization_id &&
+              (editions === 'any' || editions.includes(one.edition_id ?? '')),
+          )
+        expect(mayAt(caller, allowed, where)).toBe(reached)
+        if (reached) expect(mayAnywhere(caller, allowed)).toBe(true)
+        expect(rolesAt(caller, where).length > 0).toBe(mayAt(caller, roleCodes, where))
+        expect(mayAt(callerOf([], true), [], where)).toBe(true)
+      }),
+    )
+  })
+
+  it('knows the stronger of two roles', () => {
+    expect(strongerRole('viewer', 'admin')).toBe('admin')
+    expect(strongerRole('manager', 'viewer')).toBe('manager')
+  })
+})
+
+describe('text and encodings', () => {
+  it('come back as they went', () => {
+    fc.assert(fc.property(fc.uint8Array(), (data) => toHex(fromBase64(toBase64(data))) === toHex(data)))
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary' }),
+        (one) => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(utf8(one)) === one,
+      ),
+    )
+    for (const language of languages) expect(languageOf(bcp47(language))).toBe(language)
+    expect([languageOf('sv-SE'), languageOf('DA_dk'), languageOf('de'), languageOf('')]).toEqual([
+      'se',
+      'da',
+      null,
+      null,
+    ])
+  })
+
+  it('hash as everybody does', async () => {
+    expect(toHex(await sha256('abc'))).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+  })
+
+  it('point into bodies as RFC 6901 says', () => {
+    expect(pointerTo(['blocks', 0, 'a/b~c'])).toBe('#/blocks/0/a~1b~0c')
+    expect(pointerTo([])).toBe('#')
+  })
+
+  it('are storable without NUL and half characters', () => {
+    expect(['a', '', '😀', 'a\0', '\ud83d', '\ude00'].map(isStorable)).toEqual([true, true, true, false, false, false])
+  })
+})

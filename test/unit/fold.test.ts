@@ -1,0 +1,53 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { digitsOf, fold, phoneNeedle, searchSeparator, searchText } from '../../src/domain/fold.ts'
+
+const text = fc.string({ unit: 'binary', maxLength: 30 })
+const words = fc.string({ unit: fc.constantFrom(...'aÅåØøÆæßŁłçéñİıΣσςéﬁ①ÞðĦ -'), maxLength: 12 })
+const any = fc.oneof(text, words)
+
+describe('fold', () => {
+  it('does nothing more the second time', () => {
+    fc.assert(fc.property(any, (one) => fold(fold(one)) === fold(one)))
+  })
+
+  it('does not see how accents are written, nor case', () => {
+    fc.assert(fc.property(any, (one) => fold(one.normalize('NFC')) === fold(one.normalize('NFD'))))
+    fc.assert(fc.property(words, (one) => fold(one.toUpperCase()) === fold(one.toLowerCase())))
+  })
+
+  it('finds any part of a text in it', () => {
+    fc.assert(fc.property(any, any, any, (before, part, after) => fold(before + part + after).includes(fold(part))))
+  })
+
+  it.each([
+    ['Ægir Ørsted', 'aegir orsted'],
+    ['Łódź', 'lodz'],
+    ['Straße', 'strasse'],
+    ['İstanbul ıI', 'istanbul ii'],
+    ['ΟΔΥΣΣΕΥΣ', 'οδυσσευσ'],
+    ['ﬁne ①', 'fine 1'],
+    ['a\u0000b\u001fc\n', 'abc'],
+  ])('makes %s of %s', (given, folded) => {
+    expect(fold(given)).toBe(folded)
+  })
+
+  it('keeps the fields of a search column apart', () => {
+    fc.assert(
+      fc.property(any, any, (one, other) => {
+        const column = searchText(one, null, other, undefined, '')
+        const fields = [one, other].filter((field) => field !== '').map(fold)
+        expect(column.split(searchSeparator)).toEqual(fields.length ? fields : [''])
+      }),
+    )
+  })
+})
+
+describe('phoneNeedle', () => {
+  it('takes what reads as a number for one', () => {
+    expect(phoneNeedle('+45 20 12-34')).toBe('45201234')
+    expect(phoneNeedle('(020) 123.4/5')).toBe('02012345')
+    for (const no of ['', '12', 'abc', '12 ab 34', '٣٤٥']) expect(phoneNeedle(no)).toBeNull()
+    fc.assert(fc.property(any, (one) => /^\d*$/.test(digitsOf(one))))
+  })
+})

@@ -1,0 +1,77 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Page, sortBy } from '../../src/domain/page.ts'
+import { pageLinks, pageRequest } from '../../src/http/list-query.ts'
+
+const text = fc.string({ unit: 'binary', maxLength: 20 }).filter((one) => !one.includes('\0'))
+const parameters = fc.dictionary(fc.stringMatching(/^[a-z_]{1,8}$/), text, { maxKeys: 4 }).map((record) => {
+  const { page: _, cursor: __, ...rest } = record
+  return rest
+})
+const keys = fc.array(fc.oneof(text, fc.integer()), { minLength: 1, maxLength: 4 })
+
+const pageOf = (page: number, after: Page<unknown>['after']): Page<unknown> => ({
+  rows: [],
+  count: 0,
+  page,
+  size: 10,
+  after,
+})
+
+const urlOf = (query: Record<string, string>) =>
+  new URL(`https://api.example/v1/things?${new URLSearchParams(query).toString()}`)
+
+describe('the links of a page', () => {
+  it('lead on from its last row', () => {
+    fc.assert(
+      fc.property(parameters, keys, fc.integer({ min: 1, max: 1e6 }), (query, after, page) => {
+        const { next } = pageLinks(pageOf(page, after), urlOf(query))
+        const url = new URL(next ?? '')
+        expect(pageRequest({ page: page + 1, cursor: url.searchParams.get('cursor') ?? '' }, url).after).toEqual(after)
+        for (const [name, value] of Object.entries(query)) expect(url.searchParams.get(name)).toBe(value)
+        expect(url.searchParams.get('page')).toBe(String(page + 1))
+      }),
+    )
+  })
+
+  it('are of no use for another page, order or filter', () => {
+    fc.assert(
+      fc.property(parameters, keys, text, (query, after, other) => {
+        const url = new URL(pageLinks(pageOf(1, after), urlOf(query)).next ?? '')
+        const cursor = url.searchParams.get('cursor') ?? ''
+        expect(pageRequest({ page: 3, cursor }, url).after).toBeNull()
+        url.searchParams.append('ordering', other)
+        expect(pageRequest({ page: 2, cursor }, url).after).toBeNull()
+      }),
+    )
+  })
+
+  it('lead back to the page before, and from the second to none', () => {
+    const previous = (page: number) =>
+      pageLinks(pageOf(page, null), urlOf({ a: '1', page: String(page), cursor: 'x' })).previous
+    expect([previous(1), previous(2), previous(3)]).toEqual([
+      null,
+      'https://api.example/v1/things?a=1',
+      'https://api.example/v1/things?a=1&page=2',
+    ])
+    expect(pageLinks(pageOf(5, null), urlOf({})).next).toBeNull()
+  })
+
+  it('stand any text for a cursor', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.base64String(), fc.json().map(base64Of)), (cursor) => {
+        expect(pageRequest({ page: 2, cursor }, urlOf({})).after).toBeNull()
+      }),
+    )
+  })
+})
+
+const base64Of = (json: string): string => btoa(String.fromCharCode(...new TextEncoder().encode(json)))
+
+describe('sortBy', () => {
+  it('takes what was asked for, else its own order', () => {
+    const columns = { created: 'c', name: 'n' }
+    expect(sortBy([], '-created', columns)).toEqual([{ by: 'c', desc: true }])
+    expect(sortBy([{ name: 'name', desc: false }], '-created', columns)).toEqual([{ by: 'n', desc: false }])
+  })
+})

@@ -1,0 +1,50 @@
+import { is } from 'drizzle-orm'
+import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { describe, expect, it } from 'vitest'
+import { columnsOf, tableNames } from '../support/dump.ts'
+
+const modules = (import.meta as unknown as { glob: (pattern: string, options: object) => Record<string, object> }).glob(
+  '../../src/db/schema/*.ts',
+  { eager: true },
+)
+
+const declared = Object.values(modules)
+  .flatMap((module) => Object.values(module) as unknown[])
+  .filter((value): value is SQLiteTable => is(value, SQLiteTable))
+  .map((table) => getTableConfig(table))
+
+describe('the declared tables', () => {
+  it('are the migrated ones', async () => {
+    expect(declared.map(({ name }) => name).toSorted()).toEqual(await tableNames())
+  })
+
+  it.each(declared.map((table) => [table.name, table] as const))('%s has the migrated columns', async (name, table) => {
+    const keys = table.primaryKeys.flatMap((key) => key.columns.map((column) => column.name))
+    const shape = (column: { name: string; type: string; isKey: boolean; notNull: boolean; hasDefault: boolean }) => ({
+      ...column,
+      // A key is never null, whether it says so or not.
+      notNull: column.notNull || column.isKey,
+    })
+    const wanted = table.columns.map((column) =>
+      shape({
+        name: column.name,
+        type: column.getSQLType(),
+        isKey: column.primary || keys.includes(column.name),
+        notNull: column.notNull,
+        // SQLite numbers rows by itself, without a stated default.
+        hasDefault: column.hasDefault && column.name !== 'seq',
+      }),
+    )
+    const migrated = (await columnsOf(name)).map((column) =>
+      shape({
+        name: column.name,
+        type: column.type.toLowerCase(),
+        isKey: column.pk > 0,
+        notNull: column.notnull === 1,
+        hasDefault: column.dflt_value !== null,
+      }),
+    )
+    const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1)
+    expect(wanted.toSorted(byName)).toEqual(migrated.toSorted(byName))
+  })
+})
