@@ -1,0 +1,169 @@
+import { sql } from 'drizzle-orm'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { deliveryLifecycle, type DeliveryStatus } from '../../src/domain/webhooks.ts'
+import { sweepDeliveries } from '../../src/modules/webhooks/jobs.ts'
+import { failOpenDeliveries } from '../../src/modules/webhooks/record.ts'
+import { db } from '../support/factories.ts'
+import { answers, attemptsOf, deliveriesOf, engine, givenEndpoint, happen, timesOut } from '../support/webhooks.ts'
+
+const minute = 60_000
+
+/** How one post ends: answered, or with the consumer dying before or after the receiver got it. */
+const endings = ['ok', 'ok', 'failure', 'timeout', 'retry-after', 'dies before', 'dies after'] as const
+type Ending = (typeof endings)[number]
+
+type Step =
+  | { do: 'announce'; count: number }
+  | { do: 'messages'; copies: number; endings: Ending[] }
+  | { do: 'sweep' }
+  | { do: 'wait'; minutes: number }
+  | { do: 'rotate' }
+  | { do: 'switch off' }
+  | { do: 'switch on' }
+  | { do: 'retry' }
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('announce' as const), count: fc.integer({ min: 1, max: 6 }) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('messages' as const),
+      copies: fc.integer({ min: 1, max: 3 }),
+      endings: fc.array(fc.constantFrom(...endings), { minLength: 1, maxLength: 6 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), minutes: fc.constantFrom(1, 6, 200, 2000) }) },
+  fc.constant({ do: 'sweep' as const }),
+  fc.constant({ do: 'rotate' as const }),
+  fc.constant({ do: 'switch off' as const }),
+  fc.constant({ do: 'switch on' as const }),
+  fc.constant({ do: 'retry' as const }),
+)
+
+/** One endpoint and its receiver, through which all steps go. */
+async function given() {
+  const endpoint = await givenEndpoint()
+  /** Posts that reached the receiver, by event. */
+  const received = new Map<string, number>()
+  let diedBefore = 0
+  let script: Ending[] = []
+  const machine = engine(({ headers }) => {
+    const ending = script.shift() ?? 'ok'
+    if (ending === 'dies before') {
+      diedBefore++
+      throw new Error('the consumer dies')
+    }
+    const id = headers['webhook-id'] ?? ''
+    received.set(id, (received.get(id) ?? 0) + 1)
+    switch (ending) {
+      case 'dies after':
+        throw new Error('the consumer dies')
+      case 'failure':
+        return answers(500)
+      case 'timeout':
+        return timesOut
+      case 'retry-after':
+        return answers(503, { retryAfter: '120' })
+      default:
+        return answers(200)
+    }
+  })
+  return {
+    endpoint,
+    machine,
+    received,
+    play: (next: Ending[]) => (script = [...next]),
+    diedBefore: () => diedBefore,
+  }
+}
+
+type World = Awaited<ReturnType<typeof given>>
+
+async function take(world: World, one: Step): Promise<void> {
+  const { endpoint, machine, play } = world
+  const now = machine.job.now()
+  switch (one.do) {
+    case 'announce':
+      return happen(endpoint, one.count, { now })
+    case 'messages':
+      play(one.endings)
+      await Promise.all(Array.from({ length: one.copies }, () => machine.run([endpoint.id])))
+      return void play([])
+    case 'wait':
+      return void machine.advance(one.minutes * minute)
+    case 'sweep':
+      return void (await sweepDeliveries(machine.job))
+    case 'rotate':
+      return void (await db.batch([
+        sql`update webhook_endpoints set previous_secret = secret, previous_secret_until = ${now + minute}
+          where id = ${endpoint.id}`,
+      ]))
+    case 'switch off':
+      return void (await db.batch([
+        sql`update webhook_endpoints set is_active = 0 where id = ${endpoint.id}`,
+        failOpenDeliveries([endpoint.id], now),
+      ]))
+    case 'switch on':
+      return void (await db.batch([
+        sql`update webhook_endpoints set is_active = 1, failures_in_row = 0, failing_since = null, breaker_until = null
+          where id = ${endpoint.id}`,
+      ]))
+    case 'retry':
+      return void (await db.batch([
+        sql`update webhook_deliveries set status = 'retrying', manual = 'alone', next_retry_at = ${now}
+          where endpoint_id = ${endpoint.id} and status in ('failed', 'exhausted')`,
+      ]))
+  }
+}
+
+/** At every moment: what is open is due some day, what has ended is not, and the attempts are those that were made. */
+async function check(world: World): Promise<void> {
+  const deliveries = await deliveriesOf(world.endpoint.id)
+  let unheard = 0
+  for (const delivery of deliveries) {
+    const isOpen = !['success', 'failed', 'exhausted'].includes(delivery.status)
+    expect(deliveryLifecycle.states).toContain(delivery.status as DeliveryStatus)
+    expect(delivery.next_retry_at === null, `${delivery.status} ${delivery.next_retry_at}`).toBe(!isOpen)
+    const posts = world.received.get(delivery.event_id) ?? 0
+    expect(delivery.attempts).toBeGreaterThanOrEqual(posts)
+    unheard += delivery.attempts - posts
+    const numbers = (await attemptsOf(delivery.id)).map((attempt) => attempt.number)
+    expect(new Set(numbers).size).toBe(numbers.length)
+    expect(Math.max(0, ...numbers)).toBeLessThanOrEqual(delivery.attempts)
+  }
+  expect(unheard).toBe(world.diedBefore())
+}
+
+/** Everybody is well again and time goes by: whatever is open must arrive. */
+async function settle(world: World): Promise<void> {
+  const { machine, endpoint } = world
+  for (let turn = 0; turn < 12; turn++) {
+    machine.advance(26 * 60 * minute)
+    await sweepDeliveries(machine.job)
+    await machine.run([endpoint.id])
+    await machine.run([endpoint.id], 'slow')
+  }
+}
+
+describe('webhook deliveries, whatever happens', () => {
+  it('are never lost, never posted twice for one claim, and end', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
+        const world = await given()
+        for (const one of steps) {
+          await take(world, one)
+          await check(world)
+        }
+        await take(world, { do: 'switch on' })
+        await take(world, { do: 'retry' })
+        await settle(world)
+        await check(world)
+        const deliveries = await deliveriesOf(world.endpoint.id)
+        for (const delivery of deliveries) expect([delivery.id, delivery.status]).toEqual([delivery.id, 'success'])
+        for (const delivery of deliveries) expect(world.received.get(delivery.event_id)).toBeGreaterThanOrEqual(1)
+      }),
+      { numRuns: 25, seed: 20261121 },
+    )
+  })
+})
