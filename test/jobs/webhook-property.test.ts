@@ -9,8 +9,11 @@ import { answers, attemptsOf, deliveriesOf, engine, givenEndpoint, happen, times
 
 const minute = 60_000
 
-/** How one post ends: answered, or with the consumer dying before or after the receiver got it. */
-const endings = ['ok', 'ok', 'failure', 'timeout', 'retry-after', 'dies before', 'dies after'] as const
+/**
+ * How one post ends: answered, or with the consumer dying before or after the receiver got it, or so late that its
+ * lease is over and another consumer has made the next attempt meanwhile.
+ */
+const endings = ['ok', 'ok', 'failure', 'timeout', 'retry-after', 'dies before', 'dies after', 'overtaken'] as const
 type Ending = (typeof endings)[number]
 
 type Step =
@@ -48,7 +51,7 @@ async function given() {
   const received = new Map<string, number>()
   let diedBefore = 0
   let script: Ending[] = []
-  const machine = engine(({ headers }) => {
+  const machine = engine(async ({ headers }) => {
     const ending = script.shift() ?? 'ok'
     if (ending === 'dies before') {
       diedBefore++
@@ -59,6 +62,10 @@ async function given() {
     switch (ending) {
       case 'dies after':
         throw new Error('the consumer dies')
+      case 'overtaken':
+        machine.advance(2 * minute)
+        await machine.run([endpoint.id])
+        return answers(500)
       case 'failure':
         return answers(500)
       case 'timeout':
