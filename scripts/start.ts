@@ -21,10 +21,13 @@ async function main(): Promise<void> {
     const unlimited = await startServer({ ...options, env: { ...process.env, RATE_LIMIT_PER_MINUTE: '0' } })
     await seeded(unlimited, demo).finally(unlimited.stop)
   }
-  const server = await startServer({ ...options, env: process.env, onOutput: (text) => process.stdout.write(text) })
+  let isIntroduced = false
+  const onOutput = (text: string) => isIntroduced && process.stdout.write(text)
+  const server = await startServer({ ...options, env: process.env, onOutput })
   try {
     if (wanted && !demo.is_complete) await seeded(server, demo)
     introduce(server, demo)
+    isIntroduced = true
   } catch (error) {
     await server.stop()
     throw error
@@ -46,6 +49,9 @@ function introduce(server: Server, demo: DemoState): void {
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => quit.abort())
+// npm that is killed outright passes no signal on.
+const parent = process.ppid
+const watch = setInterval(() => process.ppid !== parent && process.env['npm_lifecycle_event'] && quit.abort(), 1000)
 try {
   await main()
 } catch (error) {
@@ -53,4 +59,6 @@ try {
     console.error(error instanceof Error ? error.message : error)
     process.exitCode = 1
   }
+} finally {
+  clearInterval(watch)
 }

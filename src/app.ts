@@ -8,6 +8,7 @@ import { accessLog } from './http/middleware/access-log.ts'
 import { crossOrigin } from './http/middleware/cors.ts'
 import { rateLimit } from './http/middleware/rate-limit.ts'
 import { requestId } from './http/middleware/request-id.ts'
+import { logError } from './http/log.ts'
 import { openApiDocument } from './http/openapi.ts'
 import { answerOf } from './http/refusal.ts'
 import type { Router } from './http/router.ts'
@@ -57,8 +58,12 @@ app.get('/docs', () => docsPage())
 app.get('/docs/scalar.js', (c) => docsScript(c.env.ASSETS, c.req.url))
 
 app.use('/v1/*', async (c, next) => {
+  c.set('afterCommit', [])
   c.set('ctx', await openRequest(c))
   await next()
+  if (c.res.status < 400)
+    for (const work of c.var.afterCommit)
+      c.executionCtx.waitUntil(work().catch((error: unknown) => logError(c.var.requestId, error)))
 })
 app.use('/v1/*', rateLimit())
 for (const { hono } of routers) app.route('/', hono)

@@ -2,6 +2,7 @@ import type { Database, Statement } from './db/database.ts'
 import type { IdempotencyKey, IdempotencyStore } from './db/idempotency.ts'
 import type { Caller } from './domain/access.ts'
 import type { IdKind } from './domain/ids.ts'
+import type { WebhookPost } from './gateways/webhook-post/webhook-post.ts'
 
 export type { IdempotencyKey }
 
@@ -10,21 +11,48 @@ export interface Config {
   /** What RateLimit-Policy announces; 0 announces and enforces nothing. */
   rateLimitPerMinute: number
   rootToken: string | null
+  webhooks: {
+    /** Permits http and loopback targets. */
+    allowInsecure: boolean
+    /** Hosts that are this service. */
+    ownHosts: readonly string[]
+    /** Seconds before the second and every further attempt. */
+    schedule: readonly number[]
+  }
   oidc: { issuer: string; audience: string } | null
 }
 
-/** What every verb receives. Time, ids and randomness come from here and from nowhere else. */
-export interface Ctx {
-  caller: Caller
-  /** The primary for requests that may write; any replica for reads. */
+/** Which endpoints have something due. Fast and slow receivers have queues of their own. */
+export interface DoorbellMessage {
+  type: 'webhook.deliver'
+  endpoint_id: string
+}
+
+export interface Doorbell {
+  ring: (lane: 'fast' | 'slow', messages: readonly DoorbellMessage[], delaySeconds?: number) => Promise<void>
+}
+
+/** What background work receives, and every verb too. */
+export interface JobCtx {
   db: Database
-  requestId: string
   config: Config
   /** Milliseconds UTC. */
   now: () => number
   newId: (kind: IdKind) => string
+  doorbell: Doorbell
+  webhookPost: WebhookPost
+}
+
+/** What every verb receives. Time, ids and randomness come from here and from nowhere else. */
+export interface Ctx extends JobCtx {
+  caller: Caller
+  /** The primary for requests that may write; any replica for reads. */
+  db: Database
+  requestId: string
   randomBytes: (length: number) => Uint8Array
   idempotency: IdempotencyStore
   /** Statements that store this request's answer, for the transaction that decides it; none without an Idempotency-Key. */
   settle: (result: unknown) => Promise<Statement[]>
+  /** Work to do once the answer is out, if the request succeeded. It may be lost: a sweep makes up for it. */
+  afterCommit: (work: () => Promise<unknown>) => void
 }

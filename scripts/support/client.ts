@@ -32,12 +32,13 @@ export interface Client {
   patch: <T>(path: string, body: unknown, idempotencyKey?: string) => Promise<T>
 }
 
-const maxTries = 5
+/** Longer than the service holds the key of a request that was cut off. */
+const patienceMs = 90_000
 
 /** A client of the API at `url`. It takes absolute addresses too, as `next` has them, and waits when it is told to. */
 export function createClient(url: string, token: string): Client {
   async function call<T>(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<T> {
-    for (let tries = 1; ; tries++) {
+    for (const deadline = Date.now() + patienceMs; ;) {
       const response = await fetch(new URL(path, url), {
         method,
         headers: {
@@ -49,7 +50,7 @@ export function createClient(url: string, token: string): Client {
       })
       if (response.ok) return (await response.json()) as T
       const pause = Number(response.headers.get('retry-after'))
-      if (!pause || tries === maxTries) throw new ApiError(method, path, await problemOf(response))
+      if (!pause || Date.now() + pause * 1000 > deadline) throw new ApiError(method, path, await problemOf(response))
       await response.body?.cancel()
       await wait(pause * 1000)
     }

@@ -52,7 +52,12 @@ export async function seed(root: Client, state: DemoState, save: () => Promise<v
   async function make(step: string, path: string, body: unknown): Promise<string> {
     const known = state.made[step]
     if (known !== undefined) return known
-    const answer = await root.post<{ id: string; token?: string }>(path, body, `seed-${state.seeded_at}-${step}`)
+    const answer = await root.post<{ id: string; token?: string; failed_orders?: number }>(
+      path,
+      body,
+      `seed-${state.seeded_at}-${step}`,
+    )
+    if (answer.failed_orders) throw new Error(`${answer.failed_orders} orders of ${step} were refused.`)
     state.made[step] = answer.token ?? answer.id
     await save()
     return state.made[step]

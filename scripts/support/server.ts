@@ -27,7 +27,7 @@ interface Options {
   /** Ends the server, also while it is still starting. */
   signal?: AbortSignal
   /** What the server prints once it is ready. */
-  onOutput?: (text: string) => void
+  onOutput?: (text: string) => unknown
 }
 
 const readyWithinMs = 90_000
@@ -38,14 +38,15 @@ const everyMinute = '/cdn-cgi/handler/scheduled?cron=*+*+*+*+*'
 export async function startServer(options: Options): Promise<Server> {
   const port = await claimPort(options.port)
   const folder = resolve(root, options.stateDir)
-  const env = { ROOT_TOKEN: developmentRootToken, ...options.env }
+  const rootToken = options.env.ROOT_TOKEN || developmentRootToken
+  const env = { ...options.env, ROOT_TOKEN: rootToken }
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const common = [
     ['--config', await writeConfig(folder, env.RATE_LIMIT_PER_MINUTE)],
     ['--persist-to', folder],
     ['--env-file', await writeVariables(folder, env)],
   ].flat()
-  const wrangler = (args: string[], onOutput?: (text: string) => void): Running =>
+  const wrangler = (args: string[], onOutput?: (text: string) => unknown): Running =>
     startNode([wranglerProgram, ...args, ...common], {
       env: quiet(folder),
       signal: options.signal,
@@ -82,7 +83,7 @@ export async function startServer(options: Options): Promise<Server> {
   isReady = true
   const clock = setInterval(() => void fetch(url + everyMinute).catch(() => undefined), minuteMs)
   void running.ended.then(() => clearInterval(clock))
-  return { url, rootToken: env.ROOT_TOKEN ?? developmentRootToken, ended: running.ended, stop: running.stop }
+  return { url, rootToken, ended: running.ended, stop: running.stop }
 }
 
 /** Wrangler without questions to its makers' servers, and with what it notes down inside the state folder. */

@@ -27,7 +27,7 @@ export type Variables = Partial<Record<(typeof variables)[number], string | unde
 
 /** Secrets stay out of the process list: they go by a file that only its owner reads. */
 export async function writeVariables(folder: string, env: Variables): Promise<string> {
-  const given = variables.flatMap((name): [string, string][] => (env[name] === undefined ? [] : [[name, env[name]]]))
+  const given = variables.flatMap((name): [string, string][] => (env[name] ? [[name, env[name]]] : []))
   const lines = [['ENVIRONMENT', 'development'] as const, ...given].map(
     ([name, value]) => `${name}=${quote(name, value)}`,
   )
@@ -45,7 +45,7 @@ function quote(name: string, value: string): string {
 /** The limit of a rate limiting binding is static: another one takes a copy of the configuration. */
 export async function writeConfig(folder: string, rateLimit: string | undefined): Promise<string> {
   const original = join(root, 'wrangler.toml')
-  if (rateLimit === undefined || rateLimit === '0') return original
+  if (!rateLimit || rateLimit === '0') return original
   if (!/^[1-9]\d{0,8}$/.test(rateLimit)) throw new Error(`RATE_LIMIT_PER_MINUTE is a whole number, not ${rateLimit}.`)
   const text = replaceEach(await readFile(original, 'utf8'), [
     [/(name = "RATE_LIMITER"[^[]*?\blimit = )\d+/, `$1${rateLimit}`],

@@ -19,6 +19,10 @@ export const idPrefixes = {
   transaction: 'trx',
   user: 'usr',
   variant: 'var',
+  webhook_delivery: 'whd',
+  webhook_endpoint: 'whk',
+  webhook_event: 'evn',
+  dead_message: 'ded',
 } as const
 
 export type IdKind = keyof typeof idPrefixes

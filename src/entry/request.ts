@@ -1,26 +1,15 @@
-import type { Config, Ctx } from '../context.ts'
+import type { Ctx } from '../context.ts'
 import { Database } from '../db/database.ts'
 import { IdempotencyStore } from '../db/idempotency.ts'
 import { idFactory } from '../domain/ids.ts'
 import { oidcProvider } from '../gateways/identity/oidc.ts'
-import type { AppContext, Bindings } from '../http/env.ts'
+import { fetchPost } from '../gateways/webhook-post/fetch-post.ts'
+import type { AppContext } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { authenticate } from '../modules/auth/index.ts'
-
-export function readConfig(env: Bindings): Config {
-  const environment = env.ENVIRONMENT as Config['environment']
-  return {
-    environment: ['development', 'test'].includes(environment) ? environment : 'production',
-    rateLimitPerMinute: Number(env.RATE_LIMIT_PER_MINUTE) || 0,
-    rootToken: env.ROOT_TOKEN ?? null,
-    oidc: env.OIDC_ISSUER && env.OIDC_AUDIENCE ? { issuer: env.OIDC_ISSUER, audience: env.OIDC_AUDIENCE } : null,
-  }
-}
-
-export const randomBytes = (length: number): Uint8Array => crypto.getRandomValues(new Uint8Array(length))
-
-/** From 0 up to 1, not to be guessed. */
-const random = (): number => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32
+import { readConfig } from './config.ts'
+import { doorbellOf } from './doorbell.ts'
+import { random, randomBytes } from './random.ts'
 
 const bookmarkPattern = /^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/
 
@@ -47,6 +36,9 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
     randomBytes,
     idempotency: new IdempotencyStore(primary),
     settle: async () => [],
+    doorbell: doorbellOf(c.env),
+    webhookPost: fetchPost,
+    afterCommit: (work) => c.var.afterCommit.push(work),
   }
 }
 

@@ -1,16 +1,20 @@
-import { Database } from '../db/database.ts'
+import type { JobCtx } from '../context.ts'
 import { forgetExpiredKeys } from '../db/idempotency.ts'
-import { newMeter } from '../domain/meter.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
+import { sweepDeliveries } from '../modules/webhooks/jobs.ts'
+import { openJob } from './job.ts'
 
-type Sweep = (db: Database, now: number) => Promise<void>
+type Sweep = (job: JobCtx) => Promise<unknown>
 
 /** Each minute. A sweep takes a bounded share of what is due by the state of its rows, so a missed minute costs nothing. */
-const sweeps: Record<string, Sweep> = { 'forget-expired-keys': forgetExpiredKeys }
+const sweeps: Record<string, Sweep> = {
+  'forget-expired-keys': ({ db, now }) => forgetExpiredKeys(db, now()),
+  'webhook-deliveries': sweepDeliveries,
+}
 
 export async function scheduled(controller: ScheduledController, env: Bindings): Promise<void> {
-  const db = new Database(env.DB.withSession('first-primary'), newMeter())
+  const job = { ...openJob(env), now: () => controller.scheduledTime }
   for (const [name, sweep] of Object.entries(sweeps))
-    await sweep(db, controller.scheduledTime).catch((error: unknown) => logError(`sweep:${name}`, error))
+    await sweep(job).catch((error: unknown) => logError(`sweep:${name}`, error))
 }

@@ -11,6 +11,8 @@ export interface Variables {
   ctx: Ctx
   meter: Meter
   operationId: string | undefined
+  /** What to do once a successful answer is out. */
+  afterCommit: (() => Promise<unknown>)[]
 }
 
 export interface AppEnv {

@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Client, createClient } from './support/client.ts'
+import { account, type Home, importOrders } from './support/demo-import.ts'
+import { findOrders, followCustomer } from './support/demo-tour.ts'
+import { ordersOf, readLines } from './support/online-retail.ts'
+import { startServer } from './support/server.ts'
+
+const quit = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => quit.abort())
+
+const title = (text: string) => console.log(`\n${text}`)
+const tell = (...lines: string[]) => {
+  for (const text of lines) console.log(`  ${text}`)
+}
+
+interface Made {
+  id: string
+}
+
+/** An organisation with an event, an edition and people; answers the manager's client. */
+async function setUp(root: Client, url: string): Promise<{ manager: Client; home: Home }> {
+  const { id: organization_id } = await root.post<Made>('/v1/organizations', { name: 'Harbour Gifts' })
+  const { id: event_id } = await root.post<Made>('/v1/events', { organization_id, name: 'Christmas Market' })
+  const { id: edition_id, full_name } = await root.post<Made & { full_name: string }>('/v1/editions', {
+    organization_id,
+    event_id,
+    name: 'December 2010',
+    timezone: 'Europe/London',
+    default_country_code: '+44',
+    start_date: '2010-12-01T08:00:00Z',
+    end_date: '2010-12-24T18:00:00Z',
+  })
+  tell(`organisation Harbour Gifts, event Christmas Market, edition ${full_name}`)
+  const add = async (email: string, role: string, scopes: string[]) => {
+    const member = await root.post<Made>(`/v1/organizations/${organization_id}/members`, { email, role })
+    const { token } = await root.post<{ token: string }>('/v1/auth/tokens', {
+      name: 'demo',
+      member_id: member.id,
+      scopes,
+    })
+    tell(`${email} is ${role}, with a token for ${scopes.join(' and ')}`)
+    return createClient(url, token)
+  }
+  const manager = await add('manager@harbour.example', 'manager', ['read', 'write'])
+  await add('viewer@harbour.example', 'viewer', ['read'])
+  return { manager, home: { organization_id, edition_id } }
+}
+
+async function main(url: string, rootToken: string): Promise<void> {
+  title('An organisation and its people')
+  const { manager, home } = await setUp(createClient(url, rootToken), url)
+
+  const lines = await readLines()
+  const orders = ordersOf(lines)
+  title(`Import: ${lines.length} lines of a real shop are ${orders.length} invoices`)
+  tell(...account(await importOrders(manager, home, orders)))
+  title('The same import again makes nothing twice')
+  tell(...account(await importOrders(manager, home, orders)))
+
+  title('Lists, filters, search, pages')
+  const order = await findOrders(manager, home, tell)
+  title('One order, one purchase, its customer')
+  await followCustomer(manager, home, order, tell)
+}
+
+const stateDir = await mkdtemp(join(tmpdir(), 'event-commerce-demo-'))
+try {
+  console.log('Starting a server of its own …')
+  const server = await startServer({ port: 0, stateDir, env: {}, signal: quit.signal })
+  try {
+    await main(server.url, server.rootToken)
+    console.log('\nDone.')
+  } finally {
+    await server.stop()
+  }
+} catch (error) {
+  console.error(quit.signal.aborted ? 'Stopped.' : error instanceof Error ? error.message : error)
+  process.exitCode = 1
+} finally {
+  await rm(stateDir, { recursive: true, force: true, maxRetries: 5 })
+}

@@ -1,0 +1,92 @@
+import type { Client, Page } from './client.ts'
+import type { Home } from './demo-import.ts'
+
+interface ListedOrder {
+  id: string
+  order_number: string
+  status: string
+  amount: number
+  currency: string
+  customer_email: string
+  items_count: number
+  created: string
+}
+
+interface Order {
+  id: string
+  order_number: string
+  amount: number
+  currency: string
+  customer: { api_id: string; email: string }
+  purchases: { id: string }[]
+  transactions: { status: string; service: string; amount: number }[]
+}
+
+interface Purchase {
+  id: string
+  status: string
+  product: { name: string }
+  price_paid: number
+  vendor_code: string | null
+}
+
+type Tell = (...lines: string[]) => void
+
+const money = (amount: number, currency: string) => `${amount.toFixed(2)} ${currency.toUpperCase()}`
+
+const line = (order: ListedOrder) =>
+  `${order.order_number.padEnd(8)} ${order.status.padEnd(10)} ${money(order.amount, order.currency).padStart(12)}  ${String(order.items_count).padStart(5)} items  ${order.customer_email}`
+
+/** Finds orders in all the ways that the list has. */
+export async function findOrders(client: Client, { edition_id }: Home, tell: Tell): Promise<ListedOrder> {
+  const list = (query: Record<string, string>) =>
+    client.get<Page<ListedOrder>>(`/v1/orders?${new URLSearchParams({ edition_id, ...query }).toString()}`)
+
+  const dearest = await list({ ordering: '-amount', page_size: '3' })
+  tell(`${dearest.count} orders in the edition; the three dearest:`, ...dearest.results.map(line))
+  const cancelled = await list({ status: 'cancelled' })
+  tell(`${cancelled.count} of them cancelled:`, ...cancelled.results.map(line))
+  const after = '2010-12-01T12:30:00Z'
+  tell(`${(await list({ created_after: after })).count} created after ${after}`)
+  const [first] = dearest.results
+  if (!first) throw new Error('No order was found.')
+  const { customer_email } = first
+  tell(`${(await list({ customer_email })).count} of customer ${customer_email}`)
+  const number = first.order_number.slice(-4)
+  const found = await list({ search: number })
+  tell(
+    `${found.count} found by the search for ${number}: ${found.results.map((order) => order.order_number).join(', ')}`,
+  )
+
+  let pages = 0
+  const seen = new Set<string>()
+  for (let page: Page<ListedOrder> | null = await list({ page_size: '20', ordering: 'created' }); page;) {
+    pages++
+    for (const order of page.results) seen.add(order.id)
+    page = page.next ? await client.get<Page<ListedOrder>>(page.next) : null
+  }
+  tell(`walking by next: ${pages} pages of 20, ${seen.size} different orders`)
+  return first
+}
+
+/** Reads an order and one of its purchases, gives its customer another address and finds the orders under it. */
+export async function followCustomer(client: Client, home: Home, listed: ListedOrder, tell: Tell): Promise<void> {
+  const order = await client.get<Order>(`/v1/orders/${listed.id}`)
+  const [transaction] = order.transactions
+  tell(
+    `order ${order.order_number}: ${money(order.amount, order.currency)}, ${order.purchases.length} purchases, ` +
+      (transaction ? `payment ${transaction.status} by ${transaction.service}` : 'no payment'),
+  )
+  const [bought] = order.purchases
+  if (!bought) throw new Error('The order has no purchase.')
+  const purchase = await client.get<Purchase>(`/v1/purchases/${bought.id}`)
+  tell(
+    `purchase ${purchase.vendor_code ?? purchase.id}: ${purchase.product.name} for ` +
+      `${money(purchase.price_paid, order.currency)}, ${purchase.status}`,
+  )
+  const email = `head-office-${order.customer.email}`
+  await client.patch(`/v1/user/${order.customer.api_id}`, { email })
+  const query = new URLSearchParams({ edition_id: home.edition_id, customer_email: email })
+  const moved = await client.get<Page<ListedOrder>>(`/v1/orders?${query.toString()}`)
+  tell(`customer ${order.customer.email} is now ${email}: ${moved.count} orders found under the new address`)
+}

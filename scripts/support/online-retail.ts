@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
+import type { ExternalItem, ExternalOrder } from './external-order.ts'
+import { root } from './paths.ts'
+
+type Line = Record<
+  'InvoiceNo' | 'StockCode' | 'Description' | 'Quantity' | 'InvoiceDate' | 'UnitPrice' | 'CustomerID' | 'Country',
+  string
+>
+
+export const readLines = async (): Promise<Line[]> =>
+  parse(await readFile(join(root, 'scripts', 'data', 'online-retail-1000.csv')), { columns: true, bom: true })
+
+/** `12/1/10 8:26` in London; all of the file is of December, when London keeps UTC. */
+function instantOf(text: string): string {
+  const [, month, day, year, hour, minute] = /^(\d+)\/(\d+)\/(\d\d) (\d+):(\d\d)$/.exec(text)?.map(Number) ?? []
+  if (month !== 12 || !day || !year || hour === undefined || minute === undefined)
+    throw new Error(`${text} is no time of December.`)
+  return new Date(Date.UTC(2000 + year, month - 1, day, hour, minute)).toISOString()
+}
+
+const itemOf = (line: Line): ExternalItem => ({
+  product: line.Description,
+  quantity: Math.abs(Number(line.Quantity)),
+  unit_price: Number(line.UnitPrice),
+  vendor_code: line.StockCode,
+})
+
+/** One order an invoice, with everything as the shop wrote it down: what is odd is for the API to judge. */
+export const ordersOf = (lines: readonly Line[]): ExternalOrder[] =>
+  [...Map.groupBy(lines, (line) => line.InvoiceNo)].map(([invoice, items]) => {
+    const [first] = items as [Line]
+    return {
+      external_id: invoice,
+      order_number: invoice,
+      status: invoice.startsWith('C') ? 'cancelled' : 'completed',
+      created: instantOf(first.InvoiceDate),
+      currency: 'gbp',
+      customer: first.CustomerID ? { email: `customer-${first.CustomerID}@example.com` } : {},
+      items: items.map(itemOf),
+    }
+  })

@@ -1,0 +1,39 @@
+/** Why a destination is refused; the answer never says more than that it is. */
+export type DestinationFault = 'malformed' | 'forbidden'
+
+interface Policy {
+  /** Permits http, ports and loopback: development and tests only. */
+  allowInsecure: boolean
+  /** Hosts of this service itself. */
+  ownHosts: readonly string[]
+}
+
+const closedSuffixes = [
+  'localhost',
+  'local',
+  'internal',
+  'home.arpa',
+  'lan',
+  'onion',
+  'invalid',
+  'test',
+  'nip.io',
+  'sslip.io',
+]
+
+/** After the URL's own canonicalisation every notation of an IPv4 address is four numbers, of an IPv6 one in brackets. */
+const isIpLiteral = (host: string): boolean => host.startsWith('[') || /^\d{1,3}(\.\d{1,3}){3}$/.test(host)
+
+/** The one rule for where webhooks may go, asked at create, update, test and every attempt. Null when it may. */
+export function destinationFault(text: string, policy: Policy): DestinationFault | null {
+  if (!URL.canParse(text)) return 'malformed'
+  const url = new URL(text)
+  const host = url.hostname.toLowerCase().replace(/\.$/, '')
+  if (host === '') return 'malformed'
+  if (url.username || url.password) return 'forbidden'
+  if (policy.ownHosts.includes(host)) return 'forbidden'
+  if (policy.allowInsecure) return url.protocol === 'https:' || url.protocol === 'http:' ? null : 'forbidden'
+  if (url.protocol !== 'https:' || url.port !== '') return 'forbidden'
+  if (isIpLiteral(host) || !host.includes('.')) return 'forbidden'
+  return closedSuffixes.some((suffix) => host === suffix || host.endsWith(`.${suffix}`)) ? 'forbidden' : null
+}

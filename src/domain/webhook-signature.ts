@@ -1,0 +1,42 @@
+import { fromBase64, toBase64, utf8 } from './encoding.ts'
+
+const secretPrefix = 'whsec_'
+const secretBytes = 32
+
+export const mintSecret = (randomBytes: (length: number) => Uint8Array): string =>
+  secretPrefix + toBase64(randomBytes(secretBytes))
+
+/** One `v1,<base64>` signature of Standard Webhooks; the key is the decoded secret, the timestamp in seconds. */
+async function sign(secret: string, id: string, timestamp: number, body: string): Promise<string> {
+  const bytes = fromBase64(secret.slice(secretPrefix.length))
+  const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+  const mac = await crypto.subtle.sign('HMAC', key, utf8(`${id}.${timestamp}.${body}`))
+  return `v1,${toBase64(new Uint8Array(mac))}`
+}
+
+interface Keys {
+  secret: string
+  previous_secret: string | null
+  previous_secret_until: number | null
+}
+
+/** The headers of one attempt. After a rotation the old secret signs too, until its time is over. */
+export async function signedHeaders(
+  keys: Keys,
+  event: { id: string; payload: string },
+  now: number,
+): Promise<{ headers: Record<string, string>; primary: string }> {
+  const timestamp = Math.floor(now / 1000)
+  const primary = await sign(keys.secret, event.id, timestamp, event.payload)
+  const overlaps = keys.previous_secret !== null && (keys.previous_secret_until ?? 0) > now
+  const old =
+    overlaps && keys.previous_secret ? [await sign(keys.previous_secret, event.id, timestamp, event.payload)] : []
+  return {
+    primary,
+    headers: {
+      'webhook-id': event.id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': [primary, ...old].join(' '),
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import type { Config } from '../context.ts'
+import { standardSchedule } from '../domain/webhooks.ts'
+import type { Bindings } from '../http/env.ts'
+
+const hostOf = (url: string): string[] => (URL.canParse(url) ? [new URL(url).hostname.toLowerCase()] : [])
+
+function scheduleOf(text: string): readonly number[] {
+  const seconds = text.split(',').map((part) => Number(part.trim()))
+  return text.trim() !== '' && seconds.every((value) => Number.isFinite(value) && value >= 0)
+    ? seconds
+    : standardSchedule
+}
+
+export function readConfig(env: Bindings): Config {
+  const environment = env.ENVIRONMENT as Config['environment']
+  return {
+    environment: ['development', 'test'].includes(environment) ? environment : 'production',
+    rateLimitPerMinute: Number(env.RATE_LIMIT_PER_MINUTE) || 0,
+    rootToken: env.ROOT_TOKEN ?? null,
+    webhooks: {
+      allowInsecure: env.ALLOW_INSECURE_WEBHOOKS === '1',
+      ownHosts: hostOf(env.PUBLIC_URL),
+      schedule: scheduleOf(env.WEBHOOK_RETRY_SCHEDULE),
+    },
+    oidc: env.OIDC_ISSUER && env.OIDC_AUDIENCE ? { issuer: env.OIDC_ISSUER, audience: env.OIDC_AUDIENCE } : null,
+  }
+}

@@ -1,0 +1,45 @@
+import type { PostResult, WebhookPost } from './webhook-post.ts'
+
+const maxResponseBytes = 8192
+
+/** Reads what a receiver sends up to the limit, so that the connection can be used again; the rest is cut off. */
+async function drain(response: Response): Promise<void> {
+  const reader = response.body?.getReader()
+  if (!reader) return
+  let size = 0
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    size += part.value.byteLength
+    if (size > maxResponseBytes) return reader.cancel()
+  }
+}
+
+const errorOf = (status: number): PostResult['error'] => {
+  if (status >= 200 && status < 300) return null
+  return status >= 300 && status < 400 ? 'redirect' : 'http_error'
+}
+
+/** The timeout covers the headers and the body; redirects are answers and are not followed. */
+export const fetchPost: WebhookPost = {
+  async post({ url, headers, body, timeoutMs }) {
+    const started = performance.now()
+    const done = (result: Omit<PostResult, 'durationMs'>): PostResult => ({
+      ...result,
+      durationMs: Math.round(performance.now() - started),
+    })
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { 'content-type': 'application/json', 'user-agent': 'event-commerce-webhooks/1', ...headers },
+        body,
+        signal: AbortSignal.timeout(timeoutMs),
+      })
+      const { status } = response
+      await drain(response)
+      return done({ status, error: errorOf(status), retryAfter: response.headers.get('retry-after') })
+    } catch (error) {
+      const isTimeout = error instanceof Error && error.name === 'TimeoutError'
+      return done({ status: null, error: isTimeout ? 'timeout' : 'network_error', retryAfter: null })
+    }
+  },
+}

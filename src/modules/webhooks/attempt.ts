@@ -1,0 +1,42 @@
+import type { JobCtx } from '../../context.ts'
+import { destinationFault } from '../../domain/webhook-destination.ts'
+import { signedHeaders } from '../../domain/webhook-signature.ts'
+import { isSlow, judgeAttempt, timeoutMs, type Verdict } from '../../domain/webhooks.ts'
+import type { PostResult } from '../../gateways/webhook-post/webhook-post.ts'
+import type { Claim } from './claim.ts'
+
+/** What came of a claim. Nothing was sent where `result` is null: the destination may not be called. */
+export interface Outcome {
+  claim: Claim
+  startedAt: number
+  endedAt: number
+  result: PostResult | null
+  signature: string | null
+  verdict: Verdict
+  slow: boolean
+}
+
+/** The one way in which an attempt is made: with the endpoint's address and secrets of this moment. */
+export async function attempt(job: JobCtx, claim: Claim): Promise<Outcome> {
+  const { endpoint, event_id, payload } = claim
+  const startedAt = job.now()
+  if (destinationFault(endpoint.url, job.config.webhooks) !== null) {
+    const verdict: Verdict = { status: 'failed', step: claim.step, next: null }
+    return { claim, startedAt, endedAt: startedAt, result: null, signature: null, verdict, slow: false }
+  }
+  const { headers, primary } = await signedHeaders(endpoint, { id: event_id, payload }, startedAt)
+  const request = { url: endpoint.url, headers, body: payload, timeoutMs: timeoutMs(endpoint.timeout_seconds) }
+  const result = await job.webhookPost.post(request)
+  const endedAt = job.now()
+  const answer = { ok: result.error === null, status: result.status, retryAfter: result.retryAfter }
+  const verdict = judgeAttempt(claim, answer, job.config.webhooks.schedule, endedAt)
+  return {
+    claim,
+    startedAt,
+    endedAt,
+    result,
+    signature: primary,
+    verdict,
+    slow: isSlow(result.durationMs) || result.error === 'timeout',
+  }
+}

@@ -1,0 +1,61 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { inList } from '../../db/visibility.ts'
+import { type Manual, maxInFlight } from '../../domain/webhooks.ts'
+
+/** Longer than any request may take together with what comes after it. */
+const leaseMs = 60_000
+
+export interface ClaimedEndpoint {
+  url: string
+  secret: string
+  previous_secret: string | null
+  previous_secret_until: number | null
+  timeout_seconds: number
+}
+
+export interface Claim {
+  id: string
+  endpoint_id: string
+  event_id: string
+  /** Number of this attempt, from 1: whoever claims the delivery after us gets another. */
+  attempts: number
+  step: number
+  manual: Manual
+  payload: string
+  endpoint: ClaimedEndpoint
+}
+
+interface ClaimRow extends Omit<Claim, 'endpoint'> {
+  endpoint: string
+}
+
+/**
+ * Takes what is due of these endpoints, the oldest first: so many that an endpoint has at most four requests in
+ * flight, and one alone while it is being probed. Nobody else gets them before the lease is over.
+ */
+export const claimStatement = (job: JobCtx, endpointIds: readonly string[]): SQL<ClaimRow> => {
+  const now = job.now()
+  const due = sql`status in ('pending', 'retrying') and next_retry_at <= ${now}
+    and (lease_until is null or lease_until <= ${now})`
+  return sql<ClaimRow>`update webhook_deliveries set attempts = attempts + 1, last_attempt_at = ${now},
+      lease_until = ${now + leaseMs}, modified_at = ${now}
+    where id in (select id from (
+      select deliveries.id, row_number() over (partition by deliveries.endpoint_id order by deliveries.created_at, deliveries.id) as place,
+        iif(breaker_until is null, ${maxInFlight}, 1) - (select count(*) from webhook_deliveries as leased
+          where leased.endpoint_id = endpoints.id and leased.lease_until > ${now}) as free
+      from webhook_endpoints as endpoints join webhook_deliveries as deliveries on deliveries.id in (
+        select id from webhook_deliveries where endpoint_id = endpoints.id and ${due}
+        order by created_at, id limit ${maxInFlight})
+      where ${inList(sql`endpoints.id`, endpointIds)} and is_active = 1
+        and (breaker_until is null or breaker_until <= ${now})
+    ) where place <= free)
+    returning id, endpoint_id, event_id, attempts, step, manual,
+      (select payload from webhook_events where webhook_events.id = event_id) as payload,
+      (select json_object('url', url, 'secret', secret, 'previous_secret', previous_secret,
+        'previous_secret_until', previous_secret_until, 'timeout_seconds', timeout_seconds)
+        from webhook_endpoints where webhook_endpoints.id = endpoint_id) as endpoint`
+}
+
+export const claimsOf = (rows: readonly ClaimRow[]): Claim[] =>
+  rows.map((row) => ({ ...row, endpoint: JSON.parse(row.endpoint) as ClaimedEndpoint }))

@@ -1,0 +1,128 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { DoorbellMessage, JobCtx } from '../../context.ts'
+import type { Statement } from '../../db/database.ts'
+import { deadMessages } from '../../db/schema/webhooks.ts'
+import { insertAll } from '../../db/write.ts'
+import { breakerUntil, disableAfterMs } from '../../domain/webhooks.ts'
+import { attempt, type Outcome } from './attempt.ts'
+import { type Claim, claimsOf, claimStatement } from './claim.ts'
+import { type EndpointHealth, openBreaker, recordStatements, switchOff } from './record.ts'
+import { ring } from './ring.ts'
+
+export { sweepDeliveries } from './ring.ts'
+
+export type Lane = 'fast' | 'slow'
+
+/** A consumer works this long on what it finds before it leaves the rest to the next. */
+const shiftMs = 20_000
+/** Further ahead than this the sweep of each minute is near enough. */
+const ringAheadMs = 900_000
+
+export const isDoorbellMessage = (body: unknown): body is DoorbellMessage =>
+  typeof body === 'object' &&
+  body !== null &&
+  (body as Partial<DoorbellMessage>).type === 'webhook.deliver' &&
+  typeof (body as Partial<DoorbellMessage>).endpoint_id === 'string'
+
+/**
+ * Delivers what is due of these endpoints until nothing is. Each ending is recorded in the round trip that claims the
+ * endpoint's next, so nobody waits for the slowest. A crash loses no delivery: leases run out and the sweep rings again.
+ */
+export async function deliver(job: JobCtx, lane: Lane, endpointIds: readonly string[]): Promise<void> {
+  const endsAt = job.now() + shiftMs
+  const endings: Outcome[] = []
+  let inFlight = 0
+  let wake = () => {}
+  const start = (claims: readonly Claim[]) => {
+    inFlight += claims.length
+    for (const claim of claims)
+      void attempt(job, claim).then(
+        (outcome) => {
+          endings.push(outcome)
+          wake()
+        },
+        // Our own fault: the lease keeps the delivery for a later try.
+        () => {
+          inFlight--
+          wake()
+        },
+      )
+  }
+  if (endpointIds.length === 0) return
+  const [first] = await job.db.batch([claimStatement(job, endpointIds)])
+  start(claimsOf(first))
+  while (inFlight > 0) {
+    if (endings.length === 0) await new Promise<void>((resolve) => (wake = resolve))
+    const outcomes = endings.splice(0)
+    if (outcomes.length === 0) continue
+    inFlight -= outcomes.length
+    start(await conclude(job, lane, outcomes, job.now() < endsAt))
+  }
+}
+
+/** Records the endings and claims what comes next of endpoints that stay in this lane. */
+async function conclude(job: JobCtx, lane: Lane, outcomes: readonly Outcome[], goOn: boolean): Promise<Claim[]> {
+  const ids = [...new Set(outcomes.map((outcome) => outcome.claim.endpoint_id))]
+  const turned = ids.filter((id) =>
+    outcomes.some((outcome) => outcome.claim.endpoint_id === id && outcome.slow !== (lane === 'slow')),
+  )
+  const staying = goOn ? ids.filter((id) => !turned.includes(id)) : []
+  const [attempts, deliveries, endpoints] = recordStatements(outcomes)
+  const isWell = outcomes.every(({ result }) => result?.error === null)
+  const [, , health, next] = await job.db.batch([
+    attempts,
+    deliveries,
+    endpoints,
+    claimStatement(job, isWell ? staying : []),
+  ])
+  await care(job, outcomes, health)
+  // After a failure the breaker may have opened, so what comes next is claimed only now.
+  const claimed = isWell || staying.length === 0 ? next : await job.db.all(claimStatement(job, staying))
+  await ringNext(job, outcomes)
+  await ring(job, lane === 'slow' ? 'fast' : 'slow', turned)
+  if (!goOn)
+    await ring(
+      job,
+      lane,
+      ids.filter((id) => !turned.includes(id)),
+    )
+  return claimsOf(claimed)
+}
+
+/** Opens breakers, and switches off what is gone or has failed for days. */
+async function care(job: JobCtx, outcomes: readonly Outcome[], health: readonly EndpointHealth[]): Promise<void> {
+  const now = job.now()
+  const statements: Statement[] = health.flatMap((endpoint) => {
+    const isGone = outcomes.some(({ claim, result }) => claim.endpoint_id === endpoint.id && result?.status === 410)
+    if (isGone) return switchOff(endpoint.id, 'gone', now)
+    if (
+      endpoint.failing_since !== null &&
+      endpoint.failures_in_row > 0 &&
+      now - endpoint.failing_since >= disableAfterMs
+    )
+      return switchOff(endpoint.id, 'failing', now)
+    const until = breakerUntil(endpoint.failures_in_row, now)
+    return until === null ? [] : openBreaker(endpoint.id, until)
+  })
+  if (statements.length) await job.db.batch(statements)
+}
+
+/** Rings ahead of time for retries that are near, so that they need not wait for the sweep. */
+async function ringNext(job: JobCtx, outcomes: readonly Outcome[]): Promise<void> {
+  for (const { claim, verdict, slow } of outcomes) {
+    const wait = verdict.next ? verdict.next.at - job.now() : Number.POSITIVE_INFINITY
+    if (wait <= ringAheadMs) await ring(job, slow ? 'slow' : 'fast', [claim.endpoint_id], Math.max(wait, 0))
+  }
+}
+
+/** Keeps messages that nobody could take, for whoever looks for the fault; what they rang for is still in the table. */
+export async function recordDead(job: JobCtx, queue: string, bodies: readonly unknown[]): Promise<void> {
+  const rows = bodies.map((body) => ({
+    id: job.newId('dead_message'),
+    queue,
+    body: JSON.stringify(body) ?? 'undefined',
+    created_at: job.now(),
+  }))
+  const statements: SQL[] = insertAll(deadMessages, rows)
+  await job.db.batch([...statements, sql`select 1`])
+}

@@ -1,0 +1,76 @@
+import { z } from '@hono/zod-openapi'
+import type { EventKind } from '../../domain/webhooks.ts'
+import { Id, Timestamp } from '../../http/fields.ts'
+
+const Person = z.object({ api_id: Id('usr'), email: z.string().nullable() })
+
+const ConsentChange = z.object({
+  consent: z.object({ id: Id('con'), key: z.string().openapi({ example: 'newsletter' }), version: z.int() }),
+  user: Person,
+  record_id: Id('cre'),
+  status: z.enum(['given', 'skipped', 'withdrawn', 'expired']),
+  previous_status: z.enum(['given', 'skipped', 'withdrawn', 'expired']).nullable(),
+  occurred_at: Timestamp,
+  expires_at: Timestamp.nullable(),
+  source: z.string().openapi({ example: 'checkout' }),
+})
+
+export const purchaseActions = [
+  'activated',
+  'used',
+  'use_reverted',
+  'refund_requested',
+  'refund_approved',
+  'refund_rejected',
+  'refunded',
+  'refund_failed',
+  'cancelled',
+  'expired',
+] as const
+
+const PurchaseAction = z.object({
+  action: z.enum(purchaseActions),
+  purchase: z.object({
+    id: Id('pur'),
+    vendor_code: z.string().nullable(),
+    status: z.string().openapi({ example: 'active' }),
+    product: z.object({ api_id: Id('prd'), name: z.string() }),
+    variant: z.union([z.object({ api_id: Id('var'), name: z.string() }), z.null()]),
+  }),
+  order: z.object({ id: Id('ord'), order_number: z.string().nullable() }),
+  user: Person,
+  refund_request: z.union([
+    z.object({ id: Id('rfr'), status: z.string(), amount: z.number(), currency: z.string() }),
+    z.null(),
+  ]),
+  occurred_at: Timestamp,
+})
+
+const WalletPass = z.object({
+  pass: z.object({
+    id: z.string(),
+    serial_number: z.string(),
+    provider: z.enum(['vendorA', 'vendorB']),
+    platform: z.string().openapi({ example: 'ios' }),
+  }),
+  purchase: z.object({ id: Id('pur') }),
+  user: Person,
+  occurred_at: Timestamp,
+})
+
+/** The `data` of every kind: for the document, for the catalogue, and for checking what is sent. */
+export const eventData = {
+  'consent.given': ConsentChange,
+  'consent.skipped': ConsentChange,
+  'consent.withdrawn': ConsentChange,
+  'consent.expired': ConsentChange,
+  'purchase.action': PurchaseAction,
+  'wallet.vendorA.pass-added': WalletPass,
+  'wallet.vendorA.pass-removed': WalletPass,
+  'wallet.vendorB.pass-added': WalletPass,
+} as const satisfies Record<EventKind, z.ZodType>
+
+export type EventData<Kind extends EventKind> = z.output<(typeof eventData)[Kind]>
+
+/** Throws for data that is not of its kind: an event that breaks its promise is not sent. */
+export const checkedData = (kind: EventKind, data: unknown): unknown => eventData[kind].parse(data)

@@ -1,0 +1,118 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Statement } from '../../db/database.ts'
+import { inList } from '../../db/visibility.ts'
+import type { Outcome } from './attempt.ts'
+
+const field = (index: number): SQL => sql`said.value ->> ${sql.raw(String(index))}`
+
+const table = (rows: readonly unknown[][]): SQL => sql`json_each(${JSON.stringify(rows)}) as said`
+
+/** What an attempt says of its delivery; it is heard only while nobody has claimed the delivery again since. */
+function deliveryStatement(outcomes: readonly Outcome[]): Statement {
+  const rows = outcomes.map(({ claim, result, verdict, signature, startedAt, endedAt }) => [
+    claim.id,
+    claim.attempts,
+    result ? claim.attempts : claim.attempts - 1,
+    verdict.status,
+    verdict.step,
+    result?.status ?? null,
+    signature,
+    signature === null ? null : Math.floor(startedAt / 1000) * 1000,
+    verdict.next?.at ?? null,
+    endedAt,
+  ])
+  return sql`update webhook_deliveries set attempts = ${field(2)}, status = ${field(3)}, step = ${field(4)},
+      response_status_code = ${field(5)}, signature = coalesce(${field(6)}, signature),
+      signed_at = coalesce(${field(7)}, signed_at), next_retry_at = ${field(8)}, modified_at = ${field(9)},
+      lease_until = null, manual = null
+    from ${table(rows)}
+    where webhook_deliveries.id = ${field(0)} and webhook_deliveries.attempts = ${field(1)}
+      and webhook_deliveries.status in ('pending', 'retrying')`
+}
+
+function attemptStatement(outcomes: readonly Outcome[]): Statement {
+  const rows = outcomes.flatMap(({ claim, result, verdict, startedAt }) =>
+    result
+      ? [
+          [
+            claim.id,
+            claim.attempts,
+            startedAt,
+            result.durationMs,
+            result.status,
+            result.error,
+            claim.manual === null ? 0 : 1,
+            verdict.next?.at ?? null,
+            verdict.next?.reason ?? null,
+          ],
+        ]
+      : [],
+  )
+  const fields = sql.join(
+    Array.from({ length: 9 }, (_, index) => field(index)),
+    sql`, `,
+  )
+  // A delivery may be gone with its endpoint.
+  return sql`insert into webhook_attempts (delivery_id, number, started_at, duration_ms, status_code, error, is_manual,
+      next_retry_at, next_reason)
+    select ${fields} from ${table(rows)} where ${field(0)} in (select id from webhook_deliveries) on conflict do nothing`
+}
+
+export interface EndpointHealth {
+  id: string
+  failures_in_row: number
+  failing_since: number | null
+  breaker_until: number | null
+}
+
+/** Failures add up until a success clears them; within one group the order of the endings counts. */
+function endpointStatement(outcomes: readonly Outcome[]): SQL<EndpointHealth> {
+  const groups = Map.groupBy(
+    outcomes.filter((outcome) => outcome.result !== null),
+    (outcome) => outcome.claim.endpoint_id,
+  )
+  const rows = [...groups].map(([id, group]) => {
+    const inOrder = group.toSorted((a, b) => a.endedAt - b.endedAt)
+    const lastSuccess = inOrder.findLastIndex((outcome) => outcome.result?.error === null)
+    const failures = inOrder.slice(lastSuccess + 1)
+    return [id, lastSuccess >= 0 ? 1 : 0, failures.length, failures[0]?.startedAt ?? null, inOrder.at(-1)?.slow ? 1 : 0]
+  })
+  return sql<EndpointHealth>`update webhook_endpoints set
+      failures_in_row = iif(${field(1)}, 0, failures_in_row) + ${field(2)},
+      failing_since = iif(${field(1)}, ${field(3)}, coalesce(failing_since, ${field(3)})),
+      breaker_until = iif(${field(1)}, null, breaker_until),
+      is_slow = ${field(4)}
+    from ${table(rows)} where webhook_endpoints.id = ${field(0)}
+    returning id, failures_in_row, failing_since, breaker_until`
+}
+
+export const recordStatements = (outcomes: readonly Outcome[]): [Statement, Statement, SQL<EndpointHealth>] => [
+  attemptStatement(outcomes),
+  deliveryStatement(outcomes),
+  endpointStatement(outcomes),
+]
+
+/** Leaves an endpoint alone until then: what is due before waits, and its attempts say why. */
+export function openBreaker(endpointId: string, until: number): Statement[] {
+  const waiting = sql`endpoint_id = ${endpointId} and status in ('pending', 'retrying') and next_retry_at < ${until}`
+  return [
+    sql`update webhook_endpoints set breaker_until = ${until} where id = ${endpointId}`,
+    sql`update webhook_attempts set next_retry_at = ${until}, next_reason = 'breaker' where (delivery_id, number) in
+      (select id, attempts from webhook_deliveries where ${waiting})`,
+    sql`update webhook_deliveries set next_retry_at = ${until} where ${waiting}`,
+  ]
+}
+
+/** What waits for endpoints that are switched off ends here, and can be recovered. */
+export const failOpenDeliveries = (endpointIds: readonly string[], now: number): Statement =>
+  sql`update webhook_deliveries set status = 'failed', next_retry_at = null, lease_until = null, manual = null,
+      modified_at = ${now}
+    where status in ('pending', 'retrying') and ${inList(sql`endpoint_id`, endpointIds)}`
+
+export function switchOff(endpointId: string, reason: 'gone' | 'failing', now: number): Statement[] {
+  return [
+    sql`update webhook_endpoints set is_active = 0, disabled_at = ${now}, disabled_reason = ${reason},
+      version = version + 1, modified_at = ${now} where id = ${endpointId} and is_active = 1`,
+    failOpenDeliveries([endpointId], now),
+  ]
+}

@@ -1,0 +1,37 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { inList } from '../../db/visibility.ts'
+
+const endpointsASweep = 1000
+
+interface Lane {
+  endpoint_id: string
+  is_slow: number
+}
+
+async function ringWhere(job: JobCtx, condition: SQL): Promise<number> {
+  const lanes = await job.db.all(sql<Lane>`select distinct endpoint_id, is_slow
+    from webhook_deliveries join webhook_endpoints on webhook_endpoints.id = endpoint_id
+    where status in ('pending', 'retrying') and next_retry_at <= ${job.now()}
+      and (lease_until is null or lease_until <= ${job.now()}) and ${condition} limit ${endpointsASweep}`)
+  for (const lane of ['fast', 'slow'] as const) {
+    const ids = lanes.filter(({ is_slow }) => (lane === 'slow') === (is_slow === 1)).map((row) => row.endpoint_id)
+    await ring(job, lane, ids)
+  }
+  return lanes.length
+}
+
+/** A doorbell only: who comes finds in the table what is due. */
+export const ring = (job: JobCtx, lane: 'fast' | 'slow', endpointIds: readonly string[], delayMs = 0): Promise<void> =>
+  job.doorbell.ring(
+    lane,
+    endpointIds.map((endpoint_id) => ({ type: 'webhook.deliver', endpoint_id })),
+    delayMs / 1000,
+  )
+
+/** Rings for what is due of these events. */
+export const ringDue = (job: JobCtx, eventIds: readonly string[]): Promise<number> =>
+  ringWhere(job, inList(sql`event_id`, eventIds))
+
+/** Rings for all that is due: what a lost message, a crash or an expired lease left behind. Answers how many endpoints. */
+export const sweepDeliveries = (job: JobCtx): Promise<number> => ringWhere(job, sql`1`)

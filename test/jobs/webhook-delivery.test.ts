@@ -1,0 +1,206 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { secretsOverlapMs } from '../../src/domain/webhooks.ts'
+import { db, givenEdition, givenOrganisation } from '../support/factories.ts'
+import {
+  answers,
+  attemptsOf,
+  deliveriesOf,
+  endpointNow,
+  engine,
+  givenEndpoint,
+  happen,
+  timesOut,
+} from '../support/webhooks.ts'
+
+const day = 86_400_000
+
+describe('announce', () => {
+  it('tells active, subscribed endpoints of the organisation and the edition, each once', async () => {
+    const organisation = await givenOrganisation()
+    const edition = await givenEdition(organisation)
+    const other = await givenEdition(organisation)
+    const place = { organization_id: organisation.id }
+    const told = await givenEndpoint(place)
+    const toldOfEdition = await givenEndpoint({ ...place, edition_id: edition.id })
+    const untold = await Promise.all([
+      givenEndpoint({ ...place, edition_id: other.id }),
+      givenEndpoint({ ...place, is_active: 0 }),
+      givenEndpoint({ ...place, events: '["consent.given"]' }),
+      givenEndpoint(),
+    ])
+    await happen({ ...place, edition_id: edition.id }, 2)
+    expect(await deliveriesOf(told.id)).toHaveLength(2)
+    expect(await deliveriesOf(toldOfEdition.id)).toHaveLength(2)
+    for (const endpoint of untold) expect(await deliveriesOf(endpoint.id)).toEqual([])
+    const [delivery] = await deliveriesOf(told.id)
+    expect(JSON.parse(delivery?.payload ?? '')).toMatchObject({
+      id: delivery?.event_id,
+      type: 'purchase.action',
+      api_version: 'v1',
+      organization_id: organisation.id,
+      edition_id: edition.id,
+      data: { action: 'activated' },
+    })
+  })
+})
+
+describe('delivery', () => {
+  it('posts the stored bytes once, signed, and records the success', async () => {
+    const endpoint = await givenEndpoint({ timeout_seconds: 7 })
+    await happen(endpoint)
+    const { run, sent } = engine(() => answers(204))
+    await run([endpoint.id])
+    await run([endpoint.id])
+    expect(sent).toHaveLength(1)
+    const [delivery] = await deliveriesOf(endpoint.id)
+    expect(sent[0]).toMatchObject({ url: endpoint.url, body: delivery?.payload, timeoutMs: 7000 })
+    expect(delivery).toMatchObject({
+      status: 'success',
+      attempts: 1,
+      response_status_code: 204,
+      next_retry_at: null,
+      lease_until: null,
+    })
+    expect(sent[0]?.headers).toMatchObject({
+      'webhook-id': delivery?.event_id,
+      'webhook-signature': delivery?.signature,
+    })
+    expect(delivery?.signature).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/)
+    expect(await attemptsOf(delivery?.id ?? '')).toMatchObject([
+      { number: 1, status_code: 204, error: null, next_reason: null },
+    ])
+  })
+
+  it('goes through the whole schedule and is exhausted after ten attempts', async () => {
+    const endpoint = await givenEndpoint()
+    await happen(endpoint)
+    const { run, sent, advance, job } = engine(() => answers(500))
+    const waits: number[] = []
+    for (let attempt = 1; attempt <= 10; attempt++) {
+      await run([endpoint.id])
+      // The breaker has tests of its own.
+      await db.batch([
+        sql`update webhook_endpoints set failures_in_row = 0, breaker_until = null, failing_since = null where id = ${endpoint.id}`,
+      ])
+      const [delivery] = await deliveriesOf(endpoint.id)
+      expect([delivery?.attempts, delivery?.status]).toEqual([attempt, attempt < 10 ? 'retrying' : 'exhausted'])
+      const wait = (delivery?.next_retry_at ?? 0) - job.now()
+      if (attempt < 10) {
+        waits.push(wait)
+        advance(wait)
+      }
+    }
+    expect(sent).toHaveLength(10)
+    const planned = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
+    waits.forEach((wait, at) => {
+      const seconds = planned[at] ?? 0
+      expect(wait).toBeGreaterThanOrEqual(seconds * 800 - 1)
+      expect(wait).toBeLessThanOrEqual(seconds * 1200 + 1)
+    })
+    expect(new Set(sent.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  })
+
+  it('waits as long as Retry-After asks where that is longer', async () => {
+    const endpoint = await givenEndpoint()
+    await happen(endpoint)
+    const { run, job } = engine(() => answers(429, { retryAfter: '3600' }))
+    await run([endpoint.id])
+    const [delivery] = await deliveriesOf(endpoint.id)
+    expect(delivery?.next_retry_at).toBe(job.now() + 3_600_000)
+    expect(await attemptsOf(delivery?.id ?? '')).toMatchObject([{ error: 'http_error', next_reason: 'retry_after' }])
+  })
+
+  it('takes redirects and faults of the network for failures', async () => {
+    for (const [answer, error] of [
+      [answers(302), 'redirect'],
+      [timesOut, 'timeout'],
+      [{}, 'network_error'],
+    ] as const) {
+      const endpoint = await givenEndpoint()
+      await happen(endpoint)
+      await engine(() => answer).run([endpoint.id])
+      const [delivery] = await deliveriesOf(endpoint.id)
+      expect(delivery).toMatchObject({ status: 'retrying', attempts: 1 })
+      expect(await attemptsOf(delivery?.id ?? '')).toMatchObject([{ error }])
+    }
+  })
+
+  it('switches an endpoint off that answers 410, and fails what waits for it', async () => {
+    const endpoint = await givenEndpoint()
+    await happen(endpoint, 6)
+    await engine(() => answers(410)).run([endpoint.id])
+    expect(await endpointNow(endpoint.id)).toMatchObject({ is_active: 0, disabled_reason: 'gone' })
+    const deliveries = await deliveriesOf(endpoint.id)
+    expect(new Set(deliveries.map((delivery) => delivery.status))).toEqual(new Set(['failed']))
+    expect(deliveries.every((delivery) => delivery.next_retry_at === null && delivery.lease_until === null)).toBe(true)
+  })
+
+  it('switches an endpoint off after five days of failures only', async () => {
+    const endpoint = await givenEndpoint()
+    await happen(endpoint)
+    const first = engine(() => answers(500))
+    await first.run([endpoint.id])
+    expect((await endpointNow(endpoint.id)).is_active).toBe(1)
+    const late = engine(() => answers(500), { now: first.job.now() + 5 * day })
+    await late.run([endpoint.id])
+    expect(await endpointNow(endpoint.id)).toMatchObject({ is_active: 0, disabled_reason: 'failing' })
+
+    const sometimes = await givenEndpoint()
+    await happen(sometimes)
+    await first.run([sometimes.id])
+    await engine(() => answers(200), { now: first.job.now() + 4 * day }).run([sometimes.id])
+    await happen(sometimes)
+    await engine(() => answers(500), { now: first.job.now() + 6 * day }).run([sometimes.id])
+    expect((await endpointNow(sometimes.id)).is_active).toBe(1)
+  })
+
+  it('calls no destination that the rule forbids by now, and says so without an attempt', async () => {
+    const endpoint = await givenEndpoint({ url: 'https://127.0.0.1/hook' })
+    await happen(endpoint)
+    const { run, sent } = engine(() => answers(200))
+    await run([endpoint.id])
+    expect(sent).toEqual([])
+    expect(await deliveriesOf(endpoint.id)).toMatchObject([{ status: 'failed', attempts: 0, next_retry_at: null }])
+  })
+
+  it('signs a retry with the address and the secrets of that moment', async () => {
+    const endpoint = await givenEndpoint()
+    await happen(endpoint)
+    const { run, sent, advance, job } = engine(() => answers(500))
+    await run([endpoint.id])
+    await db.batch([
+      sql`update webhook_endpoints set previous_secret = secret, previous_secret_until = ${job.now() + secretsOverlapMs},
+        secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', url = 'https://moved.example.com/' where id = ${endpoint.id}`,
+    ])
+    advance(7000)
+    await run([endpoint.id])
+    expect(sent[1]?.url).toBe('https://moved.example.com/')
+    expect(sent[1]?.headers['webhook-signature']?.split(' ')).toHaveLength(2)
+    expect(sent[1]?.headers['webhook-id']).toBe(sent[0]?.headers['webhook-id'])
+    expect(sent[1]?.headers['webhook-timestamp']).not.toBe(sent[0]?.headers['webhook-timestamp'])
+    advance(secretsOverlapMs)
+    await run([endpoint.id])
+    expect(sent[2]?.headers['webhook-signature']?.split(' ')).toHaveLength(1)
+  })
+
+  it('has at most four requests in flight to one endpoint, however many consumers there are', async () => {
+    const endpoint = await givenEndpoint()
+    await happen(endpoint, 20)
+    let inFlight = 0
+    let most = 0
+    const { run, sent } = engine(async () => {
+      most = Math.max(most, ++inFlight)
+      await new Promise((resolve) => setTimeout(resolve, 15))
+      inFlight--
+      return answers(200)
+    })
+    await Promise.all([run([endpoint.id]), run([endpoint.id]), run([endpoint.id])])
+    await run([endpoint.id])
+    expect(sent).toHaveLength(20)
+    expect(most).toBeLessThanOrEqual(4)
+    expect(
+      (await deliveriesOf(endpoint.id)).every((delivery) => delivery.status === 'success' && delivery.attempts === 1),
+    ).toBe(true)
+  })
+})

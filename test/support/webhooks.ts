@@ -1,0 +1,170 @@
+import { env } from 'cloudflare:workers'
+import { type SQL, sql } from 'drizzle-orm'
+import type { DoorbellMessage, JobCtx } from '../../src/context.ts'
+import { Database } from '../../src/db/database.ts'
+import { webhookEndpoints } from '../../src/db/schema/webhooks.ts'
+import { insert } from '../../src/db/write.ts'
+import { newId } from '../../src/domain/ids.ts'
+import { newMeter } from '../../src/domain/meter.ts'
+import { standardSchedule } from '../../src/domain/webhooks.ts'
+import { mintSecret } from '../../src/domain/webhook-signature.ts'
+import type { PostResult } from '../../src/gateways/webhook-post/webhook-post.ts'
+import { announce } from '../../src/modules/webhooks/index.ts'
+import { deliver, type Lane } from '../../src/modules/webhooks/jobs.ts'
+import { contextAt } from './context.ts'
+import { db, givenOrganisation } from './factories.ts'
+
+export interface Sent {
+  url: string
+  headers: Record<string, string>
+  body: string
+  timeoutMs: number
+}
+
+/** How a receiver answers: the status, or what went wrong. */
+export type Behaviour = (sent: Sent, count: number) => Partial<PostResult> | Promise<Partial<PostResult>>
+
+export const answers = (status: number, more: Partial<PostResult> = {}): Partial<PostResult> => ({
+  status,
+  error: status >= 200 && status < 300 ? null : status >= 300 && status < 400 ? 'redirect' : 'http_error',
+  ...more,
+})
+
+export const timesOut: Partial<PostResult> = { status: null, error: 'timeout', durationMs: 15_000 }
+
+/** The delivery engine on the real database with a clock, a doorbell and receivers of the test's own. */
+export function engine(behaviour: Behaviour, options: { schedule?: readonly number[]; now?: number } = {}) {
+  const state = { now: options.now ?? Date.now() }
+  const sent: Sent[] = []
+  const rung: { lane: Lane; endpoint_id: string; delay: number }[] = []
+  const job: JobCtx = {
+    db: new Database(env.DB, newMeter()),
+    config: {
+      environment: 'test',
+      rateLimitPerMinute: 0,
+      rootToken: null,
+      oidc: null,
+      webhooks: { allowInsecure: false, ownHosts: [], schedule: options.schedule ?? standardSchedule },
+    },
+    now: () => state.now,
+    newId: (kind) => newId(kind, state.now, Math.random),
+    doorbell: {
+      ring: async (lane, messages: readonly DoorbellMessage[], delay = 0) => {
+        rung.push(...messages.map(({ endpoint_id }) => ({ lane, endpoint_id, delay })))
+      },
+    },
+    webhookPost: {
+      post: async (request) => {
+        sent.push(request)
+        return {
+          status: null,
+          error: 'network_error',
+          retryAfter: null,
+          durationMs: 5,
+          ...(await behaviour(request, sent.length)),
+        }
+      },
+    },
+  }
+  return {
+    job,
+    sent,
+    rung,
+    advance: (ms: number) => (state.now += ms),
+    run: (endpointIds: string[], lane: Lane = 'fast') => deliver(job, lane, endpointIds),
+  }
+}
+
+export type Endpoint = typeof webhookEndpoints.$inferSelect
+
+let made = 0
+
+export async function givenEndpoint(columns: Partial<Endpoint> = {}): Promise<Endpoint> {
+  const now = Date.now()
+  const row = {
+    id: newId('webhook_endpoint', now, Math.random),
+    organization_id: columns.organization_id ?? (await givenOrganisation()).id,
+    name: 'Receiver',
+    url: `https://receiver-${++made}.example.com/hook`,
+    events: '["purchase.action"]',
+    secret: mintSecret((length) => crypto.getRandomValues(new Uint8Array(length))),
+    created_at: now,
+    modified_at: now,
+    ...columns,
+  }
+  await db.batch([insert(webhookEndpoints, row)])
+  return endpointNow(row.id)
+}
+
+const firstRow = async <Row>(statement: SQL<Row>): Promise<Row> => {
+  const row = await db.first(statement)
+  if (!row) throw new Error('no such row')
+  return row
+}
+
+export const endpointNow = (id: string): Promise<Endpoint> =>
+  firstRow(sql<Endpoint>`select * from webhook_endpoints where id = ${id}`)
+
+export interface Delivery {
+  id: string
+  endpoint_id: string
+  event_id: string
+  status: string
+  attempts: number
+  step: number
+  response_status_code: number | null
+  signature: string | null
+  signed_at: number | null
+  next_retry_at: number | null
+  lease_until: number | null
+  payload: string
+}
+
+export const deliveriesOf = (endpointId: string): Promise<Delivery[]> =>
+  db.all(sql<Delivery>`select webhook_deliveries.*, payload from webhook_deliveries
+    join webhook_events on webhook_events.id = event_id where endpoint_id = ${endpointId}
+    order by webhook_deliveries.created_at, webhook_deliveries.id`)
+
+export interface AttemptRow {
+  number: number
+  status_code: number | null
+  error: string | null
+  next_retry_at: number | null
+  next_reason: string | null
+}
+
+export const attemptsOf = (deliveryId: string): Promise<AttemptRow[]> =>
+  db.all(sql<AttemptRow>`select * from webhook_attempts where delivery_id = ${deliveryId} order by number`)
+
+const purchase = {
+  action: 'activated' as const,
+  purchase: {
+    id: 'pur_1',
+    vendor_code: null,
+    status: 'active',
+    product: { api_id: 'prd_1', name: 'Day ticket' },
+    variant: null,
+  },
+  order: { id: 'ord_1', order_number: null },
+  user: { api_id: 'usr_1', email: null },
+  refund_request: null,
+  occurred_at: '2026-06-01T08:00:00.000Z',
+}
+
+/** Announces so many purchases; answers the ids of the events. */
+export async function happen(
+  place: { organization_id: string; edition_id?: string | null },
+  count = 1,
+  options: { now?: number } = {},
+): Promise<void> {
+  const ctx = contextAt(options.now ?? Date.now())
+  const statements = Array.from({ length: count }, () =>
+    announce(ctx, {
+      kind: 'purchase.action',
+      organization_id: place.organization_id,
+      edition_id: place.edition_id ?? null,
+      data: purchase,
+    }),
+  )
+  await db.batch(statements.flat())
+}
