@@ -215,6 +215,30 @@ describe('failures', () => {
   })
 })
 
+describe('the log', () => {
+  it('says what was done at what cost, and nothing of what was said', async () => {
+    const lines: string[] = []
+    vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
+    const { token, tokenId } = world.people.OA
+    const reply = await callWith({ ENVIRONMENT: 'production' }, '/v1/organizations?search=secret%40example.test', {
+      token,
+    })
+    expect(reply.headers.get('server-timing')).toMatch(/^app;dur=\d+$/)
+    expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+      {
+        level: 'info',
+        request_id: reply.headers.get('x-request-id'),
+        operation: 'listOrganizations',
+        method: 'GET',
+        status: 200,
+        queries: 3,
+        token_id: tokenId,
+      },
+    ])
+    expect(lines.join()).not.toMatch(/secret|example|ecm_/)
+  })
+})
+
 describe('x-d1-bookmark', () => {
   it('comes with answers and is honoured on reads', async () => {
     const made = await call('/v1/events', { body: { organization_id: world.a.id, name: 'Bookmark' } })

@@ -1,25 +1,194 @@
-import { describe, expect, it } from 'vitest'
-import { call, get, patch, post } from '../support/api.ts'
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { get, patch, post, remove } from '../support/api.ts'
+import { next, seedAccount, seedMember, seedToken } from '../support/seed.ts'
+import { buildWorld, givenPerson, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+const idsOf = (reply: { body: { results: { id: string }[] } }) => reply.body.results.map(({ id }) => id)
+
+const created = async (body: object) => {
+  const reply = await post('/v1/organizations', body)
+  expect(reply.status, reply.text).toBe(201)
+  return reply
+}
+
+const admins = async (organization: string): Promise<number> =>
+  (await env.DB.prepare(
+    "select count(*) as n from members where organization_id = ? and role = 'admin' and edition_id is null",
+  )
+    .bind(organization)
+    .first<number>('n')) ?? -1
 
 describe('createOrganization', () => {
-  it('makes an organisation with a slug of its name', async () => {
-    const reply = await post('/v1/organizations', { name: 'Ærø Sommerfest' })
-    expect(reply.status).toBe(201)
-    expect(reply.body).toMatchObject({ name: 'Ærø Sommerfest', slug: 'aero-sommerfest' })
-    const read = await get(reply.headers.get('location') ?? '')
-    expect(read.body).toEqual(reply.body)
+  it('makes a slug of the name, and another when it is taken', async () => {
+    const first = await created({ name: ' Ærø Sommerfest ' })
+    expect(first.body).toMatchObject({ name: 'Ærø Sommerfest', slug: 'aero-sommerfest', avatar: null })
+    expect(first.body.created).toBe(first.body.modified)
+    expect((await created({ name: 'Aero Sommerfest' })).body.slug).toBe('aero-sommerfest-2')
+    expect((await created({ name: '日本' })).body.slug).toMatch(/^organization(-\d+)?$/)
+    const read = await get(first.headers.get('location') ?? '')
+    expect(read.body).toEqual(first.body)
+    expect(read.headers.get('etag')).toBe(first.headers.get('etag'))
   })
-  it('changes', async () => {
-    const { body, headers } = await post('/v1/organizations', { name: 'Before' })
-    const reply = await patch(`/v1/organizations/${body.id}`, { name: 'After' })
-    expect(reply.body.name).toBe('After')
-    const stale = await call(`/v1/organizations/${body.id}`, {
-      method: 'PATCH',
-      body: { name: 'x' },
-      headers: { 'if-match': headers.get('etag') ?? '' },
+
+  it('takes a slug once', async () => {
+    await created({ name: 'One', slug: 'Taken_1' })
+    const again = await post('/v1/organizations', { name: 'Two', slug: 'Taken_1' })
+    expect([again.status, again.body.errors]).toMatchObject([400, [{ code: 'unique', pointer: '#/slug' }]])
+    for (const slug of ['', 'a b', 'é', 'a/b', 'a.b', 'x'.repeat(201)])
+      expect([slug, (await post('/v1/organizations', { name: 'Odd', slug })).status]).toEqual([slug, 400])
+  })
+})
+
+describe('updateOrganization', () => {
+  it('changes what is sent and nothing else', async () => {
+    const { body } = await created({ name: 'Before' })
+    const renamed = await patch(`/v1/organizations/${body.id}`, { name: 'After' })
+    expect(renamed.body).toMatchObject({ id: body.id, name: 'After', slug: body.slug, created: body.created })
+    const moved = await patch(`/v1/organizations/${body.id}`, { slug: `moved-${next()}` })
+    expect(moved.body).toMatchObject({ name: 'After', slug: expect.stringMatching(/^moved-/) })
+    expect((await get(`/v1/organizations/${body.id}`)).body).toEqual(moved.body)
+    expect(idsOf(await get('/v1/organizations?search=AFTER'))).toContain(body.id)
+    expect(idsOf(await get('/v1/organizations?search=before'))).not.toContain(body.id)
+  })
+
+  it('takes no slug of another', async () => {
+    const { body } = await created({ name: 'Other' })
+    const reply = await patch(`/v1/organizations/${world.a.id}`, { slug: body.slug }, world.people.OA.token)
+    expect([reply.status, reply.body.errors?.[0]?.code]).toEqual([400, 'unique'])
+  })
+})
+
+describe('listOrganizations', () => {
+  it('shows those in which the caller has any role', async () => {
+    for (const role of ['OA', 'OV', 'EA', 'EV'] as const)
+      expect([role, idsOf(await get('/v1/organizations', world.people[role].token))]).toEqual([role, [world.a.id]])
+    const all = idsOf(await get('/v1/organizations?page_size=500'))
+    expect(all).toEqual(expect.arrayContaining([world.a.id, world.b.id]))
+  })
+
+  it('finds by part of the name, without case and accents, and takes signs for themselves', async () => {
+    const { body } = await created({ name: `Çirkus Ørsted 100%_${next()}` })
+    for (const search of ['cirkus', 'ØRSTED', 'orsted 100', '100%_'])
+      expect([search, idsOf(await get(`/v1/organizations?search=${encodeURIComponent(search)}`))]).toEqual([
+        search,
+        [body.id],
+      ])
+    for (const search of ['1%0', 'c_rkus', '"', "'"])
+      expect([search, idsOf(await get(`/v1/organizations?search=${encodeURIComponent(search)}`))]).toEqual([search, []])
+    const long = await get(`/v1/organizations?search=${'é'.repeat(254)}`)
+    expect([long.status, long.body.count]).toEqual([200, 0])
+  })
+})
+
+describe('addOrganizationMember', () => {
+  const path = () => `/v1/organizations/${world.a.id}/members`
+
+  it('gives a role in the organisation, or in one edition', async () => {
+    const email = `Kåre-${next()}@Example.test`.replace('å', 'a')
+    const reply = await post(
+      path(),
+      { email, role: 'viewer', first_name: 'Kåre', last_name: 'Berg' },
+      world.people.OA.token,
+    )
+    expect(reply.body).toMatchObject({
+      email: email.toLowerCase(),
+      role: 'viewer',
+      full_name: 'Kåre Berg',
+      edition_id: null,
     })
-    expect(stale.status).toBe(412)
-    const info = await get('/v1/auth/user-info')
-    expect(info.body.is_superuser).toBe(true)
+    const edition_id = world.a.editions[0].id
+    const edition = await post(path(), { email, role: 'admin', edition_id }, world.people.OA.token)
+    expect(edition.body).toMatchObject({ account_id: reply.body.account_id, edition_id, role: 'admin' })
+    const again = await post(path(), { email: email.toUpperCase(), role: 'admin' }, world.people.OA.token)
+    expect([again.status, again.body.errors?.[0]]).toMatchObject([400, { code: 'unique', pointer: '#/email' }])
+  })
+
+  it('knows a person of another organisation, and makes one account of many requests', async () => {
+    const email = `busy-${next()}@example.test`
+    const replies = await Promise.all([
+      post(path(), { email, role: 'viewer' }),
+      post(`/v1/organizations/${world.b.id}/members`, { email, role: 'viewer' }),
+      post(path(), { email, role: 'viewer', edition_id: world.a.editions[0].id }),
+    ])
+    expect(replies.map(({ status }) => status)).toEqual([201, 201, 201])
+    expect(new Set(replies.map(({ body }) => body.account_id)).size).toBe(1)
+  })
+})
+
+describe('listOrganizationMembers', () => {
+  it('filters by role and by edition', async () => {
+    const path = `/v1/organizations/${world.a.id}/members`
+    const { token } = world.people.OM
+    const viewers = await get(`${path}?role=viewer`, token)
+    expect(idsOf(viewers)).toContain(world.people.EV.member)
+    expect(new Set(viewers.body.results.map((one: { role: string }) => one.role))).toEqual(new Set(['viewer']))
+    const inEdition = await get(`${path}?edition_id=${world.a.editions[0].id}&role=admin`, token)
+    expect(idsOf(inEdition)).toContain(world.people.EA.member)
+    expect(idsOf(inEdition)).not.toContain(world.people.OA.member)
+    const odd = await get(`${path}?role=owner`, token)
+    expect([odd.status, odd.body.errors]).toMatchObject([
+      400,
+      [{ code: 'invalid_choice', attr: 'role', pointer: null }],
+    ])
+  })
+})
+
+describe('removeOrganizationMember', () => {
+  const pathOf = (organization: string, member: string) => `/v1/organizations/${organization}/members/${member}`
+
+  it('takes effect at once, for tokens too', async () => {
+    const person = await givenPerson('OM', world.a)
+    const bound = await seedToken(person.account, { organization: world.a.id })
+    const elsewhere = await seedToken(person.account, { organization: world.b.id })
+    await seedMember(person.account, { organization: world.b.id, role: 'viewer' })
+    const status = async (token: string) => (await get(`/v1/organizations/${world.a.id}`, token)).status
+    expect([await status(person.token), await status(bound.token)]).toEqual([200, 200])
+    expect((await remove(pathOf(world.a.id, person.member), world.people.OA.token)).status).toBe(204)
+    expect([await status(person.token), await status(bound.token)]).toEqual([404, 401])
+    expect((await get(`/v1/organizations/${world.b.id}`, elsewhere.token)).status).toBe(200)
+    expect((await remove(pathOf(world.a.id, person.member), world.people.OA.token)).status).toBe(404)
+  })
+
+  it('leaves a bound token to who keeps another role there', async () => {
+    const person = await givenPerson('OV', world.a)
+    await seedMember(person.account, { organization: world.a.id, edition: world.a.editions[0].id, role: 'viewer' })
+    const bound = await seedToken(person.account, { organization: world.a.id })
+    await remove(pathOf(world.a.id, person.member), world.people.OA.token)
+    expect((await get('/v1/auth/user-info', bound.token)).body.editions_count).toBe(1)
+  })
+
+  it('keeps one admin, whoever is faster', async () => {
+    const { body } = await created({ name: 'Two admins' })
+    const members = await Promise.all(
+      [1, 2].map(async () => seedMember(await seedAccount(), { organization: body.id, role: 'admin' })),
+    )
+    const replies = await Promise.all(members.map((member) => remove(pathOf(body.id, member))))
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([204, 409])
+    expect(replies.find(({ status }) => status === 409)?.body.code).toBe('last_admin')
+    expect(await admins(body.id)).toBe(1)
+  })
+
+  it('does not count admins of an edition', async () => {
+    const { body } = await created({ name: 'One admin' })
+    const only = await seedMember(await seedAccount(), { organization: body.id, role: 'admin' })
+    await seedMember(await seedAccount(), { organization: body.id, edition: world.a.editions[0].id, role: 'admin' })
+    expect((await remove(pathOf(body.id, only))).body?.code).toBe('last_admin')
+  })
+})
+
+describe('events', () => {
+  it('belong to an organisation, and show to edition roles by their editions', async () => {
+    const made = await post('/v1/events', { organization_id: world.a.id, name: 'Ny fest' }, world.people.OM.token)
+    expect(made.body).toMatchObject({ organization_id: world.a.id, name: 'Ny fest' })
+    expect(idsOf(await get('/v1/events?search=NY', world.people.OV.token))).toEqual([made.body.id])
+    expect(idsOf(await get('/v1/events', world.people.EV.token))).toEqual([world.a.event])
+    const unknown = await post('/v1/events', { organization_id: 'org_nothing', name: 'x' })
+    expect(unknown.body.errors).toMatchObject([{ code: 'does_not_exist', pointer: '#/organization_id' }])
   })
 })

@@ -51,3 +51,25 @@ export function spiedSessions(): { bindings: { DB: D1Database }; asked: (string 
   }
   return { bindings: { DB: DB as unknown as D1Database }, asked }
 }
+
+/** The database, keeping the statements of every batch. */
+export function recordedBatches(): { bindings: { DB: D1Database }; batches: string[][] } {
+  const batches: string[][] = []
+  const texts = new WeakMap<D1PreparedStatement, string>()
+  const record = (session: D1DatabaseSession) => ({
+    prepare: (sql: string) => ({
+      bind: (...values: unknown[]) => {
+        const statement = session.prepare(sql).bind(...values)
+        texts.set(statement, sql)
+        return statement
+      },
+    }),
+    batch: (statements: D1PreparedStatement[]) => {
+      batches.push(statements.map((statement) => texts.get(statement) ?? ''))
+      return session.batch(statements)
+    },
+    getBookmark: () => session.getBookmark(),
+  })
+  const DB = { withSession: (constraint?: string) => record(env.DB.withSession(constraint)) }
+  return { bindings: { DB: DB as unknown as D1Database }, batches }
+}

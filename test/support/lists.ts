@@ -1,0 +1,40 @@
+import { expect } from 'vitest'
+import { call, type Reply } from './api.ts'
+
+export const base = 'https://api.example'
+
+/** An answer to an address, absolute or not. */
+export const readAs = (token: string, address: string): Promise<Reply> => call(address.replace(base, ''), { token })
+
+export const idsOf = (reply: Reply): string[] => (reply.body.results as { id: string }[]).map(({ id }) => id)
+
+/** All rows by `next`, from the address on. */
+export async function walkAs(
+  token: string,
+  address: string,
+): Promise<{ ids: string[]; pages: string[][]; count: number }> {
+  const pages: string[][] = []
+  let count = -1
+  for (let at: string | null = address; at !== null;) {
+    const reply: Reply = await readAs(token, at)
+    expect(reply.status === 200 || reply.text).toBe(true)
+    pages.push(idsOf(reply))
+    count = reply.body.count
+    at = reply.body.next
+    if (pages.length > 200) throw new Error('the pages do not end')
+  }
+  return { ids: pages.flat(), pages, count }
+}
+
+/** As SQLite compares text: by code point; null before everything. */
+export const byCodePoint = (left: unknown, right: unknown): number => {
+  if (typeof left === 'number' && typeof right === 'number') return left - right
+  const [one, other] = [left, right].map((value) =>
+    typeof value === 'boolean'
+      ? String(Number(value))
+      : typeof value === 'string'
+        ? value
+        : JSON.stringify(value ?? ''),
+  )
+  return one === other ? 0 : (one ?? '') < (other ?? '') ? -1 : 1
+}
