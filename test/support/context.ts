@@ -5,6 +5,7 @@ import { IdempotencyStore } from '../../src/db/idempotency.ts'
 import type { Caller } from '../../src/domain/access.ts'
 import { newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
+import { standardSchedule } from '../../src/domain/webhooks.ts'
 
 const superuser: Caller = {
   id: 'root',
@@ -22,11 +23,20 @@ export function contextAt(now: number, caller: Partial<Caller> = {}): Ctx {
     caller: { ...superuser, ...caller },
     db,
     requestId: 'req_test',
-    config: { environment: 'test', rateLimitPerMinute: 0, rootToken: null, oidc: null },
+    config: {
+      environment: 'test',
+      rateLimitPerMinute: 0,
+      rootToken: null,
+      webhooks: { allowInsecure: false, ownHosts: [], schedule: standardSchedule },
+      oidc: null,
+    },
     now: () => now,
     newId: (kind) => newId(kind, now, Math.random),
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     idempotency: new IdempotencyStore(db),
     settle: async () => [],
+    doorbell: { ring: async () => {} },
+    webhookPost: { post: () => Promise.reject(new Error('nothing is sent from here')) },
+    afterCommit: () => {},
   }
 }
