@@ -34,6 +34,18 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   listUsers: { queries: 3, rows_read: 18, rows_written: 0 },
   getUser: { queries: 2, rows_read: 12, rows_written: 0 },
   updateUser: { queries: 5, rows_read: 12, rows_written: 5 },
+  listWebhooks: { queries: 3, rows_read: 18, rows_written: 0 },
+  createWebhook: { queries: 3, rows_read: 6, rows_written: 2 },
+  getWebhook: { queries: 2, rows_read: 6, rows_written: 0 },
+  updateWebhook: { queries: 4, rows_read: 7, rows_written: 1 },
+  deleteWebhook: { queries: 4, rows_read: 8, rows_written: 1 },
+  rotateWebhookSecret: { queries: 4, rows_read: 7, rows_written: 1 },
+  testWebhook: { queries: 5, rows_read: 7, rows_written: 7 },
+  recoverWebhookDeliveries: { queries: 5, rows_read: 24, rows_written: 8 },
+  listWebhookEventKinds: { queries: 1, rows_read: 4, rows_written: 0 },
+  listWebhookDeliveries: { queries: 4, rows_read: 10, rows_written: 0 },
+  getWebhookDelivery: { queries: 2, rows_read: 10, rows_written: 0 },
+  retryWebhookDelivery: { queries: 4, rows_read: 13, rows_written: 4 },
   importExternalOrders: { queries: 18, rows_read: 34, rows_written: 38 },
 }
 
@@ -47,6 +59,9 @@ const growth: Record<string, Record<string, number>> = {
   listAccessTokens: { name: 3 },
   listOrganizationMembers: { role: 3 },
   listEditions: { modified: 3, start_date: 3, end_date: 3, name: 3 },
+  // Few rows: the endpoints of an organisation.
+  listWebhooks: { '': 3, created: 3, modified: 3, name: 3 },
+  listWebhookDeliveries: { modified: 3, name: 3 },
   // An edition's customers are counted through user_editions.
   listUsers: { '': 2, email: 2, phone_number: 2, date_joined: 2, last_seen: 2 },
 }
