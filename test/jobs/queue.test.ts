@@ -1,0 +1,74 @@
+import { createExecutionContext, createMessageBatch, getQueueResult, waitOnExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import { describe, expect, it, vi } from 'vitest'
+import { queue } from '../../src/entry/queue.ts'
+import worker from '../../src/index.ts'
+import { db } from '../support/factories.ts'
+import { deliveriesOf, givenEndpoint, happen } from '../support/webhooks.ts'
+
+const message = (body: unknown) => ({ id: crypto.randomUUID(), timestamp: new Date(), attempts: 1, body })
+
+async function take(name: string, bodies: unknown[]) {
+  const batch = createMessageBatch(name, bodies.map(message))
+  const context = createExecutionContext()
+  await worker.queue(batch, env)
+  await waitOnExecutionContext(context)
+  return { batch, result: await getQueueResult(batch, context) }
+}
+
+const deadBodies = async (mark: string) =>
+  (await db.all(sql<{ body: string; queue: string }>`select body, queue from dead_messages`)).filter((row) =>
+    row.body.includes(mark),
+  )
+
+describe('the queue consumer', () => {
+  it('delivers over the network what a message rings for, and acknowledges it', async () => {
+    const endpoint = await givenEndpoint()
+    await happen(endpoint)
+    const posted = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('thanks'))
+    const { batch, result } = await take('webhooks', [{ type: 'webhook.deliver', endpoint_id: endpoint.id }])
+    expect(result.explicitAcks).toEqual(batch.messages.map(({ id }) => id))
+    expect(posted).toHaveBeenCalledTimes(1)
+    const [url, init] = posted.mock.calls[0] ?? []
+    expect(url).toBe(endpoint.url)
+    expect(init).toMatchObject({ method: 'POST', redirect: 'manual', headers: { 'content-type': 'application/json' } })
+    expect(await deliveriesOf(endpoint.id)).toMatchObject([
+      { status: 'success', attempts: 1, response_status_code: 200 },
+    ])
+    posted.mockRestore()
+  })
+
+  it('lets go of messages that say nothing it knows, and keeps them for whoever looks', async () => {
+    const mark = crypto.randomUUID()
+    vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const bodies = [{ type: 'unheard-of', mark }, mark, null]
+    const { batch, result } = await take('webhooks', bodies)
+    expect(result.explicitAcks).toEqual(batch.messages.map(({ id }) => id))
+    expect(result.retryMessages).toEqual([])
+    expect(await deadBodies(mark)).toHaveLength(2)
+    vi.restoreAllMocks()
+  })
+
+  it('asks for its messages again when our own side fails, and loses no delivery', async () => {
+    const endpoint = await givenEndpoint()
+    await happen(endpoint)
+    vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const batch = createMessageBatch('webhooks', [message({ type: 'webhook.deliver', endpoint_id: endpoint.id })])
+    const broken = {
+      withSession: () => ({ prepare: () => ({ bind: () => ({}) }), batch: () => Promise.reject(new Error('down')) }),
+    }
+    await queue(batch, { ...env, DB: broken as unknown as D1Database })
+    const result = await getQueueResult(batch, createExecutionContext())
+    expect(result.retryMessages).toHaveLength(1)
+    expect(await deliveriesOf(endpoint.id)).toMatchObject([{ status: 'pending', attempts: 0 }])
+    vi.restoreAllMocks()
+  })
+
+  it('records what has died', async () => {
+    const mark = crypto.randomUUID()
+    const { result } = await take('webhooks-dead', [{ type: 'webhook.deliver', endpoint_id: mark }])
+    expect(result.ackAll).toBe(true)
+    expect(await deadBodies(mark)).toMatchObject([{ queue: 'webhooks-dead' }])
+  })
+})
