@@ -8,6 +8,7 @@ const worker = cloudflareTest(async () => ({
       TEST_MIGRATIONS: await readD1Migrations('./migrations'),
       ROOT_TOKEN: 'root-token-of-the-tests',
       ENVIRONMENT: 'test',
+      ALLOW_INSECURE_WEBHOOKS: '',
     },
     ratelimits: { RATE_LIMITER: { namespace_id: '1001', simple: { limit: 1_000_000, period: 60 } } },
   },

@@ -20,10 +20,20 @@ import { orders } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
 import { purchases } from './modules/purchases/routes.ts'
 import { users } from './modules/users/routes.ts'
+import { webhooks } from './modules/webhooks/routes.ts'
 
 export type { Bindings }
 
-export const routers: readonly Router[] = [auth, organizations, editions, orders, purchases, users, dataImports]
+export const routers: readonly Router[] = [
+  auth,
+  organizations,
+  editions,
+  orders,
+  purchases,
+  users,
+  dataImports,
+  webhooks,
+]
 
 export const operations = routers.flatMap((router) => router.operations)
 

@@ -2,7 +2,7 @@
 export type DestinationFault = 'malformed' | 'forbidden'
 
 interface Policy {
-  /** Permits http, ports and loopback: development and tests only. */
+  /** Permits http, ports, any name and loopback: development and tests only. */
   allowInsecure: boolean
   /** Hosts of this service itself. */
   ownHosts: readonly string[]
@@ -23,16 +23,21 @@ const closedSuffixes = [
 
 /** After the URL's own canonicalisation every notation of an IPv4 address is four numbers, of an IPv6 one in brackets. */
 const isIpLiteral = (host: string): boolean => host.startsWith('[') || /^\d{1,3}(\.\d{1,3}){3}$/.test(host)
+const isLoopback = (host: string): boolean => host === '[::1]' || host.startsWith('127.')
 
 /** The one rule for where webhooks may go, asked at create, update, test and every attempt. Null when it may. */
 export function destinationFault(text: string, policy: Policy): DestinationFault | null {
-  if (!URL.canParse(text)) return 'malformed'
+  // The parser takes white space and control characters out without a word.
+  if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return 'malformed'
   const url = new URL(text)
-  const host = url.hostname.toLowerCase().replace(/\.$/, '')
+  const host = url.hostname.toLowerCase().replace(/\.+$/, '')
   if (host === '') return 'malformed'
   if (url.username || url.password) return 'forbidden'
   if (policy.ownHosts.includes(host)) return 'forbidden'
-  if (policy.allowInsecure) return url.protocol === 'https:' || url.protocol === 'http:' ? null : 'forbidden'
+  if (policy.allowInsecure) {
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'forbidden'
+    return isIpLiteral(host) && !isLoopback(host) ? 'forbidden' : null
+  }
   if (url.protocol !== 'https:' || url.port !== '') return 'forbidden'
   if (isIpLiteral(host) || !host.includes('.')) return 'forbidden'
   return closedSuffixes.some((suffix) => host === suffix || host.endsWith(`.${suffix}`)) ? 'forbidden' : null

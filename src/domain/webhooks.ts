@@ -87,6 +87,12 @@ export function nextAttempt(
 
 export type Manual = 'extra' | 'alone' | null
 
+/** What a retry by hand asks for: one attempt beside the schedule, or one alone after it. Null when there is none. */
+export function manualRetryOf(status: DeliveryStatus): Manual {
+  if (status === 'retrying') return 'extra'
+  return deliveryLifecycle.allows(status, 'retrying') && status !== deliveryLifecycle.initial ? 'alone' : null
+}
+
 export interface Verdict {
   status: DeliveryStatus
   step: number

@@ -20,7 +20,11 @@ export function openApiDocument(routers: readonly Router[]) {
     scheme: 'bearer',
     description: 'An access token (`ecm_…`), or a token of the configured OpenID Connect issuer.',
   })
-  for (const { hono } of routers) all.route('/', hono)
+  for (const { hono, webhooks } of routers) {
+    all.route('/', hono)
+    // Not through the router's own registry: mounting would make paths of the names.
+    for (const webhook of webhooks) all.openAPIRegistry.registerWebhook(webhook)
+  }
   const used = new Set(routers.flatMap((router) => router.operations.map((operation) => operation.tag)))
   return all.getOpenAPI31Document({
     openapi: '3.1.0',

@@ -4,8 +4,8 @@ import { Database } from '../../src/db/database.ts'
 import { IdempotencyStore } from '../../src/db/idempotency.ts'
 import type { Caller } from '../../src/domain/access.ts'
 import { newId } from '../../src/domain/ids.ts'
-import { standardSchedule } from '../../src/domain/webhooks.ts'
 import { newMeter } from '../../src/domain/meter.ts'
+import { standardSchedule } from '../../src/domain/webhooks.ts'
 
 const superuser: Caller = {
   id: 'root',
@@ -27,16 +27,16 @@ export function contextAt(now: number, caller: Partial<Caller> = {}): Ctx {
       environment: 'test',
       rateLimitPerMinute: 0,
       rootToken: null,
-      oidc: null,
       webhooks: { allowInsecure: false, ownHosts: [], schedule: standardSchedule },
+      oidc: null,
     },
     now: () => now,
     newId: (kind) => newId(kind, now, Math.random),
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     idempotency: new IdempotencyStore(db),
     settle: async () => [],
-    afterCommit: () => undefined,
-    doorbell: { ring: async () => undefined },
-    webhookPost: { post: () => Promise.reject(new Error('verbs post nothing')) },
+    doorbell: { ring: async () => {} },
+    webhookPost: { post: () => Promise.reject(new Error('nothing is sent from here')) },
+    afterCommit: () => {},
   }
 }

@@ -2,24 +2,27 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
 import { webhookEvents } from '../../db/schema/webhooks.ts'
-import { insert } from '../../db/write.ts'
+import { inList } from '../../db/visibility.ts'
+import { insert, insertAll } from '../../db/write.ts'
 import { toIso } from '../../domain/instants.ts'
 import type { EventKind } from '../../domain/webhooks.ts'
 import { checkedData, type EventData } from './payload-contract.ts'
 import { ringDue } from './ring.ts'
 
-interface Announcement<Kind extends EventKind> {
+interface AnnouncementOf<Kind extends EventKind> {
   kind: Kind
   organization_id: string
   edition_id: string | null
   data: EventData<Kind>
 }
 
+export type Announcement = { [Kind in EventKind]: AnnouncementOf<Kind> }[EventKind]
+
 /** The body that every endpoint receives, and the event's row. */
-function eventOf<Kind extends EventKind>(ctx: Ctx, event: Announcement<Kind>) {
+function eventOf(ctx: Ctx, announcement: Announcement) {
   const now = ctx.now()
   const id = ctx.newId('webhook_event')
-  const { kind, organization_id, edition_id } = event
+  const { kind, organization_id, edition_id, data } = announcement
   const payload = JSON.stringify({
     id,
     type: kind,
@@ -27,50 +30,73 @@ function eventOf<Kind extends EventKind>(ctx: Ctx, event: Announcement<Kind>) {
     api_version: 'v1',
     organization_id,
     edition_id,
-    data: checkedData(kind, event.data),
+    data: checkedData(kind, data),
   })
   return { id, organization_id, edition_id, kind, payload, created_at: now }
 }
 
-const deliveriesTo = (ctx: Ctx, event: { id: string; kind: string }, endpoints: SQL): SQL => {
+const columns = sql.raw('(id, endpoint_id, event_id, kind, status, next_retry_at, created_at, modified_at)')
+
+/** Ids that one statement looks up: far below D1's limit for one bound value. */
+const eventsAStatement = 10_000
+
+/** One statement for any number of events, by the endpoints of each event's organisation. */
+function deliveriesOf(ctx: Ctx, eventIds: readonly string[]): SQL {
   const now = ctx.now()
   // The rows are known to SQL alone, so it makes their ids: a ULID's time and 64 random bits in hexadecimal.
-  const id = sql`'whd_' || substr(${event.id}, 5, 10) || hex(randomblob(8))`
-  return sql`insert into webhook_deliveries (id, endpoint_id, event_id, kind, status, next_retry_at, created_at, modified_at)
-    select ${id}, id, ${event.id}, ${event.kind}, 'pending', max(${now}, coalesce(breaker_until, 0)), ${now}, ${now}
-    from webhook_endpoints where ${endpoints} on conflict do nothing`
+  return sql`insert into webhook_deliveries ${columns}
+    select 'whd_' || substr(events.id, 5, 10) || hex(randomblob(8)), endpoints.id, events.id, events.kind, 'pending',
+      max(${now}, coalesce(endpoints.breaker_until, 0)), ${now}, ${now}
+    from webhook_events as events cross join webhook_endpoints as endpoints
+      on endpoints.organization_id = events.organization_id
+    where ${inList(sql`events.id`, eventIds)} and endpoints.is_active = 1
+      and (endpoints.edition_id is null or endpoints.edition_id = events.edition_id)
+      and exists (select 1 from json_each(endpoints.events) where value = events.kind)
+    on conflict do nothing`
 }
 
 /**
- * Statements that tell every subscribed, active endpoint of an event, for the transaction of the change that caused
- * it: the event happened exactly if the change did.
+ * Statements that tell every subscribed, active endpoint of these events, for the transaction of the change that caused
+ * them: the events happened exactly if the change did. They stay few however many events there are.
  */
-export function announce<Kind extends EventKind>(ctx: Ctx, announcement: Announcement<Kind>): Statement[] {
-  const event = eventOf(ctx, announcement)
-  ctx.afterCommit(() => ringDue(ctx, [event.id]))
-  const { organization_id, edition_id, kind } = event
-  return [
-    insert(webhookEvents, event),
-    deliveriesTo(
-      ctx,
-      event,
-      sql`organization_id = ${organization_id} and is_active = 1
-        and (edition_id is null or edition_id = ${edition_id})
-        and exists (select 1 from json_each(webhook_endpoints.events) where value = ${kind})`,
-    ),
-  ]
+export function announceAll(ctx: Ctx, announcements: readonly Announcement[]): Statement[] {
+  if (announcements.length === 0) return []
+  const events = announcements.map((announcement) => eventOf(ctx, announcement))
+  const ids = events.map(({ id }) => id)
+  ctx.afterCommit(() => ringDue(ctx, ids))
+  const deliveries: SQL[] = []
+  for (let start = 0; start < ids.length; start += eventsAStatement)
+    deliveries.push(deliveriesOf(ctx, ids.slice(start, start + eventsAStatement)))
+  return [...insertAll(webhookEvents, events), ...deliveries]
 }
 
-/** As `announce`, for one endpoint alone, whatever it subscribes to. */
-export function announceTo<Kind extends EventKind>(
+/** As `announceAll`, for one event. */
+export const announce = (ctx: Ctx, announcement: Announcement): Statement[] => announceAll(ctx, [announcement])
+
+/**
+ * An event for one active endpoint alone, whatever it subscribes to. The last statement adds one delivery, or none when
+ * the endpoint was switched off meanwhile.
+ */
+export function announceTo(
   ctx: Ctx,
-  endpointId: string,
-  announcement: Announcement<Kind>,
-): { statements: Statement[]; eventId: string } {
+  endpoint: { id: string; breaker_until: number | null },
+  announcement: Announcement,
+) {
   const event = eventOf(ctx, announcement)
-  ctx.afterCommit(() => ringDue(ctx, [event.id]))
-  return {
-    eventId: event.id,
-    statements: [insert(webhookEvents, event), deliveriesTo(ctx, event, sql`id = ${endpointId}`)],
+  const now = ctx.now()
+  const delivery = {
+    id: ctx.newId('webhook_delivery'),
+    endpoint_id: endpoint.id,
+    event_id: event.id,
+    kind: event.kind,
+    status: 'pending',
+    next_retry_at: Math.max(now, endpoint.breaker_until ?? 0),
+    created_at: now,
+    modified_at: now,
   }
+  ctx.afterCommit(() => ringDue(ctx, [event.id]))
+  const add: Statement = sql`insert into webhook_deliveries ${columns}
+    select ${delivery.id}, id, ${event.id}, ${event.kind}, ${delivery.status}, ${delivery.next_retry_at}, ${now}, ${now}
+    from webhook_endpoints where id = ${endpoint.id} and is_active = 1`
+  return { event, delivery, statements: [insert(webhookEvents, event), add] }
 }

@@ -1,1 +1,1 @@
-export { announce } from './announce.ts'
+export { type Announcement, announce, announceAll } from './announce.ts'

@@ -72,5 +72,17 @@ export const eventData = {
 
 export type EventData<Kind extends EventKind> = z.output<(typeof eventData)[Kind]>
 
+/** The body of the requests that tell of an event. */
+export const payloadOf = (kind: EventKind) =>
+  z.object({
+    id: Id('evn').openapi({ description: 'The same for every endpoint and every attempt; also the `webhook-id`.' }),
+    type: z.literal(kind),
+    created: Timestamp,
+    api_version: z.literal('v1'),
+    organization_id: Id('org'),
+    edition_id: Id('edt').nullable(),
+    data: eventData[kind],
+  })
+
 /** Throws for data that is not of its kind: an event that breaks its promise is not sent. */
 export const checkedData = (kind: EventKind, data: unknown): unknown => eventData[kind].parse(data)

@@ -1,0 +1,38 @@
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { webhookEndpoints } from '../../db/schema/webhooks.ts'
+import { insert } from '../../db/write.ts'
+import { mintSecret } from '../../domain/webhook-signature.ts'
+import type { CreateWebhookInput } from './endpoint-contract.ts'
+import type { EndpointRow } from './queries.ts'
+import { checkDestination, checkHome } from './surroundings.ts'
+
+export async function createEndpoint(ctx: Ctx, input: CreateWebhookInput): Promise<EndpointRow> {
+  checkDestination(ctx, input.url)
+  const { organization_id, edition_id = null, is_active } = input
+  await checkHome(ctx, organization_id, edition_id)
+  const now = ctx.now()
+  const row: EndpointRow = {
+    id: ctx.newId('webhook_endpoint'),
+    organization_id,
+    edition_id,
+    name: input.name,
+    url: input.url,
+    events: JSON.stringify(input.events),
+    is_active: Number(is_active),
+    timeout_seconds: input.timeout_seconds,
+    secret: mintSecret(ctx.randomBytes),
+    previous_secret: null,
+    previous_secret_until: null,
+    disabled_at: is_active ? null : now,
+    disabled_reason: is_active ? null : 'manual',
+    failing_since: null,
+    failures_in_row: 0,
+    breaker_until: null,
+    is_slow: 0,
+    version: 1,
+    created_at: now,
+    modified_at: now,
+  }
+  return commit(ctx, row, [insert(webhookEndpoints, row)])
+}

@@ -1,0 +1,65 @@
+import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../context.ts'
+import { mayAt } from '../../domain/access.ts'
+import { toIso, toIsoOrNull } from '../../domain/instants.ts'
+import type { DeliveryStatus, EventKind } from '../../domain/webhooks.ts'
+import type { WebhookDelivery, WebhookDeliveryDetail } from './delivery-contract.ts'
+import { keepers, type WebhookEndpoint, type WebhookEndpointDetail } from './endpoint-contract.ts'
+import { type DeliveryDetailRow, type DeliveryRow, type EndpointRow, placeOf } from './queries.ts'
+
+export const presentEndpointItem = (row: EndpointRow): z.input<typeof WebhookEndpoint> => ({
+  id: row.id,
+  organization_id: row.organization_id,
+  name: row.name,
+  url: row.url,
+  edition_id: row.edition_id,
+  events: JSON.parse(row.events) as EventKind[],
+  is_active: row.is_active === 1,
+  timeout_seconds: row.timeout_seconds,
+  created: toIso(row.created_at),
+  modified: toIso(row.modified_at),
+})
+
+type DisabledReason = z.input<typeof WebhookEndpointDetail>['disabled_reason']
+
+export const presentEndpoint = (row: EndpointRow, ctx: Ctx): z.input<typeof WebhookEndpointDetail> => ({
+  ...presentEndpointItem(row),
+  ...(mayAt(ctx.caller, keepers, placeOf(row)) ? { secret: row.secret } : {}),
+  previous_secret_expires_at:
+    row.previous_secret_until !== null && row.previous_secret_until > ctx.now()
+      ? toIso(row.previous_secret_until)
+      : null,
+  disabled_at: toIsoOrNull(row.disabled_at),
+  disabled_reason: row.disabled_reason as DisabledReason,
+  failing_since: toIsoOrNull(row.failing_since),
+})
+
+export const presentDeliveryItem = (row: DeliveryRow): z.input<typeof WebhookDelivery> => ({
+  id: row.id,
+  status: row.status as DeliveryStatus,
+  event: row.kind,
+  attempts: row.attempts,
+  response_status_code: row.response_status_code,
+  last_attempt_at: toIsoOrNull(row.last_attempt_at),
+  next_retry_at: toIsoOrNull(row.next_retry_at),
+  created: toIso(row.created_at),
+})
+
+export const presentDelivery = (row: DeliveryDetailRow): z.input<typeof WebhookDeliveryDetail> => ({
+  ...presentDeliveryItem(row),
+  endpoint_id: row.endpoint_id,
+  event_id: row.event_id,
+  payload: row.payload,
+  signature: row.signature ?? '',
+  signed_at: toIsoOrNull(row.signed_at),
+  attempt_log: row.attempt_log.map((attempt) => ({
+    number: attempt.number,
+    started_at: toIso(attempt.started_at),
+    duration_ms: attempt.duration_ms,
+    status_code: attempt.status_code,
+    error: attempt.error,
+    is_manual: attempt.is_manual === 1,
+    next_retry_at: toIsoOrNull(attempt.next_retry_at),
+    next_reason: attempt.next_reason,
+  })),
+})

@@ -1,0 +1,38 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { changedOne, commit } from '../../db/commit.ts'
+import { AppError } from '../../domain/errors.ts'
+import { deliveryLifecycle, type DeliveryStatus, type Manual, manualRetryOf } from '../../domain/webhooks.ts'
+import type { LoadedDelivery } from './queries.ts'
+import { ring } from './ring.ts'
+import { endpointInactive } from './surroundings.ts'
+
+/** Which attempt a retry asks for; refuses where none can be asked for. */
+function decide(delivery: LoadedDelivery, now: number): Manual {
+  const status = delivery.status as DeliveryStatus
+  const extra = { current_status: status, allowed_transitions: deliveryLifecycle.targetsOf(status) }
+  if (status === 'success') throw new AppError('delivery_already_succeeded', 'This delivery has succeeded.', { extra })
+  const manual = manualRetryOf(status)
+  const isLeased = delivery.lease_until !== null && delivery.lease_until > now
+  if (manual === null || isLeased || delivery.manual !== null)
+    throw new AppError('delivery_in_progress', 'An attempt is due or under way.', { extra })
+  if (delivery.endpoint.is_active === 0) throw endpointInactive(extra)
+  return manual
+}
+
+export async function retryDelivery(ctx: Ctx, delivery: LoadedDelivery): Promise<LoadedDelivery> {
+  const { id, endpoint_id, attempts, endpoint } = delivery
+  const now = ctx.now()
+  const manual = decide(delivery, now)
+  // While a breaker is open nothing is claimed, so that is when the attempt will be made.
+  const next_retry_at = Math.max(now, endpoint.breaker_until ?? 0)
+  const changes = { status: 'retrying', manual, next_retry_at, lease_until: null, modified_at: now }
+  ctx.afterCommit(() => ring(ctx, endpoint.is_slow ? 'slow' : 'fast', [endpoint_id], next_retry_at - now))
+  return commit(ctx, { ...delivery, ...changes }, [
+    sql`update webhook_deliveries set status = 'retrying', manual = ${manual}, next_retry_at = ${next_retry_at},
+        lease_until = null, modified_at = ${now}
+      where id = ${id} and status = ${delivery.status} and attempts = ${attempts} and manual is null
+        and exists (select 1 from webhook_endpoints where id = ${endpoint_id} and is_active = 1)`,
+    changedOne(),
+  ])
+}

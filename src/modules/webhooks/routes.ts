@@ -1,0 +1,94 @@
+import { mount, mountList } from '../../http/mount.ts'
+import { createRouter } from '../../http/router.ts'
+import * as contract from './contract.ts'
+import { createEndpoint } from './create.ts'
+import { deleteEndpoint } from './delete.ts'
+import * as deliveries from './delivery-contract.ts'
+import { eventRequests } from './event-contract.ts'
+import { listEventKinds } from './event-kinds.ts'
+import { presentDelivery, presentDeliveryItem, presentEndpoint, presentEndpointItem } from './present.ts'
+import { findDelivery, findEndpoint, listDeliveries, listEndpoints } from './queries.ts'
+import { recoverDeliveries } from './recover.ts'
+import { retryDelivery } from './retry-delivery.ts'
+import { rotateSecret } from './rotate-secret.ts'
+import { sendTest } from './send-test.ts'
+import { updateEndpoint } from './update.ts'
+
+export const webhooks = createRouter()
+
+webhooks.webhooks.push(...eventRequests)
+
+mountList(webhooks, contract.listWebhooks, {
+  list: (ctx, { query, page }) => listEndpoints(ctx, page, query.ordering, query),
+  present: presentEndpointItem,
+})
+
+mount(webhooks, contract.createWebhook, {
+  target: (body) => body,
+  handle: (ctx, { body }) => createEndpoint(ctx, body),
+  present: presentEndpoint,
+  location: ({ id }) => `/v1/webhooks/${id}`,
+})
+
+// Before the single endpoint, whose path would take it for an id.
+mount(webhooks, contract.listWebhookEventKinds, {
+  handle: async () => listEventKinds(),
+  present: (kinds) => kinds,
+  maxAge: 300,
+})
+
+mount(webhooks, contract.getWebhook, {
+  load: (ctx, { id }) => findEndpoint(ctx, id),
+  handle: async (_, { loaded }) => loaded,
+  present: presentEndpoint,
+})
+
+mount(webhooks, contract.updateWebhook, {
+  load: (ctx, { id }) => findEndpoint(ctx, id),
+  handle: (ctx, { loaded, body }) => updateEndpoint(ctx, loaded, body),
+  present: presentEndpoint,
+})
+
+mount(webhooks, contract.deleteWebhook, {
+  load: (ctx, { id }) => findEndpoint(ctx, id),
+  handle: (ctx, { loaded }) => deleteEndpoint(ctx, loaded),
+  represent: (loaded, ctx) => presentEndpoint(loaded, ctx),
+})
+
+mount(webhooks, contract.rotateWebhookSecret, {
+  load: (ctx, { id }) => findEndpoint(ctx, id),
+  handle: (ctx, { loaded }) => rotateSecret(ctx, loaded),
+  present: presentEndpoint,
+})
+
+mount(webhooks, deliveries.testWebhook, {
+  load: (ctx, { id }) => findEndpoint(ctx, id),
+  handle: (ctx, { loaded, body }) => sendTest(ctx, loaded, body.event),
+  present: presentDelivery,
+  location: ({ id, endpoint_id }) => `/v1/webhooks/${endpoint_id}/deliveries/${id}`,
+})
+
+mount(webhooks, deliveries.recoverWebhookDeliveries, {
+  load: (ctx, { id }) => findEndpoint(ctx, id),
+  handle: (ctx, { loaded, body }) => recoverDeliveries(ctx, loaded, body),
+  present: (recovery) => recovery,
+  represent: (loaded, ctx) => presentEndpoint(loaded, ctx),
+})
+
+mountList(webhooks, deliveries.listWebhookDeliveries, {
+  load: (ctx, { id }) => findEndpoint(ctx, id),
+  list: (ctx, { loaded, query, page }) => listDeliveries(ctx, loaded, page, query.ordering, query),
+  present: presentDeliveryItem,
+})
+
+mount(webhooks, deliveries.getWebhookDelivery, {
+  load: (ctx, { id, delivery_id }) => findDelivery(ctx, id, delivery_id),
+  handle: async (_, { loaded }) => loaded,
+  present: presentDelivery,
+})
+
+mount(webhooks, deliveries.retryWebhookDelivery, {
+  load: (ctx, { id, delivery_id }) => findDelivery(ctx, id, delivery_id),
+  handle: (ctx, { loaded }) => retryDelivery(ctx, loaded),
+  present: presentDelivery,
+})
