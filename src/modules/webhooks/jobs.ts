@@ -15,6 +15,8 @@ export type Lane = 'fast' | 'slow'
 
 /** A consumer works this long on what it finds before it leaves the rest to the next. */
 const shiftMs = 20_000
+/** Endings that come this close together share a round trip. */
+const gatherMs = 10
 /** Further ahead than this the sweep of each minute is near enough. */
 const ringAheadMs = 900_000
 
@@ -53,6 +55,7 @@ export async function deliver(job: JobCtx, lane: Lane, endpointIds: readonly str
   start(claimsOf(first))
   while (inFlight > 0) {
     if (endings.length === 0) await new Promise<void>((resolve) => (wake = resolve))
+    if (endings.length < inFlight) await new Promise<void>((resolve) => setTimeout(resolve, gatherMs))
     const outcomes = endings.splice(0)
     if (outcomes.length === 0) continue
     inFlight -= outcomes.length
@@ -109,10 +112,16 @@ async function care(job: JobCtx, outcomes: readonly Outcome[], health: readonly 
 
 /** Rings ahead of time for retries that are near, so that they need not wait for the sweep. */
 async function ringNext(job: JobCtx, outcomes: readonly Outcome[]): Promise<void> {
+  const rings = new Map<string, { lane: Lane; seconds: number; ids: Set<string> }>()
   for (const { claim, verdict, slow } of outcomes) {
-    const wait = verdict.next ? verdict.next.at - job.now() : Number.POSITIVE_INFINITY
-    if (wait <= ringAheadMs) await ring(job, slow ? 'slow' : 'fast', [claim.endpoint_id], Math.max(wait, 0))
+    const wait = verdict.next ? Math.max(0, verdict.next.at - job.now()) : Number.POSITIVE_INFINITY
+    if (wait > ringAheadMs) continue
+    const [lane, seconds]: [Lane, number] = [slow ? 'slow' : 'fast', Math.ceil(wait / 1000)]
+    const rung = rings.get(`${lane} ${seconds}`) ?? { lane, seconds, ids: new Set() }
+    rings.set(`${lane} ${seconds}`, rung)
+    rung.ids.add(claim.endpoint_id)
   }
+  for (const { lane, seconds, ids } of rings.values()) await ring(job, lane, [...ids], seconds * 1000)
 }
 
 /** Keeps messages that nobody could take, for whoever looks for the fault; what they rang for is still in the table. */
