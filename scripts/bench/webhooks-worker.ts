@@ -8,7 +8,7 @@ import { insertAll } from '../../src/db/write.ts'
 import { mintSecret } from '../../src/domain/webhook-signature.ts'
 import { openJob } from '../../src/entry/job.ts'
 import { randomBytes } from '../../src/entry/random.ts'
-import { announce } from '../../src/modules/webhooks/index.ts'
+import { announceAll } from '../../src/modules/webhooks/index.ts'
 
 /** What the bench of webhooks asks of the Worker: the engine without the API around it, and the floor beside it. */
 export const webhooksBench = new Hono<{ Bindings: Bindings }>()
@@ -68,7 +68,7 @@ webhooksBench.post('/floor/webhooks/announce', async (c) => {
     afterCommit: (work: () => Promise<unknown>) => rings.push(work),
   } as Partial<Ctx> as Ctx
   const announcement = { kind: 'purchase.action' as const, organization_id, edition_id: null, data: purchase }
-  await job.db.batch(Array.from({ length: count }, () => announce(ctx, announcement)).flat())
+  await job.db.batch(announceAll(ctx, Array.from({ length: count }, () => announcement)))
   const committed_at = Date.now()
   for (const ring of rings) c.executionCtx.waitUntil(ring())
   return c.json({ ids, committed_at }, 201)
