@@ -15,8 +15,8 @@ const rounds = Number(process.env['ROUNDS'] ?? 3)
 const eventsARound = Number(process.env['EVENTS'] ?? 60)
 const strollEvents = Number(process.env['STROLL'] ?? 200)
 const everyMs = 50
-/** A batch of 20 endpoints with four requests in flight each: what the engine has at most under way on this machine. */
-const concurrency = 80
+/** What one consumer has under way; on this machine there is one consumer for each queue. */
+const concurrency = 5
 
 const stateDir = await mkdtemp(join(tmpdir(), 'bench-webhooks-'))
 const receiver = await startReceiver()
