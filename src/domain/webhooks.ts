@@ -53,11 +53,15 @@ function hashOf(text: string): number {
   return hash / 2 ** 32
 }
 
+/** A date of HTTP begins with its weekday; Date.parse alone finds dates in any words. */
+const httpDate = /^[a-z]{3,9},? .*\d{2}:\d{2}:\d{2}/i
+
 /** Milliseconds that a Retry-After header asks for: seconds or an HTTP date. Null for anything else or the past. */
 export function retryAfterMs(header: string | null, now: number): number | null {
   if (header === null) return null
   const text = header.trim()
-  const ms = /^\d{1,9}(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now
+  const dateMs = httpDate.test(text) ? Date.parse(text) - now : Number.NaN
+  const ms = /^\d{1,12}(\.\d{1,9})?$/.test(text) ? Number(text) * 1000 : dateMs
   return Number.isFinite(ms) && ms > 0 ? Math.min(ms, maxRetryAfterMs) : null
 }
 

@@ -2,6 +2,7 @@ import { type RoleCode, roleCodes } from '../../src/domain/access.ts'
 import { rootToken } from './api.ts'
 import { freshId, seedAccount, seedEdition, seedMember, seedOrganization, seedToken } from './seed.ts'
 import { seedDataImports, seedReferences, seedTrade, type Trade } from './seed-commerce.ts'
+import { seedDelivery, seedEndpoint } from './seed-webhooks.ts'
 
 /** Who calls: one person for each role, somebody without any role, and the superuser of the platform. */
 export type Who = RoleCode | 'nobody' | 'root'
@@ -19,6 +20,8 @@ export interface Person {
 export interface EditionWorld extends Trade {
   id: string
   dataImport: string
+  webhook: string
+  delivery: string
 }
 
 export interface OrganizationWorld {
@@ -46,7 +49,9 @@ async function buildEdition(organization: { id: string; event: string }): Promis
   const id = await seedEdition(organization)
   const place = { organization: organization.id, edition: id }
   const [dataImport = ''] = await seedDataImports(place, 1)
-  return { id, dataImport, ...(await seedTrade(place)) }
+  const webhook = await seedEndpoint(place)
+  const delivery = await seedDelivery(place, webhook.id)
+  return { id, dataImport, webhook: webhook.id, delivery: delivery.id, ...(await seedTrade(place)) }
 }
 
 async function buildOrganization(): Promise<OrganizationWorld> {

@@ -54,7 +54,9 @@ const ImportExternalOrders = z.object({
     description: 'What becomes of an order whose `external_id` is known: left alone, brought up to date, or an error.',
   }),
   dry_run: z.boolean().default(false).openapi({ description: 'Answers what would happen and writes nothing.' }),
-  emit_webhooks: NotYet,
+  emit_webhooks: z.boolean().default(false).openapi({
+    description: 'Sends `purchase.action` for every purchase that becomes active or is cancelled by this.',
+  }),
   send_receipts: NotYet,
   orders: z
     .array(z.unknown())

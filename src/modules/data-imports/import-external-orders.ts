@@ -4,8 +4,11 @@ import { commit, commitPart } from '../../db/commit.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
 import { insert } from '../../db/write.ts'
 import { AppError, doesNotExist, type FieldError, fieldError, LostRace } from '../../domain/errors.ts'
+import { maxUnitsPerOrder } from '../../domain/external-orders.ts'
 import { normalizePhone } from '../../domain/users.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import { announceAll } from '../webhooks/index.ts'
+import { announcementsOf } from './announcements.ts'
 import type { ImportExternalOrdersInput } from './contract.ts'
 import { type Candidate, decide, type Outcome } from './decide.ts'
 import { parseExternalOrder } from './external-order-contract.ts'
@@ -21,7 +24,7 @@ export interface ImportReport {
   dry_run: boolean
 }
 
-/** Orders that one transaction takes in; when it fails, its orders are taken one by one. */
+/** Orders that one transaction takes in, of no more units than one order may have; when it fails, they go one by one. */
 const groupSize = 25
 const maxTries = 5
 
@@ -64,6 +67,22 @@ function read(raw: unknown, index: number, edition: Edition): Candidate | Outcom
   return errors.length ? refuse(errors) : { index, order, phone }
 }
 
+function groupsOf(candidates: readonly Candidate[]): Candidate[][] {
+  const groups: Candidate[][] = []
+  let units = 0
+  for (const candidate of candidates) {
+    const own = candidate.order.items.reduce((count, item) => count + item.quantity, 0)
+    const group = groups.at(-1)
+    if (group && group.length < groupSize && units + own <= maxUnitsPerOrder) group.push(candidate)
+    else {
+      groups.push([candidate])
+      units = 0
+    }
+    units += own
+  }
+  return groups
+}
+
 /** A violated uniqueness means that another call made the same order, customer or product a moment ago. */
 const races = Object.fromEntries(
   [
@@ -95,8 +114,9 @@ async function takeGroup(
     if (dry_run)
       return outcomes.map((outcome) => (outcome.action === 'created' ? { ...outcome, order_id: null } : outcome))
     if (statements.length === 0) return outcomes
+    const told = input.emit_webhooks ? announceAll(ctx, announcementsOf(ctx, edition, state, writes.turns)) : []
     try {
-      await commitPart(ctx, statements, races)
+      await commitPart(ctx, [...statements, ...told], races)
       return outcomes
     } catch (error) {
       if (!(error instanceof LostRace) || (group.length === 1 && tries === maxTries)) throw error
@@ -150,8 +170,7 @@ export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrders
   const entries = input.orders.map((raw, index) => read(raw, index, edition))
   const candidates = entries.filter((entry) => 'order' in entry)
   const results: Outcome[] = entries.filter((entry) => 'action' in entry)
-  for (let start = 0; start < candidates.length; start += groupSize)
-    results.push(...(await takeGroup(ctx, edition, input, candidates.slice(start, start + groupSize))))
+  for (const group of groupsOf(candidates)) results.push(...(await takeGroup(ctx, edition, input, group)))
   results.sort((a, b) => a.index - b.index)
   const done = report(ctx, edition, input, results)
   const { id } = done.row

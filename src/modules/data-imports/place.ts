@@ -10,7 +10,7 @@ import { type CartTotals, isPaid, orderSearch, ownSearch, paymentStatusOf } from
 import { type BoughtOption, type PurchaseStatus, purchaseLifecycle, purchaseStatusOf } from '../../domain/purchases.ts'
 import { contactSearch } from '../../domain/users.ts'
 import type { OrderRow, PurchaseRow, TransactionRow, UserRow } from './state.ts'
-import type { Edition, Writes } from './writes.ts'
+import type { Edition, PurchaseTurn, Writes } from './writes.ts'
 
 /** All that is known of an order before it is written. */
 export interface Placement {
@@ -63,6 +63,26 @@ const purchaseRows = (ctx: Ctx, placement: Placement, orderId: string, units: re
     modified_at: createdAt,
   }))
 
+const actionOf: Partial<Record<PurchaseStatus, PurchaseTurn['action']>> = {
+  active: 'activated',
+  cancelled: 'cancelled',
+}
+
+/** What purchases that are now of this status can be announced as. */
+function turnsOf(
+  placement: Placement,
+  order: { id: string },
+  rows: readonly PurchaseTurn['purchase'][],
+  status: PurchaseStatus,
+): PurchaseTurn[] {
+  const action = actionOf[status]
+  const { id, email } = placement.user
+  const { order_number } = placement.order
+  return action
+    ? rows.map((purchase) => ({ purchase, action, status, order: { id: order.id, order_number }, user: { id, email } }))
+    : []
+}
+
 /** Adds a new order with its cart, its payment and one purchase a unit. */
 export function placeNew(ctx: Ctx, writes: Writes, placement: Placement): OrderRow {
   const { order, user, source, items, totals } = placement
@@ -106,7 +126,9 @@ export function placeNew(ctx: Ctx, writes: Writes, placement: Placement): OrderR
     ...paymentColumns(placement),
     created_at,
   })
-  writes.purchases.push(...purchaseRows(ctx, placement, id, unitsOf(items), created_at))
+  const bought = purchaseRows(ctx, placement, id, unitsOf(items), created_at)
+  writes.purchases.push(...bought)
+  writes.turns.push(...turnsOf(placement, row, bought, purchaseStatusOf[order.status]))
   return { ...row, seq: 0 }
 }
 
@@ -123,16 +145,14 @@ const unitOf = (row: PurchaseRow): Unit & { row: PurchaseRow } => ({
 })
 
 /** Purchases that were used or paid back stay what they are. */
-function moveTo(units: readonly { row: PurchaseRow }[], status: PurchaseStatus, now: number): Statement[] {
-  const ids = units
-    .map(({ row }) => row)
-    .filter((row) => purchaseLifecycle.allows(row.status as PurchaseStatus, status))
-    .map((row) => row.id)
-  if (ids.length === 0) return []
-  return [
-    sql`update purchases set status = ${status}, modified_at = ${now}, version = version + 1 where ${inList(sql`id`, ids)}`,
-  ]
-}
+const movable = (units: readonly { row: PurchaseRow }[], status: PurchaseStatus): PurchaseRow[] =>
+  units.map(({ row }) => row).filter((row) => purchaseLifecycle.allows(row.status as PurchaseStatus, status))
+
+const moveStatement = (rows: readonly PurchaseRow[], status: PurchaseStatus, now: number): Statement =>
+  sql`update purchases set status = ${status}, modified_at = ${now}, version = version + 1 where ${inList(
+    sql`id`,
+    rows.map((row) => row.id),
+  )}`
 
 /** Brings an order that exists up to date: purchases that are still wanted keep their identity, others are cancelled. */
 export function placeAgain(
@@ -160,8 +180,19 @@ export function placeAgain(
   writes.changes.push(sql`delete from ${cartItems} where order_id = ${row.id}`)
   if (payment) writes.changes.push(update(transactions, paymentColumns(placement), sql`id = ${payment.id}`))
   if (row.user_id !== user.id) writes.changes.push(update(purchases, { user_id: user.id }, sql`order_id = ${row.id}`))
-  writes.changes.push(...moveTo(kept, purchaseStatusOf[order.status], now), ...moveTo(cancelled, 'cancelled', now))
+  const status = purchaseStatusOf[order.status]
+  for (const [units, target] of [
+    [kept, status],
+    [cancelled, 'cancelled'],
+  ] as const) {
+    const moved = movable(units, target)
+    if (moved.length === 0) continue
+    writes.changes.push(moveStatement(moved, target, now))
+    writes.turns.push(...turnsOf(placement, row, moved, target))
+  }
+  const bought = purchaseRows(ctx, placement, row.id, added, now)
   writes.cartItems.push(...cartItemRows(ctx, row.id, items))
-  writes.purchases.push(...purchaseRows(ctx, placement, row.id, added, now))
+  writes.purchases.push(...bought)
+  writes.turns.push(...turnsOf(placement, row, bought, status))
   return { ...row, ...changes, version: row.version + 1 }
 }

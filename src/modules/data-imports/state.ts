@@ -25,9 +25,16 @@ export interface ImportState {
   usersByPhone: Map<string, UserRow>
   products: Map<string, ProductRow>
   locations: Map<string, LocationRow>
+  /** Of what was bought before, products and variants, by id. */
+  names: Map<string, string>
   /** By `childKey`. */
   variants: Map<string, VariantRow>
   options: Map<string, OptionRow>
+}
+
+interface Named {
+  id: string
+  name: string
 }
 
 export const childKey = (productId: string, name: string): string => `${productId} ${fold(name)}`
@@ -76,25 +83,39 @@ export async function loadState(
       ? [
           sql<PurchaseRow>`select * from purchases where ${knownIds} order by id`,
           sql<TransactionRow>`select * from transactions where type = 'payment' and ${knownIds}`,
+          sql<Named>`select id, name from products where id in (select product_id from purchases where ${knownIds})
+            union all select id, name from variants where id in (select variant_id from purchases where ${knownIds})`,
         ]
       : []),
   ])
-  const [orderRows, byEmail, byPhone, productRows, locationRows, variantRows, optionRows, purchaseRows, payments] =
-    found as [
-      OrderRow[],
-      UserRow[],
-      UserRow[],
-      ProductRow[],
-      LocationRow[],
-      VariantRow[],
-      OptionRow[],
-      PurchaseRow[]?,
-      TransactionRow[]?,
-    ]
+  const [
+    orderRows,
+    byEmail,
+    byPhone,
+    productRows,
+    locationRows,
+    variantRows,
+    optionRows,
+    purchaseRows,
+    payments,
+    named,
+  ] = found as [
+    OrderRow[],
+    UserRow[],
+    UserRow[],
+    ProductRow[],
+    LocationRow[],
+    VariantRow[],
+    OptionRow[],
+    PurchaseRow[]?,
+    TransactionRow[]?,
+    Named[]?,
+  ]
   return {
     orders: new Map(orderRows.map((row) => [row.external_id ?? '', row])),
     purchases: Map.groupBy(purchaseRows ?? [], (row) => row.order_id),
     payments: new Map((payments ?? []).map((row) => [row.order_id, row])),
+    names: new Map((named ?? []).map(({ id, name }) => [id, name])),
     usersByEmail: new Map(byEmail.map((row) => [row.email ?? '', row])),
     usersByPhone: new Map(byPhone.toReversed().map((row) => [row.phone_number ?? '', row])),
     products: new Map(productRows.map((row) => [row.name_folded, row])),

@@ -5,8 +5,18 @@ import type { editions } from '../../db/schema/editions.ts'
 import { cartItems, carts, orders, purchases, transactions } from '../../db/schema/orders.ts'
 import { userEditions, users } from '../../db/schema/users.ts'
 import { insertAll } from '../../db/write.ts'
+import type { PurchaseStatus } from '../../domain/purchases.ts'
 
 export type Edition = typeof editions.$inferSelect
+
+/** A purchase that becomes active, or is cancelled, by an import. */
+export interface PurchaseTurn {
+  purchase: { id: string; vendor_code: string | null; product_id: string; variant_id: string | null }
+  action: 'activated' | 'cancelled'
+  status: PurchaseStatus
+  order: { id: string; order_number: string | null }
+  user: { id: string; email: string | null }
+}
 
 /** What a group of orders adds, by table, and what it changes. */
 export interface Writes {
@@ -23,6 +33,7 @@ export interface Writes {
   cartItems: (typeof cartItems.$inferInsert)[]
   transactions: (typeof transactions.$inferInsert)[]
   purchases: (typeof purchases.$inferInsert)[]
+  turns: PurchaseTurn[]
 }
 
 export const newWrites = (): Writes => ({
@@ -38,6 +49,7 @@ export const newWrites = (): Writes => ({
   cartItems: [],
   transactions: [],
   purchases: [],
+  turns: [],
 })
 
 /** Few statements however many orders: one a table, its rows as one parameter. */

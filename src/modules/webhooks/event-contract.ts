@@ -23,7 +23,6 @@ const Headers = z.object({
 export const eventRequests = eventKindNames.map((kind) => ({
   path: kind,
   method: 'post' as const,
-  operationId: kind,
   tags: ['Webhooks'],
   summary: eventKinds[kind],
   description: 'Signed as in the Standard Webhooks specification.',

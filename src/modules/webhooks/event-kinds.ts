@@ -1,14 +1,22 @@
 import { z } from '@hono/zod-openapi'
-import { eventKindNames, eventKinds } from '../../domain/webhooks.ts'
+import { type EventKind, eventKindNames, eventKinds } from '../../domain/webhooks.ts'
 import { examplePayload } from './example-contract.ts'
 import { payloadOf } from './payload-contract.ts'
 
-// As an input, so that the schema leaves room for fields that are added one day.
+/** As of an input, so that it leaves room for fields that are added one day. */
+const schemaOf = (kind: EventKind) =>
+  z.toJSONSchema(payloadOf(kind), {
+    io: 'input',
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
+    },
+  }) as Record<string, unknown>
+
 const describe = () =>
   eventKindNames.map((kind) => ({
     kind,
     meaning: eventKinds[kind],
-    schema: z.toJSONSchema(payloadOf(kind), { io: 'input' }) as Record<string, unknown>,
+    schema: schemaOf(kind),
     example: examplePayload(kind) as Record<string, unknown>,
   }))
 

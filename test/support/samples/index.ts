@@ -3,6 +3,7 @@ import { commerceSamples } from './commerce.ts'
 import { editionSamples } from './editions.ts'
 import { organizationSamples } from './organizations.ts'
 import type { SampleOf } from './sample.ts'
+import { webhookSamples } from './webhooks.ts'
 
 /**
  * A valid request for each operation, by operation id. Whoever adds an operation adds its sample here: roles, tenants,
@@ -14,4 +15,5 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...organizationSamples,
   ...editionSamples,
   ...commerceSamples,
+  ...webhookSamples,
 }

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { commit } from '../../src/db/commit.ts'
+import { announceAll, type Announcement } from '../../src/modules/webhooks/index.ts'
+import { exampleData } from '../../src/modules/webhooks/example-contract.ts'
+import { findDelivery, findEndpoint, listDeliveries, listEndpoints } from '../../src/modules/webhooks/queries.ts'
+import { recoverDeliveries } from '../../src/modules/webhooks/recover.ts'
+import { contextAt } from '../support/context.ts'
+import { givenShop } from '../support/orders.ts'
+import { seedDeliveries, seedEndpoint, seedEndpoints } from '../support/seed-webhooks.ts'
+import { deliveriesOf } from '../support/webhook-rows.ts'
+
+const page = { page: 1, size: 100, after: null }
+
+/** Authentication adds one statement to each. */
+describe('the cost of webhooks at the database', () => {
+  it('is one statement to read one, and two in one round trip for a page', async () => {
+    const shop = await givenShop()
+    const place = { organization: shop.organization_id, edition: shop.edition_id }
+    const endpoint = await seedEndpoint(place)
+    const [delivery] = await seedDeliveries(place, endpoint.id, 50)
+    const ctx = contextAt(Date.now(), {
+      is_superuser: false,
+      grants: [{ organization_id: shop.organization_id, edition_id: null, role: 'admin' }],
+    })
+    await findEndpoint(ctx, endpoint.id)
+    await findDelivery(ctx, endpoint.id, delivery?.id ?? '')
+    expect(ctx.db.meter).toMatchObject({ queries: 2, round_trips: 2 })
+    expect(ctx.db.meter.rows_read).toBeLessThan(10)
+    await listDeliveries(ctx, endpoint, page, [], {})
+    await listEndpoints(ctx, page, [], { organization_id: shop.organization_id })
+    expect(ctx.db.meter).toMatchObject({ queries: 6, round_trips: 4 })
+  })
+
+  it('reads no delivery of another endpoint', async () => {
+    const shop = await givenShop()
+    const place = { organization: shop.organization_id, edition: shop.edition_id }
+    const [mine, busy] = [await seedEndpoint(place), await seedEndpoint(place)]
+    await seedDeliveries(place, busy.id, 500)
+    await seedDeliveries(place, mine.id, 2)
+    const ctx = contextAt(Date.now())
+    await listDeliveries(ctx, mine, page, [], { status: 'failed' })
+    expect(ctx.db.meter.rows_read).toBeLessThan(20)
+    const before = ctx.db.meter.rows_read
+    await recoverDeliveries(ctx, mine, { since: 0 })
+    expect(ctx.db.meter.rows_read - before).toBeLessThan(40)
+  })
+
+  it('is three statements to tell of any number of events', async () => {
+    const shop = await givenShop()
+    const place = { organization: shop.organization_id, edition: shop.edition_id }
+    const listening = await seedEndpoint(place)
+    await seedEndpoints({ ...place, organization: (await givenShop()).organization_id }, 50)
+    const ctx = contextAt(Date.now())
+    const announcement: Announcement = {
+      kind: 'purchase.action',
+      organization_id: shop.organization_id,
+      edition_id: shop.edition_id,
+      data: exampleData['purchase.action'],
+    }
+    const statements = announceAll(
+      ctx,
+      Array.from({ length: 1000 }, () => announcement),
+    )
+    expect(statements.length).toBeLessThanOrEqual(3)
+    await commit(ctx, null, statements)
+    expect(ctx.db.meter.round_trips).toBe(1)
+    // Per event: itself, its index entries and the one endpoint of its organisation.
+    expect(ctx.db.meter.rows_read).toBeLessThan(10_000)
+    expect(await deliveriesOf(listening.id)).toHaveLength(1000)
+    expect(announceAll(ctx, [])).toEqual([])
+  })
+})

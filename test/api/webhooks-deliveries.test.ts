@@ -1,0 +1,222 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { webhookEndpoints } from '../../src/db/schema/webhooks.ts'
+import { get } from '../support/api.ts'
+import { db, seededAt } from '../support/seed.ts'
+import { neverOpen, seedDelivery, seedEndpoint } from '../support/seed-webhooks.ts'
+import { deliveryRow, quietClient } from '../support/webhook-rows.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+const token = (who: 'OA' | 'OM' | 'EA' | 'EM') => world.people[who].token
+const place = () => ({ organization: world.a.id, edition: world.a.editions[0].id })
+const givenEndpoint = (columns: Partial<typeof webhookEndpoints.$inferSelect> = {}) =>
+  seedEndpoint(place(), { breaker_until: null, ...columns })
+
+/** As the engine would, had it come by: nothing here is ever sent. */
+const set = (id: string, columns: string) =>
+  db().batch([sql`update webhook_deliveries set ${sql.raw(columns)} where id = ${id}`])
+
+describe('listWebhookDeliveries', () => {
+  it('has the fields of the specification, and no others', async () => {
+    const { id } = await givenEndpoint()
+    const row = await seedDelivery(place(), id, { kind: 'consent.given', next_retry_at: seededAt, status: 'retrying' })
+    await set(row.id, `status = 'success'`)
+    const { body } = await get(`/v1/webhooks/${id}/deliveries`, token('EM'))
+    expect(body.results).toEqual([
+      {
+        id: row.id,
+        status: 'success',
+        event: 'consent.given',
+        attempts: 1,
+        response_status_code: 500,
+        last_attempt_at: new Date(row.last_attempt_at ?? 0).toISOString(),
+        next_retry_at: new Date(seededAt).toISOString(),
+        created: new Date(row.created_at).toISOString(),
+      },
+    ])
+  })
+
+  it('finds deliveries by status, and by what the endpoint is', async () => {
+    const { id } = await givenEndpoint()
+    const failed = await seedDelivery(place(), id)
+    const done = await seedDelivery(place(), id, { status: 'success' })
+    const ids = async (query: string) =>
+      (await get(`/v1/webhooks/${id}/deliveries?ordering=created&${query}`)).body.results.map(
+        (item: { id: string }) => item.id,
+      )
+    const all = [failed.id, done.id]
+    expect((await ids('')).toSorted()).toEqual(all.toSorted())
+    expect(await ids('status=failed')).toEqual([failed.id])
+    expect(await ids('status=exhausted')).toEqual([])
+    for (const query of [
+      'is_active=true',
+      `edition_id=${place().edition}`,
+      `organization_id=${world.a.id}&is_active=1`,
+    ])
+      expect((await ids(query)).toSorted()).toEqual(all.toSorted())
+    for (const query of ['is_active=false', `edition_id=${world.a.editions[1].id}`, `organization_id=${world.b.id}`])
+      expect(await ids(query)).toEqual([])
+    const unknown = await get(`/v1/webhooks/${id}/deliveries?status=lost`)
+    expect([unknown.status, unknown.body.errors[0]]).toEqual([
+      400,
+      expect.objectContaining({ code: 'invalid_choice', attr: 'status' }),
+    ])
+  })
+})
+
+describe('getWebhookDelivery', () => {
+  it('answers with the very payload, its signature and what came of each attempt', async () => {
+    const { id } = await givenEndpoint()
+    const row = await seedDelivery(place(), id, { attempts: 2 })
+    await db().batch([
+      sql`insert into webhook_attempts (delivery_id, number, started_at, duration_ms, status_code, error, is_manual)
+        values (${row.id}, 2, ${seededAt + 9000}, 15000, null, 'timeout', 1)`,
+    ])
+    const { body } = await get(`/v1/webhooks/${id}/deliveries/${row.id}`, token('EA'))
+    const event = await db().first(
+      sql<{ payload: string }>`select payload from webhook_events where id = ${row.event_id}`,
+    )
+    expect(body).toMatchObject({
+      endpoint_id: id,
+      event_id: row.event_id,
+      payload: event?.payload,
+      signature: row.signature,
+      signed_at: new Date(row.signed_at ?? 0).toISOString(),
+      attempt_log: [
+        { number: 1, status_code: 500, error: 'http_error', is_manual: false, next_reason: 'schedule' },
+        {
+          number: 2,
+          started_at: new Date(seededAt + 9000).toISOString(),
+          duration_ms: 15_000,
+          status_code: null,
+          error: 'timeout',
+          is_manual: true,
+          next_retry_at: null,
+          next_reason: null,
+        },
+      ],
+    })
+  })
+
+  it('has an empty signature before the first attempt', async () => {
+    const { id } = await givenEndpoint()
+    const row = await seedDelivery(place(), id, { status: 'success', signature: null, signed_at: null })
+    const { body } = await get(`/v1/webhooks/${id}/deliveries/${row.id}`)
+    expect([body.signature, body.signed_at]).toEqual(['', null])
+  })
+
+  it('is for admins, and found under its own endpoint alone', async () => {
+    const [mine, other] = [await givenEndpoint(), await givenEndpoint()]
+    const row = await seedDelivery(place(), mine.id)
+    expect((await get(`/v1/webhooks/${mine.id}/deliveries/${row.id}`, token('OM'))).status).toBe(403)
+    expect((await get(`/v1/webhooks/${other.id}/deliveries/${row.id}`, token('OA'))).status).toBe(404)
+  })
+
+  it('shows the latest hundred of any number of attempts', async () => {
+    const { id } = await givenEndpoint()
+    const row = await seedDelivery(place(), id)
+    const numbers = JSON.stringify(Array.from({ length: 149 }, (_, index) => index + 2))
+    await db().batch([
+      sql`insert into webhook_attempts (delivery_id, number, started_at, duration_ms, is_manual)
+        select ${row.id}, value, ${seededAt}, 1, 1 from json_each(${numbers})`,
+    ])
+    const { body } = await get(`/v1/webhooks/${id}/deliveries/${row.id}`)
+    expect(body.attempt_log.map(({ number }: { number: number }) => number)).toEqual(
+      Array.from({ length: 100 }, (_, index) => 51 + index),
+    )
+  })
+})
+
+describe('retryWebhookDelivery', () => {
+  it('asks for one attempt alone of what has ended, at once', async () => {
+    for (const status of ['failed', 'exhausted']) {
+      const { send, rung } = quietClient()
+      const endpoint = await givenEndpoint()
+      const row = await seedDelivery(place(), endpoint.id, { status })
+      const path = `/v1/webhooks/${endpoint.id}/deliveries/${row.id}/retry`
+      const before = Date.now()
+      const reply = await send(path, { method: 'POST', token: token('EA') })
+      expect(reply.body).toMatchObject({ id: row.id, status: 'retrying', attempts: 1 })
+      expect(Date.parse(reply.body.next_retry_at)).toBeGreaterThanOrEqual(before)
+      expect(await deliveryRow(row.id)).toMatchObject({ status: 'retrying', manual: 'alone', step: 1, attempts: 1 })
+      expect((await deliveryRow(row.id))?.next_retry_at).toBe(Date.parse(reply.body.next_retry_at))
+      expect(rung).toEqual([{ lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }])
+      const shown = await get(`/v1/webhooks/${endpoint.id}/deliveries/${row.id}`)
+      expect(shown.text).toBe(reply.text)
+    }
+  })
+
+  it('asks for an attempt beside the schedule of what is retrying, in its own lane', async () => {
+    const { send, rung } = quietClient()
+    const endpoint = await givenEndpoint({ is_slow: 1 })
+    const row = await seedDelivery(place(), endpoint.id, { status: 'retrying', next_retry_at: neverOpen, step: 3 })
+    await send(`/v1/webhooks/${endpoint.id}/deliveries/${row.id}/retry`, { method: 'POST' })
+    expect(await deliveryRow(row.id)).toMatchObject({ status: 'retrying', manual: 'extra', step: 3 })
+    expect((await deliveryRow(row.id))?.next_retry_at).toBeLessThanOrEqual(Date.now())
+    expect(rung).toEqual([{ lane: 'slow', endpoint_id: endpoint.id, delaySeconds: 0 }])
+  })
+
+  it('waits for an open breaker', async () => {
+    const { send } = quietClient()
+    const endpoint = await givenEndpoint({ breaker_until: neverOpen })
+    const row = await seedDelivery(place(), endpoint.id)
+    const { body } = await send(`/v1/webhooks/${endpoint.id}/deliveries/${row.id}/retry`, { method: 'POST' })
+    expect(body.next_retry_at).toBe(new Date(neverOpen).toISOString())
+  })
+
+  it('is refused for what has succeeded, is under way, or has nobody to go to', async () => {
+    const { send, rung } = quietClient()
+    const on = await givenEndpoint()
+    const off = await givenEndpoint({ is_active: 0 })
+    const later = Date.now() + 60_000
+    const cases: [{ id: string }, Parameters<typeof seedDelivery>[2], string, string[]][] = [
+      [on, { status: 'success' }, 'delivery_already_succeeded', []],
+      [off, { status: 'success' }, 'delivery_already_succeeded', []],
+      [
+        on,
+        { status: 'pending', next_retry_at: later },
+        'delivery_in_progress',
+        ['success', 'retrying', 'failed', 'exhausted'],
+      ],
+      [
+        on,
+        { status: 'retrying', lease_until: later, next_retry_at: later },
+        'delivery_in_progress',
+        ['success', 'failed', 'exhausted'],
+      ],
+      [
+        on,
+        { status: 'retrying', manual: 'alone', next_retry_at: later },
+        'delivery_in_progress',
+        ['success', 'failed', 'exhausted'],
+      ],
+      [off, { status: 'failed' }, 'endpoint_inactive', ['retrying']],
+    ]
+    for (const [endpoint, columns = {}, code, allowed] of cases) {
+      const row = await seedDelivery(place(), endpoint.id, columns)
+      const reply = await send(`/v1/webhooks/${endpoint.id}/deliveries/${row.id}/retry`, { method: 'POST' })
+      expect([reply.status, reply.body.code]).toEqual([409, code])
+      expect(reply.body).toMatchObject({ current_status: columns.status, allowed_transitions: allowed })
+      expect(await deliveryRow(row.id)).toEqual(row)
+    }
+    expect(rung).toEqual([])
+  })
+
+  it('makes one attempt of many requests at once', async () => {
+    const { send } = quietClient()
+    const { id } = await givenEndpoint()
+    const row = await seedDelivery(place(), id, { status: 'exhausted' })
+    const replies = await Promise.all(
+      Array.from({ length: 6 }, () => send(`/v1/webhooks/${id}/deliveries/${row.id}/retry`, { method: 'POST' })),
+    )
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1)
+    for (const reply of replies.filter(({ status }) => status !== 200))
+      expect([reply.status, reply.body.code]).toEqual([409, 'delivery_in_progress'])
+    expect(await deliveryRow(row.id)).toMatchObject({ manual: 'alone' })
+  })
+})

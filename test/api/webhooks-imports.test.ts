@@ -1,0 +1,143 @@
+import { sql } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { payloadOf } from '../../src/modules/webhooks/payload-contract.ts'
+import { givenEdition } from '../support/factories.ts'
+import { anOrder, givenShop, type Shop } from '../support/orders.ts'
+import { db } from '../support/seed.ts'
+import { seedEndpoint } from '../support/seed-webhooks.ts'
+import { deliveriesOf, eventsOf, quietClient } from '../support/webhook-rows.ts'
+
+let shop: Shop
+let client: ReturnType<typeof quietClient>
+beforeEach(async () => {
+  shop = await givenShop()
+  client = quietClient()
+})
+
+const open = { breaker_until: null }
+const place = (edition: string | null = shop.edition_id) => ({ organization: shop.organization_id, edition })
+
+const take = async (orders: unknown[], options: Record<string, unknown> = {}) => {
+  const body = { ...shop, source: 'webshop', emit_webhooks: true, orders, ...options }
+  const reply = await client.post('/v1/data-imports/external-orders', body)
+  expect([reply.status, reply.body.failed_orders]).toEqual([201, 0])
+  return reply
+}
+
+const told = async () => {
+  const events = await eventsOf(shop.organization_id)
+  return events.map((event) => payloadOf('purchase.action').strict().parse(JSON.parse(event.payload)))
+}
+
+const purchases = () =>
+  db().all(
+    sql<{
+      id: string
+      status: string
+    }>`select id, status from purchases where edition_id = ${shop.edition_id} order by id`,
+  )
+
+describe('importExternalOrders with emit_webhooks', () => {
+  it('tells every endpoint that listens of each purchase that becomes active', async () => {
+    const [edition, organisation] = [await seedEndpoint(place(), open), await seedEndpoint(place(null), open)]
+    const other = await givenEdition({ id: shop.organization_id })
+    const deaf = [
+      await seedEndpoint(place(), { ...open, events: '["consent.given"]' }),
+      await seedEndpoint(place(), { ...open, is_active: 0 }),
+      await seedEndpoint(place(other.id), open),
+      await seedEndpoint({ organization: (await givenShop()).organization_id, edition: null }, open),
+    ]
+    const item = { product: 'Day ticket', variant: 'Adult', quantity: 2, unit_price: 225, vendor_code: 'DAY' }
+    await take([
+      anOrder({
+        external_id: 'A',
+        order_number: '7',
+        items: [item, { product: 'Poster', quantity: 1, unit_price: 5 }],
+      }),
+    ])
+    const events = await told()
+    const bought = await purchases()
+    expect(
+      events
+        .map(({ data }) => data)
+        .map((data) => (data as { purchase: { id: string } }).purchase.id)
+        .toSorted(),
+    ).toEqual(bought.map(({ id }) => id))
+    expect(events[0]).toMatchObject({
+      type: 'purchase.action',
+      api_version: 'v1',
+      organization_id: shop.organization_id,
+      edition_id: shop.edition_id,
+      data: {
+        action: 'activated',
+        purchase: {
+          vendor_code: 'DAY',
+          status: 'active',
+          product: { name: 'Day ticket' },
+          variant: { name: 'Adult' },
+        },
+        order: { order_number: '7' },
+        refund_request: null,
+      },
+    })
+    expect(events[2]?.data).toMatchObject({
+      purchase: { vendor_code: null, product: { name: 'Poster' }, variant: null },
+    })
+    for (const endpoint of [edition, organisation]) {
+      const rows = await deliveriesOf(endpoint.id)
+      expect(rows.map(({ event_id }) => event_id).toSorted()).toEqual(events.map(({ id }) => id))
+      expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(['pending']))
+    }
+    for (const endpoint of deaf) expect(await deliveriesOf(endpoint.id)).toEqual([])
+    expect(client.rung.map(({ endpoint_id }) => endpoint_id).toSorted()).toEqual(
+      [edition.id, organisation.id].toSorted(),
+    )
+  })
+
+  it('tells nobody when it was not asked to, of a dry run, or of orders that are skipped', async () => {
+    await seedEndpoint(place(), open)
+    const order = anOrder()
+    await take([order], { emit_webhooks: false })
+    await take([order])
+    await take([anOrder()], { dry_run: true })
+    expect(await told()).toEqual([])
+    expect(client.rung).toEqual([])
+  })
+
+  it('tells what an update changes, once', async () => {
+    const order = anOrder({ external_id: 'U', status: 'pending' })
+    const update = (change: Record<string, unknown>) => take([{ ...order, ...change }], { on_duplicate: 'update' })
+    const actions = async () =>
+      (await told()).map(({ data }) => {
+        const { action, purchase } = data as { action: string; purchase: { status: string; product: { name: string } } }
+        return [action, purchase.status, purchase.product.name]
+      })
+    await take([order])
+    expect(await actions()).toEqual([])
+    await update({ status: 'confirmed' })
+    const first = [1, 2].map(() => ['activated', 'active', 'Day ticket'])
+    expect(await actions()).toEqual(first)
+    await update({ status: 'confirmed' })
+    expect(await actions()).toEqual(first)
+    const items = [{ product: 'Poster', quantity: 1, unit_price: 50 }]
+    await update({ status: 'completed', items })
+    const second = [
+      ['cancelled', 'cancelled', 'Day ticket'],
+      ['cancelled', 'cancelled', 'Day ticket'],
+      ['activated', 'active', 'Poster'],
+    ]
+    expect((await actions()).slice(2)).toEqual(second)
+    await update({ status: 'cancelled', items })
+    expect((await actions()).slice(5)).toEqual([['cancelled', 'cancelled', 'Poster']])
+    expect((await purchases()).map(({ status }) => status)).toEqual(['cancelled', 'cancelled', 'cancelled'])
+  })
+
+  it('takes orders of five thousand units', async () => {
+    const endpoint = await seedEndpoint(place(), open)
+    const items = ['A', 'B', 'C', 'D', 'E'].map((product) => ({ product, quantity: 1000, unit_price: 1 }))
+    await take([anOrder({ items }), anOrder()])
+    expect(await eventsOf(shop.organization_id)).toHaveLength(5002)
+    expect(await deliveriesOf(endpoint.id)).toHaveLength(5002)
+    expect(client.rung.every(({ endpoint_id }) => endpoint_id === endpoint.id)).toBe(true)
+  })
+})

@@ -1,0 +1,115 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { webhookEndpoints } from '../../src/db/schema/webhooks.ts'
+import { exampleData } from '../../src/modules/webhooks/example-contract.ts'
+import { get, post } from '../support/api.ts'
+import { next, seededAt } from '../support/seed.ts'
+import { neverOpen, seedDeliveries, seedDelivery, seedEndpoint } from '../support/seed-webhooks.ts'
+import { deliveriesOf, deliveryRow, endpointRow, quietClient } from '../support/webhook-rows.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+const place = () => ({ organization: world.a.id, edition: world.a.editions[0].id })
+const givenEndpoint = (columns: Partial<typeof webhookEndpoints.$inferSelect> = {}) =>
+  seedEndpoint(place(), { breaker_until: null, ...columns })
+
+describe('recoverWebhookDeliveries', () => {
+  const at = (time: number) => new Date(time).toISOString()
+
+  it('sends again what has failed or is exhausted of a window, from the start of the schedule', async () => {
+    const { post: ask, rung } = quietClient()
+    const endpoint = await givenEndpoint()
+    const made = async (status: string, created_at: number) =>
+      (await seedDelivery(place(), endpoint.id, { status, created_at, step: 9, next_retry_at: neverOpen })).id
+    const first = await made('failed', seededAt)
+    const last = await made('exhausted', seededAt + 1000)
+    const others = [
+      await made('failed', seededAt - 1),
+      await made('failed', seededAt + 1001),
+      await made('success', seededAt),
+      await made('retrying', seededAt),
+      await made('pending', seededAt),
+    ]
+    const elsewhere = await seedDelivery(place(), (await givenEndpoint()).id, { created_at: seededAt })
+    const before = await Promise.all([...others, elsewhere.id].map(deliveryRow))
+    const window = { since: at(seededAt), until: at(seededAt + 1000) }
+    const reply = await ask(`/v1/webhooks/${endpoint.id}/recover`, window, world.people.EA.token)
+    expect([reply.status, reply.body]).toEqual([200, { recovered: 2 }])
+    for (const id of [first, last]) {
+      expect(await deliveryRow(id)).toMatchObject({ status: 'retrying', step: 0, manual: null, attempts: 1 })
+      expect((await deliveryRow(id))?.next_retry_at).toBeLessThanOrEqual(Date.now())
+    }
+    expect(await Promise.all([...others, elsewhere.id].map(deliveryRow))).toEqual(before)
+    expect(rung).toEqual([{ lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }])
+    expect((await ask(`/v1/webhooks/${endpoint.id}/recover`, window)).body).toEqual({ recovered: 0 })
+  })
+
+  it('counts each delivery once, however many ask at once', async () => {
+    const { post: ask } = quietClient()
+    const { id } = await givenEndpoint()
+    await seedDeliveries(place(), id, 20)
+    const replies = await Promise.all(
+      Array.from({ length: 5 }, () => ask(`/v1/webhooks/${id}/recover`, { since: at(0) })),
+    )
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+    expect(replies.reduce((sum, { body }) => sum + body.recovered, 0)).toBe(20)
+  })
+
+  it('refuses a window that ends before it starts, and an endpoint that is off', async () => {
+    const on = await givenEndpoint()
+    const off = await givenEndpoint({ is_active: 0 })
+    const row = await seedDelivery(place(), off.id)
+    const turned = await post(`/v1/webhooks/${on.id}/recover`, { since: at(2), until: at(1) })
+    expect([turned.status, turned.body.errors[0].pointer]).toEqual([400, '#/until'])
+    const future = await post(`/v1/webhooks/${on.id}/recover`, { since: at(neverOpen) })
+    expect([future.status, future.body.errors[0].pointer]).toEqual([400, '#/since'])
+    const refused = await post(`/v1/webhooks/${off.id}/recover`, { since: at(0) })
+    expect([refused.status, refused.body.code]).toEqual([409, 'endpoint_inactive'])
+    expect(await deliveryRow(row.id)).toEqual(row)
+  })
+})
+
+describe('testWebhook', () => {
+  it('delivers the example of any kind to this endpoint alone', async () => {
+    const { post: ask, rung } = quietClient()
+    const [endpoint, other] = [await givenEndpoint(), await givenEndpoint({ events: '["consent.given"]' })]
+    const reply = await ask(`/v1/webhooks/${endpoint.id}/test`, { event: 'consent.given' }, world.people.EA.token)
+    expect(reply.status).toBe(201)
+    const path = `/v1/webhooks/${endpoint.id}/deliveries/${reply.body.id}`
+    expect(reply.headers.get('location')).toBe(path)
+    expect(reply.body).toMatchObject({
+      endpoint_id: endpoint.id,
+      status: 'pending',
+      event: 'consent.given',
+      attempts: 0,
+      signature: '',
+      signed_at: null,
+      attempt_log: [],
+    })
+    expect(JSON.parse(reply.body.payload)).toEqual({
+      id: reply.body.event_id,
+      type: 'consent.given',
+      created: reply.body.created,
+      api_version: 'v1',
+      organization_id: world.a.id,
+      edition_id: place().edition,
+      data: exampleData['consent.given'],
+    })
+    expect((await get(path)).text).toBe(reply.text)
+    expect(rung).toEqual([{ lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }])
+    expect(await deliveriesOf(other.id)).toEqual([])
+  })
+
+  it('is refused for an endpoint that is off, and for a kind that is none', async () => {
+    const off = await givenEndpoint({ is_active: 0 })
+    const refused = await post(`/v1/webhooks/${off.id}/test`, { event: 'purchase.action' })
+    expect([refused.status, refused.body.code]).toEqual([409, 'endpoint_inactive'])
+    const unknown = await post(`/v1/webhooks/${off.id}/test`, { event: `kind-${next()}` })
+    expect([unknown.status, unknown.body.errors[0].pointer]).toEqual([400, '#/event'])
+    expect(await deliveriesOf(off.id)).toEqual([])
+    expect(await endpointRow(off.id)).toMatchObject({ version: 1 })
+  })
+})

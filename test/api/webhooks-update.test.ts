@@ -1,0 +1,196 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { get, patch, post, remove } from '../support/api.ts'
+import { db, seedMember } from '../support/seed.ts'
+import { seedDelivery, seedEndpoint } from '../support/seed-webhooks.ts'
+import { deliveriesOf, deliveryRow, endpointRow } from '../support/webhook-rows.ts'
+import { buildWorld, givenPerson, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+const token = (who: 'OA' | 'OM' | 'EA') => world.people[who].token
+const inEdition = () => ({ organization: world.a.id, edition: world.a.editions[0].id })
+
+describe('updateWebhook', () => {
+  it('changes what is given and leaves the rest', async () => {
+    const endpoint = await seedEndpoint(inEdition(), { timeout_seconds: 7 })
+    const path = `/v1/webhooks/${endpoint.id}`
+    const reply = await patch(path, { name: ' Lager ', events: ['consent.given'] }, token('EA'))
+    expect(reply.body).toMatchObject({
+      name: 'Lager',
+      events: ['consent.given'],
+      url: endpoint.url,
+      timeout_seconds: 7,
+      is_active: true,
+      secret: endpoint.secret,
+    })
+    expect(reply.body.modified > reply.body.created).toBe(true)
+    expect((await get(path, token('EA'))).text).toBe(reply.text)
+    expect(await endpointRow(endpoint.id)).toMatchObject({ version: 2, secret: endpoint.secret })
+  })
+
+  it('refuses what create refuses', async () => {
+    const { id } = await seedEndpoint(inEdition())
+    const cases: [Record<string, unknown>, string, string][] = [
+      [{ url: 'https://10.0.0.1/' }, 'forbidden_destination', '#/url'],
+      [{ url: 'nowhere' }, 'malformed_url', '#/url'],
+      [{ events: ['consent.given', 'consent.given'] }, 'duplicate', '#/events/1'],
+      [{ events: [] }, 'min_items', '#/events'],
+      [{ name: '' }, 'blank', '#/name'],
+      [{ name: null }, 'null', '#/name'],
+      [{ is_active: 'yes' }, 'invalid_type', '#/is_active'],
+      [{ edition_id: world.b.editions[0].id }, 'does_not_exist', '#/edition_id'],
+    ]
+    for (const [change, code, pointer] of cases) {
+      const reply = await patch(`/v1/webhooks/${id}`, change)
+      expect([reply.status, reply.body.errors]).toEqual([400, [expect.objectContaining({ code, pointer })]])
+    }
+    expect(await endpointRow(id)).toMatchObject({ version: 1 })
+  })
+
+  it('ends what waits when it is switched off, and starts clean when it is switched on', async () => {
+    const endpoint = await seedEndpoint(inEdition(), { failures_in_row: 3, failing_since: 1 })
+    const waiting = await seedDelivery(inEdition(), endpoint.id, {
+      status: 'retrying',
+      next_retry_at: 5,
+      manual: 'extra',
+    })
+    const leased = await seedDelivery(inEdition(), endpoint.id, { status: 'pending', next_retry_at: 5, lease_until: 9 })
+    const done = await seedDelivery(inEdition(), endpoint.id, { status: 'success' })
+    const path = `/v1/webhooks/${endpoint.id}`
+    const off = await patch(path, { is_active: false })
+    expect(off.body).toMatchObject({ is_active: false, disabled_reason: 'manual', disabled_at: off.body.modified })
+    const ended = { status: 'failed', next_retry_at: null, lease_until: null, manual: null }
+    expect(await deliveryRow(waiting.id)).toMatchObject(ended)
+    expect(await deliveryRow(leased.id)).toMatchObject(ended)
+    expect(await deliveryRow(done.id)).toMatchObject({ status: 'success' })
+    const again = await patch(path, { is_active: false, name: 'Still off' })
+    expect(again.body.disabled_at).toBe(off.body.disabled_at)
+    const on = await patch(path, { is_active: true })
+    expect(on.body).toMatchObject({ is_active: true, disabled_at: null, disabled_reason: null, failing_since: null })
+    expect(await endpointRow(endpoint.id)).toMatchObject({
+      failures_in_row: 0,
+      failing_since: null,
+      breaker_until: null,
+    })
+    expect(await deliveryRow(waiting.id)).toMatchObject({ status: 'failed' })
+  })
+
+  it('keeps the reason for which it was switched off', async () => {
+    const { id } = await seedEndpoint(inEdition(), { is_active: 0, disabled_at: 1000, disabled_reason: 'failing' })
+    expect((await patch(`/v1/webhooks/${id}`, { is_active: false })).body.disabled_reason).toBe('failing')
+  })
+
+  it('is moved by those alone who may keep endpoints at both places', async () => {
+    const { id } = await seedEndpoint(inEdition())
+    const path = `/v1/webhooks/${id}`
+    const [first, second] = world.a.editions
+    const away = await patch(path, { edition_id: second.id }, token('EA'))
+    expect([away.status, away.body.errors[0]]).toEqual([400, expect.objectContaining({ code: 'does_not_exist' })])
+    const up = await patch(path, { edition_id: null }, token('EA'))
+    expect([up.status, up.body.required_roles]).toEqual([403, ['OA', 'EA']])
+    expect((await patch(path, { edition_id: first.id }, token('EA'))).status).toBe(200)
+    const [half, both] = [await givenPerson('EA', world.a), await givenPerson('EA', world.a)]
+    await seedMember(half.account, { organization: world.a.id, edition: second.id, role: 'manager' })
+    await seedMember(both.account, { organization: world.a.id, edition: second.id, role: 'admin' })
+    expect((await patch(path, { edition_id: second.id }, half.token)).status).toBe(403)
+    expect((await patch(path, { edition_id: second.id }, both.token)).body.edition_id).toBe(second.id)
+    expect((await get(path, token('EA'))).status).toBe(404)
+    expect((await patch(path, { edition_id: null }, token('OA'))).body.edition_id).toBeNull()
+    expect((await get(path, both.token)).status).toBe(404)
+  })
+
+  it('shows deliveries of the place it came from to roles of the organisation alone', async () => {
+    const [first, second] = world.a.editions
+    const endpoint = await seedEndpoint({ organization: world.a.id, edition: second.id })
+    const theirs = await seedDelivery({ organization: world.a.id, edition: second.id }, endpoint.id)
+    await patch(`/v1/webhooks/${endpoint.id}`, { edition_id: first.id })
+    const mine = await seedDelivery(inEdition(), endpoint.id)
+    const path = `/v1/webhooks/${endpoint.id}/deliveries`
+    const ids = async (who: 'OA' | 'EA') =>
+      (await get(path, token(who))).body.results.map(({ id }: { id: string }) => id).toSorted()
+    expect(await ids('EA')).toEqual([mine.id])
+    expect(await ids('OA')).toEqual([mine.id, theirs.id].toSorted())
+    expect((await get(`${path}/${theirs.id}`, token('EA'))).status).toBe(404)
+    const recovered = await post(`/v1/webhooks/${endpoint.id}/recover`, { since: '2020-01-01T00:00:00Z' }, token('EA'))
+    expect(recovered.body).toEqual({ recovered: 1 })
+    expect(await deliveryRow(theirs.id)).toMatchObject({ status: 'failed' })
+  })
+
+  it('loses no change when several come at once', async () => {
+    const { id } = await seedEndpoint(inEdition())
+    const changes = [{ name: 'Together' }, { timeout_seconds: 3 }, { events: ['consent.given'] }]
+    await Promise.all(changes.map((change) => patch(`/v1/webhooks/${id}`, change)))
+    expect(await endpointRow(id)).toMatchObject({
+      name: 'Together',
+      timeout_seconds: 3,
+      events: '["consent.given"]',
+      version: 4,
+    })
+  })
+})
+
+describe('rotateWebhookSecret', () => {
+  it('gives a new secret and keeps the one before for a day', async () => {
+    const endpoint = await seedEndpoint(inEdition())
+    const path = `/v1/webhooks/${endpoint.id}`
+    const before = Date.now()
+    const first = await post(`${path}/rotate-secret`, undefined, token('EA'))
+    expect(first.body.secret).toMatch(/^whsec_/)
+    expect(first.body.secret).not.toBe(endpoint.secret)
+    const expires = Date.parse(first.body.previous_secret_expires_at)
+    expect(expires).toBeGreaterThanOrEqual(before + 86_400_000)
+    expect(expires).toBeLessThanOrEqual(Date.now() + 86_400_000)
+    expect(await endpointRow(endpoint.id)).toMatchObject({
+      secret: first.body.secret,
+      previous_secret: endpoint.secret,
+      previous_secret_until: expires,
+    })
+    expect((await get(path, token('OM'))).text).not.toContain('whsec_')
+    const second = await post(`${path}/rotate-secret`, undefined, token('OA'))
+    expect(await endpointRow(endpoint.id)).toMatchObject({
+      secret: second.body.secret,
+      previous_secret: first.body.secret,
+    })
+  })
+
+  it('is refused to managers', async () => {
+    const { id, secret } = await seedEndpoint(inEdition())
+    expect((await post(`/v1/webhooks/${id}/rotate-secret`, undefined, token('OM'))).status).toBe(403)
+    expect(await endpointRow(id)).toMatchObject({ secret })
+  })
+
+  it('no longer tells when the secret before ends once it has', async () => {
+    const { id } = await seedEndpoint(inEdition(), { previous_secret: 'whsec_AAAA', previous_secret_until: 1000 })
+    expect((await get(`/v1/webhooks/${id}`)).body.previous_secret_expires_at).toBeNull()
+  })
+})
+
+describe('deleteWebhook', () => {
+  it('removes the endpoint with its deliveries and their attempts, and keeps the events', async () => {
+    const endpoint = await seedEndpoint(inEdition())
+    const other = await seedEndpoint(inEdition())
+    const delivery = await seedDelivery(inEdition(), endpoint.id)
+    await seedDelivery(inEdition(), other.id)
+    const path = `/v1/webhooks/${endpoint.id}`
+    expect((await remove(path, token('EA'))).status).toBe(204)
+    expect((await get(path)).status).toBe(404)
+    expect((await get(`${path}/deliveries/${delivery.id}`)).status).toBe(404)
+    expect((await remove(path)).status).toBe(404)
+    expect(await deliveriesOf(endpoint.id)).toEqual([])
+    expect(await deliveriesOf(other.id)).toHaveLength(1)
+    const left = await db().first(sql<{ attempts: number; events: number }>`select
+      (select count(*) from webhook_attempts where delivery_id = ${delivery.id}) as attempts,
+      (select count(*) from webhook_events where id = ${delivery.event_id}) as events`)
+    expect(left).toEqual({ attempts: 0, events: 1 })
+  })
+
+  it('is refused to managers', async () => {
+    const { id } = await seedEndpoint(inEdition())
+    expect((await remove(`/v1/webhooks/${id}`, token('OM'))).status).toBe(403)
+    expect(await endpointRow(id)).toBeDefined()
+  })
+})

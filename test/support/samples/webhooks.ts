@@ -1,0 +1,110 @@
+import { next, seededAt } from '../seed.ts'
+import { seedDeliveries, seedDelivery, seedEndpoint, seedEndpoints } from '../seed-webhooks.ts'
+import type { World } from '../world.ts'
+import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
+
+const home = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
+
+const endpointIn = ({ a, b }: World) => pathId('id', b.editions[0].webhook, a.editions[1].webhook)
+const deliveryIn = ({ a, b }: World) => pathId('delivery_id', b.editions[0].delivery, a.editions[1].delivery)
+const editionIn = ({ a, b }: World) => bodyId('edition_id', b.editions[0].id, a.editions[1].id)
+
+const freshEndpoint = async (world: World) => ({
+  path: { id: (await seedEndpoint(home(world))).id },
+  references: [endpointIn(world)],
+})
+
+const freshDelivery = async (world: World) => {
+  const { id } = await seedEndpoint(home(world))
+  const delivery = await seedDelivery(home(world), id)
+  return { path: { id, delivery_id: delivery.id }, references: [endpointIn(world), deliveryIn(world)] }
+}
+
+export const webhookSamples: Record<string, SampleOf> = {
+  listWebhooks: {
+    make: ({ a, b }) => ({
+      query: { edition_id: a.editions[0].id },
+      references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
+    }),
+    fill: (world, count) => seedEndpoints(home(world), count),
+  },
+
+  createWebhook: {
+    make: (world) => ({
+      body: {
+        organization_id: world.a.id,
+        name: `Warehouse ${next()}`,
+        url: 'https://hooks.example.com/events',
+        events: ['purchase.action', 'consent.given'],
+        edition_id: world.a.editions[0].id,
+        is_active: true,
+        timeout_seconds: 10,
+      },
+      references: [bodyId('organization_id', world.b.id), editionIn(world)],
+    }),
+  },
+
+  listWebhookEventKinds: { make: () => ({}) },
+
+  getWebhook: {
+    make: (world) => ({ path: { id: world.a.editions[0].webhook }, references: [endpointIn(world)] }),
+  },
+
+  updateWebhook: {
+    make: (world) => ({
+      path: { id: world.a.editions[0].webhook },
+      body: {
+        name: `Warehouse ${next()}`,
+        url: 'https://other.example.com/events',
+        edition_id: world.a.editions[0].id,
+        events: ['consent.withdrawn'],
+        is_active: true,
+        timeout_seconds: 20,
+      },
+      references: [endpointIn(world), editionIn(world)],
+    }),
+  },
+
+  deleteWebhook: { make: freshEndpoint },
+
+  rotateWebhookSecret: { make: freshEndpoint },
+
+  testWebhook: {
+    make: async (world) => ({ ...(await freshEndpoint(world)), body: { event: 'purchase.action' } }),
+  },
+
+  recoverWebhookDeliveries: {
+    make: async (world) => {
+      const { id } = await seedEndpoint(home(world))
+      await seedDeliveries(home(world), id, 2)
+      return {
+        path: { id },
+        body: { since: new Date(seededAt).toISOString(), until: '2027-01-01T00:00:00+01:00' },
+        references: [endpointIn(world)],
+      }
+    },
+  },
+
+  listWebhookDeliveries: {
+    make: (world) => ({
+      path: { id: world.a.editions[0].webhook },
+      references: [
+        endpointIn(world),
+        queryId('edition_id', world.b.editions[0].id, world.a.editions[1].id),
+        queryId('organization_id', world.b.id),
+      ],
+    }),
+    fill: (world, count) => seedDeliveries(home(world), world.a.editions[0].webhook, count),
+    // An item names its event where others have a name, and was changed when it was last attempted.
+    sortValue: { name: (item) => item['event'], modified: (item) => item['last_attempt_at'] },
+  },
+
+  getWebhookDelivery: {
+    make: (world) => ({
+      path: { id: world.a.editions[0].webhook, delivery_id: world.a.editions[0].delivery },
+      references: [endpointIn(world), deliveryIn(world)],
+    }),
+  },
+
+  retryWebhookDelivery: { make: freshDelivery },
+}

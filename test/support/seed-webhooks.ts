@@ -1,0 +1,126 @@
+import { webhookAttempts, webhookDeliveries, webhookEndpoints, webhookEvents } from '../../src/db/schema/webhooks.ts'
+import { insertAll } from '../../src/db/write.ts'
+import { mintSecret } from '../../src/domain/webhook-signature.ts'
+import { freshId, next, randomBytes, seededAt, write } from './seed.ts'
+
+interface Place {
+  organization: string
+  edition: string | null
+}
+
+type EndpointRow = typeof webhookEndpoints.$inferSelect
+type DeliveryRow = typeof webhookDeliveries.$inferSelect
+
+/** So late that nothing which waits behind the breaker is sent in any test. */
+export const neverOpen = Date.UTC(2100, 0, 1)
+
+/** Endpoints behind an open breaker: deliveries to them may be made, and stay as they are. */
+export async function seedEndpoints(
+  place: Place,
+  count: number,
+  columns: Partial<EndpointRow> = {},
+): Promise<EndpointRow[]> {
+  const rows = Array.from({ length: count }, () => {
+    const number = next()
+    const at = seededAt + Math.floor(number / 3) * 1000
+    return {
+      id: freshId('webhook_endpoint'),
+      organization_id: place.organization,
+      edition_id: place.edition,
+      name: `Endpoint ${Math.floor(number / 2)}`,
+      url: 'https://hooks.example.com/events',
+      events: '["purchase.action"]',
+      is_active: 1,
+      timeout_seconds: 0,
+      secret: mintSecret(randomBytes),
+      previous_secret: null,
+      previous_secret_until: null,
+      disabled_at: null,
+      disabled_reason: null,
+      failing_since: null,
+      failures_in_row: 0,
+      breaker_until: neverOpen,
+      is_slow: 0,
+      version: 1,
+      created_at: at,
+      modified_at: at,
+      ...columns,
+    }
+  })
+  await write(...insertAll(webhookEndpoints, rows))
+  return rows
+}
+
+export async function seedEndpoint(place: Place, columns: Partial<EndpointRow> = {}): Promise<EndpointRow> {
+  const [row] = await seedEndpoints(place, 1, columns)
+  if (!row) throw new Error('no endpoint was made')
+  return row
+}
+
+/** Deliveries that have failed, of an event each, with the log of their one attempt. */
+export async function seedDeliveries(
+  place: Place,
+  endpoint: string,
+  count: number,
+  columns: Partial<DeliveryRow> = {},
+): Promise<DeliveryRow[]> {
+  const kinds = ['purchase.action', 'consent.given', 'consent.withdrawn']
+  const rows = Array.from({ length: count }, () => {
+    const number = next()
+    const at = seededAt + Math.floor(number / 3) * 1000
+    return {
+      id: freshId('webhook_delivery'),
+      endpoint_id: endpoint,
+      event_id: freshId('webhook_event'),
+      kind: kinds[number % 3] ?? 'purchase.action',
+      status: 'failed',
+      attempts: 1,
+      step: 1,
+      manual: null,
+      response_status_code: 500,
+      signature: 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+      signed_at: at,
+      last_attempt_at: at + (number % 2),
+      next_retry_at: null,
+      lease_until: null,
+      created_at: at,
+      modified_at: at + (number % 2),
+      ...columns,
+    }
+  })
+  const events = rows.map((row) => ({
+    id: row.event_id,
+    organization_id: place.organization,
+    edition_id: place.edition,
+    kind: row.kind,
+    payload: `{"id":"${row.event_id}","type":"${row.kind}","note":"Ægir & søn"}`,
+    created_at: row.created_at,
+  }))
+  const attempts = rows.map((row) => ({
+    delivery_id: row.id,
+    number: 1,
+    started_at: row.created_at,
+    duration_ms: 12,
+    status_code: 500,
+    error: 'http_error',
+    is_manual: 0,
+    next_retry_at: row.created_at + 5000,
+    next_reason: 'schedule',
+  }))
+  await write(
+    ...insertAll(webhookEvents, events),
+    ...insertAll(webhookDeliveries, rows),
+    ...insertAll(webhookAttempts, attempts),
+  )
+  return rows
+}
+
+export async function seedDelivery(
+  place: Place,
+  endpoint: string,
+  columns: Partial<DeliveryRow> = {},
+): Promise<DeliveryRow> {
+  const [row] = await seedDeliveries(place, endpoint, 1, columns)
+  if (!row) throw new Error('no delivery was made')
+  return row
+}

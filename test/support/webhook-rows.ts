@@ -1,0 +1,49 @@
+import { sql } from 'drizzle-orm'
+import type { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../src/db/schema/webhooks.ts'
+import { callWith, type Reply, type Request } from './api.ts'
+import { db } from './seed.ts'
+
+export interface Rung {
+  lane: 'fast' | 'slow'
+  endpoint_id: string
+  delaySeconds: number
+}
+
+interface Message {
+  body: { endpoint_id: string }
+  delaySeconds: number
+}
+
+/** A client of the API whose doorbell nobody hears but the test: what was rung is in `rung`. */
+export function quietClient() {
+  const rung: Rung[] = []
+  const queue = (lane: Rung['lane']) => ({
+    sendBatch: async (messages: Message[]) => {
+      for (const { body, delaySeconds } of messages) rung.push({ lane, endpoint_id: body.endpoint_id, delaySeconds })
+    },
+  })
+  const bindings = { WEBHOOKS: queue('fast'), WEBHOOKS_SLOW: queue('slow') }
+  const send = (path: string, request: Request = {}): Promise<Reply> => callWith(bindings, path, request)
+  return {
+    rung,
+    send,
+    post: (path: string, body: unknown, token?: string) =>
+      send(path, { method: 'POST', ...(body === undefined ? {} : { body }), ...(token ? { token } : {}) }),
+  }
+}
+
+type EndpointRow = typeof webhookEndpoints.$inferSelect
+type EventRow = typeof webhookEvents.$inferSelect
+type DeliveryRow = typeof webhookDeliveries.$inferSelect
+
+export const endpointRow = (id: string): Promise<EndpointRow | undefined> =>
+  db().first(sql<EndpointRow>`select * from webhook_endpoints where id = ${id}`)
+
+export const deliveryRow = (id: string): Promise<DeliveryRow | undefined> =>
+  db().first(sql<DeliveryRow>`select * from webhook_deliveries where id = ${id}`)
+
+export const deliveriesOf = (endpointId: string): Promise<DeliveryRow[]> =>
+  db().all(sql<DeliveryRow>`select * from webhook_deliveries where endpoint_id = ${endpointId} order by id`)
+
+export const eventsOf = (organizationId: string): Promise<EventRow[]> =>
+  db().all(sql<EventRow>`select * from webhook_events where organization_id = ${organizationId} order by id`)

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import { destinationFault } from '../../src/domain/webhook-destination.ts'
+
+const strict = { allowInsecure: false, ownHosts: ['api.tickets.dk'] }
+const lenient = { ...strict, allowInsecure: true }
+
+describe('a destination', () => {
+  it.each([
+    'https://hooks.example.com/events',
+    'https://hooks.example.com',
+    'https://hooks.example.com:443/a?b=c#d',
+    'https://HOOKS.Example.COM/events',
+    'https://hooks.example.com./events',
+    'https://bücher.example.com/ü',
+    'https://xn--bcher-kva.example.com',
+    'https://10.example.com',
+    'https://localhost.example.com',
+    'https://example.com/?to=http://127.0.0.1',
+    'https://notapi.tickets.dk',
+    'https://internal.example.com',
+  ])('may be %s', (url) => {
+    expect(destinationFault(url, strict)).toBeNull()
+  })
+
+  it.each([
+    // IPv4 in every notation that the parser takes
+    'https://127.0.0.1/',
+    'https://93.184.216.34/',
+    'https://2130706433/',
+    'https://0x7f000001/',
+    'https://0x7f.1/',
+    'https://127.1/',
+    'https://0177.0.0.1/',
+    'https://017700000001/',
+    'https://0/',
+    'https://①②⑦.⓪.⓪.①/',
+    'https://127。0。0。1/',
+    'https://%31%32%37.0.0.1/',
+    'https://127.0.0.1./',
+    'https://169.254.169.254/latest/meta-data',
+    'https://10.0.0.1/',
+    'https://[::1]/',
+    'https://[::ffff:127.0.0.1]/',
+    'https://[::ffff:7f00:1]/',
+    'https://[64:ff9b::7f00:1]/',
+    'https://[2606:4700::1111]/',
+    'https://127.0.0.1../',
+    // names that lead inside
+    'https://localhost/',
+    'https://localhost./',
+    'https://localhost../',
+    'https://LOCALHOST/',
+    'https://ｌｏｃａｌｈｏｓｔ/',
+    'https://a.localhost/',
+    'https://backend/',
+    'https://backend./',
+    'https://printer.local/',
+    'https://metadata.google.internal/',
+    'https://router.home.arpa/',
+    'https://nas.lan/',
+    'https://abc.onion/',
+    'https://a.invalid/',
+    'https://a.test/',
+    'https://169.254.169.254.nip.io/',
+    'https://127-0-0-1.sslip.io/',
+    // ourselves
+    'https://api.tickets.dk/v1/webhooks',
+    'https://API.tickets.dk./',
+    // credentials, ports and other protocols
+    'https://user@hooks.example.com/',
+    'https://user:secret@hooks.example.com/',
+    'https://:secret@hooks.example.com/',
+    'https://hooks.example.com@127.0.0.1/',
+    'https://hooks.example.com%2f@127.0.0.1/',
+    'https://hooks.example.com:8443/',
+    'https://hooks.example.com:22/',
+    'http://hooks.example.com/',
+    'ftp://hooks.example.com/',
+    'ws://hooks.example.com/',
+  ])('may not be %s', (url) => {
+    expect(destinationFault(url, strict)).toBe('forbidden')
+  })
+
+  it.each([
+    '',
+    'hooks.example.com',
+    '//hooks.example.com/',
+    'https://',
+    'https://exa mple.com/',
+    ' https://hooks.example.com/',
+    'https://hooks.exa\nmple.com/',
+    'https://hooks.exa\tmple.com/',
+    'https://hooks.example.com\\@127.0.0.1:8443/',
+    'https://1.2.3.4.5/',
+    'https://999.1.1.1/',
+    'https://hooks.example.com:99999/',
+    'mailto:a@example.com',
+    'javascript:alert(1)',
+    'data:text/plain,x',
+    'file:///etc/passwd',
+  ])('is none: %j', (url) => {
+    expect(destinationFault(url, strict)).toBe('malformed')
+  })
+
+  it('may be loopback, http and any port and name in development, and no other address', () => {
+    for (const url of [
+      'http://localhost:8787/hook',
+      'http://127.0.0.1:9000/',
+      'https://[::1]:9000/',
+      'http://receiver:80/',
+      'https://hooks.example.com/',
+    ])
+      expect([url, destinationFault(url, lenient)]).toEqual([url, null])
+    for (const url of [
+      'http://169.254.169.254/',
+      'http://10.0.0.1/',
+      'http://0/',
+      'http://[::ffff:a9fe:a9fe]/',
+      'http://user:secret@localhost/',
+      'http://api.tickets.dk/',
+      'ftp://localhost/',
+    ])
+      expect([url, destinationFault(url, lenient)]).toEqual([url, 'forbidden'])
+  })
+})
