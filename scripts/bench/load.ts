@@ -34,7 +34,7 @@ function shoot(url: URL, token: string, shot: Shot): Promise<number> {
   })
 }
 
-const quantile = (sorted: readonly number[], share: number): number =>
+export const quantile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 
 export const summarise = (latencies: readonly number[], seconds: number, failed: number): Load => {

@@ -2,12 +2,15 @@ import { Hono } from 'hono'
 import type { Bindings } from '../../src/app.ts'
 import service from '../../src/index.ts'
 import { type Call, recorder } from './recorder.ts'
+import { webhooksBench } from './webhooks-worker.ts'
 
 /**
  * The service and, beside it, the floor that it is measured against: a bare route that runs the very statements of a
  * request of the service, recorded before, through the same database, and returns the rows.
  */
 const floor = new Hono<{ Bindings: Bindings }>()
+
+floor.route('/', webhooksBench)
 
 const reads = new Map<string, Call[]>()
 const writes: Call[][] = []
@@ -84,5 +87,6 @@ export default {
     new URL(request.url).pathname.startsWith('/floor/')
       ? floor.fetch(request, env, context)
       : service.fetch(request, env, context),
+  queue: service.queue,
   scheduled: service.scheduled,
 } satisfies ExportedHandler<Bindings>

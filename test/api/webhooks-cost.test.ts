@@ -7,7 +7,7 @@ import { recoverDeliveries } from '../../src/modules/webhooks/recover.ts'
 import { contextAt } from '../support/context.ts'
 import { givenShop } from '../support/orders.ts'
 import { seedDeliveries, seedEndpoint, seedEndpoints } from '../support/seed-webhooks.ts'
-import { deliveriesOf } from '../support/webhook-client.ts'
+import { deliveriesOf } from '../support/webhook-rows.ts'
 
 const page = { page: 1, size: 100, after: null }
 

@@ -4,7 +4,7 @@ import type { webhookEndpoints } from '../../src/db/schema/webhooks.ts'
 import { get } from '../support/api.ts'
 import { db, seededAt } from '../support/seed.ts'
 import { neverOpen, seedDelivery, seedEndpoint } from '../support/seed-webhooks.ts'
-import { deliveryRow, quietClient } from '../support/webhook-client.ts'
+import { deliveryRow, quietClient } from '../support/webhook-rows.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World

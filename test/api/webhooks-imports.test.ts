@@ -5,7 +5,7 @@ import { givenEdition } from '../support/factories.ts'
 import { anOrder, givenShop, type Shop } from '../support/orders.ts'
 import { db } from '../support/seed.ts'
 import { seedEndpoint } from '../support/seed-webhooks.ts'
-import { deliveriesOf, eventsOf, quietClient } from '../support/webhook-client.ts'
+import { deliveriesOf, eventsOf, quietClient } from '../support/webhook-rows.ts'
 
 let shop: Shop
 let client: ReturnType<typeof quietClient>

@@ -4,7 +4,7 @@ import { exampleData } from '../../src/modules/webhooks/example-contract.ts'
 import { get, post } from '../support/api.ts'
 import { next, seededAt } from '../support/seed.ts'
 import { neverOpen, seedDeliveries, seedDelivery, seedEndpoint } from '../support/seed-webhooks.ts'
-import { deliveriesOf, deliveryRow, endpointRow, quietClient } from '../support/webhook-client.ts'
+import { deliveriesOf, deliveryRow, endpointRow, quietClient } from '../support/webhook-rows.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post, remove } from '../support/api.ts'
 import { db, seedMember } from '../support/seed.ts'
 import { seedDelivery, seedEndpoint } from '../support/seed-webhooks.ts'
-import { deliveriesOf, deliveryRow, endpointRow } from '../support/webhook-client.ts'
+import { deliveriesOf, deliveryRow, endpointRow } from '../support/webhook-rows.ts'
 import { buildWorld, givenPerson, type World } from '../support/world.ts'
 
 let world: World

@@ -4,7 +4,7 @@ import { signedHeaders } from '../../src/domain/webhook-signature.ts'
 import { eventKindNames } from '../../src/domain/webhooks.ts'
 import { callWith, get, patch, post } from '../support/api.ts'
 import { seedEndpoint } from '../support/seed-webhooks.ts'
-import { endpointRow } from '../support/webhook-client.ts'
+import { endpointRow } from '../support/webhook-rows.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World

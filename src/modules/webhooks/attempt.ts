@@ -5,7 +5,7 @@ import { isSlow, judgeAttempt, timeoutMs, type Verdict } from '../../domain/webh
 import type { PostResult } from '../../gateways/webhook-post/webhook-post.ts'
 import type { Claim } from './claim.ts'
 
-/** What came of a claim. Nothing was sent where `result` is null: the destination may not be called. */
+/** What came of a claim. Nothing was sent where `result` is null: it may not be sent, or is given back for later. */
 export interface Outcome {
   claim: Claim
   startedAt: number
@@ -16,6 +16,9 @@ export interface Outcome {
   slow: boolean
 }
 
+/** Of a lease, what is kept for recording the end: an attempt that would not leave it is not begun. */
+const recordingMs = 10_000
+
 /** The one way in which an attempt is made: with the endpoint's address and secrets of this moment. */
 export async function attempt(job: JobCtx, claim: Claim): Promise<Outcome> {
   const { endpoint, event_id, payload } = claim
@@ -24,8 +27,13 @@ export async function attempt(job: JobCtx, claim: Claim): Promise<Outcome> {
     const verdict: Verdict = { status: 'failed', step: claim.step, next: null }
     return { claim, startedAt, endedAt: startedAt, result: null, signature: null, verdict, slow: false }
   }
+  const patience = timeoutMs(endpoint.timeout_seconds)
+  if (startedAt + patience + recordingMs > claim.lease_until) {
+    const verdict: Verdict = { status: claim.status, step: claim.step, next: { at: startedAt, reason: 'schedule' } }
+    return { claim, startedAt, endedAt: startedAt, result: null, signature: null, verdict, slow: false }
+  }
   const { headers, primary } = await signedHeaders(endpoint, { id: event_id, payload }, startedAt)
-  const request = { url: endpoint.url, headers, body: payload, timeoutMs: timeoutMs(endpoint.timeout_seconds) }
+  const request = { url: endpoint.url, headers, body: payload, timeoutMs: patience }
   const result = await job.webhookPost.post(request)
   const endedAt = job.now()
   const answer = { ok: result.error === null, status: result.status, retryAfter: result.retryAfter }

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { inList } from '../../db/visibility.ts'
-import { type Manual, maxInFlight } from '../../domain/webhooks.ts'
+import { type DeliveryStatus, type Manual, maxInFlight } from '../../domain/webhooks.ts'
 
 /** Longer than any request may take together with what comes after it. */
 const leaseMs = 60_000
@@ -20,8 +20,10 @@ export interface Claim {
   event_id: string
   /** Number of this attempt, from 1: whoever claims the delivery after us gets another. */
   attempts: number
+  status: DeliveryStatus
   step: number
   manual: Manual
+  lease_until: number
   payload: string
   endpoint: ClaimedEndpoint
 }
@@ -50,7 +52,7 @@ export const claimStatement = (job: JobCtx, endpointIds: readonly string[]): SQL
       where ${inList(sql`endpoints.id`, endpointIds)} and is_active = 1
         and (breaker_until is null or breaker_until <= ${now})
     ) where place <= free)
-    returning id, endpoint_id, event_id, attempts, step, manual,
+    returning id, endpoint_id, event_id, attempts, status, step, manual, lease_until,
       (select payload from webhook_events where webhook_events.id = event_id) as payload,
       (select json_object('url', url, 'secret', secret, 'previous_secret', previous_secret,
         'previous_secret_until', previous_secret_until, 'timeout_seconds', timeout_seconds)

@@ -15,6 +15,13 @@ export type Lane = 'fast' | 'slow'
 
 /** A consumer works this long on what it finds before it leaves the rest to the next. */
 const shiftMs = 20_000
+/**
+ * Posts of one consumer at once. The platform opens six connections for it and lets the others wait while their time
+ * runs; one is left for the database and the queues.
+ */
+const postsAtOnce = 5
+/** Endings share a round trip while enough others wait for their turn, but no longer than this. */
+const gatherMs = 25
 /** Further ahead than this the sweep of each minute is near enough. */
 const ringAheadMs = 900_000
 
@@ -30,32 +37,50 @@ export const isDoorbellMessage = (body: unknown): body is DoorbellMessage =>
  */
 export async function deliver(job: JobCtx, lane: Lane, endpointIds: readonly string[]): Promise<void> {
   const endsAt = job.now() + shiftMs
+  const waiting: Claim[] = []
   const endings: Outcome[] = []
-  let inFlight = 0
+  let held = 0
+  let posting = 0
   let wake = () => {}
+  const turn = () => {
+    for (; posting < postsAtOnce; posting++) {
+      const claim = waiting.shift()
+      if (!claim) return
+      void attempt(job, claim)
+        .then(
+          (outcome) => endings.push(outcome),
+          // Our own fault: the lease keeps the delivery for a later try.
+          () => held--,
+        )
+        .finally(() => {
+          posting--
+          turn()
+          wake()
+        })
+    }
+  }
   const start = (claims: readonly Claim[]) => {
-    inFlight += claims.length
-    for (const claim of claims)
-      void attempt(job, claim).then(
-        (outcome) => {
-          endings.push(outcome)
-          wake()
-        },
-        // Our own fault: the lease keeps the delivery for a later try.
-        () => {
-          inFlight--
-          wake()
-        },
-      )
+    held += claims.length
+    waiting.push(...claims)
+    turn()
+  }
+  const gathered = async () => {
+    let isLate = false
+    const clock = setTimeout(() => {
+      isLate = true
+      wake()
+    }, gatherMs)
+    while (!isLate && endings.length < waiting.length) await new Promise<void>((resolve) => (wake = resolve))
+    clearTimeout(clock)
   }
   if (endpointIds.length === 0) return
-  const [first] = await job.db.batch([claimStatement(job, endpointIds)])
-  start(claimsOf(first))
-  while (inFlight > 0) {
+  start(claimsOf(await job.db.all(claimStatement(job, endpointIds))))
+  while (held > 0) {
     if (endings.length === 0) await new Promise<void>((resolve) => (wake = resolve))
+    await gathered()
     const outcomes = endings.splice(0)
     if (outcomes.length === 0) continue
-    inFlight -= outcomes.length
+    held -= outcomes.length
     start(await conclude(job, lane, outcomes, job.now() < endsAt))
   }
 }
@@ -64,7 +89,7 @@ export async function deliver(job: JobCtx, lane: Lane, endpointIds: readonly str
 async function conclude(job: JobCtx, lane: Lane, outcomes: readonly Outcome[], goOn: boolean): Promise<Claim[]> {
   const ids = [...new Set(outcomes.map((outcome) => outcome.claim.endpoint_id))]
   const turned = ids.filter((id) =>
-    outcomes.some((outcome) => outcome.claim.endpoint_id === id && outcome.slow !== (lane === 'slow')),
+    outcomes.some(({ claim, result, slow }) => claim.endpoint_id === id && result && slow !== (lane === 'slow')),
   )
   const staying = goOn ? ids.filter((id) => !turned.includes(id)) : []
   const [attempts, deliveries, endpoints] = recordStatements(outcomes)
@@ -109,10 +134,16 @@ async function care(job: JobCtx, outcomes: readonly Outcome[], health: readonly 
 
 /** Rings ahead of time for retries that are near, so that they need not wait for the sweep. */
 async function ringNext(job: JobCtx, outcomes: readonly Outcome[]): Promise<void> {
-  for (const { claim, verdict, slow } of outcomes) {
-    const wait = verdict.next ? verdict.next.at - job.now() : Number.POSITIVE_INFINITY
-    if (wait <= ringAheadMs) await ring(job, slow ? 'slow' : 'fast', [claim.endpoint_id], Math.max(wait, 0))
+  const rings = new Map<string, { lane: Lane; seconds: number; ids: Set<string> }>()
+  for (const { claim, result, verdict, slow } of outcomes) {
+    const wait = result && verdict.next ? Math.max(0, verdict.next.at - job.now()) : Number.POSITIVE_INFINITY
+    if (wait > ringAheadMs) continue
+    const [lane, seconds]: [Lane, number] = [slow ? 'slow' : 'fast', Math.ceil(wait / 1000)]
+    const rung = rings.get(`${lane} ${seconds}`) ?? { lane, seconds, ids: new Set() }
+    rings.set(`${lane} ${seconds}`, rung)
+    rung.ids.add(claim.endpoint_id)
   }
+  for (const { lane, seconds, ids } of rings.values()) await ring(job, lane, [...ids], seconds * 1000)
 }
 
 /** Keeps messages that nobody could take, for whoever looks for the fault; what they rang for is still in the table. */

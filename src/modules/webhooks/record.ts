@@ -20,11 +20,13 @@ function deliveryStatement(outcomes: readonly Outcome[]): Statement {
     signature === null ? null : Math.floor(startedAt / 1000) * 1000,
     verdict.next?.at ?? null,
     endedAt,
+    // What is given back is still what was asked for.
+    result === null && verdict.next ? claim.manual : null,
   ])
   return sql`update webhook_deliveries set attempts = ${field(2)}, status = ${field(3)}, step = ${field(4)},
       response_status_code = ${field(5)}, signature = coalesce(${field(6)}, signature),
       signed_at = coalesce(${field(7)}, signed_at), next_retry_at = ${field(8)}, modified_at = ${field(9)},
-      lease_until = null, manual = null
+      lease_until = null, manual = ${field(10)}
     from ${table(rows)}
     where webhook_deliveries.id = ${field(0)} and webhook_deliveries.attempts = ${field(1)}
       and webhook_deliveries.status in ('pending', 'retrying')`

@@ -9,11 +9,11 @@ interface Lane {
   is_slow: number
 }
 
-async function ringWhere(job: JobCtx, condition: SQL): Promise<number> {
-  const lanes = await job.db.all(sql<Lane>`select distinct endpoint_id, is_slow
-    from webhook_deliveries join webhook_endpoints on webhook_endpoints.id = endpoint_id
-    where status in ('pending', 'retrying') and next_retry_at <= ${job.now()}
-      and (lease_until is null or lease_until <= ${job.now()}) and ${condition} limit ${endpointsASweep}`)
+const isDue = (now: number): SQL => sql`status in ('pending', 'retrying') and next_retry_at <= ${now}
+  and (lease_until is null or lease_until <= ${now})`
+
+async function ringLanes(job: JobCtx, query: SQL<Lane>): Promise<number> {
+  const lanes = await job.db.all(query)
   for (const lane of ['fast', 'slow'] as const) {
     const ids = lanes.filter(({ is_slow }) => (lane === 'slow') === (is_slow === 1)).map((row) => row.endpoint_id)
     await ring(job, lane, ids)
@@ -29,9 +29,21 @@ export const ring = (job: JobCtx, lane: 'fast' | 'slow', endpointIds: readonly s
     delayMs / 1000,
   )
 
-/** Rings for what is due of these events. */
+/** Rings for what is due of these events. It looks at their organisations' endpoints only, however much else is due. */
 export const ringDue = (job: JobCtx, eventIds: readonly string[]): Promise<number> =>
-  ringWhere(job, inList(sql`event_id`, eventIds))
+  ringLanes(
+    job,
+    sql<Lane>`select id as endpoint_id, is_slow from webhook_endpoints
+      where organization_id in (select organization_id from webhook_events where ${inList(sql`id`, eventIds)})
+        and exists (select 1 from webhook_deliveries where endpoint_id = webhook_endpoints.id
+          and ${inList(sql`event_id`, eventIds)} and ${isDue(job.now())})`,
+  )
 
 /** Rings for all that is due: what a lost message, a crash or an expired lease left behind. Answers how many endpoints. */
-export const sweepDeliveries = (job: JobCtx): Promise<number> => ringWhere(job, sql`1`)
+export const sweepDeliveries = (job: JobCtx): Promise<number> =>
+  ringLanes(
+    job,
+    sql<Lane>`select distinct endpoint_id, is_slow
+      from webhook_deliveries join webhook_endpoints on webhook_endpoints.id = endpoint_id
+      where ${isDue(job.now())} limit ${endpointsASweep}`,
+  )
