@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { secretsOverlapMs } from '../../src/domain/webhooks.ts'
+import { failOpenDeliveries } from '../../src/modules/webhooks/record.ts'
 import { db, givenEdition, givenOrganisation } from '../support/factories.ts'
 import {
   answers,
@@ -182,6 +183,23 @@ describe('delivery', () => {
     advance(secretsOverlapMs)
     await run([endpoint.id])
     expect(sent[2]?.headers['webhook-signature']?.split(' ')).toHaveLength(1)
+  })
+
+  it('does not take the end of an earlier attempt for that of one asked for since', async () => {
+    const endpoint = await givenEndpoint()
+    await happen(endpoint)
+    const { run, sent, job } = engine(async () => {
+      if (sent.length > 1) return answers(200)
+      await db.batch([
+        failOpenDeliveries([endpoint.id], job.now()),
+        sql`update webhook_deliveries set status = 'retrying', manual = 'alone', next_retry_at = ${job.now()}
+          where endpoint_id = ${endpoint.id}`,
+      ])
+      return answers(500)
+    })
+    await run([endpoint.id])
+    expect(sent).toHaveLength(2)
+    expect(await deliveriesOf(endpoint.id)).toMatchObject([{ status: 'success', attempts: 2 }])
   })
 
   it('has at most four requests in flight to one endpoint, however many consumers there are', async () => {

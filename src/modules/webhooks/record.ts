@@ -7,7 +7,10 @@ const field = (index: number): SQL => sql`said.value ->> ${sql.raw(String(index)
 
 const table = (rows: readonly unknown[][]): SQL => sql`json_each(${JSON.stringify(rows)}) as said`
 
-/** What an attempt says of its delivery; it is heard only while nobody has claimed the delivery again since. */
+/**
+ * What an attempt says of its delivery. A failure is heard only under the lease that it was made in: whoever ended,
+ * asked for again or claimed the delivery since has the say. That the receiver has it stays true.
+ */
 function deliveryStatement(outcomes: readonly Outcome[]): Statement {
   const rows = outcomes.map(({ claim, result, verdict, signature, startedAt, endedAt }) => [
     claim.id,
@@ -22,6 +25,7 @@ function deliveryStatement(outcomes: readonly Outcome[]): Statement {
     endedAt,
     // What is given back is still what was asked for.
     result === null && verdict.next ? claim.manual : null,
+    claim.lease_until,
   ])
   return sql`update webhook_deliveries set attempts = ${field(2)}, status = ${field(3)}, step = ${field(4)},
       response_status_code = ${field(5)}, signature = coalesce(${field(6)}, signature),
@@ -29,6 +33,7 @@ function deliveryStatement(outcomes: readonly Outcome[]): Statement {
       lease_until = null, manual = ${field(10)}
     from ${table(rows)}
     where webhook_deliveries.id = ${field(0)} and webhook_deliveries.attempts = ${field(1)}
+      and (webhook_deliveries.lease_until = ${field(11)} or ${field(3)} = 'success')
       and webhook_deliveries.status in ('pending', 'retrying')`
 }
 
