@@ -27,6 +27,7 @@ export const crossOrigin = () =>
       'Authorization',
       'Content-Type',
       'Idempotency-Key',
+      'X-Idempotency-Key',
       'If-Match',
       'If-None-Match',
       'X-D1-Bookmark',
