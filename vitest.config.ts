@@ -16,17 +16,20 @@ const worker = cloudflareTest(async () => ({
 
 // Everything runs inside workerd, but for the validator of the OpenAPI document, which needs files and eval.
 const inNode = ['test/document/**/*.test.ts']
+// Starts real servers, and waits for leases that last a minute: npm run test:slow.
+const slow = ['test/slow/**/*.test.ts']
 
 export default defineConfig({
   test: {
     projects: [
       { test: { name: 'document', include: inNode } },
+      { test: { name: 'slow', include: slow, testTimeout: 240_000, hookTimeout: 120_000 } },
       {
         plugins: [worker],
         test: {
           name: 'worker',
           include: ['test/**/*.test.ts'],
-          exclude: inNode,
+          exclude: [...inNode, ...slow],
           setupFiles: ['./test/support/setup.ts'],
           testTimeout: 30_000,
           hookTimeout: 30_000,

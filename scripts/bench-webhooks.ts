@@ -18,14 +18,18 @@ const everyMs = 50
 /** What one consumer has under way; on this machine there is one consumer for each queue. */
 const concurrency = 5
 
+const quit = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => quit.abort())
+
 const stateDir = await mkdtemp(join(tmpdir(), 'bench-webhooks-'))
-const receiver = await startReceiver()
 const server = await startServer({
   port: 0,
   stateDir,
   env: { RATE_LIMIT_PER_MINUTE: '0', ALLOW_INSECURE_WEBHOOKS: '1', WEBHOOK_RETRY_SCHEDULE: '1,1,1' },
   program: 'scripts/bench/worker.ts',
+  signal: quit.signal,
 })
+const receiver = await startReceiver()
 const client = createClient(server.url, server.rootToken)
 
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0

@@ -20,7 +20,10 @@ const steps: [name: string, args: string[]][] = [
   ['readme', [join(import.meta.dirname, 'readme.ts'), '--check']],
   [
     'tests',
-    [program('vitest', 'vitest.mjs'), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
+    [
+      ...[program('vitest', 'vitest.mjs'), 'run', '--project', 'document', '--project', 'worker'],
+      ...['--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
+    ],
   ],
   ['bundle', [wranglerProgram, 'deploy', '--dry-run', '--outdir', join(folder, 'bundle')]],
 ]

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { type Client, createClient } from './support/client.ts'
 import { account, type Home, importOrders } from './support/demo-import.ts'
 import { findOrders, followCustomer } from './support/demo-tour.ts'
+import { followWebhooks } from './support/demo-webhooks.ts'
 import { ordersOf, readLines } from './support/online-retail.ts'
+import { type Receiver, startReceiver } from './support/receiver.ts'
 import { startServer } from './support/server.ts'
 
 const quit = new AbortController()
@@ -19,8 +21,8 @@ interface Made {
   id: string
 }
 
-/** An organisation with an event, an edition and people; answers the manager's client. */
-async function setUp(root: Client, url: string): Promise<{ manager: Client; home: Home }> {
+/** An organisation with an event, an edition and people; answers the clients of the manager and the admin. */
+async function setUp(root: Client, url: string): Promise<{ manager: Client; admin: Client; home: Home }> {
   const { id: organization_id } = await root.post<Made>('/v1/organizations', { name: 'Harbour Gifts' })
   const { id: event_id } = await root.post<Made>('/v1/events', { organization_id, name: 'Christmas Market' })
   const { id: edition_id, full_name } = await root.post<Made & { full_name: string }>('/v1/editions', {
@@ -44,13 +46,14 @@ async function setUp(root: Client, url: string): Promise<{ manager: Client; home
     return createClient(url, token)
   }
   const manager = await add('manager@harbour.example', 'manager', ['read', 'write'])
+  const admin = await add('admin@harbour.example', 'admin', ['read', 'write'])
   await add('viewer@harbour.example', 'viewer', ['read'])
-  return { manager, home: { organization_id, edition_id } }
+  return { manager, admin, home: { organization_id, edition_id } }
 }
 
-async function main(url: string, rootToken: string): Promise<void> {
+async function main(url: string, rootToken: string, receiver: Receiver): Promise<void> {
   title('An organisation and its people')
-  const { manager, home } = await setUp(createClient(url, rootToken), url)
+  const { manager, admin, home } = await setUp(createClient(url, rootToken), url)
 
   const lines = await readLines()
   const orders = ordersOf(lines)
@@ -63,17 +66,23 @@ async function main(url: string, rootToken: string): Promise<void> {
   const order = await findOrders(manager, home, tell)
   title('One order, one purchase, its customer')
   await followCustomer(manager, home, order, tell)
+  title('Webhooks: signed, retried, recovered')
+  await followWebhooks(admin, receiver, home, orders.slice(0, 10), tell)
 }
 
+// Retries after a second each, so that nobody has to wait for hours to see them.
+const env = { ALLOW_INSECURE_WEBHOOKS: '1', WEBHOOK_RETRY_SCHEDULE: '1,1,1' }
 const stateDir = await mkdtemp(join(tmpdir(), 'event-commerce-demo-'))
 try {
   console.log('Starting a server of its own …')
-  const server = await startServer({ port: 0, stateDir, env: {}, signal: quit.signal })
+  const server = await startServer({ port: 0, stateDir, env, signal: quit.signal })
+  const receiver = await startReceiver()
   try {
-    await main(server.url, server.rootToken)
+    await main(server.url, server.rootToken, receiver)
     console.log('\nDone.')
   } finally {
     await server.stop()
+    await receiver.stop()
   }
 } catch (error) {
   console.error(quit.signal.aborted ? 'Stopped.' : error instanceof Error ? error.message : error)

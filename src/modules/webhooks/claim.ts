@@ -34,7 +34,8 @@ interface ClaimRow extends Omit<Claim, 'endpoint'> {
 
 /**
  * Takes what is due of these endpoints, the oldest first: so many that an endpoint has at most four requests in
- * flight, and one alone while it is being probed. Nobody else gets them before the lease is over.
+ * flight, and one alone while it is being probed. Nobody else gets them before the lease is over. The index is named
+ * because the planner would rather walk through all that the endpoint ever had.
  */
 export const claimStatement = (job: JobCtx, endpointIds: readonly string[]): SQL<ClaimRow> => {
   const now = job.now()
@@ -47,7 +48,7 @@ export const claimStatement = (job: JobCtx, endpointIds: readonly string[]): SQL
         iif(breaker_until is null, ${maxInFlight}, 1) - (select count(*) from webhook_deliveries as leased
           where leased.endpoint_id = endpoints.id and leased.lease_until > ${now}) as free
       from webhook_endpoints as endpoints join webhook_deliveries as deliveries on deliveries.id in (
-        select id from webhook_deliveries where endpoint_id = endpoints.id and ${due}
+        select id from webhook_deliveries indexed by webhook_deliveries_open where endpoint_id = endpoints.id and ${due}
         order by created_at, id limit ${maxInFlight})
       where ${inList(sql`endpoints.id`, endpointIds)} and is_active = 1
         and (breaker_until is null or breaker_until <= ${now})

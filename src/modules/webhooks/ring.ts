@@ -9,8 +9,7 @@ interface Lane {
   is_slow: number
 }
 
-const isDue = (now: number): SQL => sql`status in ('pending', 'retrying') and next_retry_at <= ${now}
-  and (lease_until is null or lease_until <= ${now})`
+const isDue = (now: number): SQL => sql`next_retry_at <= ${now} and (lease_until is null or lease_until <= ${now})`
 
 async function ringLanes(job: JobCtx, query: SQL<Lane>): Promise<number> {
   const lanes = await job.db.all(query)
@@ -45,5 +44,5 @@ export const sweepDeliveries = (job: JobCtx): Promise<number> =>
     job,
     sql<Lane>`select distinct endpoint_id, is_slow
       from webhook_deliveries join webhook_endpoints on webhook_endpoints.id = endpoint_id
-      where ${isDue(job.now())} limit ${endpointsASweep}`,
+      where status in ('pending', 'retrying') and ${isDue(job.now())} limit ${endpointsASweep}`,
   )

@@ -1,0 +1,151 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  allDeliveries,
+  deliveryNow,
+  ended,
+  endpointNow,
+  givenEndpoint,
+  hasEnded,
+  openPlace,
+  type Place,
+  sell,
+  send,
+  until,
+} from '../support/receiving.ts'
+
+let place: Place
+beforeAll(async () => {
+  place = await openPlace()
+})
+afterAll(() => place?.close())
+
+describe('deliveries over real queues to a real receiver', () => {
+  it('are signed so that standardwebhooks takes them', async () => {
+    const endpoint = await givenEndpoint(place)
+    const delivery = await ended(place, endpoint, await send(place, endpoint))
+    expect(delivery).toMatchObject({ status: 'success', attempts: 1, response_status_code: 200 })
+    const posts = place.receiver.posts(endpoint.path)
+    expect(posts).toMatchObject([{ id: delivery.event_id, body: delivery.payload, verified: [endpoint.secret] }])
+    expect(posts[0]?.headers['webhook-signature']).toBe(delivery.signature)
+  })
+
+  it('come again after a failure, as the same event with a new signature', async () => {
+    const endpoint = await givenEndpoint(place)
+    place.receiver.tell(endpoint.path, (_, nth) => (nth === 1 ? 500 : 200))
+    const delivery = await ended(place, endpoint, await send(place, endpoint))
+    expect(delivery).toMatchObject({ status: 'success', attempts: 2 })
+    expect(delivery.attempt_log).toMatchObject([{ error: 'http_error', next_reason: 'schedule' }, { error: null }])
+    const [first, second] = place.receiver.posts(endpoint.path)
+    expect(second?.id).toBe(first?.id)
+    expect(second?.verified).toEqual([endpoint.secret])
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(800)
+  })
+
+  it('never follow a redirect, and are exhausted at the end of the schedule', async () => {
+    const endpoint = await givenEndpoint(place)
+    const elsewhere = place.receiver.url('/elsewhere')
+    place.receiver.tell(endpoint.path, { status: 302, headers: { location: elsewhere } })
+    const delivery = await ended(place, endpoint, await send(place, endpoint))
+    expect(delivery).toMatchObject({ status: 'exhausted', attempts: 4, response_status_code: 302 })
+    expect(new Set(delivery.attempt_log.map(({ error }) => error))).toEqual(new Set(['redirect']))
+    expect(place.receiver.posts('/elsewhere')).toEqual([])
+  })
+
+  it('end with the endpoint that answers 410', async () => {
+    const endpoint = await givenEndpoint(place)
+    place.receiver.tell(endpoint.path, 410)
+    const delivery = await ended(place, endpoint, await send(place, endpoint))
+    expect(delivery).toMatchObject({ status: 'failed', attempts: 1 })
+    const off = await until(
+      place,
+      () => endpointNow(place, endpoint),
+      ({ is_active }) => !is_active,
+    )
+    expect(off.disabled_reason).toBe('gone')
+  })
+
+  it.for([
+    ['hang', 'timeout'],
+    ['drip', 'timeout'],
+    ['cut', 'network_error'],
+  ] as const)('take a receiver that does this for a failure: %s', async ([how, error]) => {
+    const endpoint = await givenEndpoint(place, { timeout_seconds: 1 })
+    place.receiver.tell(endpoint.path, (_, nth) => (nth === 1 ? how : 200))
+    const delivery = await ended(place, endpoint, await send(place, endpoint))
+    expect(delivery).toMatchObject({ status: 'success', attempts: 2 })
+    const [first] = delivery.attempt_log
+    expect(first).toMatchObject({ error })
+    if (error === 'timeout') expect(first?.duration_ms).toBeGreaterThanOrEqual(900)
+    expect(first?.duration_ms).toBeLessThan(3000)
+  })
+
+  it('read no more than the start of a huge answer', async () => {
+    const endpoint = await givenEndpoint(place, { timeout_seconds: 5 })
+    place.receiver.tell(endpoint.path, 'huge')
+    const delivery = await ended(place, endpoint, await send(place, endpoint))
+    expect(delivery).toMatchObject({ status: 'success', attempts: 1 })
+    expect(delivery.attempt_log[0]?.duration_ms).toBeLessThan(2000)
+  })
+
+  it('wait as long as Retry-After asks', async () => {
+    const endpoint = await givenEndpoint(place)
+    place.receiver.tell(endpoint.path, (_, nth) => (nth === 1 ? { status: 503, headers: { 'retry-after': '4' } } : 200))
+    const delivery = await ended(place, endpoint, await send(place, endpoint))
+    expect(delivery.attempt_log[0]).toMatchObject({ next_reason: 'retry_after' })
+    const [first, second] = place.receiver.posts(endpoint.path)
+    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(3900)
+  })
+
+  it('are signed with both secrets after a rotation', async () => {
+    const endpoint = await givenEndpoint(place)
+    const { secret } = await place.client.post<{ secret: string }>(`/v1/webhooks/${endpoint.id}/rotate-secret`, {})
+    expect(secret).not.toBe(endpoint.secret)
+    place.receiver.trust(endpoint.path, secret)
+    await ended(place, endpoint, await send(place, endpoint))
+    const [post] = place.receiver.posts(endpoint.path)
+    expect(new Set(post?.verified)).toEqual(new Set([endpoint.secret, secret]))
+  })
+})
+
+describe('a crash in the middle of 500 deliveries', () => {
+  it('loses none, repeats at most what was in flight, and keeps the count of attempts true', async () => {
+    const endpoints = await Promise.all(
+      Array.from({ length: 5 }, () => givenEndpoint(place, { edition_id: place.edition_id })),
+    )
+    const { receiver } = place
+    for (const { path } of endpoints) receiver.tell(path, 200)
+    const arrived = () => endpoints.reduce((sum, { path }) => sum + receiver.posts(path).length, 0)
+    await sell(place, 100, 'crash')
+    for (const deadline = Date.now() + 30_000; arrived() < 100 && Date.now() < deadline; await wait(2));
+    await place.crash()
+    const before = arrived()
+    expect(before).toBeGreaterThanOrEqual(100)
+    expect(before).toBeLessThan(500)
+
+    for (const endpoint of endpoints) {
+      const deliveries = await until(
+        place,
+        () => allDeliveries(place, endpoint),
+        (all) => all.length === 100 && all.every(hasEnded),
+        120,
+      )
+      const counts = receiver.counts(endpoint.path)
+      expect(counts.size).toBe(100)
+      // An endpoint has at most four requests in flight.
+      const repeated = [...counts.values()].reduce((sum, count) => sum + count - 1, 0)
+      expect(repeated).toBeLessThanOrEqual(4)
+      for (const delivery of deliveries) {
+        expect(delivery.status).toBe('success')
+        if (delivery.attempts === 1) continue
+        const { event_id, attempts } = await deliveryNow(place, endpoint, delivery)
+        expect([counts.get(event_id), (counts.get(event_id) ?? 0) + 1]).toContain(attempts)
+      }
+      const extra = deliveries.reduce((sum, { attempts }) => sum + attempts, 0) - receiver.posts(endpoint.path).length
+      expect(extra).toBeGreaterThanOrEqual(0)
+      expect(extra).toBeLessThanOrEqual(4)
+      expect(deliveries.filter(({ attempts }) => attempts > 1).length).toBeLessThanOrEqual(4)
+      expect(receiver.posts(endpoint.path).every(({ verified }) => verified.includes(endpoint.secret))).toBe(true)
+    }
+  })
+})
