@@ -21,8 +21,11 @@ const steps: [name: string, args: string[]][] = [
   [
     'tests',
     [
-      ...[program('vitest', 'vitest.mjs'), 'run', '--project', 'document', '--project', 'worker'],
-      ...['--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
+      program('vitest', 'vitest.mjs'),
+      'run',
+      ...['document', 'worker'].map((project) => `--project=${project}`),
+      ...['default', 'json'].map((reporter) => `--reporter=${reporter}`),
+      `--outputFile.json=${report}`,
     ],
   ],
   ['bundle', [wranglerProgram, 'deploy', '--dry-run', '--outdir', join(folder, 'bundle')]],

@@ -89,7 +89,11 @@ export async function stroll(
     await wait(Math.max(0, started + at * options.everyMs - performance.now()))
     const id = crowd.organization_ids[at % crowd.organization_ids.length] ?? ''
     const call = announce(client, id, 1)
-    calls.push(call.then(({ ids, committed_at }) => void ids.forEach((event) => committed.set(event, committed_at))))
+    calls.push(
+      call.then(({ ids, committed_at }) => {
+        for (const event of ids) committed.set(event, committed_at)
+      }),
+    )
   }
   await Promise.all(calls)
   await settled(client, crowd)

@@ -64,7 +64,7 @@ async function given() {
         throw new Error('the consumer dies')
       case 'overtaken':
         machine.advance(2 * minute)
-        await machine.run([endpoint.id])
+        await machine.runDying([endpoint.id])
         return answers(500)
       case 'failure':
         return answers(500)
@@ -95,7 +95,7 @@ async function take(world: World, one: Step): Promise<void> {
       return happen(endpoint, one.count, { now })
     case 'messages':
       play(one.endings)
-      await Promise.all(Array.from({ length: one.copies }, () => machine.run([endpoint.id])))
+      await Promise.all(Array.from({ length: one.copies }, () => machine.runDying([endpoint.id])))
       return void play([])
     case 'wait':
       return void machine.advance(one.minutes * minute)
@@ -148,8 +148,8 @@ async function settle(world: World): Promise<void> {
   for (let turn = 0; turn < 12; turn++) {
     machine.advance(26 * 60 * minute)
     await sweepDeliveries(machine.job)
-    await machine.run([endpoint.id])
-    await machine.run([endpoint.id], 'slow')
+    await machine.runDying([endpoint.id])
+    await machine.runDying([endpoint.id], 'slow')
   }
 }
 

@@ -72,6 +72,8 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
     rung,
     advance: (ms: number) => (state.now += ms),
     run: (endpointIds: string[], lane: Lane = 'fast') => deliver(job, lane, endpointIds),
+    /** As `run`, where the consumer may die on the way. */
+    runDying: (endpointIds: string[], lane: Lane = 'fast') => deliver(job, lane, endpointIds).catch(() => undefined),
   }
 }
 

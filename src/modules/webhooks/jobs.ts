@@ -34,11 +34,13 @@ export const isDoorbellMessage = (body: unknown): body is DoorbellMessage =>
 /**
  * Delivers what is due of these endpoints until nothing is. Each ending is recorded in the round trip that claims the
  * endpoint's next, so nobody waits for the slowest. A crash loses no delivery: leases run out and the sweep rings again.
+ * Throws, after all that could be done, when an attempt failed by our own fault.
  */
 export async function deliver(job: JobCtx, lane: Lane, endpointIds: readonly string[]): Promise<void> {
   const endsAt = job.now() + shiftMs
   const waiting: Claim[] = []
   const endings: Outcome[] = []
+  const faults: unknown[] = []
   let held = 0
   let posting = 0
   let wake = () => {}
@@ -49,8 +51,11 @@ export async function deliver(job: JobCtx, lane: Lane, endpointIds: readonly str
       void attempt(job, claim)
         .then(
           (outcome) => endings.push(outcome),
-          // Our own fault: the lease keeps the delivery for a later try.
-          () => held--,
+          // Our own fault: the lease keeps the delivery for a later try, and the others go on.
+          (error: unknown) => {
+            held--
+            faults.push(error)
+          },
         )
         .finally(() => {
           posting--
@@ -64,25 +69,22 @@ export async function deliver(job: JobCtx, lane: Lane, endpointIds: readonly str
     waiting.push(...claims)
     turn()
   }
+  const woken = () => new Promise<void>((resolve) => (wake = resolve))
   const gathered = async () => {
-    let isLate = false
-    const clock = setTimeout(() => {
-      isLate = true
-      wake()
-    }, gatherMs)
-    while (!isLate && endings.length < waiting.length) await new Promise<void>((resolve) => (wake = resolve))
-    clearTimeout(clock)
+    const late = new Promise<true>((resolve) => setTimeout(resolve, gatherMs, true))
+    while (endings.length < waiting.length) if (await Promise.race([late, woken()])) return
   }
   if (endpointIds.length === 0) return
   start(claimsOf(await job.db.all(claimStatement(job, endpointIds))))
   while (held > 0) {
-    if (endings.length === 0) await new Promise<void>((resolve) => (wake = resolve))
+    if (endings.length === 0) await woken()
     await gathered()
     const outcomes = endings.splice(0)
     if (outcomes.length === 0) continue
     held -= outcomes.length
     start(await conclude(job, lane, outcomes, job.now() < endsAt))
   }
+  if (faults.length) throw new Error('attempts could not be made', { cause: faults[0] })
 }
 
 /** Records the endings and claims what comes next of endpoints that stay in this lane. */
