@@ -60,7 +60,8 @@ create table webhook_deliveries (
 ) strict, without rowid;
 
 create index webhook_deliveries_due on webhook_deliveries (next_retry_at) where status in ('pending', 'retrying');
-create index webhook_deliveries_open on webhook_deliveries (endpoint_id, created_at, id)
+-- Ids of events sort by the order in which they happened.
+create index webhook_deliveries_open on webhook_deliveries (endpoint_id, event_id)
   where status in ('pending', 'retrying');
 create index webhook_deliveries_of_endpoint on webhook_deliveries (endpoint_id, created_at, id);
 create index webhook_deliveries_by_status on webhook_deliveries (endpoint_id, status, created_at, id);

@@ -162,7 +162,16 @@ describe('delivery', () => {
     const { run, sent } = engine(() => answers(200))
     await run([endpoint.id])
     expect(sent).toEqual([])
-    expect(await deliveriesOf(endpoint.id)).toMatchObject([{ status: 'failed', attempts: 0, next_retry_at: null }])
+    const [delivery] = await deliveriesOf(endpoint.id)
+    expect(delivery).toMatchObject({ status: 'failed', attempts: 0, next_retry_at: null })
+    expect(await attemptsOf(delivery?.id ?? '')).toMatchObject([{ error: 'destination_forbidden', status_code: null }])
+    await db.batch([
+      sql`update webhook_endpoints set url = 'https://allowed.example.com/' where id = ${endpoint.id}`,
+      sql`update webhook_deliveries set status = 'retrying', manual = 'alone', next_retry_at = 0 where endpoint_id = ${endpoint.id}`,
+    ])
+    await run([endpoint.id])
+    expect(await deliveriesOf(endpoint.id)).toMatchObject([{ status: 'success', attempts: 1 }])
+    expect(await attemptsOf(delivery?.id ?? '')).toMatchObject([{ number: 1, error: null, status_code: 200 }])
   })
 
   it('signs a retry with the address and the secrets of that moment', async () => {
@@ -200,6 +209,15 @@ describe('delivery', () => {
     await run([endpoint.id])
     expect(sent).toHaveLength(2)
     expect(await deliveriesOf(endpoint.id)).toMatchObject([{ status: 'success', attempts: 2 }])
+  })
+
+  it('keeps to the order in which things happened, those of one transaction too', async () => {
+    const endpoint = await givenEndpoint()
+    await happen(endpoint, 12)
+    const { run, sent } = engine(() => answers(200))
+    await run([endpoint.id])
+    const ids = sent.map(({ headers }) => headers['webhook-id'])
+    expect(ids).toEqual(ids.toSorted())
   })
 
   it('has at most four requests in flight to one endpoint, however many consumers there are', async () => {

@@ -44,12 +44,12 @@ export const claimStatement = (job: JobCtx, endpointIds: readonly string[]): SQL
   return sql<ClaimRow>`update webhook_deliveries set attempts = attempts + 1, last_attempt_at = ${now},
       lease_until = ${now + leaseMs}, modified_at = ${now}
     where id in (select id from (
-      select deliveries.id, row_number() over (partition by deliveries.endpoint_id order by deliveries.created_at, deliveries.id) as place,
+      select deliveries.id, row_number() over (partition by deliveries.endpoint_id order by deliveries.event_id) as place,
         iif(breaker_until is null, ${maxInFlight}, 1) - (select count(*) from webhook_deliveries as leased
           where leased.endpoint_id = endpoints.id and leased.lease_until > ${now}) as free
       from webhook_endpoints as endpoints join webhook_deliveries as deliveries on deliveries.id in (
         select id from webhook_deliveries indexed by webhook_deliveries_open where endpoint_id = endpoints.id and ${due}
-        order by created_at, id limit ${maxInFlight})
+        order by event_id limit ${maxInFlight})
       where ${inList(sql`endpoints.id`, endpointIds)} and is_active = 1
         and (breaker_until is null or breaker_until <= ${now})
     ) where place <= free)
@@ -60,5 +60,8 @@ export const claimStatement = (job: JobCtx, endpointIds: readonly string[]): SQL
         from webhook_endpoints where webhook_endpoints.id = endpoint_id) as endpoint`
 }
 
+/** In the order of the events, which RETURNING does not keep. */
 export const claimsOf = (rows: readonly ClaimRow[]): Claim[] =>
-  rows.map((row) => ({ ...row, endpoint: JSON.parse(row.endpoint) as ClaimedEndpoint }))
+  rows
+    .toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1))
+    .map((row) => ({ ...row, endpoint: JSON.parse(row.endpoint) as ClaimedEndpoint }))

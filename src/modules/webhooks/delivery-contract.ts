@@ -28,7 +28,8 @@ const Attempt = z
     duration_ms: z.int(),
     status_code: z.int().nullable(),
     error: z.string().nullable().openapi({
-      description: 'Null for a success; else `timeout`, `network_error`, `redirect` or `http_error`.',
+      description:
+        'Null for a success; else `timeout`, `network_error`, `redirect`, `http_error` or `destination_forbidden` (nothing was sent).',
     }),
     is_manual: z.boolean(),
     next_retry_at: Timestamp.nullable(),

@@ -37,32 +37,32 @@ function deliveryStatement(outcomes: readonly Outcome[]): Statement {
       and webhook_deliveries.status in ('pending', 'retrying')`
 }
 
+/** A row an attempt, and one that says so where none was made because the destination is forbidden. */
 function attemptStatement(outcomes: readonly Outcome[]): Statement {
-  const rows = outcomes.flatMap(({ claim, result, verdict, startedAt }) =>
-    result
-      ? [
-          [
-            claim.id,
-            claim.attempts,
-            startedAt,
-            result.durationMs,
-            result.status,
-            result.error,
-            claim.manual === null ? 0 : 1,
-            verdict.next?.at ?? null,
-            verdict.next?.reason ?? null,
-          ],
-        ]
-      : [],
-  )
+  const told = outcomes.filter(({ result, verdict }) => result !== null || verdict.status === 'failed')
+  const rows = told.map(({ claim, result, verdict, startedAt }) => [
+    claim.id,
+    claim.attempts,
+    startedAt,
+    result?.durationMs ?? 0,
+    result?.status ?? null,
+    result ? result.error : 'destination_forbidden',
+    claim.manual === null ? 0 : 1,
+    verdict.next?.at ?? null,
+    verdict.next?.reason ?? null,
+  ])
   const fields = sql.join(
     Array.from({ length: 9 }, (_, index) => field(index)),
     sql`, `,
   )
-  // A delivery may be gone with its endpoint.
+  // A delivery may be gone with its endpoint. An attempt that was not made gives its number to the next one.
   return sql`insert into webhook_attempts (delivery_id, number, started_at, duration_ms, status_code, error, is_manual,
       next_retry_at, next_reason)
-    select ${fields} from ${table(rows)} where ${field(0)} in (select id from webhook_deliveries) on conflict do nothing`
+    select ${fields} from ${table(rows)} where ${field(0)} in (select id from webhook_deliveries)
+    on conflict do update set started_at = excluded.started_at, duration_ms = excluded.duration_ms,
+      status_code = excluded.status_code, error = excluded.error, is_manual = excluded.is_manual,
+      next_retry_at = excluded.next_retry_at, next_reason = excluded.next_reason
+    where webhook_attempts.error = 'destination_forbidden'`
 }
 
 export interface EndpointHealth {
