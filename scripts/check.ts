@@ -21,8 +21,13 @@ const steps: [name: string, args: string[]][] = [
   [
     'tests',
     [
-      ...[program('vitest', 'vitest.mjs'), 'run', '--project', 'document', '--project', 'worker'],
-      ...['--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
+      program('vitest', 'vitest.mjs'),
+      'run',
+      '--project=document',
+      '--project=worker',
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${report}`,
     ],
   ],
   ['bundle', [wranglerProgram, 'deploy', '--dry-run', '--outdir', join(folder, 'bundle')]],

@@ -247,43 +247,6 @@ describe('breaker', () => {
   })
 })
 
-describe('lanes', () => {
-  it('moves an endpoint that answers late to the slow lane and back', async () => {
-    const endpoint = await givenEndpoint()
-    await happen(endpoint, 9)
-    let durationMs = 5000
-    const { run, rung } = engine(() => answers(200, { durationMs }))
-    await run([endpoint.id])
-    expect((await endpointNow(endpoint.id)).is_slow).toBe(1)
-    expect(rung.at(-1)).toMatchObject({ lane: 'slow', endpoint_id: endpoint.id })
-    durationMs = 10
-    await run([endpoint.id], 'slow')
-    expect((await endpointNow(endpoint.id)).is_slow).toBe(0)
-    expect(rung.at(-1)).toMatchObject({ lane: 'fast', endpoint_id: endpoint.id })
-  })
-
-  it('does not let a hanging endpoint keep others of the same batch waiting', async () => {
-    const organisation = await givenOrganisation()
-    const place = { organization_id: organisation.id }
-    const hanging = await givenEndpoint(place)
-    const well = await givenEndpoint(place)
-    await happen(place, 8)
-    let release = () => {}
-    const held = new Promise<void>((resolve) => (release = resolve))
-    const { run } = engine(async ({ url }) => {
-      if (url === hanging.url) await held
-      return url === hanging.url ? timesOut : answers(200)
-    })
-    const working = run([hanging.id, well.id])
-    await expect
-      .poll(async () => (await deliveriesOf(well.id)).filter((delivery) => delivery.status === 'success').length)
-      .toBe(8)
-    expect((await deliveriesOf(hanging.id)).every((delivery) => delivery.status === 'pending')).toBe(true)
-    release()
-    await working
-  })
-})
-
 describe('sweepDeliveries', () => {
   it('rings for what a lost message or a crash left behind, and for nothing else', async () => {
     const lost = await givenEndpoint()

@@ -112,6 +112,7 @@ export interface Delivery {
   status: string
   attempts: number
   step: number
+  manual: string | null
   response_status_code: number | null
   signature: string | null
   signed_at: number | null

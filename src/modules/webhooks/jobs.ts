@@ -64,15 +64,16 @@ export async function deliver(job: JobCtx, lane: Lane, endpointIds: readonly str
     waiting.push(...claims)
     turn()
   }
-  const gathered = async () => {
-    let isLate = false
-    const clock = setTimeout(() => {
-      isLate = true
+  const gathered = () =>
+    new Promise<void>((resolve) => {
+      const clock = setTimeout(resolve, gatherMs)
+      wake = () => {
+        if (endings.length < waiting.length) return
+        clearTimeout(clock)
+        resolve()
+      }
       wake()
-    }, gatherMs)
-    while (!isLate && endings.length < waiting.length) await new Promise<void>((resolve) => (wake = resolve))
-    clearTimeout(clock)
-  }
+    })
   if (endpointIds.length === 0) return
   start(claimsOf(await job.db.all(claimStatement(job, endpointIds))))
   while (held > 0) {
