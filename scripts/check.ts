@@ -23,8 +23,10 @@ const steps: [name: string, args: string[]][] = [
     [
       program('vitest', 'vitest.mjs'),
       'run',
-      ...['document', 'worker'].map((project) => `--project=${project}`),
-      ...['default', 'json'].map((reporter) => `--reporter=${reporter}`),
+      '--project=document',
+      '--project=worker',
+      '--reporter=default',
+      '--reporter=json',
       `--outputFile.json=${report}`,
     ],
   ],

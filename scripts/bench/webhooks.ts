@@ -88,12 +88,8 @@ export async function stroll(
   for (let at = 0; at < options.events; at++) {
     await wait(Math.max(0, started + at * options.everyMs - performance.now()))
     const id = crowd.organization_ids[at % crowd.organization_ids.length] ?? ''
-    const call = announce(client, id, 1)
-    calls.push(
-      call.then(({ ids, committed_at }) => {
-        for (const event of ids) committed.set(event, committed_at)
-      }),
-    )
+    const note = ({ ids, committed_at }: Announced) => ids.forEach((event) => committed.set(event, committed_at))
+    calls.push(announce(client, id, 1).then(note))
   }
   await Promise.all(calls)
   await settled(client, crowd)

@@ -93,7 +93,7 @@ export async function followWebhooks(
   receiver.tell(path, (_, nth) => (nth < 3 ? 500 : 200))
   const retried = await sendTest()
   tell(
-    `the receiver fails twice: the delivery is a ${retried.status} after ${retried.attempts} attempts`,
+    `the receiver fails twice: the delivery ends as ${retried.status} after ${retried.attempts} attempts`,
     ...logOf(retried),
   )
 
@@ -108,7 +108,9 @@ export async function followWebhooks(
     ({ status }) => status === 'success',
   )
   const seen = receiver.counts(path).get(back.event_id)
-  tell(`it is up again: ${recovered} recovered, a ${back.status} now; the receiver saw its webhook-id ${seen} times`)
+  tell(
+    `it is up again: ${recovered} recovered, its delivery ends as ${back.status}; the receiver saw its webhook-id ${seen} times`,
+  )
 }
 
 const logOf = ({ attempt_log }: Delivery): string[] =>

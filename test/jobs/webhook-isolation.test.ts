@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { sweepDeliveries } from '../../src/modules/webhooks/jobs.ts'
-import { db, givenOrganisation } from '../support/factories.ts'
-import { answers, deliveriesOf, endpointNow, engine, givenEndpoint, happen, timesOut } from '../support/webhooks.ts'
+import { db } from '../support/factories.ts'
+import { answers, deliveriesOf, endpointNow, engine, givenEndpoint, happen } from '../support/webhooks.ts'
 
 describe('breaker', () => {
   it('leaves an endpoint alone after five failures in a row, probes it once, and then drains what waited', async () => {
@@ -42,43 +42,6 @@ describe('breaker', () => {
     expect((await deliveriesOf(endpoint.id)).map((delivery) => delivery.status)).toEqual(
       Array.from({ length: 12 }, () => 'success'),
     )
-  })
-})
-
-describe('lanes', () => {
-  it('moves an endpoint that answers late to the slow lane and back', async () => {
-    const endpoint = await givenEndpoint()
-    await happen(endpoint, 9)
-    let durationMs = 5000
-    const { run, rung } = engine(() => answers(200, { durationMs }))
-    await run([endpoint.id])
-    expect((await endpointNow(endpoint.id)).is_slow).toBe(1)
-    expect(rung.at(-1)).toMatchObject({ lane: 'slow', endpoint_id: endpoint.id })
-    durationMs = 10
-    await run([endpoint.id], 'slow')
-    expect((await endpointNow(endpoint.id)).is_slow).toBe(0)
-    expect(rung.at(-1)).toMatchObject({ lane: 'fast', endpoint_id: endpoint.id })
-  })
-
-  it('does not let a hanging endpoint keep others of the same batch waiting', async () => {
-    const organisation = await givenOrganisation()
-    const place = { organization_id: organisation.id }
-    const hanging = await givenEndpoint(place)
-    const well = await givenEndpoint(place)
-    await happen(place, 8)
-    let release = () => {}
-    const held = new Promise<void>((resolve) => (release = resolve))
-    const { run } = engine(async ({ url }) => {
-      if (url === hanging.url) await held
-      return url === hanging.url ? timesOut : answers(200)
-    })
-    const working = run([hanging.id, well.id])
-    await expect
-      .poll(async () => (await deliveriesOf(well.id)).filter((delivery) => delivery.status === 'success').length)
-      .toBe(8)
-    expect((await deliveriesOf(hanging.id)).every((delivery) => delivery.status === 'pending')).toBe(true)
-    release()
-    await working
   })
 })
 

@@ -114,6 +114,7 @@ export interface Delivery {
   status: string
   attempts: number
   step: number
+  manual: string | null
   response_status_code: number | null
   signature: string | null
   signed_at: number | null

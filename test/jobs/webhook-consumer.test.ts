@@ -1,0 +1,94 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { db, givenOrganisation } from '../support/factories.ts'
+import {
+  answers,
+  attemptsOf,
+  deliveriesOf,
+  endpointNow,
+  engine,
+  givenEndpoint,
+  happen,
+  timesOut,
+} from '../support/webhooks.ts'
+
+describe('one consumer', () => {
+  it('has at most five posts under way, so that none waits for a connection while its time runs', async () => {
+    const organisation = await givenOrganisation()
+    const place = { organization_id: organisation.id }
+    const endpoints = [await givenEndpoint(place), await givenEndpoint(place), await givenEndpoint(place)]
+    await happen(place, 6)
+    let underWay = 0
+    let most = 0
+    const { run, sent } = engine(async () => {
+      most = Math.max(most, ++underWay)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      underWay--
+      return answers(200)
+    })
+    await run(endpoints.map(({ id }) => id))
+    expect(sent).toHaveLength(18)
+    expect(most).toBe(5)
+  })
+
+  it('gives back what its lease cannot cover any more, without counting an attempt', async () => {
+    const endpoints = [await givenEndpoint({ timeout_seconds: 30 }), await givenEndpoint({ timeout_seconds: 30 })]
+    for (const endpoint of endpoints) await happen(endpoint, 4)
+    const ids = endpoints.map(({ id }) => id)
+    await db.batch([
+      sql`update webhook_deliveries set manual = 'alone' where endpoint_id in (select value from json_each(${JSON.stringify(ids)}))`,
+    ])
+    const { run, sent, advance } = engine(async () => {
+      if (sent.length === 5) advance(25_000)
+      return answers(200)
+    })
+    await run(ids)
+    expect(sent).toHaveLength(5)
+    const left = (await Promise.all(ids.map(deliveriesOf))).flat().filter(({ status }) => status !== 'success')
+    expect(left).toHaveLength(3)
+    for (const delivery of left) {
+      expect(delivery).toMatchObject({ status: 'pending', attempts: 0, step: 0, manual: 'alone', lease_until: null })
+      expect(await attemptsOf(delivery.id)).toEqual([])
+    }
+    await run(ids)
+    expect(new Set(sent.map(({ headers }) => headers['webhook-id'])).size).toBe(8)
+    expect(sent).toHaveLength(8)
+  })
+})
+
+describe('lanes', () => {
+  it('moves an endpoint that answers late to the slow lane and back', async () => {
+    const endpoint = await givenEndpoint()
+    await happen(endpoint, 9)
+    let durationMs = 5000
+    const { run, rung } = engine(() => answers(200, { durationMs }))
+    await run([endpoint.id])
+    expect((await endpointNow(endpoint.id)).is_slow).toBe(1)
+    expect(rung.at(-1)).toMatchObject({ lane: 'slow', endpoint_id: endpoint.id })
+    durationMs = 10
+    await run([endpoint.id], 'slow')
+    expect((await endpointNow(endpoint.id)).is_slow).toBe(0)
+    expect(rung.at(-1)).toMatchObject({ lane: 'fast', endpoint_id: endpoint.id })
+  })
+
+  it('does not let a hanging endpoint keep others of the same batch waiting', async () => {
+    const organisation = await givenOrganisation()
+    const place = { organization_id: organisation.id }
+    const hanging = await givenEndpoint(place)
+    const well = await givenEndpoint(place)
+    await happen(place, 8)
+    let release = () => {}
+    const held = new Promise<void>((resolve) => (release = resolve))
+    const { run } = engine(async ({ url }) => {
+      if (url === hanging.url) await held
+      return url === hanging.url ? timesOut : answers(200)
+    })
+    const working = run([hanging.id, well.id])
+    await expect
+      .poll(async () => (await deliveriesOf(well.id)).filter((delivery) => delivery.status === 'success').length)
+      .toBe(8)
+    expect((await deliveriesOf(hanging.id)).every((delivery) => delivery.status === 'pending')).toBe(true)
+    release()
+    await working
+  })
+})
