@@ -12,7 +12,7 @@ import { startServer } from './support/server.ts'
  * loop of `fetch` in the same Worker to the same receiver, in turns within one run.
  */
 const rounds = Number(process.env['ROUNDS'] ?? 3)
-const eventsARound = Number(process.env['EVENTS'] ?? 60)
+const eventsARound = Number(process.env['EVENTS'] ?? 120)
 const strollEvents = Number(process.env['STROLL'] ?? 200)
 const everyMs = 50
 /** What one consumer has under way; on this machine there is one consumer for each queue. */

@@ -31,8 +31,11 @@ const isOpen = async (client: Client, { organization_ids }: Crowd): Promise<bool
 
 const giveUpAfterMs = 120_000
 
+/** Asks seldom: each question takes the time of the very thread that delivers. */
+const askEveryMs = 100
+
 export async function settled(client: Client, crowd: Crowd): Promise<void> {
-  for (const deadline = Date.now() + giveUpAfterMs; await isOpen(client, crowd); await wait(20))
+  for (const deadline = Date.now() + giveUpAfterMs; await isOpen(client, crowd); await wait(askEveryMs))
     if (Date.now() > deadline) throw new Error(`Deliveries of ${crowd.name} did not end in two minutes.`)
 }
 
@@ -67,10 +70,9 @@ const announce = (client: Client, organization_id: string, count: number): Promi
 
 /** Announces all at once and takes the time until the last delivery is recorded. */
 export async function flood(client: Client, crowd: Crowd, events: number): Promise<Rate> {
-  const started = performance.now()
-  await Promise.all(crowd.organization_ids.map((id) => announce(client, id, events)))
+  const announced = await Promise.all(crowd.organization_ids.map((id) => announce(client, id, events)))
   await settled(client, crowd)
-  const seconds = (performance.now() - started) / 1000
+  const seconds = (Date.now() - Math.min(...announced.map(({ committed_at }) => committed_at))) / 1000
   const deliveries = events * crowd.paths.length
   return { deliveries, per_second: deliveries / seconds }
 }

@@ -43,16 +43,21 @@ export const claimStatement = (job: JobCtx, endpointIds: readonly string[]): SQL
     and (lease_until is null or lease_until <= ${now})`
   return sql<ClaimRow>`update webhook_deliveries set attempts = attempts + 1, last_attempt_at = ${now},
       lease_until = ${now + leaseMs}, modified_at = ${now}
-    where id in (select id from (
-      select deliveries.id, row_number() over (partition by deliveries.endpoint_id order by deliveries.event_id) as place,
-        iif(breaker_until is null, ${maxInFlight}, 1) - (select count(*) from webhook_deliveries as leased
-          where leased.endpoint_id = endpoints.id and leased.lease_until > ${now}) as free
-      from webhook_endpoints as endpoints join webhook_deliveries as deliveries on deliveries.id in (
-        select id from webhook_deliveries indexed by webhook_deliveries_open where endpoint_id = endpoints.id and ${due}
-        order by event_id limit ${maxInFlight})
-      where ${inList(sql`endpoints.id`, endpointIds)} and is_active = 1
-        and (breaker_until is null or breaker_until <= ${now})
-    ) where place <= free)
+    where id in (
+      with lanes as materialized (
+        select id, iif(breaker_until is null, ${maxInFlight}, 1) - (select count(*) from webhook_deliveries
+          where endpoint_id = webhook_endpoints.id and webhook_deliveries.lease_until > ${now}) as free
+        from webhook_endpoints
+        where ${inList(sql`id`, endpointIds)} and is_active = 1 and (breaker_until is null or breaker_until <= ${now})
+      )
+      select id from (
+        select deliveries.id, free,
+          row_number() over (partition by deliveries.endpoint_id order by deliveries.event_id) as place
+        from lanes join webhook_deliveries as deliveries on deliveries.id in (
+          select id from webhook_deliveries indexed by webhook_deliveries_open
+          where endpoint_id = lanes.id and ${due} order by event_id limit ${maxInFlight})
+        where free > 0
+      ) where place <= free)
     returning id, endpoint_id, event_id, attempts, status, step, manual, lease_until,
       (select payload from webhook_events where webhook_events.id = event_id) as payload,
       (select json_object('url', url, 'secret', secret, 'previous_secret', previous_secret,

@@ -21,7 +21,7 @@ const shiftMs = 20_000
  */
 const postsAtOnce = 5
 /** Endings share a round trip while enough others wait for their turn, but no longer than this. */
-const gatherMs = 25
+const gatherMs = 40
 /** Further ahead than this the sweep of each minute is near enough. */
 const ringAheadMs = 900_000
 

@@ -89,7 +89,8 @@ function endpointStatement(outcomes: readonly Outcome[]): SQL<EndpointHealth> {
       failing_since = iif(${field(1)}, ${field(3)}, coalesce(failing_since, ${field(3)})),
       breaker_until = iif(${field(1)}, null, breaker_until),
       is_slow = ${field(4)}
-    from ${table(rows)} where webhook_endpoints.id = ${field(0)}
+    from ${table(rows)} where webhook_endpoints.id = ${field(0)} and (${field(2)} > 0 or is_slow <> ${field(4)}
+      or failures_in_row > 0 or failing_since is not null or breaker_until is not null)
     returning id, failures_in_row, failing_since, breaker_until`
 }
 
