@@ -34,6 +34,16 @@ export interface Caller {
   }
 }
 
+/** Who holds the platform's root token. */
+export const superuser: Caller = {
+  id: 'root',
+  email: null,
+  is_superuser: true,
+  grants: [],
+  scopes: ['read', 'write'],
+  credential: { kind: 'root', id: null, organization_id: null },
+}
+
 /**
  * Where a resource stands. `editions` are the editions it belongs to; none means a row of the organisation itself,
  * which only organisation roles reach; `any` means that every role inside the organisation reaches it.

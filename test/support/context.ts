@@ -2,19 +2,10 @@ import { env } from 'cloudflare:workers'
 import type { Ctx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { IdempotencyStore } from '../../src/db/idempotency.ts'
-import type { Caller } from '../../src/domain/access.ts'
+import { type Caller, superuser } from '../../src/domain/access.ts'
 import { newId } from '../../src/domain/ids.ts'
 import { standardSchedule } from '../../src/domain/webhooks.ts'
 import { newMeter } from '../../src/domain/meter.ts'
-
-const superuser: Caller = {
-  id: 'root',
-  email: null,
-  is_superuser: true,
-  grants: [],
-  scopes: ['read', 'write'],
-  credential: { kind: 'root', id: null, organization_id: null },
-}
 
 /** What a verb receives, at a time of the test's choice and with a meter of its own. */
 export function contextAt(now: number, caller: Partial<Caller> = {}): Ctx {

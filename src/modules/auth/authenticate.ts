@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
-import type { Caller, Grant, TokenScope } from '../../domain/access.ts'
+import { type Caller, type Grant, superuser, type TokenScope } from '../../domain/access.ts'
 import { sha256, toHex, utf8 } from '../../domain/encoding.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isWellFormedToken } from '../../domain/tokens.ts'
@@ -90,15 +90,6 @@ async function byIdentity(token: string, identity: IdentityProvider, { db, now }
     },
     touch: null,
   }
-}
-
-const superuser: Caller = {
-  id: 'root',
-  email: null,
-  is_superuser: true,
-  grants: [],
-  scopes: ['read', 'write'],
-  credential: { kind: 'root', id: null, organization_id: null },
 }
 
 /** Compares digests, so that neither length nor content of the secret shows in the time it takes. */
