@@ -11,6 +11,12 @@ export interface Config {
   /** What RateLimit-Policy announces; 0 announces and enforces nothing. */
   rateLimitPerMinute: number
   rootToken: string | null
+  /** Where this service is reached: links in mails begin with it. No slash at the end. */
+  publicUrl: string
+  /** Signs the links of mails. */
+  linkSigningKey: string
+  email: Provider
+  sms: Provider
   webhooks: {
     /** Permits http and loopback targets. */
     allowInsecure: boolean
@@ -20,6 +26,14 @@ export interface Config {
     schedule: readonly number[]
   }
   oidc: { issuer: string; audience: string } | null
+}
+
+export interface Provider {
+  /** `capture` keeps messages for `/dev/outbox` instead of sending them. */
+  name: string
+  apiBase: string
+  apiKey: string
+  webhookSecret: string
 }
 
 /** Which endpoints have something due. Fast and slow receivers have queues of their own. */

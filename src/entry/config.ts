@@ -17,6 +17,20 @@ export function readConfig(env: Bindings): Config {
     environment: ['development', 'test'].includes(environment) ? environment : 'production',
     rateLimitPerMinute: Number(env.RATE_LIMIT_PER_MINUTE) || 0,
     rootToken: env.ROOT_TOKEN ?? null,
+    publicUrl: env.PUBLIC_URL.replace(/\/+$/, ''),
+    linkSigningKey: env.LINK_SIGNING_KEY ?? '',
+    email: {
+      name: env.EMAIL_PROVIDER || 'capture',
+      apiBase: env.EMAIL_API_BASE,
+      apiKey: env.EMAIL_API_KEY ?? '',
+      webhookSecret: env.EMAIL_WEBHOOK_SECRET ?? '',
+    },
+    sms: {
+      name: env.SMS_PROVIDER || 'capture',
+      apiBase: env.SMS_API_BASE,
+      apiKey: env.SMS_API_KEY ?? '',
+      webhookSecret: env.SMS_WEBHOOK_SECRET ?? '',
+    },
     webhooks: {
       allowInsecure: env.ALLOW_INSECURE_WEBHOOKS === '1',
       ownHosts: hostOf(env.PUBLIC_URL),

@@ -3,7 +3,14 @@ import type { Ctx } from '../context.ts'
 import type { Meter } from '../domain/meter.ts'
 
 /** Bindings and the secrets that no generated type knows. */
-export type Bindings = Env & { ROOT_TOKEN?: string }
+export type Bindings = Env & {
+  ROOT_TOKEN?: string
+  LINK_SIGNING_KEY?: string
+  EMAIL_API_KEY?: string
+  EMAIL_WEBHOOK_SECRET?: string
+  SMS_API_KEY?: string
+  SMS_WEBHOOK_SECRET?: string
+}
 
 export interface Variables {
   requestId: string

@@ -53,7 +53,7 @@ const matches = (header: string, etag: string): boolean =>
   header.trim() === '*' || header.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag)
 
 function judge(ctx: Ctx, operation: Operation): void {
-  const scope = operation.method === 'get' ? 'read' : 'write'
+  const { scope } = operation
   if (!ctx.caller.scopes.includes(scope))
     throw new AppError('insufficient_scope', `This token may not ${scope}.`, { extra: { required_scope: scope } })
   if (!mayAnywhere(ctx.caller, operation.roles)) throw permissionDenied(operation.roles)
@@ -108,7 +108,7 @@ export function mount<
 
   async function checkPrecondition(c: AppContext, ctx: Ctx, loaded: Loaded): Promise<void> {
     const ifMatch = c.req.header('if-match')
-    if (ifMatch === undefined || operation.method === 'get' || !current) return
+    if (ifMatch === undefined || operation.scope === 'read' || !current) return
     if (!matches(ifMatch, await etagOf(JSON.stringify(current(loaded, ctx)))))
       throw new AppError('precondition_failed', 'The resource has changed since that ETag.')
   }
@@ -146,7 +146,7 @@ export function mount<
     if (operation.method === 'get') return attempt(c, ctx, new Uint8Array())
     const bytes = await readBody(c)
     const rawKey = c.req.header('idempotency-key') ?? c.req.header('x-idempotency-key')
-    if (rawKey === undefined) return attempt(c, ctx, bytes)
+    if (rawKey === undefined || operation.scope === 'read') return attempt(c, ctx, bytes)
     const { pathname, search } = new URL(c.req.url)
     const opening = await idempotency.open(ctx, rawKey, { method: c.req.method, path: pathname + search, body: bytes })
     if ('replay' in opening) return opening.replay

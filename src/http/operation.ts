@@ -1,5 +1,5 @@
 import { createRoute, type RouteConfig, z } from '@hono/zod-openapi'
-import type { RoleCode } from '../domain/access.ts'
+import type { RoleCode, TokenScope } from '../domain/access.ts'
 import { type ErrorCode, errorStatus } from '../domain/errors.ts'
 import { Problem } from './problem.ts'
 
@@ -39,6 +39,8 @@ export interface Operation<
   /** Who may call it; nobody but the platform's superuser when empty. */
   roles: readonly RoleCode[]
   status: 200 | 201 | 204
+  /** What a token must be good for. */
+  scope: TokenScope
   params: Params
   query: Query
   body: Body | null
@@ -55,6 +57,8 @@ interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodT
   description?: string
   roles: readonly RoleCode[]
   status?: 200 | 201 | 204
+  /** `read` for a POST that changes nothing; otherwise the method tells. */
+  scope?: 'read'
   params?: P
   query?: Q
   body?: B
@@ -75,14 +79,15 @@ const everyOperation: readonly ErrorCode[] = [
 ]
 
 function possibleErrors(declaration: Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType>): ErrorCode[] {
-  const { method, params, query, body, errors = [] } = declaration
+  const { method, scope, params, query, body, errors = [] } = declaration
+  const changes = method !== 'get' && scope !== 'read'
   const codes: ErrorCode[] = [...everyOperation, 'permission_denied', 'insufficient_scope', ...errors]
   if (params) codes.push('not_found')
   if (query instanceof z.ZodObject && 'page' in query.shape) codes.push('invalid_page')
   if (query ?? body) codes.push('validation_error')
   if (body) codes.push('malformed_body', 'body_too_large', 'unsupported_media_type')
-  if (method !== 'get') codes.push('write_conflict', 'idempotency_in_progress', 'idempotency_key_reused')
-  if (method !== 'get' && params && declaration.status !== 201) codes.push('precondition_failed')
+  if (changes) codes.push('write_conflict', 'idempotency_in_progress', 'idempotency_key_reused')
+  if (changes && params && declaration.status !== 201) codes.push('precondition_failed')
   return codes
 }
 
@@ -111,9 +116,10 @@ export function operation<
   R extends z.ZodType = z.ZodNever,
 >(declaration: Declaration<P, Q, B, R>): Operation<P, Q, B, R> {
   const { id, tag, method, path, summary, roles, status = 200, params, query, body, response } = declaration
-  const changesOne = method !== 'get' && params !== undefined && status !== 201
+  const scope = declaration.scope ?? (method === 'get' ? 'read' : 'write')
+  const changesOne = scope === 'write' && params !== undefined && status !== 201
   const headers = {
-    ...(method === 'get' ? {} : { 'idempotency-key': idempotencyHeader }),
+    ...(scope === 'read' ? {} : { 'idempotency-key': idempotencyHeader }),
     ...(changesOne ? { 'if-match': ifMatchHeader } : {}),
   }
   const callers = roles.length ? `Roles: ${roles.join(', ')}.` : 'For the superuser of the platform.'
@@ -136,6 +142,7 @@ export function operation<
     summary,
     roles,
     status,
+    scope,
     params: params ?? (NoParams as unknown as P),
     query: query ?? (NoParams as unknown as Q),
     body: body ?? null,

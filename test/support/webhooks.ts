@@ -11,7 +11,7 @@ import { mintSecret } from '../../src/domain/webhook-signature.ts'
 import type { PostResult } from '../../src/gateways/webhook-post/webhook-post.ts'
 import { announce } from '../../src/modules/webhooks/index.ts'
 import { deliver, type Lane } from '../../src/modules/webhooks/jobs.ts'
-import { contextAt } from './context.ts'
+import { contextAt, testConfig } from './context.ts'
 import { db, givenOrganisation } from './factories.ts'
 
 export interface Sent {
@@ -40,11 +40,8 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
   const job: JobCtx = {
     db: new Database(env.DB, newMeter()),
     config: {
-      environment: 'test',
-      rateLimitPerMinute: 0,
-      rootToken: null,
-      oidc: null,
-      webhooks: { allowInsecure: false, ownHosts: [], schedule: options.schedule ?? standardSchedule },
+      ...testConfig,
+      webhooks: { ...testConfig.webhooks, schedule: options.schedule ?? standardSchedule },
     },
     now: () => state.now,
     newId: (kind) => newId(kind, state.now, Math.random),

@@ -1,0 +1,77 @@
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+
+export const consents = sqliteTable('consents', {
+  id: text().primaryKey(),
+  organization_id: text().notNull(),
+  edition_id: text(),
+  origin_id: text(),
+  key: text().notNull(),
+  name: text().notNull(),
+  title: text().notNull().default('{}'),
+  text: text().notNull().default('{}'),
+  link_url: text().notNull().default('{}'),
+  type: text().notNull(),
+  channels: text().notNull().default('[]'),
+  legal_basis: text().notNull().default('consent'),
+  is_required: integer().notNull().default(0),
+  is_active: integer().notNull().default(1),
+  collect_at: text().notNull().default('[]'),
+  position: integer().notNull().default(0),
+  expires_after_days: integer(),
+  reconsent_on_change: integer().notNull().default(0),
+  wording_version: integer().notNull().default(1),
+  content_hash: text().notNull().default(''),
+  metadata: text().notNull().default('{}'),
+  version: integer().notNull().default(1),
+  created_at: integer().notNull(),
+  modified_at: integer().notNull(),
+})
+
+export const consentVersions = sqliteTable(
+  'consent_versions',
+  {
+    consent_id: text().notNull(),
+    version: integer().notNull(),
+    title: text().notNull(),
+    text: text().notNull(),
+    link_url: text().notNull(),
+    legal_basis: text().notNull(),
+    content_hash: text().notNull(),
+    created_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.consent_id, table.version] })],
+)
+
+export const consentRecords = sqliteTable('consent_records', {
+  id: text().primaryKey(),
+  organization_id: text().notNull(),
+  consent_id: text().notNull(),
+  consent_version: integer().notNull(),
+  content_hash: text().notNull(),
+  edition_id: text(),
+  user_id: text().notNull(),
+  order_id: text(),
+  status: text().notNull(),
+  method: text().notNull(),
+  source: text().notNull(),
+  language: text().notNull(),
+  occurred_at: integer().notNull(),
+  expires_at: integer(),
+  previous_record_id: text(),
+  record_hash: text().notNull(),
+  is_latest: integer().notNull(),
+})
+
+export const suppressions = sqliteTable(
+  'suppressions',
+  {
+    organization_id: text().notNull(),
+    channel: text().notNull(),
+    address: text().notNull(),
+    reason: text().notNull(),
+    detail: text().notNull().default(''),
+    campaign_id: text(),
+    created_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organization_id, table.channel, table.address] })],
+)

@@ -1,0 +1,43 @@
+/** What stands between a message and its person: what sending answers, and what providers tell later. */
+export const channels = ['email', 'sms'] as const
+export type Channel = (typeof channels)[number]
+
+/**
+ * permanent: this message never goes. transient, rate_limited: nothing was sent, later it may. unknown: the answer never
+ * came, so it may have been sent. configuration: no message goes until somebody mends the provider's account.
+ */
+export const sendFailures = ['permanent', 'transient', 'rate_limited', 'unknown', 'configuration'] as const
+export type SendFailure = (typeof sendFailures)[number]
+
+export type SendResult =
+  | { ok: true; providerId: string }
+  | { ok: false; kind: SendFailure; code: string; detail: string; retryAfterMs: number | null }
+
+export const providerEventTypes = [
+  'accepted',
+  'deferred',
+  'delivered',
+  'opened',
+  'clicked',
+  'bounced',
+  'complained',
+  'unsubscribed',
+  'failed',
+] as const
+
+/** One thing that a provider tells about a message, in our words. Arrives in any order and any number of times. */
+export interface ProviderEvent {
+  /** The provider's own id of this event, or a digest of it. */
+  id: string
+  type: (typeof providerEventTypes)[number]
+  /** The reference that we sent the message with. */
+  reference: string | null
+  providerId: string | null
+  address: string | null
+  /** Milliseconds UTC. */
+  at: number
+  /** Of a bounce: hard, the address is dead; soft, it may work later; block, the receiver refused us, not the address. */
+  bounce: 'hard' | 'soft' | 'block' | null
+  url: string | null
+  detail: string
+}

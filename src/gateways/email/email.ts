@@ -1,0 +1,33 @@
+import type { SendResult } from '../../domain/messaging.ts'
+
+export interface Mailbox {
+  name: string | null
+  address: string
+}
+
+/** No text of it may hold a line end where a header is made of it: gateways refuse such a message as permanent. */
+export interface OutboundEmail {
+  from: Mailbox
+  to: Mailbox
+  replyTo: string | null
+  subject: string
+  html: string
+  text: string
+  headers: Readonly<Record<string, string>>
+  /** Our id of this message to this person; the provider's events come back with it. */
+  reference: string
+}
+
+export interface EmailGateway {
+  name: string
+  /** The most messages of one call. */
+  batch: number
+  /** Whether a call that is repeated with the same key and the same messages sends once. */
+  deduplicates: boolean
+  /** Whether campaigns may go through it, and not single transactional messages only. */
+  bulk: boolean
+  /** Whether it tells of deliveries; otherwise what it accepted counts as delivered. */
+  reportsDelivery: boolean
+  /** One result a message, in their order. Never throws. */
+  send(messages: readonly OutboundEmail[], idempotencyKey: string): Promise<SendResult[]>
+}
