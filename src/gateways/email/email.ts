@@ -1,9 +1,7 @@
+import type { Mailbox } from '../../domain/mailbox.ts'
 import type { SendResult } from '../../domain/messaging.ts'
 
-export interface Mailbox {
-  name: string | null
-  address: string
-}
+export type { Mailbox }
 
 /** No text of it may hold a line end where a header is made of it: gateways refuse such a message as permanent. */
 export interface OutboundEmail {
