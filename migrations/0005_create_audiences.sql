@@ -133,6 +133,7 @@ create table campaigns (
   total_recipients integer not null default 0,
   sent_count integer not null default 0,
   failed_count integer not null default 0,
+  skipped_count integer not null default 0,
   delivered_count integer not null default 0,
   opened_count integer not null default 0,
   clicked_count integer not null default 0,
@@ -142,6 +143,8 @@ create table campaigns (
   error_message text not null default '',
   started_at integer,
   completed_at integer,
+  -- Each start has a number: what the campaign's object tells of an earlier one counts no more.
+  run integer not null default 0,
   -- The number of the state of the campaign's object that this row shows.
   revision integer not null default 0,
   heartbeat_at integer,
