@@ -24,6 +24,7 @@ export const idPrefixes = {
   purchase: 'pur',
   request: 'req',
   segment: 'seg',
+  segment_export: 'sxp',
   transaction: 'trx',
   trigger: 'trg',
   user: 'usr',
