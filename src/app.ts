@@ -19,6 +19,7 @@ import { editions } from './modules/editions/routes.ts'
 import { orders } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
 import { purchases } from './modules/purchases/routes.ts'
+import { segments } from './modules/segments/routes.ts'
 import { users } from './modules/users/routes.ts'
 import { webhooks } from './modules/webhooks/routes.ts'
 
@@ -32,6 +33,7 @@ export const routers: readonly Router[] = [
   purchases,
   users,
   dataImports,
+  segments,
   webhooks,
 ]
 

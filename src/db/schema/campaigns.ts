@@ -71,3 +71,16 @@ export const softBounces = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.organization_id, table.channel, table.address, table.reference] })],
 )
+
+export const campaignReceipts = sqliteTable(
+  'campaign_receipts',
+  {
+    organization_id: text().notNull(),
+    user_id: text().notNull(),
+    campaign_id: text().notNull(),
+    received_at: integer(),
+    opened_at: integer(),
+    clicked_at: integer(),
+  },
+  (table) => [primaryKey({ columns: [table.user_id, table.campaign_id] })],
+)
