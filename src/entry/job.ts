@@ -17,5 +17,5 @@ export function openJob(env: Bindings): JobCtx {
     now: Date.now,
     newId: (kind: IdKind) => newId(kind, Date.now(), random),
   }
-  return { ...parts, doorbell: doorbellOf(env), webhookPost: fetchPost, ...gatewaysOf(parts) }
+  return { ...parts, doorbell: doorbellOf(env), webhookPost: fetchPost, ...gatewaysOf(env, parts) }
 }

@@ -40,7 +40,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
     settle: async () => [],
     doorbell: doorbellOf(c.env),
     webhookPost: fetchPost,
-    ...gatewaysOf({ db: primary, config, now: () => now, newId }),
+    ...gatewaysOf(c.env, { db: primary, config, now: () => now, newId }),
     afterCommit: (work) => c.var.afterCommit.push(work),
   }
 }
