@@ -12,7 +12,7 @@ interface Wire {
 }
 
 const answering = (answer: (sent: Wire) => Response | Promise<Response>) =>
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => answer(JSON.parse(String(init?.body)) as Wire))
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => answer(JSON.parse(init?.body as string) as Wire))
 
 describe('the GatewayAPI gateway', () => {
   it('makes one call a recipient and gives each its id', async () => {
@@ -23,7 +23,7 @@ describe('the GatewayAPI gateway', () => {
     const [url, init] = fetched.mock.calls[0] ?? []
     expect(url).toBe('https://sms.example/mobile/single')
     expect(init?.headers).toMatchObject({ authorization: 'Token token', 'user-agent': 'event-commerce/1' })
-    expect(JSON.parse(String(init?.body))).toEqual({
+    expect(JSON.parse(init?.body as string)).toEqual({
       sender: 'Nordlys',
       message: 'The doors are open',
       recipient: Number(messages[0]?.to.slice(1)),
