@@ -3,6 +3,7 @@ import { forgetExpiredKeys } from '../db/idempotency.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { sweepCaptured } from '../modules/outbox/jobs.ts'
+import { sweepCalculations, sweepLeftovers } from '../modules/segments/jobs.ts'
 import { sweepDeliveries } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
 
@@ -13,6 +14,8 @@ const sweeps: Record<string, Sweep> = {
   'forget-expired-keys': ({ db, now }) => forgetExpiredKeys(db, now()),
   'webhook-deliveries': sweepDeliveries,
   'captured-messages': sweepCaptured,
+  'segment-calculations': sweepCalculations,
+  'segment-leftovers': sweepLeftovers,
 }
 
 export async function scheduled(controller: ScheduledController, env: Bindings): Promise<void> {

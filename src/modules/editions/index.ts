@@ -1,1 +1,2 @@
+export { checkHome, checkMove } from './home.ts'
 export { type EditionSummaryRow, editionSummaryColumns, presentEditionSummary } from './summary.ts'

@@ -3,6 +3,7 @@ import { commerceSamples } from './commerce.ts'
 import { editionSamples } from './editions.ts'
 import { organizationSamples } from './organizations.ts'
 import type { SampleOf } from './sample.ts'
+import { segmentSamples } from './segments.ts'
 import { webhookSamples } from './webhooks.ts'
 
 /**
@@ -15,5 +16,6 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...organizationSamples,
   ...editionSamples,
   ...commerceSamples,
+  ...segmentSamples,
   ...webhookSamples,
 }
