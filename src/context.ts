@@ -54,6 +54,11 @@ export interface CalculateMessage {
   epoch: number
 }
 
+/** Transactional messages are due. */
+export interface EmailSendMessage {
+  type: 'email.send'
+}
+
 /**
  * What each queue carries. Messages only say where to look: the tables are the truth, and sweeps find what a lost
  * message missed. Fast and slow receivers of webhooks have queues of their own.
@@ -62,6 +67,7 @@ export interface QueueMessages {
   webhooks: DeliverMessage
   'webhooks-slow': DeliverMessage
   segments: CalculateMessage
+  emails: EmailSendMessage
 }
 
 export type QueueName = keyof QueueMessages

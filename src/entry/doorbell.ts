@@ -8,6 +8,7 @@ const bindings = {
   webhooks: 'WEBHOOKS',
   'webhooks-slow': 'WEBHOOKS_SLOW',
   segments: 'SEGMENTS',
+  emails: 'EMAILS',
 } as const satisfies Record<QueueName, keyof Bindings>
 
 /** The queues behind the doorbell. */

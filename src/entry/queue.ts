@@ -2,6 +2,7 @@ import type { DeliverMessage, JobCtx, QueueMessages, QueueName } from '../contex
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { calculateSegments, isCalculateMessage } from '../modules/segments/jobs.ts'
+import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/jobs.ts'
 import { deliver, isDeliverMessage, type Lane } from '../modules/webhooks/jobs.ts'
 import { recordDead } from './dead-letters.ts'
 import { openJob } from './job.ts'
@@ -21,6 +22,7 @@ const consumers: { [Name in QueueName]: Consumer<QueueMessages[Name]> } = {
   webhooks: deliveries('fast'),
   'webhooks-slow': deliveries('slow'),
   segments: { isOurs: isCalculateMessage, take: calculateSegments },
+  emails: { isOurs: isEmailSendMessage, take: sendEmails },
 }
 
 const bodiesOf = (messages: readonly Message[]): unknown[] => messages.map(({ body }) => body)

@@ -4,6 +4,7 @@ import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { sweepCaptured } from '../modules/outbox/jobs.ts'
 import { sweepCalculations, sweepLeftovers } from '../modules/segments/jobs.ts'
+import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import { sweepDeliveries } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
 
@@ -13,6 +14,7 @@ type Sweep = (job: JobCtx) => Promise<unknown>
 const sweeps: Record<string, Sweep> = {
   'forget-expired-keys': ({ db, now }) => forgetExpiredKeys(db, now()),
   'webhook-deliveries': sweepDeliveries,
+  'transactional-emails': sweepEmails,
   'captured-messages': sweepCaptured,
   'segment-calculations': sweepCalculations,
   'segment-leftovers': sweepLeftovers,
