@@ -16,6 +16,7 @@ import { unrouted } from './http/unrouted.ts'
 import { auth } from './modules/auth/routes.ts'
 import { dataImports } from './modules/data-imports/routes.ts'
 import { editions } from './modules/editions/routes.ts'
+import { emailMessages } from './modules/email-messages/routes.ts'
 import { orders } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
 import { purchases } from './modules/purchases/routes.ts'
@@ -32,6 +33,7 @@ export const routers: readonly Router[] = [
   purchases,
   users,
   dataImports,
+  emailMessages,
   webhooks,
 ]
 
