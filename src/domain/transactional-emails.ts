@@ -39,6 +39,8 @@ export interface SendVerdict {
   status: TransactionalEmailStatus
   next_attempt_at: number | null
   is_doubtful: 0 | 1
+  /** The next call has the same content; otherwise it is made anew, as after a sender was mended. */
+  keeps_content: 0 | 1
   provider_id: string | null
   error_code: string | null
   error_detail: string
@@ -51,6 +53,7 @@ const ended = (
   status,
   next_attempt_at: null,
   is_doubtful: 0,
+  keeps_content: 0,
   provider_id: null,
   error_code: null,
   error_detail: '',
@@ -83,6 +86,7 @@ export function judgeSend(state: SendState, result: SendResult, deduplicates: bo
     status: 'pending',
     next_attempt_at: next,
     is_doubtful,
+    keeps_content: kind === 'configuration' && !is_doubtful ? 0 : 1,
     error_code: code,
     error_detail: detail,
   }

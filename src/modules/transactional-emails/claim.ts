@@ -40,10 +40,10 @@ export async function markCall(job: JobCtx, claim: Claim, content: OutboundEmail
 /** What an attempt made of its message. It is heard only while no other has begun; that it was sent stays true. */
 export const recordVerdict = (job: JobCtx, claim: Claim, verdict: SendVerdict): Promise<unknown> => {
   const now = job.now()
-  const { status, next_attempt_at, is_doubtful, provider_id, error_code, error_detail } = verdict
+  const { status, next_attempt_at, is_doubtful, keeps_content, provider_id, error_code, error_detail } = verdict
   return job.db.all(sql`update transactional_emails set status = ${status}, next_attempt_at = ${next_attempt_at},
       lease_until = null, is_doubtful = ${is_doubtful}, provider_id = ${provider_id}, error_code = ${error_code},
-      error_detail = ${error_detail}, content = iif(${status} = 'pending' and ${is_doubtful}, content, null),
+      error_detail = ${error_detail}, content = iif(${keeps_content}, content, null),
       sent_at = iif(${status} = 'sent', ${now}, null), modified_at = ${now}
     where id = ${claim.id} and ((attempts = ${claim.attempts} and status = 'pending')
       or (${status} = 'sent' and status <> 'sent'))`)

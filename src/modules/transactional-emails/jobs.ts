@@ -47,33 +47,44 @@ async function attempt(job: JobCtx, claim: Claim): Promise<number | null> {
   return isOfAll ? verdict.next_attempt_at : null
 }
 
+/** What stops a consumer: faults of our own, and a provider that wants to be left alone. */
+interface Stops {
+  faults: unknown[]
+  restUntil: number | null
+}
+
+const goesOn = (stops: Stops): boolean => stops.faults.length === 0 && stops.restUntil === null
+
+/** Attempts what waits, so many at once, until there is a reason to stop; what is left waits still. */
+async function attemptAll(job: JobCtx, waiting: Claim[], stops: Stops): Promise<void> {
+  const worker = async () => {
+    while (goesOn(stops)) {
+      const claim = waiting.shift()
+      if (!claim) return
+      try {
+        stops.restUntil = (await attempt(job, claim)) ?? stops.restUntil
+      } catch (error) {
+        // Our own fault: the lease keeps the message for a later try.
+        stops.faults.push(error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: callsAtOnce }, worker))
+}
+
 /**
  * Sends what is due until nothing is. A crash loses nothing: leases run out and the sweep rings again. When the provider
  * asks for rest, what was not begun waits as well.
  */
 export async function sendEmails(job: JobCtx): Promise<void> {
   const endsAt = job.now() + shiftMs
-  const faults: unknown[] = []
-  let restUntil: number | null = null
-  while (restUntil === null && faults.length === 0 && job.now() < endsAt) {
+  const stops: Stops = { faults: [], restUntil: null }
+  while (goesOn(stops) && job.now() < endsAt) {
     const waiting = await claimEmails(job, atOnce)
     if (waiting.length === 0) break
-    const worker = async () => {
-      for (;;) {
-        if (restUntil !== null || faults.length > 0) return
-        const claim = waiting.shift()
-        if (!claim) return
-        try {
-          restUntil = (await attempt(job, claim)) ?? restUntil
-        } catch (error) {
-          // Our own fault: the lease keeps the message for a later try.
-          faults.push(error)
-        }
-      }
-    }
-    await Promise.all(Array.from({ length: callsAtOnce }, worker))
-    if (waiting.length) await releaseEmails(job, waiting, restUntil ?? job.now())
+    await attemptAll(job, waiting, stops)
+    if (waiting.length) await releaseEmails(job, waiting, stops.restUntil ?? job.now())
   }
-  if (faults.length) throw new Error('messages could not be sent', { cause: faults[0] })
+  if (stops.faults.length) throw new Error('messages could not be sent', { cause: stops.faults[0] })
   await ringNextEmail(job)
 }
