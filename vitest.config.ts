@@ -10,9 +10,18 @@ const worker = cloudflareTest(async () => ({
       ROOT_TOKEN: 'root-token-of-the-tests',
       ENVIRONMENT: 'test',
       ALLOW_INSECURE_WEBHOOKS: '',
+      PUBLIC_URL: 'https://events.example.test',
+      LINK_SIGNING_KEY: 'link-signing-key-of-the-tests',
     },
-    // Nobody hears what rings for calculations: tests make them at the moment of their choice.
-    queueProducers: { WEBHOOKS: 'webhooks', WEBHOOKS_SLOW: 'webhooks-slow', SEGMENTS: 'segments-unheard' },
+    // Nobody hears what rings for calculations and campaigns: tests make them at the moment of their choice.
+    queueProducers: {
+      WEBHOOKS: 'webhooks',
+      WEBHOOKS_SLOW: 'webhooks-slow',
+      EMAILS: 'emails',
+      SEGMENTS: 'segments-unheard',
+      CAMPAIGNS: 'campaigns-unheard',
+      CAMPAIGN_EVENTS: 'campaign-events-unheard',
+    },
     ratelimits: { RATE_LIMITER: { namespace_id: '1001', simple: { limit: 1_000_000, period: 60 } } },
   },
 }))
@@ -44,6 +53,7 @@ const bundled = [
   'htmlparser2',
   'jose',
   'libphonenumber-js/max',
+  'sms-segments-calculator',
   'liquidjs/dist/liquid.browser.mjs',
   'standardwebhooks',
   'ulidx',

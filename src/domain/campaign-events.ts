@@ -33,6 +33,10 @@ export interface RecipientEvent {
   type: (typeof recipientEventTypes)[number]
   at: number
   provider_id?: string | null
+  /** Of a bounce: hard, the address is dead; soft, it may work later; block, the receiver refused us. */
+  bounce?: ProviderEvent['bounce']
+  /** Somebody came to one of our own links. Sooner after sending than anybody can look, it was a program. */
+  is_visit?: boolean
 }
 
 /** What else an event says: whoever clicks has opened, and whoever opens has it. */
@@ -47,10 +51,15 @@ const stampsOf: Record<RecipientEvent['type'], readonly StampName[]> = {
   unsubscribed: ['unsubscribed_at'],
 }
 
+/** Sooner after sending than anybody can look. */
+const tooSoonMs = 2000
+
 /** The stamps that an event changes. */
-export function stamped(stamps: Stamps, event: RecipientEvent): Partial<Stamps> {
+export function stamped(row: Stamps & { sent_at: number | null }, event: RecipientEvent): Partial<Stamps> {
+  const stamps: Stamps = row
   const changes: Partial<Stamps> = {}
-  for (const name of stampsOf[event.type]) {
+  const isTooSoon = event.is_visit && (row.sent_at === null || event.at < row.sent_at + tooSoonMs)
+  for (const name of stampsOf[isTooSoon ? 'machine_opened' : event.type]) {
     const known = stamps[name]
     if (known === null || event.at < known) changes[name] = event.at
   }
@@ -67,7 +76,7 @@ export function recipientEvent(n: number, event: ProviderEvent): RecipientEvent 
     case 'failed':
       return { n, type: 'bounced', at, provider_id: providerId }
     default:
-      return { n, type, at, provider_id: providerId }
+      return { n, type, at, provider_id: providerId, bounce: event.bounce }
   }
 }
 
@@ -82,12 +91,6 @@ export function readReference(reference: string | null): { campaign_id: string; 
 const machines =
   /bot\b|bot[/ ]|crawl|spider|slurp|scan|preview|monitor|headless|facebookexternalhit|barracuda|mimecast|proofpoint|safelinks|curl|wget|python|java\/|go-http|okhttp|node-fetch|axios|undici/i
 
-/** Sooner after sending than anybody can look. */
-const tooSoonMs = 2000
-
 /** Whether a program fetched what a person would have opened: scanners, previews, and the prefetching of mail clients. */
-export const isMachine = (visit: { method: string; agent: string | null; at: number; sent_at: number | null }): boolean =>
-  visit.method === 'HEAD' ||
-  !visit.agent ||
-  machines.test(visit.agent) ||
-  (visit.sent_at !== null && visit.at - visit.sent_at < tooSoonMs)
+export const isMachine = (method: string, agent: string | null): boolean =>
+  method === 'HEAD' || !agent || machines.test(agent)

@@ -46,12 +46,11 @@ export interface RecipientsPage {
   after: (string | number)[] | null
 }
 
-/** A recipient of whom an event was new. */
+/** Whom an event is about. */
 export interface Told {
-  n: number
+  event: RecipientEvent
   user_id: string
   address: string
-  type: RecipientEvent['type']
 }
 
 /**
@@ -69,13 +68,13 @@ export interface CampaignSender {
   /** How many did not get it for a reason that may pass, or have not been tried. */
   retryable(): Promise<number>
   recipients(query: RecipientsQuery): Promise<RecipientsPage>
-  sentAt(n: number): Promise<number | null>
+  recipient(n: number): Promise<RecipientRow | null>
   claim(lease: string): Promise<Answer>
   /** Just before the first call: leaves these out of the chunk. False when the lease is over or the campaign stopped. */
   begin(chunk: number, lease: string, leftOut: readonly LeftOut[]): Promise<boolean>
   /** Takes the results in, and hands out the next chunk under the new lease. */
   report(report: Report, lease: string): Promise<Answer>
-  /** Answers those that were new. */
+  /** Answers whom bounces and complaints are about. */
   apply(events: readonly RecipientEvent[]): Promise<Told[]>
 }
 

@@ -38,7 +38,14 @@ export const recipientStates = ['pending', 'sent', 'failed', 'skipped'] as const
 export type RecipientState = (typeof recipientStates)[number]
 
 /** Why nobody tried to reach a person: what excludes people from a segment, when it is calculated or later, or this. */
-export const skipReasons = ['no_address', 'no_consent', 'unsubscribed', 'bounced', 'inactive', 'duplicate_address'] as const
+export const skipReasons = [
+  'no_address',
+  'no_consent',
+  'unsubscribed',
+  'bounced',
+  'inactive',
+  'duplicate_address',
+] as const
 export type SkipReason = (typeof skipReasons)[number]
 
 /** Why a message did not go. `unknown`: it may have gone, and it is not sent again. */
@@ -74,7 +81,6 @@ export interface Claim {
   lease_until: number
   /** An earlier call may have been made: this one is to be the same. */
   is_repeat: boolean
-  started_at: number
   recipients: ChunkRecipient[]
 }
 
@@ -112,6 +118,9 @@ interface Attempt {
   deduplicates: boolean
 }
 
+/** Codes of ours, for messages that were not handed to the provider at all. */
+const untried = ['not_prepared', 'no_time', 'no_result']
+
 const backoffMs = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 7_200_000]
 
 /** Whether it may still be repeated, as the provider would know the key. */
@@ -122,9 +131,19 @@ export function verdictOf(result: SendResult, attempt: Attempt): Verdict {
   if (result.ok) return { to: 'sent', provider_id: result.providerId }
   const { kind, code, detail, retryAfterMs } = result
   const { now, tries, is_repeat } = attempt
-  const failed = (reason: FailReason): Verdict => ({ to: 'failed', reason: is_repeat ? 'unknown' : reason, code, detail })
-  const again = (exact: boolean, wait: number): Verdict => ({ to: 'again', exact: exact || is_repeat, code, at: now + wait })
-  const isLast = tries + 1 >= triesUntilUnreachable || (is_repeat && !isRepeatable(attempt))
+  const isOver = is_repeat && !isRepeatable(attempt)
+  const failed = (reason: FailReason): Verdict => ({
+    to: 'failed',
+    reason: is_repeat ? 'unknown' : reason,
+    code,
+    detail,
+  })
+  const again = (exact: boolean, wait: number): Verdict => ({
+    to: 'again',
+    exact: exact || is_repeat,
+    code,
+    at: now + wait,
+  })
   const wait = Math.max(retryAfterMs ?? 0, backoffMs[Math.min(tries, backoffMs.length - 1)] ?? 0)
   switch (kind) {
     case 'permanent':
@@ -132,14 +151,17 @@ export function verdictOf(result: SendResult, attempt: Attempt): Verdict {
     case 'configuration':
       return { to: 'halted', detail: `${code}: ${detail}` }
     case 'rate_limited':
-      if (now - attempt.first_tried_at >= rateLimitedForMs || (is_repeat && !isRepeatable(attempt)))
-        return failed('rate_limited')
+      if (isOver || now - attempt.first_tried_at >= rateLimitedForMs) return failed('rate_limited')
       return again(false, Math.max(retryAfterMs ?? 0, 1000))
-    case 'transient':
-      return isLast ? failed('unreachable') : again(false, wait)
+    case 'transient': {
+      // A provider that knows keys may have begun with this call: it is asked again in the same words.
+      const exact = attempt.deduplicates && !untried.includes(code)
+      if (isOver || (!exact && !is_repeat && tries + 1 >= triesUntilUnreachable)) return failed('unreachable')
+      return again(exact, wait)
+    }
     case 'unknown':
       // The key has sent something else before: asking again would answer the same.
-      if (code === 'idempotency_mismatch') return failed('unknown')
-      return isLast || !isRepeatable(attempt) ? failed('unknown') : again(true, wait)
+      if (code === 'idempotency_mismatch' || code === 'invalid_idempotent_request') return failed('unknown')
+      return isOver || !isRepeatable(attempt) ? failed('unknown') : again(true, wait)
   }
 }

@@ -30,7 +30,9 @@ function ulidBytes(id: string): Uint8Array | null {
     value = (value << 5n) | BigInt(digit)
   }
   if (value >= 1n << 128n) return null
-  return Uint8Array.from({ length: idBytes }, (_, index) => Number((value >> BigInt(8 * (idBytes - 1 - index))) & 0xffn))
+  return Uint8Array.from({ length: idBytes }, (_, index) =>
+    Number((value >> BigInt(8 * (idBytes - 1 - index))) & 0xffn),
+  )
 }
 
 function ulidText(bytes: Uint8Array): string {
@@ -69,9 +71,13 @@ const keys = new Map<string, Promise<CryptoKey>>()
 function keyOf(secret: string): Promise<CryptoKey> {
   const known = keys.get(secret)
   if (known) return known
-  const made = crypto.subtle.importKey('raw', utf8(`campaign-links:${secret}`), { name: 'HMAC', hash: 'SHA-256' }, false, [
-    'sign',
-  ])
+  const made = crypto.subtle.importKey(
+    'raw',
+    utf8(`campaign-links:${secret}`),
+    { name: 'HMAC', hash: 'SHA-256' },
+    false,
+    ['sign'],
+  )
   keys.set(secret, made)
   return made
 }

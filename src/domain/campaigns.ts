@@ -84,11 +84,7 @@ export function missingFor(state: Readiness): FieldError[] {
 
 const schedulePattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/
 
-export type ScheduleFault =
-  | 'invalid_date'
-  | 'nonexistent_local_time'
-  | 'scheduled_at_in_past'
-  | 'scheduled_at_too_far'
+export type ScheduleFault = 'invalid_date' | 'nonexistent_local_time' | 'scheduled_at_in_past' | 'scheduled_at_too_far'
 
 const yearMs = 366 * dayMs
 
@@ -99,7 +95,9 @@ const yearMs = 366 * dayMs
 export function scheduleOf(text: string, timeZone: string, now: number): number | ScheduleFault {
   const found = schedulePattern.exec(text)
   if (!found) return 'invalid_date'
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = found.slice(1, 7).map((part) => Number(part ?? 0))
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = found
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0))
   const wall = Date.UTC(year, month - 1, day, hour, minute, second)
   const read = new Date(wall)
   if (read.getUTCMonth() !== month - 1 || read.getUTCDate() !== day || hour > 23 || minute > 59 || second > 59)

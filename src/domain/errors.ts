@@ -12,6 +12,9 @@ export const errorStatus = {
   delivery_already_succeeded: 409,
   delivery_in_progress: 409,
   edition_archived: 409,
+  email_message_in_use: 409,
+  email_message_locked: 409,
+  email_message_not_template: 409,
   endpoint_inactive: 409,
   idempotency_in_progress: 409,
   campaign_not_ready: 409,
@@ -41,7 +44,7 @@ export interface FieldError {
   detail: string
   attr: string | null
   pointer: string | null
-  /** Where in the text of an expression, from 1; `start` and `end` count characters from 0. */
+  /** Where in the text of an expression or a template, from 1; `start` and `end` count characters from 0. */
   line?: number
   column?: number
   start?: number

@@ -79,8 +79,6 @@ export function timeZoneChoices(at: number): TimeZoneChoice[] {
  */
 export function instantOfWallClock(timeZone: string, wall: number): number | null {
   const offsets = [wallClockAt(timeZone, wall - dayMs).offset, wallClockAt(timeZone, wall + dayMs).offset]
-  const instants = offsets
-    .map((offset) => wall - offset)
-    .filter((at) => wallClockAt(timeZone, at).offset === wall - at)
+  const instants = offsets.map((offset) => wall - offset).filter((at) => wallClockAt(timeZone, at).offset === wall - at)
   return instants.length ? Math.min(...instants) : null
 }

@@ -3,6 +3,8 @@ import { type Mailbox, parseMailbox } from '../domain/mailbox.ts'
 import { standardSchedule } from '../domain/webhooks.ts'
 import type { Bindings } from '../http/env.ts'
 
+const withoutSlash = (url: string): string => url.replace(/\/+$/, '')
+
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname.toLowerCase() : '')
 
 /** A machine that serves itself has its receivers beside it: whether those may be called is another variable's say. */
@@ -34,18 +36,18 @@ export function readConfig(env: Bindings): Config {
     environment: ['development', 'test'].includes(environment) ? environment : 'production',
     rateLimitPerMinute: Number(env.RATE_LIMIT_PER_MINUTE) || 0,
     rootToken: env.ROOT_TOKEN ?? null,
-    publicUrl: env.PUBLIC_URL.replace(/\/+$/, ''),
+    publicUrl: withoutSlash(env.PUBLIC_URL),
     linkSigningKey: env.LINK_SIGNING_KEY ?? '',
     emailFrom: senderOf(env),
     email: {
       name: env.EMAIL_PROVIDER || 'capture',
-      apiBase: env.EMAIL_API_BASE,
+      apiBase: withoutSlash(env.EMAIL_API_BASE),
       apiKey: env.EMAIL_API_KEY ?? '',
       webhookSecret: env.EMAIL_WEBHOOK_SECRET ?? '',
     },
     sms: {
       name: env.SMS_PROVIDER || 'capture',
-      apiBase: env.SMS_API_BASE,
+      apiBase: withoutSlash(env.SMS_API_BASE),
       apiKey: env.SMS_API_KEY ?? '',
       webhookSecret: env.SMS_WEBHOOK_SECRET ?? '',
     },

@@ -8,6 +8,9 @@ const bindings = {
   webhooks: 'WEBHOOKS',
   'webhooks-slow': 'WEBHOOKS_SLOW',
   segments: 'SEGMENTS',
+  emails: 'EMAILS',
+  campaigns: 'CAMPAIGNS',
+  'campaign-events': 'CAMPAIGN_EVENTS',
 } as const satisfies Record<QueueName, keyof Bindings>
 
 /** The queues behind the doorbell. */

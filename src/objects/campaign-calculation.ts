@@ -1,9 +1,16 @@
 import type { JobCtx } from '../context.ts'
 import { noCounters } from '../domain/campaigns.ts'
 import { retryableReasons } from '../domain/campaign-sending.ts'
-import { audienceOf, type CampaignRow, drawContent, membersOf, readCampaign } from '../modules/campaign-delivery/index.ts'
+import {
+  audienceOf,
+  type CampaignRow,
+  drawContent,
+  membersOf,
+  readCampaign,
+} from '../modules/campaign-delivery/index.ts'
 import type { Chunks } from './campaign-chunks.ts'
-import type { CampaignRecord, Ledger } from './campaign-ledger.ts'
+import type { CampaignRecord } from './campaign-books.ts'
+import type { Ledger } from './campaign-ledger.ts'
 
 const membersAPage = 1000
 /** One alarm works this long before it makes way for others. */
@@ -28,7 +35,7 @@ export class Calculation {
 
   async proceed(): Promise<void> {
     const endsAt = this.#job.now() + shiftMs
-    for (let goesOn = true; goesOn && this.#job.now() < endsAt; ) {
+    for (let goesOn = true; goesOn && this.#job.now() < endsAt;) {
       const record = this.#ledger.record()
       if (record?.status !== 'calculating') return
       const row = await readCampaign(this.#job, record.campaign_id)
@@ -41,8 +48,11 @@ export class Calculation {
   async #step(record: Calculating, row: CampaignRow): Promise<boolean> {
     switch (record.step) {
       case 'content': {
-        const { error } = await drawContent(this.#job, row, record.content)
-        return this.#go(record, error ? () => this.#fail(error) : () => this.#ledger.change({ step: 'segment' }))
+        const { error } = await drawContent(this.#job, row, record.run)
+        return this.#go(
+          record,
+          error ? () => this.#fail(error) : () => this.#ledger.change({ content: record.run, step: 'segment' }),
+        )
       }
       case 'segment': {
         const audience = await audienceOf(this.#job, row, record.segment_epoch)
@@ -53,7 +63,12 @@ export class Calculation {
         }
         return this.#go(record, () => {
           this.#ledger.dismiss(retryableReasons)
-          this.#ledger.change({ step: 'members', segment_epoch: audience.epoch, member_after: 0, user_count: audience.count })
+          this.#ledger.change({
+            step: 'members',
+            segment_epoch: audience.epoch,
+            member_after: 0,
+            user_count: audience.count,
+          })
         })
       }
       default: {
@@ -87,7 +102,8 @@ export class Calculation {
     this.#chunks.conclude(now)
   }
 
+  /** The step stays: who would get the campaign is not known to the end. */
   #fail(message: string): void {
-    this.#ledger.change({ status: 'failed', step: '', error_message: message, completed_at: this.#job.now() })
+    this.#ledger.change({ status: 'failed', error_message: message, completed_at: this.#job.now() })
   }
 }

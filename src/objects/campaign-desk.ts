@@ -3,16 +3,25 @@ import type { RecipientEvent } from '../domain/campaign-events.ts'
 import type {
   CampaignSender,
   CampaignSnapshot,
+  RecipientRow,
   RecipientsPage,
   RecipientsQuery,
   Told,
 } from '../domain/campaign-sender.ts'
 import { type Answer, type LeftOut, type Report, retryableReasons } from '../domain/campaign-sending.ts'
 import { isRunning, pendingOf } from '../domain/campaigns.ts'
-import { type CampaignRow, project, projectReceipts, readCampaign, ringCampaign, startDue } from '../modules/campaign-delivery/index.ts'
+import {
+  type CampaignRow,
+  project,
+  projectReceipts,
+  readCampaign,
+  ringCampaign,
+  startDue,
+} from '../modules/campaign-delivery/index.ts'
 import { Calculation } from './campaign-calculation.ts'
 import { Chunks } from './campaign-chunks.ts'
-import { Ledger, snapshotOf, type Storage } from './campaign-ledger.ts'
+import { snapshotOf, type Storage } from './campaign-books.ts'
+import { Ledger } from './campaign-ledger.ts'
 import { listRecipients } from './campaign-recipients.ts'
 
 /** The row shows what the object knows at most this much later. */
@@ -77,15 +86,15 @@ export class CampaignDesk implements CampaignSender {
 
   async retryable(): Promise<number> {
     const record = this.#ledger.record()
-    return record ? pendingOf(record) + this.#ledger.countFailed(retryableReasons) : 0
+    return record && record.step === '' ? pendingOf(record) + this.#ledger.countFailed(retryableReasons) : 0
   }
 
   async recipients(query: RecipientsQuery): Promise<RecipientsPage> {
     return listRecipients(this.#storage.sql, query)
   }
 
-  async sentAt(n: number): Promise<number | null> {
-    return this.#ledger.people([n])[0]?.sent_at ?? null
+  async recipient(n: number): Promise<RecipientRow | null> {
+    return this.#ledger.people([n])[0] ?? null
   }
 
   async claim(lease: string): Promise<Answer> {
@@ -156,10 +165,9 @@ export class CampaignDesk implements CampaignSender {
       this.#chunks.release()
       this.#ledger.change({
         run: row.run,
-        channel: row.channel as 'email' | 'sms',
+        channel: row.channel,
         status: isRetry ? 'sending' : 'calculating',
         step: isRetry ? '' : 'content',
-        content: isRetry ? record.content : row.run,
         error_message: '',
         cut_after: 0,
         member_after: 0,

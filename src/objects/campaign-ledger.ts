@@ -1,105 +1,15 @@
-import type { RecipientEvent, Stamps } from '../domain/campaign-events.ts'
-import { stamped, stampNames } from '../domain/campaign-events.ts'
-import type { CampaignSnapshot, RecipientRow, Told } from '../domain/campaign-sender.ts'
+import { type RecipientEvent, stamped, type Stamps } from '../domain/campaign-events.ts'
+import type { RecipientRow, Told } from '../domain/campaign-sender.ts'
 import type { Reason, RecipientState } from '../domain/campaign-sending.ts'
-import { type CampaignStatus, type Counters, counterNames } from '../domain/campaigns.ts'
-import type { Channel } from '../domain/messaging.ts'
-
-/** The part of an object's storage that it works with. */
-export type Storage = Pick<DurableObjectStorage, 'sql' | 'transactionSync' | 'setAlarm' | 'deleteAlarm' | 'deleteAll'>
-
-const schema = `
-create table if not exists record (
-  one integer primary key check (one = 1),
-  campaign_id text not null,
-  channel text not null default 'email',
-  run integer not null default 0,
-  content integer not null default 0,
-  status text not null default 'draft',
-  error_message text not null default '',
-  step text not null default '',
-  segment_epoch integer not null default 0,
-  member_after integer not null default 0,
-  cut_after integer not null default 0,
-  paused_until integer not null default 0,
-  lanes integer not null default 16,
-  user_count integer not null default 0,
-  ${counterNames.map((name) => `${name} integer not null default 0`).join(',\n  ')},
-  started_at integer,
-  completed_at integer,
-  revision integer not null default 0,
-  projected integer not null default 0,
-  projected_at integer not null default 0
-) strict;
-create table if not exists recipients (
-  n integer primary key,
-  user_id text not null,
-  address text not null,
-  language text not null,
-  person text not null,
-  state text not null,
-  reason text,
-  code text not null default '',
-  detail text not null default '',
-  attempts integer not null default 0,
-  provider_id text,
-  sent_at integer,
-  ${stampNames.map((name) => `${name} integer`).join(',\n  ')}
-) strict;
-create table if not exists chunks (
-  number integer primary key autoincrement,
-  run integer not null,
-  content integer not null,
-  members text not null,
-  state text not null,
-  is_repeat integer not null default 0,
-  tries integer not null default 0,
-  first_tried_at integer,
-  not_before integer not null,
-  lease text,
-  lease_until integer
-) strict;
-create table if not exists changed (
-  number integer primary key autoincrement,
-  members text not null
-) strict;
-`
-/** One message an address: e-mail addresses are one person's anyway, telephone numbers are shared. */
-const sharedAddresses = `create unique index if not exists recipients_address on recipients (address) where state <> 'skipped'`
-
-export interface CampaignRecord extends Counters {
-  campaign_id: string
-  channel: Channel
-  run: number
-  content: number
-  status: CampaignStatus
-  error_message: string
-  /** Of a calculation: what comes next. */
-  step: '' | 'content' | 'segment' | 'members'
-  segment_epoch: number
-  member_after: number
-  /** Up to here recipients have been cut into chunks in this run. */
-  cut_after: number
-  paused_until: number
-  lanes: number
-  user_count: number
-  started_at: number | null
-  completed_at: number | null
-  revision: number
-  projected: number
-  projected_at: number
-}
-
-export interface NewRecipient {
-  n: number
-  user_id: string
-  address: string
-  language: string
-  person: string
-  reason: Reason | null
-}
-
-type Settled = { to: 'sent'; provider_id: string | null; at: number } | { to: 'failed' | 'skipped'; reason: Reason; code: string; detail: string }
+import type { Counters } from '../domain/campaigns.ts'
+import {
+  type CampaignRecord,
+  type NewRecipient,
+  schema,
+  type Settled,
+  sharedAddresses,
+  type Storage,
+} from './campaign-books.ts'
 
 const counted: Record<RecipientState, readonly (keyof Counters)[]> = {
   pending: ['total'],
@@ -157,7 +67,8 @@ export class Ledger {
     const names = Object.keys(changes)
     const sets = names.map((name) => `${name} = ?`)
     if (shown) sets.push('revision = revision + 1')
-    if (sets.length) this.#sql.exec(`update record set ${sets.join(', ')}`, ...(Object.values(changes) as SqlStorageValue[]))
+    if (sets.length)
+      this.#sql.exec(`update record set ${sets.join(', ')}`, ...(Object.values(changes) as SqlStorageValue[]))
   }
 
   shareAddresses(): void {
@@ -172,7 +83,13 @@ export class Ledger {
         this.#sql.exec(
           `insert into recipients (n, user_id, address, language, person, state, reason) values (?, ?, ?, ?, ?, ?, ?)
            on conflict do nothing`,
-          ...[n, user_id, address, language, person, state, why],
+          n,
+          user_id,
+          address,
+          language,
+          person,
+          state,
+          why,
         ).rowsWritten > 0
       const isKnown = this.#sql.exec('select 1 from recipients where n = ?', n).toArray().length > 0
       if (isKnown) continue
@@ -205,13 +122,31 @@ export class Ledger {
         JSON.stringify(reasons),
       )
       .toArray()
-    this.#recount(reopened.map(({ n }) => ({ n, state: 'failed' })), 'pending')
+    this.#recount(
+      reopened.map(({ n }) => ({ n, state: 'failed' })),
+      'pending',
+    )
   }
 
   people(members: readonly number[]): RecipientRow[] {
     return this.#sql
       .exec('select * from recipients where n in (select value from json_each(?)) order by n', JSON.stringify(members))
       .toArray() as unknown as RecipientRow[]
+  }
+
+  /** The next pending recipients of this run; those in chunks of an earlier one are seen to already. */
+  pendingAfter({ cut_after, run }: CampaignRecord, limit: number): number[] {
+    return this.#sql
+      .exec<{ n: number }>(
+        `select n from recipients where n > ? and state = 'pending'
+          and n not in (select value from chunks, json_each(chunks.members) where chunks.run < ?)
+         order by n limit ?`,
+        cut_after,
+        run,
+        limit,
+      )
+      .toArray()
+      .map(({ n }) => n)
   }
 
   /** Ends what becomes of these recipients. What is sent stays sent; all else gives way to what is known better. */
@@ -225,14 +160,22 @@ export class Ledger {
         this.#sql.exec(
           `update recipients set state = 'sent', reason = null, code = '', detail = '', attempts = attempts + 1,
             provider_id = coalesce(?, provider_id), sent_at = ?, delivered_at = coalesce(delivered_at, ?) where n = ?`,
-          ...[ending.provider_id, ending.at, delivered ? ending.at : null, n],
+          ending.provider_id,
+          ending.at,
+          delivered ? ending.at : null,
+          n,
         )
         if (delivered && delivered_at === null) tally(counts, ['delivered'], 1)
         sent.push(n)
       } else
         this.#sql.exec(
           'update recipients set state = ?, reason = ?, code = ?, detail = ?, attempts = attempts + ? where n = ?',
-          ...[ending.to, ending.reason, ending.code, ending.detail.slice(0, 500), Number(ending.to === 'failed'), n],
+          ending.to,
+          ending.reason,
+          ending.code,
+          ending.detail.slice(0, 500),
+          Number(ending.to === 'failed'),
+          n,
         )
       tally(counts, counted[state], -1)
       tally(counts, counted[ending.to], 1)
@@ -241,7 +184,7 @@ export class Ledger {
     this.#note(sent)
   }
 
-  /** Stamps what was told; answers what was new. */
+  /** Stamps what was told; answers whom bounces and complaints are about. */
   stamp(events: readonly RecipientEvent[]): Told[] {
     const counts = new Map<keyof Counters, number>()
     const rows = new Map(this.people([...new Set(events.map(({ n }) => n))]).map((row) => [row.n, row]))
@@ -250,10 +193,11 @@ export class Ledger {
     for (const event of events) {
       const row = rows.get(event.n)
       if (!row) continue
+      if (event.type === 'bounced' || event.type === 'complained')
+        told.push({ event, user_id: row.user_id, address: row.address })
       const changes = stamped(row, event)
       const names = Object.keys(changes) as (keyof Stamps)[]
       if (names.length === 0) continue
-      const isNews = names.some((name) => row[name] === null)
       for (const name of names) {
         const counter = counterOf[name]
         if (row[name] === null && counter) tally(counts, [counter], 1)
@@ -265,7 +209,6 @@ export class Ledger {
         row.n,
       )
       Object.assign(row, changes)
-      if (isNews) told.push({ n: row.n, user_id: row.user_id, address: row.address, type: event.type })
     }
     this.#count(counts)
     this.#note([...changed])
@@ -325,15 +268,3 @@ export class Ledger {
 const tally = (counts: Map<keyof Counters, number>, names: readonly (keyof Counters)[], by: number): void => {
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + by)
 }
-
-export const snapshotOf = (record: CampaignRecord): CampaignSnapshot => ({
-  ...(Object.fromEntries(counterNames.map((name) => [name, record[name]])) as unknown as Counters),
-  campaign_id: record.campaign_id,
-  run: record.run,
-  revision: record.revision,
-  status: record.status,
-  error_message: record.error_message,
-  user_count: record.user_count,
-  started_at: record.started_at,
-  completed_at: record.completed_at,
-})

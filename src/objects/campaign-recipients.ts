@@ -5,8 +5,14 @@ const columns = { address: 'address', sent_at: 'coalesce(sent_at, 0)', n: 'n' } 
 /** One page of the recipients, and the count of all that were asked for. */
 export function listRecipients(sql: SqlStorage, query: RecipientsQuery): RecipientsPage {
   const { state, reason, size, skipped, after } = query
-  const sort = [...query.sort.filter(({ by }) => by !== 'n'), query.sort.find(({ by }) => by === 'n') ?? { by: 'n', desc: query.sort.at(-1)?.desc ?? false } as const]
-  const asked: [string, string][] = [...(state ? [['state = ?', state] as [string, string]] : []), ...(reason ? [['reason = ?', reason] as [string, string]] : [])]
+  const sort = [
+    ...query.sort.filter(({ by }) => by !== 'n'),
+    query.sort.find(({ by }) => by === 'n') ?? ({ by: 'n', desc: query.sort.at(-1)?.desc ?? false } as const),
+  ]
+  const asked: [string, string][] = [
+    ...(state ? [['state = ?', state] as [string, string]] : []),
+    ...(reason ? [['reason = ?', reason] as [string, string]] : []),
+  ]
   const where = asked.map(([condition]) => condition)
   const values: SqlStorageValue[] = asked.map(([, value]) => value)
   const count = sql
@@ -26,7 +32,8 @@ export function listRecipients(sql: SqlStorage, query: RecipientsQuery): Recipie
     .exec(
       `select * from recipients where ${where.join(' and ') || '1'} order by ${order} limit ? offset ?`,
       ...values,
-      ...[size + 1, isFollowing ? 0 : skipped],
+      size + 1,
+      isFollowing ? 0 : skipped,
     )
     .toArray() as unknown as RecipientRow[]
   const page = rows.slice(0, size)

@@ -39,8 +39,8 @@ export const campaignSender = <Bindings>(open: (env: Bindings) => JobCtx) =>
       return this.#desk.recipients(query)
     }
 
-    sentAt(n: number) {
-      return this.#desk.sentAt(n)
+    recipient(n: number) {
+      return this.#desk.recipient(n)
     }
 
     claim(lease: string) {

@@ -31,6 +31,15 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   listOrders: { queries: 3, rows_read: 14, rows_written: 0 },
   getOrder: { queries: 3, rows_read: 21, rows_written: 0 },
   getPurchase: { queries: 2, rows_read: 12, rows_written: 0 },
+  listEmailMessages: { queries: 3, rows_read: 0, rows_written: 0 },
+  createEmailMessage: { queries: 3, rows_read: 6, rows_written: 99 },
+  getEmailMessage: { queries: 2, rows_read: 8, rows_written: 0 },
+  updateEmailMessage: { queries: 4, rows_read: 9, rows_written: 99 },
+  deleteEmailMessage: { queries: 5, rows_read: 19, rows_written: 99 },
+  adoptEmailMessage: { queries: 9, rows_read: 0, rows_written: 0 },
+  duplicateEmailMessage: { queries: 5, rows_read: 0, rows_written: 0 },
+  previewEmailMessage: { queries: 2, rows_read: 8, rows_written: 0 },
+  listTemplateVariables: { queries: 1, rows_read: 4, rows_written: 0 },
   listUsers: { queries: 3, rows_read: 18, rows_written: 0 },
   getUser: { queries: 2, rows_read: 12, rows_written: 0 },
   updateUser: { queries: 5, rows_read: 12, rows_written: 5 },
@@ -75,6 +84,8 @@ const growth: Record<string, Record<string, number>> = {
   listWebhookDeliveries: { modified: 3, name: 3 },
   // Few rows: the segments of an organisation.
   listSegments: { modified: 3, name: 3, user_count: 3, calculated_at: 3 },
+  // Few rows: the messages of an edition.
+  listEmailMessages: { modified: 3, title: 3 },
   // An edition's customers are counted through user_editions.
   listUsers: { '': 2, email: 2, phone_number: 2, date_joined: 2, last_seen: 2 },
 }

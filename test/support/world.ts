@@ -3,6 +3,7 @@ import { rootToken } from './api.ts'
 import { freshId, seedAccount, seedEdition, seedMember, seedOrganization, seedToken } from './seed.ts'
 import { seedDataImports, seedReferences, seedTrade, type Trade } from './seed-commerce.ts'
 import { seedSegment } from './seed-segments.ts'
+import { seedMessage } from './seed-emails.ts'
 import { seedDelivery, seedEndpoint } from './seed-webhooks.ts'
 
 /** Who calls: one person for each role, somebody without any role, and the superuser of the platform. */
@@ -24,6 +25,7 @@ export interface EditionWorld extends Trade {
   webhook: string
   delivery: string
   segment: string
+  message: string
 }
 
 export interface OrganizationWorld {
@@ -54,9 +56,11 @@ async function buildEdition(organization: { id: string; event: string }): Promis
   const webhook = await seedEndpoint(place)
   const delivery = await seedDelivery(place, webhook.id)
   const segment = await seedSegment(place)
+  const message = await seedMessage(place)
   return {
     id,
     dataImport,
+    message,
     webhook: webhook.id,
     delivery: delivery.id,
     segment: segment.id,

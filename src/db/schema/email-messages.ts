@@ -15,3 +15,14 @@ export const emailMessages = sqliteTable('email_messages', {
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
 })
+
+export const emailRenditions = sqliteTable('email_renditions', {
+  message_id: text().notNull(),
+  edition_id: text().notNull().default(''),
+  language: text().notNull(),
+  content_hash: text().notNull(),
+  subject: text().notNull(),
+  html: text().notNull(),
+  text: text().notNull(),
+  created_at: integer().notNull(),
+})

@@ -1,16 +1,11 @@
 import { isAddress } from '../../domain/mailbox.ts'
-import type { SendFailure, SendResult } from '../../domain/messaging.ts'
+import { failure, type SendResult } from '../../domain/messaging.ts'
 import type { OutboundEmail } from '../email/email.ts'
 import type { OutboundSms } from '../sms/sms.ts'
 
-export const failure = (
-  kind: SendFailure,
-  code: string,
-  detail: string,
-  retryAfterMs: number | null = null,
-): SendResult => ({ ok: false, kind, code, detail, retryAfterMs })
-
 const endsLine = (text: string | null): boolean => text !== null && /[\r\n\0]/.test(text)
+/** Providers take these as tags and give them back. */
+const isReference = (text: string): boolean => /^[\w-]{1,200}$/.test(text)
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/
 
 /** Why no provider is asked to take this message; null when it may be. */
@@ -20,6 +15,7 @@ export function refusalOfEmail(message: OutboundEmail): SendResult | null {
   const inHeaders = [from.name, from.address, to.name, to.address, replyTo, subject, reference, ...named.flat()]
   if (inHeaders.some(endsLine) || named.some(([name]) => !headerName.test(name)))
     return failure('permanent', 'invalid_header', 'A line end where a header is made of it.')
+  if (!isReference(reference)) return failure('permanent', 'invalid_reference', 'Letters, digits, _ and - only.')
   if (!isAddress(to.address)) return failure('permanent', 'invalid_address', 'The recipient is no address.')
   if (!isAddress(from.address) || (replyTo !== null && !isAddress(replyTo)))
     return failure('permanent', 'invalid_sender', 'The sender is no address.')
@@ -29,6 +25,8 @@ export function refusalOfEmail(message: OutboundEmail): SendResult | null {
 export function refusalOfSms(message: OutboundSms): SendResult | null {
   if ([message.from, message.to, message.reference].some(endsLine))
     return failure('permanent', 'invalid_header', 'A line end where a header is made of it.')
+  if (!isReference(message.reference))
+    return failure('permanent', 'invalid_reference', 'Letters, digits, _ and - only.')
   if (!/^\+[1-9]\d{5,14}$/.test(message.to)) return failure('permanent', 'invalid_address', 'No number in E.164.')
   if (!/^([\p{L}\p{N} ._-]{1,11}|\+?\d{3,15})$/u.test(message.from))
     return failure('permanent', 'invalid_sender', 'Neither a name of 11 characters nor a number.')

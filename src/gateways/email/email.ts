@@ -12,7 +12,7 @@ export interface OutboundEmail {
   html: string
   text: string
   headers: Readonly<Record<string, string>>
-  /** Our id of this message to this person; the provider's events come back with it. */
+  /** Our id of this message to this person, of letters, digits, _ and -; the provider's events come back with it. */
   reference: string
 }
 

@@ -50,12 +50,15 @@ export async function audienceOf(job: JobCtx, row: CampaignRow, awaited: number)
   if (!segment) return { error: 'The segment is not there any more.' }
   if (segment.communication_channel !== row.channel) return { error: `The segment is not for ${row.channel}.` }
   const isOurs = awaited > 0 && segment.epoch >= awaited
-  if (isOurs && segment.status === 'ready') return { is_ready: true, epoch: segment.members_epoch, count: segment.user_count }
-  if (isOurs && segment.status === 'failed') return { error: `The segment could not be calculated: ${segment.error_message}` }
+  if (isOurs && segment.status === 'ready')
+    return { is_ready: true, epoch: segment.members_epoch, count: segment.user_count }
+  if (isOurs && segment.status === 'failed')
+    return { error: `The segment could not be calculated: ${segment.error_message}` }
   if (segment.status === 'calculating') {
     const calculation = await findCalculation(job, segment.id, segment.epoch)
-    if (calculation) await stepOf(job, calculation)
-    return { is_ready: false, epoch: segment.epoch, goes_on: true }
+    const step = calculation && (await stepOf(job, calculation))
+    // Somebody else is at it: looking again at once would only be in the way.
+    return { is_ready: false, epoch: segment.epoch, goes_on: step?.state !== 'overtaken' }
   }
   try {
     await job.db.batch(recalculation(segment, job.now()))

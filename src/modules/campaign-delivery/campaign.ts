@@ -3,7 +3,13 @@ import type { JobCtx } from '../../context.ts'
 import { inList } from '../../db/visibility.ts'
 import type { campaigns } from '../../db/schema/campaigns.ts'
 import type { CampaignSnapshot, RecipientRow } from '../../domain/campaign-sender.ts'
-import { type CampaignStatus, lateAfterMs, missedSchedule, type Readiness, runningStatuses } from '../../domain/campaigns.ts'
+import {
+  type CampaignStatus,
+  lateAfterMs,
+  missedSchedule,
+  type Readiness,
+  runningStatuses,
+} from '../../domain/campaigns.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { Channel } from '../../domain/messaging.ts'
 

@@ -112,7 +112,16 @@ export const composeEmails = (job: JobCtx, claim: Claim, contents: Contents): Pr
         const reference = referenceOf(claim.campaign_id, n)
         return {
           n,
-          message: { from: surroundings.from, to, replyTo: surroundings.reply_to, subject, html, text, headers, reference },
+          message: {
+            from: surroundings.from,
+            to,
+            replyTo: surroundings.reply_to,
+            subject,
+            html,
+            text,
+            headers,
+            reference,
+          },
         }
       } catch (error) {
         return { n, refusal: refusal(error) }

@@ -40,12 +40,18 @@ const platformSender = 'Tickets'
 /** Letters and digits that telephones show: the organisation's own name, as much of it as fits. */
 function senderOf(row: CampaignRow): string {
   if (row.edition_sms_sender_name === 'Platform') return platformSender
-  const letters = row.organization_name.normalize('NFKD').replaceAll(/[^A-Za-z0-9 ]/g, '').trim()
+  const letters = row.organization_name
+    .normalize('NFKD')
+    .replaceAll(/[^A-Za-z0-9 ]/g, '')
+    .trim()
   return letters.slice(0, maxSenderLength).trim() || platformSender
 }
 
 async function templatesOf(job: JobCtx, row: CampaignRow): Promise<Map<Language, Template>> {
-  const languages = new Set([row.edition_default_language, ...(JSON.parse(row.edition_enabled_languages) as Language[])])
+  const languages = new Set([
+    row.edition_default_language,
+    ...(JSON.parse(row.edition_enabled_languages) as Language[]),
+  ])
   const found = new Map<Language, Template>()
   const bodies = JSON.parse(row.sms_body) as TranslatedDict
   for (const language of languages) {
@@ -54,7 +60,7 @@ async function templatesOf(job: JobCtx, row: CampaignRow): Promise<Map<Language,
       found.set(language, trackableSms(body, language))
       continue
     }
-    const template = await templateOf(job, row.email_message_id ?? '', language)
+    const template = await templateOf(job, row.email_message_id ?? '', language, row.edition_id)
     if (template) found.set(language, trackable(template))
   }
   return found
@@ -67,7 +73,9 @@ export async function drawContent(job: JobCtx, row: CampaignRow, content: number
   const templates = await templatesOf(job, row)
   if (templates.size === 0) return { error: 'The message is not there any more.' }
   const segment = await job.db.first(
-    sql<ContentSurroundings['segment']>`select edition_id, communication_type from segments where seq = ${row.segment_seq}`,
+    sql<
+      ContentSurroundings['segment']
+    >`select edition_id, communication_type from segments where seq = ${row.segment_seq}`,
   )
   const known = await job.db.all(
     sql<{ position: number; url: string }>`select position, url from campaign_links where campaign_id = ${row.id}`,

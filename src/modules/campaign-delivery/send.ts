@@ -60,7 +60,10 @@ async function gather(job: JobCtx, claim: Claim): Promise<{ contents: Contents; 
 }
 
 /** The calls that a chunk takes, ready to be made. Nothing has gone out yet. */
-async function prepare(job: JobCtx, claim: Claim): Promise<{ leftOut: LeftOut[]; isEmail: boolean; send: () => Calls }> {
+async function prepare(
+  job: JobCtx,
+  claim: Claim,
+): Promise<{ leftOut: LeftOut[]; isEmail: boolean; send: () => Calls }> {
   const { contents, leftOut } = await gather(job, claim)
   const isEmail = [...contents.values()][0]?.surroundings.channel !== 'sms'
   const gone = new Set(leftOut.map(({ n }) => n))
@@ -114,7 +117,8 @@ async function callAll<Message>(
     calls.push(
       part.map((one) => ({
         n: one.n,
-        result: 'refusal' in one ? one.refusal : (results[next++] ?? notTried('no_result', 'The gateway told nothing.')),
+        result:
+          'refusal' in one ? one.refusal : (results[next++] ?? notTried('no_result', 'The gateway told nothing.')),
       })),
     )
   }
@@ -139,9 +143,7 @@ export async function sendChunks(job: JobCtx, campaignIds: readonly string[]): P
   const endings = await Promise.allSettled(
     campaignIds.map(async (id) => {
       const sender = job.senders.of(id)
-      const lanes = await Promise.allSettled(
-        Array.from({ length: lanesAConsumer }, () => lane(job, sender, endsAt)),
-      )
+      const lanes = await Promise.allSettled(Array.from({ length: lanesAConsumer }, () => lane(job, sender, endsAt)))
       const fault = lanes.find((one) => one.status === 'rejected')
       if (lanes.some((one) => one.status === 'fulfilled' && one.value)) await ringCampaign(job, id, 1)
       if (fault) throw fault.reason

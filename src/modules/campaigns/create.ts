@@ -6,7 +6,7 @@ import { type FieldError, fieldError, invalid } from '../../domain/errors.ts'
 import { searchText } from '../../domain/fold.ts'
 import type { TranslatedDict } from '../../domain/languages.ts'
 import { checkSms } from '../../domain/sms.ts'
-import type { CreateCampaignInput } from './contract.ts'
+import type { CreateCampaignInput } from './campaign-contract.ts'
 import { type CampaignDetailRow, resolveReferences } from './queries.ts'
 
 /** Texts are templates: what cannot be read is told here, and not when it is too late. */

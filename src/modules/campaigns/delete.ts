@@ -10,8 +10,5 @@ export async function deleteCampaign(ctx: Ctx, campaign: LoadedCampaign): Promis
   const { id, version, status, run } = campaign
   if (!isDeletable(status) || (run > 0 && !(await ctx.senders.of(id).forget())))
     throw invalidTransition(status, status === 'scheduled' ? 'deleted. Cancel it first' : 'deleted')
-  await commit(ctx, undefined, [
-    sql`delete from campaigns where id = ${id} and version = ${version}`,
-    changedOne(),
-  ])
+  await commit(ctx, undefined, [sql`delete from campaigns where id = ${id} and version = ${version}`, changedOne()])
 }

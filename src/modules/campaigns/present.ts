@@ -8,7 +8,7 @@ import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import { smsSize, trackableSms } from '../../domain/sms.ts'
 import { fullName } from '../../domain/users.ts'
 import { presentSegmentSummary } from '../segments/index.ts'
-import type { Campaign, CampaignDetail, CampaignRecipient, CampaignStats } from './contract.ts'
+import type { Campaign, CampaignDetail, CampaignRecipient, CampaignStats } from './campaign-contract.ts'
 import type { CampaignDetailRow, ListedRecipient } from './queries.ts'
 
 export const presentCampaignItem = (row: CampaignDetailRow): z.input<typeof Campaign> => ({
@@ -49,7 +49,7 @@ export function presentCampaign(row: CampaignDetailRow): z.input<typeof Campaign
     ...presentCampaignItem(row),
     email_message_id: row.email_message_id,
     sms_body: bodies[row.edition_default_language] ?? '',
-    sms_body_translations: bodies as Record<string, string>,
+    sms_body_translations: bodies,
     sms_sizes: sizesOf(bodies),
     user_count: row.user_count,
     skipped_count: row.skipped_count,

@@ -137,4 +137,3 @@ export async function listRecipients(
   const rows = found.rows.map((row) => ({ ...row, is_cancelled: isCancelled && row.state === 'pending' }))
   return { rows, count: found.count, page: page.page, size: page.size, after: found.after }
 }
-

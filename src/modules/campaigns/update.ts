@@ -4,12 +4,14 @@ import { campaigns } from '../../db/schema/campaigns.ts'
 import { updateVersion } from '../../db/write.ts'
 import { isEditable } from '../../domain/campaigns.ts'
 import { searchText } from '../../domain/fold.ts'
-import type { UpdateCampaignInput } from './contract.ts'
+import type { UpdateCampaignInput } from './campaign-contract.ts'
 import { checkSmsBody } from './create.ts'
 import { type CampaignDetailRow, type LoadedCampaign, resolveReferences } from './queries.ts'
 import { checkReady, invalidTransition } from './refusals.ts'
 
-type Changes = Partial<Pick<CampaignDetailRow, 'name' | 'search' | 'segment_id' | 'channel' | 'email_message_id' | 'sms_body'>>
+type Changes = Partial<
+  Pick<CampaignDetailRow, 'name' | 'search' | 'segment_id' | 'channel' | 'email_message_id' | 'sms_body'>
+>
 
 /** Another channel drops what the one before would have sent. */
 function changesOf(campaign: CampaignDetailRow, input: UpdateCampaignInput): Changes {

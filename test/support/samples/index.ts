@@ -1,6 +1,7 @@
 import { authSamples } from './auth.ts'
 import { commerceSamples } from './commerce.ts'
 import { editionSamples } from './editions.ts'
+import { emailSamples } from './emails.ts'
 import { organizationSamples } from './organizations.ts'
 import type { SampleOf } from './sample.ts'
 import { segmentSamples } from './segments.ts'
@@ -17,5 +18,6 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...editionSamples,
   ...commerceSamples,
   ...segmentSamples,
+  ...emailSamples,
   ...webhookSamples,
 }
