@@ -163,6 +163,7 @@ create table campaigns (
 ) strict;
 
 create index campaigns_by_created on campaigns (organization_id, created_at, seq);
+create index campaigns_of_edition on campaigns (edition_id, created_at, seq);
 create index campaigns_of_segment on campaigns (segment_id);
 create index campaigns_of_message on campaigns (email_message_id) where email_message_id is not null;
 create index campaigns_due on campaigns (scheduled_at) where status = 'scheduled';

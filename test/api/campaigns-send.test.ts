@@ -13,7 +13,9 @@ describe('a campaign', () => {
     expect(row).toMatchObject({ status: 'sent', total_recipients: 7, sent_count: 7, failed_count: 0, user_count: 7 })
     const captured = await capturedOf(campaign.id)
     expect(captured.map(({ recipient }) => recipient).toSorted()).toEqual(
-      crowd.people.map(({ email }) => `Astrid Holm ${crowd.people.findIndex((p) => p.email === email)} <${email}>`).toSorted(),
+      crowd.people
+        .map(({ email }) => `Astrid Holm ${crowd.people.findIndex((p) => p.email === email)} <${email}>`)
+        .toSorted(),
     )
     expect(await statsOf(campaign.id)).toMatchObject({ total_recipients: 7, sent: 7, delivered: 7, delivery_rate: 1 })
     const { body } = await get(`/v1/campaigns/${campaign.id}`)

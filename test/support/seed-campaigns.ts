@@ -17,7 +17,7 @@ export interface Place {
 }
 
 export interface Crowd extends Place {
-  people: { id: string; email: string; phone_number: string | null; seq: number }[]
+  people: { id: string; email: string | null; phone_number: string | null; seq: number }[]
 }
 
 /** An organisation with an edition that can send, and so many people in it. */
@@ -86,7 +86,9 @@ export async function seedReady(place: Place, columns: Partial<CampaignRow> = {}
   const segment = await seedSegment(place, { communication_channel: channel })
   const message = await seedMessage(place, { type: 'campaign', blocks: JSON.stringify(campaignBlocks) })
   const [campaign] = await seedCampaigns(place, segment.id, 1, {
-    ...(channel === 'email' ? { email_message_id: message } : { sms_body: '{"en":"Doors open: https://example.com/doors"}' }),
+    ...(channel === 'email'
+      ? { email_message_id: message }
+      : { sms_body: '{"en":"Doors open: https://example.com/doors"}' }),
     ...columns,
   })
   if (!campaign) throw new Error('no campaign was made')
@@ -124,4 +126,3 @@ export async function seedCampaigns(
     sql<CampaignRow>`select * from campaigns where id in (select value from json_each(${JSON.stringify(rows.map(({ id }) => id))})) order by seq`,
   )
 }
-

@@ -4,9 +4,7 @@ import { LostRace } from '../../domain/errors.ts'
 import { isLostRace } from '../../db/failures.ts'
 import { inList } from '../../db/visibility.ts'
 import type { LeftOut, Person, SkipReason } from '../../domain/campaign-sending.ts'
-import type { Language } from '../../domain/languages.ts'
-import { languageOf } from '../../domain/languages.ts'
-import type { Channel } from '../../domain/messaging.ts'
+import { type Language, languageOf } from '../../domain/languages.ts'
 import { normalizePhone } from '../../domain/users.ts'
 import {
   type Audience as SegmentAudience,
@@ -120,5 +118,3 @@ export async function membersOf(
 export const leftOutStatement = (audience: SegmentAudience, members: readonly number[], now: number) =>
   sql<LeftOut>`select n, reason from (select u.seq as n, ${audienceReason(audience, now)} as reason from users u
     where ${inList(sql`u.seq`, members)}) where reason is not null`
-
-export type { SegmentAudience, Channel }

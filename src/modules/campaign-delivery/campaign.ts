@@ -132,8 +132,9 @@ export async function projectReceipts(job: JobCtx, campaignId: string, rows: rea
   const values = sent.map((row) => [row.user_id, row.sent_at, row.opened_at, row.clicked_at])
   await job.db.batch([
     sql`insert into campaign_receipts (organization_id, user_id, campaign_id, received_at, opened_at, clicked_at)
-      select campaigns.organization_id, value ->> 0, campaigns.id, value ->> 1, value ->> 2, value ->> 3
-      from campaigns, json_each(${JSON.stringify(values)}) where campaigns.id = ${campaignId}
+      select campaigns.organization_id, users.id, campaigns.id, value ->> 1, value ->> 2, value ->> 3
+      from json_each(${JSON.stringify(values)}) cross join users on users.id = value ->> 0
+        cross join campaigns on campaigns.id = ${campaignId} where true
       on conflict (user_id, campaign_id) do update set opened_at = excluded.opened_at, clicked_at = excluded.clicked_at`,
   ])
 }
