@@ -20,4 +20,5 @@ export const isTransient = (error: unknown): boolean =>
   )
 
 /** True when it is the statement's own fault: the same one will fail again. */
-export const isStatementFailure = (error: unknown): boolean => /SQLITE_(ERROR|TOOBIG|RANGE|MISMATCH)\b/.test(messageOf(error))
+export const isStatementFailure = (error: unknown): boolean =>
+  /SQLITE_(ERROR|TOOBIG|RANGE|MISMATCH)\b/.test(messageOf(error))

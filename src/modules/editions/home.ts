@@ -23,8 +23,6 @@ export async function checkMove(
   const isOpen = ctx.caller.is_superuser || rolesAt(ctx.caller, place).length > 0
   if (editionId !== null && !isOpen) throw doesNotExist('edition_id')
   if (!mayAt(ctx.caller, roles, place))
-    throw permissionDenied(roles, [
-      fieldError(['edition_id'], 'permission_denied', 'Your role does not reach there.'),
-    ])
+    throw permissionDenied(roles, [fieldError(['edition_id'], 'permission_denied', 'Your role does not reach there.')])
   await checkHome(ctx, organizationId, editionId)
 }

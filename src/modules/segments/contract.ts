@@ -28,17 +28,15 @@ export const keepers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 
 const expressionExample = 'stats.order_count >= 2 && user.last_seen < now - duration("720h")'
 
-export const Expression = z
-  .string()
-  .max(maxExpressionLength)
-  .openapi({
-    description: 'A condition in the Common Expression Language; `GET /v1/segments/cel-context` says what it may ask.',
-    example: expressionExample,
-  })
+export const Expression = z.string().max(maxExpressionLength).openapi({
+  description: 'A condition in the Common Expression Language; `GET /v1/segments/cel-context` says what it may ask.',
+  example: expressionExample,
+})
 const Description = z.string().trim().max(maxDescriptionLength)
 
 export const CommunicationType = z.enum(communicationTypes).openapi({
-  description: 'Marketing reaches only who has agreed to it through the channel; transactional messages reach everyone.',
+  description:
+    'Marketing reaches only who has agreed to it through the channel; transactional messages reach everyone.',
 })
 export const CommunicationChannel = z.enum(channels)
 

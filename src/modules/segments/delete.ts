@@ -9,7 +9,9 @@ import { campaignsInNeed, type LoadedSegment } from './queries.ts'
 export async function deleteSegment(ctx: Ctx, segment: LoadedSegment): Promise<null> {
   const related_objects = await ctx.db.all(campaignsInNeed(segment.id))
   if (related_objects.length)
-    throw new AppError('segment_in_use', 'Campaigns that are not over use this segment.', { extra: { related_objects } })
+    throw new AppError('segment_in_use', 'Campaigns that are not over use this segment.', {
+      extra: { related_objects },
+    })
   const now = ctx.now()
   return commit(ctx, null, [
     ...dropMembers(segment, now),

@@ -53,7 +53,7 @@ async function* records(
   first: { rows: ExportRow[]; bom: boolean },
 ): AsyncGenerator<string> {
   yield (first.bom ? byteOrderMark : '') + csvRecord(columns)
-  for (let rows = first.rows; rows.length; ) {
+  for (let rows = first.rows; rows.length;) {
     yield rows.map((row) => csvRecord(columns.map((column) => cellOf[column](row)))).join('')
     const last = rows.at(-1)
     if (!last || rows.length < rowsAPage) return

@@ -72,8 +72,7 @@ const staticSource = ({ values, count }: { values: readonly string[]; count: SQL
     from json_each(${JSON.stringify(values)}) as given left join (${count}) as counts on counts.value = given.value`
 
 const recent = ({ organization_id, edition_id }: Home): SQL => {
-  const placed =
-    edition_id === null ? sql`organization_id = ${organization_id}` : sql`edition_id = ${edition_id}`
+  const placed = edition_id === null ? sql`organization_id = ${organization_id}` : sql`edition_id = ${edition_id}`
   const people =
     edition_id === null
       ? sql`select locale from users where organization_id = ${organization_id} order by created_at desc, seq desc limit ${newest}`

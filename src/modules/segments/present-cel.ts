@@ -24,7 +24,12 @@ export const presentContext = (values: KnownValues): CelContextWire => ({
   examples: [...context.examples],
 })
 
-export const presentValidation = ({ source, checked, warnings, estimate }: Validation): z.input<typeof CelValidation> => ({
+export const presentValidation = ({
+  source,
+  checked,
+  warnings,
+  estimate,
+}: Validation): z.input<typeof CelValidation> => ({
   is_valid: checked.ok,
   return_type: checked.ok ? 'bool' : null,
   errors: checked.ok ? [] : checked.errors,
@@ -37,7 +42,13 @@ export const presentValidation = ({ source, checked, warnings, estimate }: Valid
 
 type ConditionName = ExplanationWire['conditions'][number]['name']
 
-export function presentExplanation({ segment, userId, parts, conditions, wasMember }: SegmentExplanation): ExplanationWire {
+export function presentExplanation({
+  segment,
+  userId,
+  parts,
+  conditions,
+  wasMember,
+}: SegmentExplanation): ExplanationWire {
   const holds = parts[0]?.value === true
   const failing = conditions.find(({ reason }) => reason !== null)
   return {

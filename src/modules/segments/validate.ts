@@ -54,9 +54,7 @@ const sampleShare = 32
 async function estimate(ctx: Ctx, home: Home, input: ValidateCelInput, expression: Expression): Promise<number | null> {
   const { communication_type, communication_channel } = input
   const [ids, people] = [idsOf(home), peopleOf(home)]
-  const population = await ctx.db.first(
-    sql<{ n: number }>`select count(*) as n from ${ids.from} where ${ids.where}`,
-  )
+  const population = await ctx.db.first(sql<{ n: number }>`select count(*) as n from ${ids.from} where ${ids.where}`)
   const isSampled = (population?.n ?? 0) > allUpTo
   const now = ctx.now()
   const predicate = predicateOf(expression, { organizationId: home.organization_id, editionId: home.edition_id, now })
