@@ -233,13 +233,22 @@ describe('whoever was fenced out', () => {
     'by the end': async (id) => calculator().take([messageFor(await segmentNow(id))], size),
   }
 
-  it.each(Object.keys(fences))('%s changes nothing', async (name) => {
+  const cases = Object.keys(fences).flatMap((name) => [
+    [name, 'before its first step'],
+    [name, 'in the middle'],
+  ])
+
+  it.each(cases)('%s, %s, changes nothing', async (name = '', moment = '') => {
     const { machine, message, id } = await given()
-    const first = await stepOf(machine.job, await calculationOf(machine, message), size)
-    if (first.state !== 'calculating') throw new Error('ended too early')
+    let asleep = await calculationOf(machine, message)
+    if (moment === 'in the middle') {
+      const first = await stepOf(machine.job, asleep, size)
+      if (first.state !== 'calculating') throw new Error('ended too early')
+      asleep = first.calculation
+    }
     await fences[name]?.(id)
     const before = await dump()
-    expect((await stepOf(machine.job, first.calculation, size)).state).toBe('overtaken')
+    expect((await stepOf(machine.job, asleep, size)).state).toBe('overtaken')
     expect(await dump()).toEqual(before)
   })
 })
@@ -250,10 +259,10 @@ describe('an expression', () => {
     await machine.take([message], size)
     const second = await begin()
     const calculation = await calculationOf(machine, second)
-    const { batch } = machine.job.db
+    const { job: healthy } = calculator()
     let refused = false
-    const refuseOnce: typeof batch = async (statements) => {
-      if (refused) return batch.call(machine.job.db, statements) as never
+    const refuseOnce: typeof healthy.db.batch = async (statements) => {
+      if (refused) return healthy.db.batch(statements)
       refused = true
       throw new Error('D1_ERROR: Expression tree is too large: SQLITE_ERROR')
     }
