@@ -7,7 +7,7 @@ import { watchedDatabase } from '../support/bindings.ts'
 import { db, givenMember, givenOrganisation } from '../support/factories.ts'
 import { answer, calculated, givenConsent, givenPeople, givenSegment } from '../support/segments.ts'
 
-const read = (text: string): string[][] => parse(text, { bom: true }) as string[][]
+const read = (text: string): string[][] => parse(text, { bom: true })
 
 async function given(people: Parameters<typeof givenPeople>[1], fields: Record<string, unknown> = {}) {
   const organisation = await givenOrganisation()
