@@ -95,7 +95,12 @@ export function contains(lowering: Lowering, { element, list }: Of<'in'>, positi
       ? total(jsonEquals(source.element.json, sure, element.type).sql)
       : equals(besides(valueIn(source), of, element.type), sure)
   const found = existsIn(source, same, positive)
-  return { ...found, sql: guarded([okOf(value)], found.sql), fails: found.fails || value.fails }
+  // Null can be an element of an array, and is no key of an object.
+  const isPossible =
+    list.type === 'json' && value.nullable
+      ? sql`(${value.sql} is not null or ${lowering.json(list).type} = 'array')`
+      : null
+  return { ...found, sql: guarded([okOf(value), isPossible], found.sql), fails: found.fails || value.fails }
 }
 
 function valueIn(source: Rows): Value {
