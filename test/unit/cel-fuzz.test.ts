@@ -39,7 +39,7 @@ async function shrunk(source: string, editionId: string | null): Promise<string>
   for (let start = 0; start < source.length; start++)
     for (let end = start + 1; end <= source.length && parts.length < 4000; end++) {
       const part = source.slice(start, end)
-      const fits = /^[\w!("\[]/.test(part) && /[\w)"\]]$/.test(part)
+      const fits = /^[\w!("[]/.test(part) && /[\w)"\]]$/.test(part)
       const checked = fits ? typedExpression(part) : null
       if (checked?.ok && checked.expression.type === 'bool') parts.push(part)
     }

@@ -39,7 +39,7 @@ describe('the plan', () => {
   it.each(typical)('reads by index what belongs to a person: %s', async (source) => {
     const plan = await planOf(source)
     const scans = plan.filter(
-      (step) => /^SCAN/.test(step) && !/VIRTUAL TABLE|CONSTANT ROW|^SCAN \(|^SCAN u\b|^SCAN m\d/.test(step),
+      (step) => step.startsWith('SCAN') && !/VIRTUAL TABLE|CONSTANT ROW|^SCAN \(|^SCAN u\b|^SCAN m\d/.test(step),
     )
     expect(scans).toEqual([])
     // Never all rows of an organisation or an edition for each person.

@@ -106,14 +106,14 @@ describe('hostile texts', () => {
     )
     if (!checked.ok) throw new Error('not checked')
     const { queryChunks } = predicateOf(checked.expression, scope)
-    const texts: string[] = []
+    const pieces: string[] = []
     const visit = (chunk: unknown): void => {
       if (Array.isArray(chunk)) chunk.forEach(visit)
       else if (typeof chunk === 'object' && chunk !== null && 'queryChunks' in chunk) visit(chunk.queryChunks)
-      else if (typeof chunk === 'object' && chunk !== null && 'value' in chunk) texts.push(String(chunk.value))
+      else if (typeof chunk === 'object' && chunk !== null && 'value' in chunk) pieces.push(String(chunk.value))
     }
     visit(queryChunks)
-    expect(texts.join('')).toContain('first_name')
-    expect(texts.join('')).not.toContain('needle')
+    expect(pieces.join('')).toContain('first_name')
+    expect(pieces.join('')).not.toContain('needle')
   })
 })
