@@ -8,7 +8,7 @@ import { predicateOf } from '../../db/cel/index.ts'
 import { checkExpression, type Expression } from '../../domain/cel/index.ts'
 import { AppError, LostRace } from '../../domain/errors.ts'
 import type { Channel } from '../../domain/messaging.ts'
-import type { CommunicationType } from '../../domain/segments.ts'
+import { type CommunicationType, exclusionReasons } from '../../domain/segments.ts'
 import { type Audience, audienceReason, idsOf, peopleOf } from './audience.ts'
 
 /** People whom one step looks at. */
@@ -53,7 +53,7 @@ export const beginning = (segment: Pick<Row, 'id' | 'version' | 'organization_id
   const { from, id, where } = idsOf(segment)
   return [
     sql`update segments set status = 'calculating', epoch = epoch + 1, version = version + 1, cursor_id = '',
-        last_id = coalesce((select max(${id}) from ${from} where ${where}), ''), walked_count = 0, population_count = 0,
+        last_id = coalesce((select max(${id}) from ${from} where ${where}), ''), walked_count = 0, matched_count = 0,
         calculation_started_at = ${now}, heartbeat_at = ${now}, error_message = ''
       where id = ${segment.id} and version = ${segment.version}`,
     changedOne(),
@@ -67,8 +67,12 @@ export const leaving = (epoch: SQL, where: SQL, now: number): SQL =>
   sql`insert into segment_leftovers (segment_seq, epoch, left_at)
     select seq, ${epoch}, ${now} from segments where ${where} on conflict do nothing`
 
+const counts = sql.raw(
+  exclusionReasons.map((reason) => `'${reason}', count(*) filter (where excluded_for = '${reason}')`).join(', '),
+)
+
 /** One step as one transaction: it moves the cursor from where it was read, or nothing at all happens. */
-function stepStatements(calculation: Calculation, expression: Expression, now: number) {
+function stepStatements(calculation: Calculation, expression: Expression, now: number, size: number) {
   const { seq, epoch, organization_id, edition_id, started_at } = calculation
   const [ids, people] = [idsOf(calculation), peopleOf(calculation)]
   const predicate = predicateOf(expression, {
@@ -77,13 +81,12 @@ function stepStatements(calculation: Calculation, expression: Expression, now: n
     now: started_at,
   })
   const isLast = sql`${running(calculation)} and cursor_id = last_id`
-  const ofEpoch = sql`from segment_members where segment_seq = segments.seq and epoch = segments.epoch`
   return [
     sql`update segments set heartbeat_at = ${now},
         cursor_id = coalesce((select ${ids.id} from ${ids.from} where ${ids.where} and ${ids.id} > cursor_id
-          and ${ids.id} <= last_id order by ${ids.id} limit 1 offset ${peopleAStep - 1}), last_id),
-        walked_count = walked_count + ${peopleAStep},
-        population_count = case when cursor_id = '' then (select count(*) from ${ids.from} where ${ids.where})
+          and ${ids.id} <= last_id order by ${ids.id} limit 1 offset ${size - 1}), last_id),
+        walked_count = walked_count + ${size},
+        population_count = case when population_count = 0 then (select count(*) from ${ids.from} where ${ids.where})
           else population_count end
       where ${running(calculation)} and cursor_id = ${calculation.cursor_id}`,
     changedOne(),
@@ -91,12 +94,12 @@ function stepStatements(calculation: Calculation, expression: Expression, now: n
       select ${seq}, ${epoch}, u.seq, ${audienceReason(calculation, started_at)} from ${people.from}
       where ${people.where} and ${people.id} > ${calculation.cursor_id}
         and ${people.id} <= (select cursor_id from segments where seq = ${seq}) and (${predicate})`,
+    sql`update segments set matched_count = matched_count + changes() where seq = ${seq}`,
     leaving(sql`members_epoch`, sql`${isLast} and members_epoch > 0`, now),
     sql`update segments set status = 'ready', members_epoch = epoch, calculated_at = ${now}, heartbeat_at = null,
         version = version + 1,
-        user_count = (select count(*) ${ofEpoch} and excluded_for is null),
-        excluded = (select json_group_object(excluded_for, n) from (
-          select excluded_for, count(*) as n ${ofEpoch} and excluded_for is not null group by excluded_for))
+        (user_count, excluded) = (select matched_count - count(*), json_object(${counts})
+          from segment_members where segment_seq = segments.seq and epoch = segments.epoch and excluded_for is not null)
       where ${isLast}`,
     sql<{ status: string; cursor_id: string }>`select status, cursor_id from segments where seq = ${seq}`,
   ] as const
@@ -120,15 +123,15 @@ export type Step =
  * Makes one step. A fault of the expression ends the calculation as `failed`; a fault of the machinery throws, and the
  * step can be made again.
  */
-export async function stepOf(job: JobCtx, calculation: Calculation): Promise<Step> {
+export async function stepOf(job: JobCtx, calculation: Calculation, size = peopleAStep): Promise<Step> {
   const checked = checkExpression(calculation.expression)
   if (!checked.ok) {
     await fail(job, calculation, `The expression is not valid any more: ${checked.errors[0]?.message ?? ''}`)
     return { state: 'failed' }
   }
   try {
-    const results = await job.db.batch(stepStatements(calculation, checked.expression, job.now()))
-    const [now] = results[5]
+    const results = await job.db.batch(stepStatements(calculation, checked.expression, job.now(), size))
+    const [now] = results[6]
     if (now?.status !== 'calculating') return { state: 'ready' }
     return { state: 'calculating', calculation: { ...calculation, cursor_id: now.cursor_id } }
   } catch (error) {
