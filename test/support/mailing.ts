@@ -26,17 +26,19 @@ const receipt = (organization_id: string) => ({
   subject: { en: 'Your order {{ order.number }}', da: 'Din ordre {{ order.number }}' },
   type: 'receipt',
   scope: 'template',
+})
+
+const content = {
   blocks: [
     {
-      id: 'blk_1',
       type: 'rich_text',
       data: {
         text: { en: '<p>Thank you, {{ customer.first_name }}.</p>', da: '<p>Tak, {{ customer.first_name }}.</p>' },
       },
     },
-    { id: 'blk_2', type: 'order_summary', data: {} },
+    { type: 'order_summary', data: {} },
   ],
-})
+}
 
 export async function openMailing(env: Variables): Promise<MailingPlace> {
   const stateDir = await mkdtemp(join(tmpdir(), 'slow-mailing-'))
@@ -50,6 +52,7 @@ export async function openMailing(env: Variables): Promise<MailingPlace> {
     name: 'Nordlys 2026',
   })
   const message = await client.post<Made>('/v1/email-messages', receipt(organization_id))
+  await client.patch(`/v1/email-messages/${message.id}`, content)
   await client.patch(`/v1/editions/${edition_id}`, { transaction_receipt_email_id: message.id })
   return {
     url: server.url,

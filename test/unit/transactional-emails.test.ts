@@ -8,14 +8,16 @@ const state = (more: object = {}) => ({ attempts: 1, created_at: now, first_call
 const said = (kind: SendFailure, retryAfterMs: number | null = null) => failure(kind, 'code', 'detail', retryAfterMs)
 
 describe('what an attempt makes of a message', () => {
-  it('waits longer after each failure, and never shorter than it is asked to', () => {
+  it('waits longer after each failure, and as long as it is asked to', () => {
     const waits = Array.from({ length: 10 }, (_, index) => {
       const { next_attempt_at } = judgeSend(state({ attempts: index + 1 }), said('transient'), true, now)
       return ((next_attempt_at ?? 0) - now) / 1000
     })
     expect(waits).toEqual([30, 120, 600, 1800, 3600, 7200, 14_400, 21_600, 21_600, 21_600])
     expect(judgeSend(state(), said('rate_limited', 90_000), true, now).next_attempt_at).toBe(now + 90_000)
-    expect(judgeSend(state(), said('rate_limited', 1000), true, now).next_attempt_at).toBe(now + 30_000)
+    expect(judgeSend(state(), said('rate_limited', 2000), true, now).next_attempt_at).toBe(now + 2000)
+    expect(judgeSend(state(), said('rate_limited'), true, now).next_attempt_at).toBe(now + 30_000)
+    expect(judgeSend(state(), said('transient', 1000), true, now).next_attempt_at).toBe(now + 30_000)
   })
 
   it('keeps a doubt that a later answer does not settle', () => {
