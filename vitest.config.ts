@@ -13,11 +13,11 @@ const worker = cloudflareTest(async () => ({
       PUBLIC_URL: 'https://events.example.test',
       LINK_SIGNING_KEY: 'link-signing-key-of-the-tests',
     },
-    // Nobody hears what rings for calculations and campaigns: tests make them at the moment of their choice.
+    // Nobody hears what rings for calculations, messages and campaigns: tests make them at the moment of their choice.
     queueProducers: {
       WEBHOOKS: 'webhooks',
       WEBHOOKS_SLOW: 'webhooks-slow',
-      EMAILS: 'emails',
+      EMAILS: 'emails-unheard',
       SEGMENTS: 'segments-unheard',
       CAMPAIGNS: 'campaigns-unheard',
       CAMPAIGN_EVENTS: 'campaign-events-unheard',
@@ -40,6 +40,8 @@ const wasm = {
       ? `export default new WebAssembly.Module(Buffer.from('${readFileSync(id).toString('base64')}', 'base64'))`
       : null,
 }
+
+const inlined = { deps: { inline: [/mrml/] } }
 
 // One file each instead of hundreds: a test file loads them all, one request a module.
 const bundled = [
@@ -68,8 +70,11 @@ const bundled = [
 export default defineConfig({
   test: {
     projects: [
-      { plugins: [wasm], test: { name: 'document', include: inNode } },
-      { plugins: [wasm], test: { name: 'slow', include: slow, testTimeout: 240_000, hookTimeout: 120_000 } },
+      { plugins: [wasm], test: { name: 'document', include: inNode, server: inlined } },
+      {
+        plugins: [wasm],
+        test: { name: 'slow', include: slow, server: inlined, testTimeout: 240_000, hookTimeout: 120_000 },
+      },
       {
         plugins: [worker],
         test: {

@@ -1,4 +1,4 @@
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 export const emailMessages = sqliteTable('email_messages', {
   id: text().primaryKey(),
@@ -16,13 +16,17 @@ export const emailMessages = sqliteTable('email_messages', {
   modified_at: integer().notNull(),
 })
 
-export const emailRenditions = sqliteTable('email_renditions', {
-  message_id: text().notNull(),
-  edition_id: text().notNull().default(''),
-  language: text().notNull(),
-  content_hash: text().notNull(),
-  subject: text().notNull(),
-  html: text().notNull(),
-  text: text().notNull(),
-  created_at: integer().notNull(),
-})
+export const emailRenditions = sqliteTable(
+  'email_renditions',
+  {
+    message_id: text().notNull(),
+    edition_id: text().notNull().default(''),
+    language: text().notNull(),
+    content_hash: text().notNull(),
+    subject: text().notNull(),
+    html: text().notNull(),
+    text: text().notNull(),
+    created_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.message_id, table.edition_id, table.language] })],
+)

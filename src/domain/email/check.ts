@@ -154,5 +154,5 @@ export const cleaned = (blocks: readonly Block[]): Block[] =>
     }
     if (block.type !== 'rich_text' && block.type !== 'footer') return block
     const texts = Object.entries(block.data.text).map(([language, text]) => [language, cleanRichText(text).html])
-    return { ...block, data: { ...block.data, text: Object.fromEntries(texts) } } as Block
+    return { ...block, data: { ...block.data, text: Object.fromEntries(texts) } }
   })

@@ -8,7 +8,7 @@ import { mayAt } from '../../domain/access.ts'
 import { titleOfCopy, triggerOf } from '../../domain/email-messages.ts'
 import { AppError, doesNotExist, fieldError, invalid, permissionDenied } from '../../domain/errors.ts'
 import { type EditionHome, reachedEdition, useEmail } from '../editions/index.ts'
-import { type AdoptEmailMessageInput, type DuplicateEmailMessageInput, writers } from './contract.ts'
+import { type AdoptEmailMessageInput, type DuplicateEmailMessageInput, writers } from './message-contract.ts'
 import { archived, detailOf, homeOf } from './create.ts'
 import type { MessageDetailRow, MessageRow } from './queries.ts'
 

@@ -9,7 +9,7 @@ import { AppError, doesNotExist, fieldError, invalid } from '../../domain/errors
 import type { Language } from '../../domain/languages.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
-import type { CreateEmailMessageInput } from './contract.ts'
+import type { CreateEmailMessageInput } from './message-contract.ts'
 import type { MessageDetailRow, MessageRow } from './queries.ts'
 
 export const archived = () => new AppError('edition_archived', 'This edition is archived.')

@@ -1,4 +1,3 @@
-import type { Block } from '../../domain/email/blocks.ts'
 import { previewSubject } from '../../domain/email/preview.ts'
 import { templateVariables } from '../../domain/email/variables.ts'
 import { readerOf, wordsOf } from '../../domain/email/words.ts'
@@ -7,7 +6,7 @@ import { toIso } from '../../domain/instants.ts'
 import type { TranslatedDict } from '../../domain/languages.ts'
 import { type EditionSummaryRow, presentEditionSummary } from '../editions/index.ts'
 import { type OrganizationSummaryRow, presentOrganizationSummary } from '../organizations/index.ts'
-import type { EmailMessageDetailOut, EmailMessageItemOut } from './contract.ts'
+import type { EmailMessageDetailOut, EmailMessageItemOut } from './message-contract.ts'
 import type { MessageDetailRow, MessageListRow } from './queries.ts'
 
 export const presentMessageItem = (row: MessageListRow): EmailMessageItemOut => ({
@@ -30,7 +29,7 @@ export function presentMessage(row: MessageDetailRow): EmailMessageDetailOut {
     ...presentMessageItem(row),
     subject: previewSubject(wordsOf(subject, readerOf(language, language))),
     subject_translations: subject,
-    blocks: JSON.parse(row.blocks) as Block[] as EmailMessageDetailOut['blocks'],
+    blocks: JSON.parse(row.blocks) as EmailMessageDetailOut['blocks'],
   }
 }
 

@@ -7,7 +7,7 @@ import { cleaned, faultsOf } from '../../domain/email/check.ts'
 import { triggerOf } from '../../domain/email-messages.ts'
 import { AppError, invalid, permissionDenied } from '../../domain/errors.ts'
 import type { BlocksIn } from './block-contract.ts'
-import { type UpdateEmailMessageInput, writers } from './contract.ts'
+import { type UpdateEmailMessageInput, writers } from './message-contract.ts'
 import type { MessageDetailRow, MessageRow } from './queries.ts'
 import { inUse, usesOf } from './usage.ts'
 
