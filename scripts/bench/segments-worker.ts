@@ -68,6 +68,21 @@ segmentsBench.post('/floor/segments/seed', async (c) => {
   return c.json({ made: count }, 201)
 })
 
+/** People without any orders. */
+segmentsBench.post('/floor/segments/people', async (c) => {
+  const { organization_id, from, count } = await c.req.json<{ organization_id: string; from: number; count: number }>()
+  const { db, now } = openJob(c.env)
+  const at = now()
+  await db.batch([
+    sql`insert into users (id, organization_id, email, first_name, last_name, locale, msg_channel, search, created_at,
+        modified_at)
+      with recursive n(i) as (select ${whole(from)} union all select i + 1 from n where i + 1 < ${whole(from + count)})
+      select ${idOf('usr', 'i')}, ${organization_id}, 'guest-' || i || '@example.com', 'Guest', 'No ' || i, 'en', 'email',
+        'guest ' || i, ${at}, ${at} from n`,
+  ])
+  return c.json({ made: count }, 201)
+})
+
 /** What people buy and agree to. */
 segmentsBench.post('/floor/segments/catalogue', async (c) => {
   const { organization_id, edition_id, products } = await c.req.json<{

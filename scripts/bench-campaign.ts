@@ -1,0 +1,121 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { startBatchProvider } from './support/batch-provider.ts'
+import { createClient } from './support/client.ts'
+import { startServer } from './support/server.ts'
+
+/** A campaign of 10,000 and one of 100,000 to a provider on this machine: from send-now to `sent`. */
+const sizes = (process.env['RECIPIENTS'] ?? '10000,100000').split(',').map(Number)
+const peopleACall = 5000
+const goals = { aSecond: 1500, megabytes: 300 }
+
+interface Campaign {
+  id: string
+  status: string
+  total_recipients: number
+  sent_count: number
+  error_message: string
+}
+
+const stateDir = process.env['STATE_DIR'] ?? (await mkdtemp(join(tmpdir(), 'bench-campaign-')))
+const provider = await startBatchProvider()
+const quit = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => quit.abort())
+const server = await startServer({
+  port: 0,
+  stateDir,
+  env: {
+    RATE_LIMIT_PER_MINUTE: '0',
+    EMAIL_PROVIDER: 'resend',
+    EMAIL_API_BASE: provider.url,
+    EMAIL_API_KEY: 're_bench',
+  },
+  program: 'scripts/bench/worker.ts',
+  signal: quit.signal,
+})
+const client = createClient(server.url, server.rootToken)
+const made = (path: string, body: unknown) => client.post<{ id: string }>(path, body)
+
+/** Of all processes of the runtime that work on this state, in megabytes. */
+function residentMegabytes(): number {
+  const rows = execFileSync('ps', ['-eo', 'rss=,comm=,args=', '-ww'], { encoding: 'utf8' }).split('\n')
+  const kilobytes = rows
+    .filter((row) => /workerd/.test(row.split(/\s+/).slice(0, 4).join(' ')))
+    .map((row) => Number(row.trim().split(/\s+/)[0]))
+  return Math.max(0, ...kilobytes) / 1024
+}
+
+async function seed(people: number): Promise<Record<string, string>> {
+  const { id: organization_id } = await made('/v1/organizations', { name: `Bench ${people}` })
+  const { id: event_id } = await made('/v1/events', { organization_id, name: 'Bench' })
+  const { id: edition_id } = await made('/v1/editions', { organization_id, event_id, name: 'Bench' })
+  for (let from = 0; from < people; from += peopleACall) {
+    const count = Math.min(peopleACall, people - from)
+    await client.post('/floor/segments/people', { organization_id, from, count })
+  }
+  const { id: segment_id } = await made('/v1/segments', {
+    organization_id,
+    name: 'Everyone',
+    communication_type: 'transactional',
+    communication_channel: 'email',
+    expression: 'user.is_active',
+  })
+  const { id: email_message_id } = await made('/v1/email-messages', {
+    organization_id,
+    edition_id,
+    title: 'News',
+    subject: { en: 'News for {{ customer.first_name }}' },
+    type: 'campaign',
+  })
+  const text =
+    '<p>Hello {{ customer.first_name }}, see <a href="https://example.com/a">the programme</a>, <a href="https://example.com/b">the map</a> and <a href="https://example.com/c">the prices</a>.</p>'
+  await client.patch(`/v1/email-messages/${email_message_id}`, {
+    blocks: [{ type: 'rich_text', data: { text: { en: text } } }],
+  })
+  return { organization_id, edition_id, segment_id, email_message_id }
+}
+
+async function run(people: number): Promise<number> {
+  const fields = await seed(people)
+  const { id } = await made('/v1/campaigns', { ...fields, name: 'News', channel: 'email' })
+  const [before, callsBefore] = [provider.counts.size, provider.calls()]
+  const started = performance.now()
+  await client.post(`/v1/campaigns/${id}/send-now`, {})
+  let campaign: Campaign
+  let peak = 0
+  let sendingAfter = 0
+  do {
+    await wait(250)
+    peak = Math.max(peak, residentMegabytes())
+    campaign = await client.get<Campaign>(`/v1/campaigns/${id}`)
+    if (campaign.status === 'sending' && !sendingAfter) sendingAfter = performance.now() - started
+  } while (['calculating', 'sending'].includes(campaign.status) && performance.now() - started < 900_000)
+  const seconds = (performance.now() - started) / 1000
+  const reached = provider.counts.size - before
+  const twice = [...provider.counts.values()].filter((times) => times > 1).length
+  if (campaign.status !== 'sent' || reached !== people || twice > 0)
+    throw new Error(`${campaign.status} (${campaign.error_message}): ${reached} of ${people} reached, ${twice} twice`)
+  const rate = people / seconds
+  console.log(
+    `${String(people).padStart(7)} recipients: ${seconds.toFixed(1)} s, ${Math.round(rate)} a second, the first after ${(sendingAfter / 1000).toFixed(1)} s, ${provider.calls() - callsBefore} calls, peak ${Math.round(peak)} MB`,
+  )
+  console.log(
+    `         goals: ${goals.aSecond} a second ${rate >= goals.aSecond ? 'met' : 'MISSED'}, under ${goals.megabytes} MB ${peak < goals.megabytes ? 'met' : 'MISSED'}`,
+  )
+  return rate
+}
+
+try {
+  const rates: number[] = []
+  for (const size of sizes) rates.push(await run(size))
+  const [small = 0, large = 0] = rates
+  if (rates.length > 1)
+    console.log(`         ten times as many: ${(small / large).toFixed(2)} times as long a recipient`)
+} finally {
+  await server.stop()
+  await provider.stop()
+  if (!process.env['STATE_DIR']) await rm(stateDir, { recursive: true, force: true, maxRetries: 5 })
+}
