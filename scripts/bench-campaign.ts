@@ -39,13 +39,18 @@ const server = await startServer({
 const client = createClient(server.url, server.rootToken)
 const made = (path: string, body: unknown) => client.post<{ id: string }>(path, body)
 
-/** Of all processes of the runtime that work on this state, in megabytes. */
+/** Of the runtime that serves this state, in megabytes: the largest below our own process. */
 function residentMegabytes(): number {
-  const rows = execFileSync('ps', ['-eo', 'rss=,comm=,args=', '-ww'], { encoding: 'utf8' }).split('\n')
-  const kilobytes = rows
-    .filter((row) => /workerd/.test(row.split(/\s+/).slice(0, 4).join(' ')))
-    .map((row) => Number(row.trim().split(/\s+/)[0]))
-  return Math.max(0, ...kilobytes) / 1024
+  const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,rss=,comm='], { encoding: 'utf8' })
+    .split('\n')
+    .map((row) => row.trim().split(/\s+/))
+  const ours = new Set([String(process.pid)])
+  for (let size = 0; size !== ours.size;) {
+    size = ours.size
+    for (const [pid = '', parent = ''] of rows) if (ours.has(parent)) ours.add(pid)
+  }
+  const sizes = rows.filter(([pid = '', , , name = '']) => ours.has(pid) && name.includes('workerd'))
+  return Math.max(0, ...sizes.map(([, , kilobytes]) => Number(kilobytes))) / 1024
 }
 
 async function seed(people: number): Promise<Record<string, string>> {
@@ -85,6 +90,7 @@ async function run(people: number): Promise<number> {
   const started = performance.now()
   await client.post(`/v1/campaigns/${id}/send-now`, {})
   let campaign: Campaign
+  const atRest = residentMegabytes()
   let peak = 0
   let sendingAfter = 0
   do {
@@ -100,7 +106,7 @@ async function run(people: number): Promise<number> {
     throw new Error(`${campaign.status} (${campaign.error_message}): ${reached} of ${people} reached, ${twice} twice`)
   const rate = people / seconds
   console.log(
-    `${String(people).padStart(7)} recipients: ${seconds.toFixed(1)} s, ${Math.round(rate)} a second, the first after ${(sendingAfter / 1000).toFixed(1)} s, ${provider.calls() - callsBefore} calls, peak ${Math.round(peak)} MB`,
+    `${String(people).padStart(7)} recipients: ${seconds.toFixed(1)} s, ${Math.round(rate)} a second, the first after ${(sendingAfter / 1000).toFixed(1)} s, ${provider.calls() - callsBefore} calls, ${Math.round(atRest)} MB at rest and ${Math.round(peak)} MB at most`,
   )
   console.log(
     `         goals: ${goals.aSecond} a second ${rate >= goals.aSecond ? 'met' : 'MISSED'}, under ${goals.megabytes} MB ${peak < goals.megabytes ? 'met' : 'MISSED'}`,

@@ -57,7 +57,7 @@ function writeNumber(value: number, into: number[]): void {
 function readNumber(bytes: Uint8Array, from: number): { value: number; next: number } | null {
   let value = 0
   let factor = 1
-  for (let at = from; at < bytes.length && at - from < 7; at++) {
+  for (let at = from; at < bytes.length && at - from < 8; at++) {
     const byte = bytes[at] ?? 0
     value += (byte % 128) * factor
     if (byte < 128) return Number.isSafeInteger(value) ? { value, next: at + 1 } : null

@@ -1,6 +1,6 @@
 import { type RecipientEvent, stamped, type Stamps } from '../domain/campaign-events.ts'
 import type { RecipientRow, Told } from '../domain/campaign-sender.ts'
-import type { Reason, RecipientState } from '../domain/campaign-sending.ts'
+import type { RecipientState } from '../domain/campaign-sending.ts'
 import type { Counters } from '../domain/campaigns.ts'
 import {
   type CampaignRecord,
@@ -77,26 +77,30 @@ export class Ledger {
 
   /** Adds people; of those who are known already nothing changes. Who has the address of another is skipped. */
   admit(people: readonly NewRecipient[]): void {
+    const rows = people.map((one) => [one.n, one.user_id, one.address, one.language, one.person, one.reason])
+    const columns = '(n, user_id, address, language, person, reason, state)'
+    const fields = [0, 1, 2, 3, 4].map((at) => `value ->> ${at}`).join(', ')
+    const data = JSON.stringify(rows)
+    const added = this.#sql
+      .exec<{ n: number; state: RecipientState }>(
+        `insert into recipients ${columns}
+         select ${fields}, value ->> 5, iif(value ->> 5 is null, 'pending', 'skipped') from json_each(?) where true
+         on conflict do nothing returning n, state`,
+        data,
+      )
+      .toArray()
+    const shared =
+      added.length === people.length
+        ? []
+        : this.#sql
+            .exec<{ n: number; state: RecipientState }>(
+              `insert into recipients ${columns} select ${fields}, 'duplicate_address', 'skipped' from json_each(?)
+               where value ->> 0 not in (select n from recipients) returning n, state`,
+              data,
+            )
+            .toArray()
     const counts = new Map<keyof Counters, number>()
-    for (const { n, user_id, address, language, person, reason } of people) {
-      const add = (state: RecipientState, why: Reason | null) =>
-        this.#sql.exec(
-          `insert into recipients (n, user_id, address, language, person, state, reason) values (?, ?, ?, ?, ?, ?, ?)
-           on conflict do nothing`,
-          n,
-          user_id,
-          address,
-          language,
-          person,
-          state,
-          why,
-        ).rowsWritten > 0
-      const isKnown = this.#sql.exec('select 1 from recipients where n = ?', n).toArray().length > 0
-      if (isKnown) continue
-      const isNew = add(reason ? 'skipped' : 'pending', reason)
-      if (!isNew) add('skipped', 'duplicate_address')
-      tally(counts, counted[reason || !isNew ? 'skipped' : 'pending'], 1)
-    }
+    for (const { state } of [...added, ...shared]) tally(counts, counted[state], 1)
     this.#count(counts)
   }
 

@@ -42,7 +42,7 @@ interface Made {
 }
 
 /** Every process of this machine that stems from ours and has the folder among its arguments. */
-function pidsAt(folder: string): number[] {
+export function pidsAt(folder: string): number[] {
   const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,args=', '-ww'], { encoding: 'utf8' })
     .split('\n')
     .flatMap((row) => {

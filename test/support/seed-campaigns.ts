@@ -34,6 +34,7 @@ export async function seedPeople(
   count: number,
   columns: (index: number) => Partial<typeof users.$inferSelect> = () => ({}),
 ): Promise<Crowd['people']> {
+  if (count === 0) return []
   const mark = next()
   const rows = Array.from({ length: count }, (_, index) => {
     const person = {

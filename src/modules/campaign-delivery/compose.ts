@@ -25,7 +25,7 @@ interface Links {
 async function linksOf({ config }: JobCtx, claim: Claim, n: number, content: Content): Promise<Links> {
   const address = async (kind: LinkKind, link = 0) => {
     const token = await mintLinkToken(config.linkSigningKey, { kind, campaign_id: claim.campaign_id, n, link })
-    return `${config.publicUrl}/t/${pathOf[kind]}/${token}`
+    return `${content.surroundings.public_url}/t/${pathOf[kind]}/${token}`
   }
   const isEmail = content.surroundings.channel === 'email'
   const [unsubscribe, pixel, ...clicks] = await Promise.all([
@@ -105,7 +105,7 @@ export const composeEmails = (job: JobCtx, claim: Claim, contents: Contents): Pr
         const headers = {
           'List-Unsubscribe': `<${links.unsubscribe}>`,
           'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-          'List-Id': `<${surroundings.edition_id.replace('_', '-').toLowerCase()}.${hostOf(job.config.publicUrl)}>`,
+          'List-Id': `<${surroundings.edition_id.replace('_', '-').toLowerCase()}.${hostOf(surroundings.public_url)}>`,
           'Feedback-ID': `${claim.campaign_id}:${surroundings.organization_id}:campaign:${surroundings.edition_id}`,
         }
         const to = { name: fullName(person) || null, address }

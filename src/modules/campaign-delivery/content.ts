@@ -14,6 +14,8 @@ import { type CampaignRow, readinessOf } from './campaign.ts'
 
 /** Names and senders that every message of a campaign shows. */
 export interface ContentSurroundings {
+  /** Where the links lead: a call that is repeated after a move still says the same. */
+  public_url: string
   organization_id: string
   edition_id: string
   segment: { edition_id: string | null; communication_type: 'marketing' | 'transactional' }
@@ -84,6 +86,7 @@ export async function drawContent(job: JobCtx, row: CampaignRow, content: number
   for (const { links } of templates.values())
     for (const url of links) if (!positions.has(url)) positions.set(url, positions.size)
   const surroundings: ContentSurroundings = {
+    public_url: job.config.publicUrl,
     organization_id: row.organization_id,
     edition_id: row.edition_id,
     segment: segment ?? { edition_id: null, communication_type: 'marketing' },

@@ -2,9 +2,10 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { campaigns } from '../../db/schema/campaigns.ts'
 import { updateVersion } from '../../db/write.ts'
+import { isRunning } from '../../domain/campaigns.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { CampaignDetailRow, LoadedCampaign } from './queries.ts'
-import { checkReady, checkTransition } from './refusals.ts'
+import { checkReady, checkTransition, invalidTransition } from './refusals.ts'
 
 /** A new run, which the campaign's object begins as soon as it hears of it. */
 function startRun(ctx: Ctx, campaign: LoadedCampaign, status: 'calculating' | 'sending'): Promise<CampaignDetailRow> {
@@ -33,6 +34,7 @@ export async function sendCampaignNow(ctx: Ctx, campaign: LoadedCampaign): Promi
 
 /** Goes on with what the campaign was started with, to those who have not got it for a reason that may pass. */
 export async function retryFailed(ctx: Ctx, campaign: LoadedCampaign): Promise<CampaignDetailRow> {
+  if (isRunning(campaign.status)) throw invalidTransition(campaign.status, 'retried')
   checkTransition(campaign, 'sending', 'retried')
   const count = campaign.run === 0 ? 0 : await ctx.senders.of(campaign.id).retryable()
   if (count === 0)

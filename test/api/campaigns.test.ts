@@ -1,0 +1,338 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { campaignLifecycle, type CampaignStatus, isRunning } from '../../src/domain/campaigns.ts'
+import { sweepCampaigns } from '../../src/modules/campaign-delivery/jobs.ts'
+import { get, patch, post, remove } from '../support/api.ts'
+import { alarm, realJob, rowOf, until } from '../support/campaigns.ts'
+import { type CampaignRow, type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+import { seedMessage } from '../support/seed-emails.ts'
+import { deafen, inBooks, seedRecipients } from '../support/seed-recipients.ts'
+import { seedSegment } from '../support/seed-segments.ts'
+import { db, write } from '../support/seed.ts'
+
+let crowd: Crowd
+beforeAll(async () => {
+  crowd = await seedCrowd(3)
+})
+
+const soon = () => new Date(Date.now() + 3_600_000).toISOString()
+
+/** A campaign in this status whose object knows it is there. */
+async function inStatus(status: CampaignStatus, columns: Partial<CampaignRow> = {}): Promise<string> {
+  const run = ['draft', 'scheduled'].includes(status) ? 0 : 1
+  const { campaign } = await seedReady(crowd, { status, run, scheduled_at: Date.now() + 86_400_000, ...columns })
+  if (run) {
+    if (status === 'sent') await seedRecipients(campaign.id, 3)
+    await inBooks(campaign.id, (ledger) =>
+      ledger.change({ run, status, projected: 1, step: status === 'calculating' ? 'content' : '' }),
+    )
+  }
+  return campaign.id
+}
+
+const verbs: Record<
+  string,
+  { call: (id: string) => ReturnType<typeof get>; allowed: Partial<Record<CampaignStatus, string>> }
+> = {
+  schedule: {
+    call: (id) => post(`/v1/campaigns/${id}/schedule`, { scheduled_at: soon() }),
+    allowed: { draft: 'scheduled', scheduled: 'scheduled', failed: 'scheduled' },
+  },
+  'send-now': {
+    call: (id) => post(`/v1/campaigns/${id}/send-now`, {}),
+    allowed: { draft: 'calculating', scheduled: 'calculating', failed: 'calculating' },
+  },
+  cancel: {
+    call: (id) => post(`/v1/campaigns/${id}/cancel`, {}),
+    allowed: { scheduled: 'cancelled', calculating: 'cancelled', sending: 'cancelled' },
+  },
+  'retry-failed': { call: (id) => post(`/v1/campaigns/${id}/retry-failed`, {}), allowed: { sent: 'sending' } },
+  patch: {
+    call: (id) => patch(`/v1/campaigns/${id}`, { name: 'Changed' }),
+    allowed: { draft: 'draft', scheduled: 'scheduled' },
+  },
+  delete: { call: (id) => remove(`/v1/campaigns/${id}`), allowed: { draft: '', failed: '', cancelled: '' } },
+}
+
+const table = Object.keys(verbs).flatMap((verb) => campaignLifecycle.states.map((status) => [verb, status] as const))
+
+describe('every verb in every status', () => {
+  it.each(table)('%s of a campaign that is %s', async (verb, status) => {
+    const known = verbs[verb]
+    const id = await inStatus(status)
+    const before = await rowOf(id)
+    const reply = await known?.call(id)
+    const to = known?.allowed[status]
+    if (to !== undefined) {
+      expect([reply?.status, reply?.body?.status ?? '']).toEqual([to === '' ? 204 : 200, to])
+      return
+    }
+    // Nobody failed there: what may be retried has nothing to retry.
+    const isEmpty = verb === 'retry-failed' && status === 'failed'
+    expect([reply?.status, reply?.body?.code]).toEqual([409, isEmpty ? 'nothing_to_retry' : 'invalid_transition'])
+    expect(reply?.body.current_status).toBe(status)
+    if (!isEmpty) expect(reply?.body.allowed_transitions).toEqual(campaignLifecycle.targetsOf(status))
+    const after = await rowOf(id)
+    if (!isRunning(status)) expect(after).toEqual(before)
+  })
+})
+
+describe('createCampaign', () => {
+  const body = async (fields: object = {}) => ({
+    organization_id: crowd.organization,
+    edition_id: crowd.edition,
+    segment_id: (await seedSegment(crowd)).id,
+    name: 'News',
+    channel: 'sms',
+    ...fields,
+  })
+
+  it('makes a draft, with texts in by language and out in the default one', async () => {
+    const reply = await post(
+      '/v1/campaigns',
+      await body({ sms_body: { da: 'Hej ł', en: 'Hello {{ customer.first_name }}' } }),
+    )
+    expect(reply.status).toBe(201)
+    expect(reply.headers.get('location')).toBe(`/v1/campaigns/${reply.body.id}`)
+    expect(reply.body).toMatchObject({
+      status: 'draft',
+      scheduled_at: null,
+      sms_body: 'Hello {{ customer.first_name }}',
+      sms_body_translations: { da: 'Hej ł', en: 'Hello {{ customer.first_name }}' },
+      sms_sizes: { da: { encoding: 'UCS-2' }, en: { encoding: 'GSM-7', parts: 1 } },
+      total_recipients: 0,
+      error_message: '',
+    })
+  })
+
+  it('refuses texts that are no templates', async () => {
+    const reply = await post(
+      '/v1/campaigns',
+      await body({ sms_body: { en: 'Hello {{ customer.first_name', da: 'fine' } }),
+    )
+    expect([reply.status, reply.body.errors.map((one: { pointer: string }) => one.pointer)]).toEqual([
+      400,
+      ['#/sms_body/en'],
+    ])
+  })
+
+  it('tells all ids that lead nowhere', async () => {
+    const reply = await post('/v1/campaigns', await body({ segment_id: 'seg_none', email_message_id: 'eml_none' }))
+    expect(reply.body.errors).toMatchObject([
+      { pointer: '#/segment_id', code: 'does_not_exist' },
+      { pointer: '#/email_message_id', code: 'does_not_exist' },
+    ])
+  })
+})
+
+describe('updateCampaign', () => {
+  it('drops what the other channel would have sent', async () => {
+    const id = await inStatus('draft')
+    const sms = await patch(`/v1/campaigns/${id}`, { channel: 'sms', sms_body: { en: 'Hi' } })
+    expect(sms.body).toMatchObject({ channel: 'sms', email_message_id: null, sms_body: 'Hi' })
+    const email = await patch(`/v1/campaigns/${id}`, { channel: 'email' })
+    expect(email.body).toMatchObject({ channel: 'email', email_message_id: null, sms_body: '' })
+  })
+
+  it('keeps a scheduled campaign ready', async () => {
+    const id = await inStatus('scheduled')
+    const reply = await patch(`/v1/campaigns/${id}`, { email_message_id: null })
+    expect([reply.status, reply.body.code]).toEqual([409, 'campaign_not_ready'])
+  })
+})
+
+describe('sendCampaignNow', () => {
+  it('tells everything that is missing at once', async () => {
+    const email = await seedReady(crowd, {
+      email_message_id: await seedMessage(crowd, { type: 'other', blocks: '[]', subject: '{"da":"Hej"}' }),
+    })
+    const reply = await post(`/v1/campaigns/${email.campaign.id}/send-now`, {})
+    expect([reply.status, reply.body.code]).toEqual([409, 'campaign_not_ready'])
+    expect(reply.body.errors.map(({ code }: { code: string }) => code)).toEqual([
+      'wrong_type',
+      'no_blocks',
+      'missing_subject',
+    ])
+
+    const other = await seedCrowd(1, { sms_sender_name: 'Unset', is_archived: 1 })
+    const segment = await seedSegment(other, { communication_channel: 'email' })
+    const [sms] = await seedCampaigns(other, segment.id, 1, { channel: 'sms', sms_body: '{"da":"Hej"}' })
+    const refused = await post(`/v1/campaigns/${sms?.id}/send-now`, {})
+    expect(refused.body.errors.map(({ code }: { code: string }) => code)).toEqual([
+      'missing_text',
+      'sender_unset',
+      'channel_mismatch',
+      'edition_archived',
+    ])
+    const none = await seedReady(crowd, { email_message_id: null })
+    const missing = await post(`/v1/campaigns/${none.campaign.id}/schedule`, { scheduled_at: soon() })
+    expect(missing.body.errors).toMatchObject([{ code: 'required', pointer: '#/email_message_id' }])
+  })
+
+  it('fails when nobody can be reached, and says so', async () => {
+    const empty = await seedCrowd(0)
+    const { campaign } = await seedReady(empty)
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    expect(await until(campaign.id, ['failed', 'sent'])).toMatchObject({
+      status: 'failed',
+      error_message: 'Nobody in the segment can be reached.',
+      total_recipients: 0,
+    })
+  })
+})
+
+describe('scheduleCampaign', () => {
+  it('takes local time of the edition, and shows it so', async () => {
+    const id = await inStatus('draft')
+    const year = new Date().getUTCFullYear() + 1
+    const reply = await post(`/v1/campaigns/${id}/schedule`, { scheduled_at: `${year}-06-01T10:00:00` })
+    expect(reply.body).toMatchObject({ status: 'scheduled', scheduled_at: `${year}-06-01T10:00:00+02:00` })
+    expect((await rowOf(id)).scheduled_at).toBe(Date.UTC(year, 5, 1, 8))
+  })
+
+  it.each([
+    ['2020-01-01T10:00:00Z', 'scheduled_at_in_past'],
+    ['2040-01-01T10:00:00Z', 'scheduled_at_too_far'],
+    ['2027-03-28T02:30:00', 'nonexistent_local_time'],
+    ['soon', 'invalid_date'],
+  ])('refuses %s', async (scheduled_at, code) => {
+    const id = await inStatus('draft')
+    const reply = await post(`/v1/campaigns/${id}/schedule`, { scheduled_at })
+    expect([reply.status, reply.body.errors]).toMatchObject([400, [{ code, pointer: '#/scheduled_at' }]])
+  })
+
+  it('starts when its time has come, by the sweep or by the object, once', async () => {
+    const id = await inStatus('scheduled', { scheduled_at: Date.now() - 60_000 })
+    await sweepCampaigns(realJob())
+    await sweepCampaigns(realJob())
+    const row = await until(id, ['sent', 'failed'])
+    expect([row.status, row.run, row.sent_count]).toEqual(['sent', 1, 3])
+  })
+
+  it('fails what is more than six hours late', async () => {
+    const id = await inStatus('scheduled', { scheduled_at: Date.now() - 6 * 3_600_000 - 1000 })
+    await sweepCampaigns(realJob())
+    await alarm(id)
+    const row = await rowOf(id)
+    expect([row.status, row.run]).toEqual(['failed', 0])
+    expect(row.error_message).toMatch(/^missed_schedule/)
+  })
+})
+
+describe('deleteCampaign', () => {
+  it('keeps what was sent to anybody', async () => {
+    const id = await inStatus('cancelled')
+    await seedRecipients(id, 3, { status: 'cancelled', projected: 99 })
+    expect((await remove(`/v1/campaigns/${id}`)).status).toBe(409)
+  })
+
+  it('cascades to what was drawn for it', async () => {
+    const { campaign } = await seedReady(await seedCrowd(0))
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    await until(campaign.id, ['failed'])
+    const links = () =>
+      db().first(sql<{ n: number }>`select count(*) as n from campaign_links where campaign_id = ${campaign.id}`)
+    expect((await links())?.n).toBe(2)
+    expect((await remove(`/v1/campaigns/${campaign.id}`)).status).toBe(204)
+    expect((await links())?.n).toBe(0)
+  })
+})
+
+describe('listCampaigns', () => {
+  it('filters by each of its parameters', async () => {
+    const place = await seedCrowd(0)
+    const segment = await seedSegment(place)
+    await seedCampaigns(place, segment.id, 2, { name: 'Ægir', search: 'aegir', status: 'draft' })
+    await seedCampaigns(place, segment.id, 3, { channel: 'sms', status: 'failed' })
+    const count = async (query: string) =>
+      (await get(`/v1/campaigns?organization_id=${place.organization}${query}`)).body.count
+    expect(await count('')).toBe(5)
+    expect(await count('&channel=sms')).toBe(3)
+    expect(await count('&status=draft')).toBe(2)
+    expect(await count('&search=%C3%86GIR')).toBe(2)
+    expect(await count(`&edition_id=${place.edition}&channel=email`)).toBe(2)
+    expect((await get('/v1/campaigns?status=paused')).body.errors).toMatchObject([
+      { code: 'invalid_choice', attr: 'status' },
+    ])
+  })
+})
+
+describe('listCampaignRecipients', () => {
+  it('filters by state and reason', async () => {
+    const id = await inStatus('sent')
+    const list = (query = '') => get(`/v1/campaigns/${id}/recipients${query}`)
+    expect((await list()).body.count).toBe(3)
+    expect((await list('?state=sent')).body.results).toMatchObject([{ state: 'sent', reason: null, attempts: 1 }])
+    expect((await list('?state=failed&reason=unreachable')).body.results).toMatchObject([
+      { state: 'failed', reason: 'unreachable', error_code: 'http_503' },
+    ])
+    expect((await list('?reason=unknown')).body.count).toBe(0)
+    expect((await list('?state=cancelled')).body.count).toBe(0)
+  })
+
+  it('shows those whom a cancelled campaign left as cancelled', async () => {
+    const id = await inStatus('cancelled')
+    await seedRecipients(id, 3, { status: 'cancelled', projected: 99 })
+    const { body } = await get(`/v1/campaigns/${id}/recipients?state=cancelled`)
+    expect(body.results).toMatchObject([{ state: 'cancelled' }])
+    expect((await get(`/v1/campaigns/${id}/recipients?state=pending`)).body.count).toBe(0)
+  })
+
+  it('tells of those whom nobody tried why', async () => {
+    const place = await seedCrowd(3)
+    const [first, second] = place.people
+    await write(
+      sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+        values (${place.organization}, 'email', ${first?.email ?? ''}, 'hard_bounce', 1)`,
+      sql`update users set is_active = 0 where id = ${second?.id ?? ''}`,
+    )
+    const { campaign } = await seedReady(place)
+    await write(sql`update segments set expression = 'user.has_email' where id = ${campaign.segment_id}`)
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    expect(await until(campaign.id, ['sent', 'failed'])).toMatchObject({
+      status: 'sent',
+      total_recipients: 1,
+      skipped_count: 2,
+    })
+    const { body } = await get(`/v1/campaigns/${campaign.id}/recipients?state=skipped&ordering=address`)
+    expect(body.results.map(({ id, reason }: { id: string; reason: string }) => [id, reason])).toEqual([
+      [first?.id, 'bounced'],
+      [second?.id, 'inactive'],
+    ])
+  })
+})
+
+describe('cancelCampaign', () => {
+  it('of a run that its object has not heard of keeps it from starting', async () => {
+    const { campaign } = await seedReady(crowd, { status: 'calculating', run: 1 })
+    const reply = await post(`/v1/campaigns/${campaign.id}/cancel`, {})
+    expect([reply.status, reply.body.status]).toEqual([200, 'cancelled'])
+    await sweepCampaigns(realJob())
+    await alarm(campaign.id)
+    expect(await rowOf(campaign.id)).toMatchObject({ status: 'cancelled', total_recipients: 0 })
+  })
+
+  it('comes too late for what has been sent, whatever the row shows', async () => {
+    const id = await inStatus('sending')
+    await inBooks(id, (ledger) => ledger.change({ status: 'sent' }))
+    const reply = await post(`/v1/campaigns/${id}/cancel`, {})
+    expect([reply.status, reply.body.code, reply.body.current_status]).toEqual([409, 'invalid_transition', 'sent'])
+  })
+})
+
+describe('the projection', () => {
+  it('of an earlier run or an earlier moment changes nothing', async () => {
+    const { project } = await import('../../src/modules/campaign-delivery/index.ts')
+    const { campaign } = await seedReady(crowd, { status: 'sending', run: 2, revision: 10 })
+    await deafen(campaign.id)
+    const before = await rowOf(campaign.id)
+    const snapshot = await inBooks(campaign.id, (ledger) => ledger.record())
+    if (!snapshot) throw new Error('no record')
+    const base = { ...snapshot, campaign_id: campaign.id, status: 'sent' as const }
+    await project(realJob(), { ...base, run: 1, revision: 99 })
+    await project(realJob(), { ...base, run: 2, revision: 10 })
+    expect(await rowOf(campaign.id)).toEqual(before)
+    await project(realJob(), { ...base, run: 2, revision: 11 })
+    expect((await rowOf(campaign.id)).status).toBe('sent')
+  })
+})

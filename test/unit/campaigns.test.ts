@@ -1,0 +1,278 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  isMachine,
+  readReference,
+  recipientEvent,
+  referenceOf,
+  stamped,
+  type Stamps,
+} from '../../src/domain/campaign-events.ts'
+import { chunkSizeOf, verdictOf } from '../../src/domain/campaign-sending.ts'
+import { linkKinds, mintLinkToken, readLinkToken } from '../../src/domain/campaign-tokens.ts'
+import { inZone, noCounters, ratesOf, scheduleOf } from '../../src/domain/campaigns.ts'
+import { newId } from '../../src/domain/ids.ts'
+import type { SendFailure, SendResult } from '../../src/domain/messaging.ts'
+import { smsSize, trackableSms } from '../../src/domain/sms.ts'
+
+const copenhagen = 'Europe/Copenhagen'
+
+describe('the time of a campaign', () => {
+  const now = Date.parse('2026-02-01T00:00:00Z')
+  const iso = (text: string, zone = copenhagen) => {
+    const at = scheduleOf(text, zone, now)
+    return typeof at === 'number' ? new Date(at).toISOString() : at
+  }
+
+  it('without an offset is what the clocks of the edition show', () => {
+    expect(iso('2026-06-01T10:00:00')).toBe('2026-06-01T08:00:00.000Z')
+    expect(iso('2026-12-01T10:00')).toBe('2026-12-01T09:00:00.000Z')
+    expect(iso('2026-06-01T10:00:00', 'Asia/Kolkata')).toBe('2026-06-01T04:30:00.000Z')
+    expect(iso('2026-06-01T10:00:00', 'UTC')).toBe('2026-06-01T10:00:00.000Z')
+  })
+
+  it('with an offset is that instant', () => {
+    expect(iso('2026-06-01T10:00:00+05:00')).toBe('2026-06-01T05:00:00.000Z')
+    expect(iso('2026-06-01T10:00:00.900Z')).toBe('2026-06-01T10:00:00.000Z')
+  })
+
+  it('is none where the clocks skip it', () => {
+    expect(iso('2026-03-29T02:00:00')).toBe('nonexistent_local_time')
+    expect(iso('2026-03-29T02:59:59')).toBe('nonexistent_local_time')
+    expect(iso('2026-03-29T01:59:59')).toBe('2026-03-29T00:59:59.000Z')
+    expect(iso('2026-03-29T03:00:00')).toBe('2026-03-29T01:00:00.000Z')
+    expect(iso('2026-03-08T02:30:00', 'America/New_York')).toBe('nonexistent_local_time')
+  })
+
+  it('is the first of the two where the clocks show it twice', () => {
+    expect(iso('2026-10-25T02:30:00')).toBe('2026-10-25T00:30:00.000Z')
+    expect(iso('2026-10-25T02:30:00+01:00')).toBe('2026-10-25T01:30:00.000Z')
+    expect(iso('2026-04-05T01:45:00', 'Australia/Lord_Howe')).toBe('2026-04-04T14:45:00.000Z')
+  })
+
+  it.each([
+    ['2026-02-30T10:00:00', 'invalid_date'],
+    ['2026-06-01T24:00:00', 'invalid_date'],
+    ['2026-06-01', 'invalid_date'],
+    ['tomorrow', 'invalid_date'],
+    ['2026-06-01T10:00:00+99:00', 'invalid_date'],
+    ['2026-01-31T10:00:00', 'scheduled_at_in_past'],
+    ['2026-02-01T01:00:00', 'scheduled_at_in_past'],
+    ['2027-02-03T01:00:00', 'scheduled_at_too_far'],
+  ])('is refused: %s', (text, fault) => expect(iso(text)).toBe(fault))
+
+  it('goes out with the offset of its day', () => {
+    expect(inZone(Date.parse('2026-06-01T08:00:00Z'), copenhagen)).toBe('2026-06-01T10:00:00+02:00')
+    expect(inZone(Date.parse('2026-12-01T09:00:00Z'), copenhagen)).toBe('2026-12-01T10:00:00+01:00')
+    expect(inZone(Date.parse('2026-06-01T10:00:00Z'), 'UTC')).toBe('2026-06-01T10:00:00+00:00')
+  })
+
+  it('comes back as it was given, on every hour of two years', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 365 * 24 * 4 }),
+        fc.constantFrom(copenhagen, 'America/New_York'),
+        (quarter, zone) => {
+          const at = now + quarter * 900_000
+          expect(scheduleOf(inZone(at, zone), zone, now)).toBe(at)
+          // Without the offset it is the same instant, or the first of two.
+          const local = scheduleOf(inZone(at, zone).slice(0, 19), zone, now)
+          expect([at, at - 3_600_000]).toContain(local)
+        },
+      ),
+      { numRuns: 200 },
+    )
+  })
+})
+
+describe('links', () => {
+  const secret = 'a key'
+  const campaign_id = newId('campaign', 1_768_467_600_000, Math.random)
+  const target = fc.record({
+    kind: fc.constantFrom(...linkKinds),
+    n: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
+    link: fc.nat(5000),
+  })
+
+  it('say what they were made of', async () => {
+    await fc.assert(
+      fc.asyncProperty(target, async (one) => {
+        const token = await mintLinkToken(secret, { ...one, campaign_id })
+        expect(await readLinkToken(secret, one.kind, token)).toEqual({ ...one, campaign_id })
+        for (const kind of linkKinds) if (kind !== one.kind) expect(await readLinkToken(secret, kind, token)).toBeNull()
+        expect(await readLinkToken('another key', one.kind, token)).toBeNull()
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('mean nothing once a single character is another', async () => {
+    const token = await mintLinkToken(secret, { kind: 'click', campaign_id, n: 7, link: 3 })
+    expect(token.length).toBeLessThan(48)
+    for (let at = 0; at < token.length; at++)
+      for (const letter of 'Ab9-_') {
+        if (token[at] === letter) continue
+        const forged = token.slice(0, at) + letter + token.slice(at + 1)
+        expect([forged, await readLinkToken(secret, 'click', forged)]).toEqual([forged, null])
+      }
+    for (const text of ['', 'x', token.slice(1), `${token}A`, `${token}==`, '../../etc'])
+      expect(await readLinkToken(secret, 'click', text)).toBeNull()
+  })
+})
+
+describe('events of messages', () => {
+  const clean: Stamps & { sent_at: number } = {
+    sent_at: 0,
+    delivered_at: null,
+    opened_at: null,
+    machine_opened_at: null,
+    clicked_at: null,
+    bounced_at: null,
+    complained_at: null,
+    unsubscribed_at: null,
+  }
+  const event = fc.record({
+    n: fc.constant(1),
+    type: fc.constantFrom(
+      ...([
+        'accepted',
+        'delivered',
+        'opened',
+        'machine_opened',
+        'clicked',
+        'bounced',
+        'complained',
+        'unsubscribed',
+      ] as const),
+    ),
+    at: fc.integer({ min: 1, max: 10_000 }),
+    is_visit: fc.boolean(),
+  })
+
+  it('give the same stamps in any order and any number of times', () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 8 }), fc.nat(), (events, seed) => {
+        const play = (list: typeof events) =>
+          list.reduce((row, one) => ({ ...row, ...stamped(row, one) }), { ...clean })
+        const shuffled = events
+          .map((one, index) => ({ one, key: ((index + 1) * (seed + 7919)) % 1009 }))
+          .toSorted((a, b) => a.key - b.key)
+          .map(({ one }) => one)
+        expect(play([...shuffled, ...events])).toEqual(play(events))
+      }),
+    )
+  })
+
+  it('take a visit that is too soon for a machine', () => {
+    const row = { ...clean, sent_at: 5000 }
+    expect(stamped(row, { n: 1, type: 'clicked', at: 6000, is_visit: true })).toEqual({
+      machine_opened_at: 6000,
+      delivered_at: 6000,
+    })
+    expect(stamped(row, { n: 1, type: 'clicked', at: 7000, is_visit: true })).toMatchObject({ clicked_at: 7000 })
+  })
+
+  it.each([
+    ['GET', 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)', false],
+    ['GET', 'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)', false],
+    ['HEAD', 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)', true],
+    ['GET', 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)', true],
+    ['GET', 'facebookexternalhit/1.1', true],
+    ['GET', 'curl/8.5.0', true],
+    ['GET', null, true],
+  ])('know machines: %s %s is one: %s', (method, agent, is) => expect(isMachine(method, agent)).toBe(is))
+
+  it('are told by references that providers take', () => {
+    const id = newId('campaign', 1, Math.random)
+    expect(referenceOf(id, 12)).toMatch(/^[\w-]+$/)
+    expect(readReference(referenceOf(id, 12))).toEqual({ campaign_id: id, n: 12 })
+    for (const text of [null, '', 'tem_1', 'cmp_', `${id}-`, `${id}-x`]) expect(readReference(text)).toBeNull()
+  })
+
+  it('count what failed after all as bounced, and what is late as nothing', () => {
+    const told = {
+      id: 'e',
+      reference: null,
+      providerId: 'p',
+      address: null,
+      at: 5,
+      bounce: null,
+      url: null,
+      detail: '',
+    }
+    expect(recipientEvent(3, { ...told, type: 'failed' })).toMatchObject({ n: 3, type: 'bounced' })
+    expect(recipientEvent(3, { ...told, type: 'deferred' })).toBeNull()
+  })
+})
+
+describe('what becomes of a message', () => {
+  const result = (kind: SendFailure, retryAfterMs: number | null = null): SendResult => ({
+    ok: false,
+    kind,
+    code: 'c',
+    detail: 'd',
+    retryAfterMs,
+  })
+  const hour = 3_600_000
+  const attempt = { now: hour, is_repeat: false, tries: 0, first_tried_at: hour, deduplicates: true }
+  const later = { ...attempt, now: 25 * hour, first_tried_at: 0 }
+
+  it.each([
+    ['permanent', attempt, { to: 'failed', reason: 'rejected' }],
+    ['permanent', { ...attempt, is_repeat: true }, { to: 'failed', reason: 'unknown' }],
+    ['transient', attempt, { to: 'again', exact: true }],
+    ['transient', { ...attempt, deduplicates: false }, { to: 'again', exact: false }],
+    ['transient', { ...attempt, deduplicates: false, tries: 7 }, { to: 'failed', reason: 'unreachable' }],
+    ['transient', { ...later, is_repeat: true }, { to: 'failed', reason: 'unknown' }],
+    ['rate_limited', attempt, { to: 'again', exact: false }],
+    ['rate_limited', { ...attempt, is_repeat: true }, { to: 'again', exact: true }],
+    ['rate_limited', later, { to: 'failed', reason: 'rate_limited' }],
+    ['unknown', attempt, { to: 'again', exact: true }],
+    ['unknown', { ...attempt, deduplicates: false }, { to: 'failed', reason: 'unknown' }],
+    ['unknown', later, { to: 'failed', reason: 'unknown' }],
+    ['configuration', attempt, { to: 'halted' }],
+  ] as const)('after %s', (kind, at, verdict) => expect(verdictOf(result(kind), at)).toMatchObject(verdict))
+
+  it('waits as long as the provider asks', () => {
+    expect(verdictOf(result('rate_limited', 42_000), attempt)).toMatchObject({ at: attempt.now + 42_000 })
+    expect(verdictOf(result('transient', 900_000), attempt)).toMatchObject({ at: attempt.now + 900_000 })
+  })
+
+  it('goes in chunks that whole calls fill', () => {
+    expect([100, 500, 50, 30, 10, 1].map(chunkSizeOf)).toEqual([100, 100, 50, 30, 20, 20])
+  })
+})
+
+describe('rates', () => {
+  it('have four decimals, and are 0 of nothing', () => {
+    expect(ratesOf(noCounters)).toEqual({ delivery_rate: 0, open_rate: 0, click_rate: 0, unsubscribe_rate: 0 })
+    expect(ratesOf({ ...noCounters, sent: 7, delivered: 3, opened: 1, clicked: 2, unsubscribed: 3 })).toEqual({
+      delivery_rate: 0.4286,
+      open_rate: 0.3333,
+      click_rate: 0.6667,
+      unsubscribe_rate: 1,
+    })
+  })
+})
+
+describe('SMS', () => {
+  it('count what they take on the air', () => {
+    expect(smsSize('a'.repeat(160))).toEqual({ encoding: 'GSM-7', characters: 160, parts: 1 })
+    expect(smsSize('å'.repeat(161))).toMatchObject({ encoding: 'GSM-7', parts: 2 })
+    expect(smsSize('ł'.repeat(70))).toMatchObject({ encoding: 'UCS-2', parts: 1 })
+    expect(smsSize('ł'.repeat(71))).toMatchObject({ encoding: 'UCS-2', parts: 2 })
+  })
+
+  it('have counted links and a way out', () => {
+    const { text, links } = trackableSms(
+      'See https://a.example/x, https://b.example. {{ customer.first_name }} https://a.example/x',
+      'da',
+    )
+    expect(links).toEqual(['https://a.example/x', 'https://b.example'])
+    expect(text).toBe(
+      'See {{ tracking.links[0] }}, {{ tracking.links[1] }}. {{ customer.first_name }} {{ tracking.links[0] }}\nAfmeld: {{ links.unsubscribe }}',
+    )
+    expect(trackableSms('https://a.example/{{ customer.first_name }}', 'en').links).toEqual([])
+    expect(trackableSms('Out: {{ links.unsubscribe }}', 'en').text).toBe('Out: {{ links.unsubscribe }}')
+  })
+})
