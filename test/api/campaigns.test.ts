@@ -212,9 +212,8 @@ describe('scheduleCampaign', () => {
   it('fails what is more than six hours late', async () => {
     const id = await inStatus('scheduled', { scheduled_at: Date.now() - 6 * 3_600_000 - 1000 })
     await sweepCampaigns(realJob())
-    await alarm(id)
-    const row = await rowOf(id)
-    expect([row.status, row.run]).toEqual(['failed', 0])
+    const row = await until(id, ['failed'])
+    expect(row.run).toBe(0)
     expect(row.error_message).toMatch(/^missed_schedule/)
   })
 })
