@@ -11,7 +11,7 @@ import { referenceOf } from '../../src/domain/campaign-events.ts'
 import { fromBase64, toBase64, utf8 } from '../../src/domain/encoding.ts'
 import { applyEvents } from '../../src/modules/tracking/jobs.ts'
 import { get, post } from '../support/api.ts'
-import { type Captured, capturedOf, realJob, statsOf, until } from '../support/campaigns.ts'
+import { alarm, type Captured, capturedOf, realJob, statsOf, until } from '../support/campaigns.ts'
 import { type Crowd, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
 import { seedEndpoint } from '../support/seed-webhooks.ts'
 import { db, freshId, write } from '../support/seed.ts'
@@ -337,7 +337,7 @@ describe('receipts of campaigns', () => {
       db().all(sql<{ user_id: string; is_opened: number }>`select user_id, opened_at is not null as is_opened
         from campaign_receipts where campaign_id = ${id} and received_at is not null order by user_id`)
     for (let turn = 0; turn < 20 && (await rows()).filter(({ is_opened }) => is_opened).length === 0; turn++)
-      await until(id, ['never']).catch(() => undefined)
+      await alarm(id)
     expect((await rows()).map(({ user_id }) => user_id)).toEqual(crowd.people.map((one) => one.id).toSorted())
     expect((await rows()).filter(({ is_opened }) => is_opened).length).toBe(1)
   })

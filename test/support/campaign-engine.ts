@@ -42,6 +42,8 @@ const failure = (kind: Exclude<SendResult, { ok: true }>['kind'], retryAfterMs: 
 
 /** A provider that counts who really got something. */
 export class Provider {
+  /** The most messages of a call. */
+  batch = 10
   /** How often each recipient, by number, was reached. */
   readonly reached = new Map<number, number>()
   readonly #keys = new Map<string, { digest: string; results: SendResult[] }>()
@@ -58,7 +60,7 @@ export class Provider {
   get gateway(): EmailGateway {
     return {
       name: 'test',
-      batch: 10,
+      batch: this.batch,
       deduplicates: this.deduplicates,
       bulk: true,
       reportsDelivery: true,
@@ -133,6 +135,10 @@ export class Engine {
   faultEvery = 0
   #random: () => number
   alarmAt: number | null = null
+  /** What the object's database and D1 were asked, and what crossed the wire. */
+  cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = []
+  readonly meter = newMeter()
+  requests = 0
   rung = 0
 
   constructor(campaignId: string, provider: Provider, storage: Storage, now: number, random: () => number) {
@@ -140,8 +146,13 @@ export class Engine {
     this.provider = provider
     this.now = now
     this.#random = random
+    const exec = (query: string, ...values: SqlStorageValue[]) => {
+      const cursor = storage.sql.exec(query, ...values)
+      this.cursors.push(cursor)
+      return cursor
+    }
     this.storage = {
-      sql: storage.sql,
+      sql: { exec } as unknown as SqlStorage,
       transactionSync: (block) => storage.transactionSync(block),
       setAlarm: async (at) => void (this.alarmAt = Number(at)),
       deleteAlarm: async () => void (this.alarmAt = null),
@@ -170,7 +181,7 @@ export class Engine {
       },
     }
     const parts = {
-      db: new Database(client, newMeter()),
+      db: new Database(client, this.meter),
       now: () => this.now,
       newId: (kind: IdKind) => newId(kind, this.now, this.#random),
     }
@@ -191,6 +202,7 @@ export class Engine {
       get:
         (_, name) =>
         async (...given: unknown[]) => {
+          this.requests++
           if (this.#fails()) throw new Dies('the object was not reached')
           // What crosses the wire is copied.
           const result: unknown = await (this.#desk as unknown as Record<string, (...all: unknown[]) => unknown>)[

@@ -1,0 +1,157 @@
+import { env } from 'cloudflare:workers'
+import { evictDurableObject } from 'cloudflare:test'
+import { describe, expect, it } from 'vitest'
+import { get, post } from '../support/api.ts'
+import { type Conduct, type Engine, startRow, withEngine } from '../support/campaign-engine.ts'
+import { alarm, capturedOf, consume, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
+import { seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+
+const stubOf = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
+
+/** A clock by which every shift is over as soon as it has begun. */
+function shortShift(): () => number {
+  let asked = 0
+  return () => Date.now() + (asked++ === 0 ? 0 : 25_000)
+}
+
+describe('the object of a campaign', () => {
+  it('goes on where it was when it is evicted in the middle', async () => {
+    const crowd = await seedCrowd(1000)
+    const { campaign } = await seedReady(crowd)
+    const { id } = campaign
+    await post(`/v1/campaigns/${id}/send-now`, {})
+    for (let turn = 0; turn < 50 && (await stubOf(id).snapshot())?.status !== 'sending'; turn++) await alarm(id)
+    await consume(id, realJob({ now: shortShift() }))
+    const before = await stubOf(id).snapshot()
+    expect(before?.sent).toBeGreaterThan(0)
+    expect(before?.sent).toBeLessThan(1000)
+    await evictDurableObject(stubOf(id))
+    expect(await stubOf(id).snapshot()).toMatchObject({ sent: before?.sent, total: 1000, status: 'sending' })
+    const row = await until(id, ['sent', 'failed'])
+    expect(row).toMatchObject({ status: 'sent', sent_count: 1000, failed_count: 0 })
+    const references = (await capturedOf(id)).map(({ reference }) => reference)
+    expect([references.length, new Set(references).size]).toEqual([1000, 1000])
+  })
+
+  it('of 10,000 counts exactly, at few rows and few calls a recipient', async () => {
+    const people = 10_000
+    const crowd = await seedCrowd(people)
+    const { campaign } = await seedReady(crowd)
+    await startRow(campaign.id, Date.now())
+    await withEngine(campaign.id, { deduplicates: true }, async (engine) => {
+      engine.provider.batch = 100
+      engine.evict()
+      await engine.wake()
+      for (let turn = 0; turn < 20 && (await rowOf(campaign.id)).status !== 'sent'; turn++) {
+        await engine.alarm()
+        await engine.consume(1)
+        engine.now += 3000
+      }
+      expect(await rowOf(campaign.id)).toMatchObject({
+        status: 'sent',
+        total_recipients: people,
+        sent_count: people,
+        failed_count: 0,
+        user_count: people,
+      })
+      expect([engine.provider.reached.size, engine.provider.calls]).toEqual([people, people / 100])
+      const ofObject = engine.cursors.reduce((sum, cursor) => sum + cursor.rowsWritten, 0) / people
+      const ofD1 = engine.meter.rows_written / people
+      expect([ofObject < 3, ofD1 < 3]).toEqual([true, true])
+      expect(ofObject + ofD1).toBeLessThanOrEqual(6)
+      expect(engine.requests / people).toBeLessThan(0.02)
+    })
+  })
+})
+
+/** A campaign to 40 people whose calls end like this, one after another. */
+async function play(script: Conduct[], deduplicates: boolean, work: (engine: Engine, id: string) => Promise<void>) {
+  const crowd = await seedCrowd(40)
+  const { campaign } = await seedReady(crowd)
+  await startRow(campaign.id, Date.now())
+  await withEngine(campaign.id, { deduplicates }, async (engine) => {
+    await engine.wake()
+    await engine.alarm()
+    engine.provider.script = [...script]
+    await engine.consume(1)
+    await work(engine, campaign.id)
+  })
+}
+
+describe('faults of the provider', () => {
+  it('of its configuration stop the campaign, and what is left can be retried', async () => {
+    await play(['ok', 'wrong key'], false, async (engine, id) => {
+      await engine.alarm()
+      const row = await rowOf(id)
+      expect(row.status).toBe('failed')
+      expect(row.error_message).toBe('test_configuration: as the test wants it')
+      expect(row.sent_count).toBe(engine.provider.reached.size)
+      expect(await engine.desk.retryable()).toBe(40 - row.sent_count)
+    })
+  })
+
+  it('of its rate make the whole campaign wait as long as it asks', async () => {
+    await play(['rate limited', 'rate limited', 'rate limited', 'rate limited'], true, async (engine) => {
+      const calls = engine.provider.calls
+      engine.now += 29_000
+      await engine.consume(1)
+      expect(engine.provider.calls).toBe(calls)
+      engine.now += 2000
+      await engine.consume(1)
+      expect(engine.provider.calls).toBeGreaterThan(calls)
+    })
+  })
+
+  it('after which nobody can tell end as unknown, and are not sent again, with a provider that knows no keys', async () => {
+    await play(['taken, and no answer'], false, async (engine, id) => {
+      await engine.alarm()
+      const { sent, failed } = (await engine.desk.snapshot()) ?? { sent: 0, failed: 0 }
+      expect([sent, failed]).toEqual([30, 10])
+      expect(await engine.desk.retryable()).toBe(0)
+      const { rows } = await engine.desk.recipients({ state: 'failed', sort: [], size: 100, skipped: 0, after: null })
+      expect(new Set(rows.map(({ reason }) => reason))).toEqual(new Set(['unknown']))
+      // An event proves that one of them has it after all.
+      await engine.desk.apply([{ n: rows[0]?.n ?? 0, type: 'delivered', at: engine.now }])
+      expect(await engine.desk.snapshot()).toMatchObject({ sent: 31, failed: 9, delivered: 1 })
+      expect([...engine.provider.reached.values()].every((times) => times === 1)).toBe(true)
+      expect((await rowOf(id)).status).toBe('sent')
+    })
+  })
+
+  it('that pass are tried again until nobody is left', async () => {
+    await play(
+      ['refused for now', 'no answer', 'taken, and refused for now', 'dies after'],
+      true,
+      async (engine, id) => {
+        for (let turn = 0; turn < 12; turn++) {
+          engine.now += 65_000
+          await engine.alarm()
+          await engine.consume(1)
+        }
+        engine.now += 5000
+        await engine.alarm()
+        expect(await rowOf(id)).toMatchObject({ status: 'sent', sent_count: 40, failed_count: 0 })
+        expect([...engine.provider.reached.values()].every((times) => times === 1)).toBe(true)
+      },
+    )
+  })
+})
+
+describe('cancelling in the middle', () => {
+  it('takes effect within the chunk that is out, and the numbers stay true', async () => {
+    const crowd = await seedCrowd(600)
+    const { campaign } = await seedReady(crowd)
+    const { id } = campaign
+    await post(`/v1/campaigns/${id}/send-now`, {})
+    for (let turn = 0; turn < 50 && (await stubOf(id).snapshot())?.status !== 'sending'; turn++) await alarm(id)
+    await consume(id, realJob({ now: shortShift() }))
+    const reply = await post(`/v1/campaigns/${id}/cancel`, {})
+    expect([reply.status, reply.body.status]).toEqual([200, 'cancelled'])
+    await consume(id)
+    const sent = (await capturedOf(id)).length
+    expect(sent).toBeGreaterThan(0)
+    expect(sent).toBeLessThan(600)
+    expect(await statsOf(id)).toMatchObject({ total_recipients: 600, sent, failed: 0 })
+    expect((await get(`/v1/campaigns/${id}/recipients?state=cancelled&page_size=1`)).body.count).toBe(600 - sent)
+  })
+})
