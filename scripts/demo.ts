@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from './support/client.ts'
+import { runCampaign } from './support/demo-campaign.ts'
 import { account, type Home, importOrders } from './support/demo-import.ts'
 import { findOrders, followCustomer } from './support/demo-tour.ts'
 import { followWebhooks } from './support/demo-webhooks.ts'
@@ -68,6 +69,8 @@ async function main(url: string, rootToken: string, receiver: Receiver): Promise
   await followCustomer(manager, home, order, tell)
   title('Webhooks: signed, retried, recovered')
   await followWebhooks(admin, receiver, home, orders.slice(0, 10), tell)
+  title('A campaign to those who came back')
+  await runCampaign(manager, url, home, tell)
 }
 
 // Retries after a second each, so that nobody has to wait for hours to see them.
