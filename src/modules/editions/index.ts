@@ -1,1 +1,2 @@
+export { openEditions } from './open.ts'
 export { type EditionSummaryRow, editionSummaryColumns, presentEditionSummary } from './summary.ts'

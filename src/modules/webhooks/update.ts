@@ -4,6 +4,7 @@ import { webhookEndpoints } from '../../db/schema/webhooks.ts'
 import { updateVersion } from '../../db/write.ts'
 import { mayAt, rolesAt } from '../../domain/access.ts'
 import { doesNotExist, fieldError, permissionDenied } from '../../domain/errors.ts'
+import { openEditions } from '../editions/index.ts'
 import { keepers, type UpdateWebhookInput } from './endpoint-contract.ts'
 import { type EndpointRow, type LoadedEndpoint, placeOf } from './queries.ts'
 import { failOpenDeliveries } from './record.ts'
@@ -55,6 +56,7 @@ export async function updateEndpoint(
     modified_at: now,
   }
   return commit(ctx, { ...endpoint, ...changes, version: endpoint.version + 1 }, [
+    ...openEditions(endpoint.edition_id, edition_id),
     ...updateVersion(webhookEndpoints, endpoint, changes),
     ...(is_active === false ? [failOpenDeliveries([endpoint.id], now)] : []),
   ])
