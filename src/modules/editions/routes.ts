@@ -2,6 +2,7 @@ import { mount, mountList } from '../../http/mount.ts'
 import { createRouter } from '../../http/router.ts'
 import * as contract from './contract.ts'
 import { createEdition } from './create.ts'
+import * as duplicateContract from './duplicate-contract.ts'
 import { duplicateEdition } from './duplicate.ts'
 import { getEditionHealthcheck } from './health-contract.ts'
 import { examineEdition } from './health.ts'
@@ -45,7 +46,7 @@ mount(editions, contract.updateEdition, {
   present: presentEdition,
 })
 
-mount(editions, contract.duplicateEdition, {
+mount(editions, duplicateContract.duplicateEdition, {
   load: (ctx, { id }) => findEdition(ctx, id),
   handle: (ctx, { loaded, body }) => duplicateEdition(ctx, loaded, body),
   present: presentEdition,
