@@ -11,7 +11,7 @@ export const isLostRace = (error: unknown): boolean => messageOf(error).includes
 
 /** The code that a condition aborted the batch with, or null. */
 export const raisedRefusal = (error: unknown): string | null =>
-  /bad JSON path: '(\w+)'/.exec(messageOf(error))?.[1] ?? null
+  /(?:bad JSON path: |JSON path error near )'(\w+)'/.exec(messageOf(error))?.[1] ?? null
 
 /** The index of a violated uniqueness as SQLite names it, such as `editions.organization_id, editions.slug`, or null. */
 export const violatedUnique = (error: unknown): string | null =>
