@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
+import { openJob } from './entry/job.ts'
 import { openRequest } from './entry/request.ts'
 import { notFound } from './domain/errors.ts'
 import { docsPage, docsScript } from './http/docs.ts'
@@ -18,6 +19,7 @@ import { dataImports } from './modules/data-imports/routes.ts'
 import { editions } from './modules/editions/routes.ts'
 import { orders } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
+import { outbox } from './modules/outbox/routes.ts'
 import { purchases } from './modules/purchases/routes.ts'
 import { users } from './modules/users/routes.ts'
 import { webhooks } from './modules/webhooks/routes.ts'
@@ -66,6 +68,11 @@ app.get('/openapi.json', (c) => {
 })
 app.get('/docs', () => docsPage())
 app.get('/docs/scalar.js', (c) => docsScript(c.env.ASSETS, c.req.url))
+
+app.route(
+  '/',
+  outbox((c) => openJob(c.env)),
+)
 
 app.use('/v1/*', async (c, next) => {
   c.set('afterCommit', [])

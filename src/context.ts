@@ -2,6 +2,9 @@ import type { Database, Statement } from './db/database.ts'
 import type { IdempotencyKey, IdempotencyStore } from './db/idempotency.ts'
 import type { Caller } from './domain/access.ts'
 import type { IdKind } from './domain/ids.ts'
+import type { Mailbox } from './domain/mailbox.ts'
+import type { EmailGateway } from './gateways/email/email.ts'
+import type { SmsGateway } from './gateways/sms/sms.ts'
 import type { WebhookPost } from './gateways/webhook-post/webhook-post.ts'
 
 export type { IdempotencyKey }
@@ -15,6 +18,8 @@ export interface Config {
   publicUrl: string
   /** Signs the links of mails. */
   linkSigningKey: string
+  /** Sends what has no sender of its own. */
+  emailFrom: Mailbox
   email: Provider
   sms: Provider
   webhooks: {
@@ -55,6 +60,8 @@ export interface JobCtx {
   newId: (kind: IdKind) => string
   doorbell: Doorbell
   webhookPost: WebhookPost
+  email: EmailGateway
+  sms: SmsGateway
 }
 
 /** What every verb receives. Time, ids and randomness come from here and from nowhere else. */

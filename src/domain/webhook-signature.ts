@@ -14,7 +14,7 @@ function keyOf(secret: string): Promise<CryptoKey> {
   const known = imported.get(secret)
   if (known) return known
   const bytes = fromBase64(secret.slice(secretPrefix.length))
-  const key = crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+  const key = crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify'])
   if (imported.size >= keysKept) imported.clear()
   imported.set(secret, key)
   return key
@@ -51,4 +51,28 @@ export async function signedHeaders(
       'webhook-signature': [primary, ...old].join(' '),
     },
   }
+}
+
+const windowSeconds = 300
+
+/** Whether one of the signatures of a post to us is the secret's, and it was made within five minutes of now. */
+export async function isSigned(
+  secret: string,
+  said: { id: string; timestamp: string; signature: string },
+  body: string,
+  now: number,
+): Promise<boolean> {
+  if (!secret.startsWith(secretPrefix) || !/^\d{1,12}$/.test(said.timestamp)) return false
+  if (Math.abs(now / 1000 - Number(said.timestamp)) > windowSeconds) return false
+  try {
+    const key = await keyOf(secret)
+    for (const part of said.signature.split(' ')) {
+      const [version, mac = ''] = part.split(',')
+      const content = utf8(`${said.id}.${said.timestamp}.${body}`)
+      if (version === 'v1' && (await crypto.subtle.verify('HMAC', key, fromBase64(mac), content))) return true
+    }
+  } catch {
+    // No base64: neither secret nor signature.
+  }
+  return false
 }

@@ -2,6 +2,7 @@ import type { JobCtx } from '../context.ts'
 import { forgetExpiredKeys } from '../db/idempotency.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
+import { sweepCaptured } from '../modules/outbox/jobs.ts'
 import { sweepDeliveries } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
 
@@ -11,6 +12,7 @@ type Sweep = (job: JobCtx) => Promise<unknown>
 const sweeps: Record<string, Sweep> = {
   'forget-expired-keys': ({ db, now }) => forgetExpiredKeys(db, now()),
   'webhook-deliveries': sweepDeliveries,
+  'captured-messages': sweepCaptured,
 }
 
 export async function scheduled(controller: ScheduledController, env: Bindings): Promise<void> {
