@@ -46,7 +46,7 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   listWebhookDeliveries: { queries: 4, rows_read: 10, rows_written: 0 },
   getWebhookDelivery: { queries: 2, rows_read: 10, rows_written: 0 },
   retryWebhookDelivery: { queries: 4, rows_read: 13, rows_written: 4 },
-  importExternalOrders: { queries: 18, rows_read: 34, rows_written: 38 },
+  importExternalOrders: { queries: 18, rows_read: 34, rows_written: 40 },
 }
 
 /**
