@@ -17,6 +17,7 @@ import { unrouted } from './http/unrouted.ts'
 import { auth } from './modules/auth/routes.ts'
 import { dataImports } from './modules/data-imports/routes.ts'
 import { editions } from './modules/editions/routes.ts'
+import { emailMessages } from './modules/email-messages/routes.ts'
 import { orders } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
 import { outbox } from './modules/outbox/routes.ts'
@@ -34,6 +35,7 @@ export const routers: readonly Router[] = [
   purchases,
   users,
   dataImports,
+  emailMessages,
   webhooks,
 ]
 

@@ -12,6 +12,9 @@ export const errorStatus = {
   delivery_already_succeeded: 409,
   delivery_in_progress: 409,
   edition_archived: 409,
+  email_message_in_use: 409,
+  email_message_locked: 409,
+  email_message_not_template: 409,
   endpoint_inactive: 409,
   idempotency_in_progress: 409,
   invalid_transition: 409,
@@ -35,6 +38,9 @@ export interface FieldError {
   detail: string
   attr: string | null
   pointer: string | null
+  /** Where in the text of the field, for templates; both from 1. */
+  line?: number
+  column?: number
 }
 
 export class AppError extends Error {

@@ -26,6 +26,8 @@ export const FieldProblem = z
       .string()
       .nullable()
       .openapi({ description: 'JSON pointer into the body; null for parameters.', example: '#/name' }),
+    line: z.int().optional().openapi({ description: 'Of a template, from 1.', example: 1 }),
+    column: z.int().optional().openapi({ description: 'Of a template, from 1.', example: 12 }),
   })
   .openapi('FieldProblem')
 

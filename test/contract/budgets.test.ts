@@ -25,12 +25,21 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   createEvent: { queries: 3, rows_read: 5, rows_written: 3 },
   listEditions: { queries: 3, rows_read: 19, rows_written: 0 },
   createEdition: { queries: 4, rows_read: 7, rows_written: 3 },
-  getEditionMeta: { queries: 2, rows_read: 43, rows_written: 0 },
+  getEditionMeta: { queries: 2, rows_read: 61, rows_written: 0 },
   getEdition: { queries: 2, rows_read: 8, rows_written: 0 },
-  updateEdition: { queries: 6, rows_read: 14, rows_written: 1 },
+  updateEdition: { queries: 8, rows_read: 14, rows_written: 7 },
   listOrders: { queries: 3, rows_read: 14, rows_written: 0 },
   getOrder: { queries: 3, rows_read: 21, rows_written: 0 },
   getPurchase: { queries: 2, rows_read: 12, rows_written: 0 },
+  listEmailMessages: { queries: 3, rows_read: 12, rows_written: 0 },
+  createEmailMessage: { queries: 3, rows_read: 6, rows_written: 4 },
+  getEmailMessage: { queries: 2, rows_read: 8, rows_written: 0 },
+  updateEmailMessage: { queries: 4, rows_read: 9, rows_written: 2 },
+  deleteEmailMessage: { queries: 5, rows_read: 21, rows_written: 1 },
+  adoptEmailMessage: { queries: 8, rows_read: 12, rows_written: 7 },
+  duplicateEmailMessage: { queries: 5, rows_read: 12, rows_written: 4 },
+  previewEmailMessage: { queries: 2, rows_read: 8, rows_written: 0 },
+  listTemplateVariables: { queries: 1, rows_read: 4, rows_written: 0 },
   listUsers: { queries: 3, rows_read: 18, rows_written: 0 },
   getUser: { queries: 2, rows_read: 12, rows_written: 0 },
   updateUser: { queries: 5, rows_read: 12, rows_written: 5 },
@@ -62,6 +71,8 @@ const growth: Record<string, Record<string, number>> = {
   // Few rows: the endpoints of an organisation.
   listWebhooks: { '': 3, created: 3, modified: 3, name: 3 },
   listWebhookDeliveries: { modified: 3, name: 3 },
+  // Few rows: the messages of an edition.
+  listEmailMessages: { modified: 3, title: 3 },
   // An edition's customers are counted through user_editions.
   listUsers: { '': 2, email: 2, phone_number: 2, date_joined: 2, last_seen: 2 },
 }

@@ -1,1 +1,2 @@
 export { type EditionSummaryRow, editionSummaryColumns, presentEditionSummary } from './summary.ts'
+export { type EditionHome, reachedEdition, triggerStatements, useEmail } from './emails.ts'

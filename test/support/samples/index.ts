@@ -1,6 +1,7 @@
 import { authSamples } from './auth.ts'
 import { commerceSamples } from './commerce.ts'
 import { editionSamples } from './editions.ts'
+import { emailSamples } from './emails.ts'
 import { organizationSamples } from './organizations.ts'
 import type { SampleOf } from './sample.ts'
 import { webhookSamples } from './webhooks.ts'
@@ -15,5 +16,6 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...organizationSamples,
   ...editionSamples,
   ...commerceSamples,
+  ...emailSamples,
   ...webhookSamples,
 }

@@ -1,0 +1,112 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import type { Statement } from '../../db/database.ts'
+import { emailMessages } from '../../db/schema/email-messages.ts'
+import { insert, insertAll } from '../../db/write.ts'
+import { mayAt } from '../../domain/access.ts'
+import { titleOfCopy, triggerOf } from '../../domain/email-messages.ts'
+import { AppError, doesNotExist, fieldError, invalid, permissionDenied } from '../../domain/errors.ts'
+import { type EditionHome, reachedEdition, useEmail } from '../editions/index.ts'
+import { type AdoptEmailMessageInput, type DuplicateEmailMessageInput, writers } from './message-contract.ts'
+import { archived, detailOf, homeOf } from './create.ts'
+import type { MessageDetailRow, MessageRow } from './queries.ts'
+
+interface Target {
+  organization_id: string
+  edition_id: string | null
+}
+
+type Source = Pick<MessageRow, 'title' | 'subject' | 'type' | 'template' | 'blocks'>
+
+/** A row like another's in a new home: unlocked, and of the scope that the home makes it. */
+function copyOf(ctx: Pick<Ctx, 'newId' | 'now'>, source: Source, target: Target, title: string): MessageRow {
+  const now = ctx.now()
+  return {
+    id: ctx.newId('email_message'),
+    ...target,
+    title,
+    subject: source.subject,
+    type: source.type,
+    scope: target.edition_id === null ? 'template' : 'edition',
+    template: source.template,
+    is_locked: 0,
+    blocks: source.blocks,
+    version: 1,
+    created_at: now,
+    modified_at: now,
+  }
+}
+
+/** The edition that a body names, where the caller may write messages in it. */
+async function targetEdition(ctx: Ctx, id: string, organizationId: string | null): Promise<EditionHome> {
+  const edition = await reachedEdition(ctx, id)
+  if (!edition || (organizationId !== null && edition.organization_id !== organizationId))
+    throw doesNotExist('edition_id')
+  if (!mayAt(ctx.caller, writers, { organization_id: edition.organization_id, editions: [id] }))
+    throw permissionDenied(writers)
+  if (edition.is_archived === 1) throw archived()
+  return edition
+}
+
+/** An edition's own copy of a template; what the edition sends for the like is this message from now on. */
+export async function adoptMessage(
+  ctx: Ctx,
+  source: MessageDetailRow,
+  input: AdoptEmailMessageInput,
+): Promise<MessageDetailRow> {
+  const edition = await targetEdition(ctx, input.edition_id, source.organization_id)
+  if (source.edition_id !== null)
+    throw new AppError('email_message_not_template', 'Only templates are adopted. Duplicate messages of an edition.')
+  const target = { organization_id: edition.organization_id, edition_id: edition.edition_id }
+  const home = await homeOf(ctx, target.organization_id, target.edition_id)
+  const row = copyOf(ctx, source, target, input.title ?? source.title)
+  const kind = triggerOf(row.type)
+  return commit(ctx, detailOf(row, home), [
+    insert(emailMessages, row),
+    ...(kind === null ? [] : useEmail(ctx, edition, kind, row.id)),
+  ])
+}
+
+async function duplicateTarget(ctx: Ctx, source: MessageDetailRow, input: DuplicateEmailMessageInput): Promise<Target> {
+  const { edition_id = null, organization_id = source.organization_id } = input
+  if (source.organization_id !== null && organization_id !== source.organization_id)
+    throw doesNotExist('organization_id')
+  if (edition_id !== null) {
+    const edition = await targetEdition(ctx, edition_id, organization_id)
+    return { organization_id: edition.organization_id, edition_id }
+  }
+  if (organization_id === null)
+    throw invalid(fieldError(['organization_id'], 'required', "Whose copy of the platform's message it is."))
+  if (!mayAt(ctx.caller, writers, { organization_id, editions: 'any' })) throw doesNotExist('organization_id')
+  if (!mayAt(ctx.caller, writers, { organization_id, editions: [] })) throw permissionDenied(writers)
+  return { organization_id, edition_id: null }
+}
+
+export async function duplicateMessage(
+  ctx: Ctx,
+  source: MessageDetailRow,
+  input: DuplicateEmailMessageInput,
+): Promise<MessageDetailRow> {
+  const target = await duplicateTarget(ctx, source, input)
+  const home = await homeOf(ctx, target.organization_id, target.edition_id)
+  const row = copyOf(ctx, source, target, input.title ?? titleOfCopy(source.title))
+  return commit(ctx, detailOf(row, home), [insert(emailMessages, row)])
+}
+
+/**
+ * Copies of all messages of an edition for another one of the same organisation: statements for the transaction that
+ * makes it, and the new id of each old one.
+ */
+export async function copiesOf(
+  ctx: Pick<Ctx, 'db' | 'newId' | 'now'>,
+  editionId: string,
+  target: { organization_id: string; edition_id: string },
+): Promise<{ statements: Statement[]; ids: ReadonlyMap<string, string> }> {
+  const sources = await ctx.db.all(
+    sql<MessageRow>`select * from email_messages where edition_id = ${editionId} order by created_at, id`,
+  )
+  const rows = sources.map((source) => copyOf(ctx, source, target, source.title))
+  const ids = new Map(sources.map((source, index) => [source.id, rows[index]?.id ?? '']))
+  return { statements: insertAll(emailMessages, rows), ids }
+}
