@@ -11,6 +11,13 @@ const worker = cloudflareTest(async () => ({
       ENVIRONMENT: 'test',
       ALLOW_INSECURE_WEBHOOKS: '',
     },
+    // Nobody hears what rings for calculations and messages: tests make them at the moment of their choice.
+    queueProducers: {
+      WEBHOOKS: 'webhooks',
+      WEBHOOKS_SLOW: 'webhooks-slow',
+      SEGMENTS: 'segments-unheard',
+      EMAILS: 'emails-unheard',
+    },
     ratelimits: { RATE_LIMITER: { namespace_id: '1001', simple: { limit: 1_000_000, period: 60 } } },
   },
 }))

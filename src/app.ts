@@ -22,6 +22,7 @@ import { orders } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
 import { outbox } from './modules/outbox/routes.ts'
 import { purchases } from './modules/purchases/routes.ts'
+import { segments } from './modules/segments/routes.ts'
 import { users } from './modules/users/routes.ts'
 import { webhooks } from './modules/webhooks/routes.ts'
 
@@ -35,6 +36,7 @@ export const routers: readonly Router[] = [
   purchases,
   users,
   dataImports,
+  segments,
   emailMessages,
   webhooks,
 ]

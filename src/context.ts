@@ -41,14 +41,43 @@ export interface Provider {
   webhookSecret: string
 }
 
-/** Which endpoints have something due. Fast and slow receivers have queues of their own. */
-export interface DoorbellMessage {
+/** An endpoint has something due. */
+export interface DeliverMessage {
   type: 'webhook.deliver'
   endpoint_id: string
 }
 
+/** A segment's calculation of this number has been begun. */
+export interface CalculateMessage {
+  type: 'segment.calculate'
+  segment_id: string
+  epoch: number
+}
+
+/** Transactional messages are due. */
+export interface EmailSendMessage {
+  type: 'email.send'
+}
+
+/**
+ * What each queue carries. Messages only say where to look: the tables are the truth, and sweeps find what a lost
+ * message missed. Fast and slow receivers of webhooks have queues of their own.
+ */
+export interface QueueMessages {
+  webhooks: DeliverMessage
+  'webhooks-slow': DeliverMessage
+  segments: CalculateMessage
+  emails: EmailSendMessage
+}
+
+export type QueueName = keyof QueueMessages
+
 export interface Doorbell {
-  ring: (lane: 'fast' | 'slow', messages: readonly DoorbellMessage[], delaySeconds?: number) => Promise<void>
+  ring: <Name extends QueueName>(
+    queue: Name,
+    messages: readonly QueueMessages[Name][],
+    delaySeconds?: number,
+  ) => Promise<void>
 }
 
 /** What background work receives, and every verb too. */

@@ -19,6 +19,10 @@ export const errorStatus = {
   idempotency_in_progress: 409,
   invalid_transition: 409,
   last_admin: 409,
+  segment_calculating: 409,
+  segment_in_use: 409,
+  segment_not_ready: 409,
+  segment_not_stuck: 409,
   write_conflict: 409,
   precondition_failed: 412,
   body_too_large: 413,
@@ -38,9 +42,11 @@ export interface FieldError {
   detail: string
   attr: string | null
   pointer: string | null
-  /** Where in the text of the field, for templates; both from 1. */
+  /** Where in the text of an expression or a template, from 1; `start` and `end` count characters from 0. */
   line?: number
   column?: number
+  start?: number
+  end?: number
 }
 
 export class AppError extends Error {

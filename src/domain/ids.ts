@@ -25,6 +25,7 @@ export const idPrefixes = {
   purchase: 'pur',
   request: 'req',
   segment: 'seg',
+  segment_export: 'sxp',
   transaction: 'trx',
   transactional_email: 'tem',
   trigger: 'trg',

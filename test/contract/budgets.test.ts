@@ -55,7 +55,18 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   listWebhookDeliveries: { queries: 4, rows_read: 10, rows_written: 0 },
   getWebhookDelivery: { queries: 2, rows_read: 10, rows_written: 0 },
   retryWebhookDelivery: { queries: 4, rows_read: 13, rows_written: 4 },
-  importExternalOrders: { queries: 18, rows_read: 34, rows_written: 40 },
+  listSegments: { queries: 0, rows_read: 0, rows_written: 0 },
+  createSegment: { queries: 0, rows_read: 0, rows_written: 0 },
+  getSegment: { queries: 0, rows_read: 0, rows_written: 0 },
+  updateSegment: { queries: 0, rows_read: 0, rows_written: 0 },
+  deleteSegment: { queries: 0, rows_read: 0, rows_written: 0 },
+  recalculateSegment: { queries: 0, rows_read: 0, rows_written: 0 },
+  resetSegmentToDraft: { queries: 0, rows_read: 0, rows_written: 0 },
+  exportSegmentUsers: { queries: 0, rows_read: 0, rows_written: 0 },
+  getCelContext: { queries: 0, rows_read: 0, rows_written: 0 },
+  validateCel: { queries: 0, rows_read: 0, rows_written: 0 },
+  explainSegment: { queries: 0, rows_read: 0, rows_written: 0 },
+  importExternalOrders: { queries: 18, rows_read: 34, rows_written: 41 },
 }
 
 /**
@@ -71,6 +82,8 @@ const growth: Record<string, Record<string, number>> = {
   // Few rows: the endpoints of an organisation.
   listWebhooks: { '': 3, created: 3, modified: 3, name: 3 },
   listWebhookDeliveries: { modified: 3, name: 3 },
+  // Few rows: the segments of an organisation.
+  listSegments: { modified: 3, name: 3, user_count: 3, calculated_at: 3 },
   // Few rows: the messages of an edition.
   listEmailMessages: { modified: 3, title: 3 },
   // An edition's customers are counted through user_editions.
@@ -99,7 +112,7 @@ describe.each(implemented.map((operation) => [operation.id, operation] as const)
       expect([key, cost[key]]).toEqual([key, Math.min(cost[key], budget?.[key] ?? 0)])
   })
 
-  it.runIf(operation.method === 'get')('reads in a handful of statements', () => {
+  it.runIf(operation.method === 'get' && operation.file === null)('reads in a handful of statements', () => {
     const parent = lists.includes(operation) && operation.path.includes('{') ? 1 : 0
     expect(budgets[id]?.queries).toBeLessThanOrEqual(3 + parent)
     expect(budgets[id]?.rows_written).toBe(0)

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { type SQL, sql } from 'drizzle-orm'
-import type { DoorbellMessage, JobCtx } from '../../src/context.ts'
+import type { DeliverMessage, JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { webhookEndpoints } from '../../src/db/schema/webhooks.ts'
 import { insert } from '../../src/db/write.ts'
@@ -50,8 +50,9 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
       webhooks: { ...testConfig.webhooks, schedule: options.schedule ?? standardSchedule },
     },
     doorbell: {
-      ring: async (lane, messages: readonly DoorbellMessage[], delay = 0) => {
-        rung.push(...messages.map(({ endpoint_id }) => ({ lane, endpoint_id, delay })))
+      ring: async (queue, messages, delay = 0) => {
+        const lane: Lane = queue === 'webhooks-slow' ? 'slow' : 'fast'
+        rung.push(...(messages as readonly DeliverMessage[]).map(({ endpoint_id }) => ({ lane, endpoint_id, delay })))
       },
     },
     webhookPost: {

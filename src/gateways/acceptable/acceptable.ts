@@ -1,14 +1,7 @@
 import { isAddress } from '../../domain/mailbox.ts'
-import type { SendFailure, SendResult } from '../../domain/messaging.ts'
+import { failure, type SendResult } from '../../domain/messaging.ts'
 import type { OutboundEmail } from '../email/email.ts'
 import type { OutboundSms } from '../sms/sms.ts'
-
-export const failure = (
-  kind: SendFailure,
-  code: string,
-  detail: string,
-  retryAfterMs: number | null = null,
-): SendResult => ({ ok: false, kind, code, detail, retryAfterMs })
 
 const endsLine = (text: string | null): boolean => text !== null && /[\r\n\0]/.test(text)
 /** Providers take these as tags and give them back. */

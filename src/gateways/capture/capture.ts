@@ -1,6 +1,6 @@
 import { formatMailbox } from '../../domain/mailbox.ts'
-import type { SendResult } from '../../domain/messaging.ts'
-import { failure, refusalOfEmail, refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
+import { failure, type SendResult } from '../../domain/messaging.ts'
+import { refusalOfEmail, refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
 import type { EmailGateway } from '../email/email.ts'
 import type { SmsGateway } from '../sms/sms.ts'
 import type { CapturedMessage, CaptureStore } from './capture-store.ts'

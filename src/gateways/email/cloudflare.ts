@@ -1,6 +1,6 @@
 import type { Mailbox } from '../../domain/mailbox.ts'
-import type { SendFailure, SendResult } from '../../domain/messaging.ts'
-import { failure, refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
+import { failure, type SendFailure, type SendResult } from '../../domain/messaging.ts'
+import { refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
 import { isRecord, textOf } from '../provider-api/post-json.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'
 

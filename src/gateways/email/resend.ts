@@ -1,7 +1,7 @@
 import { formatMailbox } from '../../domain/mailbox.ts'
-import type { SendFailure, SendResult } from '../../domain/messaging.ts'
+import { failure, type SendFailure, type SendResult } from '../../domain/messaging.ts'
 import { retryAfterMs } from '../../domain/webhooks.ts'
-import { failure, refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
+import { refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
 import { type Answer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'
 

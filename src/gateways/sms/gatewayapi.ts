@@ -1,6 +1,6 @@
-import type { SendFailure, SendResult } from '../../domain/messaging.ts'
+import { failure, type SendFailure, type SendResult } from '../../domain/messaging.ts'
 import { retryAfterMs } from '../../domain/webhooks.ts'
-import { failure, refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
+import { refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
 import { type Answer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
 import type { OutboundSms, SmsGateway } from './sms.ts'
 

@@ -1,2 +1,3 @@
+export { checkHome, checkMove } from './home.ts'
 export { type EditionSummaryRow, editionSummaryColumns, presentEditionSummary } from './summary.ts'
 export { type EditionHome, reachedEdition, triggerStatements, useEmail } from './emails.ts'

@@ -1,17 +1,12 @@
-import { type SQL, sql } from 'drizzle-orm'
-import type { DoorbellMessage, JobCtx } from '../../context.ts'
+import type { DeliverMessage, JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
-import { deadMessages } from '../../db/schema/webhooks.ts'
-import { insertAll } from '../../db/write.ts'
 import { breakerUntil, disableAfterMs } from '../../domain/webhooks.ts'
 import { attempt, type Outcome } from './attempt.ts'
 import { type Claim, claimsOf, claimStatement } from './claim.ts'
 import { type EndpointHealth, openBreaker, recordStatements, switchOff } from './record.ts'
-import { ring } from './ring.ts'
+import { type Lane, ring } from './ring.ts'
 
-export { sweepDeliveries } from './ring.ts'
-
-export type Lane = 'fast' | 'slow'
+export { type Lane, sweepDeliveries } from './ring.ts'
 
 /** A consumer works this long on what it finds before it leaves the rest to the next. */
 const shiftMs = 20_000
@@ -26,11 +21,11 @@ const gatherMs = 80
 /** Further ahead than this the sweep of each minute is near enough. */
 const ringAheadMs = 900_000
 
-export const isDoorbellMessage = (body: unknown): body is DoorbellMessage =>
+export const isDeliverMessage = (body: unknown): body is DeliverMessage =>
   typeof body === 'object' &&
   body !== null &&
-  (body as Partial<DoorbellMessage>).type === 'webhook.deliver' &&
-  typeof (body as Partial<DoorbellMessage>).endpoint_id === 'string'
+  (body as Partial<DeliverMessage>).type === 'webhook.deliver' &&
+  typeof (body as Partial<DeliverMessage>).endpoint_id === 'string'
 
 /**
  * Delivers what is due of these endpoints until nothing is. Each ending is recorded in the round trip that claims the
@@ -155,16 +150,4 @@ async function ringNext(job: JobCtx, outcomes: readonly Outcome[]): Promise<void
     rung.ids.add(claim.endpoint_id)
   }
   for (const { lane, seconds, ids } of rings.values()) await ring(job, lane, [...ids], seconds * 1000)
-}
-
-/** Keeps messages that nobody could take, for whoever looks for the fault; what they rang for is still in the table. */
-export async function recordDead(job: JobCtx, queue: string, bodies: readonly unknown[]): Promise<void> {
-  const rows = bodies.map((body) => ({
-    id: job.newId('dead_message'),
-    queue,
-    body: JSON.stringify(body) ?? 'undefined',
-    created_at: job.now(),
-  }))
-  const statements: SQL[] = insertAll(deadMessages, rows)
-  await job.db.batch([...statements, sql`select 1`])
 }

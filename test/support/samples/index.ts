@@ -4,6 +4,7 @@ import { editionSamples } from './editions.ts'
 import { emailSamples } from './emails.ts'
 import { organizationSamples } from './organizations.ts'
 import type { SampleOf } from './sample.ts'
+import { segmentSamples } from './segments.ts'
 import { webhookSamples } from './webhooks.ts'
 
 /**
@@ -16,6 +17,7 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...organizationSamples,
   ...editionSamples,
   ...commerceSamples,
+  ...segmentSamples,
   ...emailSamples,
   ...webhookSamples,
 }
