@@ -94,26 +94,35 @@ create table segments (
   -- Each calculation has a number; members of the one that is shown carry `members_epoch`, a running one writes `epoch`.
   epoch integer not null default 0,
   members_epoch integer not null default 0,
-  cursor_seq integer not null default 0,
-  last_seq integer not null default 0,
+  -- A calculation walks through the people in the order of their ids, up to the last that was there when it began.
+  cursor_id text not null default '',
+  last_id text not null default '',
+  walked_count integer not null default 0,
+  population_count integer not null default 0,
   user_count integer not null default 0,
   excluded text not null default '{}' check (json_valid(excluded)),
   calculated_at integer,
   calculation_started_at integer,
   heartbeat_at integer,
   error_message text not null default '',
+  -- Campaigns that were sent keep showing the segment they went to, so its row stays.
+  deleted_at integer,
   version integer not null default 1,
   created_at integer not null,
   modified_at integer not null
 ) strict;
 
-create index segments_by_created on segments (organization_id, created_at, seq);
+create index segments_by_created on segments (organization_id, created_at, seq) where deleted_at is null;
+create index segments_of_edition on segments (edition_id, created_at, seq)
+  where deleted_at is null and edition_id is not null;
 create index segments_calculating on segments (heartbeat_at) where status = 'calculating';
 
+-- Everyone whom the expression holds for; `excluded_for` says why one of them gets nothing.
 create table segment_members (
   segment_seq integer not null,
   epoch integer not null,
   user_seq integer not null,
+  excluded_for text,
   primary key (segment_seq, epoch, user_seq)
 ) strict, without rowid;
 

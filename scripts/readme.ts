@@ -1,9 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { operations } from '../src/app.ts'
 import { type Check, checks } from '../src/domain/edition-health/index.ts'
 import { type Operation, tags } from '../src/http/operation.ts'
 import { root } from './support/paths.ts'
+import { importWasm } from './support/wasm.ts'
+
+importWasm()
+const { operations } = await import('../src/app.ts')
 
 const file = join(root, 'README.md')
 

@@ -2,6 +2,9 @@ import type { Database, Statement } from './db/database.ts'
 import type { IdempotencyKey, IdempotencyStore } from './db/idempotency.ts'
 import type { Caller } from './domain/access.ts'
 import type { IdKind } from './domain/ids.ts'
+import type { Mailbox } from './domain/mailbox.ts'
+import type { EmailGateway } from './gateways/email/email.ts'
+import type { SmsGateway } from './gateways/sms/sms.ts'
 import type { WebhookPost } from './gateways/webhook-post/webhook-post.ts'
 
 export type { IdempotencyKey }
@@ -15,6 +18,8 @@ export interface Config {
   publicUrl: string
   /** Signs the links of mails. */
   linkSigningKey: string
+  /** Sends what has no sender of its own. */
+  emailFrom: Mailbox
   email: Provider
   sms: Provider
   webhooks: {
@@ -36,14 +41,43 @@ export interface Provider {
   webhookSecret: string
 }
 
-/** Which endpoints have something due. Fast and slow receivers have queues of their own. */
-export interface DoorbellMessage {
+/** An endpoint has something due. */
+export interface DeliverMessage {
   type: 'webhook.deliver'
   endpoint_id: string
 }
 
+/** A segment's calculation of this number has been begun. */
+export interface CalculateMessage {
+  type: 'segment.calculate'
+  segment_id: string
+  epoch: number
+}
+
+/** Transactional messages are due. */
+export interface EmailSendMessage {
+  type: 'email.send'
+}
+
+/**
+ * What each queue carries. Messages only say where to look: the tables are the truth, and sweeps find what a lost
+ * message missed. Fast and slow receivers of webhooks have queues of their own.
+ */
+export interface QueueMessages {
+  webhooks: DeliverMessage
+  'webhooks-slow': DeliverMessage
+  segments: CalculateMessage
+  emails: EmailSendMessage
+}
+
+export type QueueName = keyof QueueMessages
+
 export interface Doorbell {
-  ring: (lane: 'fast' | 'slow', messages: readonly DoorbellMessage[], delaySeconds?: number) => Promise<void>
+  ring: <Name extends QueueName>(
+    queue: Name,
+    messages: readonly QueueMessages[Name][],
+    delaySeconds?: number,
+  ) => Promise<void>
 }
 
 /** What background work receives, and every verb too. */
@@ -55,6 +89,8 @@ export interface JobCtx {
   newId: (kind: IdKind) => string
   doorbell: Doorbell
   webhookPost: WebhookPost
+  email: EmailGateway
+  sms: SmsGateway
 }
 
 /** What every verb receives. Time, ids and randomness come from here and from nowhere else. */

@@ -22,3 +22,7 @@ export const isTransient = (error: unknown): boolean =>
   /Network connection lost|storage caused object to be reset|reset because its code was updated|Cannot resolve D1 DB|Internal error while starting up|D1 DB is overloaded|exceeded timeout/i.test(
     messageOf(error),
   )
+
+/** True when it is the statement's own fault: the same one will fail again. */
+export const isStatementFailure = (error: unknown): boolean =>
+  /SQLITE_(ERROR|TOOBIG|RANGE|MISMATCH)\b/.test(messageOf(error))

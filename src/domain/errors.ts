@@ -13,10 +13,17 @@ export const errorStatus = {
   delivery_in_progress: 409,
   edition_archived: 409,
   edition_not_publishable: 409,
+  email_message_in_use: 409,
+  email_message_locked: 409,
+  email_message_not_template: 409,
   endpoint_inactive: 409,
   idempotency_in_progress: 409,
   invalid_transition: 409,
   last_admin: 409,
+  segment_calculating: 409,
+  segment_in_use: 409,
+  segment_not_ready: 409,
+  segment_not_stuck: 409,
   write_conflict: 409,
   precondition_failed: 412,
   body_too_large: 413,
@@ -36,6 +43,11 @@ export interface FieldError {
   detail: string
   attr: string | null
   pointer: string | null
+  /** Where in the text of an expression or a template, from 1; `start` and `end` count characters from 0. */
+  line?: number
+  column?: number
+  start?: number
+  end?: number
 }
 
 export class AppError extends Error {

@@ -235,6 +235,9 @@ describe('getEditionHealthcheck', () => {
     const elsewhere = await given()
     await write(insert(segments, aSegment(elsewhere.home, {})))
     expect(failed(await healthOf(elsewhere.edition.id))).toContain('consents.marketing')
+    const gone = await given()
+    await write(insert(segments, aSegment(gone.home, { deleted_at: 1 })))
+    expect(failed(await healthOf(gone.edition.id))).not.toContain('consents.marketing')
     // A consent of the organisation is asked for in all its editions.
     await write(
       insert(consents, aConsent(elsewhere.home, { type: 'marketing', edition_id: null, text: '{"da":"Ja"}' })),

@@ -13,6 +13,8 @@ const open: Readonly<Record<string, string>> = {
   removeOrganizationMember: 'Who may look at an edition is no part of it.',
   deleteWebhook: 'What hangs on an archived edition may be taken away.',
   rotateWebhookSecret: 'A secret that leaked does not wait.',
+  recalculateSegment: 'It counts people; the segment stays what it is.',
+  resetSegmentToDraft: 'A calculation that got stuck is ended.',
   testWebhook: 'It sends an example.',
   recoverWebhookDeliveries: 'It sends what had happened before.',
   retryWebhookDelivery: 'It sends what had happened before.',

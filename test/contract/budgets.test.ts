@@ -25,14 +25,23 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   createEvent: { queries: 3, rows_read: 5, rows_written: 3 },
   listEditions: { queries: 3, rows_read: 19, rows_written: 0 },
   createEdition: { queries: 4, rows_read: 7, rows_written: 3 },
-  getEditionMeta: { queries: 2, rows_read: 43, rows_written: 0 },
+  getEditionMeta: { queries: 2, rows_read: 61, rows_written: 0 },
   getEdition: { queries: 2, rows_read: 8, rows_written: 0 },
-  duplicateEdition: { queries: 25, rows_read: 130, rows_written: 52 },
-  getEditionHealthcheck: { queries: 8, rows_read: 32, rows_written: 0 },
-  updateEdition: { queries: 6, rows_read: 14, rows_written: 1 },
+  duplicateEdition: { queries: 25, rows_read: 130, rows_written: 55 },
+  getEditionHealthcheck: { queries: 8, rows_read: 39, rows_written: 0 },
+  updateEdition: { queries: 8, rows_read: 14, rows_written: 7 },
   listOrders: { queries: 3, rows_read: 14, rows_written: 0 },
   getOrder: { queries: 3, rows_read: 21, rows_written: 0 },
   getPurchase: { queries: 2, rows_read: 12, rows_written: 0 },
+  listEmailMessages: { queries: 3, rows_read: 12, rows_written: 0 },
+  createEmailMessage: { queries: 4, rows_read: 7, rows_written: 4 },
+  getEmailMessage: { queries: 2, rows_read: 8, rows_written: 0 },
+  updateEmailMessage: { queries: 5, rows_read: 10, rows_written: 2 },
+  deleteEmailMessage: { queries: 6, rows_read: 26, rows_written: 1 },
+  adoptEmailMessage: { queries: 8, rows_read: 12, rows_written: 7 },
+  duplicateEmailMessage: { queries: 6, rows_read: 13, rows_written: 4 },
+  previewEmailMessage: { queries: 2, rows_read: 8, rows_written: 0 },
+  listTemplateVariables: { queries: 1, rows_read: 4, rows_written: 0 },
   listUsers: { queries: 3, rows_read: 18, rows_written: 0 },
   getUser: { queries: 2, rows_read: 12, rows_written: 0 },
   updateUser: { queries: 5, rows_read: 12, rows_written: 5 },
@@ -48,7 +57,18 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   listWebhookDeliveries: { queries: 4, rows_read: 10, rows_written: 0 },
   getWebhookDelivery: { queries: 2, rows_read: 10, rows_written: 0 },
   retryWebhookDelivery: { queries: 4, rows_read: 13, rows_written: 4 },
-  importExternalOrders: { queries: 18, rows_read: 34, rows_written: 38 },
+  listSegments: { queries: 0, rows_read: 0, rows_written: 0 },
+  createSegment: { queries: 0, rows_read: 0, rows_written: 0 },
+  getSegment: { queries: 0, rows_read: 0, rows_written: 0 },
+  updateSegment: { queries: 0, rows_read: 0, rows_written: 0 },
+  deleteSegment: { queries: 0, rows_read: 0, rows_written: 0 },
+  recalculateSegment: { queries: 0, rows_read: 0, rows_written: 0 },
+  resetSegmentToDraft: { queries: 0, rows_read: 0, rows_written: 0 },
+  exportSegmentUsers: { queries: 0, rows_read: 0, rows_written: 0 },
+  getCelContext: { queries: 0, rows_read: 0, rows_written: 0 },
+  validateCel: { queries: 0, rows_read: 0, rows_written: 0 },
+  explainSegment: { queries: 0, rows_read: 0, rows_written: 0 },
+  importExternalOrders: { queries: 18, rows_read: 34, rows_written: 41 },
 }
 
 /**
@@ -64,6 +84,10 @@ const growth: Record<string, Record<string, number>> = {
   // Few rows: the endpoints of an organisation.
   listWebhooks: { '': 3, created: 3, modified: 3, name: 3 },
   listWebhookDeliveries: { modified: 3, name: 3 },
+  // Few rows: the segments of an organisation.
+  listSegments: { modified: 3, name: 3, user_count: 3, calculated_at: 3 },
+  // Few rows: the messages of an edition.
+  listEmailMessages: { modified: 3, title: 3 },
   // An edition's customers are counted through user_editions.
   listUsers: { '': 2, email: 2, phone_number: 2, date_joined: 2, last_seen: 2 },
 }
@@ -93,7 +117,7 @@ describe.each(implemented.map((operation) => [operation.id, operation] as const)
       expect([key, cost[key]]).toEqual([key, Math.min(cost[key], budget?.[key] ?? 0)])
   })
 
-  it.runIf(operation.method === 'get')('reads in a handful of statements', () => {
+  it.runIf(operation.method === 'get' && operation.file === null)('reads in a handful of statements', () => {
     const parent = lists.includes(operation) && operation.path.includes('{') ? 1 : 0
     expect(budgets[id]?.queries).toBeLessThanOrEqual(handful[id] ?? 3 + parent)
     expect(budgets[id]?.rows_written).toBe(0)

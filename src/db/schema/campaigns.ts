@@ -1,4 +1,4 @@
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 export const campaigns = sqliteTable('campaigns', {
   seq: integer().primaryKey(),
@@ -31,3 +31,16 @@ export const campaigns = sqliteTable('campaigns', {
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
 })
+
+export const campaignReceipts = sqliteTable(
+  'campaign_receipts',
+  {
+    organization_id: text().notNull(),
+    user_id: text().notNull(),
+    campaign_id: text().notNull(),
+    received_at: integer(),
+    opened_at: integer(),
+    clicked_at: integer(),
+  },
+  (table) => [primaryKey({ columns: [table.user_id, table.campaign_id] })],
+)

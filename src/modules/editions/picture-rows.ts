@@ -31,7 +31,7 @@ export const factsOf = ({ id, organization_id, ...edition }: EditionRow): SQL<Fa
   exists (select 1 from locations where edition_id = ${id} and is_draft = 0) as has_pickup_point,
   exists (select 1 from campaigns
     where organization_id = ${organization_id} and edition_id = ${id} and channel = 'sms') as has_sms_campaign,
-  exists (select 1 from segments where organization_id = ${organization_id} and communication_type = 'marketing'
+  exists (select 1 from segments where organization_id = ${organization_id} and deleted_at is null and communication_type = 'marketing'
     and (edition_id = ${id} or exists (select 1 from campaigns
       where segment_id = segments.id and campaigns.edition_id = ${id}))) as has_marketing_segment`
 

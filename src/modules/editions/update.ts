@@ -5,9 +5,11 @@ import { updateVersion } from '../../db/write.ts'
 import { mayAt, type Place, type RoleCode } from '../../domain/access.ts'
 import { adminOnlyChanges, editionFullName, endsBeforeStart, isClosedTo, publishedAt } from '../../domain/editions.ts'
 import { editionArchived, fieldError, permissionDenied } from '../../domain/errors.ts'
+import { editionFieldOf, triggerKinds } from '../../domain/email-messages.ts'
 import { searchText } from '../../domain/fold.ts'
 import type { UpdateEditionInput } from './contract.ts'
 import { endBeforeStart } from './create.ts'
+import { triggerStatements } from './emails.ts'
 import { checkPublishable } from './health.ts'
 import type { EditionDetailRow, EditionRow } from './queries.ts'
 import { resolveReferences } from './references.ts'
@@ -66,5 +68,11 @@ export async function updateEdition(
   if (isClosedTo(row, input)) throw editionArchived()
   if (row.is_draft === 1 && after.is_draft === 0) await checkPublishable(ctx, after)
   const result = { ...after, image_key, version: row.version + 1 }
-  return commit(ctx, result, updateVersion(editions, row, changes))
+  const triggered = triggerKinds.flatMap((kind) => {
+    const messageId = input[editionFieldOf[kind]]
+    return messageId === undefined || messageId === row[editionFieldOf[kind]]
+      ? []
+      : triggerStatements(ctx, row, kind, messageId)
+  })
+  return commit(ctx, result, [...updateVersion(editions, row, changes), ...triggered])
 }

@@ -3,10 +3,10 @@ import { commit } from '../../db/commit.ts'
 import { webhookEndpoints } from '../../db/schema/webhooks.ts'
 import { insert } from '../../db/write.ts'
 import { mintSecret } from '../../domain/webhook-signature.ts'
-import { openEditions } from '../editions/index.ts'
+import { checkHome, openEditions } from '../editions/index.ts'
 import type { CreateWebhookInput } from './endpoint-contract.ts'
 import type { EndpointRow } from './queries.ts'
-import { checkDestination, checkHome } from './surroundings.ts'
+import { checkDestination } from './surroundings.ts'
 
 export async function createEndpoint(ctx: Ctx, input: CreateWebhookInput): Promise<EndpointRow> {
   checkDestination(ctx, input.url)

@@ -1,0 +1,122 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { failing, optional, total, type Value } from './values.ts'
+
+/** Whose data an expression is asked of, and when. */
+export interface Scope {
+  organizationId: string
+  editionId: string | null
+  /** Milliseconds UTC. */
+  now: number
+}
+
+export interface Bound extends Scope {
+  organization: () => SQL
+  text: (value: string) => SQL
+  alias: (letter: string) => SQL
+}
+
+type Columns = Record<string, (row: SQL) => Value>
+
+const own = (column: string) => (row: SQL) => total(sql`${row}.${sql.raw(column)}`)
+const maybe = (column: string) => (row: SQL) => optional(sql`${row}.${sql.raw(column)}`)
+
+export const userColumns: Columns = {
+  id: own('id'),
+  email: maybe('email'),
+  phone_number: maybe('phone_number'),
+  first_name: own('first_name'),
+  last_name: own('last_name'),
+  locale: own('locale'),
+  is_verified: own('is_verified'),
+  is_active: own('is_active'),
+  date_joined: own('created_at'),
+  last_seen: maybe('last_seen_at'),
+  has_email: (row) => total(sql`(${row}.email is not null)`),
+  has_phone: (row) => total(sql`(${row}.phone_number is not null)`),
+}
+
+export const orderColumns: Columns = {
+  id: own('id'),
+  status: own('status'),
+  type: own('type'),
+  amount_minor: own('amount_minor'),
+  currency: own('currency'),
+  created: own('created_at'),
+  edition_id: own('edition_id'),
+}
+
+export const purchaseColumns: Columns = {
+  product_id: own('product_id'),
+  product_name: (row) => total(sql`(select name from products where id = ${row}.product_id)`),
+  variant_id: maybe('variant_id'),
+  location_id: maybe('location_id'),
+  status: own('status'),
+  price_paid_minor: own('price_minor'),
+  available_uses: (row) =>
+    total(
+      sql`(case when ${row}.status in ('active', 'used') then max(0, ${row}.uses_limit - ${row}.uses_count) else 0 end)`,
+    ),
+  created: own('created_at'),
+  edition_id: own('edition_id'),
+}
+
+/** The plus keeps SQLite from reading all of the organisation for each person. */
+export const ownedBy = (row: SQL, bound: Bound): SQL =>
+  sql`${row}.user_id = u.id and +${row}.organization_id = ${bound.organization()}`
+
+const aggregate = (what: string, table: string, statuses: string) => (bound: Bound) => {
+  const row = bound.alias('s')
+  return sql`(select ${sql.raw(what)} from ${sql.raw(table)} ${row} where ${ownedBy(row, bound)} and ${row}.status in (${sql.raw(statuses)}))`
+}
+const ordersWhere = (what: string) => aggregate(what, 'orders', `'confirmed', 'completed'`)
+const purchaseCount = aggregate('count(*)', 'purchases', `'active', 'used', 'expired'`)
+
+export const statsColumns: Record<string, (bound: Bound) => Value> = {
+  order_count: (bound) => total(ordersWhere('count(*)')(bound)),
+  total_spent_minor: (bound) => total(ordersWhere('coalesce(sum(amount_minor), 0)')(bound)),
+  purchase_count: (bound) => total(purchaseCount(bound)),
+  first_order_at: (bound) => optional(ordersWhere('min(created_at)')(bound)),
+  last_order_at: (bound) => optional(ordersWhere('max(created_at)')(bound)),
+}
+
+const editionColumns: Record<string, string> = { id: 'id', start_date: 'start_at', end_date: 'end_at' }
+
+export function editionColumn(name: string, bound: Bound): Value {
+  const isId = name === 'id'
+  if (bound.editionId === null)
+    return isId ? failing(sql`null`) : { sql: sql`null`, nullable: true, fails: true, ok: sql`0` }
+  const row = bound.alias('e')
+  const value = sql`(select ${row}.${sql.raw(editionColumns[name] ?? 'id')} from editions ${row}
+    where ${row}.id = ${bound.text(bound.editionId)} and ${row}.organization_id = ${bound.organization()})`
+  return isId ? failing(value) : optional(value)
+}
+
+/** The latest record of the consent with this key; that of the edition's definition before that of the organisation's. */
+function consentRecord(what: (record: SQL, definition: SQL) => SQL, key: string, bound: Bound): SQL {
+  const c = bound.alias('c')
+  const r = bound.alias('r')
+  const places = bound.editionId === null ? sql`('')` : sql`('', ${bound.text(bound.editionId)})`
+  return sql`(select ${what(r, c)} from consents ${c} join consent_records ${r} on ${r}.consent_id = ${c}.id
+    and ${r}.is_latest = 1 and ${ownedBy(r, bound)} where ${c}.organization_id = ${bound.organization()}
+    and coalesce(${c}.edition_id, '') in ${places} and ${c}.key = ${bound.text(key)}
+    order by ${c}.edition_id is null limit 1)`
+}
+
+export const hasConsent = (key: string, bound: Bound): Value =>
+  total(sql`exists ${consentRecord(() => sql`1`, key, bound)}`)
+
+/** A consent that counts now: given, not expired, and given to the present wording where a change asks anew. */
+export const isCurrentConsent = (record: SQL, definition: SQL, now: number): SQL =>
+  sql`(${record}.status = 'given' and coalesce(${record}.expires_at > ${sql.raw(String(now))}, 1)
+    and not (${definition}.reconsent_on_change = 1 and ${record}.consent_version < ${definition}.wording_version))`
+
+export function consentColumn(name: string, key: string, bound: Bound): Value {
+  const value = (what: (record: SQL, definition: SQL) => SQL) => consentRecord(what, key, bound)
+  if (name === 'status') return failing(value((record) => sql`${record}.status`))
+  if (name === 'is_current') return failing(value((r, c) => isCurrentConsent(r, c, bound.now)))
+  const column =
+    name === 'given_at'
+      ? (r: SQL) => sql`case ${r}.status when 'given' then ${r}.occurred_at end`
+      : (r: SQL) => sql`${r}.expires_at`
+  return { sql: value(column), nullable: true, fails: true, ok: hasConsent(key, bound).sql }
+}

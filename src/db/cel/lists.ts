@@ -1,0 +1,113 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Expression } from '../../domain/cel/index.ts'
+import { ownedBy } from './columns.ts'
+import { isListOf, jsonElement, jsonEquals } from './json.ts'
+import type { Lowering } from './lowering.ts'
+import { allIn, existsIn, existsOneIn, kept, mapped, type Rows } from './rows.ts'
+import { equals, guarded, okOf, total, type Value } from './values.ts'
+
+type Of<Node extends Expression['node']> = Extract<Expression, { node: Node }>
+
+const rows = (from: SQL, where: SQL[], element: Rows['element']): Rows => ({
+  from,
+  where,
+  element,
+  keep: null,
+  guard: null,
+})
+
+/** A list that is written out, as JSON: integers keep all their digits. */
+const jsonOf = (items: Of<'list'>['items']): string =>
+  `[${items.map(({ value }) => (typeof value === 'bigint' ? String(value) : JSON.stringify(value))).join()}]`
+
+export function rowsOf(lowering: Lowering, list: Expression): Rows {
+  const { bound } = lowering
+  if (list.type === 'json') {
+    const json = lowering.json(list)
+    const alias = bound.alias('j')
+    return { ...rows(sql`${json.each} ${alias}`, [], { json: jsonElement(alias, bound.text) }), guard: isListOf(json) }
+  }
+  switch (list.node) {
+    case 'variable': {
+      const row = bound.alias(list.name === 'orders' ? 'o' : 'p')
+      return rows(sql`${sql.raw(list.name === 'orders' ? 'orders' : 'purchases')} ${row}`, [ownedBy(row, bound)], {
+        row,
+      })
+    }
+    case 'field': {
+      if (list.object.type === 'campaigns') return receipts(lowering, list.name)
+      if (list.object.node !== 'variable') throw new Error(`no list: ${list.name}`)
+      const alias = bound.alias('j')
+      const id = sql`json_extract(${alias}.value, '$.api_id')`
+      return rows(sql`json_each(${lowering.row(list.object.name)}.options) ${alias}`, [], { value: total(id) })
+    }
+    case 'list': {
+      const alias = bound.alias('j')
+      const value = list.items[0]?.type === 'double' ? sql`cast(${alias}.value as real)` : sql`${alias}.value`
+      return rows(sql`json_each(${bound.text(jsonOf(list.items))}) ${alias}`, [], { value: total(value) })
+    }
+    case 'macro':
+      return made(lowering, list)
+    default:
+      throw new Error(`no list: ${list.node}`)
+  }
+}
+
+const stamps: Record<string, string> = { received: 'received_at', opened: 'opened_at', clicked: 'clicked_at' }
+
+function receipts({ bound }: Lowering, name: string): Rows {
+  const row = bound.alias('r')
+  const stamp = sql.raw(stamps[name] ?? 'received_at')
+  return rows(sql`campaign_receipts ${row}`, [ownedBy(row, bound), sql`${row}.${stamp} is not null`], {
+    value: total(sql`${row}.campaign_id`),
+  })
+}
+
+/** What filter and map make of a list. */
+function made(lowering: Lowering, { range, variable, predicate, result }: Of<'macro'>): Rows {
+  const source = rowsOf(lowering, range)
+  return lowering.with(variable, source.element, () => {
+    const some = predicate ? kept(source, lowering.value(predicate)) : source
+    return result ? mapped(some, lowering.value(result), lowering.bound.alias('m')) : some
+  })
+}
+
+export function macro(lowering: Lowering, expression: Of<'macro'>, positive: boolean): Value {
+  const { range, variable, predicate } = expression
+  if (!predicate) throw new Error('a macro without a condition is a list')
+  const source = rowsOf(lowering, range)
+  const isLoose = positive && expression.macro !== 'exists_one' && !source.keep?.fails
+  const condition = lowering.with(variable, source.element, () => lowering.value(predicate, isLoose))
+  if (expression.macro === 'exists') return existsIn(source, condition, positive)
+  if (expression.macro === 'all') return allIn(source, condition, positive)
+  return existsOneIn(source, condition)
+}
+
+export function contains(lowering: Lowering, { element, list }: Of<'in'>, positive: boolean): Value {
+  if (list.node === 'list' && element.type !== 'json') {
+    const value = lowering.value(element)
+    const listed = sql`${value.sql} in (select value from json_each(${lowering.bound.text(jsonOf(list.items))}))`
+    if (!value.nullable && list.items.length) return { sql: sql`(${listed})`, nullable: false, fails: value.fails }
+    return { sql: guarded([okOf(value)], sql`coalesce(${listed}, 0)`), nullable: false, fails: value.fails }
+  }
+  const source = rowsOf(lowering, list)
+  if (element.type === 'json') return jsonIn(lowering, source, element, list, positive)
+  const value = lowering.value(element)
+  const sure: Value = { sql: value.sql, nullable: value.nullable, fails: false }
+  const { type } = element
+  const same =
+    'json' in source.element
+      ? total(jsonEquals(source.element.json, sure, type).sql)
+      : equals('value' in source.element ? source.element.value : total(sql`null`), sure)
+  const found = existsIn(source, same, positive)
+  return { ...found, sql: guarded([okOf(value)], found.sql), fails: found.fails || value.fails }
+}
+
+/** A value of metadata in a list of simple values. */
+function jsonIn(lowering: Lowering, source: Rows, element: Expression, list: Expression, positive: boolean): Value {
+  if (!('value' in source.element) || typeof list.type !== 'object') throw new Error('no list of values')
+  const json = lowering.json(element)
+  const same = total(jsonEquals(json, source.element.value, list.type.list).sql)
+  const found = existsIn(source, same, positive)
+  return { ...found, sql: guarded([sql`${json.type} is not null`], found.sql), fails: true }
+}

@@ -1,0 +1,99 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Expression } from '../../domain/cel/index.ts'
+import type { Scope } from './columns.ts'
+import { Lowering } from './lowering.ts'
+import { Constants } from './values.ts'
+
+/** More parameters than this go as one, so that the caller has room for its own: D1 allows a hundred. */
+const maxParameters = 40
+
+/** Lowers with bound parameters, and again with all of them in one when they are many. */
+function lowered(scope: Scope, lower: (lowering: Lowering) => SQL): SQL {
+  const constants = new Constants(false)
+  const expression = lower(new Lowering(scope, constants))
+  if (constants.count <= maxParameters) return expression
+  const packed = new Constants(true)
+  return packed.around(lower(new Lowering(scope, packed)))
+}
+
+/** The value of an expression of any type for a row of `users u`; NULL is an error, or null. */
+export const valueOf = (expression: Expression, scope: Scope): SQL =>
+  lowered(scope, (lowering) => lowering.value(expression).sql)
+
+/** Holds for the rows of `users u` that belong to the segment; 0 or NULL for the others. */
+export const predicateOf = (expression: Expression, scope: Scope): SQL =>
+  sql`(${lowered(scope, (lowering) => lowering.value(expression, true).sql)})`
+
+/** True, false, or null for an error. */
+export type Truth = boolean | null
+
+export interface Explanation {
+  /** Selects one row for this person, or none when the organisation does not know them. */
+  statement: SQL<{ truths: string }>
+  /** Conditions in the order of the source; what contains others comes before them. */
+  parts: { start: number; end: number; text: string }[]
+  /** What each part is for the person of the row. */
+  truthsOf: (row: { truths: string }) => Truth[]
+}
+
+/** SQL functions take 32 arguments in D1, and the values stand in lists of lists. */
+const listLength = 30
+
+/** Tells for one person which conditions of the expression hold; conditions about elements of lists count as a whole. */
+export function explanationOf(expression: Expression, scope: Scope, source: string, userId: string): Explanation {
+  const nodes = conditionsOf(expression)
+  const facts = nodes.filter((node) => !isConnective(node))
+  const statement = lowered(scope, (lowering) => {
+    const values = facts.map((fact) => lowering.value(fact).sql)
+    const lists = Array.from({ length: Math.ceil(values.length / listLength) }, (_, index) => {
+      const list = values.slice(index * listLength, (index + 1) * listLength)
+      return sql`json_array(${sql.join(list, sql`, `)})`
+    })
+    return sql`json_array(${sql.join(lists, sql`, `)})`
+  })
+  return {
+    statement: sql`select ${statement} as truths from users u
+      where u.id = ${userId} and u.organization_id = ${scope.organizationId}`,
+    parts: nodes.map(({ start, end }) => ({ start, end, text: source.slice(start, end) })),
+    truthsOf: ({ truths }) => {
+      const values = (JSON.parse(truths) as (0 | 1 | null)[][]).flat()
+      const known = new Map(facts.map((fact, index) => [fact, truthOf(values[index])]))
+      const truth = (node: Expression): Truth => known.get(node) ?? connected(node, truth)
+      return nodes.map((node) => (known.has(node) ? (known.get(node) ?? null) : truth(node)))
+    },
+  }
+}
+
+const truthOf = (value: 0 | 1 | null | undefined): Truth => (value === null || value === undefined ? null : value === 1)
+
+const isConnective = (node: Expression): boolean =>
+  node.node === 'and' ||
+  node.node === 'or' ||
+  node.node === 'not' ||
+  (node.node === 'choice' && [node.chosen, node.otherwise].every(({ type }) => type === 'bool'))
+
+function operandsOf(node: Expression): Expression[] {
+  if (!isConnective(node)) return []
+  if (node.node === 'and' || node.node === 'or') return node.operands
+  if (node.node === 'not') return [node.operand]
+  return node.node === 'choice' ? [node.condition, node.chosen, node.otherwise] : []
+}
+
+const conditionsOf = (node: Expression): Expression[] => [node, ...operandsOf(node).flatMap(conditionsOf)]
+
+/** The truth of what connects others, by theirs: an error gives way to what decides without it. */
+function connected(node: Expression, truth: (operand: Expression) => Truth): Truth {
+  if (node.node === 'and' || node.node === 'or') {
+    const decisive = node.node === 'or'
+    const truths = node.operands.map(truth)
+    if (truths.includes(decisive)) return decisive
+    return truths.includes(null) ? null : !decisive
+  }
+  if (node.node === 'not') {
+    const value = truth(node.operand)
+    return value === null ? null : !value
+  }
+  if (node.node !== 'choice') return null
+  const test = truth(node.condition)
+  return test === null ? null : truth(test ? node.chosen : node.otherwise)
+}

@@ -1,0 +1,93 @@
+import { type SQL, sql } from 'drizzle-orm'
+
+/**
+ * A value in SQL. An error of CEL is NULL; where the value itself may be null, `ok` tells an error apart: it holds
+ * exactly when there was none.
+ */
+export interface Value {
+  sql: SQL
+  nullable: boolean
+  fails: boolean
+  ok?: SQL
+  /** Known before the statement runs; of integers, and of times in milliseconds. */
+  constant?: bigint
+}
+
+/** Never null and never an error. */
+export const total = (expression: SQL): Value => ({ sql: expression, nullable: false, fails: false })
+/** Null is an error. */
+export const failing = (expression: SQL): Value => ({ sql: expression, nullable: false, fails: true })
+/** Null is null. */
+export const optional = (expression: SQL): Value => ({ sql: expression, nullable: true, fails: false })
+/** `fails` unless the operands cannot. An operand that may be null fails, as every operator is strict. */
+export const strict = (expression: SQL, ...operands: readonly Value[]): Value => ({
+  sql: expression,
+  nullable: false,
+  fails: operands.some((operand) => operand.fails || operand.nullable),
+})
+
+export const integer = (value: bigint): Value => ({ ...total(sql.raw(`(${value})`)), constant: value })
+
+/** Holds when the value is no error; null when it never is. */
+export function okOf(value: Value): SQL | null {
+  if (!value.fails) return null
+  return value.ok ?? sql`${value.sql} is not null`
+}
+
+/** A tree of the lowest height: SQLite allows a hundred levels. */
+export function chain(operator: 'and' | 'or', operands: readonly SQL[]): SQL {
+  const [only] = operands
+  if (!only) return sql.raw(operator === 'and' ? '1' : '0')
+  if (operands.length === 1) return only
+  const middle = Math.ceil(operands.length / 2)
+  const left = chain(operator, operands.slice(0, middle))
+  const right = chain(operator, operands.slice(middle))
+  return sql`(${left} ${sql.raw(operator)} ${right})`
+}
+
+const present = (conditions: readonly (SQL | null)[]): SQL[] => conditions.filter((condition) => condition !== null)
+
+/** `expression` where all the conditions hold, an error elsewhere. */
+export function guarded(conditions: readonly (SQL | null)[], expression: SQL): SQL {
+  const needed = present(conditions)
+  return needed.length ? sql`case when ${chain('and', needed)} then ${expression} end` : expression
+}
+
+export function equals(left: Value, right: Value): Value {
+  const fails = left.fails || right.fails
+  if (!left.nullable && !right.nullable) return { sql: sql`(${left.sql} = ${right.sql})`, nullable: false, fails }
+  const same = sql`(${left.sql} is ${right.sql})`
+  return { sql: guarded([okOf(left), okOf(right)], same), nullable: false, fails }
+}
+
+/** Values that the statement binds: one by one, or all in one parameter, as D1 allows a hundred. */
+export class Constants {
+  readonly #packed: boolean
+  readonly #values: unknown[] = []
+
+  constructor(packed: boolean) {
+    this.#packed = packed
+  }
+
+  get count(): number {
+    return this.#values.length
+  }
+
+  text(value: string): SQL {
+    return this.#add(value)
+  }
+
+  double(value: number): SQL {
+    return sql`cast(${this.#add(value)} as real)`
+  }
+
+  #add(value: string | number): SQL {
+    this.#values.push(value)
+    return this.#packed ? sql.raw(`json_extract(k.v, '$[${this.#values.length - 1}]')`) : sql`${value}`
+  }
+
+  /** Hands the values to an expression that was made with them. */
+  around(expression: SQL): SQL {
+    return this.#packed ? sql`(select ${expression} from (select ${JSON.stringify(this.#values)} as v) k)` : expression
+  }
+}

@@ -1,0 +1,107 @@
+import type { Checker } from './checker.ts'
+import { instantOf } from './constants.ts'
+import { refusedFunctions } from './functions.ts'
+import type { Ast } from './parse.ts'
+import { type Expression, isList, nameOf, type Range, Refusal, type Scalar } from './types.ts'
+
+const textMethods: Record<string, readonly [args: number, type: Scalar]> = {
+  contains: [1, 'bool'],
+  startsWith: [1, 'bool'],
+  endsWith: [1, 'bool'],
+  lowerAscii: [0, 'string'],
+  upperAscii: [0, 'string'],
+}
+
+const durationGetters = ['getHours', 'getMinutes', 'getSeconds', 'getMilliseconds']
+const dateGetters = ['getFullYear', 'getMonth', 'getDate', 'getDayOfMonth', 'getDayOfWeek', 'getDayOfYear']
+const getters = durationGetters.concat(dateGetters)
+
+/** From which types a conversion is there; of the same type it changes nothing. */
+const conversions: Record<string, readonly string[]> = {
+  int: ['double', 'string', 'timestamp', 'json'],
+  double: ['int'],
+  string: ['int', 'bool'],
+  bool: ['string'],
+  timestamp: ['int'],
+  duration: [],
+}
+
+export function checkCall(
+  checker: Checker,
+  name: string,
+  receiver: Ast | null,
+  args: readonly Ast[],
+  range: Range,
+): Expression {
+  if (name === 'has' && !receiver) return has(checker, args, range)
+  if (Object.hasOwn(refusedFunctions, name))
+    throw new Refusal('function_not_allowed', refusedFunctions[name] ?? '', range)
+  if (!receiver && args.length === 1 && Object.hasOwn(conversions, name))
+    return convert(checker, name as Scalar, args[0] as Ast, range)
+  if (name === 'size' && args.length + (receiver ? 1 : 0) === 1)
+    return size(checker, (receiver ?? args[0]) as Ast, range)
+  if (receiver && Object.hasOwn(textMethods, name)) return textMethod(checker, name, receiver, args, range)
+  if (receiver && getters.includes(name)) return getter(checker, name, receiver, args, range)
+  if (receiver) checker.check(receiver)
+  throw new Refusal('unknown_function', `There is no function ${name} with these arguments.`, range)
+}
+
+const called = (name: string, args: Expression[], type: Scalar, range: Range): Expression => ({
+  node: 'call',
+  name,
+  args,
+  type,
+  nullable: false,
+  ...range,
+})
+
+function has(checker: Checker, [ast, ...rest]: readonly Ast[], range: Range): Expression {
+  if (ast?.op !== '.' || rest.length)
+    throw new Refusal('invalid_macro_argument', 'has() takes a field, such as user.metadata.company.', range)
+  const object = checker.check(ast.args[0])
+  const key = ast.args[1]
+  if (object.type === 'json') return { node: 'has_member', object, key, type: 'bool', nullable: false, ...range }
+  if (object.type === 'consents') {
+    checker.consent(key, checker.rangeOf(ast))
+    return { node: 'has_consent', key, type: 'bool', nullable: false, ...range }
+  }
+  checker.check(ast)
+  throw new Refusal('always_there', 'This field is always there: compare it with null instead.', range)
+}
+
+function convert(checker: Checker, to: Scalar, ast: Ast, range: Range): Expression {
+  const operand = checker.check(ast)
+  if ((to === 'timestamp' || to === 'duration') && operand.type === 'string') {
+    if (operand.node !== 'literal')
+      throw new Refusal('unsupported', `The text of a ${to} has to be written out.`, operand)
+    return instantOf(to, operand, range)
+  }
+  if (operand.type !== to && (isList(operand.type) || !conversions[to]?.includes(operand.type)))
+    throw new Refusal('no_matching_overload', `There is no ${to}(${nameOf(operand.type)}).`, range)
+  return called(to, [operand], to, range)
+}
+
+function size(checker: Checker, ast: Ast, range: Range): Expression {
+  const operand = checker.check(ast)
+  if (operand.type !== 'string' && operand.type !== 'json' && !isList(operand.type))
+    throw new Refusal('no_matching_overload', `There is no size(${nameOf(operand.type)}).`, range)
+  return called('size', [operand], 'int', range)
+}
+
+function textMethod(checker: Checker, name: string, receiver: Ast, args: readonly Ast[], range: Range): Expression {
+  const [arity, type] = textMethods[name] ?? [0, 'string']
+  const texts = [receiver, ...args].map((ast) => checker.as(checker.check(ast), 'string'))
+  if (args.length !== arity)
+    throw new Refusal('no_matching_overload', `${name} takes ${arity} argument${arity === 1 ? '' : 's'}.`, range)
+  const other = texts.find((text) => text.type !== 'string')
+  if (other) throw new Refusal('no_matching_overload', `${name} needs texts, not ${nameOf(other.type)}.`, other)
+  return called(name, texts, type, range)
+}
+
+function getter(checker: Checker, name: string, receiver: Ast, args: readonly Ast[], range: Range): Expression {
+  const of = checker.check(receiver)
+  const fits = of.type === 'timestamp' || (of.type === 'duration' && durationGetters.includes(name))
+  if (!fits) throw new Refusal('no_matching_overload', `There is no ${nameOf(of.type)}.${name}().`, range)
+  if (args.length) throw new Refusal('unsupported', 'Times are taken in UTC; time zones are not supported here.', range)
+  return called(name, [of], 'int', range)
+}

@@ -1,0 +1,92 @@
+import type { Checker } from './checker.ts'
+import { type Ast, limits } from './parse.ts'
+import {
+  type Expression,
+  isList,
+  isScalar,
+  type ListType,
+  type MacroName,
+  nameOf,
+  type Range,
+  Refusal,
+} from './types.ts'
+
+const arities: Record<MacroName, readonly number[]> = {
+  exists: [2],
+  exists_one: [2],
+  all: [2],
+  filter: [2],
+  map: [2, 3],
+}
+
+const isMapped = (expression: Expression): boolean =>
+  expression.node === 'macro' &&
+  (expression.macro === 'map' || (expression.macro === 'filter' && isMapped(expression.range)))
+
+/** A macro over a list, or null when the call is none. */
+export function checkMacro(
+  checker: Checker,
+  name: string,
+  receiver: Ast,
+  args: readonly Ast[],
+  range: Range,
+): Expression | null {
+  if (!Object.hasOwn(arities, name)) return null
+  const macro = name as MacroName
+  if (!arities[macro].includes(args.length))
+    throw new Refusal('no_matching_overload', `${name} takes a variable and a condition.`, range)
+  const [variable, ...bodies] = args
+  if (variable?.op !== 'id')
+    throw new Refusal(
+      'invalid_macro_argument',
+      'The first argument has to be the name of a variable.',
+      variable ?? range,
+    )
+  const list = checker.check(receiver)
+  const of: ListType | undefined = list.type === 'json' ? { list: 'json', nullable: false } : asList(list)
+  if (!of)
+    throw new Refusal('invalid_comprehension_range', `${name} needs a list, and this is ${nameOf(list.type)}.`, list)
+  if (macro === 'map' && isMapped(list)) throw new Refusal('unsupported', 'A list can be mapped once.', range)
+  if (checker.elements.length >= limits.macros)
+    throw new Refusal('limit_exceeded', `Macros nest at most ${limits.macros} deep.`, range)
+
+  const { list: type, nullable } = of
+  checker.elements.push({
+    node: 'variable',
+    name: variable.args,
+    type,
+    nullable,
+    values: list.values,
+    start: variable.start,
+    end: variable.end,
+  })
+  try {
+    const result = macro === 'map' ? resultOf(checker, bodies.at(-1) as Ast) : null
+    const condition = macro === 'map' ? bodies.at(-2) : bodies[0]
+    const predicate = condition ? checker.bool(condition, 'invalid_predicate') : null
+    const made: ListType = result ? { list: result.type, nullable: result.nullable } : of
+    return {
+      node: 'macro',
+      macro,
+      range: list,
+      variable: variable.args,
+      predicate,
+      result,
+      type: macro === 'map' || macro === 'filter' ? made : 'bool',
+      nullable: false,
+      values: result ? result.values : list.values,
+      ...range,
+    }
+  } finally {
+    checker.elements.pop()
+  }
+}
+
+const asList = ({ type }: Expression): ListType | undefined => (isList(type) ? type : undefined)
+
+function resultOf(checker: Checker, ast: Ast): Expression {
+  const result = checker.check(ast)
+  if (!isScalar(result.type))
+    throw new Refusal('unsupported', `A list of ${nameOf(result.type)} cannot be made.`, result)
+  return result
+}

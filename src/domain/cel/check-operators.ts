@@ -1,0 +1,115 @@
+import type { Checker } from './checker.ts'
+import { constantOf } from './constants.ts'
+import type { Ast } from './parse.ts'
+import {
+  type ArithmeticOperator,
+  type ComparisonOperator,
+  type Expression,
+  isList,
+  isScalar,
+  nameOf,
+  type Range,
+  Refusal,
+  type Scalar,
+  type Type,
+} from './types.ts'
+
+const isNumber = (type: Type): boolean => type === 'int' || type === 'double'
+const comparable = (one: Type, other: Type): boolean => one === other || (isNumber(one) && isNumber(other))
+
+const noOverload = (left: Type, operator: string, right: Type, range: Range, hint = ''): Refusal =>
+  new Refusal('no_such_overload', `There is no ${nameOf(left)} ${operator} ${nameOf(right)}.${hint}`, range)
+
+export function checkMinus(checker: Checker, ast: Ast, range: Range): Expression {
+  if (ast.op === 'value' && (typeof ast.args === 'bigint' || typeof ast.args === 'number'))
+    return constantOf(ast.args, range, true)
+  const operand = checker.as(checker.check(ast), 'double')
+  if (!isNumber(operand.type)) throw new Refusal('no_such_overload', `There is no -${nameOf(operand.type)}.`, range)
+  return { node: 'minus', operand, type: operand.type, nullable: false, ...range }
+}
+
+/** Result of the operators on two different types, or of times. */
+const mixed: Record<string, Scalar> = {
+  'timestamp + duration': 'timestamp',
+  'duration + timestamp': 'timestamp',
+  'timestamp - duration': 'timestamp',
+  'timestamp - timestamp': 'duration',
+  'duration + duration': 'duration',
+  'duration - duration': 'duration',
+  'string + string': 'string',
+}
+
+function resultOf(operator: ArithmeticOperator, left: Type, right: Type): Scalar | undefined {
+  if (left === 'int' && right === 'int') return 'int'
+  if (left === 'double' && right === 'double' && operator !== '%') return 'double'
+  return mixed[`${nameOf(left)} ${operator} ${nameOf(right)}`]
+}
+
+export function checkArithmetic(
+  checker: Checker,
+  operator: ArithmeticOperator,
+  [a, b]: readonly [Ast, Ast],
+  range: Range,
+): Expression {
+  let left = checker.check(a)
+  let right = checker.check(b)
+  const isReadable = (other: Type): other is Scalar => other === 'double' || other === 'string'
+  if (isReadable(right.type)) left = checker.as(left, right.type)
+  if (isReadable(left.type)) right = checker.as(right, left.type)
+  const type = resultOf(operator, left.type, right.type)
+  if (!type) {
+    const hint = [left, right].some((operand) => operand.type === 'json')
+      ? ' Numbers of metadata are doubles: write 1.0 instead of 1, or int(…).'
+      : ''
+    throw noOverload(left.type, operator, right.type, range, hint)
+  }
+  // SQLite has no infinity for a division by zero, so that the divisor has to be known.
+  if (operator === '/' && type === 'double' && !(right.node === 'literal' && right.value !== 0))
+    throw new Refusal('unsupported', 'Doubles can be divided by a number that is written out and not 0.', right)
+  return { node: 'arithmetic', operator, left, right, type, nullable: false, ...range }
+}
+
+export function checkCompare(
+  checker: Checker,
+  operator: ComparisonOperator,
+  [a, b]: readonly [Ast, Ast],
+  range: Range,
+): Expression {
+  let left = checker.check(a)
+  let right = checker.check(b)
+  const isEquality = operator === '==' || operator === '!='
+  const pair = [left, right]
+  if (pair.every(({ type }) => type === 'json'))
+    throw new Refusal('unsupported', 'Two values of metadata cannot be compared with each other.', range)
+  const valid = pair.every((one) => isScalar(one.type) || one.type === 'json' || (isEquality && one.type === 'null'))
+  const loose = pair.some(({ type }) => type === 'json' || type === 'null')
+  if (!valid || (!loose && !comparable(left.type, right.type))) throw noOverload(left.type, operator, right.type, range)
+  if (!isEquality) {
+    left = checker.as(left, numeric(right.type))
+    right = checker.as(right, numeric(left.type))
+  }
+  checker.note(left, right)
+  checker.note(right, left)
+  return { node: 'compare', operator, left, right, type: 'bool', nullable: false, ...range }
+}
+
+const numeric = (type: Type): Scalar => (type === 'int' ? 'double' : (type as Scalar))
+
+export function checkIn(checker: Checker, [a, b]: readonly [Ast, Ast], range: Range): Expression {
+  const element = checker.check(a)
+  const list = checker.check(b)
+  if (list.type === 'consents') {
+    if (element.node !== 'literal' || typeof element.value !== 'string')
+      throw new Refusal('unsupported', 'The key of a consent has to be written out.', element)
+    checker.consent(element.value, element)
+    return { node: 'has_consent', key: element.value, type: 'bool', nullable: false, ...range }
+  }
+  const of = isList(list.type) ? list.type.list : list.type
+  const fits =
+    (isScalar(element.type) && (of === 'json' || of === 'never' || comparable(element.type, of))) ||
+    (element.type === 'json' && of !== 'json')
+  if ((!isList(list.type) && of !== 'json') || !fits) throw noOverload(element.type, 'in', list.type, range)
+  if (list.node === 'list') for (const item of list.items) checker.note(element, item)
+  checker.note(list, element)
+  return { node: 'in', element, list, type: 'bool', nullable: false, ...range }
+}

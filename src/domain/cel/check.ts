@@ -1,0 +1,32 @@
+import { Checker, type KnownLiteral } from './checker.ts'
+import { parse } from './parse.ts'
+import { type CelError, errorAt, type Expression, nameOf, Refusal } from './types.ts'
+
+export type Checked =
+  | { ok: true; expression: Expression; isTimeDependent: boolean; literals: KnownLiteral[] }
+  | { ok: false; errors: CelError[] }
+
+/** Parses and types an expression of any type. */
+export function typedExpression(source: string): Checked {
+  const refusals: Refusal[] = []
+  try {
+    const parsed = parse(source)
+    const checker = new Checker(parsed, refusals)
+    const expression = checker.check(parsed.ast)
+    if (!refusals.length)
+      return { ok: true, expression, isTimeDependent: checker.isTimeDependent, literals: checker.literals }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    refusals.push(error)
+  }
+  const errors = refusals.map(({ code, message, range }) => errorAt(source, code, message, range))
+  return { ok: false, errors: errors.toSorted((one, other) => one.start - other.start) }
+}
+
+/** An expression that tells who belongs to a segment: it has to be true or false. */
+export function checkExpression(source: string): Checked {
+  const checked = typedExpression(source)
+  if (!checked.ok || checked.expression.type === 'bool') return checked
+  const message = `A segment needs an expression that is true or false, and this is ${nameOf(checked.expression.type)}.`
+  return { ok: false, errors: [errorAt(source, 'not_boolean', message, { start: 0, end: source.length })] }
+}

@@ -1,0 +1,207 @@
+import { fieldsOfObject, variableNamed } from './catalogue.ts'
+import { checkCall } from './check-calls.ts'
+import { checkMacro } from './check-macros.ts'
+import { checkArithmetic, checkCompare, checkIn, checkMinus } from './check-operators.ts'
+import { constantOf } from './constants.ts'
+import { type Ast, chainOf, type Parsed } from './parse.ts'
+import {
+  type Expression,
+  isList,
+  isScalar,
+  type LiteralExpression,
+  nameOf,
+  type ObjectName,
+  type Range,
+  Refusal,
+  type Scalar,
+  type ValuesFrom,
+} from './types.ts'
+
+/** A literal that a field with known values is compared with. */
+export interface KnownLiteral extends Range {
+  /** As in the context: `product_id`, `status`, … or `consent_key`. */
+  field: string
+  values_from: ValuesFrom
+  value: string
+}
+
+/** Gives every node of a parsed expression its type. What operands of `&&` and `||` are refused for goes to `refusals`. */
+export class Checker {
+  readonly literals: KnownLiteral[] = []
+  isTimeDependent = false
+  /** Variables of the macros around, innermost last. */
+  readonly elements: (Expression & { node: 'variable' })[] = []
+  readonly #parsed: Parsed
+  readonly #refusals: Refusal[]
+
+  constructor(parsed: Parsed, refusals: Refusal[]) {
+    this.#parsed = parsed
+    this.#refusals = refusals
+  }
+
+  rangeOf(ast: Range): Range {
+    return this.#parsed.rangeOf(ast)
+  }
+
+  check(ast: Ast): Expression {
+    const range = this.rangeOf(ast)
+    switch (ast.op) {
+      case 'value':
+        return constantOf(ast.args, range)
+      case 'id':
+        return this.#variable(ast.args, range)
+      case '.':
+        return this.access(ast.args[0], ast.args[1], range)
+      case '[]':
+        return this.#index(ast.args[0], ast.args[1], range)
+      case '&&':
+      case '||':
+        return this.#logic(ast, ast.op, range)
+      case '!_':
+        return { node: 'not', operand: this.bool(ast.args), type: 'bool', nullable: false, ...range }
+      case '-_':
+        return checkMinus(this, ast.args, range)
+      case '?:':
+        return this.#choice(ast.args, range)
+      case 'list':
+        return this.#list(ast.args, range)
+      case 'map':
+        throw new Refusal('unsupported', 'Maps cannot be made in an expression.', range)
+      case 'call':
+        return checkCall(this, ast.args[0], null, ast.args[1], range)
+      case 'rcall':
+        return (
+          checkMacro(this, ast.args[0], ast.args[1], ast.args[2], range) ??
+          checkCall(this, ast.args[0], ast.args[1], ast.args[2], range)
+        )
+      case '+':
+      case '-':
+      case '*':
+      case '/':
+      case '%':
+        return checkArithmetic(this, ast.op, ast.args, range)
+      case 'in':
+        return checkIn(this, ast.args, range)
+      case '==':
+      case '!=':
+      case '<':
+      case '<=':
+      case '>':
+      case '>=':
+        return checkCompare(this, ast.op, ast.args, range)
+      default:
+        throw new Refusal('unsupported', 'This is not supported.', range)
+    }
+  }
+
+  /** An operand that has to be true or false. */
+  bool(ast: Ast, code = 'invalid_logical_operand'): Expression {
+    const operand = this.check(ast)
+    if (operand.type === 'json') return this.as(operand, 'bool')
+    if (operand.type !== 'bool')
+      throw new Refusal(code, `This has to be true or false, and is ${nameOf(operand.type)}.`, operand)
+    return operand
+  }
+
+  /** Metadata read as a type; anything else is left as it is. */
+  as(operand: Expression, type: Scalar): Expression {
+    if (operand.type !== 'json') return operand
+    return { node: 'as', operand, type, nullable: false, start: operand.start, end: operand.end }
+  }
+
+  note(expression: Expression, literal: Expression): void {
+    if (!expression.values || literal.node !== 'literal' || typeof literal.value !== 'string') return
+    const { from, field } = expression.values
+    this.literals.push({ field, values_from: from, value: literal.value, start: literal.start, end: literal.end })
+  }
+
+  #variable(name: string, range: Range): Expression {
+    const element = this.elements.findLast((one) => one.name === name)
+    if (element) return { ...element, ...range }
+    const variable = variableNamed(name)
+    if (!variable) throw new Refusal('unknown_variable', `There is no variable ${name}.`, range)
+    if (name === 'now') {
+      this.isTimeDependent = true
+      return { node: 'now', type: 'timestamp', nullable: false, ...range }
+    }
+    return { node: 'variable', name, type: variable.type, nullable: false, ...range }
+  }
+
+  access(of: Ast, name: string, range: Range): Expression {
+    const object = this.check(of)
+    const { type } = object
+    if (type === 'json') return { node: 'member', object, key: name, type, nullable: false, ...range }
+    if (type === 'consents') return this.consent(name, range)
+    if (typeof type !== 'string' || !fieldsOfObject(type as ObjectName).size)
+      throw new Refusal('cannot_index_type', `${nameOf(type)} has no fields.`, range)
+    const field = fieldsOfObject(type as ObjectName).get(name)
+    if (!field) {
+      const known = [...fieldsOfObject(type as ObjectName).keys()].join(', ')
+      throw new Refusal('no_such_key', `${type} has no field ${name}. It has ${known}.`, range)
+    }
+    if (object.type === 'consent' && name === 'is_current') this.isTimeDependent = true
+    return {
+      node: 'field',
+      object,
+      name,
+      type: field.type,
+      nullable: field.nullable,
+      ...(field.values_from ? { values: { from: field.values_from, field: name } } : {}),
+      ...range,
+    }
+  }
+
+  consent(key: string, range: Range): Expression {
+    this.literals.push({ field: 'consent_key', values_from: 'consents', value: key, ...range })
+    return { node: 'consent', key, type: 'consent', nullable: false, ...range }
+  }
+
+  #index(of: Ast, index: Ast, range: Range): Expression {
+    const key = this.check(index)
+    if (key.node === 'literal' && typeof key.value === 'string') return this.access(of, key.value, range)
+    const object = this.check(of)
+    if (isList(object.type))
+      throw new Refusal('unsupported', 'Elements of a list have no fixed order: use exists, all or filter.', range)
+    throw new Refusal('unsupported', 'A key has to be a text that is written out.', key)
+  }
+
+  #logic(ast: Ast, op: '&&' | '||', range: Range): Expression {
+    const operands: Expression[] = []
+    // Each operand tells of its own error, so that one look finds several.
+    for (const operand of chainOf(ast, op)) {
+      try {
+        operands.push(this.bool(operand))
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+        this.#refusals.push(error)
+      }
+    }
+    return { node: op === '&&' ? 'and' : 'or', operands, type: 'bool', nullable: false, ...range }
+  }
+
+  #choice([condition, yes, no]: [Ast, Ast, Ast], range: Range): Expression {
+    const test = this.bool(condition, 'invalid_condition_type')
+    const chosen = this.check(yes)
+    const otherwise = this.check(no)
+    const type = chosen.type === 'null' ? otherwise.type : chosen.type
+    const same = [chosen.type, otherwise.type].every((one) => one === type || one === 'null')
+    if (!same || (type !== 'null' && !isScalar(type))) {
+      const message = `Both branches need the same simple type, and are ${nameOf(chosen.type)} and ${nameOf(otherwise.type)}.`
+      throw new Refusal('incompatible_ternary_branches', message, range)
+    }
+    const nullable = [chosen, otherwise].some((branch) => branch.nullable || branch.type === 'null')
+    return { node: 'choice', condition: test, chosen, otherwise, type, nullable, ...range }
+  }
+
+  #list(asts: readonly Ast[], range: Range): Expression {
+    const items = asts.map((ast) => this.check(ast))
+    const constants = items.filter((item): item is LiteralExpression => item.node === 'literal')
+    const stray = items.find((item) => item.node !== 'literal')
+    if (stray) throw new Refusal('unsupported', 'The elements of a list have to be written out.', stray)
+    const type = constants[0]?.type ?? 'never'
+    const other = constants.find((item) => item.type !== type || item.type === 'null')
+    if (other)
+      throw new Refusal('heterogeneous_list_element', 'The elements of a list need the same simple type.', other)
+    return { node: 'list', items: constants, type: { list: type, nullable: false }, nullable: false, ...range }
+  }
+}

@@ -1,0 +1,51 @@
+import { durationOf, type Milliseconds, timestampOf } from './instants.ts'
+import { type Constant, type LiteralExpression, type Range, Refusal, type Type } from './types.ts'
+
+export const minInt = -(2n ** 63n)
+export const maxInt = 2n ** 63n - 1n
+
+const literal = (value: Constant, type: Type, range: Range): LiteralExpression => ({
+  node: 'literal',
+  value,
+  type,
+  nullable: false,
+  start: range.start,
+  end: range.end,
+})
+
+/** A literal of the source, as the parser has read it. */
+export function constantOf(value: unknown, range: Range, isNegated = false): LiteralExpression {
+  if (value === null) return literal(null, 'null', range)
+  switch (typeof value) {
+    case 'boolean':
+      return literal(value, 'bool', range)
+    case 'number':
+      return literal(isNegated ? -value : value, 'double', range)
+    case 'bigint': {
+      const int = isNegated ? -value : value
+      if (int < minInt || int > maxInt) throw new Refusal('integer_out_of_range', 'Integers have 64 bits.', range)
+      return literal(int, 'int', range)
+    }
+    case 'string':
+      // SQLite ends texts at a zero, and half a surrogate pair is no text.
+      if (value.includes('\0') || !value.isWellFormed())
+        throw new Refusal('invalid_string', 'A text contains neither U+0000 nor half of a surrogate pair.', range)
+      return literal(value, 'string', range)
+    default:
+      throw new Refusal('unsupported', 'Bytes and unsigned integers are not supported.', range)
+  }
+}
+
+const problems: Record<Exclude<Milliseconds, bigint>, string> = {
+  invalid: 'cannot be read',
+  too_precise: 'is more precise than a millisecond',
+  out_of_range: 'is out of range',
+}
+
+/** `timestamp("…")` and `duration("…")` are constants. */
+export function instantOf(type: 'timestamp' | 'duration', text: LiteralExpression, range: Range): LiteralExpression {
+  const ms = (type === 'timestamp' ? timestampOf : durationOf)(String(text.value))
+  if (typeof ms === 'bigint') return literal(ms, type, range)
+  const form = type === 'timestamp' ? 'Write it as 2026-06-01T08:00:00Z.' : 'Write it as 72h, 90m or 1h30m.'
+  throw new Refusal(`invalid_${type}`, `This ${type} ${problems[ms]}. ${form}`, text)
+}

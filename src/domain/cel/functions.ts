@@ -1,0 +1,182 @@
+export interface CelFunction {
+  name: string
+  signature: string
+  description: string
+  example: string
+}
+
+const getters = (of: string, entries: readonly (readonly [string, string])[]): CelFunction[] =>
+  entries.map(([name, description]) => ({
+    name,
+    signature: `${of}.${name}() -> int`,
+    description,
+    example: of === 'timestamp' ? `user.date_joined.${name}() == 1` : `(now - user.date_joined).${name}() > 1`,
+  }))
+
+/** What an expression may call. */
+export const functions: readonly CelFunction[] = [
+  {
+    name: 'exists',
+    signature: 'list.exists(x, bool) -> bool',
+    description: 'True when the condition holds for at least one element.',
+    example: 'orders.exists(o, o.status == "completed")',
+  },
+  {
+    name: 'all',
+    signature: 'list.all(x, bool) -> bool',
+    description: 'True when the condition holds for every element, and for an empty list.',
+    example: 'orders.all(o, o.status != "cancelled")',
+  },
+  {
+    name: 'exists_one',
+    signature: 'list.exists_one(x, bool) -> bool',
+    description: 'True when the condition holds for exactly one element.',
+    example: 'purchases.exists_one(p, p.status == "active")',
+  },
+  {
+    name: 'filter',
+    signature: 'list.filter(x, bool) -> list',
+    description: 'The elements for which the condition holds.',
+    example: 'orders.filter(o, o.amount_minor >= 50000).size() >= 2',
+  },
+  {
+    name: 'map',
+    signature: 'list.map(x, value) -> list',
+    description: 'What is made of each element; one `map` a list.',
+    example: '"Day ticket" in purchases.map(p, p.product_name)',
+  },
+  {
+    name: 'has',
+    signature: 'has(metadata or consent) -> bool',
+    description: 'True when the key is there.',
+    example: 'has(user.metadata.company)',
+  },
+  {
+    name: 'in',
+    signature: 'value in list -> bool',
+    description: 'True when the list contains the value, or metadata the key.',
+    example: 'user.locale in ["da", "sv", "no"]',
+  },
+  {
+    name: 'size',
+    signature: 'size(string or list) -> int',
+    description: 'Number of characters or of elements.',
+    example: 'size(purchases) >= 3',
+  },
+  {
+    name: 'contains',
+    signature: 'string.contains(string) -> bool',
+    description: 'True when the text contains the other one, by letter and case.',
+    example: 'user.last_name.contains("sen")',
+  },
+  {
+    name: 'startsWith',
+    signature: 'string.startsWith(string) -> bool',
+    description: 'True when the text begins with the other one.',
+    example: 'user.phone_number.startsWith("+45")',
+  },
+  {
+    name: 'endsWith',
+    signature: 'string.endsWith(string) -> bool',
+    description: 'True when the text ends with the other one.',
+    example: 'user.email.endsWith("@example.dk")',
+  },
+  {
+    name: 'lowerAscii',
+    signature: 'string.lowerAscii() -> string',
+    description: 'The letters A to Z in lower case; others stay.',
+    example: 'user.first_name.lowerAscii() == "anna"',
+  },
+  {
+    name: 'upperAscii',
+    signature: 'string.upperAscii() -> string',
+    description: 'The letters a to z in upper case; others stay.',
+    example: 'user.first_name.upperAscii() == "ANNA"',
+  },
+  {
+    name: 'timestamp',
+    signature: 'timestamp(string literal or seconds) -> timestamp',
+    description: 'A point in time, in RFC 3339 with milliseconds at most.',
+    example: 'user.date_joined >= timestamp("2026-01-01T00:00:00Z")',
+  },
+  {
+    name: 'duration',
+    signature: 'duration(string literal) -> duration',
+    description: 'A length of time in h, m, s and ms.',
+    example: 'user.last_seen < now - duration("720h")',
+  },
+  {
+    name: 'int',
+    signature: 'int(double, string, timestamp or metadata) -> int',
+    description: 'A whole number: doubles lose their fraction, timestamps become seconds.',
+    example: 'int(user.metadata.age) >= 18',
+  },
+  {
+    name: 'double',
+    signature: 'double(int) -> double',
+    description: 'A number with a fraction.',
+    example: 'double(stats.total_spent_minor) / 100.0 > 99.5',
+  },
+  {
+    name: 'string',
+    signature: 'string(int or bool) -> string',
+    description: 'The value as text.',
+    example: 'string(stats.order_count) == "3"',
+  },
+  {
+    name: 'bool',
+    signature: 'bool(string) -> bool',
+    description: 'True for 1, t, true, TRUE and True; false for 0, f, false, FALSE and False; else an error.',
+    example: 'bool(string(user.is_verified))',
+  },
+  ...getters('timestamp', [
+    ['getFullYear', 'Year in UTC.'],
+    ['getMonth', 'Month in UTC, from 0.'],
+    ['getDate', 'Day of the month in UTC, from 1.'],
+    ['getDayOfMonth', 'Day of the month in UTC, from 0.'],
+    ['getDayOfWeek', 'Day of the week in UTC, from 0 for Sunday.'],
+    ['getDayOfYear', 'Day of the year in UTC, from 0.'],
+    ['getHours', 'Hour in UTC.'],
+    ['getMinutes', 'Minute in UTC.'],
+    ['getSeconds', 'Second in UTC.'],
+    ['getMilliseconds', 'Millisecond in UTC.'],
+  ]),
+  ...getters('duration', [
+    ['getHours', 'Whole hours of the length.'],
+    ['getMinutes', 'Whole minutes of the length.'],
+    ['getSeconds', 'Whole seconds of the length.'],
+    ['getMilliseconds', 'Milliseconds of the last second.'],
+  ]),
+]
+
+/** What people try and cannot have, and what to do instead. */
+export const refusedFunctions: Readonly<Record<string, string>> = {
+  matches: 'Regular expressions are not supported: use contains, startsWith or endsWith.',
+  dyn: 'dyn is not supported.',
+  type: 'Types cannot be compared.',
+  bytes: 'Bytes are not supported.',
+  uint: 'Unsigned integers are not supported: use int.',
+  bind: 'cel.bind is not supported.',
+}
+
+export const examples: readonly { title: string; expression: string }[] = [
+  {
+    title: 'Bought a product and ordered at least twice',
+    expression: 'stats.order_count >= 2 && purchases.exists(p, p.product_name == "Day ticket")',
+  },
+  { title: 'Not seen for 30 days', expression: 'user.last_seen < now - duration("720h")' },
+  {
+    title: 'Bought in one edition and not in another',
+    expression: 'orders.exists(o, o.edition_id == "edt_a") && !orders.exists(o, o.edition_id == "edt_b")',
+  },
+  {
+    title: 'Spent at least 1,000 in one order, in Danish kroner',
+    expression: 'orders.exists(o, o.status == "completed" && o.currency == "DKK" && o.amount_minor >= 100000)',
+  },
+  { title: 'Wants the newsletter', expression: 'has(consents.newsletter) && consents.newsletter.is_current' },
+  {
+    title: 'Opened a campaign without a click',
+    expression: 'size(campaigns.opened) > 0 && size(campaigns.clicked) == 0',
+  },
+  { title: 'A value of the metadata', expression: 'has(user.metadata.company) && user.metadata.company != ""' },
+]

@@ -1,0 +1,10 @@
+import { variables } from './catalogue.ts'
+import { examples, functions } from './functions.ts'
+
+export { type Checked, checkExpression, typedExpression } from './check.ts'
+export type { KnownLiteral } from './checker.ts'
+export { limits } from './parse.ts'
+export type { CelError, Expression, Type, ValuesFrom } from './types.ts'
+
+/** What an expression may speak of: the one list that the checker, the SQL and the API's description share. */
+export const context = { variables, functions, examples }
