@@ -139,13 +139,13 @@ describe('getEditionHealthcheck', () => {
       refund_confirmation_email_id: refund,
     })
     const health = await healthOf(edition.id)
-    expect(failed(health)).toEqual([])
-    expect(health).toMatchObject({ status: 'healthy', summary: { critical: 0, warning: 0, info: 0 } })
-
+    expect([failed(health), health.status]).toEqual([[], 'healthy'])
     // Each of them taken away again is noticed.
-    await write(update(variants, { is_active: 0 }, sql`id = ${variant.id}`))
-    await write(update(locations, { is_draft: 1 }, sql`id = ${place.id}`))
-    await write(sql`delete from pass_designs where id = ${design.id}`)
+    await write(
+      update(variants, { is_active: 0 }, sql`id = ${variant.id}`),
+      update(locations, { is_draft: 1 }, sql`id = ${place.id}`),
+      sql`delete from pass_designs where id = ${design.id}`,
+    )
     await write(update(consents, { is_active: 0 }, sql`edition_id = ${edition.id}`))
     await write(
       update(products, { category_id: null, price_minor: null, name_translations: '{}' }, sql`id = ${product.id}`),
@@ -235,9 +235,9 @@ describe('getEditionHealthcheck', () => {
     const elsewhere = await given()
     await write(insert(segments, aSegment(elsewhere.home, {})))
     expect(failed(await healthOf(elsewhere.edition.id))).toContain('consents.marketing')
-    const gone = await given()
-    await write(insert(segments, aSegment(gone.home, { deleted_at: 1 })))
-    expect(failed(await healthOf(gone.edition.id))).not.toContain('consents.marketing')
+    await write(sql`update segments set deleted_at = 1 where edition_id = ${elsewhere.edition.id}`)
+    expect(failed(await healthOf(elsewhere.edition.id))).not.toContain('consents.marketing')
+    await write(sql`update segments set deleted_at = null where edition_id = ${elsewhere.edition.id}`)
     // A consent of the organisation is asked for in all its editions.
     await write(
       insert(consents, aConsent(elsewhere.home, { type: 'marketing', edition_id: null, text: '{"da":"Ja"}' })),
@@ -295,8 +295,7 @@ describe('getEditionHealthcheck', () => {
 
   it('looks at an event of the organisation alone', async () => {
     const { edition } = await given()
-    const foreign = await given()
-    await change(edition.id, { event_id: foreign.edition.event_id })
+    await change(edition.id, { event_id: (await given()).edition.event_id })
     expect(failed(await healthOf(edition.id))).toContain('basics.event_linked')
   })
 })
