@@ -13,7 +13,8 @@ import { dayMs } from '../../src/domain/instants.ts'
 import { get, post } from '../support/api.ts'
 import { givenEmail, givenFeeRule, givenFile, givenMerchantAccount } from '../support/editions.ts'
 import { type EditionRow, givenEdition, givenMember, givenOrganisation } from '../support/factories.ts'
-import { freshId, next, write } from '../support/seed.ts'
+import { aConsent, aProduct, aSegment } from '../support/edition-parts.ts'
+import { freshId, write } from '../support/seed.ts'
 import { seedDataImports } from '../support/seed-commerce.ts'
 import { seedDeliveries, seedEndpoint } from '../support/seed-webhooks.ts'
 
@@ -37,36 +38,6 @@ const related = (health: { checks: Checked[] }, id: string) =>
   health.checks.find(({ check_id }) => check_id === id)?.related_objects
 
 const change = (id: string, columns: Partial<EditionRow>) => write(update(editions, columns, sql`id = ${id}`))
-
-const aProduct = (home: { organization_id: string; edition_id: string; created_at: number }) => {
-  const name = `Product ${next()}`
-  return { id: freshId('product'), ...home, name, name_folded: name.toLowerCase() }
-}
-
-const aSegment = (home: object, columns: object) => ({
-  id: freshId('segment'),
-  ...(home as { organization_id: string; edition_id: string; created_at: number }),
-  name: 'All',
-  search: 'all',
-  communication_type: 'marketing',
-  communication_channel: 'sms',
-  expression: 'true',
-  is_time_dependent: 0,
-  status: 'draft',
-  modified_at: 1,
-  ...columns,
-})
-
-const aConsent = (home: object, columns: object) => ({
-  id: freshId('consent'),
-  ...(home as { organization_id: string; edition_id: string; created_at: number }),
-  key: `key-${next()}`,
-  name: 'Terms',
-  type: 'terms',
-  text: '{"en":"Yes","da":"Ja"}',
-  modified_at: 1,
-  ...columns,
-})
 
 describe('getEditionHealthcheck', () => {
   it('answers all checks of a fresh edition in their order, and that it can be published', async () => {
