@@ -37,6 +37,8 @@ const wasm = {
       : null,
 }
 
+const inlined = { deps: { inline: [/mrml/] } }
+
 // One file each instead of hundreds: a test file loads them all, one request a module.
 const bundled = [
   '@hono/zod-openapi',
@@ -58,8 +60,11 @@ const bundled = [
 export default defineConfig({
   test: {
     projects: [
-      { plugins: [wasm], test: { name: 'document', include: inNode } },
-      { plugins: [wasm], test: { name: 'slow', include: slow, testTimeout: 240_000, hookTimeout: 120_000 } },
+      { plugins: [wasm], test: { name: 'document', include: inNode, server: inlined } },
+      {
+        plugins: [wasm],
+        test: { name: 'slow', include: slow, server: inlined, testTimeout: 240_000, hookTimeout: 120_000 },
+      },
       {
         plugins: [worker],
         test: {

@@ -4,7 +4,7 @@ import { sweepCaptured } from '../../src/modules/outbox/jobs.ts'
 import { call, callWith } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { db } from '../support/factories.ts'
-import { anEmail, anSms } from '../support/messages.ts'
+import { anEmail, anSms } from '../support/outbound.ts'
 
 const ctx = contextAt(Date.parse('2026-06-01T08:00:00Z'))
 const look = (path: string) => call(path, { token: null })

@@ -3,7 +3,7 @@ import { eventsOf } from '../../src/gateways/provider-events/provider-events.ts'
 import { resendGateway } from '../../src/gateways/email/resend.ts'
 import { gatewayApi } from '../../src/gateways/sms/gatewayapi.ts'
 import { type FakeProvider, resendEvent, resendEventOf, smsEvent, startFakeProvider } from '../support/fake-provider.ts'
-import { anEmail, anSms } from '../support/messages.ts'
+import { anEmail, anSms } from '../support/outbound.ts'
 
 let provider: FakeProvider
 beforeAll(async () => {

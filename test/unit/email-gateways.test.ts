@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { cloudflareGateway } from '../../src/gateways/email/cloudflare.ts'
 import { resendGateway } from '../../src/gateways/email/resend.ts'
 import { contextAt } from '../support/context.ts'
-import { anEmail } from '../support/messages.ts'
+import { anEmail } from '../support/outbound.ts'
 
 const now = Date.parse('2026-06-01T08:00:00Z')
 const resend = resendGateway({ apiBase: 'https://mail.example', apiKey: 're_key', now: () => now })

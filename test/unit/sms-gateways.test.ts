@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { gatewayApi } from '../../src/gateways/sms/gatewayapi.ts'
 import { contextAt } from '../support/context.ts'
-import { anSms } from '../support/messages.ts'
+import { anSms } from '../support/outbound.ts'
 
 const gateway = gatewayApi({ apiBase: 'https://sms.example', apiKey: 'token', now: () => 0 })
 afterEach(() => vi.restoreAllMocks())

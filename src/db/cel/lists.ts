@@ -1,10 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Expression } from '../../domain/cel/index.ts'
+import type { Expression, Type } from '../../domain/cel/index.ts'
 import { ownedBy } from './columns.ts'
 import { isListOf, jsonElement, jsonEquals } from './json.ts'
 import type { Lowering } from './lowering.ts'
 import { allIn, existsIn, existsOneIn, kept, mapped, type Rows } from './rows.ts'
-import { equals, guarded, okOf, total, type Value } from './values.ts'
+import { besides, equals, guarded, okOf, total, type Value } from './values.ts'
 
 type Of<Node extends Expression['node']> = Extract<Expression, { node: Node }>
 
@@ -84,30 +84,45 @@ export function macro(lowering: Lowering, expression: Of<'macro'>, positive: boo
 }
 
 export function contains(lowering: Lowering, { element, list }: Of<'in'>, positive: boolean): Value {
-  if (list.node === 'list' && element.type !== 'json') {
-    const value = lowering.value(element)
-    const listed = sql`${value.sql} in (select value from json_each(${lowering.bound.text(jsonOf(list.items))}))`
-    if (!value.nullable && list.items.length) return { sql: sql`(${listed})`, nullable: false, fails: value.fails }
-    return { sql: guarded([okOf(value)], sql`coalesce(${listed}, 0)`), nullable: false, fails: value.fails }
-  }
+  const of = typeof list.type === 'object' ? list.type.list : 'json'
+  if (list.node === 'list' && element.type !== 'json') return listed(lowering, element, list, of)
   const source = rowsOf(lowering, list)
-  if (element.type === 'json') return jsonIn(lowering, source, element, list, positive)
-  const value = lowering.value(element)
+  if (element.type === 'json') return jsonIn(lowering, source, element, of, positive)
+  const value = besides(lowering.value(element), element.type, of)
   const sure: Value = { sql: value.sql, nullable: value.nullable, fails: false }
-  const { type } = element
   const same =
     'json' in source.element
-      ? total(jsonEquals(source.element.json, sure, type).sql)
-      : equals('value' in source.element ? source.element.value : total(sql`null`), sure)
+      ? total(jsonEquals(source.element.json, sure, element.type).sql)
+      : equals(besides(valueIn(source), of, element.type), sure)
   const found = existsIn(source, same, positive)
-  return { ...found, sql: guarded([okOf(value)], found.sql), fails: found.fails || value.fails }
+  // Null can be an element of an array, and is no key of an object.
+  const isPossible =
+    list.type === 'json' && value.nullable
+      ? sql`(${value.sql} is not null or ${lowering.json(list).type} = 'array')`
+      : null
+  return { ...found, sql: guarded([okOf(value), isPossible], found.sql), fails: found.fails || value.fails }
+}
+
+function valueIn(source: Rows): Value {
+  if (!('value' in source.element)) throw new Error('no list of values')
+  return source.element.value
+}
+
+/** A value in a list that is written out; null is in none. */
+function listed(lowering: Lowering, element: Expression, list: Of<'list'>, of: Type): Value {
+  const value = besides(lowering.value(element), element.type, of)
+  const each = element.type === 'double' ? sql`cast(value as real)` : sql`value`
+  const found = sql`${value.sql} in (select ${each} from json_each(${lowering.bound.text(jsonOf(list.items))}))`
+  const { nullable, fails } = value
+  // SQLite finds nothing in an empty list, not even an error.
+  if (!nullable && list.items.length) return { sql: sql`(${found})`, nullable: false, fails }
+  return { sql: guarded([okOf(value)], sql`coalesce(${found}, 0)`), nullable: false, fails }
 }
 
 /** A value of metadata in a list of simple values. */
-function jsonIn(lowering: Lowering, source: Rows, element: Expression, list: Expression, positive: boolean): Value {
-  if (!('value' in source.element) || typeof list.type !== 'object') throw new Error('no list of values')
+function jsonIn(lowering: Lowering, source: Rows, element: Expression, of: Type, positive: boolean): Value {
   const json = lowering.json(element)
-  const same = total(jsonEquals(json, source.element.value, list.type.list).sql)
+  const same = total(jsonEquals(json, besides(valueIn(source), of, 'json'), of).sql)
   const found = existsIn(source, same, positive)
   return { ...found, sql: guarded([sql`${json.type} is not null`], found.sql), fails: true }
 }

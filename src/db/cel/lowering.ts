@@ -16,7 +16,7 @@ import {
 import { type Json, jsonAs, jsonAt, jsonEquals, sizeOfJson } from './json.ts'
 import { contains, macro, rowsOf } from './lists.ts'
 import { type Element, sizeOf } from './rows.ts'
-import { chain, Constants, equals, failing, integer, okOf, strict, total, type Value } from './values.ts'
+import { besides, chain, Constants, equals, failing, integer, okOf, strict, total, type Value } from './values.ts'
 
 type Of<Node extends Expression['node']> = Extract<Expression, { node: Node }>
 
@@ -164,18 +164,20 @@ export class Lowering {
 
   #compare({ operator, left, right }: Of<'compare'>): Value {
     if (operator !== '==' && operator !== '!=') {
-      const a = this.value(left)
-      const b = this.value(right)
+      const a = besides(this.value(left), left.type, right.type)
+      const b = besides(this.value(right), right.type, left.type)
       return strict(sql`(${a.sql} ${sql.raw(operator)} ${b.sql})`, a, b)
     }
-    const same = this.equality(left, right)
+    const same = this.#equality(left, right)
     return operator === '==' ? same : { ...same, sql: sql`(not ${same.sql})` }
   }
 
-  equality(left: Expression, right: Expression): Value {
-    if (left.type === 'json') return jsonEquals(this.json(left), this.value(right), right.type)
-    if (right.type === 'json') return jsonEquals(this.json(right), this.value(left), left.type)
-    return equals(this.value(left), this.value(right))
+  #equality(left: Expression, right: Expression): Value {
+    const a = () => besides(this.value(left), left.type, right.type)
+    const b = () => besides(this.value(right), right.type, left.type)
+    if (left.type === 'json') return jsonEquals(this.json(left), b(), right.type)
+    if (right.type === 'json') return jsonEquals(this.json(right), a(), left.type)
+    return equals(a(), b())
   }
 
   #choice({ condition, chosen, otherwise, nullable }: Of<'choice'>, positive: boolean): Value {

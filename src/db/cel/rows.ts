@@ -81,7 +81,7 @@ export function existsIn(rows: Rows, condition: Value, positive: boolean): Value
 
 export function allIn(rows: Rows, condition: Value, positive: boolean): Value {
   if (!rows.keep?.fails && (positive || !condition.fails))
-    return result(rows, sql`not ${found(rows, sql`${condition.sql} is not true`)}`, condition)
+    return result(rows, sql`(not ${found(rows, sql`${condition.sql} is not true`)})`, condition)
   const all = judged(rows, condition, 1)
   return result(
     rows,

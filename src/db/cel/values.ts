@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { Type } from '../../domain/cel/index.ts'
 
 /**
  * A value in SQL. An error of CEL is NULL; where the value itself may be null, `ok` tells an error apart: it holds
@@ -25,6 +26,13 @@ export const strict = (expression: SQL, ...operands: readonly Value[]): Value =>
   nullable: false,
   fails: operands.some((operand) => operand.fails || operand.nullable),
 })
+
+/** An integer is compared with a double as a double, precise or not. */
+export const besides = (value: Value, own: Type, other: Type): Value => {
+  if (own !== 'int' || (other !== 'double' && other !== 'json')) return value
+  const { constant: _, ...rest } = value
+  return { ...rest, sql: sql`cast(${value.sql} as real)` }
+}
 
 export const integer = (value: bigint): Value => ({ ...total(sql.raw(`(${value})`)), constant: value })
 

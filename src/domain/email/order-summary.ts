@@ -41,7 +41,7 @@ export function orderSummary(data: OrderSummaryData, reader: Reader): { rows: st
     title
       ? `<tr><td colspan="${span}" style="padding:0 0 8px;font-size:18px;font-weight:700;text-align:left">${textToHtml(title)}</td></tr>`
       : '',
-    `<tr><th scope="col" class="mu" style="${start};${head}">${word('item')}</th><th scope="col" class="mu" style="${middle};${head}">${word('quantity')}</th>`,
+    `<tr><th scope="col" class="mu" style="width:60%;${start};${head}">${word('item')}</th><th scope="col" class="mu" style="${middle};${head}">${word('quantity')}</th>`,
     price(`<th scope="col" class="mu" style="${end};${head}">${word('amount')}</th>`),
     '</tr>{% for item in order.items %}',
     `<tr><td style="${start}"><strong>{{ item.name }}</strong>`,

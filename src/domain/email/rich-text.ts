@@ -76,6 +76,8 @@ const [opening, closing, paragraphEnd, lineEnd] = ['\uE000', '\uE001', '\uE002',
 const ownCharacters = /[\uE000-\uE003]/g
 const token = /\uE000(\d+)\uE001/g
 
+const rawTag = /^\{%-?\s*(raw|endraw)\s*-?%\}$/
+
 export interface RichText {
   html: string
   /** The same as plain text. */
@@ -87,6 +89,8 @@ export function cleanRichText(source: string): RichText {
   const liquid: string[] = []
   const marked = piecesOf(source)
     .map((piece) => {
+      // What stands between them is kept from Liquid letter by letter below.
+      if (rawTag.test(piece.text)) return ''
       if (!piece.isLiquid) return piece.text.replaceAll(ownCharacters, '')
       liquid.push(piece.text)
       return `${opening}${liquid.length - 1}${closing}`

@@ -11,7 +11,7 @@ export const light = {
   card: '#ffffff',
   text: '#27272a',
   heading: '#18181b',
-  muted: '#71717a',
+  muted: '#63636c',
   line: '#e4e4e7',
   button: '#18181b',
   buttonText: '#ffffff',
@@ -36,6 +36,7 @@ const dark = {
  */
 export const styles = `
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
+body, td, th, img { font-family: ${fonts}; }
 .rt p { margin: 0 0 12px; }
 .rt p:last-child, .rt ul:last-child, .rt ol:last-child { margin-bottom: 0; }
 .rt ul, .rt ol { margin: 0 0 12px; padding-left: 24px; }
@@ -43,6 +44,7 @@ export const styles = `
 .rt blockquote { margin: 0 0 12px; padding-left: 16px; border-left: 3px solid ${light.line}; }
 .rt img { max-width: 100%; }
 .rt table { width: 100%; }
+.mu p { margin: 0; }
 .rt a { color: ${light.link}; }
 .rt, .rt div, .hd div, .os td { overflow-wrap: anywhere; word-break: normal; }
 @media only screen and (max-width: 620px) {

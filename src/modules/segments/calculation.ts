@@ -68,7 +68,7 @@ export const leaving = (epoch: SQL, where: SQL, now: number): SQL =>
     select seq, ${epoch}, ${now} from segments where ${where} on conflict do nothing`
 
 /** One step as one transaction: it moves the cursor from where it was read, or nothing at all happens. */
-function stepStatements(calculation: Calculation, expression: Expression, now: number) {
+function stepStatements(calculation: Calculation, expression: Expression, now: number, size: number) {
   const { seq, epoch, organization_id, edition_id, started_at } = calculation
   const [ids, people] = [idsOf(calculation), peopleOf(calculation)]
   const predicate = predicateOf(expression, {
@@ -81,8 +81,8 @@ function stepStatements(calculation: Calculation, expression: Expression, now: n
   return [
     sql`update segments set heartbeat_at = ${now},
         cursor_id = coalesce((select ${ids.id} from ${ids.from} where ${ids.where} and ${ids.id} > cursor_id
-          and ${ids.id} <= last_id order by ${ids.id} limit 1 offset ${peopleAStep - 1}), last_id),
-        walked_count = walked_count + ${peopleAStep},
+          and ${ids.id} <= last_id order by ${ids.id} limit 1 offset ${size - 1}), last_id),
+        walked_count = walked_count + ${size},
         population_count = case when cursor_id = '' then (select count(*) from ${ids.from} where ${ids.where})
           else population_count end
       where ${running(calculation)} and cursor_id = ${calculation.cursor_id}`,
@@ -120,14 +120,14 @@ export type Step =
  * Makes one step. A fault of the expression ends the calculation as `failed`; a fault of the machinery throws, and the
  * step can be made again.
  */
-export async function stepOf(job: JobCtx, calculation: Calculation): Promise<Step> {
+export async function stepOf(job: JobCtx, calculation: Calculation, size = peopleAStep): Promise<Step> {
   const checked = checkExpression(calculation.expression)
   if (!checked.ok) {
     await fail(job, calculation, `The expression is not valid any more: ${checked.errors[0]?.message ?? ''}`)
     return { state: 'failed' }
   }
   try {
-    const results = await job.db.batch(stepStatements(calculation, checked.expression, job.now()))
+    const results = await job.db.batch(stepStatements(calculation, checked.expression, job.now(), size))
     const [now] = results[5]
     if (now?.status !== 'calculating') return { state: 'ready' }
     return { state: 'calculating', calculation: { ...calculation, cursor_id: now.cursor_id } }

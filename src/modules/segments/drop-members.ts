@@ -21,11 +21,9 @@ export const emptied = (segment: SegmentRow) => ({
   error_message: '',
 })
 
-/** Before the change of the segment that was loaded: its sets go to the sweep, the one under way too. */
-export const dropMembers = (segment: SegmentRow, now: number): Statement[] => {
-  const loaded = sql`id = ${segment.id} and version = ${segment.version}`
-  return [
-    leaving(sql`members_epoch`, sql`${loaded} and members_epoch > 0`, now),
-    leaving(sql`epoch`, sql`${loaded} and status = 'calculating'`, now),
-  ]
-}
+/** Before the guarded change of the segment that was loaded: its sets go to the sweep, the one under way too. */
+export const dropMembers = (segment: SegmentRow, now: number): Statement[] =>
+  [
+    ...(segment.members_epoch > 0 ? [segment.members_epoch] : []),
+    ...(segment.status === 'calculating' ? [segment.epoch] : []),
+  ].map((epoch) => leaving(sql`${epoch}`, sql`id = ${segment.id}`, now))

@@ -1,9 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { visible } from '../../db/visibility.ts'
 import { type Explanation, explanationOf, type Truth } from '../../db/cel/index.ts'
 import { checkExpression } from '../../domain/cel/index.ts'
 import { notFound } from '../../domain/errors.ts'
-import { findUser } from '../users/index.ts'
+import { userStanding } from '../users/index.ts'
 import { audienceConditions } from './audience.ts'
 import type { LoadedSegment } from './queries.ts'
 
@@ -20,11 +21,15 @@ export interface SegmentExplanation {
   wasMember: boolean | null
 }
 
+interface Found {
+  reasons: string
+  truths: string
+  was_member: number | null
+}
+
 /** Holds what decides about one person against the data of this moment. */
 export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: string): Promise<SegmentExplanation> {
   const { organization_id, edition_id } = segment
-  const user = await findUser(ctx, userId)
-  if (user.organization_id !== organization_id) throw notFound()
   const checked = checkExpression(segment.expression)
   const now = ctx.now()
   const conditions: { name: string; reason: SQL }[] = [
@@ -39,14 +44,6 @@ export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: s
         ]),
     ...audienceConditions(segment, now),
   ]
-  const reasons = sql<{ reasons: string; was: number | null }>`select
-      json_array(${sql.join(
-        conditions.map(({ reason }) => reason),
-        sql`, `,
-      )}) as reasons,
-      (select excluded_for is null from segment_members where segment_seq = ${segment.seq}
-        and epoch = ${segment.members_epoch} and user_seq = u.seq) as was
-    from users u where u.id = ${userId} and u.organization_id = ${organization_id}`
   const explanation = checked.ok
     ? explanationOf(
         checked.expression,
@@ -55,17 +52,24 @@ export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: s
         userId,
       )
     : null
-  const [[found], truths] = await ctx.db.batch([
-    reasons,
-    explanation?.statement ?? sql<{ truths: string }>`select '[]' as truths`,
-  ])
-  const values = truths[0] && explanation ? explanation.truthsOf(truths[0]) : []
-  const found_reasons = JSON.parse(found?.reasons ?? '[]') as (string | null)[]
+  const reasons = sql.join(
+    conditions.map(({ reason }) => reason),
+    sql`, `,
+  )
+  const found = await ctx.db.first(sql<Found>`select json_array(${reasons}) as reasons,
+      (select excluded_for is null from segment_members where segment_seq = ${segment.seq}
+        and epoch = ${segment.members_epoch} and user_seq = u.seq) as was_member,
+      (${explanation?.statement ?? sql`'[]'`}) as truths
+    from users u where u.id = ${userId} and u.organization_id = ${organization_id}
+      and u.seq in (select seq from users where id = ${userId} and ${visible(ctx.caller, userStanding)})`)
+  if (!found) throw notFound()
+  const truths = explanation?.truthsOf(found) ?? []
+  const reasonsFound = JSON.parse(found.reasons) as (string | null)[]
   return {
     segment,
     userId,
-    parts: (explanation?.parts ?? []).map((part, index) => ({ ...part, value: values[index] ?? null })),
-    conditions: conditions.map(({ name }, index) => ({ name, reason: found_reasons[index] ?? null })),
-    wasMember: segment.members_epoch === 0 ? null : found?.was === 1,
+    parts: (explanation?.parts ?? []).map((part, index) => ({ ...part, value: truths[index] ?? null })),
+    conditions: conditions.map(({ name }, index) => ({ name, reason: reasonsFound[index] ?? null })),
+    wasMember: segment.members_epoch === 0 ? null : found.was_member === 1,
   }
 }

@@ -19,19 +19,23 @@ export const ring = (job: JobCtx, calculations: readonly { id: string; epoch: nu
     calculations.map(({ id, epoch }) => ({ type: 'segment.calculate', segment_id: id, epoch })),
   )
 
-async function calculate(job: JobCtx, message: CalculateMessage, endsAt: number): Promise<void> {
+async function calculate(job: JobCtx, message: CalculateMessage, endsAt: number, size?: number): Promise<void> {
   let calculation: Calculation | null = await findCalculation(job, message.segment_id, message.epoch)
   while (calculation) {
-    const step = await stepOf(job, calculation)
+    const step = await stepOf(job, calculation, size)
     calculation = step.state === 'calculating' ? step.calculation : null
     if (calculation && job.now() >= endsAt) return ring(job, [calculation])
   }
 }
 
 /** Calculates what these messages ring for. A message that comes twice, or for a calculation that has ended, does nothing. */
-export async function calculateSegments(job: JobCtx, messages: readonly CalculateMessage[]): Promise<void> {
+export async function calculateSegments(
+  job: JobCtx,
+  messages: readonly CalculateMessage[],
+  size?: number,
+): Promise<void> {
   const endsAt = job.now() + shiftMs
-  for (const message of messages) await calculate(job, message, endsAt)
+  for (const message of messages) await calculate(job, message, endsAt, size)
 }
 
 const calculationsASweep = 100

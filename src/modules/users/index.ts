@@ -1,2 +1,2 @@
-export { findUser } from './queries.ts'
+export { userStanding } from './queries.ts'
 export { customerOrdersSearch } from './update.ts'

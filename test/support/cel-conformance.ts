@@ -1,0 +1,93 @@
+import { getConformanceSuite, type IncrementalTestSuite } from '@bufbuild/cel-spec/testdata/tests.js'
+import { env } from 'cloudflare:workers'
+import { type SQL, sql } from 'drizzle-orm'
+import { type Scope, valueOf } from '../../src/db/cel/index.ts'
+import { Database } from '../../src/db/database.ts'
+import { type Type, typedExpression } from '../../src/domain/cel/index.ts'
+import { newMeter } from '../../src/domain/meter.ts'
+
+/** The files of the specification that are about the language itself, and the extensions that we have. */
+const files = [
+  'basic',
+  'comparisons',
+  'conversions',
+  'fields',
+  'fp_math',
+  'integer_math',
+  'lists',
+  'logic',
+  'macros',
+].concat(['parse', 'string', 'timestamps', 'string_ext'])
+const isOurs = (name: string): boolean => !name.startsWith('string_ext/') || /_ascii/.test(name)
+/** Most of these hide a literal's type from the checker, which ours does not mind: it compares integers with doubles. */
+const withoutDyn = (expr: string): string => expr.replaceAll(/\bdyn\(([^()]*)\)/g, '$1')
+
+export interface Case {
+  name: string
+  expr: string
+  /** As text; `error` for an error. */
+  expected: string
+}
+
+type Message = { $typeName: string; kind?: { case: string; value: unknown } }
+
+function textOf(value: unknown): string {
+  const { kind } = value as Message
+  if (kind?.case === 'objectValue') {
+    const { typeUrl, value: bytes } = kind.value as { typeUrl: string; value: Uint8Array }
+    return `${typeUrl} ${[...bytes].join()}`
+  }
+  if (kind?.case === 'nullValue') return 'null'
+  if (kind?.case === 'doubleValue') return `double ${Number(kind.value)}`
+  if (['int64Value', 'boolValue', 'stringValue'].includes(kind?.case ?? '')) return String(kind?.value)
+  return `${kind?.case}`
+}
+
+const collect = (suite: IncrementalTestSuite, path: string[]): Case[] => [
+  ...suite.tests.flatMap(({ original: test }): Case[] => {
+    const { resultMatcher } = test
+    if (Object.keys(test.bindings).length || test.container || test.disableMacros) return []
+    if (resultMatcher.case !== 'value' && resultMatcher.case !== 'evalError') return []
+    const expected = resultMatcher.case === 'evalError' ? 'error' : textOf(resultMatcher.value)
+    const name = [...path, test.name].join('/')
+    return isOurs(name) ? [{ name, expr: withoutDyn(test.expr), expected }] : []
+  }),
+  ...suite.suites.flatMap((inner) => collect(inner, [...path, inner.name])),
+]
+
+export const cases: readonly Case[] = getConformanceSuite()
+  .suites.filter(({ name }) => files.includes(name))
+  .flatMap((suite) => collect(suite, [suite.name]))
+
+const scope: Scope = { organizationId: 'org_none', editionId: null, now: 0 }
+
+/** One expression as text in SQL: doubles marked, integers with all their digits. */
+function shown(value: SQL, type: Type): SQL {
+  if (type === 'bool') return sql`case ${value} when 1 then 'true' when 0 then 'false' end`
+  if (type === 'double') return sql`'double ' || format('%!.17g', ${value})`
+  return sql`cast(${value} as text)`
+}
+
+/** What our checker and our SQL make of each expression: a value as text, `error`, or `refused: ` and the code. */
+export async function answersOf(sources: readonly string[]): Promise<string[]> {
+  const db = new Database(env.DB, newMeter())
+  const answers: (string | { statement: SQL<{ v: string | null }>; type: Type })[] = sources.map((source) => {
+    const checked = typedExpression(source)
+    if (!checked.ok) return `refused: ${checked.errors[0]?.code}`
+    const { type } = checked.expression
+    if (type === 'null') return 'null'
+    if (typeof type === 'object') return 'refused: list'
+    const value = valueOf(checked.expression, scope)
+    return { type, statement: sql<{ v: string | null }>`select ${shown(sql`(${value})`, type)} as v` }
+  })
+  const statements = answers.flatMap((answer) => (typeof answer === 'string' ? [] : [answer.statement]))
+  const rows: (string | null)[] = []
+  for (let at = 0; at < statements.length; at += 200)
+    for (const [row] of await db.batch(statements.slice(at, at + 200))) rows.push(row?.v ?? null)
+  let next = 0
+  return answers.map((answer) => {
+    if (typeof answer === 'string') return answer
+    const text = rows[next++] ?? 'error'
+    return text.startsWith('double ') ? `double ${Number(text.slice(7).replace('Inf', 'Infinity'))}` : text
+  })
+}

@@ -1,0 +1,138 @@
+import { celEnv, celFunc, type CelInput, CelScalar, isCelError, isCelMap, parse, plan } from '@bufbuild/cel'
+import { strings } from '@bufbuild/cel/ext'
+import { timestampFromMs } from '@bufbuild/protobuf/wkt'
+import { now, type Row, type Tenant } from './cel-people.ts'
+
+export type Bindings = Record<string, CelInput>
+
+const time = (ms: unknown): CelInput => (ms === null || ms === undefined ? null : timestampFromMs(Number(ms)))
+const int = (value: unknown): bigint => BigInt(Number(value))
+const json = (text: unknown): CelInput => plain(JSON.parse(String(text)))
+
+/** JSON as CEL knows it: maps and lists, numbers as doubles. */
+function plain(value: unknown): CelInput {
+  if (Array.isArray(value)) return value.map(plain)
+  if (typeof value !== 'object' || value === null) return value as CelInput
+  return new Map(Object.entries(value).map(([key, inner]) => [key, plain(inner)]))
+}
+
+const of = (row: Row, names: string): Record<string, CelInput> =>
+  Object.fromEntries(names.split(' ').map((name) => [name, row[name] as CelInput]))
+
+function consentsOf(tenant: Tenant, records: readonly Row[], editionId: string | null): CelInput {
+  const consents = new Map<string, CelInput>()
+  const definitions = (tenant.tables['consents'] ?? [])
+    .filter(({ edition_id }) => edition_id === null || edition_id === editionId)
+    .toSorted((one) => (one['edition_id'] === null ? -1 : 1))
+  for (const definition of definitions) {
+    const record = records.find(({ consent_id, is_latest }) => consent_id === definition['id'] && is_latest === 1)
+    if (!record) continue
+    const { status, expires_at } = record
+    const isStale =
+      definition['reconsent_on_change'] === 1 &&
+      Number(record['consent_version']) < Number(definition['wording_version'])
+    consents.set(
+      String(definition['key']),
+      new Map<string, CelInput>([
+        ['status', status as string],
+        ['given_at', status === 'given' ? time(record['occurred_at']) : null],
+        ['expires_at', time(expires_at)],
+        ['is_current', status === 'given' && (expires_at === null || Number(expires_at) > now) && !isStale],
+      ]),
+    )
+  }
+  return consents
+}
+
+/** What the variables of an expression are for each person, made of the rows without any SQL. */
+export function bindingsOf(tenant: Tenant, editionId: string | null): { id: string; bindings: Bindings }[] {
+  const { tables } = tenant
+  const owned = (table: string, user: Row) => (tables[table] ?? []).filter(({ user_id }) => user_id === user['id'])
+  const names = new Map((tables['products'] ?? []).map(({ id, name }) => [id, name as string]))
+  const edition = (tables['editions'] ?? []).find(({ id }) => id === editionId)
+  return (tables['users'] ?? []).map((user) => {
+    const orders = owned('orders', user)
+    const purchases = owned('purchases', user)
+    const receipts = owned('campaign_receipts', user)
+    const counted = orders.filter(({ status }) => status === 'confirmed' || status === 'completed')
+    const times = counted.map(({ created_at }) => Number(created_at))
+    const campaigns = (stamp: string) =>
+      receipts.filter((row) => row[stamp] !== null).map(({ campaign_id }) => campaign_id as string)
+    const bindings: Bindings = {
+      now: time(now),
+      user: {
+        ...of(user, 'id email phone_number first_name last_name locale'),
+        ...{ is_verified: user['is_verified'] === 1, is_active: user['is_active'] === 1 },
+        ...{ date_joined: time(user['created_at']), last_seen: time(user['last_seen_at']) },
+        ...{ has_email: user['email'] !== null, has_phone: user['phone_number'] !== null },
+        metadata: json(user['metadata']),
+      },
+      orders: orders.map((row) => ({
+        ...of(row, 'id status type currency edition_id'),
+        ...{
+          amount_minor: int(row['amount_minor']),
+          created: time(row['created_at']),
+          metadata: json(row['metadata']),
+        },
+      })),
+      purchases: purchases.map((row) => ({
+        ...of(row, 'product_id variant_id location_id status edition_id'),
+        ...{ product_name: names.get(row['product_id'] ?? '') ?? null, created: time(row['created_at']) },
+        option_ids: (JSON.parse(String(row['options'])) as { api_id: string }[]).map(({ api_id }) => api_id),
+        price_paid_minor: int(row['price_minor']),
+        available_uses: ['active', 'used'].includes(String(row['status']))
+          ? int(Math.max(0, Number(row['uses_limit']) - Number(row['uses_count'])))
+          : 0n,
+      })),
+      consents: consentsOf(tenant, owned('consent_records', user), editionId),
+      stats: {
+        ...{ order_count: int(counted.length), first_order_at: times.length ? time(Math.min(...times)) : null },
+        total_spent_minor: int(counted.reduce((sum, { amount_minor }) => sum + Number(amount_minor), 0)),
+        purchase_count: int(
+          purchases.filter(({ status }) => ['active', 'used', 'expired'].includes(String(status))).length,
+        ),
+        last_order_at: times.length ? time(Math.max(...times)) : null,
+      },
+      campaigns: {
+        received: campaigns('received_at'),
+        opened: campaigns('opened_at'),
+        clicked: campaigns('clicked_at'),
+      },
+      ...(edition
+        ? {
+            edition: {
+              id: String(editionId),
+              start_date: time(edition['start_at']),
+              end_date: time(edition['end_at']),
+            },
+          }
+        : {}),
+    }
+    return { id: String(user['id']), bindings }
+  })
+}
+
+/** Whether a key is there, as the specification says: whatever its value, and an error for what has no keys. */
+const holds = celFunc('holds', [CelScalar.DYN, CelScalar.STRING], CelScalar.BOOL, (map, key) => {
+  if (!isCelMap(map)) throw new Error('no such overload')
+  return [...map.keys()].includes(key)
+})
+
+const judge = celEnv({ funcs: [...strings, holds] })
+
+/** The judge answers false for a key whose value is null, and for `has` of what has no keys; the specification does not. */
+const mended = (source: string): string =>
+  source
+    .replaceAll(/\bhas\((\w+\.metadata(?:\.\w+)*)\.(\w+)\)/g, 'holds($1, "$2")')
+    .replaceAll(/("(?:\\.|[^"\\])*") in (\w+\.metadata)(?![.\w[])/g, 'holds($2, $1)')
+
+/** True, false, or null for an error, for each of the bindings. */
+export function judged(source: string, people: readonly { bindings: Bindings }[]): (boolean | null)[] {
+  const evaluate = plan(judge, parse(mended(source)))
+  return people.map(({ bindings }) => {
+    const result = evaluate(bindings as never)
+    if (isCelError(result)) return null
+    if (typeof result !== 'boolean') throw new Error(`${source} is no condition`)
+    return result
+  })
+}

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest'
+import { answersOf, cases } from '../support/cel-conformance.ts'
+import waivers from '../support/cel-waivers.json'
+
+const answers = await answersOf(cases.map(({ expr }) => expr))
+const judged = cases.map((one, index) => ({ ...one, answer: answers[index] ?? '' }))
+const isRefused = (answer: string) => answer.startsWith('refused')
+/** What is refused before it runs can do no harm where the specification has an error. */
+const passes = ({ expected, answer }: { expected: string; answer: string }) =>
+  answer === expected || (expected === 'error' && isRefused(answer))
+
+const waived = new Map(Object.entries(waivers).flatMap(([reason, names]) => names.map((name) => [name, reason])))
+
+describe('the literal cases of the specification', () => {
+  it('are answered as it says, but for those that are waived', () => {
+    expect(judged.filter((one) => !passes(one) && !waived.has(one.name))).toEqual([])
+  })
+
+  it('are waived only while they are refused, and never when the answer is wrong', () => {
+    expect(judged.filter(({ name, answer }) => waived.has(name) && !isRefused(answer))).toEqual([])
+    expect(judged.filter((one) => waived.has(one.name) && passes(one))).toEqual([])
+  })
+
+  it('are all known to the waivers, and most of them run', () => {
+    const names = new Set(cases.map(({ name }) => name))
+    expect([...waived.keys()].filter((name) => !names.has(name))).toEqual([])
+    expect(judged.filter(({ answer }) => !isRefused(answer)).length).toBeGreaterThan(400)
+  })
+})

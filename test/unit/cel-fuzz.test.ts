@@ -1,0 +1,77 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { typedExpression } from '../../src/domain/cel/index.ts'
+import { Expressions } from '../support/cel-expressions.ts'
+import { bindingsOf, judged } from '../support/cel-oracle.ts'
+import { now, randomOf, store, tenantOf } from '../support/cel-people.ts'
+import { valuesOf } from '../support/cel-segments.ts'
+
+const one = tenantOf('one', 120, 11)
+const other = tenantOf('two', 40, 12)
+const runs = 2000
+const seed = 20_260_601
+
+beforeAll(async () => {
+  await store(one)
+  await store(other)
+})
+
+const scopeOf = (editionId: string | null) => ({ organizationId: one.organizationId, editionId, now })
+
+/** Sources of which our SQL and the judge say different things for somebody. */
+async function mismatches(
+  sources: readonly string[],
+  editionId: string | null,
+  seen: (truths: (boolean | null)[]) => void = () => undefined,
+): Promise<string[]> {
+  const people = bindingsOf(one, editionId)
+  const answers = await valuesOf(sources, scopeOf(editionId))
+  return sources.filter((source, index) => {
+    const truths = judged(source, people)
+    seen(truths)
+    const { values, members } = answers[index] ?? { values: [], members: [] }
+    return truths.some((truth, person) => truth !== values[person] || (truth === true) !== members[person])
+  })
+}
+
+/** The smallest condition inside that is wrong as well. */
+async function shrunk(source: string, editionId: string | null): Promise<string> {
+  const parts: string[] = []
+  for (let start = 0; start < source.length; start++)
+    for (let end = start + 1; end <= source.length && parts.length < 4000; end++) {
+      const part = source.slice(start, end)
+      const fits = /^[\w!("\[]/.test(part) && /[\w)"\]]$/.test(part)
+      const checked = fits ? typedExpression(part) : null
+      if (checked?.ok && checked.expression.type === 'bool') parts.push(part)
+    }
+  parts.sort((a, b) => a.length - b.length)
+  return (await mismatches(parts, editionId))[0] ?? source
+}
+
+describe('random expressions', () => {
+  it.each([
+    ['of an edition', one.editionId],
+    ['of an organisation', null],
+  ])('%s are what the judge says, for everybody', async (_, editionId) => {
+    const random = randomOf(seed + (editionId ? 1 : 0))
+    const expressions = new Expressions(random)
+    const sources: string[] = []
+    while (sources.length < runs / 2) {
+      const source = expressions.condition(1 + Math.floor(random() * 3))
+      const checked = typedExpression(source)
+      if (checked.ok) sources.push(source)
+      else if (checked.errors[0]?.code !== 'limit_exceeded')
+        throw new Error(`${source} ${JSON.stringify(checked.errors)}`)
+    }
+    const split = { all: 0, differing: 0, failing: 0 }
+    const wrong = await mismatches(sources, editionId, (truths) => {
+      split.all++
+      if (truths.includes(true) && truths.includes(false)) split.differing++
+      if (truths.includes(null)) split.failing++
+    })
+    const smallest = await Promise.all(wrong.slice(0, 12).map((source) => shrunk(source, editionId)))
+    // Conditions that are the same for everybody would prove little.
+    expect(split.differing).toBeGreaterThan(split.all / 5)
+    expect(split.failing).toBeGreaterThan(split.all / 5)
+    expect({ seed, wrong: wrong.length, smallest }).toEqual({ seed, wrong: 0, smallest: [] })
+  })
+})
