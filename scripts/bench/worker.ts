@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import type { Bindings } from '../../src/app.ts'
 import service from '../../src/index.ts'
+import { emailsBench } from './emails-worker.ts'
 import { type Call, recorder } from './recorder.ts'
 import { segmentsBench } from './segments-worker.ts'
 import { webhooksBench } from './webhooks-worker.ts'
@@ -13,6 +14,7 @@ const floor = new Hono<{ Bindings: Bindings }>()
 
 floor.route('/', webhooksBench)
 floor.route('/', segmentsBench)
+floor.route('/', emailsBench)
 
 const reads = new Map<string, Call[]>()
 const writes: Call[][] = []
