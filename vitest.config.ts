@@ -41,7 +41,12 @@ const inlined = { deps: { inline: [/mrml/] } }
 
 // One file each instead of hundreds: a test file loads them all, one request a module.
 const bundled = [
+  '@bufbuild/cel',
+  '@bufbuild/cel/ext',
+  '@bufbuild/cel-spec/testdata/tests.js',
+  '@bufbuild/protobuf/wkt',
   '@hono/zod-openapi',
+  '@marcbachmann/cel-js',
   'drizzle-orm',
   'drizzle-orm/sqlite-core',
   'fast-check',

@@ -146,9 +146,7 @@ try {
   )
   const page = `/v1/segments?organization_id=${organization_id}&page_size=20`
   const cost = await client.post<Cost>('/floor/read/segments', { path: page, token: server.rootToken })
-  console.log(
-    `first page of the list:        ${number(cost.rows_read, 5)} rows read for ${20} of ${ids.length} segments`,
-  )
+  console.log(`first page of the list:        ${number(cost.rows_read, 5)} rows read for 20 of ${ids.length} segments`)
 } finally {
   await server.stop()
   if (!process.env['STATE_DIR']) await rm(stateDir, { recursive: true, force: true, maxRetries: 5 })

@@ -12,6 +12,11 @@ export function editDistance(one: string, other: string): number {
   return row.at(-1) ?? 0
 }
 
+const shortestBeginning = 3
+
+const beginsAlike = (one: string, other: string): boolean =>
+  Math.min(one.length, other.length) >= shortestBeginning && (one.startsWith(other) || other.startsWith(one))
+
 /** What somebody may have meant by `text`: the candidate most like it, or null when none is at all like it. */
 export function nearest<Candidate>(
   text: string,
@@ -26,8 +31,8 @@ export function nearest<Candidate>(
   for (const candidate of candidates)
     for (const name of namesOf(candidate)) {
       const known = name.toLowerCase()
-      const distance = known.startsWith(wanted) || wanted.startsWith(known) ? 0.5 : editDistance(wanted, known)
-      if (distance < least && known !== '') {
+      const distance = beginsAlike(wanted, known) ? 0.5 : editDistance(wanted, known)
+      if (distance < least) {
         best = candidate
         least = known === wanted ? 0 : distance
       }

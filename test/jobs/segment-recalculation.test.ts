@@ -83,7 +83,7 @@ describe('a calculation', () => {
     const { id } = await givenSegment({ organization_id: organisation.id })
     await post(`/v1/segments/${id}/recalculate`, undefined)
     await calculator().take([messageFor(await segmentNow(id))])
-    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 0, excluded: '{}' })
+    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 0, members_epoch: 1 })
   })
 
   it('holds the time of its beginning to the end', async () => {
@@ -114,7 +114,7 @@ describe('a calculation', () => {
       status: 'ready',
       user_count: 4,
       members_epoch: 2,
-      excluded: '{"no_address":1}',
+      excluded: expect.stringContaining('"no_address":1,'),
     })
     expect(await membersNow(id)).toHaveLength(4)
     const read = () => membersAfter(machine.job.db, { segmentSeq: old.seq, epoch: 1 }, 0, 10)

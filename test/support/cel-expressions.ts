@@ -1,4 +1,5 @@
-/** Random expressions that the checker takes, by their type. */
+import { ids, words, statuses, keys, oddKeys, textFields, times, instants, durations, parts } from './cel-words.ts'
+
 type Simple = 'bool' | 'int' | 'double' | 'string' | 'timestamp' | 'duration'
 type Element = Simple | 'order' | 'purchase' | 'json'
 
@@ -8,52 +9,7 @@ interface Scope {
   variables: { name: string; type: Element }[]
 }
 
-const ids = [
-  'prd_one_0',
-  'prd_one_1',
-  'prd_two_0',
-  'var_one_0',
-  'loc_one_1',
-  'edt_one_1',
-  'edt_one_2',
-  'cmp_one_0',
-  'cmp_one_1',
-]
-const words = [
-  'a',
-  'A',
-  '',
-  'gir',
-  'Ægir',
-  "O'Brien",
-  '%',
-  '_',
-  '😀',
-  'ÅB',
-  'da',
-  'sv',
-  'gold',
-  '5',
-  'example.dk',
-  '+45',
-  'x"y',
-  'a\\b',
-]
-const statuses = [
-  'pending',
-  'completed',
-  'confirmed',
-  'cancelled',
-  'active',
-  'used',
-  'given',
-  'withdrawn',
-  'DKK',
-  'online',
-]
-const keys = ['tier', 'level', 'tags', 'a']
-const oddKeys = ['k.dot', 'k"quote', 'k$', 'k\\', 'é', "k'", '0', ' ', 'tier', 'b']
-
+/** Random expressions that the checker takes, by their type. */
 export class Expressions {
   readonly #random: () => number
 
@@ -74,7 +30,6 @@ export class Expressions {
   }
 
   #text = (): string => JSON.stringify(this.#pick([...ids, ...words, ...statuses]))
-
   #variables(scope: Scope, type: Element): string[] {
     return scope.variables.filter((variable) => variable.type === type).map(({ name }) => name)
   }
@@ -92,7 +47,7 @@ export class Expressions {
     const roots = ['user.metadata', ...this.#variables(scope, 'order').map((name) => `${name}.metadata`)]
     const elements = this.#variables(scope, 'json')
     if (elements.length && this.#random() < 0.6) return this.#pick(elements)
-    const root = `${this.#pick(roots)}`
+    const root = this.#pick(roots)
     return this.#one([
       () => `${root}.${this.#pick(keys)}`,
       () => `${root}.${this.#pick(keys)}`,
@@ -156,7 +111,15 @@ export class Expressions {
     const macros = [() => this.#macro(next), () => this.#macro(next), () => this.#macro(next)]
     return this.#one(
       [
-        ...[chain, chain, chain, compare, compare, compare, text, membership, membership],
+        chain,
+        chain,
+        chain,
+        compare,
+        compare,
+        compare,
+        text,
+        membership,
+        membership,
         () => `!(${bool()})`,
         () => `!(${bool()})`,
         () => `((${bool()}) ? (${bool()}) : (${bool()}))`,
@@ -208,7 +171,7 @@ export class Expressions {
       int: () => this.#int(inside(type)),
       bool: () => this.#bool(inside(type)),
     }
-    const body = made === 'timestamp' ? this.#timestamp(inside(type)) : maker[made as 'string' | 'int' | 'bool']()
+    const body = made === 'timestamp' ? this.#timestamp(inside(type)) : maker[made]()
     return this.#random() < 0.3
       ? [`${list}.map(${name}, ${this.#bool(inside(type))}, ${body})`, made]
       : [`${list}.map(${name}, ${body})`, made]
@@ -244,23 +207,14 @@ export class Expressions {
           scope,
           ['id', 'status', 'type', 'currency', 'edition_id'],
           ['product_id', 'product_name', 'variant_id', 'status', 'edition_id'],
-          [
-            'user.id',
-            'user.email',
-            'user.phone_number',
-            'user.first_name',
-            'user.last_name',
-            'user.locale',
-            'edition.id',
-            'consents.newsletter.status',
-            'consents["sms-marketing"].status',
-          ],
+          textFields,
         ),
       ...this.#variables(scope, 'string').map((name) => () => name),
     ]
     if (scope.depth <= 0) return this.#one(leaves)
     return this.#one([
-      ...[...leaves, ...leaves],
+      ...leaves,
+      ...leaves,
       () => `(${this.#string(next)} + ${this.#string(next)})`,
       () => `(${this.#string(next)}).${this.#pick(['lowerAscii', 'upperAscii'])}()`,
       () => `string(${this.#int(next)})`,
@@ -284,7 +238,8 @@ export class Expressions {
     ]
     if (scope.depth <= 0) return this.#one(leaves)
     return this.#one([
-      ...[...leaves, ...leaves],
+      ...leaves,
+      ...leaves,
       () => `(${this.#int(next)} ${this.#pick(['+', '-', '*', '/', '%'])} ${this.#int(next)})`,
       () => `-(${this.#int(next)})`,
       () => `size(${this.#string(next)})`,
@@ -292,8 +247,7 @@ export class Expressions {
       () =>
         `int(${this.#pick([this.#double(next), '"-07"', '"5x"', '"+0"', '"9223372036854775808"', this.#timestamp(next), this.#json(next)])})`,
       () => `((${this.#bool(next)}) ? ${this.#int(next)} : ${this.#int(next)})`,
-      () =>
-        `(${this.#timestamp(next)}).${this.#pick(['getFullYear', 'getMonth', 'getDate', 'getDayOfMonth', 'getDayOfWeek', 'getDayOfYear', 'getHours', 'getMinutes', 'getSeconds', 'getMilliseconds'])}()`,
+      () => `(${this.#timestamp(next)}).${this.#pick(parts)}()`,
       () => `(${this.#duration(next)}).${this.#pick(['getHours', 'getMinutes', 'getSeconds', 'getMilliseconds'])}()`,
     ])
   }
@@ -318,35 +272,14 @@ export class Expressions {
   #timestamp(scope: Scope): string {
     const next = { ...scope, depth: scope.depth - 1 }
     const leaves = [
-      () =>
-        this.#pick([
-          'now',
-          'timestamp("2025-01-01T00:00:00Z")',
-          'timestamp("2026-05-31T23:30:00.001-02:00")',
-          'timestamp("9999-12-31T23:59:59Z")',
-        ]),
-      () =>
-        this.#field(
-          scope,
-          ['created'],
-          ['created'],
-          [
-            'user.date_joined',
-            'user.last_seen',
-            'stats.first_order_at',
-            'stats.last_order_at',
-            'edition.start_date',
-            'edition.end_date',
-            'consents.newsletter.given_at',
-            'consents.newsletter.expires_at',
-            'consents.photo.expires_at',
-          ],
-        ),
+      () => this.#pick(instants),
+      () => this.#field(scope, ['created'], ['created'], times),
       ...this.#variables(scope, 'timestamp').map((name) => () => name),
     ]
     if (scope.depth <= 0) return this.#one(leaves)
     return this.#one([
-      ...[...leaves, ...leaves],
+      ...leaves,
+      ...leaves,
       () => `(${this.#timestamp(next)} ${this.#pick(['+', '-'])} ${this.#duration(next)})`,
       () => `timestamp(${this.#int(next)})`,
       () => `((${this.#bool(next)}) ? ${this.#timestamp(next)} : ${this.#timestamp(next)})`,
@@ -355,17 +288,11 @@ export class Expressions {
 
   #duration(scope: Scope): string {
     const next = { ...scope, depth: scope.depth - 1 }
-    const leaf = () =>
-      this.#pick([
-        'duration("720h")',
-        'duration("-1h30m")',
-        'duration("1.5s")',
-        'duration("0s")',
-        'duration("2000000h")',
-      ])
+    const leaf = () => this.#pick(durations)
     if (scope.depth <= 0) return leaf()
     return this.#one([
-      ...[leaf, leaf],
+      leaf,
+      leaf,
       () => `(${this.#timestamp(next)} - ${this.#timestamp(next)})`,
       () => `(${this.#duration(next)} ${this.#pick(['+', '-'])} ${this.#duration(next)})`,
     ])

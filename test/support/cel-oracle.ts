@@ -62,22 +62,25 @@ export function bindingsOf(tenant: Tenant, editionId: string | null): { id: stri
       now: time(now),
       user: {
         ...of(user, 'id email phone_number first_name last_name locale'),
-        ...{ is_verified: user['is_verified'] === 1, is_active: user['is_active'] === 1 },
-        ...{ date_joined: time(user['created_at']), last_seen: time(user['last_seen_at']) },
-        ...{ has_email: user['email'] !== null, has_phone: user['phone_number'] !== null },
+        is_verified: user['is_verified'] === 1,
+        is_active: user['is_active'] === 1,
+        date_joined: time(user['created_at']),
+        last_seen: time(user['last_seen_at']),
+        has_email: user['email'] !== null,
+        has_phone: user['phone_number'] !== null,
         metadata: json(user['metadata']),
       },
       orders: orders.map((row) => ({
         ...of(row, 'id status type currency edition_id'),
-        ...{
-          amount_minor: int(row['amount_minor']),
-          created: time(row['created_at']),
-          metadata: json(row['metadata']),
-        },
+
+        amount_minor: int(row['amount_minor']),
+        created: time(row['created_at']),
+        metadata: json(row['metadata']),
       })),
       purchases: purchases.map((row) => ({
         ...of(row, 'product_id variant_id location_id status edition_id'),
-        ...{ product_name: names.get(row['product_id'] ?? '') ?? null, created: time(row['created_at']) },
+        product_name: names.get(row['product_id'] ?? '') ?? null,
+        created: time(row['created_at']),
         option_ids: (JSON.parse(String(row['options'])) as { api_id: string }[]).map(({ api_id }) => api_id),
         price_paid_minor: int(row['price_minor']),
         available_uses: ['active', 'used'].includes(String(row['status']))
@@ -86,7 +89,8 @@ export function bindingsOf(tenant: Tenant, editionId: string | null): { id: stri
       })),
       consents: consentsOf(tenant, owned('consent_records', user), editionId),
       stats: {
-        ...{ order_count: int(counted.length), first_order_at: times.length ? time(Math.min(...times)) : null },
+        order_count: int(counted.length),
+        first_order_at: times.length ? time(Math.min(...times)) : null,
         total_spent_minor: int(counted.reduce((sum, { amount_minor }) => sum + Number(amount_minor), 0)),
         purchase_count: int(
           purchases.filter(({ status }) => ['active', 'used', 'expired'].includes(String(status))).length,
@@ -130,7 +134,7 @@ const mended = (source: string): string =>
 export function judged(source: string, people: readonly { bindings: Bindings }[]): (boolean | null)[] {
   const evaluate = plan(judge, parse(mended(source)))
   return people.map(({ bindings }) => {
-    const result = evaluate(bindings as never)
+    const result = evaluate(bindings)
     if (isCelError(result)) return null
     if (typeof result !== 'boolean') throw new Error(`${source} is no condition`)
     return result

@@ -66,8 +66,28 @@ const texts = [
   'å'.repeat(30),
 ]
 const metadataValues: unknown[] = [
-  ...['gold', 'å', '5', '-07', 'true', null, true, false, 0, 1, -1, 5, 2.5, 1e15, ['a', 'b', 1, null, true]],
-  ...[[], {}, { b: 1 }, { b: 'x', c: ['a'] }, ['gold'], [1, 2, 3], { a: { b: 'deep' } }],
+  'gold',
+  'å',
+  '5',
+  '-07',
+  'true',
+  null,
+  true,
+  false,
+  0,
+  1,
+  -1,
+  5,
+  2.5,
+  1e15,
+  ['a', 'b', 1, null, true],
+  [],
+  {},
+  { b: 1 },
+  { b: 'x', c: ['a'] },
+  ['gold'],
+  [1, 2, 3],
+  { a: { b: 'deep' } },
 ]
 export const metadataKeys = ['tier', 'level', 'tags', 'a', 'k.dot', 'k"quote', 'k$', 'k\\', 'é', "k'", '0', ' ']
 
@@ -89,12 +109,19 @@ export function tenantOf(name: string, people: number, seed: number): Tenant {
     organizations: [{ ...base, id: organization_id, slug: name }],
     events: [{ ...base, id: id('evt', 1) }],
     editions: editions.map((edition, index) => ({
-      ...{ ...base, id: edition, event_id: id('evt', 1), slug: edition },
-      ...{ start_at: index ? null : now + 10 * day, end_at: now + 12 * day },
+      ...base,
+      id: edition,
+      event_id: id('evt', 1),
+      slug: edition,
+      start_at: index ? null : now + 10 * day,
+      end_at: now + 12 * day,
     })),
     products: [0, 1, 2, 3].map((n) => ({
-      ...{ ...base, id: id('prd', n), edition_id: editions[n % 2] ?? '' },
-      ...{ name: texts[n + 1] ?? '', name_folded: `p${n}` },
+      ...base,
+      id: id('prd', n),
+      edition_id: editions[n % 2] ?? '',
+      name: texts[n + 1] ?? '',
+      name_folded: `p${n}`,
     })),
     variants: [0, 1].map((n) => ({
       ...base,
@@ -140,54 +167,76 @@ export function tenantOf(name: string, people: number, seed: number): Tenant {
     const user_id = id('usr', n)
     const email = maybe(`${pick(['anna', 'bo', 'ægir'])}.${name}${n}@${pick(['example.dk', 'example.com'])}`)
     add('users', {
-      ...{ id: user_id, email, phone_number: email === null || random() < 0.4 ? `+45${10_000_000 + n}` : null },
-      ...{ first_name: pick(texts), last_name: pick(texts), locale: pick(['da', 'sv', 'en']), msg_channel: 'email' },
-      ...{ is_verified: int(2), is_active: int(2), created_at: at(), last_seen_at: maybe(at()), metadata: metadata() },
+      id: user_id,
+      email,
+      phone_number: email === null || random() < 0.4 ? `+45${10_000_000 + n}` : null,
+      first_name: pick(texts),
+      last_name: pick(texts),
+      locale: pick(['da', 'sv', 'en']),
+      msg_channel: 'email',
+      is_verified: int(2),
+      is_active: int(2),
+      created_at: at(),
+      last_seen_at: maybe(at()),
+      metadata: metadata(),
     })
     const orders = random() < 0.3 ? 0 : random() < 0.05 ? 30 : int(5)
     for (let o = 0; o < orders; o++) {
       const order_id = id('ord', tables['orders']?.length ?? 0)
       add('orders', {
-        ...{ id: order_id, user_id, edition_id: pick(editions), type: pick(['online', 'in-person', 'imported']) },
-        ...{ status: pick(['pending', 'confirmed', 'completed', 'cancelled']), amount_minor: int(5) * 25_000 },
-        ...{ currency: pick(['DKK', 'SEK']), created_at: at(), metadata: metadata() },
+        id: order_id,
+        user_id,
+        edition_id: pick(editions),
+        type: pick(['online', 'in-person', 'imported']),
+        status: pick(['pending', 'confirmed', 'completed', 'cancelled']),
+        amount_minor: int(5) * 25_000,
+        currency: pick(['DKK', 'SEK']),
+        created_at: at(),
+        metadata: metadata(),
       })
       for (let p = int(4); p > 0; p--)
         add('purchases', {
-          ...{ id: id('pur', tables['purchases']?.length ?? 0), order_id, user_id, edition_id: pick(editions) },
-          ...{
-            product_id: id('prd', int(4)),
-            variant_id: maybe(id('var', int(2))),
-            location_id: maybe(id('loc', int(2))),
-          },
+          id: id('pur', tables['purchases']?.length ?? 0),
+          order_id,
+          user_id,
+          edition_id: pick(editions),
+
+          product_id: id('prd', int(4)),
+          variant_id: maybe(id('var', int(2))),
+          location_id: maybe(id('loc', int(2))),
           options: JSON.stringify(
             [0, 1, 2].filter(() => random() < 0.3).map((option) => ({ api_id: `opt_${option}` })),
           ),
-          ...{
-            status: pick(['pending', 'active', 'used', 'refunded', 'expired', 'cancelled']),
-            price_minor: int(4) * 10_000,
-          },
-          ...{ uses_limit: 1 + int(3), uses_count: int(3), created_at: at() },
+
+          status: pick(['pending', 'active', 'used', 'refunded', 'expired', 'cancelled']),
+          price_minor: int(4) * 10_000,
+          uses_limit: 1 + int(3),
+          uses_count: int(3),
+          created_at: at(),
         })
     }
     for (const consent of tables['consents'] ?? [])
       for (const is_latest of [0, 1])
         if (random() < 0.6)
           add('consent_records', {
-            ...{
-              id: id('cre', tables['consent_records']?.length ?? 0),
-              consent_id: consent['id'] ?? '',
-              user_id,
-              is_latest,
-            },
-            ...{ status: pick(['given', 'given', 'skipped', 'withdrawn', 'expired']), consent_version: 1 + int(2) },
-            ...{ occurred_at: at(), expires_at: maybe(now + (int(3) - 1) * day), edition_id: null },
+            id: id('cre', tables['consent_records']?.length ?? 0),
+            consent_id: consent['id'] ?? '',
+            user_id,
+            is_latest,
+            status: pick(['given', 'given', 'skipped', 'withdrawn', 'expired']),
+            consent_version: 1 + int(2),
+            occurred_at: at(),
+            expires_at: maybe(now + (int(3) - 1) * day),
+            edition_id: null,
           })
     for (const campaign of tables['campaigns'] ?? [])
       if (random() < 0.5)
         add('campaign_receipts', {
-          ...{ user_id, campaign_id: campaign['id'] ?? '' },
-          ...{ received_at: maybe(at()), opened_at: maybe(at()), clicked_at: maybe(at()) },
+          user_id,
+          campaign_id: campaign['id'] ?? '',
+          received_at: maybe(at()),
+          opened_at: maybe(at()),
+          clicked_at: maybe(at()),
         })
   }
   return { organizationId: organization_id, editionId: editions[0] ?? '', tables }

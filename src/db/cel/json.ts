@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Type } from '../../domain/cel/index.ts'
-import { failing, okOf, type Value } from './values.ts'
+import { failing, type Value } from './values.ts'
 
 /** A value of metadata: its type as SQLite names it, NULL when it is absent. */
 export interface Json {
@@ -52,16 +52,18 @@ export function jsonAs(json: Json, type: Type): Value {
 /** Values of different types are not equal; a value that is absent is an error. */
 export function jsonEquals(json: Json, value: Value, type: Type): Value {
   if (type === 'null') return failing(sql`(${json.type} = 'null')`)
-  const ok = okOf(value)
   const branches = [sql`when ${json.type} is null then null`]
-  if (ok) branches.push(sql`when not (${ok}) then null`)
-  if (value.nullable) branches.push(sql`when ${value.sql} is null then ${json.type} = 'null'`)
-  if (type === 'string') branches.push(sql`when ${json.type} = 'text' then ${json.value} = ${value.sql}`)
-  if (type === 'bool')
-    branches.push(sql`when ${json.type} in ('true', 'false') then (${json.type} = 'true') = ${value.sql}`)
+  // The value once, as `w`, however large it is: copies of copies would outgrow every limit.
+  const w = value.constant === undefined && (value.fails || value.nullable) ? sql`w` : value.sql
+  if (value.ok) branches.push(sql`when not (${value.ok}) then null`)
+  else if (value.fails) branches.push(sql`when ${w} is null then null`)
+  if (value.nullable) branches.push(sql`when ${w} is null then ${json.type} = 'null'`)
+  if (type === 'string') branches.push(sql`when ${json.type} = 'text' then ${json.value} = ${w}`)
+  if (type === 'bool') branches.push(sql`when ${json.type} in ('true', 'false') then (${json.type} = 'true') = ${w}`)
   if (type === 'int' || type === 'double')
-    branches.push(sql`when ${json.type} in ('integer', 'real') then cast(${json.value} as real) = ${value.sql}`)
-  return failing(sql`case ${sql.join(branches, sql` `)} else 0 end`)
+    branches.push(sql`when ${json.type} in ('integer', 'real') then cast(${json.value} as real) = ${w}`)
+  const same = sql`case ${sql.join(branches, sql` `)} else 0 end`
+  return failing(w === value.sql ? same : sql`(select ${same} from (select ${value.sql} as w))`)
 }
 
 export const sizeOfJson = (json: Json): Value =>

@@ -1,17 +1,25 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import type { Expression } from '../../domain/cel/index.ts'
+import { AppError } from '../../domain/errors.ts'
 import type { Scope } from './columns.ts'
 import { Lowering } from './lowering.ts'
 import { Constants } from './values.ts'
 
 /** More parameters than this go as one, so that the caller has room for its own: D1 allows a hundred. */
 const maxParameters = 40
+/** D1 takes statements of 100 kB; the caller adds some. */
+const maxLength = 80_000
+
+const dialect = new SQLiteSyncDialect()
 
 /** Lowers with bound parameters, and again with all of them in one when they are many. */
 function lowered(scope: Scope, lower: (lowering: Lowering) => SQL): SQL {
-  const constants = new Constants(false)
-  const expression = lower(new Lowering(scope, constants))
-  if (constants.count <= maxParameters) return expression
+  const expression = lower(new Lowering(scope, new Constants(false)))
+  const { params, sql: text } = dialect.sqlToQuery(expression)
+  if (text.length > maxLength)
+    throw new AppError('validation_error', 'The expression is too complex: make two segments of it.')
+  if (params.length <= maxParameters) return expression
   const packed = new Constants(true)
   return packed.around(lower(new Lowering(scope, packed)))
 }

@@ -77,10 +77,6 @@ export class Constants {
     this.#packed = packed
   }
 
-  get count(): number {
-    return this.#values.length
-  }
-
   text(value: string): SQL {
     return this.#add(value)
   }

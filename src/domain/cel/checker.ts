@@ -29,6 +29,7 @@ export interface KnownLiteral extends Range {
 export class Checker {
   readonly literals: KnownLiteral[] = []
   isTimeDependent = false
+  #nullableChoices = 0
   /** Variables of the macros around, innermost last. */
   readonly elements: (Expression & { node: 'variable' })[] = []
   readonly #parsed: Parsed
@@ -180,6 +181,7 @@ export class Checker {
   }
 
   #choice([condition, yes, no]: [Ast, Ast, Ast], range: Range): Expression {
+    const before = this.#nullableChoices
     const test = this.bool(condition, 'invalid_condition_type')
     const chosen = this.check(yes)
     const otherwise = this.check(no)
@@ -190,6 +192,10 @@ export class Checker {
       throw new Refusal('incompatible_ternary_branches', message, range)
     }
     const nullable = [chosen, otherwise].some((branch) => branch.nullable || branch.type === 'null')
+    // Whether such a choice is null or an error takes its conditions a second time, and inside each other a fourth.
+    if (nullable && before !== this.#nullableChoices)
+      throw new Refusal('unsupported', 'Choices that may be null cannot contain each other.', range)
+    if (nullable) this.#nullableChoices++
     return { node: 'choice', condition: test, chosen, otherwise, type, nullable, ...range }
   }
 

@@ -8,7 +8,7 @@ import { predicateOf } from '../../db/cel/index.ts'
 import { checkExpression, type Expression } from '../../domain/cel/index.ts'
 import { AppError, LostRace } from '../../domain/errors.ts'
 import type { Channel } from '../../domain/messaging.ts'
-import type { CommunicationType } from '../../domain/segments.ts'
+import { type CommunicationType, exclusionReasons } from '../../domain/segments.ts'
 import { type Audience, audienceReason, idsOf, peopleOf } from './audience.ts'
 
 /** People whom one step looks at. */
@@ -67,6 +67,10 @@ export const leaving = (epoch: SQL, where: SQL, now: number): SQL =>
   sql`insert into segment_leftovers (segment_seq, epoch, left_at)
     select seq, ${epoch}, ${now} from segments where ${where} on conflict do nothing`
 
+const counts = sql.raw(
+  exclusionReasons.map((reason) => `'${reason}', count(*) filter (where excluded_for = '${reason}')`).join(', '),
+)
+
 /** One step as one transaction: it moves the cursor from where it was read, or nothing at all happens. */
 function stepStatements(calculation: Calculation, expression: Expression, now: number, size: number) {
   const { seq, epoch, organization_id, edition_id, started_at } = calculation
@@ -77,7 +81,6 @@ function stepStatements(calculation: Calculation, expression: Expression, now: n
     now: started_at,
   })
   const isLast = sql`${running(calculation)} and cursor_id = last_id`
-  const ofEpoch = sql`from segment_members where segment_seq = segments.seq and epoch = segments.epoch`
   return [
     sql`update segments set heartbeat_at = ${now},
         cursor_id = coalesce((select ${ids.id} from ${ids.from} where ${ids.where} and ${ids.id} > cursor_id
@@ -94,9 +97,8 @@ function stepStatements(calculation: Calculation, expression: Expression, now: n
     leaving(sql`members_epoch`, sql`${isLast} and members_epoch > 0`, now),
     sql`update segments set status = 'ready', members_epoch = epoch, calculated_at = ${now}, heartbeat_at = null,
         version = version + 1,
-        user_count = (select count(*) ${ofEpoch} and excluded_for is null),
-        excluded = (select json_group_object(excluded_for, n) from (
-          select excluded_for, count(*) as n ${ofEpoch} and excluded_for is not null group by excluded_for))
+        (user_count, excluded) = (select count(*) - count(excluded_for), json_object(${counts})
+          from segment_members where segment_seq = segments.seq and epoch = segments.epoch)
       where ${isLast}`,
     sql<{ status: string; cursor_id: string }>`select status, cursor_id from segments where seq = ${seq}`,
   ] as const

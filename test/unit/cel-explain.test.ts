@@ -1,0 +1,75 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { explanationOf } from '../../src/db/cel/index.ts'
+import { checkExpression } from '../../src/domain/cel/index.ts'
+import { Expressions } from '../support/cel-expressions.ts'
+import { bindingsOf, judged } from '../support/cel-oracle.ts'
+import { now, randomOf, store, tenantOf } from '../support/cel-people.ts'
+import { database } from '../support/cel-segments.ts'
+
+const tenant = tenantOf('one', 12, 5)
+const scope = { organizationId: tenant.organizationId, editionId: tenant.editionId, now }
+const people = bindingsOf(tenant, tenant.editionId)
+beforeAll(() => store(tenant))
+
+function explained(source: string, userId: string) {
+  const checked = checkExpression(source)
+  if (!checked.ok) throw new Error(`${source} ${JSON.stringify(checked.errors)}`)
+  return explanationOf(checked.expression, scope, source, userId)
+}
+
+describe('an explanation', () => {
+  it('tells of every condition, with the parentheses that belong to it', async () => {
+    const source =
+      '(user.is_active || (stats.order_count >= 1)) && !(orders.exists(o, o.status == "x")) && (true ? user.has_email : false)'
+    const { parts } = explained(source, 'usr_one_0')
+    expect(parts.map(({ text }) => text)).toEqual([
+      source,
+      'user.is_active || (stats.order_count >= 1)',
+      'user.is_active',
+      'stats.order_count >= 1',
+      '!(orders.exists(o, o.status == "x"))',
+      'orders.exists(o, o.status == "x")',
+      'true ? user.has_email : false',
+      'true',
+      'user.has_email',
+      'false',
+    ])
+    for (const { start, end, text } of parts) expect(source.slice(start, end)).toBe(text)
+  })
+
+  it('agrees with the judge about each part, for each person', async () => {
+    const random = randomOf(3)
+    const expressions = new Expressions(random)
+    const sources = Array.from({ length: 30 }, () => `(${expressions.condition(2)}) && !(${expressions.condition(3)})`)
+    const taken = sources.filter((source) => checkExpression(source).ok)
+    expect(taken.length).toBeGreaterThan(25)
+    const seen = new Set<boolean | null>()
+    for (const source of taken) {
+      const explanations = people.map(({ id }) => explained(source, id))
+      const rows = await database().batch(explanations.map(({ statement }) => statement))
+      explanations.forEach(({ parts, truthsOf }, person) => {
+        const row = rows[person]?.[0]
+        if (!row) throw new Error('nobody')
+        const wanted = parts.map(({ text }) => judged(`(${text}) && true`, people.slice(person, person + 1))[0])
+        expect([source, truthsOf(row)]).toEqual([source, wanted])
+        for (const truth of truthsOf(row)) seen.add(truth)
+      })
+    }
+    expect(seen).toEqual(new Set([true, false, null]))
+  })
+
+  it('holds more conditions than a function takes arguments', async () => {
+    const source = Array.from({ length: 70 }, () => 'stats.order_count>0').join('||')
+    const { parts, statement, truthsOf } = explained(source, 'usr_one_0')
+    const [row] = await database().all(statement)
+    expect(parts.length).toBe(71)
+    expect(row && truthsOf(row)).toHaveLength(parts.length)
+  })
+
+  it('is nothing for a person of another organisation', async () => {
+    const other = tenantOf('two', 1, 6)
+    await store(other)
+    expect(await database().all(explained('true', 'usr_two_0').statement)).toEqual([])
+    expect(await database().all(explained('true', 'usr_one_0').statement)).toHaveLength(1)
+  })
+})

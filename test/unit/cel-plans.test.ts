@@ -1,0 +1,136 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
+import { describe, expect, it } from 'vitest'
+import { predicateOf } from '../../src/db/cel/index.ts'
+import { checkExpression, context } from '../../src/domain/cel/index.ts'
+import { Expressions } from '../support/cel-expressions.ts'
+import { randomOf } from '../support/cel-people.ts'
+import { database } from '../support/cel-segments.ts'
+
+const scope = { organizationId: 'org_1', editionId: 'edt_1', now: 1_780_000_000_000 }
+
+function predicate(source: string): SQL {
+  const checked = checkExpression(source)
+  if (!checked.ok) throw new Error(`${source.slice(0, 200)} ${JSON.stringify(checked.errors)}`)
+  return predicateOf(checked.expression, scope)
+}
+
+const batchOf = (source: string) =>
+  sql<{ id: string }>`select u.id from users u where u.organization_id = ${scope.organizationId} and u.seq > ${0}
+    and u.seq <= ${1000} and ${predicate(source)}`
+
+const planOf = async (source: string): Promise<string[]> =>
+  (await database().all(sql<{ detail: string }>`explain query plan ${batchOf(source)}`)).map(({ detail }) => detail)
+
+const typical = [
+  ...context.examples.map(({ expression }) => expression),
+  '!purchases.exists(p, p.product_id == "prd_1")',
+  'purchases.exists(p, p.product_id in ["prd_1", "prd_2"] && p.status == "active")',
+  'orders.all(o, o.metadata.a == "x")',
+  'size(orders.filter(o, o.created > now - duration("720h"))) > 2',
+  'stats.total_spent_minor > 10000 && stats.purchase_count > 1',
+  'consents.newsletter.status == "given" && consents.newsletter.expires_at == null',
+  'campaigns.opened.exists(c, c == "cmp_1") || "cmp_2" in campaigns.clicked',
+  'orders.exists(o, purchases.exists(p, p.created > o.created))',
+  '"opt" in user.metadata.tags && edition.start_date > now',
+]
+
+describe('the plan', () => {
+  it.each(typical)('reads by index what belongs to a person: %s', async (source) => {
+    const plan = await planOf(source)
+    const scans = plan.filter(
+      (step) => step.startsWith('SCAN') && !/VIRTUAL TABLE|CONSTANT ROW|^SCAN \(|^SCAN u\b|^SCAN m\d/.test(step),
+    )
+    expect(scans).toEqual([])
+    // Never all rows of an organisation or an edition for each person.
+    expect(plan.filter((step) => /(orders|purchases)_(organization|edition)/.test(step))).toEqual([])
+    const tables = { o: 'orders_of_user', p: 'purchases_of_user' }
+    for (const [letter, index] of Object.entries(tables))
+      for (const step of plan.filter((one) => new RegExp(`^SEARCH ${letter}\\d+ `).test(one)))
+        expect(step).toContain(index)
+  })
+
+  it('finds consents by their key and the answer by person and consent', async () => {
+    const plan = (await planOf('consents.newsletter.is_current')).join('\n')
+    expect(plan).toContain('consents_by_key (organization_id=? AND <expr>=? AND key=?)')
+    expect(plan).toContain('consent_records_latest (user_id=? AND consent_id=?)')
+  })
+})
+
+describe('the largest expressions run within the limits of D1', () => {
+  const dialect = new SQLiteSyncDialect()
+  const wrap = (before: string, inside: string, after: string) => (times: number) =>
+    before.repeat(times) + inside + after.repeat(times)
+  const joined = (piece: string, joint: string) => (times: number) =>
+    Array.from({ length: times }, () => piece).join(joint)
+  const around = (make: (times: number) => string, before: string, after: string) => (times: number) =>
+    before + make(times) + after
+  /** The longest of its kind that the checker takes. */
+  function largest(make: (times: number) => string): string {
+    let times = 1
+    while (checkExpression(make(times + 1)).ok) times++
+    return make(times)
+  }
+
+  it.each([
+    ['consents that may be null', joined('consents.x.expires_at==null', '||')],
+    ['current consents', joined('consents.x.is_current', '&&')],
+    ['two consents each', joined('consents.x.expires_at==consents.x.given_at', '||')],
+    ['macros', joined('orders.exists(o,o.id=="")', '||')],
+    ['macros that may fail', joined('!orders.exists(o,o.metadata.a=="")', '||')],
+    ['metadata in lists', joined('user.metadata.a in["",""]', '||')],
+    ['elements of metadata', joined('!user.metadata.a.exists(x,x=="")', '||')],
+    ['texts', joined('user.first_name==""', '||')],
+    ['numbers', joined('user.metadata.a>0.5', '&&')],
+    ['sums', around(wrap('(', '1', '+stats.order_count)'), '', '==1')],
+    ['sums to the right', around(wrap('(stats.order_count+', '1', ')'), '', '==1')],
+    ['signs', around(wrap('-', 'stats.order_count', ''), '', '==1')],
+    ['negations', wrap('!', 'user.is_active', '')],
+    ['choices', wrap('user.is_active?', 'true', ':false')],
+    ['choices of what may be null', around(wrap('user.is_active?', 'user.email', ':""'), '(', ')=="x"')],
+    ['conditions of choices', wrap('((', 'user.metadata.a', ')?true:false)')],
+    ['comparisons', wrap('(', 'user.is_active', '==user.has_email)')],
+    ['comparisons with metadata', wrap('(', 'user.is_active', '==user.metadata.a)')],
+    ['conversions', wrap('bool(string(', 'user.is_active', '))')],
+    ['conversions of numbers', around(wrap('int(double(', 'stats.order_count', '))'), '', '==1')],
+    ['conversions of texts', around(wrap('int(string(', 'stats.order_count', '))'), '', '==1')],
+    ['parts of times', around(wrap('timestamp((', 'now', ').getHours())'), '', '==now')],
+    ['texts joined', around(wrap('(', '""', '+user.first_name)'), '', '==""')],
+    ['times', around(wrap('(', 'user.last_seen', '+duration("1s"))'), '', '==now')],
+    ['texts searched', around(wrap('string(', '""', '.contains(user.first_name))'), '', '==""')],
+    ['memberships in metadata', wrap('(', 'user.is_active', ' in user.metadata.a)')],
+    ['memberships in campaigns', wrap('(string(', 'user.is_active', ') in campaigns.opened)')],
+    ['memberships in lists', wrap('(', 'user.is_active', ' in [true])')],
+    ['filters', around(wrap('', '', '.filter(o,o.metadata.a=="")'), 'orders', '.exists(o,o.id=="")')],
+    ['alternating chains', wrap('(true&&(false||', 'user.is_active', '))')],
+    ['chains in chains', wrap('(true&&false&&true&&(false||true||false||', 'user.is_active', '))')],
+    ['sums in macros', around(wrap('(', 'o.amount_minor', '+1)'), 'orders.exists(o,', '==1)')],
+    [
+      'sums in two macros',
+      around(wrap('(', 'o.amount_minor', '+1)'), '!orders.exists(o,!purchases.exists(p,', '==p.price_paid_minor))'),
+    ],
+    ['sums that are mapped', around(wrap('(', 'o.amount_minor', '+1)'), 'orders.map(o,', ').exists(x,x==1)')],
+  ])('%s', async (_, make) => {
+    const source = largest(make)
+    expect(await database().all(batchOf(source))).toEqual([])
+    const { sql: text, params } = dialect.sqlToQuery(batchOf(source))
+    expect(text.length).toBeLessThan(90_000)
+    expect(params.length).toBeLessThan(60)
+  })
+
+  it('random and deep ones', async () => {
+    const random = randomOf(77)
+    const expressions = new Expressions(random)
+    const sources: string[] = []
+    while (sources.length < 150) {
+      const source = expressions.condition(5 + Math.floor(random() * 3))
+      if (source.length > 800 && checkExpression(source).ok) sources.push(source)
+    }
+    for (const source of sources) expect(await database().all(batchOf(source))).toEqual([])
+  })
+
+  it('and what would be too much for D1 is refused', () => {
+    const condition = Array.from({ length: 38 }, () => 'consents.x.expires_at==consents.x.given_at').join('||')
+    expect(() => predicate(`(${condition}?user.email:null)in campaigns.opened`)).toThrow('too complex')
+  })
+})

@@ -1,0 +1,119 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { predicateOf } from '../../src/db/cel/index.ts'
+import { checkExpression, typedExpression } from '../../src/domain/cel/index.ts'
+import { metadataKeys, now, store, tenantOf } from '../support/cel-people.ts'
+import { database, valuesOf } from '../support/cel-segments.ts'
+
+const mine = tenantOf('one', 20, 8)
+const theirs = tenantOf('two', 20, 9)
+const scope = { organizationId: mine.organizationId, editionId: mine.editionId, now }
+beforeAll(async () => {
+  await store(mine)
+  await store(theirs)
+})
+
+/** Whom the predicate alone finds, without the condition that a caller adds about the organisation. */
+async function membersOf(source: string): Promise<string[]> {
+  const checked = checkExpression(source)
+  if (!checked.ok) throw new Error(`${source} ${JSON.stringify(checked.errors)}`)
+  const rows = await database().all(
+    sql<{ id: string }>`select u.id from users u where ${predicateOf(checked.expression, scope)}`,
+  )
+  return rows.map(({ id }) => id)
+}
+
+describe('rows of another organisation', () => {
+  it.each([
+    'orders.exists(o, true)',
+    'size(orders) > 0',
+    'purchases.exists(p, p.product_name != "")',
+    'has(consents.newsletter) || "sms-marketing" in consents',
+    'consents.newsletter.status != ""',
+    'campaigns.received.exists(c, true) || size(campaigns.opened) > 0 || size(campaigns.clicked) > 0',
+    'stats.order_count > 0 || stats.total_spent_minor > 0 || stats.purchase_count > 0 || stats.last_order_at != null',
+    '!orders.all(o, false)',
+    'orders.map(o, o.id).exists(i, i != "")',
+    'orders.filter(o, user.metadata.a == "x" || true).size() > 0',
+  ])('are never counted: %s', async (source) => {
+    const members = await membersOf(source)
+    expect(members.filter((id) => id.startsWith('usr_one'))).not.toEqual([])
+    expect(members.filter((id) => id.startsWith('usr_two'))).toEqual([])
+  })
+
+  it.each([
+    'orders.exists(o, o.edition_id == "edt_two_1")',
+    'purchases.exists(p, p.product_id in ["prd_two_0", "prd_two_1", "prd_two_2", "prd_two_3"])',
+    'campaigns.received.exists(c, c in ["cmp_two_0", "cmp_two_1", "cmp_two_2"])',
+    '"cmp_two_0" in campaigns.opened',
+  ])('are not found by their ids: %s', async (source) => {
+    expect(await membersOf(source)).toEqual([])
+  })
+
+  it('are not reached through an edition of theirs', async () => {
+    const checked = checkExpression('edition.id == "edt_two_1" || edition.end_date != null')
+    if (!checked.ok) throw new Error('not checked')
+    const predicate = predicateOf(checked.expression, { ...scope, editionId: theirs.editionId })
+    expect(await database().all(sql`select u.id from users u where ${predicate}`)).toEqual([])
+  })
+})
+
+describe('hostile texts', () => {
+  const texts = [
+    "' or 1=1 --",
+    "'; drop table users; --",
+    '") or 1=1 --',
+    '/* */ union select 1',
+    '?1',
+    '$."a"',
+    "org_two' or '1'='1",
+    '\\',
+    '\u202e',
+  ]
+  const literal = (text: string) => JSON.stringify(text)
+
+  it.each(texts)('are values and nothing else: %s', async (text) => {
+    const sources = [
+      `user.first_name == ${literal(text)}`,
+      `user.id in [${literal(text)}]`,
+      `user.last_name.endsWith(${literal(text)})`,
+      `has(consents.x) || ${literal(text)} in consents`,
+      `${literal(text)} in user.metadata`,
+      `user.metadata[${literal(text)}] == "gold"`,
+      `orders.exists(o, o.metadata[${literal(text)}] == ${literal(text)})`,
+    ]
+    for (const source of sources) expect([source, await membersOf(source)]).toEqual([source, []])
+    expect(await membersOf(`user.first_name + ${literal(text)} == user.first_name + ${literal(text)}`)).toHaveLength(40)
+  })
+
+  it.each(metadataKeys)('are found as keys of metadata: %s', async (key) => {
+    const wanted = (mine.tables['users'] ?? []).map(({ metadata }) =>
+      Object.hasOwn(JSON.parse(String(metadata)) as object, key),
+    )
+    const [found] = await valuesOf([`${literal(key)} in user.metadata`], scope)
+    expect(wanted).toContain(true)
+    expect(found?.values).toEqual(wanted)
+  })
+
+  it('order by code points', async () => {
+    const [found] = await valuesOf(['"\\U0001F600" > "\\uFF21" && "B" < "a" && "Z" < "Å"'], scope)
+    expect(new Set(found?.values)).toEqual(new Set([true]))
+  })
+
+  it('never stand in the statement', () => {
+    const checked = typedExpression(
+      'user.first_name == "needle" && user.metadata.needle == "needle" && has(consents.needle)',
+    )
+    if (!checked.ok) throw new Error('not checked')
+    const { queryChunks } = predicateOf(checked.expression, scope)
+    const pieces: string[] = []
+    const visit = (chunk: unknown): void => {
+      if (Array.isArray(chunk)) chunk.forEach(visit)
+      else if (typeof chunk === 'object' && chunk !== null && 'queryChunks' in chunk) visit(chunk.queryChunks)
+      else if (typeof chunk === 'object' && chunk !== null && 'value' in chunk) pieces.push(String(chunk.value))
+    }
+    visit(queryChunks)
+    expect(pieces.join('')).toContain('first_name')
+    expect(pieces.join('')).not.toContain('needle')
+  })
+})
