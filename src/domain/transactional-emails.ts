@@ -1,5 +1,5 @@
 import { lifecycle } from './lifecycle.ts'
-import type { SendResult } from './messaging.ts'
+import type { SendFailure, SendResult } from './messaging.ts'
 import type { OrderStatus } from './orders.ts'
 
 /** What was given up because its answer never came may still turn out to have been sent. */
@@ -19,9 +19,11 @@ export const emailLeaseMs = 120_000
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
-const backoffMs = [30_000, 2 * minuteMs, 10 * minuteMs, 30 * minuteMs, hourMs, 2 * hourMs, 4 * hourMs, 6 * hourMs]
+const backoffMs = [30_000, 2 * minuteMs, 10 * minuteMs, 30 * minuteMs, hourMs, 2 * hourMs, 4 * hourMs]
+const longestRestMs = 6 * hourMs
+const shortestRestMs = 1000
 /** An account at fault takes somebody to mend it. */
-export const configurationRestMs = 10 * minuteMs
+const configurationRestMs = 10 * minuteMs
 const configurationPatienceMs = 7 * 24 * hourMs
 const patienceMs = 24 * hourMs
 /** Providers keep the keys of calls for a day: later, a repeated call would be a new one. */
@@ -67,6 +69,13 @@ export const failedFor = (error_code: string, error_detail = ''): SendVerdict =>
 export const mayRepeat = (state: SendState, deduplicates: boolean, now: number): boolean =>
   state.is_doubtful === 0 || (deduplicates && now - (state.first_call_at ?? now) < keyKeptMs)
 
+/** A limit says itself when it is over; other failures are given more time each. */
+function restMs({ attempts }: SendState, kind: SendFailure, askedMs: number | null): number {
+  if (kind === 'rate_limited' && askedMs !== null) return Math.max(shortestRestMs, askedMs)
+  const planned = kind === 'configuration' ? configurationRestMs : backoffMs[attempts - 1]
+  return Math.max(planned ?? longestRestMs, askedMs ?? 0)
+}
+
 /** What an attempt makes of its message. `state` is as it was before the call, `attempts` counts this one. */
 export function judgeSend(state: SendState, result: SendResult, deduplicates: boolean, now: number): SendVerdict {
   if (result.ok) return ended('sent', { provider_id: result.providerId })
@@ -74,9 +83,7 @@ export function judgeSend(state: SendState, result: SendResult, deduplicates: bo
   const is_doubtful = kind === 'unknown' || state.is_doubtful === 1 ? 1 : 0
   if (kind === 'permanent') return failedFor(code, detail)
   if (kind === 'unknown' && !deduplicates) return failedFor('unknown', `${code}: ${detail}`)
-  const planned =
-    kind === 'configuration' ? configurationRestMs : (backoffMs[state.attempts - 1] ?? backoffMs.at(-1) ?? hourMs)
-  const next = now + Math.max(planned, retryAfterMs ?? 0)
+  const next = now + restMs(state, kind, retryAfterMs)
   const began = state.first_call_at ?? now
   if (is_doubtful && next - began >= keyKeptMs) return failedFor('unknown', `${code}: ${detail}`)
   const patience = kind === 'configuration' ? configurationPatienceMs : patienceMs

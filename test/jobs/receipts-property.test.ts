@@ -5,7 +5,16 @@ import { failure } from '../../src/domain/messaging.ts'
 import { transactionalEmailLifecycle, type TransactionalEmailStatus } from '../../src/domain/transactional-emails.ts'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { db } from '../support/factories.ts'
-import { anOrder, type Conduct, givenShop, providerOf, receiptEngine, receiptsOf, sell } from '../support/receipts.ts'
+import {
+  anOrder,
+  type Conduct,
+  givenShop,
+  providerOf,
+  receiptEngine,
+  receiptsOf,
+  sell,
+  type Shop,
+} from '../support/receipts.ts'
 
 const minute = 60_000
 
@@ -26,25 +35,27 @@ type Step =
   | { do: 'sweep' }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('sell' as const), count: fc.integer({ min: 1, max: 6 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('sell' as const), count: fc.integer({ min: 1, max: 3 }) }) },
   {
-    weight: 5,
+    weight: 6,
     arbitrary: fc.record({
       do: fc.constant('messages' as const),
       // None is a message that was lost.
       copies: fc.integer({ min: 0, max: 3 }),
-      script: fc.array(fc.constantFrom(...conducts), { maxLength: 8 }),
+      script: fc.array(fc.constantFrom(...conducts), { maxLength: 4 }),
       // The consumer dies at one of its round trips, wherever that is.
       trips: fc.option(fc.integer({ min: 0, max: 14 }), { nil: undefined }),
     }),
   },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('wait' as const), minutes: fc.constantFrom(1, 3, 15, 100) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('wait' as const), minutes: fc.constantFrom(1, 3, 15, 120) }) },
   fc.constant({ do: 'sweep' as const }),
 )
 
+let opened: Promise<Shop> | undefined
+
 async function open(deduplicates: boolean) {
   await db.all(sql`delete from transactional_emails`)
-  const shop = await givenShop()
+  const shop = await (opened ??= givenShop())
   const provider = providerOf({ deduplicates })
   const engine = receiptEngine(provider.gateway, Date.now() + 1000)
   let bought = 0
@@ -68,7 +79,8 @@ async function open(deduplicates: boolean) {
   }
   /** All is well again, and time goes by. */
   async function settle(): Promise<void> {
-    for (let turn = 0; turn < 8; turn++) {
+    const isOpen = async () => (await receiptsOf(shop)).some(({ status }) => status === 'pending')
+    for (let turn = 0; turn < 8 && (await isOpen()); turn++) {
       engine.advance(130 * minute)
       await engine.runDying()
     }
@@ -93,14 +105,14 @@ async function check({ shop, provider, bought }: World): Promise<void> {
   }
 }
 
-const numRuns = 12
+const numRuns = 15
 
 describe('receipts, whatever happens', () => {
   it('arrive exactly once where the provider knows a repeated call', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 10 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {
         const world = await open(true)
-        for (const one of steps) {
+        for (const one of [{ do: 'sell', count: 2 } as const, ...steps]) {
           await world.take(one)
           await check(world)
         }
@@ -115,9 +127,9 @@ describe('receipts, whatever happens', () => {
 
   it('arrive once or are given up as unknown where it does not, and never twice', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 10 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {
         const world = await open(false)
-        for (const one of steps) {
+        for (const one of [{ do: 'sell', count: 2 } as const, ...steps]) {
           await world.take(one)
           await check(world)
         }

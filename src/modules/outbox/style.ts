@@ -15,12 +15,12 @@ form { display: flex; flex-wrap: wrap; gap: .75rem; align-items: end }
 label { display: grid; gap: .25rem; font-size: .875rem; color: var(--soft); min-width: 0 }
 label:has(input) { flex: 1 1 12rem }
 input, select, button { font: inherit; padding: .4rem .6rem; border: 1px solid var(--line); border-radius: .4rem;
-  background: var(--card); color: light-dark(#111, #eee); min-width: 0; max-width: 100% }
+  background: var(--card); color: light-dark(#111, #eee); min-width: 0; max-width: 100%; height: 2.4rem }
 button { cursor: pointer; font-weight: 600 }
 .messages { list-style: none; margin: 0; padding: 0; background: var(--card); border: 1px solid var(--line);
   border-radius: .5rem }
 .messages li + li { border-top: 1px solid var(--line) }
-.messages a { display: grid; grid-template-columns: 4.5rem minmax(0, 1fr) minmax(0, 1.4fr) auto; gap: .25rem .75rem;
+.messages a { display: grid; grid-template-columns: 4.5rem minmax(0, 1.5fr) minmax(0, 1fr) auto; gap: .25rem .75rem;
   padding: .6rem .75rem; text-decoration: none; color: inherit; align-items: baseline }
 .messages a:hover { background: light-dark(#eef3fd, #262c35) }
 .to, .subject { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
@@ -38,7 +38,7 @@ dt { color: var(--soft) }
 dd { margin: 0; overflow-wrap: anywhere }
 iframe { width: 100%; height: 70vh; min-height: 20rem; border: 1px solid var(--line); border-radius: .5rem;
   background: #fff; color-scheme: light; resize: vertical }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; padding: .75rem 1rem; background: var(--card);
+pre { max-height: 40rem; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; padding: .75rem 1rem; background: var(--card);
   border: 1px solid var(--line); border-radius: .5rem; font: .85rem/1.5 ui-monospace, monospace }
 summary { cursor: pointer; margin: .5rem 0; color: var(--soft) }
 @media (max-width: 40rem) {
