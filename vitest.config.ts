@@ -10,13 +10,17 @@ const worker = cloudflareTest(async () => ({
       ROOT_TOKEN: 'root-token-of-the-tests',
       ENVIRONMENT: 'test',
       ALLOW_INSECURE_WEBHOOKS: '',
+      PUBLIC_URL: 'https://events.example.test',
+      LINK_SIGNING_KEY: 'link-signing-key-of-the-tests',
     },
-    // Nobody hears what rings for calculations and messages: tests make them at the moment of their choice.
+    // Nobody hears what rings for calculations and campaigns: tests make them at the moment of their choice.
     queueProducers: {
       WEBHOOKS: 'webhooks',
       WEBHOOKS_SLOW: 'webhooks-slow',
-      SEGMENTS: 'segments-unheard',
       EMAILS: 'emails-unheard',
+      SEGMENTS: 'segments-unheard',
+      CAMPAIGNS: 'campaigns-unheard',
+      CAMPAIGN_EVENTS: 'campaign-events-unheard',
     },
     ratelimits: { RATE_LIMITER: { namespace_id: '1001', simple: { limit: 1_000_000, period: 60 } } },
   },
@@ -56,6 +60,7 @@ const bundled = [
   'htmlparser2',
   'jose',
   'libphonenumber-js/max',
+  'sms-segments-calculator',
   'liquidjs/dist/liquid.browser.mjs',
   'standardwebhooks',
   'ulidx',

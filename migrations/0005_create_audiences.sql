@@ -142,6 +142,7 @@ create table campaigns (
   total_recipients integer not null default 0,
   sent_count integer not null default 0,
   failed_count integer not null default 0,
+  skipped_count integer not null default 0,
   delivered_count integer not null default 0,
   opened_count integer not null default 0,
   clicked_count integer not null default 0,
@@ -151,6 +152,8 @@ create table campaigns (
   error_message text not null default '',
   started_at integer,
   completed_at integer,
+  -- Each start has a number: what the campaign's object tells of an earlier one counts no more.
+  run integer not null default 0,
   -- The number of the state of the campaign's object that this row shows.
   revision integer not null default 0,
   heartbeat_at integer,
@@ -160,6 +163,7 @@ create table campaigns (
 ) strict;
 
 create index campaigns_by_created on campaigns (organization_id, created_at, seq);
+create index campaigns_of_edition on campaigns (edition_id, created_at, seq);
 create index campaigns_of_segment on campaigns (segment_id);
 create index campaigns_of_message on campaigns (email_message_id) where email_message_id is not null;
 create index campaigns_due on campaigns (scheduled_at) where status = 'scheduled';

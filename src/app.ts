@@ -15,6 +15,7 @@ import { answerOf } from './http/refusal.ts'
 import type { Router } from './http/router.ts'
 import { unrouted } from './http/unrouted.ts'
 import { auth } from './modules/auth/routes.ts'
+import { campaigns } from './modules/campaigns/routes.ts'
 import { dataImports } from './modules/data-imports/routes.ts'
 import { editions } from './modules/editions/routes.ts'
 import { emailMessages } from './modules/email-messages/routes.ts'
@@ -23,6 +24,7 @@ import { organizations } from './modules/organizations/routes.ts'
 import { outbox } from './modules/outbox/routes.ts'
 import { purchases } from './modules/purchases/routes.ts'
 import { segments } from './modules/segments/routes.ts'
+import { tracking } from './modules/tracking/routes.ts'
 import { users } from './modules/users/routes.ts'
 import { webhooks } from './modules/webhooks/routes.ts'
 
@@ -38,6 +40,7 @@ export const routers: readonly Router[] = [
   dataImports,
   segments,
   emailMessages,
+  campaigns,
   webhooks,
 ]
 
@@ -76,6 +79,11 @@ app.get('/docs/scalar.js', (c) => docsScript(c.env.ASSETS, c.req.url))
 app.route(
   '/',
   outbox((c) => openJob(c.env)),
+)
+
+app.route(
+  '/',
+  tracking((c) => openJob(c.env)),
 )
 
 app.use('/v1/*', async (c, next) => {

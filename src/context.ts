@@ -1,6 +1,8 @@
 import type { Database, Statement } from './db/database.ts'
 import type { IdempotencyKey, IdempotencyStore } from './db/idempotency.ts'
 import type { Caller } from './domain/access.ts'
+import type { RecipientEvent } from './domain/campaign-events.ts'
+import type { CampaignSenders } from './domain/campaign-sender.ts'
 import type { IdKind } from './domain/ids.ts'
 import type { Mailbox } from './domain/mailbox.ts'
 import type { EmailGateway } from './gateways/email/email.ts'
@@ -59,15 +61,30 @@ export interface EmailSendMessage {
   type: 'email.send'
 }
 
+/** A campaign has something to send: whoever comes asks its object what. */
+export interface SendChunksMessage {
+  type: 'campaign.send-chunks'
+  campaign_id: string
+}
+
+/** What happened to messages of a campaign, for its object. */
+export interface CampaignEventsMessage {
+  type: 'campaign.events'
+  campaign_id: string
+  events: RecipientEvent[]
+}
+
 /**
- * What each queue carries. Messages only say where to look: the tables are the truth, and sweeps find what a lost
- * message missed. Fast and slow receivers of webhooks have queues of their own.
+ * What each queue carries. Most messages only say where to look: the tables are the truth, and sweeps find what
+ * a lost message missed. Fast and slow receivers of webhooks have queues of their own.
  */
 export interface QueueMessages {
   webhooks: DeliverMessage
   'webhooks-slow': DeliverMessage
   segments: CalculateMessage
   emails: EmailSendMessage
+  campaigns: SendChunksMessage
+  'campaign-events': CampaignEventsMessage
 }
 
 export type QueueName = keyof QueueMessages
@@ -88,6 +105,8 @@ export interface JobCtx {
   now: () => number
   newId: (kind: IdKind) => string
   doorbell: Doorbell
+  /** The objects of campaigns. */
+  senders: CampaignSenders
   webhookPost: WebhookPost
   email: EmailGateway
   sms: SmsGateway

@@ -15,6 +15,7 @@ export const idPrefixes = {
   email_block: 'blk',
   email_message: 'eml',
   event: 'evt',
+  lease: 'lse',
   location: 'loc',
   member: 'mem',
   option: 'opt',

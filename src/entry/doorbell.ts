@@ -9,6 +9,8 @@ const bindings = {
   'webhooks-slow': 'WEBHOOKS_SLOW',
   segments: 'SEGMENTS',
   emails: 'EMAILS',
+  campaigns: 'CAMPAIGNS',
+  'campaign-events': 'CAMPAIGN_EVENTS',
 } as const satisfies Record<QueueName, keyof Bindings>
 
 /** The queues behind the doorbell. */

@@ -8,6 +8,7 @@ import { readConfig } from './config.ts'
 import { doorbellOf } from './doorbell.ts'
 import { gatewaysOf } from './gateways.ts'
 import { random } from './random.ts'
+import { sendersOf } from './senders.ts'
 
 /** What queue messages and sweeps work with: the primary, and a clock that runs on while they do. */
 export function openJob(env: Bindings): JobCtx {
@@ -17,5 +18,11 @@ export function openJob(env: Bindings): JobCtx {
     now: Date.now,
     newId: (kind: IdKind) => newId(kind, Date.now(), random),
   }
-  return { ...parts, doorbell: doorbellOf(env), webhookPost: fetchPost, ...gatewaysOf(env, parts) }
+  return {
+    ...parts,
+    doorbell: doorbellOf(env),
+    senders: sendersOf(env),
+    webhookPost: fetchPost,
+    ...gatewaysOf(env, parts),
+  }
 }

@@ -1,8 +1,10 @@
 import type { DeliverMessage, JobCtx, QueueMessages, QueueName } from '../context.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
+import { isSendChunksMessage, sendCampaigns } from '../modules/campaign-delivery/jobs.ts'
 import { calculateSegments, isCalculateMessage } from '../modules/segments/jobs.ts'
 import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/jobs.ts'
+import { applyEvents, isEventsMessage } from '../modules/tracking/jobs.ts'
 import { deliver, isDeliverMessage, type Lane } from '../modules/webhooks/jobs.ts'
 import { recordDead } from './dead-letters.ts'
 import { openJob } from './job.ts'
@@ -23,6 +25,8 @@ const consumers: { [Name in QueueName]: Consumer<QueueMessages[Name]> } = {
   'webhooks-slow': deliveries('slow'),
   segments: { isOurs: isCalculateMessage, take: calculateSegments },
   emails: { isOurs: isEmailSendMessage, take: sendEmails },
+  campaigns: { isOurs: isSendChunksMessage, take: sendCampaigns },
+  'campaign-events': { isOurs: isEventsMessage, take: applyEvents },
 }
 
 const bodiesOf = (messages: readonly Message[]): unknown[] => messages.map(({ body }) => body)

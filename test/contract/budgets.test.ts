@@ -68,6 +68,17 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   getCelContext: { queries: 3, rows_read: 164, rows_written: 0 },
   validateCel: { queries: 4, rows_read: 25, rows_written: 0 },
   explainSegment: { queries: 3, rows_read: 17, rows_written: 0 },
+  listCampaigns: { queries: 3, rows_read: 19, rows_written: 0 },
+  createCampaign: { queries: 3, rows_read: 9, rows_written: 6 },
+  getCampaign: { queries: 2, rows_read: 9, rows_written: 0 },
+  updateCampaign: { queries: 5, rows_read: 15, rows_written: 2 },
+  deleteCampaign: { queries: 4, rows_read: 13, rows_written: 1 },
+  scheduleCampaign: { queries: 4, rows_read: 11, rows_written: 2 },
+  sendCampaignNow: { queries: 4, rows_read: 11, rows_written: 2 },
+  cancelCampaign: { queries: 4, rows_read: 11, rows_written: 1 },
+  getCampaignStats: { queries: 2, rows_read: 9, rows_written: 0 },
+  listCampaignRecipients: { queries: 2, rows_read: 9, rows_written: 0 },
+  retryFailedCampaignRecipients: { queries: 4, rows_read: 11, rows_written: 2 },
   importExternalOrders: { queries: 18, rows_read: 34, rows_written: 41 },
 }
 
@@ -81,6 +92,7 @@ const growth: Record<string, Record<string, number>> = {
   listAccessTokens: { name: 3 },
   listOrganizationMembers: { role: 3 },
   listEditions: { modified: 3, start_date: 3, end_date: 3, name: 3 },
+  listCampaigns: { modified: 3, name: 3, scheduled_at: 3, total_recipients: 3 },
   // Few rows: the endpoints of an organisation.
   listWebhooks: { '': 3, created: 3, modified: 3, name: 3 },
   listWebhookDeliveries: { modified: 3, name: 3 },

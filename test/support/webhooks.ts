@@ -49,6 +49,11 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
       ...testConfig,
       webhooks: { ...testConfig.webhooks, schedule: options.schedule ?? standardSchedule },
     },
+    senders: {
+      of: () => {
+        throw new Error('webhooks have no campaigns')
+      },
+    },
     doorbell: {
       ring: async (queue, messages, delay = 0) => {
         const lane: Lane = queue === 'webhooks-slow' ? 'slow' : 'fast'

@@ -2,6 +2,7 @@ import { type RoleCode, roleCodes } from '../../src/domain/access.ts'
 import { rootToken } from './api.ts'
 import { freshId, seedAccount, seedEdition, seedMember, seedOrganization, seedToken } from './seed.ts'
 import { seedDataImports, seedReferences, seedTrade, type Trade } from './seed-commerce.ts'
+import { seedCampaigns } from './seed-campaigns.ts'
 import { seedSegment } from './seed-segments.ts'
 import { seedMessage } from './seed-emails.ts'
 import { seedDelivery, seedEndpoint } from './seed-webhooks.ts'
@@ -26,6 +27,8 @@ export interface EditionWorld extends Trade {
   delivery: string
   segment: string
   message: string
+  campaign: string
+  draft: string
 }
 
 export interface OrganizationWorld {
@@ -57,10 +60,14 @@ async function buildEdition(organization: { id: string; event: string }): Promis
   const delivery = await seedDelivery(place, webhook.id)
   const segment = await seedSegment(place)
   const message = await seedMessage(place)
+  const [campaign] = await seedCampaigns(place, segment.id, 1, { status: 'sent', run: 1 })
+  const [draft] = await seedCampaigns(place, segment.id, 1)
   return {
     id,
     dataImport,
     message,
+    campaign: campaign?.id ?? '',
+    draft: draft?.id ?? '',
     webhook: webhook.id,
     delivery: delivery.id,
     segment: segment.id,

@@ -1,4 +1,5 @@
 import { authSamples } from './auth.ts'
+import { campaignSamples } from './campaigns.ts'
 import { commerceSamples } from './commerce.ts'
 import { editionSamples } from './editions.ts'
 import { emailSamples } from './emails.ts'
@@ -19,5 +20,6 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...commerceSamples,
   ...segmentSamples,
   ...emailSamples,
+  ...campaignSamples,
   ...webhookSamples,
 }
