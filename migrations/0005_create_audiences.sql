@@ -94,26 +94,35 @@ create table segments (
   -- Each calculation has a number; members of the one that is shown carry `members_epoch`, a running one writes `epoch`.
   epoch integer not null default 0,
   members_epoch integer not null default 0,
-  cursor_seq integer not null default 0,
-  last_seq integer not null default 0,
+  -- A calculation walks through the people in the order of their ids, up to the last that was there when it began.
+  cursor_id text not null default '',
+  last_id text not null default '',
+  walked_count integer not null default 0,
+  population_count integer not null default 0,
   user_count integer not null default 0,
   excluded text not null default '{}' check (json_valid(excluded)),
   calculated_at integer,
   calculation_started_at integer,
   heartbeat_at integer,
   error_message text not null default '',
+  -- Campaigns that were sent keep showing the segment they went to, so its row stays.
+  deleted_at integer,
   version integer not null default 1,
   created_at integer not null,
   modified_at integer not null
 ) strict;
 
-create index segments_by_created on segments (organization_id, created_at, seq);
+create index segments_by_created on segments (organization_id, created_at, seq) where deleted_at is null;
+create index segments_of_edition on segments (edition_id, created_at, seq)
+  where deleted_at is null and edition_id is not null;
 create index segments_calculating on segments (heartbeat_at) where status = 'calculating';
 
+-- Everyone whom the expression holds for; `excluded_for` says why one of them gets nothing.
 create table segment_members (
   segment_seq integer not null,
   epoch integer not null,
   user_seq integer not null,
+  excluded_for text,
   primary key (segment_seq, epoch, user_seq)
 ) strict, without rowid;
 
@@ -133,6 +142,7 @@ create table campaigns (
   total_recipients integer not null default 0,
   sent_count integer not null default 0,
   failed_count integer not null default 0,
+  skipped_count integer not null default 0,
   delivered_count integer not null default 0,
   opened_count integer not null default 0,
   clicked_count integer not null default 0,
@@ -142,6 +152,8 @@ create table campaigns (
   error_message text not null default '',
   started_at integer,
   completed_at integer,
+  -- Each start has a number: what the campaign's object tells of an earlier one counts no more.
+  run integer not null default 0,
   -- The number of the state of the campaign's object that this row shows.
   revision integer not null default 0,
   heartbeat_at integer,
@@ -151,6 +163,7 @@ create table campaigns (
 ) strict;
 
 create index campaigns_by_created on campaigns (organization_id, created_at, seq);
+create index campaigns_of_edition on campaigns (edition_id, created_at, seq);
 create index campaigns_of_segment on campaigns (segment_id);
 create index campaigns_of_message on campaigns (email_message_id) where email_message_id is not null;
 create index campaigns_due on campaigns (scheduled_at) where status = 'scheduled';

@@ -42,6 +42,7 @@ function introduce(server: Server, demo: DemoState): void {
   const root = server.rootToken === developmentRootToken ? developmentRootToken : '$ROOT_TOKEN'
   console.log(`\nThe API:        ${server.url}/v1`)
   console.log(`Its reference:  ${server.url}/docs`)
+  console.log(`Its outbox:     ${server.url}/dev/outbox`)
   console.log(`Superuser:      ${root}`)
   for (const { role, name, token } of demo.tokens) console.log(`${role}:             ${token}  ${name}`)
   console.log(`\ncurl -H "Authorization: Bearer ${first?.token ?? root}" ${server.url}/v1/auth/user-info\n`)

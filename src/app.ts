@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
+import { openJob } from './entry/job.ts'
 import { openRequest } from './entry/request.ts'
 import { notFound } from './domain/errors.ts'
 import { docsPage, docsScript } from './http/docs.ts'
@@ -14,11 +15,16 @@ import { answerOf } from './http/refusal.ts'
 import type { Router } from './http/router.ts'
 import { unrouted } from './http/unrouted.ts'
 import { auth } from './modules/auth/routes.ts'
+import { campaigns } from './modules/campaigns/routes.ts'
 import { dataImports } from './modules/data-imports/routes.ts'
 import { editions } from './modules/editions/routes.ts'
+import { emailMessages } from './modules/email-messages/routes.ts'
 import { orders } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
+import { outbox } from './modules/outbox/routes.ts'
 import { purchases } from './modules/purchases/routes.ts'
+import { segments } from './modules/segments/routes.ts'
+import { tracking } from './modules/tracking/routes.ts'
 import { users } from './modules/users/routes.ts'
 import { webhooks } from './modules/webhooks/routes.ts'
 
@@ -32,6 +38,9 @@ export const routers: readonly Router[] = [
   purchases,
   users,
   dataImports,
+  segments,
+  emailMessages,
+  campaigns,
   webhooks,
 ]
 
@@ -66,6 +75,16 @@ app.get('/openapi.json', (c) => {
 })
 app.get('/docs', () => docsPage())
 app.get('/docs/scalar.js', (c) => docsScript(c.env.ASSETS, c.req.url))
+
+app.route(
+  '/',
+  outbox((c) => openJob(c.env)),
+)
+
+app.route(
+  '/',
+  tracking((c) => openJob(c.env)),
+)
 
 app.use('/v1/*', async (c, next) => {
   c.set('afterCommit', [])

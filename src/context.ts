@@ -1,7 +1,12 @@
 import type { Database, Statement } from './db/database.ts'
 import type { IdempotencyKey, IdempotencyStore } from './db/idempotency.ts'
 import type { Caller } from './domain/access.ts'
+import type { RecipientEvent } from './domain/campaign-events.ts'
+import type { CampaignSenders } from './domain/campaign-sender.ts'
 import type { IdKind } from './domain/ids.ts'
+import type { Mailbox } from './domain/mailbox.ts'
+import type { EmailGateway } from './gateways/email/email.ts'
+import type { SmsGateway } from './gateways/sms/sms.ts'
 import type { WebhookPost } from './gateways/webhook-post/webhook-post.ts'
 
 export type { IdempotencyKey }
@@ -15,6 +20,8 @@ export interface Config {
   publicUrl: string
   /** Signs the links of mails. */
   linkSigningKey: string
+  /** Sends what has no sender of its own. */
+  emailFrom: Mailbox
   email: Provider
   sms: Provider
   webhooks: {
@@ -36,14 +43,58 @@ export interface Provider {
   webhookSecret: string
 }
 
-/** Which endpoints have something due. Fast and slow receivers have queues of their own. */
-export interface DoorbellMessage {
+/** An endpoint has something due. */
+export interface DeliverMessage {
   type: 'webhook.deliver'
   endpoint_id: string
 }
 
+/** A segment's calculation of this number has been begun. */
+export interface CalculateMessage {
+  type: 'segment.calculate'
+  segment_id: string
+  epoch: number
+}
+
+/** Transactional messages are due. */
+export interface EmailSendMessage {
+  type: 'email.send'
+}
+
+/** A campaign has something to send: whoever comes asks its object what. */
+export interface SendChunksMessage {
+  type: 'campaign.send-chunks'
+  campaign_id: string
+}
+
+/** What happened to messages of a campaign, for its object. */
+export interface CampaignEventsMessage {
+  type: 'campaign.events'
+  campaign_id: string
+  events: RecipientEvent[]
+}
+
+/**
+ * What each queue carries. Most messages only say where to look: the tables are the truth, and sweeps find what
+ * a lost message missed. Fast and slow receivers of webhooks have queues of their own.
+ */
+export interface QueueMessages {
+  webhooks: DeliverMessage
+  'webhooks-slow': DeliverMessage
+  segments: CalculateMessage
+  emails: EmailSendMessage
+  campaigns: SendChunksMessage
+  'campaign-events': CampaignEventsMessage
+}
+
+export type QueueName = keyof QueueMessages
+
 export interface Doorbell {
-  ring: (lane: 'fast' | 'slow', messages: readonly DoorbellMessage[], delaySeconds?: number) => Promise<void>
+  ring: <Name extends QueueName>(
+    queue: Name,
+    messages: readonly QueueMessages[Name][],
+    delaySeconds?: number,
+  ) => Promise<void>
 }
 
 /** What background work receives, and every verb too. */
@@ -54,7 +105,11 @@ export interface JobCtx {
   now: () => number
   newId: (kind: IdKind) => string
   doorbell: Doorbell
+  /** The objects of campaigns. */
+  senders: CampaignSenders
   webhookPost: WebhookPost
+  email: EmailGateway
+  sms: SmsGateway
 }
 
 /** What every verb receives. Time, ids and randomness come from here and from nowhere else. */

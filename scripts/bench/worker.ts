@@ -1,7 +1,9 @@
 import { Hono } from 'hono'
 import type { Bindings } from '../../src/app.ts'
 import service from '../../src/index.ts'
+import { emailsBench } from './emails-worker.ts'
 import { type Call, recorder } from './recorder.ts'
+import { segmentsBench } from './segments-worker.ts'
 import { webhooksBench } from './webhooks-worker.ts'
 
 /**
@@ -11,6 +13,8 @@ import { webhooksBench } from './webhooks-worker.ts'
 const floor = new Hono<{ Bindings: Bindings }>()
 
 floor.route('/', webhooksBench)
+floor.route('/', segmentsBench)
+floor.route('/', emailsBench)
 
 const reads = new Map<string, Call[]>()
 const writes: Call[][] = []

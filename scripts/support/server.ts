@@ -8,6 +8,9 @@ import { type Variables, writeConfig, writeVariables } from './worker-config.ts'
 /** The superuser's token where nobody gave another; it opens local servers only. */
 export const developmentRootToken = 'root-token-for-development'
 
+/** Signs the links in mails of local servers where nobody gave another. */
+const developmentLinkKey = 'link-signing-key-for-development'
+
 export interface Server {
   url: string
   rootToken: string
@@ -39,7 +42,12 @@ export async function startServer(options: Options): Promise<Server> {
   const port = await claimPort(options.port)
   const folder = resolve(root, options.stateDir)
   const rootToken = options.env.ROOT_TOKEN || developmentRootToken
-  const env = { ...options.env, ROOT_TOKEN: rootToken }
+  const env = {
+    ...options.env,
+    ROOT_TOKEN: rootToken,
+    PUBLIC_URL: options.env.PUBLIC_URL || `http://127.0.0.1:${port}`,
+    LINK_SIGNING_KEY: options.env.LINK_SIGNING_KEY || developmentLinkKey,
+  }
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const common = [
     ['--config', await writeConfig(folder, env.RATE_LIMIT_PER_MINUTE)],

@@ -11,6 +11,7 @@ const variables = [
   'OIDC_ISSUER',
   'OIDC_AUDIENCE',
   'LINK_SIGNING_KEY',
+  'EMAIL_FROM',
   'EMAIL_PROVIDER',
   'EMAIL_API_BASE',
   'EMAIL_API_KEY',

@@ -12,10 +12,20 @@ export const errorStatus = {
   delivery_already_succeeded: 409,
   delivery_in_progress: 409,
   edition_archived: 409,
+  edition_not_publishable: 409,
+  email_message_in_use: 409,
+  email_message_locked: 409,
+  email_message_not_template: 409,
   endpoint_inactive: 409,
   idempotency_in_progress: 409,
+  campaign_not_ready: 409,
   invalid_transition: 409,
   last_admin: 409,
+  nothing_to_retry: 409,
+  segment_calculating: 409,
+  segment_in_use: 409,
+  segment_not_ready: 409,
+  segment_not_stuck: 409,
   write_conflict: 409,
   precondition_failed: 412,
   body_too_large: 413,
@@ -35,6 +45,11 @@ export interface FieldError {
   detail: string
   attr: string | null
   pointer: string | null
+  /** Where in the text of an expression or a template, from 1; `start` and `end` count characters from 0. */
+  line?: number
+  column?: number
+  start?: number
+  end?: number
 }
 
 export class AppError extends Error {
@@ -98,6 +113,8 @@ export const notFound = (): AppError => new AppError('not_found', 'Not found.')
 /** An id in a body that does not exist, or belongs to somebody else: the two are not told apart. */
 export const doesNotExist = (...path: string[]): AppError =>
   invalid(fieldError(path, 'does_not_exist', 'Object does not exist.'))
+
+export const editionArchived = (): AppError => new AppError('edition_archived', 'This edition is archived.')
 
 export const permissionDenied = (requiredRoles: readonly string[], errors: readonly FieldError[] = []): AppError =>
   new AppError('permission_denied', 'Your role does not allow this operation.', {

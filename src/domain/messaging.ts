@@ -13,6 +13,13 @@ export type SendResult =
   | { ok: true; providerId: string }
   | { ok: false; kind: SendFailure; code: string; detail: string; retryAfterMs: number | null }
 
+export const failure = (
+  kind: SendFailure,
+  code: string,
+  detail: string,
+  retryAfterMs: number | null = null,
+): SendResult => ({ ok: false, kind, code, detail, retryAfterMs })
+
 export const providerEventTypes = [
   'accepted',
   'deferred',

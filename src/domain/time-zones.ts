@@ -1,3 +1,4 @@
+import { dayMs } from './instants.ts'
 import { furtherNames, modernNames } from './time-zone-names.ts'
 
 const minuteMs = 60_000
@@ -70,4 +71,14 @@ export function timeZoneChoices(at: number): TimeZoneChoice[] {
       label: `(UTC${offsetText(offset)}) ${value}`,
       description: name,
     }))
+}
+
+/**
+ * When the clocks of a zone show this time, given as if it were UTC: the first instant where they show it twice, null
+ * where daylight saving skips it.
+ */
+export function instantOfWallClock(timeZone: string, wall: number): number | null {
+  const offsets = [wallClockAt(timeZone, wall - dayMs).offset, wallClockAt(timeZone, wall + dayMs).offset]
+  const instants = offsets.map((offset) => wall - offset).filter((at) => wallClockAt(timeZone, at).offset === wall - at)
+  return instants.length ? Math.min(...instants) : null
 }

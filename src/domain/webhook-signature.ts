@@ -6,11 +6,23 @@ const secretBytes = 32
 export const mintSecret = (randomBytes: (length: number) => Uint8Array): string =>
   secretPrefix + toBase64(randomBytes(secretBytes))
 
+/** The keys of the endpoints that were signed for last: to import one takes longer than to sign with it. */
+const imported = new Map<string, Promise<CryptoKey>>()
+const keysKept = 500
+
+function keyOf(secret: string): Promise<CryptoKey> {
+  const known = imported.get(secret)
+  if (known) return known
+  const bytes = fromBase64(secret.slice(secretPrefix.length))
+  const key = crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify'])
+  if (imported.size >= keysKept) imported.clear()
+  imported.set(secret, key)
+  return key
+}
+
 /** One `v1,<base64>` signature of Standard Webhooks; the key is the decoded secret, the timestamp in seconds. */
 async function sign(secret: string, id: string, timestamp: number, body: string): Promise<string> {
-  const bytes = fromBase64(secret.slice(secretPrefix.length))
-  const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
-  const mac = await crypto.subtle.sign('HMAC', key, utf8(`${id}.${timestamp}.${body}`))
+  const mac = await crypto.subtle.sign('HMAC', await keyOf(secret), utf8(`${id}.${timestamp}.${body}`))
   return `v1,${toBase64(new Uint8Array(mac))}`
 }
 
@@ -39,4 +51,28 @@ export async function signedHeaders(
       'webhook-signature': [primary, ...old].join(' '),
     },
   }
+}
+
+const windowSeconds = 300
+
+/** Whether one of the signatures of a post to us is the secret's, and it was made within five minutes of now. */
+export async function isSigned(
+  secret: string,
+  said: { id: string; timestamp: string; signature: string },
+  body: string,
+  now: number,
+): Promise<boolean> {
+  if (!secret.startsWith(secretPrefix) || !/^\d{1,12}$/.test(said.timestamp)) return false
+  if (Math.abs(now / 1000 - Number(said.timestamp)) > windowSeconds) return false
+  try {
+    const key = await keyOf(secret)
+    for (const part of said.signature.split(' ')) {
+      const [version, mac = ''] = part.split(',')
+      const content = utf8(`${said.id}.${said.timestamp}.${body}`)
+      if (version === 'v1' && (await crypto.subtle.verify('HMAC', key, fromBase64(mac), content))) return true
+    }
+  } catch {
+    // No base64: neither secret nor signature.
+  }
+  return false
 }

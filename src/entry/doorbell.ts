@@ -1,13 +1,22 @@
-import type { Doorbell, DoorbellMessage } from '../context.ts'
+import type { Doorbell, QueueMessages, QueueName } from '../context.ts'
 import type { Bindings } from '../http/env.ts'
 
 const messagesPerCall = 100
 const maxDelaySeconds = 43_200
 
+const bindings = {
+  webhooks: 'WEBHOOKS',
+  'webhooks-slow': 'WEBHOOKS_SLOW',
+  segments: 'SEGMENTS',
+  emails: 'EMAILS',
+  campaigns: 'CAMPAIGNS',
+  'campaign-events': 'CAMPAIGN_EVENTS',
+} as const satisfies Record<QueueName, keyof Bindings>
+
 /** The queues behind the doorbell. */
 export const doorbellOf = (env: Bindings): Doorbell => ({
-  async ring(lane, messages, delaySeconds = 0) {
-    const queue: Queue<DoorbellMessage> = lane === 'slow' ? env.WEBHOOKS_SLOW : env.WEBHOOKS
+  async ring<Name extends QueueName>(name: Name, messages: readonly QueueMessages[Name][], delaySeconds = 0) {
+    const queue: Queue<QueueMessages[Name]> = env[bindings[name]]
     const delay = { delaySeconds: Math.min(Math.max(0, Math.ceil(delaySeconds)), maxDelaySeconds) }
     for (let start = 0; start < messages.length; start += messagesPerCall)
       await queue.sendBatch(messages.slice(start, start + messagesPerCall).map((body) => ({ body, ...delay })))

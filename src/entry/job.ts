@@ -1,19 +1,28 @@
 import type { JobCtx } from '../context.ts'
 import { Database } from '../db/database.ts'
-import { newId } from '../domain/ids.ts'
+import { type IdKind, newId } from '../domain/ids.ts'
 import { newMeter } from '../domain/meter.ts'
 import { fetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { Bindings } from '../http/env.ts'
 import { readConfig } from './config.ts'
 import { doorbellOf } from './doorbell.ts'
+import { gatewaysOf } from './gateways.ts'
 import { random } from './random.ts'
+import { sendersOf } from './senders.ts'
 
 /** What queue messages and sweeps work with: the primary, and a clock that runs on while they do. */
-export const openJob = (env: Bindings): JobCtx => ({
-  db: new Database(env.DB.withSession('first-primary'), newMeter()),
-  config: readConfig(env),
-  now: Date.now,
-  newId: (kind) => newId(kind, Date.now(), random),
-  doorbell: doorbellOf(env),
-  webhookPost: fetchPost,
-})
+export function openJob(env: Bindings): JobCtx {
+  const parts = {
+    db: new Database(env.DB.withSession('first-primary'), newMeter()),
+    config: readConfig(env),
+    now: Date.now,
+    newId: (kind: IdKind) => newId(kind, Date.now(), random),
+  }
+  return {
+    ...parts,
+    doorbell: doorbellOf(env),
+    senders: sendersOf(env),
+    webhookPost: fetchPost,
+    ...gatewaysOf(env, parts),
+  }
+}

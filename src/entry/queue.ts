@@ -1,50 +1,76 @@
-import type { DoorbellMessage, JobCtx } from '../context.ts'
+import type { DeliverMessage, JobCtx, QueueMessages, QueueName } from '../context.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
-import { deliver, isDoorbellMessage, recordDead } from '../modules/webhooks/jobs.ts'
+import { isSendChunksMessage, sendCampaigns } from '../modules/campaign-delivery/jobs.ts'
+import { calculateSegments, isCalculateMessage } from '../modules/segments/jobs.ts'
+import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/jobs.ts'
+import { applyEvents, isEventsMessage } from '../modules/tracking/jobs.ts'
+import { deliver, isDeliverMessage, type Lane } from '../modules/webhooks/jobs.ts'
+import { recordDead } from './dead-letters.ts'
 import { openJob } from './job.ts'
 
-const deadLetterQueue = 'webhooks-dead'
-const slowQueue = 'webhooks-slow'
+interface Consumer<Body> {
+  isOurs: (body: unknown) => body is Body
+  take: (job: JobCtx, bodies: readonly Body[]) => Promise<void>
+}
+
+const deliveries = (lane: Lane): Consumer<DeliverMessage> => ({
+  isOurs: isDeliverMessage,
+  take: (job, bodies) => deliver(job, lane, [...new Set(bodies.map(({ endpoint_id }) => endpoint_id))]),
+})
+
+/** Who takes the messages of each queue. Those of `<queue>-dead` are recorded. */
+const consumers: { [Name in QueueName]: Consumer<QueueMessages[Name]> } = {
+  webhooks: deliveries('fast'),
+  'webhooks-slow': deliveries('slow'),
+  segments: { isOurs: isCalculateMessage, take: calculateSegments },
+  emails: { isOurs: isEmailSendMessage, take: sendEmails },
+  campaigns: { isOurs: isSendChunksMessage, take: sendCampaigns },
+  'campaign-events': { isOurs: isEventsMessage, take: applyEvents },
+}
+
+const bodiesOf = (messages: readonly Message[]): unknown[] => messages.map(({ body }) => body)
+
+async function letGo(job: JobCtx, queue: string, messages: readonly Message[]): Promise<void> {
+  if (messages.length === 0) return
+  logError(`queue:${queue}`, new Error('unknown message'))
+  await recordDead(job, queue, bodiesOf(messages))
+  for (const message of messages) message.ack()
+}
+
+async function consume<Body>(job: JobCtx, batch: MessageBatch, { isOurs, take }: Consumer<Body>): Promise<void> {
+  const isKnown = (message: Message): message is Message<Body> => isOurs(message.body)
+  const known = batch.messages.filter(isKnown)
+  await letGo(
+    job,
+    batch.queue,
+    batch.messages.filter((message) => !isKnown(message)),
+  )
+  await take(
+    job,
+    known.map(({ body }) => body),
+  )
+  for (const message of known) message.ack()
+}
 
 /**
  * One batch of messages. A message that says nothing we know is noted and let go, never retried; what fails on our own
  * side is retried and, in the end, recorded.
  */
 export async function takeBatch(job: JobCtx, batch: MessageBatch): Promise<void> {
-  if (batch.queue === deadLetterQueue) {
-    await recordDead(
-      job,
-      batch.queue,
-      batch.messages.map((message) => message.body),
-    )
+  if (batch.queue.endsWith('-dead')) {
+    await recordDead(job, batch.queue, bodiesOf(batch.messages))
     return batch.ackAll()
   }
-  const known = batch.messages.filter(ringsForUs)
-  const strange = batch.messages.filter((message) => !ringsForUs(message))
   try {
-    await letGo(job, batch.queue, strange)
-    const endpoints = new Set(known.map(({ body }) => body.endpoint_id))
-    await deliver(job, batch.queue === slowQueue ? 'slow' : 'fast', [...endpoints])
-    for (const message of known) message.ack()
+    const consumer = consumers[batch.queue as QueueName] as Consumer<unknown> | undefined
+    if (!consumer) throw new Error('nobody takes the messages of this queue')
+    await consume(job, batch, consumer)
   } catch (error) {
     logError(`queue:${batch.queue}`, error)
     // Messages that are let go already stay so: the first word on a message counts.
     for (const message of batch.messages) message.retry({ delaySeconds: Math.min(60, 2 ** message.attempts) })
   }
-}
-
-const ringsForUs = (message: Message): message is Message<DoorbellMessage> => isDoorbellMessage(message.body)
-
-async function letGo(job: JobCtx, queue: string, messages: readonly Message[]): Promise<void> {
-  if (messages.length === 0) return
-  logError(`queue:${queue}`, new Error('unknown message'))
-  await recordDead(
-    job,
-    queue,
-    messages.map(({ body }) => body),
-  )
-  for (const message of messages) message.ack()
 }
 
 export const queue = (batch: MessageBatch, env: Bindings): Promise<void> => takeBatch(openJob(env), batch)

@@ -9,7 +9,9 @@ import { logError } from '../http/log.ts'
 import { authenticate } from '../modules/auth/index.ts'
 import { readConfig } from './config.ts'
 import { doorbellOf } from './doorbell.ts'
+import { gatewaysOf } from './gateways.ts'
 import { random, randomBytes } from './random.ts'
+import { sendersOf } from './senders.ts'
 
 const bookmarkPattern = /^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/
 
@@ -26,18 +28,21 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
   const credentials = { db: primary, rootToken: config.rootToken, identity, now }
   const { caller, touch } = await authenticate(c.req.header('authorization'), credentials)
   if (touch) c.executionCtx.waitUntil(touch().catch((error: unknown) => logError(requestId, error)))
+  const newId = idFactory(now, random)
   return {
     caller,
     db: isRead(c) ? new Database(c.env.DB.withSession(replica(c)), meter) : primary,
     requestId,
     config,
     now: () => now,
-    newId: idFactory(now, random),
+    newId,
     randomBytes,
     idempotency: new IdempotencyStore(primary),
     settle: async () => [],
     doorbell: doorbellOf(c.env),
+    senders: sendersOf(c.env),
     webhookPost: fetchPost,
+    ...gatewaysOf(c.env, { db: primary, config, now: () => now, newId }),
     afterCommit: (work) => c.var.afterCommit.push(work),
   }
 }

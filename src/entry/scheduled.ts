@@ -2,6 +2,10 @@ import type { JobCtx } from '../context.ts'
 import { forgetExpiredKeys } from '../db/idempotency.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
+import { sweepCampaigns } from '../modules/campaign-delivery/jobs.ts'
+import { sweepCaptured } from '../modules/outbox/jobs.ts'
+import { sweepCalculations, sweepLeftovers } from '../modules/segments/jobs.ts'
+import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import { sweepDeliveries } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
 
@@ -11,6 +15,11 @@ type Sweep = (job: JobCtx) => Promise<unknown>
 const sweeps: Record<string, Sweep> = {
   'forget-expired-keys': ({ db, now }) => forgetExpiredKeys(db, now()),
   'webhook-deliveries': sweepDeliveries,
+  campaigns: sweepCampaigns,
+  'transactional-emails': sweepEmails,
+  'captured-messages': sweepCaptured,
+  'segment-calculations': sweepCalculations,
+  'segment-leftovers': sweepLeftovers,
 }
 
 export async function scheduled(controller: ScheduledController, env: Bindings): Promise<void> {

@@ -8,6 +8,8 @@ export type Bindings = Env & {
   LINK_SIGNING_KEY?: string
   EMAIL_API_KEY?: string
   EMAIL_WEBHOOK_SECRET?: string
+  /** Where EMAIL_PROVIDER is cloudflare. */
+  EMAIL?: SendEmail
   SMS_API_KEY?: string
   SMS_WEBHOOK_SECRET?: string
 }

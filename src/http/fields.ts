@@ -93,3 +93,14 @@ export const EditionSummary = z
     published_at: Timestamp.nullable(),
   })
   .openapi('EditionSummary')
+
+export const SegmentSummary = z
+  .object({
+    id: Id('seg'),
+    name: z.string(),
+    communication_type: z.string(),
+    communication_channel: z.string(),
+    status: z.string(),
+    user_count: z.int(),
+  })
+  .openapi('SegmentSummary')

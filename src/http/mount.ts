@@ -7,11 +7,13 @@ import type { Page, PageRequest } from '../domain/page.ts'
 import { parseJson, readBody } from './body.ts'
 import type { AppContext } from './env.ts'
 import * as idempotency from './idempotency.ts'
+import { logError } from './log.ts'
 import { pageLinks, pageRequest } from './list-query.ts'
 import type { Operation } from './operation.ts'
 import type { Answer } from './problem.ts'
 import { answerOf } from './refusal.ts'
 import type { Router } from './router.ts'
+import { streamOf } from './stream.ts'
 import { parseBody, parseQuery } from './validation.ts'
 
 /** What a path names, and where it stands; null when the look-up itself has judged the caller. */
@@ -197,14 +199,40 @@ export function mountList<
   })
 }
 
-function register(router: Router, operation: Operation, run: (c: AppContext, ctx: Ctx) => Promise<Answer>): void {
+/** A file that is made while it goes out. What `handle` has done before it answers may still refuse. */
+export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded extends Located>(
+  router: Router,
+  operation: Operation<P, Q>,
+  handling: {
+    load: (ctx: Ctx, params: z.output<P>) => Promise<Loaded>
+    handle: (
+      ctx: Ctx,
+      input: { query: z.output<Q>; loaded: Loaded },
+    ) => Promise<{ name: string; chunks: AsyncIterator<string, unknown> }>
+  },
+): void {
+  register(router, operation, async (c, ctx) => {
+    const loaded = await handling.load(ctx, operation.params.parse(c.req.param()))
+    if (loaded.place && !mayAt(ctx.caller, operation.roles, loaded.place)) throw permissionDenied(operation.roles)
+    const { name, chunks } = await handling.handle(ctx, { query: parseQuery(operation.query, queryOf(c)), loaded })
+    const headers = {
+      'content-type': `${operation.file?.type ?? 'application/octet-stream'}; charset=utf-8`,
+      'content-disposition': `attachment; filename="${name}"`,
+    }
+    return { status: 200, headers, body: streamOf(chunks, (error) => logError(ctx.requestId, error)) }
+  })
+}
+
+type AnyAnswer = Omit<Answer, 'body'> & { body: string | ReadableStream<Uint8Array> }
+
+function register(router: Router, operation: Operation, run: (c: AppContext, ctx: Ctx) => Promise<AnyAnswer>): void {
   router.operations.push(operation)
   router.hono.openAPIRegistry.registerPath(operation.route)
   const path = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
   router.hono.on(operation.method.toUpperCase(), path, async (c) => {
     const { ctx } = c.var
     c.set('operationId', operation.id)
-    let answer: Answer
+    let answer: AnyAnswer
     try {
       judge(ctx, operation)
       answer = await run(c, ctx)
@@ -215,7 +243,7 @@ function register(router: Router, operation: Operation, run: (c: AppContext, ctx
   })
 }
 
-function respond(c: AppContext, answer: Answer): Response {
+function respond(c: AppContext, answer: AnyAnswer): Response {
   const { bookmark } = c.var.ctx.db
   const headers = new Headers(answer.headers)
   if (!headers.has('cache-control'))

@@ -45,7 +45,15 @@ export interface Operation<
   query: Query
   body: Body | null
   response: Response | null
+  /** What a file is that is answered in place of JSON. */
+  file: FileAnswer | null
   route: RouteConfig
+}
+
+export interface FileAnswer {
+  type: 'text/csv'
+  description: string
+  example: string
 }
 
 interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
@@ -65,6 +73,8 @@ interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodT
   /** A body that the client may send, for the document. */
   example?: unknown
   response?: R
+  /** In place of `response`: the answer is streamed. */
+  file?: FileAnswer
   /** Errors that this operation can raise beside those that every operation can. */
   errors?: readonly ErrorCode[]
 }
@@ -108,6 +118,16 @@ const ifMatchHeader = z.string().optional().openapi({
   description: 'The ETag that the change was decided on; 412 when the resource has changed since.',
 })
 
+function successOf(response: z.ZodType | undefined, file: FileAnswer | undefined) {
+  if (file) {
+    const { type, description, example } = file
+    return { description, content: { [type]: { schema: z.string(), example } } }
+  }
+  return response
+    ? { description: 'Success', content: { 'application/json': { schema: response } } }
+    : { description: 'Success, no content' }
+}
+
 /** The promise of one operation: it is routed, documented, tested and its callers are judged by this alone. */
 export function operation<
   P extends z.ZodType = typeof NoParams,
@@ -115,7 +135,7 @@ export function operation<
   B extends z.ZodType = z.ZodNever,
   R extends z.ZodType = z.ZodNever,
 >(declaration: Declaration<P, Q, B, R>): Operation<P, Q, B, R> {
-  const { id, tag, method, path, summary, roles, status = 200, params, query, body, response } = declaration
+  const { id, tag, method, path, summary, roles, status = 200, params, query, body, response, file } = declaration
   const scope = declaration.scope ?? (method === 'get' ? 'read' : 'write')
   const changesOne = scope === 'write' && params !== undefined && status !== 201
   const headers = {
@@ -123,9 +143,7 @@ export function operation<
     ...(changesOne ? { 'if-match': ifMatchHeader } : {}),
   }
   const callers = roles.length ? `Roles: ${roles.join(', ')}.` : 'For the superuser of the platform.'
-  const success = response
-    ? { description: 'Success', content: { 'application/json': { schema: response } } }
-    : { description: 'Success, no content' }
+  const success = successOf(response, file)
   const request = {
     ...(params ? { params } : {}),
     ...(query ? { query } : {}),
@@ -147,6 +165,7 @@ export function operation<
     query: query ?? (NoParams as unknown as Q),
     body: body ?? null,
     response: response ?? null,
+    file: file ?? null,
     route: createRoute({
       operationId: id,
       tags: [tag],

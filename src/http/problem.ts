@@ -26,6 +26,10 @@ export const FieldProblem = z
       .string()
       .nullable()
       .openapi({ description: 'JSON pointer into the body; null for parameters.', example: '#/name' }),
+    line: z.int().optional().openapi({ description: 'Line of an expression or a template, from 1.', example: 1 }),
+    column: z.int().optional().openapi({ description: 'Column of an expression or a template, from 1.', example: 6 }),
+    start: z.int().optional().openapi({ description: 'First character of the place in an expression.', example: 5 }),
+    end: z.int().optional().openapi({ description: 'The character after the place.', example: 10 }),
   })
   .openapi('FieldProblem')
 

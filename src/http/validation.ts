@@ -28,6 +28,10 @@ function describe(issue: Issue): [code: string, detail: string] {
         issue.format === 'email' ? 'invalid_email' : issue.format === 'datetime' ? 'invalid_date' : 'invalid',
         issue.message,
       ]
+    case 'invalid_union':
+      return 'options' in issue && Array.isArray(issue.options)
+        ? ['invalid_choice', `One of ${issue.options.map(String).join(', ')}.`]
+        : ['invalid', issue.message]
     case 'custom':
       return [String(issue.params?.['code'] ?? 'invalid'), issue.message]
     default:

@@ -1,8 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { sql } from 'drizzle-orm'
 import { get } from '../support/api.ts'
 import { givenEmail, givenFeeRule, givenMerchantAccount } from '../support/editions.ts'
 import { db, givenEdition, givenEvent, givenMember, givenOrganisation } from '../support/factories.ts'
+
+// The platform's own messages would stand in every list.
+beforeAll(() => db.batch([sql`delete from email_messages where organization_id is null`]))
 
 describe('getEditionMeta', () => {
   const dynamic = ['fee_rules', 'merchant_accounts', 'receipt_emails', 'refund_confirmation_emails', 'events']

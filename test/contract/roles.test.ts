@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { RoleCode } from '../../src/domain/access.ts'
 import { call } from '../support/api.ts'
-import { implemented, make, pathOf, send, writes } from '../support/operations.ts'
+import { implemented, make, pathOf, reads, send, writes } from '../support/operations.ts'
 import { seedMember, seedToken } from '../support/seed.ts'
 import { buildWorld, everyone, givenPerson, type Person, type Who, type World } from '../support/world.ts'
 
@@ -106,7 +106,7 @@ describe('a role elsewhere', () => {
 })
 
 it('refuses reading to a token that may only write', async () => {
-  for (const operation of implemented.filter(({ method }) => method === 'get')) {
+  for (const operation of reads) {
     const reply = await send(operation, await make(operation, world, world.people.OA), { token: writeOnly })
     expect([operation.id, reply.status, reply.body?.code]).toEqual([operation.id, 403, 'insufficient_scope'])
   }

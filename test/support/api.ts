@@ -43,6 +43,7 @@ function checkPromise(method: string, path: string, reply: Reply): void {
   const operation = matching(method, path.split('?')[0] ?? path)
   if (!operation) return
   expect(reply.status, `${operation.id} answered ${reply.text}`).toBe(operation.status)
+  if (operation.file) return expect(reply.headers.get('content-type')).toBe(`${operation.file.type}; charset=utf-8`)
   if (!operation.response) return expect(reply.text).toBe('')
   const parsed = operation.response.safeParse(reply.body)
   expect(parsed.error, `${operation.id} answered ${reply.text.slice(0, 2000)}`).toBeUndefined()

@@ -1,11 +1,14 @@
 import { env } from 'cloudflare:workers'
-import type { Config, Ctx } from '../../src/context.ts'
+import type { Config, Ctx, JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { IdempotencyStore } from '../../src/db/idempotency.ts'
 import { type Caller, superuser } from '../../src/domain/access.ts'
-import { newId } from '../../src/domain/ids.ts'
-import { standardSchedule } from '../../src/domain/webhooks.ts'
+import { type IdKind, newId as mintId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
+import { standardSchedule } from '../../src/domain/webhooks.ts'
+import { captureEmail, captureSms } from '../../src/gateways/capture/capture.ts'
+import { sendersOf } from '../../src/entry/senders.ts'
+import { captureStore } from '../../src/modules/outbox/index.ts'
 
 const captured = { name: 'capture', apiBase: '', apiKey: '', webhookSecret: '' }
 
@@ -15,27 +18,37 @@ export const testConfig: Config = {
   rootToken: null,
   publicUrl: 'https://api.example.test',
   linkSigningKey: 'link-signing-key-of-the-tests',
+  emailFrom: { name: 'Events', address: 'no-reply@example.com' },
   email: captured,
   sms: captured,
   oidc: null,
   webhooks: { allowInsecure: false, ownHosts: [], schedule: standardSchedule },
 }
 
+/** Gateways that keep what they are given. */
+export function capturing(parts: Pick<JobCtx, 'db' | 'now' | 'newId'>): Pick<JobCtx, 'email' | 'sms'> {
+  const store = captureStore(parts)
+  return { email: captureEmail(store), sms: captureSms(store) }
+}
+
 /** What a verb receives, at a time of the test's choice and with a meter of its own. */
 export function contextAt(now: number, caller: Partial<Caller> = {}): Ctx {
   const db = new Database(env.DB, newMeter())
+  const newId = (kind: IdKind) => mintId(kind, now, Math.random)
   return {
     caller: { ...superuser, ...caller },
     db,
     requestId: 'req_test',
     config: testConfig,
     now: () => now,
-    newId: (kind) => newId(kind, now, Math.random),
+    newId,
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     idempotency: new IdempotencyStore(db),
     settle: async () => [],
     afterCommit: () => undefined,
     doorbell: { ring: async () => undefined },
+    senders: sendersOf(env),
     webhookPost: { post: () => Promise.reject(new Error('verbs post nothing')) },
+    ...capturing({ db, now: () => now, newId }),
   }
 }

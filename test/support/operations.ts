@@ -16,7 +16,8 @@ export const sampleOf = (operation: Operation): SampleOf => {
 export const make = async (operation: Operation, world: World, caller: Person): Promise<Sample> =>
   sampleOf(operation).make(world, caller)
 
-export const writes = implemented.filter((operation) => operation.method !== 'get')
+export const writes = implemented.filter((operation) => operation.scope === 'write')
+export const reads = implemented.filter((operation) => operation.scope === 'read')
 export const withBody = implemented.filter((operation) => operation.body !== null)
 
 /** Lists are known by their envelope. */

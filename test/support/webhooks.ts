@@ -1,17 +1,17 @@
 import { env } from 'cloudflare:workers'
 import { type SQL, sql } from 'drizzle-orm'
-import type { DoorbellMessage, JobCtx } from '../../src/context.ts'
+import type { DeliverMessage, JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { webhookEndpoints } from '../../src/db/schema/webhooks.ts'
 import { insert } from '../../src/db/write.ts'
-import { newId } from '../../src/domain/ids.ts'
+import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { standardSchedule } from '../../src/domain/webhooks.ts'
 import { mintSecret } from '../../src/domain/webhook-signature.ts'
 import type { PostResult } from '../../src/gateways/webhook-post/webhook-post.ts'
 import { announce } from '../../src/modules/webhooks/index.ts'
 import { deliver, type Lane } from '../../src/modules/webhooks/jobs.ts'
-import { contextAt, testConfig } from './context.ts'
+import { capturing, contextAt, testConfig } from './context.ts'
 import { db, givenOrganisation } from './factories.ts'
 
 export interface Sent {
@@ -37,17 +37,27 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
   const state = { now: options.now ?? Date.now() }
   const sent: Sent[] = []
   const rung: { lane: Lane; endpoint_id: string; delay: number }[] = []
-  const job: JobCtx = {
+  const parts = {
     db: new Database(env.DB, newMeter()),
+    now: () => state.now,
+    newId: (kind: IdKind) => newId(kind, state.now, Math.random),
+  }
+  const job: JobCtx = {
+    ...parts,
+    ...capturing(parts),
     config: {
       ...testConfig,
       webhooks: { ...testConfig.webhooks, schedule: options.schedule ?? standardSchedule },
     },
-    now: () => state.now,
-    newId: (kind) => newId(kind, state.now, Math.random),
+    senders: {
+      of: () => {
+        throw new Error('webhooks have no campaigns')
+      },
+    },
     doorbell: {
-      ring: async (lane, messages: readonly DoorbellMessage[], delay = 0) => {
-        rung.push(...messages.map(({ endpoint_id }) => ({ lane, endpoint_id, delay })))
+      ring: async (queue, messages, delay = 0) => {
+        const lane: Lane = queue === 'webhooks-slow' ? 'slow' : 'fast'
+        rung.push(...(messages as readonly DeliverMessage[]).map(({ endpoint_id }) => ({ lane, endpoint_id, delay })))
       },
     },
     webhookPost: {

@@ -2,6 +2,9 @@ import { type RoleCode, roleCodes } from '../../src/domain/access.ts'
 import { rootToken } from './api.ts'
 import { freshId, seedAccount, seedEdition, seedMember, seedOrganization, seedToken } from './seed.ts'
 import { seedDataImports, seedReferences, seedTrade, type Trade } from './seed-commerce.ts'
+import { seedCampaigns } from './seed-campaigns.ts'
+import { seedSegment } from './seed-segments.ts'
+import { seedMessage } from './seed-emails.ts'
 import { seedDelivery, seedEndpoint } from './seed-webhooks.ts'
 
 /** Who calls: one person for each role, somebody without any role, and the superuser of the platform. */
@@ -22,6 +25,10 @@ export interface EditionWorld extends Trade {
   dataImport: string
   webhook: string
   delivery: string
+  segment: string
+  message: string
+  campaign: string
+  draft: string
 }
 
 export interface OrganizationWorld {
@@ -51,7 +58,21 @@ async function buildEdition(organization: { id: string; event: string }): Promis
   const [dataImport = ''] = await seedDataImports(place, 1)
   const webhook = await seedEndpoint(place)
   const delivery = await seedDelivery(place, webhook.id)
-  return { id, dataImport, webhook: webhook.id, delivery: delivery.id, ...(await seedTrade(place)) }
+  const segment = await seedSegment(place)
+  const message = await seedMessage(place)
+  const [campaign] = await seedCampaigns(place, segment.id, 1, { status: 'sent', run: 1 })
+  const [draft] = await seedCampaigns(place, segment.id, 1)
+  return {
+    id,
+    dataImport,
+    message,
+    campaign: campaign?.id ?? '',
+    draft: draft?.id ?? '',
+    webhook: webhook.id,
+    delivery: delivery.id,
+    segment: segment.id,
+    ...(await seedTrade(place)),
+  }
 }
 
 async function buildOrganization(): Promise<OrganizationWorld> {

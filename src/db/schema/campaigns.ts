@@ -16,6 +16,7 @@ export const campaigns = sqliteTable('campaigns', {
   total_recipients: integer().notNull().default(0),
   sent_count: integer().notNull().default(0),
   failed_count: integer().notNull().default(0),
+  skipped_count: integer().notNull().default(0),
   delivered_count: integer().notNull().default(0),
   opened_count: integer().notNull().default(0),
   clicked_count: integer().notNull().default(0),
@@ -25,12 +26,51 @@ export const campaigns = sqliteTable('campaigns', {
   error_message: text().notNull().default(''),
   started_at: integer(),
   completed_at: integer(),
+  run: integer().notNull().default(0),
   revision: integer().notNull().default(0),
   heartbeat_at: integer(),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
 })
+
+export const campaignContents = sqliteTable(
+  'campaign_contents',
+  {
+    campaign_id: text().notNull(),
+    content: integer().notNull(),
+    language: text().notNull(),
+    subject: text().notNull(),
+    html: text().notNull(),
+    text: text().notNull(),
+    links: text().notNull(),
+    surroundings: text().notNull(),
+    created_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.campaign_id, table.content, table.language] })],
+)
+
+export const campaignLinks = sqliteTable(
+  'campaign_links',
+  {
+    campaign_id: text().notNull(),
+    position: integer().notNull(),
+    url: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.campaign_id, table.position] })],
+)
+
+export const softBounces = sqliteTable(
+  'soft_bounces',
+  {
+    organization_id: text().notNull(),
+    channel: text().notNull(),
+    address: text().notNull(),
+    reference: text().notNull(),
+    bounced_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organization_id, table.channel, table.address, table.reference] })],
+)
 
 export const campaignReceipts = sqliteTable(
   'campaign_receipts',

@@ -1,4 +1,4 @@
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 export const emailMessages = sqliteTable('email_messages', {
   id: text().primaryKey(),
@@ -15,3 +15,18 @@ export const emailMessages = sqliteTable('email_messages', {
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
 })
+
+export const emailRenditions = sqliteTable(
+  'email_renditions',
+  {
+    message_id: text().notNull(),
+    edition_id: text().notNull().default(''),
+    language: text().notNull(),
+    content_hash: text().notNull(),
+    subject: text().notNull(),
+    html: text().notNull(),
+    text: text().notNull(),
+    created_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.message_id, table.edition_id, table.language] })],
+)

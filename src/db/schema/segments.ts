@@ -15,14 +15,17 @@ export const segments = sqliteTable('segments', {
   status: text().notNull(),
   epoch: integer().notNull().default(0),
   members_epoch: integer().notNull().default(0),
-  cursor_seq: integer().notNull().default(0),
-  last_seq: integer().notNull().default(0),
+  cursor_id: text().notNull().default(''),
+  last_id: text().notNull().default(''),
+  walked_count: integer().notNull().default(0),
+  population_count: integer().notNull().default(0),
   user_count: integer().notNull().default(0),
   excluded: text().notNull().default('{}'),
   calculated_at: integer(),
   calculation_started_at: integer(),
   heartbeat_at: integer(),
   error_message: text().notNull().default(''),
+  deleted_at: integer(),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
@@ -34,6 +37,28 @@ export const segmentMembers = sqliteTable(
     segment_seq: integer().notNull(),
     epoch: integer().notNull(),
     user_seq: integer().notNull(),
+    excluded_for: text(),
   },
   (table) => [primaryKey({ columns: [table.segment_seq, table.epoch, table.user_seq] })],
+)
+
+export const segmentExports = sqliteTable('segment_exports', {
+  id: text().primaryKey(),
+  segment_id: text().notNull(),
+  organization_id: text().notNull(),
+  caller_id: text().notNull(),
+  request_id: text().notNull(),
+  columns: text().notNull(),
+  user_count: integer().notNull(),
+  created_at: integer().notNull(),
+})
+
+export const segmentLeftovers = sqliteTable(
+  'segment_leftovers',
+  {
+    segment_seq: integer().notNull(),
+    epoch: integer().notNull(),
+    left_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.segment_seq, table.epoch] })],
 )

@@ -1,9 +1,7 @@
+import type { Mailbox } from '../../domain/mailbox.ts'
 import type { SendResult } from '../../domain/messaging.ts'
 
-export interface Mailbox {
-  name: string | null
-  address: string
-}
+export type { Mailbox }
 
 /** No text of it may hold a line end where a header is made of it: gateways refuse such a message as permanent. */
 export interface OutboundEmail {
@@ -14,7 +12,7 @@ export interface OutboundEmail {
   html: string
   text: string
   headers: Readonly<Record<string, string>>
-  /** Our id of this message to this person; the provider's events come back with it. */
+  /** Our id of this message to this person, of letters, digits, _ and -; the provider's events come back with it. */
   reference: string
 }
 

@@ -6,7 +6,7 @@ export interface OutboundSms {
   /** E.164. */
   to: string
   body: string
-  /** Our id of this message to this person; the provider's events come back with it. */
+  /** Our id of this message to this person, of letters, digits, _ and -; the provider's events come back with it. */
   reference: string
 }
 

@@ -40,12 +40,6 @@ export const ExternalOrdersImport = z
   })
   .openapi('ExternalOrdersImport')
 
-/** Accepts false alone until there is something to switch on. */
-const NotYet = z
-  .boolean()
-  .refine((on) => !on, { params: { code: 'not_available' }, message: 'Not available.' })
-  .default(false)
-
 const ImportExternalOrders = z.object({
   organization_id: Id('org'),
   edition_id: Id('edt'),
@@ -57,7 +51,10 @@ const ImportExternalOrders = z.object({
   emit_webhooks: z.boolean().default(false).openapi({
     description: 'Sends `purchase.action` for every purchase that becomes active or is cancelled by this.',
   }),
-  send_receipts: NotYet,
+  send_receipts: z.boolean().default(false).openapi({
+    description:
+      'Sends the receipt of the edition to the customer of every order that this makes, if it is confirmed or completed and the customer has an e-mail address. 400 `no_receipt_message` when neither the edition nor the platform has one.',
+  }),
   orders: z
     .array(z.unknown())
     .min(1)

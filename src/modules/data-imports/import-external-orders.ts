@@ -3,10 +3,11 @@ import type { Ctx } from '../../context.ts'
 import { commit, commitPart } from '../../db/commit.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
 import { insert } from '../../db/write.ts'
-import { AppError, doesNotExist, type FieldError, fieldError, LostRace } from '../../domain/errors.ts'
+import { doesNotExist, editionArchived, type FieldError, fieldError, invalid, LostRace } from '../../domain/errors.ts'
 import { maxUnitsPerOrder } from '../../domain/external-orders.ts'
 import { normalizePhone } from '../../domain/users.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import { receiptMessageOf, receiptStatements, ringEmails } from '../transactional-emails/index.ts'
 import { announceAll } from '../webhooks/index.ts'
 import { announcementsOf } from './announcements.ts'
 import type { ImportExternalOrdersInput } from './contract.ts'
@@ -34,7 +35,7 @@ async function findEdition(ctx: Ctx, input: ImportExternalOrdersInput): Promise<
   >`select editions.*, ${organizationSummaryColumns}
     from editions join organizations on organizations.id = editions.organization_id
     where editions.id = ${input.edition_id} and editions.organization_id = ${input.organization_id}`)
-  if (edition?.is_archived) throw new AppError('edition_archived', 'This edition is archived.')
+  if (edition?.is_archived) throw editionArchived()
   if (edition) return edition
   const organization = await ctx.db.first(sql`select id from organizations where id = ${input.organization_id}`)
   throw doesNotExist(organization ? 'edition_id' : 'organization_id')
@@ -96,10 +97,20 @@ const races = Object.fromEntries(
   ].map((columns) => [columns, () => new LostRace('somebody made it meanwhile')]),
 )
 
+/** The message of the receipts that were asked for; null when none were. */
+async function receiptWanted(ctx: Ctx, edition: Edition, input: ImportExternalOrdersInput): Promise<string | null> {
+  if (!input.send_receipts) return null
+  const message = await receiptMessageOf(ctx, edition)
+  if (message !== null) return message
+  const detail = 'This edition has no message for receipts. Its field transaction_receipt_email_id names one.'
+  throw invalid(fieldError(['send_receipts'], 'no_receipt_message', detail))
+}
+
 async function takeGroup(
   ctx: Ctx,
   edition: Edition,
   input: ImportExternalOrdersInput,
+  receipt: string | null,
   group: readonly Candidate[],
 ): Promise<Outcome[]> {
   const { source, on_duplicate: onDuplicate, dry_run } = input
@@ -115,14 +126,15 @@ async function takeGroup(
       return outcomes.map((outcome) => (outcome.action === 'created' ? { ...outcome, order_id: null } : outcome))
     if (statements.length === 0) return outcomes
     const told = input.emit_webhooks ? announceAll(ctx, announcementsOf(ctx, edition, state, writes.turns)) : []
+    const receipts = receipt === null ? [] : receiptStatements(ctx, edition, receipt, writes.placed)
     try {
-      await commitPart(ctx, [...statements, ...told], races)
+      await commitPart(ctx, [...statements, ...told, ...receipts], races)
       return outcomes
     } catch (error) {
       if (!(error instanceof LostRace) || (group.length === 1 && tries === maxTries)) throw error
       if (group.length === 1) continue
       const single: Outcome[] = []
-      for (const candidate of group) single.push(...(await takeGroup(ctx, edition, input, [candidate])))
+      for (const candidate of group) single.push(...(await takeGroup(ctx, edition, input, receipt, [candidate])))
       return single
     }
   }
@@ -167,12 +179,14 @@ function report(
  */
 export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrdersInput): Promise<ImportReport> {
   const edition = await findEdition(ctx, input)
+  const receipt = await receiptWanted(ctx, edition, input)
   const entries = input.orders.map((raw, index) => read(raw, index, edition))
   const candidates = entries.filter((entry) => 'order' in entry)
   const results: Outcome[] = entries.filter((entry) => 'action' in entry)
-  for (const group of groupsOf(candidates)) results.push(...(await takeGroup(ctx, edition, input, group)))
+  for (const group of groupsOf(candidates)) results.push(...(await takeGroup(ctx, edition, input, receipt, group)))
   results.sort((a, b) => a.index - b.index)
   const done = report(ctx, edition, input, results)
   const { id } = done.row
+  if (receipt !== null && id !== null) ctx.afterCommit(() => ringEmails(ctx))
   return commit(ctx, done, id === null ? [] : [insert(dataImports, { ...done.row, id })])
 }

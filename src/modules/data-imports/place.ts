@@ -6,6 +6,7 @@ import { inList } from '../../db/visibility.ts'
 import { update, updateVersion } from '../../db/write.ts'
 import { type ExternalOrder, reconcile, type ResolvedItem, type Unit, unitsOf } from '../../domain/external-orders.ts'
 import { fold } from '../../domain/fold.ts'
+import type { Language } from '../../domain/languages.ts'
 import { type CartTotals, isPaid, orderSearch, ownSearch, paymentStatusOf } from '../../domain/orders.ts'
 import { type BoughtOption, type PurchaseStatus, purchaseLifecycle, purchaseStatusOf } from '../../domain/purchases.ts'
 import { contactSearch } from '../../domain/users.ts'
@@ -107,6 +108,8 @@ export function placeNew(ctx: Ctx, writes: Writes, placement: Placement): OrderR
     modified_at: ctx.now(),
   }
   writes.orders.push(row)
+  const { email, locale } = user
+  writes.placed.push({ order_id: id, user_id: user.id, status: order.status, email, language: locale as Language })
   writes.carts.push({
     order_id: id,
     id: ctx.newId('cart'),

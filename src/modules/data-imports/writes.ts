@@ -6,6 +6,7 @@ import { cartItems, carts, orders, purchases, transactions } from '../../db/sche
 import { userEditions, users } from '../../db/schema/users.ts'
 import { insertAll } from '../../db/write.ts'
 import type { PurchaseStatus } from '../../domain/purchases.ts'
+import type { ReceiptOrder } from '../transactional-emails/index.ts'
 
 export type Edition = typeof editions.$inferSelect
 
@@ -22,9 +23,9 @@ export interface PurchaseTurn {
 export interface Writes {
   users: (typeof users.$inferInsert)[]
   userEditions: (typeof userEditions.$inferInsert)[]
-  products: (typeof products.$inferSelect)[]
+  products: (typeof products.$inferInsert)[]
   locations: (typeof locations.$inferSelect)[]
-  variants: (typeof variants.$inferSelect)[]
+  variants: (typeof variants.$inferInsert)[]
   options: (typeof options.$inferSelect)[]
   /** Guarded changes of rows that exist; they come first. */
   changes: Statement[]
@@ -34,6 +35,8 @@ export interface Writes {
   transactions: (typeof transactions.$inferInsert)[]
   purchases: (typeof purchases.$inferInsert)[]
   turns: PurchaseTurn[]
+  /** Orders that are made, and who might be sent a receipt. */
+  placed: ReceiptOrder[]
 }
 
 export const newWrites = (): Writes => ({
@@ -50,6 +53,7 @@ export const newWrites = (): Writes => ({
   transactions: [],
   purchases: [],
   turns: [],
+  placed: [],
 })
 
 /** Few statements however many orders: one a table, its rows as one parameter. */

@@ -1,1 +1,2 @@
+export { userStanding } from './queries.ts'
 export { customerOrdersSearch } from './update.ts'

@@ -11,7 +11,7 @@ import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/
 export type UserRow = typeof users.$inferSelect
 
 /** Customers are the organisation's; edition roles see those who bought in their editions. */
-const userStanding = {
+export const userStanding = {
   inOrganizations: (ids: readonly string[]) => inList(sql`users.organization_id`, ids),
   inEditions: (ids: readonly string[]) =>
     sql`exists (select 1 from user_editions where user_id = users.id and ${inList(sql`edition_id`, ids)})`,

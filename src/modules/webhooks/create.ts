@@ -3,9 +3,10 @@ import { commit } from '../../db/commit.ts'
 import { webhookEndpoints } from '../../db/schema/webhooks.ts'
 import { insert } from '../../db/write.ts'
 import { mintSecret } from '../../domain/webhook-signature.ts'
+import { checkHome, openEditions } from '../editions/index.ts'
 import type { CreateWebhookInput } from './endpoint-contract.ts'
 import type { EndpointRow } from './queries.ts'
-import { checkDestination, checkHome } from './surroundings.ts'
+import { checkDestination } from './surroundings.ts'
 
 export async function createEndpoint(ctx: Ctx, input: CreateWebhookInput): Promise<EndpointRow> {
   checkDestination(ctx, input.url)
@@ -34,5 +35,5 @@ export async function createEndpoint(ctx: Ctx, input: CreateWebhookInput): Promi
     created_at: now,
     modified_at: now,
   }
-  return commit(ctx, row, [insert(webhookEndpoints, row)])
+  return commit(ctx, row, [...openEditions(edition_id), insert(webhookEndpoints, row)])
 }

@@ -1,17 +1,12 @@
-import { type SQL, sql } from 'drizzle-orm'
-import type { DoorbellMessage, JobCtx } from '../../context.ts'
+import type { DeliverMessage, JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
-import { deadMessages } from '../../db/schema/webhooks.ts'
-import { insertAll } from '../../db/write.ts'
 import { breakerUntil, disableAfterMs } from '../../domain/webhooks.ts'
 import { attempt, type Outcome } from './attempt.ts'
 import { type Claim, claimsOf, claimStatement } from './claim.ts'
 import { type EndpointHealth, openBreaker, recordStatements, switchOff } from './record.ts'
-import { ring } from './ring.ts'
+import { type Lane, ring } from './ring.ts'
 
-export { sweepDeliveries } from './ring.ts'
-
-export type Lane = 'fast' | 'slow'
+export { type Lane, sweepDeliveries } from './ring.ts'
 
 /** A consumer works this long on what it finds before it leaves the rest to the next. */
 const shiftMs = 20_000
@@ -20,16 +15,17 @@ const shiftMs = 20_000
  * runs; one is left for the database and the queues.
  */
 const postsAtOnce = 5
-/** Endings share a round trip while enough others wait for their turn, but no longer than this. */
-const gatherMs = 40
+/** Endings share a round trip while more than these wait for their turn, but no longer than `gatherMs`. */
+const reserve = 2 * postsAtOnce
+const gatherMs = 80
 /** Further ahead than this the sweep of each minute is near enough. */
 const ringAheadMs = 900_000
 
-export const isDoorbellMessage = (body: unknown): body is DoorbellMessage =>
+export const isDeliverMessage = (body: unknown): body is DeliverMessage =>
   typeof body === 'object' &&
   body !== null &&
-  (body as Partial<DoorbellMessage>).type === 'webhook.deliver' &&
-  typeof (body as Partial<DoorbellMessage>).endpoint_id === 'string'
+  (body as Partial<DeliverMessage>).type === 'webhook.deliver' &&
+  typeof (body as Partial<DeliverMessage>).endpoint_id === 'string'
 
 /**
  * Delivers what is due of these endpoints until nothing is. Each ending is recorded in the round trip that claims the
@@ -43,7 +39,17 @@ export async function deliver(job: JobCtx, lane: Lane, endpointIds: readonly str
   const faults: unknown[] = []
   let held = 0
   let posting = 0
+  let isDue = false
+  let timer: ReturnType<typeof setTimeout> | undefined
   let wake = () => {}
+  const fall = () => {
+    isDue = true
+    wake()
+  }
+  const end = () => {
+    if (waiting.length <= reserve) fall()
+    else timer ??= setTimeout(fall, gatherMs)
+  }
   const turn = () => {
     for (; posting < postsAtOnce; posting++) {
       const claim = waiting.shift()
@@ -60,7 +66,7 @@ export async function deliver(job: JobCtx, lane: Lane, endpointIds: readonly str
         .finally(() => {
           posting--
           turn()
-          wake()
+          end()
         })
     }
   }
@@ -70,15 +76,13 @@ export async function deliver(job: JobCtx, lane: Lane, endpointIds: readonly str
     turn()
   }
   const woken = () => new Promise<void>((resolve) => (wake = resolve))
-  const gathered = async () => {
-    const late = new Promise<true>((resolve) => setTimeout(resolve, gatherMs, true))
-    while (endings.length < waiting.length) if (await Promise.race([late, woken()])) return
-  }
   if (endpointIds.length === 0) return
   start(claimsOf(await job.db.all(claimStatement(job, endpointIds))))
   while (held > 0) {
-    if (endings.length === 0) await woken()
-    await gathered()
+    if (!isDue) await woken()
+    isDue = false
+    clearTimeout(timer)
+    timer = undefined
     const outcomes = endings.splice(0)
     if (outcomes.length === 0) continue
     held -= outcomes.length
@@ -146,16 +150,4 @@ async function ringNext(job: JobCtx, outcomes: readonly Outcome[]): Promise<void
     rung.ids.add(claim.endpoint_id)
   }
   for (const { lane, seconds, ids } of rings.values()) await ring(job, lane, [...ids], seconds * 1000)
-}
-
-/** Keeps messages that nobody could take, for whoever looks for the fault; what they rang for is still in the table. */
-export async function recordDead(job: JobCtx, queue: string, bodies: readonly unknown[]): Promise<void> {
-  const rows = bodies.map((body) => ({
-    id: job.newId('dead_message'),
-    queue,
-    body: JSON.stringify(body) ?? 'undefined',
-    created_at: job.now(),
-  }))
-  const statements: SQL[] = insertAll(deadMessages, rows)
-  await job.db.batch([...statements, sql`select 1`])
 }

@@ -4,14 +4,18 @@ import { inList } from '../../db/visibility.ts'
 
 const endpointsASweep = 1000
 
-interface Lane {
+export type Lane = 'fast' | 'slow'
+
+const queues = { fast: 'webhooks', slow: 'webhooks-slow' } as const
+
+interface Due {
   endpoint_id: string
   is_slow: number
 }
 
 const isDue = (now: number): SQL => sql`next_retry_at <= ${now} and (lease_until is null or lease_until <= ${now})`
 
-async function ringLanes(job: JobCtx, query: SQL<Lane>): Promise<number> {
+async function ringLanes(job: JobCtx, query: SQL<Due>): Promise<number> {
   const lanes = await job.db.all(query)
   for (const lane of ['fast', 'slow'] as const) {
     const ids = lanes.filter(({ is_slow }) => (lane === 'slow') === (is_slow === 1)).map((row) => row.endpoint_id)
@@ -21,9 +25,9 @@ async function ringLanes(job: JobCtx, query: SQL<Lane>): Promise<number> {
 }
 
 /** A doorbell only: who comes finds in the table what is due. */
-export const ring = (job: JobCtx, lane: 'fast' | 'slow', endpointIds: readonly string[], delayMs = 0): Promise<void> =>
+export const ring = (job: JobCtx, lane: Lane, endpointIds: readonly string[], delayMs = 0): Promise<void> =>
   job.doorbell.ring(
-    lane,
+    queues[lane],
     endpointIds.map((endpoint_id) => ({ type: 'webhook.deliver', endpoint_id })),
     delayMs / 1000,
   )
@@ -32,7 +36,7 @@ export const ring = (job: JobCtx, lane: 'fast' | 'slow', endpointIds: readonly s
 export const ringDue = (job: JobCtx, eventIds: readonly string[]): Promise<number> =>
   ringLanes(
     job,
-    sql<Lane>`select id as endpoint_id, is_slow from webhook_endpoints
+    sql<Due>`select id as endpoint_id, is_slow from webhook_endpoints
       where organization_id in (select organization_id from webhook_events where ${inList(sql`id`, eventIds)})
         and exists (select 1 from webhook_deliveries where endpoint_id = webhook_endpoints.id
           and ${inList(sql`event_id`, eventIds)} and ${isDue(job.now())})`,
@@ -42,7 +46,7 @@ export const ringDue = (job: JobCtx, eventIds: readonly string[]): Promise<numbe
 export const sweepDeliveries = (job: JobCtx): Promise<number> =>
   ringLanes(
     job,
-    sql<Lane>`select distinct endpoint_id, is_slow
+    sql<Due>`select distinct endpoint_id, is_slow
       from webhook_deliveries join webhook_endpoints on webhook_endpoints.id = endpoint_id
       where status in ('pending', 'retrying') and ${isDue(job.now())} limit ${endpointsASweep}`,
   )

@@ -2,24 +2,11 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { webhookEndpoints } from '../../db/schema/webhooks.ts'
 import { updateVersion } from '../../db/write.ts'
-import { mayAt, rolesAt } from '../../domain/access.ts'
-import { doesNotExist, fieldError, permissionDenied } from '../../domain/errors.ts'
+import { checkMove, openEditions } from '../editions/index.ts'
 import { keepers, type UpdateWebhookInput } from './endpoint-contract.ts'
-import { type EndpointRow, type LoadedEndpoint, placeOf } from './queries.ts'
+import type { EndpointRow, LoadedEndpoint } from './queries.ts'
 import { failOpenDeliveries } from './record.ts'
-import { checkDestination, checkHome } from './surroundings.ts'
-
-/** Whoever moves an endpoint may keep endpoints at its new place too. */
-async function checkMove(ctx: Ctx, endpoint: EndpointRow, editionId: string | null): Promise<void> {
-  const place = placeOf({ ...endpoint, edition_id: editionId })
-  const isOpen = ctx.caller.is_superuser || rolesAt(ctx.caller, place).length > 0
-  if (editionId !== null && !isOpen) throw doesNotExist('edition_id')
-  if (!mayAt(ctx.caller, keepers, place))
-    throw permissionDenied(keepers, [
-      fieldError(['edition_id'], 'permission_denied', 'Your role does not reach there.'),
-    ])
-  await checkHome(ctx, endpoint.organization_id, editionId)
-}
+import { checkDestination } from './surroundings.ts'
 
 /** Switching on forgets what went wrong before; switching off again what is off changes nothing. */
 function activity(endpoint: EndpointRow, isActive: boolean | undefined, now: number): Partial<EndpointRow> {
@@ -43,7 +30,8 @@ export async function updateEndpoint(
 ): Promise<EndpointRow> {
   const { name, url, edition_id, events, timeout_seconds, is_active } = input
   if (url !== undefined) checkDestination(ctx, url)
-  if (edition_id !== undefined && edition_id !== endpoint.edition_id) await checkMove(ctx, endpoint, edition_id)
+  if (edition_id !== undefined && edition_id !== endpoint.edition_id)
+    await checkMove(ctx, keepers, endpoint.organization_id, edition_id)
   const now = ctx.now()
   const changes = {
     ...(name === undefined ? {} : { name }),
@@ -55,6 +43,7 @@ export async function updateEndpoint(
     modified_at: now,
   }
   return commit(ctx, { ...endpoint, ...changes, version: endpoint.version + 1 }, [
+    ...openEditions(endpoint.edition_id, edition_id),
     ...updateVersion(webhookEndpoints, endpoint, changes),
     ...(is_active === false ? [failOpenDeliveries([endpoint.id], now)] : []),
   ])

@@ -1,8 +1,11 @@
 import { authSamples } from './auth.ts'
+import { campaignSamples } from './campaigns.ts'
 import { commerceSamples } from './commerce.ts'
 import { editionSamples } from './editions.ts'
+import { emailSamples } from './emails.ts'
 import { organizationSamples } from './organizations.ts'
 import type { SampleOf } from './sample.ts'
+import { segmentSamples } from './segments.ts'
 import { webhookSamples } from './webhooks.ts'
 
 /**
@@ -15,5 +18,8 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...organizationSamples,
   ...editionSamples,
   ...commerceSamples,
+  ...segmentSamples,
+  ...emailSamples,
+  ...campaignSamples,
   ...webhookSamples,
 }

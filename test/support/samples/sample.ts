@@ -8,6 +8,8 @@ export interface Reference {
   sibling?: string
   /** A filter that is refused unless the sample's other filters stand beside it. */
   narrows?: boolean
+  /** What it names is looked up: an id that finds nothing is refused. */
+  refuses?: boolean
 }
 
 /** A request that succeeds for every caller whose role allows the operation. */

@@ -1,0 +1,153 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { createClient, type Page } from './support/client.ts'
+import { startServer } from './support/server.ts'
+
+/** What the calculation of segments takes: each of ten shapes alone, and fifty segments at once over the queue. */
+const people = Number(process.env['PEOPLE'] ?? 100_000)
+const peopleACall = 5000
+const products = 20
+const goals = { one_ms: 1000, all_ms: 10_000 }
+
+interface Cost {
+  ms: number
+  queries: number
+  rows_read: number
+  rows_written: number
+}
+
+interface Segment {
+  id: string
+  status: string
+  user_count: number
+}
+
+const shapes: Record<string, { expression: (variant: number) => string; type?: 'marketing' }> = {
+  everyone: { expression: (n) => `user.is_active || size(user.id) == ${n}` },
+  'by language': { expression: (n) => `user.locale == "${n % 2 ? 'en' : 'da'}"` },
+  'by address': { expression: (n) => `user.email.endsWith("${n % 2 ? '@example.dk' : '@example.com'}")` },
+  'by metadata': { expression: (n) => `has(user.metadata.company) && user.metadata.company == "Company ${n}"` },
+  'not seen lately': { expression: (n) => `user.last_seen < now - duration("${240 * (n + 1)}h")` },
+  'number of orders': { expression: (n) => `stats.order_count >= ${1 + (n % 2)}` },
+  'an order like this': {
+    expression: (n) => `orders.exists(o, o.status == "completed" && o.amount_minor >= ${40_000 + 10_000 * n})`,
+  },
+  'a ticket by its id': { expression: (n) => `purchases.exists(p, p.product_id == "prd_bench_${n}")` },
+  'a ticket by its name': { expression: (n) => `purchases.exists(p, p.product_name == "Ticket ${n}")` },
+  'marketing, no order lately': {
+    type: 'marketing',
+    expression: (n) => `!orders.exists(o, o.created > now - duration("${720 * (n + 1)}h"))`,
+  },
+}
+const variants = 5
+
+const stateDir = process.env['STATE_DIR'] ?? (await mkdtemp(join(tmpdir(), 'bench-segments-')))
+const quit = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => quit.abort())
+const server = await startServer({
+  port: 0,
+  stateDir,
+  env: { RATE_LIMIT_PER_MINUTE: '0' },
+  program: 'scripts/bench/worker.ts',
+  signal: quit.signal,
+})
+const client = createClient(server.url, server.rootToken)
+
+const made = (path: string, body: unknown) => client.post<{ id: string }>(path, body)
+const verdict = (is: boolean) => (is ? 'met' : 'MISSED')
+const number = (value: number, width: number) => String(Math.round(value)).padStart(width)
+
+async function seed(): Promise<string> {
+  const { id: organization_id } = await made('/v1/organizations', { name: 'Bench' })
+  const { id: event_id } = await made('/v1/events', { organization_id, name: 'Bench' })
+  const { id: edition_id } = await made('/v1/editions', { organization_id, event_id, name: 'Bench' })
+  await client.post('/floor/segments/catalogue', { organization_id, edition_id, products })
+  const started = performance.now()
+  for (let from = 0; from < people; from += peopleACall) {
+    const count = Math.min(peopleACall, people - from)
+    await client.post('/floor/segments/seed', { organization_id, edition_id, from, count, products })
+  }
+  const seconds = Math.round((performance.now() - started) / 1000)
+  console.log(`${people} people with ${2 * people} orders, seeded in ${seconds} s\n`)
+  return organization_id
+}
+
+async function gather(organization_id: string): Promise<{ name: string; ids: string[] }[]> {
+  const all = []
+  for (const [name, { expression, type }] of Object.entries(shapes)) {
+    const ids: string[] = []
+    for (let variant = 0; variant < variants; variant++) {
+      const segment = await made('/v1/segments', {
+        organization_id,
+        name: `${name} ${variant}`,
+        communication_type: type ?? 'transactional',
+        communication_channel: 'email',
+        expression: expression(variant),
+      })
+      ids.push(segment.id)
+    }
+    all.push({ name, ids })
+  }
+  return all
+}
+
+async function alone(groups: { name: string; ids: string[] }[]): Promise<number> {
+  console.log(`${'one at a time'.padEnd(28)} members   median ms   worst ms   rows read   written`)
+  let slowest = 0
+  for (const { name, ids } of groups) {
+    const costs: Cost[] = []
+    for (const segment_id of ids) {
+      await client.post('/floor/segments/begin', { segment_id })
+      costs.push(await client.post<Cost>('/floor/segments/calculate', { segment_id }))
+    }
+    const times = costs.map(({ ms }) => ms).toSorted((a, b) => a - b)
+    const worst = times.at(-1) ?? 0
+    slowest = Math.max(slowest, worst)
+    const first = await client.get<Segment>(`/v1/segments/${ids[0]}`)
+    if (first.status !== 'ready') throw new Error(`${name} is ${first.status}`)
+    const [cost] = costs
+    console.log(
+      `${name.padEnd(28)} ${number(first.user_count, 7)} ${number(times[Math.floor(times.length / 2)] ?? 0, 11)} ${number(worst, 10)} ${number(cost?.rows_read ?? 0, 11)} ${number(cost?.rows_written ?? 0, 9)}`,
+    )
+  }
+  return slowest
+}
+
+/** All at once over the API and the queue, until the list shows that the last is ready. */
+async function together(organization_id: string, ids: string[]): Promise<number> {
+  const list = (status: string) =>
+    client.get<Page<Segment>>(`/v1/segments?organization_id=${organization_id}&status=${status}&page_size=1`)
+  const started = performance.now()
+  await Promise.all(ids.map((id) => client.post(`/v1/segments/${id}/recalculate`, {})))
+  while ((await list('calculating')).count > 0) {
+    await wait(100)
+    quit.signal.throwIfAborted()
+    if (performance.now() - started > 300_000) throw new Error('The calculations did not end in five minutes.')
+  }
+  const ms = performance.now() - started
+  const { count } = await list('ready')
+  if (count !== ids.length) throw new Error(`${count} of ${ids.length} are ready`)
+  return ms
+}
+
+try {
+  const organization_id = await seed()
+  const groups = await gather(organization_id)
+  const slowest = await alone(groups)
+  const ids = groups.flatMap((group) => group.ids)
+  const all = await together(organization_id, ids)
+  console.log(
+    `\nslowest segment of ${people}: ${number(slowest, 5)} ms, goal ${goals.one_ms} ms: ${verdict(slowest < goals.one_ms)}`,
+  )
+  console.log(
+    `all ${ids.length} over the queue:     ${number(all, 5)} ms, goal ${goals.all_ms} ms: ${verdict(all < goals.all_ms)}`,
+  )
+  const page = `/v1/segments?organization_id=${organization_id}&page_size=20`
+  const cost = await client.post<Cost>('/floor/read/segments', { path: page, token: server.rootToken })
+  console.log(`first page of the list:        ${number(cost.rows_read, 5)} rows read for 20 of ${ids.length} segments`)
+} finally {
+  await server.stop()
+  if (!process.env['STATE_DIR']) await rm(stateDir, { recursive: true, force: true, maxRetries: 5 })
+}

@@ -1,0 +1,108 @@
+import { sql } from 'drizzle-orm'
+import { Hono } from 'hono'
+import type { Bindings } from '../../src/app.ts'
+import type { JobCtx } from '../../src/context.ts'
+import { Database } from '../../src/db/database.ts'
+import { newMeter } from '../../src/domain/meter.ts'
+import { openJob } from '../../src/entry/job.ts'
+import { calculateSegments } from '../../src/modules/segments/jobs.ts'
+
+/** What the bench of segments asks of the Worker: people by the thousand, and one calculation with what it cost. */
+export const segmentsBench = new Hono<{ Bindings: Bindings }>()
+
+const letters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const day = 86_400_000
+
+/** D1 binds numbers as doubles, which show when they become text. */
+const whole = (value: number) => sql.raw(String(Math.trunc(value)))
+
+/** Ids that sort by their number and end in a random letter, as real ones do. */
+const idOf = (prefix: string, number: string) =>
+  sql.raw(
+    `'${prefix}_' || printf('%016d', ${number}) || hex(randomblob(4)) || 'A' || substr('${letters}', 1 + abs(random()) % 32, 1)`,
+  )
+
+/** People number `from` to `from + count`: two orders each, of one ticket each. */
+segmentsBench.post('/floor/segments/seed', async (c) => {
+  const { organization_id, edition_id, from, count, products } = await c.req.json<{
+    organization_id: string
+    edition_id: string
+    from: number
+    count: number
+    products: number
+  }>()
+  const { db, now } = openJob(c.env)
+  const at = now()
+  const numbers = sql`with recursive n(i) as (select ${whole(from)} union all
+    select i + 1 from n where i + 1 < ${whole(from + count)})`
+  const ours = sql`u.organization_id = ${organization_id} and u.seq in (select seq from users
+    where organization_id = ${organization_id} order by id desc limit ${count})`
+  await db.batch([
+    sql`insert into users (id, organization_id, email, phone_number, first_name, last_name, locale, msg_channel,
+        metadata, search, last_seen_at, created_at, modified_at)
+      ${numbers} select ${idOf('usr', 'i')}, ${organization_id},
+        'guest-' || i || iif(i % 3 = 0, '@example.dk', '@example.com'), '+453' || printf('%07d', i), 'Guest', 'No ' || i,
+        iif(i % 4 = 0, 'en', 'da'), 'email', iif(i % 5 = 0, json_object('company', 'Company ' || (i % 7)), '{}'),
+        'guest ' || i, ${at} - (i % 120) * ${day}, ${at} - (i % 700) * ${day}, ${at} from n`,
+    sql`insert into orders (id, organization_id, edition_id, user_id, order_number, type, status, amount_minor, currency,
+        items_count, has_payment, search_own, search, created_at, modified_at)
+      select ${idOf('ord', 'u.seq * 2 + k.value')}, u.organization_id, ${edition_id}, u.id, u.seq, 'imported',
+        iif((u.seq + k.value) % 4 = 0, 'cancelled', 'completed'), 10000 + (u.seq * 7 + k.value * 13) % 90000, 'dkk', 1, 1,
+        '', '', ${at} - (u.seq % 365) * ${day}, ${at}
+      from users u cross join json_each('[0,1]') k where ${ours}`,
+    sql`insert into purchases (id, organization_id, edition_id, order_id, user_id, product_id, status, price_minor,
+        deposit_minor, handling_fee_minor, created_at, modified_at)
+      select 'pur' || substr(o.id, 4), o.organization_id, o.edition_id, o.id, o.user_id,
+        'prd_bench_' || (o.seq % ${whole(products)}), 'active', o.amount_minor, 0, 0, o.created_at, o.created_at
+      from users u cross join orders o on o.user_id = u.id where ${ours}`,
+    sql`insert into consent_records (id, organization_id, consent_id, consent_version, content_hash, user_id, status,
+        method, source, language, occurred_at, record_hash, is_latest)
+      select 'cre' || substr(u.id, 4), u.organization_id, 'con_bench', 1, '', u.id,
+        iif(u.seq % 9 = 0, 'withdrawn', 'given'), 'import', 'bench', 'da', ${at}, '', 1
+      from users u where ${ours} and u.seq % 10 < 7`,
+    sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+      select u.organization_id, 'email', u.email, iif(u.seq % 2 = 0, 'hard_bounce', 'complaint'), ${at}
+      from users u where ${ours} and u.seq % 97 = 0`,
+  ])
+  return c.json({ made: count }, 201)
+})
+
+/** What people buy and agree to. */
+segmentsBench.post('/floor/segments/catalogue', async (c) => {
+  const { organization_id, edition_id, products } = await c.req.json<{
+    organization_id: string
+    edition_id: string
+    products: number
+  }>()
+  await openJob(c.env).db.batch([
+    sql`insert into products (id, organization_id, edition_id, name, name_folded, created_at)
+      with recursive n(i) as (select 0 union all select i + 1 from n where i + 1 < ${whole(products)})
+      select 'prd_bench_' || i, ${organization_id}, ${edition_id}, 'Ticket ' || i, 'ticket ' || i, 0 from n`,
+    sql`insert into consents (id, organization_id, key, name, type, channels, created_at, modified_at)
+      values ('con_bench', ${organization_id}, 'newsletter', 'Newsletter', 'marketing', '["email"]', 0, 0)`,
+  ])
+  return c.json({}, 201)
+})
+
+/** One calculation that a request has begun, from its first step to its last, and what it cost. */
+segmentsBench.post('/floor/segments/calculate', async (c) => {
+  const { segment_id } = await c.req.json<{ segment_id: string }>()
+  const meter = newMeter()
+  const job: JobCtx = { ...openJob(c.env), db: new Database(c.env.DB.withSession('first-primary'), meter) }
+  const row = await job.db.first(sql<{ epoch: number }>`select epoch from segments where id = ${segment_id}`)
+  const started = Date.now()
+  await calculateSegments(job, [{ type: 'segment.calculate', segment_id, epoch: row?.epoch ?? 0 }])
+  return c.json({ ms: Date.now() - started, ...meter })
+})
+
+/** Begins a calculation without ringing for it, so that nobody else makes it. */
+segmentsBench.post('/floor/segments/begin', async (c) => {
+  const { segment_id } = await c.req.json<{ segment_id: string }>()
+  const { db, now } = openJob(c.env)
+  await db.batch([
+    sql`update segments set status = 'calculating', epoch = epoch + 1, cursor_id = '', walked_count = 0,
+        last_id = (select max(id) from users where organization_id = segments.organization_id),
+        calculation_started_at = ${now()}, heartbeat_at = ${now()}, version = version + 1 where id = ${segment_id}`,
+  ])
+  return c.json({}, 201)
+})

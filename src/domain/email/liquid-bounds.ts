@@ -1,0 +1,108 @@
+import type { Template } from 'liquidjs'
+
+/** Templates are bounded before they run: the clock of the platform stands still while they do. */
+
+/** Items of a list that a template goes through. */
+export const maxListItems = 50
+export const maxTemplateLength = 20_000
+const maxNesting = 2
+const maxDepth = 12
+/** Steps of one text, and of all texts of a message in one language. */
+export const maxSteps = 10_000
+export const maxStepsOfMessage = 30_000
+
+/** Characters of text that take about as long as one step, and those of an expression. */
+const textPerStep = 200
+const expressionPerStep = 40
+/** What a variable of the template's own may hold is only bounded by the memory that a rendering may use. */
+const ownVariableSteps = 20
+
+export interface Fault {
+  code: 'invalid_template' | 'template_too_large'
+  detail: string
+  line: number
+  column: number
+}
+
+/** What of LiquidJS's parsed templates is looked at here: its types name the token alone. */
+interface Node extends Template {
+  str?: string
+  variable?: string
+  collection?: { getText(): string; lhs?: unknown }
+  key?: string
+  tokens?: { getText(): string }[]
+  templates?: Template[]
+  elseTemplates?: Template[]
+  branches?: { templates: Template[] }[]
+}
+
+const tagOf = (node: Node): string => ('name' in node ? String(node.name) : '')
+
+export class TooMuch extends Error {
+  readonly node: Template
+  readonly code: Fault['code']
+
+  constructor(node: Template, detail: string, code: Fault['code'] = 'invalid_template') {
+    super(detail)
+    this.node = node
+    this.code = code
+  }
+}
+
+const literalRange = /^\(\s*(-?\d{1,6})\s*\.\.\s*(-?\d{1,6})\s*\)$/
+
+function lengthOf(node: Node, lists: ReadonlySet<string>): number {
+  const text = node.collection?.getText().trim() ?? ''
+  if (lists.has(text)) return maxListItems
+  const [, from, to] = literalRange.exec(text) ?? []
+  if (from === undefined || to === undefined)
+    throw new TooMuch(node, `\`for\` goes through ${[...lists].join(', ')} or a range of two numbers, as in (1..3).`)
+  const length = Number(to) - Number(from) + 1
+  if (length > maxListItems) throw new TooMuch(node, `A range has at most ${maxListItems} numbers.`)
+  return Math.max(1, length)
+}
+
+interface Scope {
+  lists: ReadonlySet<string>
+  /** Names that a template may not take for its own. */
+  reserved: ReadonlySet<string>
+  /** Names whose values are known to be short: those, and the items of loops. */
+  short: ReadonlySet<string>
+  loops: number
+  depth: number
+}
+
+/** The most steps that a rendering takes; throws TooMuch where there is no such bound. */
+export function stepsOf(templates: readonly Template[], scope: Scope): number {
+  return templates.reduce((sum, template) => sum + stepsOfOne(template as Node, scope), 0)
+}
+
+function stepsOfOne(node: Node, scope: Scope): number {
+  if (node.str !== undefined) return 1 + node.str.length / textPerStep
+  if (scope.depth > maxDepth) throw new TooMuch(node, `Tags stand at most ${maxDepth} deep in each other.`)
+  const tag = tagOf(node)
+  checkNames(node, tag, scope)
+  const raw = (node.tokens ?? []).reduce((sum, token) => sum + token.getText().length, 0)
+  const own = 1 + node.token.getText().length / expressionPerStep + raw / textPerStep
+  const inner = { ...scope, depth: scope.depth + 1 }
+  const under = (given: Scope) =>
+    [node.templates, node.elseTemplates, ...(node.branches ?? []).map(({ templates }) => templates)].reduce(
+      (sum, templates) => sum + (templates ? stepsOf(templates, given) : 0),
+      0,
+    )
+  if (tag === 'for') {
+    if (scope.loops === maxNesting) throw new TooMuch(node, `\`for\` stands at most ${maxNesting} deep in each other.`)
+    const short = new Set([...scope.short, node.variable ?? '', 'forloop'])
+    return own + lengthOf(node, scope.lists) * under({ ...inner, short, loops: scope.loops + 1 })
+  }
+  if (tag !== '') return own + under(inner)
+  const root = /^\{\{-?\s*([\w-]+)/.exec(node.token.getText())?.[1] ?? ''
+  return own + (scope.short.has(root) ? 0 : ownVariableSteps)
+}
+
+function checkNames(node: Node, tag: string, scope: Scope): void {
+  const name =
+    tag === 'for' ? node.variable : tag === 'capture' ? node.variable : tag === 'assign' ? node.key : undefined
+  if (name !== undefined && scope.reserved.has(name))
+    throw new TooMuch(node, `\`${name}\` is the name of a category of variables; choose another one.`)
+}

@@ -1,0 +1,177 @@
+import {
+  Liquid,
+  LiquidError,
+  type Template as Parsed,
+  type Token,
+  TokenKind,
+  Tokenizer,
+} from 'liquidjs/dist/liquid.browser.mjs'
+import { type Fault, maxSteps, maxTemplateLength, stepsOf, TooMuch } from './liquid-bounds.ts'
+import { categories, listNames } from './variables.ts'
+
+const allowedTags = ['if', 'unless', 'case', 'for', 'assign', 'capture', 'comment', 'raw']
+
+/** No `raw`, which would let markup through, and nothing that runs expressions of its own. */
+const allowedFilters = [
+  'abs',
+  'append',
+  'at_least',
+  'at_most',
+  'capitalize',
+  'ceil',
+  'date',
+  'default',
+  'divided_by',
+  'downcase',
+  'first',
+  'floor',
+  'join',
+  'last',
+  'lstrip',
+  'minus',
+  'modulo',
+  'plus',
+  'prepend',
+  'remove',
+  'remove_first',
+  'replace',
+  'replace_first',
+  'round',
+  'rstrip',
+  'size',
+  'slice',
+  'split',
+  'strip',
+  'times',
+  'truncate',
+  'truncatewords',
+  'upcase',
+  'url_encode',
+]
+
+/** Characters that one rendering may make beside its text: more when sending, where values may be longer than samples. */
+const memoryWhenSaved = 50_000
+const memoryWhenSent = 250_000
+
+function engine(escapes: boolean): Liquid {
+  const liquid = new Liquid({
+    ownPropertyOnly: true,
+    strictFilters: true,
+    // A whole message: what is written in it was bounded text by text.
+    parseLimit: 2_000_000,
+    templates: {},
+    ...(escapes ? { outputEscape: 'escape' as const } : {}),
+  })
+  for (const tag of Object.keys(liquid.tags)) if (!allowedTags.includes(tag)) delete liquid.tags[tag]
+  for (const filter of Object.keys(liquid.filters)) if (!allowedFilters.includes(filter)) delete liquid.filters[filter]
+  return liquid
+}
+
+const engines = { html: engine(true), text: engine(false) }
+
+/** Whether values are written for HTML or as they are. */
+export type Output = keyof typeof engines
+
+export type { Parsed }
+
+export const parse = (output: Output, text: string): Parsed[] => engines[output].parse(text)
+
+export const render = (output: Output, parsed: Parsed[], context: object, memoryLimit = memoryWhenSent): string =>
+  engines[output].renderSync(parsed, context, { memoryLimit }) as string
+
+/** Which names the parsed text uses, as `order.items`, and under which name it goes through which list. */
+export function namesIn(parsed: Parsed[]): string[] {
+  const { variables, locals } = engines.text.analyzeSync(parsed, { partials: false })
+  const own = new Set(Object.keys(locals))
+  const loops = loopsIn(parsed)
+  const names = Object.values(variables).flatMap((uses) =>
+    uses.map(({ segments }) => segments.filter((segment) => typeof segment === 'string')),
+  )
+  return [
+    ...new Set(
+      names
+        .filter(([root = '']) => !own.has(root) && root !== 'forloop')
+        .map(([root = '', ...rest]) => [loops.get(root) ?? root, ...rest].join('.')),
+    ),
+  ]
+}
+
+interface Loop {
+  variable?: string
+  collection?: { getText(): string }
+  templates?: Parsed[]
+  elseTemplates?: Parsed[]
+  branches?: { templates: Parsed[] }[]
+}
+
+function loopsIn(parsed: Parsed[]): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const node of parsed as unknown as Loop[]) {
+    const list = node.collection?.getText().trim()
+    if (node.variable && list) found.set(node.variable, listNames.has(list) ? `${list}[]` : list)
+    const inner = [node.templates, node.elseTemplates, ...(node.branches ?? []).map(({ templates }) => templates)]
+    for (const templates of inner) if (templates) for (const [name, of] of loopsIn(templates)) found.set(name, of)
+  }
+  return found
+}
+
+/** LiquidJS adds where the fault is to what it says, and what of ours refused it is not for the reader. */
+const plainDetail = (message: string): string =>
+  message
+    .replace(/, (line:\d+|file:).*$/s, '')
+    .replace(/^tag "(.*)" not found$/, 'There is no tag `$1` here.')
+    .replace(/^undefined filter: (.*)$/, 'There is no filter `$1` here.')
+
+const faultAt = (code: Fault['code'], detail: string, token: Token | undefined): Fault => {
+  const [line, column] = token?.getPosition() ?? [1, 1]
+  return { code, detail, line: line ?? 1, column: column ?? 1 }
+}
+
+function faultOf(error: unknown): Fault {
+  if (error instanceof TooMuch) return faultAt(error.code, error.message, error.node.token)
+  if (error instanceof LiquidError) return faultAt('invalid_template', plainDetail(error.message), error.token)
+  return faultAt('invalid_template', error instanceof Error ? error.message : 'Unreadable.', undefined)
+}
+
+const scope = {
+  lists: listNames,
+  reserved: new Set<string>([...categories, 'tracking', 'forloop']),
+  short: new Set<string>([...categories, 'tracking', 'forloop']),
+  loops: 0,
+  depth: 0,
+}
+
+export type Checked = { ok: true; parsed: Parsed[]; steps: number } | { ok: false; fault: Fault }
+
+/** Reads one text of a message and bounds what it may cost; `sample` are the values that it has to work with. */
+export function check(text: string, sample: object, limit = maxTemplateLength): Checked {
+  const first = { line: 1, column: 1 }
+  if (text.length > limit)
+    return { ok: false, fault: { code: 'template_too_large', detail: `At most ${limit} characters.`, ...first } }
+  try {
+    const parsed = parse('text', text)
+    const steps = stepsOf(parsed, scope)
+    if (steps > maxSteps)
+      return { ok: false, fault: { code: 'template_too_large', detail: 'It would take too many steps.', ...first } }
+    render('text', parsed, sample, memoryWhenSaved)
+    return { ok: true, parsed, steps }
+  } catch (error) {
+    return { ok: false, fault: faultOf(error) }
+  }
+}
+
+/** A text in pieces: what is Liquid, as LiquidJS itself sees it, and what stands between. */
+export interface Piece {
+  isLiquid: boolean
+  text: string
+}
+
+export const piecesOf = (text: string): Piece[] =>
+  new Tokenizer(text).readTopLevelTokens(engines.text.options).map((token) => ({
+    isLiquid: token.kind !== TokenKind.HTML,
+    text: token.input.slice(token.begin, token.end),
+  }))
+
+/** A variable that is put out as it is: `{{ links.portal }}` is `links.portal`. */
+export const plainVariable = (liquid: string): string | null =>
+  /^\{\{-?\s*([a-z_]+(?:\.[a-z_]+)*)\s*-?\}\}$/.exec(liquid)?.[1] ?? null

@@ -1,0 +1,85 @@
+import type { Template } from './compile.ts'
+import { type Parsed, parse, render } from './liquid.ts'
+import { maxListItems } from './liquid-bounds.ts'
+import { isSafeAddress } from './urls.ts'
+import { addressNames, type TemplateContext } from './variables.ts'
+
+export interface Personalised {
+  subject: string
+  html: string
+  text: string
+}
+
+interface ParsedTemplate {
+  subject: Parsed[]
+  html: Parsed[]
+  text: Parsed[]
+}
+
+/** Templates stay parsed while the Worker lives: by the object, and by what is in it for those read anew. */
+const byIdentity = new WeakMap<Template, ParsedTemplate>()
+const byContent = new Map<string, { template: Template; parsed: ParsedTemplate }>()
+const kept = 32
+
+function parsedOf(template: Template): ParsedTemplate {
+  const known = byIdentity.get(template)
+  if (known) return known
+  const same = byContent.get(template.html)
+  const parsed =
+    same && same.template.subject === template.subject && same.template.text === template.text
+      ? same.parsed
+      : {
+          subject: parse('text', template.subject),
+          html: parse('html', template.html),
+          text: parse('text', template.text),
+        }
+  byContent.delete(template.html)
+  byContent.set(template.html, { template, parsed })
+  for (const oldest of byContent.keys()) {
+    if (byContent.size <= kept) break
+    byContent.delete(oldest)
+  }
+  byIdentity.set(template, parsed)
+  return parsed
+}
+
+/** Nobody is led where a page of the web, a mail or a telephone is not; lists are as long as templates were bounded for. */
+function admitted(context: TemplateContext): TemplateContext {
+  const given = context as Record<string, Record<string, unknown>>
+  let result = given
+  const change = (category: string, values: Record<string, unknown>) => {
+    result = { ...result, [category]: { ...result[category], ...values } }
+  }
+  for (const { category, name } of addressNames) {
+    const value = given[category]?.[name]
+    if (value !== undefined && value !== null && !isSafeAddress(value)) change(category, { [name]: '' })
+  }
+  const items = context.order?.items
+  if (items && items.length > maxListItems)
+    change('order', {
+      items: items.slice(0, maxListItems),
+      more_items_count: items.length - maxListItems + Number(context.order?.more_items_count ?? 0),
+    })
+  return result
+}
+
+const maxSubject = 400
+
+/** One line without control characters: it becomes part of a mail header. */
+const headerText = (text: string): string =>
+  [...text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()].slice(0, maxSubject).join('')
+
+const maxHtmlLength = 2_000_000
+
+/** The message for one recipient. Throws when the values make more of it than a message may hold. */
+export function personalise(template: Template, context: TemplateContext): Personalised {
+  const parsed = parsedOf(template)
+  const values = admitted(context)
+  const html = render('html', parsed.html, values)
+  if (html.length > maxHtmlLength) throw new Error('the message is too large')
+  return {
+    subject: headerText(render('text', parsed.subject, values)),
+    html,
+    text: render('text', parsed.text, values).replaceAll(/\n{3,}/g, '\n\n'),
+  }
+}

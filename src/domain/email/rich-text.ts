@@ -1,0 +1,178 @@
+import { Parser } from 'htmlparser2'
+import { escapeLiquid, escapeText, textToHtml } from './escape.ts'
+import { piecesOf } from './liquid.ts'
+import { safeStyle } from './styles.ts'
+import { isAddress } from './urls.ts'
+
+/** What is between these goes with them. All other tags that are not kept lose themselves alone. */
+const droppedWhole = new Set([
+  'applet',
+  'audio',
+  'canvas',
+  'embed',
+  'frameset',
+  'head',
+  'iframe',
+  'math',
+  'noembed',
+  'noframes',
+  'noscript',
+  'object',
+  'option',
+  'plaintext',
+  'script',
+  'select',
+  'style',
+  'svg',
+  'template',
+  'textarea',
+  'title',
+  'video',
+  'xmp',
+])
+
+const kept: Readonly<Record<string, readonly string[]>> = {
+  a: ['href', 'title', 'style'],
+  b: [],
+  blockquote: ['style'],
+  br: [],
+  code: [],
+  del: [],
+  div: ['style'],
+  em: [],
+  h1: ['style'],
+  h2: ['style'],
+  h3: ['style'],
+  h4: ['style'],
+  hr: [],
+  i: [],
+  img: ['src', 'alt', 'width', 'height', 'style'],
+  li: ['style'],
+  ol: ['start', 'style'],
+  p: ['style'],
+  pre: [],
+  s: [],
+  small: [],
+  span: ['style'],
+  strong: [],
+  sub: [],
+  sup: [],
+  table: ['width', 'style'],
+  tbody: [],
+  td: ['colspan', 'rowspan', 'style'],
+  th: ['colspan', 'rowspan', 'style'],
+  thead: [],
+  tr: [],
+  u: [],
+  ul: ['style'],
+}
+
+const voids = new Set(['br', 'hr', 'img'])
+const paragraphs = new Set(['blockquote', 'div', 'h1', 'h2', 'h3', 'h4', 'ol', 'p', 'pre', 'table', 'ul'])
+const maxNesting = 40
+
+/** Stand for Liquid while the markup is read, and for ends of paragraphs and lines while the text is made. */
+const [opening, closing, paragraphEnd, lineEnd] = ['\uE000', '\uE001', '\uE002', '\uE003']
+const ownCharacters = /[\uE000-\uE003]/g
+const token = /\uE000(\d+)\uE001/g
+
+const rawTag = /^\{%-?\s*(raw|endraw)\s*-?%\}$/
+
+export interface RichText {
+  html: string
+  /** The same as plain text. */
+  text: string
+}
+
+/** The markup without anything that could act, and its text. Liquid between tags and in addresses stays. */
+export function cleanRichText(source: string): RichText {
+  const liquid: string[] = []
+  const marked = piecesOf(source)
+    .map((piece) => {
+      // What stands between them is kept from Liquid letter by letter below.
+      if (rawTag.test(piece.text)) return ''
+      if (!piece.isLiquid) return piece.text.replaceAll(ownCharacters, '')
+      liquid.push(piece.text)
+      return `${opening}${liquid.length - 1}${closing}`
+    })
+    .join('')
+  const restore = (text: string) => text.replaceAll(token, (_, index: string) => liquid[Number(index)] ?? '')
+
+  let html = ''
+  let text = ''
+  let dropping = 0
+  const open: { name: string; isKept: boolean; href: string | null; textFrom: number }[] = []
+
+  const attributesOf = (name: string, given: Record<string, string>): string =>
+    (kept[name] ?? [])
+      .map((attribute) => {
+        const value = given[attribute]
+        const safe = value === undefined ? null : attributeValue(attribute, value, restore)
+        return safe === null ? '' : ` ${attribute}="${safe}"`
+      })
+      .join('')
+
+  const parser = new Parser(
+    {
+      onopentag(name, attributes) {
+        if (droppedWhole.has(name)) dropping++
+        const isKept = dropping === 0 && name in kept && open.filter((one) => one.isKept).length < maxNesting
+        const href = name === 'a' && isKept ? (attributes['href'] ?? '').trim() : ''
+        open.push({ name, isKept, href: isAddress(restore(href)) ? href : null, textFrom: text.length })
+        if (!isKept) return
+        html += `<${name}${attributesOf(name, attributes)}${voids.has(name) ? ' /' : ''}>`
+        if (paragraphs.has(name) || name === 'hr') text += paragraphEnd
+        if (name === 'br' || name === 'tr') text += lineEnd
+        if (name === 'li') text += `${lineEnd}- `
+        if (name === 'td' || name === 'th') text += ' '
+        if (name === 'img') text += attributes['alt'] ?? ''
+      },
+      ontext(data) {
+        if (dropping > 0) return
+        html += data
+          .split(token)
+          .map((part, index) => (index % 2 ? `${opening}${part}${closing}` : escapeText(part)))
+          .join('')
+        text += data
+      },
+      onclosetag() {
+        const closed = open.pop()
+        if (!closed) return
+        if (droppedWhole.has(closed.name)) dropping--
+        if (!closed.isKept) return
+        if (!voids.has(closed.name)) html += `</${closed.name}>`
+        if (paragraphs.has(closed.name)) text += paragraphEnd
+        if (closed.href !== null && text.slice(closed.textFrom).trim() !== closed.href) text += ` (${closed.href})`
+      },
+    },
+    { decodeEntities: true, lowerCaseTags: true, lowerCaseAttributeNames: true },
+  )
+  parser.end(marked)
+  return { html: restore(html), text: layOut(text, restore) }
+}
+
+function attributeValue(name: string, value: string, restore: (text: string) => string): string | null {
+  if (name === 'href' || name === 'src') {
+    const address = restore(value).trim()
+    return isAddress(address) ? textToHtml(address) : null
+  }
+  if (value.search(token) >= 0) return null
+  if (name === 'style') return safeStyle(value)
+  if (name === 'alt' || name === 'title') return escapeText(value).replaceAll('"', '&quot;')
+  return /^\d{1,4}%?$/.test(value.trim()) ? value.trim() : null
+}
+
+/** White space of markup says nothing; paragraphs stand a line apart. Liquid is kept letter by letter. */
+function layOut(text: string, restore: (text: string) => string): string {
+  const flat = text
+    .replaceAll(/[^\S\u00A0]+/g, ' ')
+    .replaceAll(/ ?([\uE002\uE003]) ?/g, '$1')
+    .replaceAll(/[\uE002\uE003]*\uE002[\uE002\uE003]*/g, '\n\n')
+    .replaceAll(lineEnd, '\n')
+    .replaceAll('\u00A0', ' ')
+    .trim()
+  return flat
+    .split(token)
+    .map((part, index) => (index % 2 ? restore(`${opening}${part}${closing}`) : escapeLiquid(part)))
+    .join('')
+}

@@ -1,0 +1,24 @@
+import type { Language, TranslatedDict } from '../languages.ts'
+import { phrases, type Phrases } from './phrases.ts'
+
+/** The language of a rendering, and what stands in where a text is not translated. */
+export interface Reader {
+  language: Language
+  defaultLanguage: Language
+  phrases: Phrases
+}
+
+export const readerOf = (language: Language, defaultLanguage: Language): Reader => ({
+  language,
+  defaultLanguage,
+  phrases: phrases[language],
+})
+
+/** Which language a text is read in: the asked one, the default of its message, English; null when it has none. */
+export const languageFor = (texts: TranslatedDict, { language, defaultLanguage }: Reader): Language | null =>
+  [language, defaultLanguage, 'en' as const].find((candidate) => texts[candidate]?.trim()) ?? null
+
+export function wordsOf(texts: TranslatedDict | undefined, reader: Reader): string {
+  const found = texts && languageFor(texts, reader)
+  return found ? (texts[found] ?? '') : ''
+}

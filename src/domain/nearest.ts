@@ -1,0 +1,41 @@
+/** How many letters must change to make one text of the other. */
+export function editDistance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
+  for (let at = 1; at <= one.length; at++) {
+    const next = [at]
+    for (let to = 1; to <= other.length; to++) {
+      const swapped = (row[to - 1] ?? 0) + (one[at - 1] === other[to - 1] ? 0 : 1)
+      next.push(Math.min(swapped, (row[to] ?? 0) + 1, (next[to - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}
+
+const shortestBeginning = 3
+
+const beginsAlike = (one: string, other: string): boolean =>
+  Math.min(one.length, other.length) >= shortestBeginning && (one.startsWith(other) || other.startsWith(one))
+
+/** What somebody may have meant by `text`: the candidate most like it, or null when none is at all like it. */
+export function nearest<Candidate>(
+  text: string,
+  candidates: readonly Candidate[],
+  namesOf: (candidate: Candidate) => readonly string[],
+): Candidate | null {
+  const wanted = text.trim().toLowerCase()
+  if (wanted === '') return null
+  let best: Candidate | null = null
+  // A third of the letters may be wrong.
+  let least = Math.floor(wanted.length / 3) + 1
+  for (const candidate of candidates)
+    for (const name of namesOf(candidate)) {
+      const known = name.toLowerCase()
+      const distance = beginsAlike(wanted, known) ? 0.5 : editDistance(wanted, known)
+      if (distance < least) {
+        best = candidate
+        least = known === wanted ? 0 : distance
+      }
+    }
+  return best
+}

@@ -1,0 +1,48 @@
+import { dayMs } from './instants.ts'
+import { lifecycle } from './lifecycle.ts'
+
+export const segmentLifecycle = lifecycle('draft', {
+  draft: ['calculating'],
+  calculating: ['ready', 'failed', 'draft'],
+  ready: ['calculating', 'draft'],
+  failed: ['calculating', 'draft'],
+})
+export const segmentStatuses = segmentLifecycle.states
+export type SegmentStatus = (typeof segmentStatuses)[number]
+
+export const communicationTypes = ['marketing', 'transactional'] as const
+export type CommunicationType = (typeof communicationTypes)[number]
+
+export const maxSegmentNameLength = 255
+export const maxExpressionLength = 4000
+export const maxDescriptionLength = 2000
+
+/**
+ * Why somebody whom the expression holds for gets nothing: each by the first that applies. `unsubscribed` is who
+ * withdrew a consent or asked to be left alone, `no_consent` who never gave one or whose consent is over.
+ */
+export const exclusionReasons = ['no_address', 'no_consent', 'unsubscribed', 'bounced', 'inactive'] as const
+export type ExclusionReason = (typeof exclusionReasons)[number]
+
+/** What is known of an address that is dead, whatever is sent to it. */
+export const deadAddressReasons = ['hard_bounce', 'invalid'] as const
+
+/** Campaigns in these states still need their segment. */
+export const campaignStatusesInNeed = ['draft', 'scheduled', 'calculating', 'sending'] as const
+
+/** A calculation that gave no sign of life for so long is begun again where it stands, and in the end given up. */
+export const quietAfterMs = 2 * 60_000
+export const lostAfterMs = 15 * 60_000
+
+const staleAfterMs = dayMs
+
+/** People change every day, so a calculation says little about them after one. */
+export const isStale = (segment: { status: string; calculated_at: number | null }, now: number): boolean =>
+  segment.status === 'ready' && segment.calculated_at !== null && now - segment.calculated_at >= staleAfterMs
+
+/** From 0 to 1, in hundredths. */
+export function progressOf(segment: { status: string; walked_count: number; population_count: number }): number {
+  if (segment.status === 'ready') return 1
+  if (segment.status === 'draft' || segment.population_count === 0) return 0
+  return Math.floor((100 * Math.min(segment.walked_count, segment.population_count)) / segment.population_count) / 100
+}

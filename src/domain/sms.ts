@@ -1,0 +1,53 @@
+import { SegmentedMessage } from 'sms-segments-calculator'
+import type { Template } from './email/compile.ts'
+import { check, type Checked, piecesOf } from './email/liquid.ts'
+import { sampleContext } from './email/variables.ts'
+import type { Language } from './languages.ts'
+
+/** Before the link that ends messages, short because telephones pay by the part. */
+const wayOut: Record<Language, string> = {
+  en: 'Stop',
+  da: 'Afmeld',
+  se: 'Avsluta',
+  nl: 'Stop',
+  pl: 'Wypisz',
+}
+
+const link = /https?:\/\/[^\s<>"'{}]+/g
+const afterLink = /[.,;:!?)\]]+$/
+
+/** The text with its links leading through counters, and at its end the way out of further messages. */
+export function trackableSms(body: string, language: Language): Template {
+  const links: string[] = []
+  const count = (text: string) =>
+    text.replaceAll(link, (found) => {
+      const tail = afterLink.exec(found)?.[0] ?? ''
+      const url = found.slice(0, found.length - tail.length)
+      const known = links.indexOf(url)
+      const index = known < 0 ? links.push(url) - 1 : known
+      return `{{ tracking.links[${index}] }}${tail}`
+    })
+  const pieces = piecesOf(body)
+  const text = pieces
+    // A link that Liquid goes on with is somebody's own.
+    .map(({ isLiquid, text: piece }, index) =>
+      isLiquid || (pieces[index + 1]?.isLiquid && /https?:\/\/\S*$/.test(piece)) ? piece : count(piece),
+    )
+    .join('')
+  const end = /links\.unsubscribe/.test(body) ? '' : `\n${wayOut[language]}: {{ links.unsubscribe }}`
+  return { subject: '', html: '', text: text.trimEnd() + end, links }
+}
+
+export const checkSms = (body: string): Checked => check(body, sampleContext())
+
+export interface SmsSize {
+  encoding: 'GSM-7' | 'UCS-2'
+  characters: number
+  parts: number
+}
+
+/** What a text takes on the air: Polish letters and emoji make each part shorter. */
+export function smsSize(text: string): SmsSize {
+  const message = new SegmentedMessage(text)
+  return { encoding: message.encodingName, characters: message.numberOfCharacters, parts: message.segmentsCount }
+}

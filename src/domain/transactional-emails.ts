@@ -1,0 +1,100 @@
+import { lifecycle } from './lifecycle.ts'
+import type { SendFailure, SendResult } from './messaging.ts'
+import type { OrderStatus } from './orders.ts'
+
+/** What was given up because its answer never came may still turn out to have been sent. */
+export const transactionalEmailLifecycle = lifecycle('pending', {
+  pending: ['sent', 'failed'],
+  failed: ['sent'],
+  sent: [],
+})
+export const transactionalEmailStatuses = transactionalEmailLifecycle.states
+export type TransactionalEmailStatus = (typeof transactionalEmailStatuses)[number]
+
+/** Orders of these statuses are bought: their customers get a receipt. */
+export const receiptStatuses: readonly OrderStatus[] = ['confirmed', 'completed']
+
+/** Longer than a call may take together with what comes before and after it. */
+export const emailLeaseMs = 120_000
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const backoffMs = [30_000, 2 * minuteMs, 10 * minuteMs, 30 * minuteMs, hourMs, 2 * hourMs, 4 * hourMs]
+const longestRestMs = 6 * hourMs
+const shortestRestMs = 1000
+/** An account at fault takes somebody to mend it. */
+const configurationRestMs = 10 * minuteMs
+const configurationPatienceMs = 7 * 24 * hourMs
+const patienceMs = 24 * hourMs
+/** Providers keep the keys of calls for a day: later, a repeated call would be a new one. */
+const keyKeptMs = 23 * hourMs
+
+export interface SendState {
+  attempts: number
+  created_at: number
+  first_call_at: number | null
+  /** A call was made, and nobody knows what became of it. */
+  is_doubtful: number
+}
+
+export interface SendVerdict {
+  status: TransactionalEmailStatus
+  next_attempt_at: number | null
+  is_doubtful: 0 | 1
+  /** The next call has the same content; otherwise it is made anew, as after a sender was mended. */
+  keeps_content: 0 | 1
+  provider_id: string | null
+  error_code: string | null
+  error_detail: string
+}
+
+const ended = (
+  status: 'sent' | 'failed',
+  more: Partial<Omit<SendVerdict, 'status' | 'next_attempt_at'>> = {},
+): SendVerdict => ({
+  status,
+  next_attempt_at: null,
+  is_doubtful: 0,
+  keeps_content: 0,
+  provider_id: null,
+  error_code: null,
+  error_detail: '',
+  ...more,
+})
+
+export const failedFor = (error_code: string, error_detail = ''): SendVerdict =>
+  ended('failed', { error_code, error_detail })
+
+/** Whether a message of which a call may have been heard already can be sent again without being sent twice. */
+export const mayRepeat = (state: SendState, deduplicates: boolean, now: number): boolean =>
+  state.is_doubtful === 0 || (deduplicates && now - (state.first_call_at ?? now) < keyKeptMs)
+
+/** A limit says itself when it is over; other failures are given more time each. */
+function restMs({ attempts }: SendState, kind: SendFailure, askedMs: number | null): number {
+  if (kind === 'rate_limited' && askedMs !== null) return Math.max(shortestRestMs, askedMs)
+  const planned = kind === 'configuration' ? configurationRestMs : backoffMs[attempts - 1]
+  return Math.max(planned ?? longestRestMs, askedMs ?? 0)
+}
+
+/** What an attempt makes of its message. `state` is as it was before the call, `attempts` counts this one. */
+export function judgeSend(state: SendState, result: SendResult, deduplicates: boolean, now: number): SendVerdict {
+  if (result.ok) return ended('sent', { provider_id: result.providerId })
+  const { kind, code, detail, retryAfterMs } = result
+  const is_doubtful = kind === 'unknown' || state.is_doubtful === 1 ? 1 : 0
+  if (kind === 'permanent') return failedFor(code, detail)
+  if (kind === 'unknown' && !deduplicates) return failedFor('unknown', `${code}: ${detail}`)
+  const next = now + restMs(state, kind, retryAfterMs)
+  const began = state.first_call_at ?? now
+  if (is_doubtful && next - began >= keyKeptMs) return failedFor('unknown', `${code}: ${detail}`)
+  const patience = kind === 'configuration' ? configurationPatienceMs : patienceMs
+  if (next - began >= patience) return failedFor(code, detail)
+  return {
+    ...ended('sent'),
+    status: 'pending',
+    next_attempt_at: next,
+    is_doubtful,
+    keeps_content: kind === 'configuration' && !is_doubtful ? 0 : 1,
+    error_code: code,
+    error_detail: detail,
+  }
+}

@@ -1,0 +1,14 @@
+import type { JobCtx } from '../context.ts'
+import { deadMessages } from '../db/schema/webhooks.ts'
+import { insertAll } from '../db/write.ts'
+
+/** Keeps messages that nobody could take, for whoever looks for the fault; what they rang for is still in the table. */
+export async function recordDead(job: JobCtx, queue: string, bodies: readonly unknown[]): Promise<void> {
+  const rows = bodies.map((body) => ({
+    id: job.newId('dead_message'),
+    queue,
+    body: JSON.stringify(body) ?? 'undefined',
+    created_at: job.now(),
+  }))
+  if (rows.length) await job.db.batch(insertAll(deadMessages, rows))
+}

@@ -1,0 +1,14 @@
+import type { Bindings } from '../http/env.ts'
+import { logError } from '../http/log.ts'
+import { readConfig } from './config.ts'
+import { checkProviders } from './gateways.ts'
+
+/** Refuses to start with settings that could only be found wanting once a message is to be sent. */
+export function checkStart(env: Bindings): void {
+  try {
+    checkProviders(readConfig(env))
+  } catch (error) {
+    logError('start', error)
+    throw error
+  }
+}

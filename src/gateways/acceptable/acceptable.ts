@@ -1,0 +1,52 @@
+import { isAddress } from '../../domain/mailbox.ts'
+import { failure, type SendResult } from '../../domain/messaging.ts'
+import type { OutboundEmail } from '../email/email.ts'
+import type { OutboundSms } from '../sms/sms.ts'
+
+const endsLine = (text: string | null): boolean => text !== null && /[\r\n\0]/.test(text)
+/** Providers take these as tags and give them back. */
+const isReference = (text: string): boolean => /^[\w-]{1,200}$/.test(text)
+const headerName = /^[\w!#$%&'*+.^`|~-]+$/
+
+/** Why no provider is asked to take this message; null when it may be. */
+export function refusalOfEmail(message: OutboundEmail): SendResult | null {
+  const { from, to, replyTo, subject, headers, reference } = message
+  const named = Object.entries(headers)
+  const inHeaders = [from.name, from.address, to.name, to.address, replyTo, subject, reference, ...named.flat()]
+  if (inHeaders.some(endsLine) || named.some(([name]) => !headerName.test(name)))
+    return failure('permanent', 'invalid_header', 'A line end where a header is made of it.')
+  if (!isReference(reference)) return failure('permanent', 'invalid_reference', 'Letters, digits, _ and - only.')
+  if (!isAddress(to.address)) return failure('permanent', 'invalid_address', 'The recipient is no address.')
+  if (!isAddress(from.address) || (replyTo !== null && !isAddress(replyTo)))
+    return failure('permanent', 'invalid_sender', 'The sender is no address.')
+  return null
+}
+
+export function refusalOfSms(message: OutboundSms): SendResult | null {
+  if ([message.from, message.to, message.reference].some(endsLine))
+    return failure('permanent', 'invalid_header', 'A line end where a header is made of it.')
+  if (!isReference(message.reference))
+    return failure('permanent', 'invalid_reference', 'Letters, digits, _ and - only.')
+  if (!/^\+[1-9]\d{5,14}$/.test(message.to)) return failure('permanent', 'invalid_address', 'No number in E.164.')
+  if (!/^([\p{L}\p{N} ._-]{1,11}|\+?\d{3,15})$/u.test(message.from))
+    return failure('permanent', 'invalid_sender', 'Neither a name of 11 characters nor a number.')
+  return null
+}
+
+/** Sends what is not refused, and puts the results into the order of the messages. Throws nothing. */
+export async function sendAcceptable<Message>(
+  messages: readonly Message[],
+  refusalOf: (message: Message) => SendResult | null,
+  send: (acceptable: readonly Message[]) => Promise<readonly SendResult[]>,
+): Promise<SendResult[]> {
+  const refusals = messages.map(refusalOf)
+  const acceptable = messages.filter((_, index) => refusals[index] === null)
+  const lost = failure('unknown', 'no_result', 'The answer says nothing of this message.')
+  const results = acceptable.length
+    ? await send(acceptable).catch((error: unknown) =>
+        acceptable.map(() => failure('unknown', 'gateway_fault', error instanceof Error ? error.message : 'fault')),
+      )
+    : []
+  let at = 0
+  return refusals.map((refusal) => refusal ?? results[at++] ?? lost)
+}

@@ -1,0 +1,69 @@
+import { formatMailbox } from '../../domain/mailbox.ts'
+import { failure, type SendResult } from '../../domain/messaging.ts'
+import { refusalOfEmail, refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
+import type { EmailGateway } from '../email/email.ts'
+import type { SmsGateway } from '../sms/sms.ts'
+import type { CapturedMessage, CaptureStore } from './capture-store.ts'
+
+async function keep(store: CaptureStore, key: string, messages: readonly CapturedMessage[]): Promise<SendResult[]> {
+  try {
+    const ids = await store.keep(key, messages)
+    return ids.map((id) =>
+      id === null
+        ? failure('unknown', 'idempotency_mismatch', 'This key has sent another message before.')
+        : { ok: true, providerId: id },
+    )
+  } catch (error) {
+    // Nothing is kept, or the same call again finds it kept.
+    return messages.map(() => failure('transient', 'store_failed', error instanceof Error ? error.message : 'fault'))
+  }
+}
+
+const traits = { name: 'capture', batch: 100, deduplicates: true, reportsDelivery: false }
+
+/** Keeps e-mails instead of sending them. */
+export const captureEmail = (store: CaptureStore): EmailGateway => ({
+  ...traits,
+  bulk: true,
+  send: (messages, key) =>
+    sendAcceptable(messages, refusalOfEmail, (acceptable) =>
+      keep(
+        store,
+        key,
+        acceptable.map(({ from, to, replyTo, subject, html, text, headers, reference }) => ({
+          channel: 'email',
+          reference,
+          from: formatMailbox(from),
+          to: formatMailbox(to),
+          replyTo,
+          subject,
+          html,
+          body: text,
+          headers,
+        })),
+      ),
+    ),
+})
+
+/** Keeps SMS instead of sending them. */
+export const captureSms = (store: CaptureStore): SmsGateway => ({
+  ...traits,
+  send: (messages, key) =>
+    sendAcceptable(messages, refusalOfSms, (acceptable) =>
+      keep(
+        store,
+        key,
+        acceptable.map(({ from, to, body, reference }) => ({
+          channel: 'sms',
+          reference,
+          from,
+          to,
+          replyTo: null,
+          subject: '',
+          html: '',
+          body,
+          headers: {},
+        })),
+      ),
+    ),
+})

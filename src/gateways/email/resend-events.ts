@@ -1,0 +1,70 @@
+import type { ProviderEvent } from '../../domain/messaging.ts'
+import { isSigned } from '../../domain/webhook-signature.ts'
+import { isRecord, textOf } from '../provider-api/post-json.ts'
+import { type EventRequest, instantOf, readEvent } from '../provider-events/event-request.ts'
+
+const types: Record<string, ProviderEvent['type']> = {
+  'email.sent': 'accepted',
+  'email.delivered': 'delivered',
+  'email.delivery_delayed': 'deferred',
+  'email.bounced': 'bounced',
+  'email.complained': 'complained',
+  'email.opened': 'opened',
+  'email.clicked': 'clicked',
+  'email.failed': 'failed',
+  'email.suppressed': 'failed',
+}
+
+/** The receiver refuses the message or its sender, and the address may be well. */
+const isBlock = (subType: string, message: string): boolean =>
+  /rejected|content|attachment/i.test(subType) || /\b5\.7\.\d+\b/.test(message)
+
+function bounceOf(bounce: Record<string, unknown>): ProviderEvent['bounce'] {
+  if (isBlock(textOf(bounce['subType']), textOf(bounce['message']))) return 'block'
+  return /^permanent$/i.test(textOf(bounce['type'])) ? 'hard' : 'soft'
+}
+
+/** Tags come back as an object, of older accounts as they were sent. */
+function referenceOf(tags: unknown): string | null {
+  const sent = Array.isArray(tags) ? tags.find((tag) => isRecord(tag) && tag['name'] === 'reference') : null
+  const value = isRecord(sent) ? sent['value'] : isRecord(tags) ? tags['reference'] : null
+  return textOf(value) || null
+}
+
+function detailOf(data: Record<string, unknown>): string {
+  for (const name of ['bounce', 'failed', 'suppressed', 'complaint']) {
+    const part = data[name]
+    if (isRecord(part)) return textOf(part['message']) || textOf(part['reason']) || textOf(part['subType'])
+  }
+  return ''
+}
+
+/** What Resend tells: none for a kind that is not about messages, null where its signature is not good. */
+export async function resendEvents(
+  secret: string,
+  { headers, body }: EventRequest,
+  now: number,
+): Promise<ProviderEvent[] | null> {
+  const id = headers.get('svix-id') ?? ''
+  const signed = { id, timestamp: headers.get('svix-timestamp') ?? '', signature: headers.get('svix-signature') ?? '' }
+  if (!(await isSigned(secret, signed, body, now))) return null
+  const event = readEvent(body)
+  const type = event && types[textOf(event['type'])]
+  const data = event && isRecord(event['data']) ? event['data'] : null
+  if (!event || !type || !data) return []
+  const click = isRecord(data['click']) ? data['click'] : {}
+  const to: unknown = Array.isArray(data['to']) ? data['to'][0] : data['to']
+  return [
+    {
+      id,
+      type,
+      reference: referenceOf(data['tags']),
+      providerId: textOf(data['email_id']) || null,
+      address: textOf(to) || null,
+      at: instantOf(click['timestamp']) ?? instantOf(event['created_at']) ?? now,
+      bounce: type === 'bounced' ? bounceOf(isRecord(data['bounce']) ? data['bounce'] : {}) : null,
+      url: type === 'clicked' && typeof click['link'] === 'string' ? click['link'] : null,
+      detail: detailOf(data),
+    },
+  ]
+}

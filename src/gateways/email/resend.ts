@@ -1,0 +1,105 @@
+import { formatMailbox } from '../../domain/mailbox.ts'
+import { failure, type SendFailure, type SendResult } from '../../domain/messaging.ts'
+import { retryAfterMs } from '../../domain/webhooks.ts'
+import { refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
+import { type Answer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
+import type { EmailGateway, OutboundEmail } from './email.ts'
+
+interface Options {
+  /** Without a slash at the end. */
+  apiBase: string
+  apiKey: string
+  now: () => number
+  timeoutMs?: number
+}
+
+const standardBase = 'https://api.resend.com'
+const quotaRestMs = 3_600_000
+
+/** Codes that mean something else than their status says. */
+const kindOfCode: Record<string, SendFailure> = {
+  // The same call is still being worked on: it may be repeated a little later.
+  concurrent_idempotent_requests: 'transient',
+  // The key has sent something else before, so what became of this message is not known.
+  invalid_idempotent_request: 'unknown',
+  monthly_quota_exceeded: 'configuration',
+}
+
+function kindOfStatus(status: number): SendFailure {
+  if (status === 429) return 'rate_limited'
+  // A call with a key can be repeated whatever became of it.
+  if (status >= 500 || status === 408 || status === 409) return 'transient'
+  // Keys, domains and addresses of the API: every message would be answered like this.
+  return [400, 413, 422, 451].includes(status) ? 'permanent' : 'configuration'
+}
+
+function restOf({ headers }: Answer & { came: true }, code: string, now: number): number | null {
+  const said = retryAfterMs(headers.get('retry-after') ?? headers.get('ratelimit-reset'), now)
+  return said ?? (code === 'daily_quota_exceeded' ? quotaRestMs : null)
+}
+
+function failureOf(answer: Answer, now: number): SendResult {
+  if (!answer.came) return failure('unknown', answer.code, 'No answer came.')
+  const said = isRecord(answer.body) ? answer.body : {}
+  const code = textOf(said['name']) || `http_${answer.status}`
+  const kind = kindOfCode[code] ?? kindOfStatus(answer.status)
+  return failure(kind, code, textOf(said['message']), restOf(answer, code, now))
+}
+
+/** Ids come for what was taken, in order; what was not is named by its index. */
+function resultsOf(body: unknown, count: number): SendResult[] {
+  const { data, errors } = isRecord(body) ? body : {}
+  const refused = new Map(
+    (Array.isArray(errors) ? errors : []).map((error: unknown) =>
+      isRecord(error) ? [error['index'], textOf(error['message'])] : [null, ''],
+    ),
+  )
+  const ids = (Array.isArray(data) ? data : []).map((entry: unknown) => (isRecord(entry) ? textOf(entry['id']) : ''))
+  const isWhole = ids.length + refused.size === count && !ids.includes('')
+  let at = 0
+  return Array.from({ length: count }, (_, index): SendResult => {
+    const refusal = refused.get(index)
+    if (refusal !== undefined) return failure('permanent', 'validation_error', refusal)
+    if (!isWhole) return failure('unknown', 'unreadable_answer', 'The answer does not say what became of it.')
+    return { ok: true, providerId: ids[at++] ?? '' }
+  })
+}
+
+const wireOf = ({ from, to, replyTo, subject, html, text, headers, reference }: OutboundEmail) => ({
+  from: formatMailbox(from),
+  to: [formatMailbox(to)],
+  ...(replyTo === null ? {} : { reply_to: replyTo }),
+  subject,
+  html,
+  text,
+  headers,
+  tags: [{ name: 'reference', value: reference }],
+})
+
+/** The HTTP API of Resend, and of what is compatible with it. */
+export const resendGateway = ({ apiBase, apiKey, now, timeoutMs = 30_000 }: Options): EmailGateway => ({
+  name: 'resend',
+  batch: 100,
+  deduplicates: true,
+  bulk: true,
+  reportsDelivery: true,
+  send: (messages, idempotencyKey) =>
+    sendAcceptable(messages, refusalOfEmail, async (acceptable) => {
+      if (!apiKey) return acceptable.map(() => failure('configuration', 'missing_api_key', 'EMAIL_API_KEY is not set.'))
+      const headers = {
+        authorization: `Bearer ${apiKey}`,
+        'idempotency-key': idempotencyKey,
+        // One bad address must not keep the others back.
+        'x-batch-validation': 'permissive',
+      }
+      const answer = await postJson(
+        `${apiBase || standardBase}/emails/batch`,
+        headers,
+        acceptable.map(wireOf),
+        timeoutMs,
+      )
+      if (answer.came && answer.status >= 200 && answer.status < 300) return resultsOf(answer.body, acceptable.length)
+      const failed = failureOf(answer, now())
+      return acceptable.map(() => failed)
+    }),
+})

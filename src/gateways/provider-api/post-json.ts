@@ -1,0 +1,60 @@
+/** What a provider answered, or that no whole answer came: the call may have been heard all the same. */
+export type Answer =
+  | { came: true; status: number; headers: Headers; body: unknown }
+  | { came: false; code: 'timeout' | 'network_error' | 'unreadable_answer' }
+
+const maxBytes = 500_000
+
+/** The body as JSON; null for what is none, or is longer than any answer that we understand. */
+async function readCapped(response: Response): Promise<unknown> {
+  const reader = response.body?.getReader()
+  if (!reader) return null
+  const decoder = new TextDecoder()
+  let text = ''
+  let size = 0
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    size += part.value.byteLength
+    if (size > maxBytes) {
+      await reader.cancel()
+      return null
+    }
+    text += decoder.decode(part.value, { stream: true })
+  }
+  try {
+    return JSON.parse(text + decoder.decode()) as unknown
+  } catch {
+    return null
+  }
+}
+
+/** Posts JSON to an API; the timeout covers the answer's body too, and redirects are answers. */
+export async function postJson(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: unknown,
+  timeoutMs: number,
+): Promise<Answer> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      redirect: 'manual',
+      // Providers refuse calls without a user agent, and the runtime adds none.
+      headers: { 'content-type': 'application/json', 'user-agent': 'event-commerce/1', ...headers },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    const { status } = response
+    const read = await readCapped(response)
+    if (response.ok && read === null) return { came: false, code: 'unreadable_answer' }
+    return { came: true, status, headers: response.headers, body: read }
+  } catch (error) {
+    const isTimeout = error instanceof Error && error.name === 'TimeoutError'
+    return { came: false, code: isTimeout ? 'timeout' : 'network_error' }
+  }
+}
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A text of an answer or event, short enough to be kept; empty when there is none. */
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 500) : '')

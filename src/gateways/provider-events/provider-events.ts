@@ -1,0 +1,30 @@
+import type { ProviderEvent } from '../../domain/messaging.ts'
+import { resendEvents } from '../email/resend-events.ts'
+import { gatewayApiEvents } from '../sms/gatewayapi-events.ts'
+import type { EventRequest } from './event-request.ts'
+
+export type { EventRequest }
+
+interface Secrets {
+  email: { webhookSecret: string }
+  sms: { webhookSecret: string }
+}
+
+const readers = {
+  resend: ({ email }: Secrets, request: EventRequest, now: number) => resendEvents(email.webhookSecret, request, now),
+  gatewayapi: ({ sms }: Secrets, request: EventRequest, now: number) =>
+    gatewayApiEvents(sms.webhookSecret, request, now),
+}
+
+export type EventProvider = keyof typeof readers
+
+/** Providers that tell what becomes of messages. */
+export const isEventProvider = (name: string): name is EventProvider => Object.hasOwn(readers, name)
+
+/** The events of one request of a provider; null where its signature is not good, or no secret is configured. */
+export const eventsOf = (
+  config: Secrets,
+  provider: EventProvider,
+  request: EventRequest,
+  now: number,
+): Promise<ProviderEvent[] | null> => readers[provider](config, request, now)

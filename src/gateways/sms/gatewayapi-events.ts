@@ -1,0 +1,68 @@
+import { sha256, toHex, utf8 } from '../../domain/encoding.ts'
+import type { ProviderEvent } from '../../domain/messaging.ts'
+import { isRecord, textOf } from '../provider-api/post-json.ts'
+import { type EventRequest, instantOf, readEvent } from '../provider-events/event-request.ts'
+
+/** Their pages spell it both ways. */
+const statusEvents = ['message.status.sms', 'messaging.status.sms']
+
+const types: Record<string, ProviderEvent['type']> = {
+  accepted: 'accepted',
+  scheduled: 'accepted',
+  enroute: 'accepted',
+  sent: 'accepted',
+  buffered: 'deferred',
+  delivered: 'delivered',
+  undeliverable: 'bounced',
+  undelivered: 'bounced',
+  expired: 'bounced',
+  rejected: 'bounced',
+  failed: 'failed',
+  deleted: 'failed',
+  skipped: 'failed',
+}
+
+function bounceOf(status: string, reason: string): ProviderEvent['bounce'] {
+  if (/unknown subscriber|invalid (number|msisdn|recipient|destination)|unallocated|not in service/i.test(reason))
+    return 'hard'
+  return status === 'rejected' || /block|barred|filter|spam|blacklist/i.test(reason) ? 'block' : 'soft'
+}
+
+async function isSignedBy(secret: string, header: string, body: string): Promise<boolean> {
+  const [, hex] = /^v1=([0-9a-f]{64})$/i.exec(header.trim()) ?? []
+  if (!secret || !hex) return false
+  const mac = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
+  const key = await crypto.subtle.importKey('raw', utf8(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
+  return crypto.subtle.verify('HMAC', key, mac, utf8(body))
+}
+
+/** What GatewayAPI tells: none for a kind that is not about an SMS, null where its signature is not good. */
+export async function gatewayApiEvents(
+  secret: string,
+  { headers, body }: EventRequest,
+  now: number,
+): Promise<ProviderEvent[] | null> {
+  if (!(await isSignedBy(secret, headers.get('signature') ?? '', body))) return null
+  const envelope = readEvent(body)
+  const event = envelope && isRecord(envelope['event']) ? envelope['event'] : null
+  if (!envelope || !event || !statusEvents.includes(textOf(envelope['event_type']))) return []
+  const status = textOf(event['status']).toLowerCase()
+  const type = types[status]
+  if (!type) return []
+  const recipient = event['recipient']
+  const digits = typeof recipient === 'number' || typeof recipient === 'string' ? String(recipient) : ''
+  const detail = textOf(event['error']) || textOf(event['error_message']) || textOf(event['reason'])
+  return [
+    {
+      id: textOf(envelope['event_id']) || toHex(await sha256(body)),
+      type,
+      reference: textOf(event['reference']) || null,
+      providerId: textOf(event['msg_id']) || null,
+      address: /^\+?\d{5,15}$/.test(digits) ? `+${digits.replace('+', '')}` : null,
+      at: instantOf(event['status_at']) ?? instantOf(event['timestamp']) ?? instantOf(envelope['timestamp']) ?? now,
+      bounce: type === 'bounced' ? bounceOf(status, detail) : null,
+      url: null,
+      detail,
+    },
+  ]
+}

@@ -1,0 +1,74 @@
+import { failure, type SendFailure, type SendResult } from '../../domain/messaging.ts'
+import { retryAfterMs } from '../../domain/webhooks.ts'
+import { refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
+import { type Answer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
+import type { OutboundSms, SmsGateway } from './sms.ts'
+
+interface Options {
+  /** Without a slash at the end. */
+  apiBase: string
+  apiKey: string
+  now: () => number
+  timeoutMs?: number
+}
+
+const standardBase = 'https://messaging.gatewayapi.eu'
+/** The platform opens six connections for a Worker; one is left for the database. */
+const callsAtOnce = 5
+
+function kindOfStatus(status: number): SendFailure {
+  if (status === 429) return 'rate_limited'
+  if (status === 503) return 'transient'
+  // No key makes the call repeatable, and what broke on their side may have gone out before it broke.
+  if (status >= 500 || status === 408) return 'unknown'
+  // Of the account, as a token or an empty balance: every message would be answered like this.
+  return [400, 413, 422].includes(status) ? 'permanent' : 'configuration'
+}
+
+function resultOf(answer: Answer, now: number): SendResult {
+  if (!answer.came) return failure('unknown', answer.code, 'No answer came.')
+  const said = isRecord(answer.body) ? answer.body : {}
+  if (answer.status >= 200 && answer.status < 300) {
+    const providerId = textOf(said['msg_id'])
+    return providerId
+      ? { ok: true, providerId }
+      : failure('unknown', 'unreadable_answer', 'The answer does not say what became of it.')
+  }
+  const code = textOf(said['code']) || textOf(said['error_code']) || `http_${answer.status}`
+  const detail = textOf(said['message']) || textOf(said['detail']) || textOf(said['error'])
+  return failure(kindOfStatus(answer.status), code, detail, retryAfterMs(answer.headers.get('retry-after'), now))
+}
+
+const wireOf = ({ from, to, body, reference }: OutboundSms) => ({
+  sender: from,
+  message: body,
+  recipient: Number(to.slice(1)),
+  reference,
+})
+
+/**
+ * GatewayAPI's mobile messages, one call a recipient: each has its own answer, id and reference, and one bad number
+ * fails alone, where the bulk call of the older API refuses all. It has no keys that make a call repeatable.
+ */
+export const gatewayApi = ({ apiBase, apiKey, now, timeoutMs = 15_000 }: Options): SmsGateway => ({
+  name: 'gatewayapi',
+  batch: 4 * callsAtOnce,
+  deduplicates: false,
+  reportsDelivery: true,
+  send: (messages) =>
+    sendAcceptable(messages, refusalOfSms, async (acceptable) => {
+      if (!apiKey) return acceptable.map(() => failure('configuration', 'missing_api_key', 'SMS_API_KEY is not set.'))
+      const url = `${apiBase || standardBase}/mobile/single`
+      const headers = { authorization: `Token ${apiKey}`, accept: 'application/json' }
+      const results: SendResult[] = []
+      for (let start = 0; start < acceptable.length; start += callsAtOnce) {
+        const together = acceptable.slice(start, start + callsAtOnce)
+        const answers = await Promise.all(together.map((message) => postJson(url, headers, wireOf(message), timeoutMs)))
+        results.push(...answers.map((answer) => resultOf(answer, now())))
+        const stop = results.find((result) => !result.ok && ['rate_limited', 'configuration'].includes(result.kind))
+        // The others would be answered the same, and asking on makes it worse: nothing was sent of them.
+        if (stop) return acceptable.map((_, index) => results[index] ?? stop)
+      }
+      return results
+    }),
+})

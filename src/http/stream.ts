@@ -1,0 +1,28 @@
+import { utf8 } from '../domain/encoding.ts'
+
+/**
+ * A body that is made while it is read: a chunk is asked for when the one before has gone out, so that memory stays the
+ * same however long it gets. `onError` hears what goes wrong; the reader sees the body break off.
+ */
+export const streamOf = (
+  chunks: AsyncIterator<string, unknown>,
+  onError: (error: unknown) => void,
+): ReadableStream<Uint8Array> =>
+  new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          const { value, done } = await chunks.next()
+          if (done) controller.close()
+          else controller.enqueue(utf8(value))
+        } catch (error) {
+          onError(error)
+          controller.error(error)
+        }
+      },
+      async cancel() {
+        await chunks.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )

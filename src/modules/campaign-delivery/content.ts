@@ -1,0 +1,162 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import type { Statement } from '../../db/database.ts'
+import { campaignContents, campaignLinks } from '../../db/schema/campaigns.ts'
+import { insertAll } from '../../db/write.ts'
+import { missingFor } from '../../domain/campaigns.ts'
+import type { Template } from '../../domain/email/compile.ts'
+import { trackable } from '../../domain/email/trackable.ts'
+import type { Language, TranslatedDict } from '../../domain/languages.ts'
+import type { Mailbox } from '../../domain/mailbox.ts'
+import { trackableSms } from '../../domain/sms.ts'
+import { templateOf } from '../email-messages/index.ts'
+import { type CampaignRow, readinessOf } from './campaign.ts'
+
+/** Names and senders that every message of a campaign shows. */
+export interface ContentSurroundings {
+  organization_id: string
+  edition_id: string
+  segment: { edition_id: string | null; communication_type: 'marketing' | 'transactional' }
+  channel: 'email' | 'sms'
+  campaign_name: string
+  edition: { name: string; start_at: number | null; end_at: number | null; timezone: string }
+  organization_name: string
+  from: Mailbox
+  reply_to: string | null
+  sms_sender: string
+}
+
+/** What a campaign says in one language, from when it was started. */
+export interface Content {
+  template: Template
+  /** Of each link of the template, its position among the campaign's links. */
+  positions: readonly number[]
+  surroundings: ContentSurroundings
+}
+
+const maxSenderLength = 11
+const platformSender = 'Tickets'
+
+/** Letters and digits that telephones show: the organisation's own name, as much of it as fits. */
+function senderOf(row: CampaignRow): string {
+  if (row.edition_sms_sender_name === 'Platform') return platformSender
+  const letters = row.organization_name
+    .normalize('NFKD')
+    .replaceAll(/[^A-Za-z0-9 ]/g, '')
+    .trim()
+  return letters.slice(0, maxSenderLength).trim() || platformSender
+}
+
+async function templatesOf(job: JobCtx, row: CampaignRow): Promise<Map<Language, Template>> {
+  const languages = new Set([
+    row.edition_default_language,
+    ...(JSON.parse(row.edition_enabled_languages) as Language[]),
+  ])
+  const found = new Map<Language, Template>()
+  const bodies = JSON.parse(row.sms_body) as TranslatedDict
+  for (const language of languages) {
+    if (row.channel === 'sms') {
+      const body = bodies[language] || bodies[row.edition_default_language] || ''
+      found.set(language, trackableSms(body, language))
+      continue
+    }
+    const template = await templateOf(job, row.email_message_id ?? '', language, row.edition_id)
+    if (template) found.set(language, trackable(template))
+  }
+  return found
+}
+
+/** Keeps what the campaign says as it is now. Answers what keeps it from going out, or no error. */
+export async function drawContent(job: JobCtx, row: CampaignRow, content: number): Promise<{ error: string | null }> {
+  const missing = missingFor(readinessOf(job, row))
+  if (missing.length) return { error: missing.map(({ detail }) => detail).join(' ') }
+  const templates = await templatesOf(job, row)
+  if (templates.size === 0) return { error: 'The message is not there any more.' }
+  const segment = await job.db.first(
+    sql<
+      ContentSurroundings['segment']
+    >`select edition_id, communication_type from segments where seq = ${row.segment_seq}`,
+  )
+  const known = await job.db.all(
+    sql<{ position: number; url: string }>`select position, url from campaign_links where campaign_id = ${row.id}`,
+  )
+  const positions = new Map(known.map(({ position, url }) => [url, position]))
+  for (const { links } of templates.values())
+    for (const url of links) if (!positions.has(url)) positions.set(url, positions.size)
+  const surroundings: ContentSurroundings = {
+    organization_id: row.organization_id,
+    edition_id: row.edition_id,
+    segment: segment ?? { edition_id: null, communication_type: 'marketing' },
+    channel: row.channel,
+    campaign_name: row.name,
+    edition: {
+      name: row.edition_name,
+      start_at: row.edition_start_at,
+      end_at: row.edition_end_at,
+      timezone: row.edition_timezone,
+    },
+    organization_name: row.organization_name,
+    from: {
+      name: row.edition_email_sender_name ?? row.organization_name,
+      address: row.edition_email_sender_address ?? job.config.emailFrom.address,
+    },
+    reply_to: row.edition_email_reply_to,
+    sms_sender: senderOf(row),
+  }
+  const contents = [...templates].map(([language, template]) => ({
+    campaign_id: row.id,
+    content,
+    language,
+    subject: template.subject,
+    html: template.html,
+    text: template.text,
+    links: JSON.stringify(template.links.map((url) => positions.get(url))),
+    surroundings: JSON.stringify(surroundings),
+    created_at: job.now(),
+  }))
+  const added = [...positions]
+    .filter(([, position]) => position >= known.length)
+    .map(([url, position]) => ({ campaign_id: row.id, position, url }))
+  // Drawn again after a crash, it replaces what nobody has seen yet.
+  const statements: Statement[] = [
+    sql`delete from campaign_contents where campaign_id = ${row.id} and content = ${content}`,
+    ...insertAll(campaignLinks, added),
+    ...insertAll(campaignContents, contents),
+  ]
+  await job.db.batch(statements)
+  return { error: null }
+}
+
+type ContentRow = typeof campaignContents.$inferSelect
+
+export const contentStatement = (campaignId: string, content: number) =>
+  sql<ContentRow>`select * from campaign_contents where campaign_id = ${campaignId} and content = ${content}`
+
+export type Contents = ReadonlyMap<string, Content>
+
+export const contentsOf = (rows: readonly ContentRow[]): Contents =>
+  new Map(
+    rows.map((row) => [
+      row.language,
+      {
+        template: { subject: row.subject, html: row.html, text: row.text, links: [] },
+        positions: JSON.parse(row.links) as number[],
+        surroundings: JSON.parse(row.surroundings) as ContentSurroundings,
+      },
+    ]),
+  )
+
+/** Contents never change once messages of them go out, so the Worker keeps a few. */
+const kept = new Map<string, Contents>()
+const maxKept = 8
+
+export const keptContents = (campaignId: string, content: number): Contents | undefined =>
+  kept.get(`${campaignId} ${content}`)
+
+export function keepContents(campaignId: string, content: number, contents: Contents): void {
+  kept.set(`${campaignId} ${content}`, contents)
+  for (const oldest of kept.keys()) {
+    if (kept.size <= maxKept) return
+    kept.delete(oldest)
+  }
+}

@@ -1,0 +1,142 @@
+import { z } from '@hono/zod-openapi'
+import { failReasons, recipientStates as sendStates, skipReasons } from '../../domain/campaign-sending.ts'
+import { campaignLifecycle, maxCampaignNameLength, maxSmsBodyLength } from '../../domain/campaigns.ts'
+import { channels } from '../../domain/messaging.ts'
+import { Id, LanguageCode, RequiredText, SegmentSummary, Timestamp, Translated } from '../../http/fields.ts'
+
+export const Channel = z.enum(channels)
+export const Status = z.enum(campaignLifecycle.states)
+const Count = z.int().min(0).max(2_147_483_647)
+
+const ScheduledAt = z.string().openapi({
+  format: 'date-time',
+  description: "In the time zone of the campaign's edition, with the offset.",
+  example: '2026-06-01T10:00:00+02:00',
+})
+
+export const Campaign = z
+  .object({
+    id: Id('cmp'),
+    name: z.string().openapi({ example: 'Early birds' }),
+    organization_id: Id('org').nullable(),
+    edition_id: Id('edt').nullable(),
+    segment: SegmentSummary,
+    channel: Channel,
+    status: Status,
+    scheduled_at: ScheduledAt.nullable().openapi({ type: ['string', 'null'] }),
+    total_recipients: Count,
+    sent_count: Count,
+    failed_count: Count,
+    created: Timestamp,
+    modified: Timestamp,
+  })
+  .openapi('CampaignList')
+
+const SmsSize = z.object({
+  encoding: z.enum(['GSM-7', 'UCS-2']),
+  characters: z.int(),
+  parts: z.int().openapi({ description: 'Messages that it is sent and paid as, with sample values in it.' }),
+})
+
+export const CampaignDetail = Campaign.extend({
+  email_message_id: Id('eml').nullable(),
+  sms_body: z.string().openapi({ description: "The text in the edition's default language." }),
+  sms_body_translations: z.record(z.string(), z.string()).openapi({ description: 'The text by language.' }),
+  sms_sizes: z.record(z.string(), SmsSize).openapi({ description: 'By language, what the text takes on the air.' }),
+  user_count: Count.openapi({ description: 'People in the segment when the campaign was sent.' }),
+  skipped_count: Count.openapi({
+    description: 'People of the segment whom nobody tried to reach; the list of recipients tells why.',
+  }),
+  error_message: z.string(),
+  started_at: Timestamp.nullable(),
+  completed_at: Timestamp.nullable(),
+}).openapi('CampaignDetail')
+
+const Rate = z.number().min(0).openapi({ description: 'A fraction with four decimals.', example: 0.4213 })
+
+export const CampaignStats = z
+  .object({
+    total_recipients: Count,
+    sent: Count.openapi({ description: 'Accepted by the provider.' }),
+    failed: Count,
+    delivered: Count.openapi({ description: 'Confirmed, where the provider reports that; otherwise accepted.' }),
+    opened: Count.openapi({ description: 'People, machines left out.' }),
+    clicked: Count.openapi({ description: 'People, machines left out.' }),
+    bounced: Count,
+    unsubscribed: Count,
+    delivery_rate: Rate.openapi({ description: 'delivered / sent' }),
+    open_rate: Rate.openapi({ description: 'opened / delivered' }),
+    click_rate: Rate.openapi({ description: 'clicked / delivered' }),
+    unsubscribe_rate: Rate.openapi({ description: 'unsubscribed / delivered' }),
+    skipped: Count,
+    complained: Count,
+    machine_opened: Count.openapi({ description: 'Messages that a program fetched: scanners and previews.' }),
+  })
+  .openapi('CampaignStats')
+
+const SmsBody = Translated(maxSmsBodyLength).openapi({
+  description: 'The text by language; it may name variables as e-mails do.',
+  example: { en: 'Hello {{ customer.first_name }}, doors open at 10: https://example.com' },
+})
+
+export const CreateCampaign = z.object({
+  organization_id: Id('org'),
+  edition_id: Id('edt'),
+  segment_id: Id('seg'),
+  name: RequiredText(maxCampaignNameLength),
+  channel: Channel,
+  email_message_id: Id('eml').nullable().optional(),
+  sms_body: SmsBody.optional(),
+})
+
+export const UpdateCampaign = z.object({
+  name: RequiredText(maxCampaignNameLength).optional(),
+  segment_id: Id('seg').optional(),
+  channel: Channel.optional().openapi({ description: 'Another channel drops what the one before would have sent.' }),
+  email_message_id: Id('eml').nullable().optional(),
+  sms_body: SmsBody.optional(),
+})
+
+export const ScheduleCampaign = z.object({
+  scheduled_at: z.string().max(64).openapi({
+    format: 'date-time',
+    description:
+      "Later than now and within a year. Without an offset it is local time of the edition's time zone; of a time that comes twice there, the first.",
+    example: '2026-06-01T10:00:00',
+  }),
+})
+
+export type CreateCampaignInput = z.output<typeof CreateCampaign>
+export type UpdateCampaignInput = z.output<typeof UpdateCampaign>
+
+const recipientStates = [...sendStates, 'cancelled'] as const
+const reasons = [...skipReasons, ...failReasons] as const
+
+export const StateFilter = z.enum(recipientStates)
+export const ReasonFilter = z.enum(reasons)
+
+export const CampaignRecipient = z
+  .object({
+    id: Id('usr'),
+    user: z.object({ api_id: Id('usr'), full_name: z.string(), email: z.string().nullable() }),
+    address: z.string().openapi({ example: 'astrid.holm@example.com' }),
+    language: LanguageCode,
+    state: z.enum(recipientStates),
+    reason: z.enum(reasons).nullable().openapi({
+      description:
+        'Of skipped ones, why nobody tried; of failed ones: `rejected` for good, `unreachable` after all tries, `rate_limited` for a day, `unknown` when it may have gone and is not sent again.',
+    }),
+    error_code: z.string(),
+    error_detail: z.string(),
+    attempts: z.int(),
+    provider_id: z.string().nullable(),
+    sent_at: Timestamp.nullable(),
+    delivered_at: Timestamp.nullable(),
+    opened_at: Timestamp.nullable(),
+    clicked_at: Timestamp.nullable(),
+    bounced_at: Timestamp.nullable(),
+    complained_at: Timestamp.nullable(),
+    unsubscribed_at: Timestamp.nullable(),
+    machine_opened_at: Timestamp.nullable(),
+  })
+  .openapi('CampaignRecipient')

@@ -1,0 +1,61 @@
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { campaigns } from '../../db/schema/campaigns.ts'
+import { insert } from '../../db/write.ts'
+import { type FieldError, fieldError, invalid } from '../../domain/errors.ts'
+import { searchText } from '../../domain/fold.ts'
+import type { TranslatedDict } from '../../domain/languages.ts'
+import { checkSms } from '../../domain/sms.ts'
+import type { CreateCampaignInput } from './campaign-contract.ts'
+import { type CampaignDetailRow, resolveReferences } from './queries.ts'
+
+/** Texts are templates: what cannot be read is told here, and not when it is too late. */
+export function checkSmsBody(bodies: TranslatedDict): void {
+  const faults = Object.entries(bodies).flatMap(([language, body]): FieldError[] => {
+    const checked = checkSms(body)
+    return checked.ok ? [] : [fieldError(['sms_body', language], checked.fault.code, checked.fault.detail)]
+  })
+  if (faults.length) throw invalid(...faults)
+}
+
+export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Promise<CampaignDetailRow> {
+  const { organization_id, edition_id, segment_id, name, channel } = input
+  const email_message_id = input.email_message_id ?? null
+  checkSmsBody(input.sms_body ?? {})
+  const referenced = await resolveReferences(ctx, { organization_id, edition_id, segment_id, email_message_id })
+  const now = ctx.now()
+  const row = {
+    id: ctx.newId('campaign'),
+    organization_id,
+    edition_id,
+    segment_id,
+    name,
+    search: searchText(name),
+    channel,
+    email_message_id,
+    sms_body: JSON.stringify(input.sms_body ?? {}),
+    status: 'draft' as const,
+    scheduled_at: null,
+    total_recipients: 0,
+    sent_count: 0,
+    failed_count: 0,
+    skipped_count: 0,
+    delivered_count: 0,
+    opened_count: 0,
+    clicked_count: 0,
+    bounced_count: 0,
+    unsubscribed_count: 0,
+    user_count: 0,
+    error_message: '',
+    started_at: null,
+    completed_at: null,
+    run: 0,
+    revision: 0,
+    heartbeat_at: null,
+    version: 1,
+    created_at: now,
+    modified_at: now,
+  }
+  // The database numbers the row; nobody outside sees the number.
+  return commit(ctx, { ...referenced, ...row, seq: 0 }, [insert(campaigns, row)])
+}

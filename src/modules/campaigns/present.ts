@@ -1,0 +1,99 @@
+import type { z } from '@hono/zod-openapi'
+import type { Person } from '../../domain/campaign-sending.ts'
+import { type Counters, inZone, ratesOf } from '../../domain/campaigns.ts'
+import { sampleContext } from '../../domain/email/variables.ts'
+import { personalise } from '../../domain/email/personalise.ts'
+import { toIso, toIsoOrNull } from '../../domain/instants.ts'
+import type { Language, TranslatedDict } from '../../domain/languages.ts'
+import { smsSize, trackableSms } from '../../domain/sms.ts'
+import { fullName } from '../../domain/users.ts'
+import { presentSegmentSummary } from '../segments/index.ts'
+import type { Campaign, CampaignDetail, CampaignRecipient, CampaignStats } from './campaign-contract.ts'
+import type { CampaignDetailRow, ListedRecipient } from './queries.ts'
+
+export const presentCampaignItem = (row: CampaignDetailRow): z.input<typeof Campaign> => ({
+  id: row.id,
+  name: row.name,
+  organization_id: row.organization_id,
+  edition_id: row.edition_id,
+  segment: presentSegmentSummary(row),
+  channel: row.channel,
+  status: row.status,
+  scheduled_at: row.scheduled_at === null ? null : inZone(row.scheduled_at, row.edition_timezone),
+  total_recipients: row.total_recipients,
+  sent_count: row.sent_count,
+  failed_count: row.failed_count,
+  created: toIso(row.created_at),
+  modified: toIso(row.modified_at),
+})
+
+/** About as long as the links that take their place. */
+const sampleLink = `https://events.example.com/t/c/${'x'.repeat(46)}`
+
+function sizesOf(bodies: TranslatedDict) {
+  return Object.fromEntries(
+    Object.entries(bodies)
+      .filter(([, body]) => body.trim() !== '')
+      .map(([language, body]) => {
+        const template = trackableSms(body, language as Language)
+        const tracking = { links: template.links.map(() => sampleLink), pixel: '' }
+        const context = { ...sampleContext(), links: { unsubscribe: sampleLink, portal: '' }, tracking }
+        return [language, smsSize(personalise(template, context).text.trim())]
+      }),
+  )
+}
+
+export function presentCampaign(row: CampaignDetailRow): z.input<typeof CampaignDetail> {
+  const bodies = JSON.parse(row.sms_body) as TranslatedDict
+  return {
+    ...presentCampaignItem(row),
+    email_message_id: row.email_message_id,
+    sms_body: bodies[row.edition_default_language] ?? '',
+    sms_body_translations: bodies,
+    sms_sizes: sizesOf(bodies),
+    user_count: row.user_count,
+    skipped_count: row.skipped_count,
+    error_message: row.error_message,
+    started_at: toIsoOrNull(row.started_at),
+    completed_at: toIsoOrNull(row.completed_at),
+  }
+}
+
+export const presentStats = (counters: Counters): z.input<typeof CampaignStats> => ({
+  total_recipients: counters.total,
+  sent: counters.sent,
+  failed: counters.failed,
+  delivered: counters.delivered,
+  opened: counters.opened,
+  clicked: counters.clicked,
+  bounced: counters.bounced,
+  unsubscribed: counters.unsubscribed,
+  ...ratesOf(counters),
+  skipped: counters.skipped,
+  complained: counters.complained,
+  machine_opened: counters.machine_opened,
+})
+
+export function presentRecipient(row: ListedRecipient): z.input<typeof CampaignRecipient> {
+  const person = JSON.parse(row.person) as Person
+  return {
+    id: row.user_id,
+    user: { api_id: row.user_id, full_name: fullName(person), email: person.email },
+    address: row.address,
+    language: row.language as Language,
+    state: row.is_cancelled ? 'cancelled' : row.state,
+    reason: row.reason,
+    error_code: row.code,
+    error_detail: row.detail,
+    attempts: row.attempts,
+    provider_id: row.provider_id,
+    sent_at: toIsoOrNull(row.sent_at),
+    delivered_at: toIsoOrNull(row.delivered_at),
+    opened_at: toIsoOrNull(row.opened_at),
+    clicked_at: toIsoOrNull(row.clicked_at),
+    bounced_at: toIsoOrNull(row.bounced_at),
+    complained_at: toIsoOrNull(row.complained_at),
+    unsubscribed_at: toIsoOrNull(row.unsubscribed_at),
+    machine_opened_at: toIsoOrNull(row.machine_opened_at),
+  }
+}

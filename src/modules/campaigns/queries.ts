@@ -1,0 +1,139 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { containsFolded } from '../../db/contains.ts'
+import { paginate } from '../../db/paginate.ts'
+import { standing, visible, visibleIn } from '../../db/visibility.ts'
+import type { Place } from '../../domain/access.ts'
+import type { RecipientRow } from '../../domain/campaign-sender.ts'
+import { type Counters, noCounters } from '../../domain/campaigns.ts'
+import { AppError, doesNotExist, type FieldError, invalid, notFound } from '../../domain/errors.ts'
+import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import {
+  type CampaignRow,
+  messageJoin,
+  surroundingColumns,
+  surroundingJoins,
+  type Surroundings,
+} from '../campaign-delivery/index.ts'
+import { type SegmentSummaryRow, segmentSummaryColumns } from '../segments/index.ts'
+import type { CampaignFilters, CampaignOrdering, RecipientFilters, RecipientOrdering } from './contract.ts'
+
+export type CampaignDetailRow = CampaignRow & SegmentSummaryRow
+export type LoadedCampaign = CampaignDetailRow & { place: Place }
+
+const campaignStanding = standing(sql`campaigns.organization_id`, sql`campaigns.edition_id`)
+
+/** Campaigns without a schedule stand after those with one. */
+const noDate = 8_640_000_000_000_000
+
+export function listCampaigns(
+  ctx: Ctx,
+  page: PageRequest,
+  ordering: CampaignOrdering,
+  filters: CampaignFilters,
+): Promise<Page<CampaignDetailRow>> {
+  const { organization_id, edition_id, channel, status, search } = filters
+  return paginate<CampaignDetailRow>(ctx.db, page, {
+    from: sql`campaigns`,
+    key: sql`seq`,
+    where: [
+      visibleIn(ctx.caller, campaignStanding, filters),
+      ...(organization_id ? [sql`organization_id = ${organization_id}`] : []),
+      ...(edition_id ? [sql`edition_id = ${edition_id}`] : []),
+      ...(channel ? [sql`channel = ${channel}`] : []),
+      ...(status ? [sql`status = ${status}`] : []),
+      ...(search ? [containsFolded(sql`search`, search)] : []),
+    ],
+    sort: sortBy(ordering, '-created', {
+      created: sql`created_at`,
+      modified: sql`modified_at`,
+      name: sql`name`,
+      scheduled_at: sql`coalesce(scheduled_at, ${sql.raw(String(noDate))})`,
+      total_recipients: sql`total_recipients`,
+    }),
+    columns: sql`campaigns.*, ${segmentSummaryColumns}, editions.timezone as edition_timezone`,
+    joins: sql`join campaigns on campaigns.seq = page.key join segments on segments.id = campaigns.segment_id
+      join editions on editions.id = campaigns.edition_id`,
+  })
+}
+
+export async function findCampaign(ctx: Ctx, id: string): Promise<LoadedCampaign> {
+  const row = await ctx.db.first(
+    sql<CampaignDetailRow>`select campaigns.*, ${segmentSummaryColumns}, ${surroundingColumns}
+      from campaigns ${surroundingJoins} where campaigns.id = ${id} and ${visible(ctx.caller, campaignStanding)}`,
+  )
+  if (!row) throw notFound()
+  return { ...row, place: { organization_id: row.organization_id, editions: [row.edition_id] } }
+}
+
+interface References {
+  organization_id: string
+  edition_id: string
+  segment_id: string
+  email_message_id: string | null
+}
+
+export type ReferencedRow = Surroundings & SegmentSummaryRow
+
+type Nullable<T> = { [Key in keyof T]: T[Key] | null }
+
+/**
+ * What the ids of a campaign lead to, in one statement. Segments are those that the caller may see: one of the whole
+ * organisation reaches people whom a role of an edition does not.
+ */
+export async function resolveReferences(ctx: Ctx, ids: References): Promise<ReferencedRow> {
+  const row = await ctx.db.first(sql<Nullable<ReferencedRow> & { edition: string | null }>`
+    select editions.id as edition, ${segmentSummaryColumns}, ${surroundingColumns}
+    from organizations
+      left join editions on editions.id = ${ids.edition_id} and editions.organization_id = organizations.id
+      left join segments on segments.id = ${ids.segment_id} and segments.organization_id = organizations.id
+        and (segments.edition_id is null or segments.edition_id = ${ids.edition_id}) and segments.deleted_at is null
+        and ${visible(ctx.caller, standing(sql`segments.organization_id`, sql`segments.edition_id`))}
+      ${messageJoin(sql`${ids.email_message_id}`, sql`organizations.id`, sql`${ids.edition_id}`)}
+    where organizations.id = ${ids.organization_id}`)
+  if (!row) throw doesNotExist('organization_id')
+  const missing: FieldError[] = [
+    ...(row.edition === null ? doesNotExist('edition_id').errors : []),
+    ...(row.segment_id === null ? doesNotExist('segment_id').errors : []),
+    ...(ids.email_message_id !== null && row.message_id === null ? doesNotExist('email_message_id').errors : []),
+  ]
+  if (missing.length) throw invalid(...missing)
+  const { edition: _edition, ...found } = row
+  return found as ReferencedRow
+}
+
+/** The counters of the campaign's object, which a draft does not have yet. */
+export async function countersOf(ctx: Ctx, campaign: CampaignRow): Promise<Counters> {
+  if (campaign.run === 0) return noCounters
+  return (await ctx.senders.of(campaign.id).snapshot()) ?? noCounters
+}
+
+export type ListedRecipient = RecipientRow & { is_cancelled: boolean }
+
+export async function listRecipients(
+  ctx: Ctx,
+  campaign: CampaignRow,
+  page: PageRequest,
+  ordering: RecipientOrdering,
+  { state, reason }: RecipientFilters,
+): Promise<Page<ListedRecipient>> {
+  const isCancelled = campaign.status === 'cancelled'
+  // Those whom a cancelled campaign left are pending in its books.
+  const isNever = state !== undefined && (isCancelled ? state === 'pending' : state === 'cancelled')
+  const after = page.after
+  const skipped = (page.page - 1) * page.size
+  const found =
+    campaign.run === 0 || isNever
+      ? { rows: [], count: 0, after: null }
+      : await ctx.senders.of(campaign.id).recipients({
+          state: state === 'cancelled' ? 'pending' : state,
+          reason,
+          sort: ordering.map(({ name, desc }) => ({ by: name, desc })),
+          size: page.size,
+          skipped,
+          after,
+        })
+  if (page.page > 1 && !after && skipped >= found.count) throw new AppError('invalid_page', 'Invalid page.')
+  const rows = found.rows.map((row) => ({ ...row, is_cancelled: isCancelled && row.state === 'pending' }))
+  return { rows, count: found.count, page: page.page, size: page.size, after: found.after }
+}

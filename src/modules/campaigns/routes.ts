@@ -1,0 +1,79 @@
+import { mount, mountList } from '../../http/mount.ts'
+import { createRouter } from '../../http/router.ts'
+import { cancelCampaign } from './cancel.ts'
+import * as contract from './contract.ts'
+import { createCampaign } from './create.ts'
+import { deleteCampaign } from './delete.ts'
+import { presentCampaign, presentCampaignItem, presentRecipient, presentStats } from './present.ts'
+import { countersOf, findCampaign, listCampaigns, listRecipients } from './queries.ts'
+import { scheduleCampaign } from './schedule.ts'
+import { retryFailed, sendCampaignNow } from './start.ts'
+import { updateCampaign } from './update.ts'
+
+export const campaigns = createRouter()
+
+mountList(campaigns, contract.listCampaigns, {
+  list: (ctx, { query, page }) => listCampaigns(ctx, page, query.ordering, query),
+  present: presentCampaignItem,
+})
+
+mount(campaigns, contract.createCampaign, {
+  target: (body) => body,
+  handle: (ctx, { body }) => createCampaign(ctx, body),
+  present: presentCampaign,
+  location: ({ id }) => `/v1/campaigns/${id}`,
+})
+
+mount(campaigns, contract.getCampaign, {
+  load: (ctx, { id }) => findCampaign(ctx, id),
+  handle: async (_, { loaded }) => loaded,
+  present: presentCampaign,
+})
+
+mount(campaigns, contract.updateCampaign, {
+  load: (ctx, { id }) => findCampaign(ctx, id),
+  handle: (ctx, { loaded, body }) => updateCampaign(ctx, loaded, body),
+  present: presentCampaign,
+})
+
+mount(campaigns, contract.deleteCampaign, {
+  load: (ctx, { id }) => findCampaign(ctx, id),
+  handle: (ctx, { loaded }) => deleteCampaign(ctx, loaded),
+  represent: (loaded) => presentCampaign(loaded),
+})
+
+mount(campaigns, contract.scheduleCampaign, {
+  load: (ctx, { id }) => findCampaign(ctx, id),
+  handle: (ctx, { loaded, body }) => scheduleCampaign(ctx, loaded, body.scheduled_at),
+  present: presentCampaign,
+})
+
+mount(campaigns, contract.sendCampaignNow, {
+  load: (ctx, { id }) => findCampaign(ctx, id),
+  handle: (ctx, { loaded }) => sendCampaignNow(ctx, loaded),
+  present: presentCampaign,
+})
+
+mount(campaigns, contract.cancelCampaign, {
+  load: (ctx, { id }) => findCampaign(ctx, id),
+  handle: (ctx, { loaded }) => cancelCampaign(ctx, loaded),
+  present: presentCampaign,
+})
+
+mount(campaigns, contract.retryFailedCampaignRecipients, {
+  load: (ctx, { id }) => findCampaign(ctx, id),
+  handle: (ctx, { loaded }) => retryFailed(ctx, loaded),
+  present: presentCampaign,
+})
+
+mount(campaigns, contract.getCampaignStats, {
+  load: (ctx, { id }) => findCampaign(ctx, id),
+  handle: (ctx, { loaded }) => countersOf(ctx, loaded),
+  present: presentStats,
+})
+
+mountList(campaigns, contract.listCampaignRecipients, {
+  load: (ctx, { id }) => findCampaign(ctx, id),
+  list: (ctx, { loaded, query, page }) => listRecipients(ctx, loaded, page, query.ordering, query),
+  present: presentRecipient,
+})

@@ -1,0 +1,43 @@
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { campaigns } from '../../db/schema/campaigns.ts'
+import { updateVersion } from '../../db/write.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { CampaignDetailRow, LoadedCampaign } from './queries.ts'
+import { checkReady, checkTransition } from './refusals.ts'
+
+/** A new run, which the campaign's object begins as soon as it hears of it. */
+function startRun(ctx: Ctx, campaign: LoadedCampaign, status: 'calculating' | 'sending'): Promise<CampaignDetailRow> {
+  const now = ctx.now()
+  const changes = {
+    status,
+    run: campaign.run + 1,
+    error_message: '',
+    completed_at: null,
+    heartbeat_at: now,
+    modified_at: now,
+  }
+  ctx.afterCommit(() => ctx.senders.of(campaign.id).wake(campaign.id))
+  return commit(
+    ctx,
+    { ...campaign, ...changes, version: campaign.version + 1 },
+    updateVersion(campaigns, campaign, changes),
+  )
+}
+
+export async function sendCampaignNow(ctx: Ctx, campaign: LoadedCampaign): Promise<CampaignDetailRow> {
+  checkTransition(campaign, 'calculating', 'sent')
+  checkReady(ctx, campaign)
+  return startRun(ctx, campaign, 'calculating')
+}
+
+/** Goes on with what the campaign was started with, to those who have not got it for a reason that may pass. */
+export async function retryFailed(ctx: Ctx, campaign: LoadedCampaign): Promise<CampaignDetailRow> {
+  checkTransition(campaign, 'sending', 'retried')
+  const count = campaign.run === 0 ? 0 : await ctx.senders.of(campaign.id).retryable()
+  if (count === 0)
+    throw new AppError('nothing_to_retry', 'Nobody failed for a reason that may pass.', {
+      extra: { current_status: campaign.status },
+    })
+  return startRun(ctx, campaign, 'sending')
+}

@@ -1,0 +1,44 @@
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { campaigns } from '../../db/schema/campaigns.ts'
+import { updateVersion } from '../../db/write.ts'
+import { isEditable } from '../../domain/campaigns.ts'
+import { searchText } from '../../domain/fold.ts'
+import type { UpdateCampaignInput } from './campaign-contract.ts'
+import { checkSmsBody } from './create.ts'
+import { type CampaignDetailRow, type LoadedCampaign, resolveReferences } from './queries.ts'
+import { checkReady, invalidTransition } from './refusals.ts'
+
+type Changes = Partial<
+  Pick<CampaignDetailRow, 'name' | 'search' | 'segment_id' | 'channel' | 'email_message_id' | 'sms_body'>
+>
+
+/** Another channel drops what the one before would have sent. */
+function changesOf(campaign: CampaignDetailRow, input: UpdateCampaignInput): Changes {
+  const { name, segment_id, channel, email_message_id, sms_body } = input
+  const changed = channel !== undefined && channel !== campaign.channel ? channel : null
+  return {
+    ...(name === undefined ? {} : { name, search: searchText(name) }),
+    ...(segment_id === undefined ? {} : { segment_id }),
+    ...(changed === 'sms' ? { email_message_id: null } : {}),
+    ...(changed === 'email' ? { sms_body: '{}' } : {}),
+    ...(channel === undefined ? {} : { channel }),
+    ...(email_message_id === undefined ? {} : { email_message_id }),
+    ...(sms_body === undefined ? {} : { sms_body: JSON.stringify(sms_body) }),
+  }
+}
+
+export async function updateCampaign(
+  ctx: Ctx,
+  campaign: LoadedCampaign,
+  input: UpdateCampaignInput,
+): Promise<CampaignDetailRow> {
+  if (!isEditable(campaign.status)) throw invalidTransition(campaign.status, 'changed')
+  if (input.sms_body) checkSmsBody(input.sms_body)
+  const changes = changesOf(campaign, input)
+  const after = { ...campaign, ...changes, modified_at: ctx.now(), version: campaign.version + 1 }
+  const isMoved = after.segment_id !== campaign.segment_id || after.email_message_id !== campaign.email_message_id
+  if (isMoved) Object.assign(after, await resolveReferences(ctx, after))
+  if (campaign.status === 'scheduled') checkReady(ctx, after)
+  return commit(ctx, after, updateVersion(campaigns, campaign, { ...changes, modified_at: after.modified_at }))
+}

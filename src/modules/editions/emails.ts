@@ -1,0 +1,74 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import type { Statement } from '../../db/database.ts'
+import { editions } from '../../db/schema/editions.ts'
+import { triggers } from '../../db/schema/triggers.ts'
+import { insert, updateVersion } from '../../db/write.ts'
+import { standing, visible } from '../../db/visibility.ts'
+import { editionFieldOf, type TriggerKind } from '../../domain/email-messages.ts'
+import type { Language } from '../../domain/languages.ts'
+import type { EditionSummaryRow } from './summary.ts'
+import { editionSummaryColumns } from './summary.ts'
+
+/** An edition as the home of a message. */
+export interface EditionHome extends EditionSummaryRow {
+  organization_id: string
+  is_archived: number
+  default_language: Language
+  version: number
+}
+
+/** The edition, where the caller has any role in it. */
+export const reachedEdition = (ctx: Ctx, id: string): Promise<EditionHome | undefined> =>
+  ctx.db.first(sql<EditionHome>`select ${editionSummaryColumns}, editions.organization_id, editions.is_archived,
+      editions.default_language, editions.version
+    from editions where editions.id = ${id}
+      and ${visible(ctx.caller, standing(sql`editions.organization_id`, sql`editions.id`))}`)
+
+/** Keeps the trigger of an edition in step with the field that names its message. */
+export function triggerStatements(
+  ctx: Pick<Ctx, 'newId' | 'now'>,
+  edition: { id: string; organization_id: string },
+  kind: TriggerKind,
+  messageId: string | null,
+): Statement[] {
+  const now = ctx.now()
+  if (messageId === null)
+    return [
+      sql`update triggers set email_message_id = null, is_active = 0, modified_at = ${now}
+        where edition_id = ${edition.id} and kind = ${kind} and channel = 'email'`,
+    ]
+  const row = {
+    id: ctx.newId('trigger'),
+    organization_id: edition.organization_id,
+    edition_id: edition.id,
+    kind,
+    channel: 'email',
+    email_message_id: messageId,
+    is_active: 1,
+    created_at: now,
+    modified_at: now,
+  }
+  return [
+    sql`${insert(triggers, row)} on conflict (edition_id, kind, channel) do update
+      set email_message_id = excluded.email_message_id, is_active = 1, modified_at = excluded.modified_at`,
+  ]
+}
+
+/** Makes a message the one that the edition sends. */
+export const useEmail = (
+  ctx: Pick<Ctx, 'newId' | 'now'>,
+  edition: EditionHome,
+  kind: TriggerKind,
+  messageId: string,
+): Statement[] => [
+  ...updateVersion(
+    editions,
+    { id: edition.edition_id, version: edition.version },
+    {
+      [editionFieldOf[kind]]: messageId,
+      modified_at: ctx.now(),
+    },
+  ),
+  ...triggerStatements(ctx, { id: edition.edition_id, organization_id: edition.organization_id }, kind, messageId),
+]

@@ -1,0 +1,176 @@
+import { z } from '@hono/zod-openapi'
+import {
+  alignments,
+  type Block as DomainBlock,
+  dividerStyles,
+  maxBlocks,
+  maxBlocksInColumn,
+  maxColumns,
+  maxRichTextLength,
+  networks,
+  type PlainBlock as DomainPlainBlock,
+} from '../../domain/email/blocks.ts'
+import { Id, Translated } from '../../http/fields.ts'
+
+const Size = (min: number, max: number) => z.int().min(min).max(max)
+
+const Colour = z
+  .string()
+  .regex(/^#[0-9a-f]{6}$/i, 'A colour as #rrggbb.')
+  .openapi({ example: '#1d4ed8' })
+
+const Padding = z
+  .object({
+    top: Size(0, 120).optional(),
+    right: Size(0, 120).optional(),
+    bottom: Size(0, 120).optional(),
+    left: Size(0, 120).optional(),
+  })
+  .openapi('EmailPadding', { description: 'In pixels; what is left out is as the template has it.' })
+
+const boxed = { background_color: Colour.optional(), padding: Padding.optional() }
+const aligned = { align: z.enum(alignments).optional() }
+
+const Address = z.string().trim().min(1).max(2000).openapi({
+  description:
+    'http, https, mailto or tel. Liquid may follow the host, or be all of it with a variable that holds an address: `{{ links.portal }}`.',
+  example: 'https://example.com/tickets',
+})
+
+const Text = (max: number) =>
+  Translated(max).openapi({
+    description: 'By language; may hold Liquid.',
+    example: { en: 'Hello {{ customer.first_name }}', da: 'Hej {{ customer.first_name }}' },
+  })
+
+const Html = Translated(maxRichTextLength).openapi({
+  description: 'HTML by language; may hold Liquid. What could act, such as scripts and handlers, is taken out.',
+  example: { en: '<p>Hello <b>{{ customer.first_name }}</b></p>' },
+})
+
+const RichText = z.object({
+  text: Html,
+  ...aligned,
+  color: Colour.optional(),
+  font_size: Size(10, 40).optional(),
+  ...boxed,
+})
+
+const Heading = z.object({
+  text: Text(500),
+  level: z.union([z.literal(1), z.literal(2), z.literal(3)]).optional(),
+  ...aligned,
+  color: Colour.optional(),
+  ...boxed,
+})
+
+const Image = z.object({
+  url: Address,
+  alt: Text(300),
+  link: Address.optional(),
+  width: Size(10, 600).optional().openapi({ description: 'In pixels; all of the room when absent.' }),
+  ...aligned,
+  border_radius: Size(0, 60).optional(),
+  ...boxed,
+})
+
+const Button = z.object({
+  text: Text(200),
+  url: Address,
+  ...aligned,
+  color: Colour.optional().openapi({ description: 'Of the text.' }),
+  button_color: Colour.optional(),
+  border_radius: Size(0, 60).optional(),
+  is_full_width: z.boolean().optional(),
+  ...boxed,
+})
+
+const Divider = z.object({
+  color: Colour.optional(),
+  thickness: Size(1, 20).optional(),
+  style: z.enum(dividerStyles).optional(),
+  width: Size(5, 100).optional().openapi({ description: 'In per cent.' }),
+  ...boxed,
+})
+
+const Spacer = z.object({ height: Size(1, 200).optional(), ...boxed })
+
+const Social = z.object({
+  links: z
+    .array(z.object({ network: z.enum(networks), url: Address }))
+    .min(1)
+    .max(12),
+  ...aligned,
+  ...boxed,
+})
+
+const OrderSummary = z.object({
+  title: Text(300).optional(),
+  show_prices: z.boolean().optional(),
+  show_totals: z.boolean().optional(),
+  ...boxed,
+})
+
+const Footer = z.object({
+  text: Html,
+  show_sender: z.boolean().optional(),
+  show_unsubscribe: z.boolean().optional(),
+  ...boxed,
+})
+
+const BlockId = z
+  .string()
+  .regex(/^[\w-]{1,64}$/, 'Letters, digits, _ and -; at most 64.')
+  .openapi({ example: 'blk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' })
+
+/** The blocks with their ids, or, coming in, without: ids that are left out are made. */
+function blocksWith<Key extends z.ZodType<string | undefined>>(id: Key, name: string) {
+  const plain = [
+    z.object({ id, type: z.literal('rich_text'), data: RichText }),
+    z.object({ id, type: z.literal('heading'), data: Heading }),
+    z.object({ id, type: z.literal('image'), data: Image }),
+    z.object({ id, type: z.literal('button'), data: Button }),
+    z.object({ id, type: z.literal('divider'), data: Divider }),
+    z.object({ id, type: z.literal('spacer'), data: Spacer }),
+    z.object({ id, type: z.literal('social'), data: Social }),
+  ] as const
+  const Column = z.object({
+    width: Size(5, 95).optional().openapi({ description: 'In per cent; the others share what is left.' }),
+    blocks: z.array(z.discriminatedUnion('type', plain)).max(maxBlocksInColumn),
+  })
+  const Columns = z.object({
+    columns: z
+      .array(Column)
+      .min(2)
+      .max(maxColumns)
+      .refine((columns) => columns.reduce((sum, { width = 0 }) => sum + width, 0) <= 100, {
+        params: { code: 'too_wide' },
+        message: 'Columns are at most 100 per cent wide together.',
+      }),
+    ...boxed,
+  })
+  return z
+    .discriminatedUnion('type', [
+      ...plain,
+      z.object({ id, type: z.literal('columns'), data: Columns }),
+      z.object({ id, type: z.literal('order_summary'), data: OrderSummary }),
+      z.object({ id, type: z.literal('footer'), data: Footer }),
+    ])
+    .openapi(name)
+}
+
+export const Block = blocksWith(Id('blk'), 'EmailBlock')
+const BlockInput = blocksWith(BlockId.optional(), 'EmailBlockInput')
+
+export const Blocks = z.array(Block)
+export const BlocksInput = z.array(BlockInput).max(maxBlocks).openapi({
+  description:
+    'The whole content in order. Ids that are given stay, others are made. Liquid: if, unless, case, for, assign, capture, comment and raw.',
+})
+
+export type BlocksIn = z.output<typeof BlocksInput>
+
+// What is checked here is what the compiler takes.
+type Fits<One extends Other, Other> = One
+export type CheckedBlock = Fits<z.output<typeof Block>, DomainBlock>
+export type CheckedPlainBlock = Fits<DomainPlainBlock, z.output<typeof Block>>

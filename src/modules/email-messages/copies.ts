@@ -1,0 +1,93 @@
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { emailMessages } from '../../db/schema/email-messages.ts'
+import { insert } from '../../db/write.ts'
+import { mayAt } from '../../domain/access.ts'
+import { titleOfCopy, triggerOf } from '../../domain/email-messages.ts'
+import { AppError, doesNotExist, editionArchived, fieldError, invalid, permissionDenied } from '../../domain/errors.ts'
+import { type EditionHome, openEditions, reachedEdition, useEmail } from '../editions/index.ts'
+import { type AdoptEmailMessageInput, type DuplicateEmailMessageInput, writers } from './message-contract.ts'
+import { detailOf, homeOf } from './create.ts'
+import type { MessageDetailRow, MessageRow } from './queries.ts'
+
+interface Target {
+  organization_id: string
+  edition_id: string | null
+}
+
+type Source = Pick<MessageRow, 'title' | 'subject' | 'type' | 'template' | 'blocks'>
+
+/** A row like another's in a new home: unlocked, and of the scope that the home makes it. */
+function copyOf(ctx: Pick<Ctx, 'newId' | 'now'>, source: Source, target: Target, title: string): MessageRow {
+  const now = ctx.now()
+  return {
+    id: ctx.newId('email_message'),
+    ...target,
+    title,
+    subject: source.subject,
+    type: source.type,
+    scope: target.edition_id === null ? 'template' : 'edition',
+    template: source.template,
+    is_locked: 0,
+    blocks: source.blocks,
+    version: 1,
+    created_at: now,
+    modified_at: now,
+  }
+}
+
+/** The edition that a body names, where the caller may write messages in it. */
+async function targetEdition(ctx: Ctx, id: string, organizationId: string | null): Promise<EditionHome> {
+  const edition = await reachedEdition(ctx, id)
+  if (!edition || (organizationId !== null && edition.organization_id !== organizationId))
+    throw doesNotExist('edition_id')
+  if (!mayAt(ctx.caller, writers, { organization_id: edition.organization_id, editions: [id] }))
+    throw permissionDenied(writers)
+  if (edition.is_archived === 1) throw editionArchived()
+  return edition
+}
+
+/** An edition's own copy of a template; what the edition sends for the like is this message from now on. */
+export async function adoptMessage(
+  ctx: Ctx,
+  source: MessageDetailRow,
+  input: AdoptEmailMessageInput,
+): Promise<MessageDetailRow> {
+  const edition = await targetEdition(ctx, input.edition_id, source.organization_id)
+  if (source.edition_id !== null)
+    throw new AppError('email_message_not_template', 'Only templates are adopted. Duplicate messages of an edition.')
+  const target = { organization_id: edition.organization_id, edition_id: edition.edition_id }
+  const home = await homeOf(ctx, target.organization_id, target.edition_id)
+  const row = copyOf(ctx, source, target, input.title ?? source.title)
+  const kind = triggerOf(row.type)
+  return commit(ctx, detailOf(row, home), [
+    insert(emailMessages, row),
+    ...(kind === null ? [] : useEmail(ctx, edition, kind, row.id)),
+  ])
+}
+
+async function duplicateTarget(ctx: Ctx, source: MessageDetailRow, input: DuplicateEmailMessageInput): Promise<Target> {
+  const { edition_id = null, organization_id = source.organization_id } = input
+  if (source.organization_id !== null && organization_id !== source.organization_id)
+    throw doesNotExist('organization_id')
+  if (edition_id !== null) {
+    const edition = await targetEdition(ctx, edition_id, organization_id)
+    return { organization_id: edition.organization_id, edition_id }
+  }
+  if (organization_id === null)
+    throw invalid(fieldError(['organization_id'], 'required', "Whose copy of the platform's message it is."))
+  if (!mayAt(ctx.caller, writers, { organization_id, editions: 'any' })) throw doesNotExist('organization_id')
+  if (!mayAt(ctx.caller, writers, { organization_id, editions: [] })) throw permissionDenied(writers)
+  return { organization_id, edition_id: null }
+}
+
+export async function duplicateMessage(
+  ctx: Ctx,
+  source: MessageDetailRow,
+  input: DuplicateEmailMessageInput,
+): Promise<MessageDetailRow> {
+  const target = await duplicateTarget(ctx, source, input)
+  const home = await homeOf(ctx, target.organization_id, target.edition_id)
+  const row = copyOf(ctx, source, target, input.title ?? titleOfCopy(source.title))
+  return commit(ctx, detailOf(row, home), [...openEditions(row.edition_id), insert(emailMessages, row)])
+}

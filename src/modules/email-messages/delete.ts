@@ -1,0 +1,19 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { changedOne, commit } from '../../db/commit.ts'
+import { openEditions } from '../editions/index.ts'
+import type { MessageDetailRow } from './queries.ts'
+import { checkChangeable } from './update.ts'
+import { inUse, isUnused, usesOf } from './usage.ts'
+
+/** Its renditions go with it by their foreign key. Whoever starts to use it meanwhile makes this decide anew. */
+export async function deleteMessage(ctx: Ctx, row: MessageDetailRow): Promise<null> {
+  checkChangeable(row)
+  const uses = await usesOf(ctx, row)
+  if (uses.length) throw inUse(uses, 'This message is in use.')
+  return commit(ctx, null, [
+    ...openEditions(row.edition_id),
+    sql`delete from email_messages where id = ${row.id} and version = ${row.version} and ${isUnused(row)}`,
+    changedOne(),
+  ])
+}

@@ -1,0 +1,36 @@
+import { previewSubject } from '../../domain/email/preview.ts'
+import { templateVariables } from '../../domain/email/variables.ts'
+import { readerOf, wordsOf } from '../../domain/email/words.ts'
+import type { EmailMessageScope, EmailMessageType, EmailTemplate } from '../../domain/email-messages.ts'
+import { toIso } from '../../domain/instants.ts'
+import type { TranslatedDict } from '../../domain/languages.ts'
+import { type EditionSummaryRow, presentEditionSummary } from '../editions/index.ts'
+import { type OrganizationSummaryRow, presentOrganizationSummary } from '../organizations/index.ts'
+import type { EmailMessageDetailOut, EmailMessageItemOut } from './message-contract.ts'
+import type { MessageDetailRow, MessageListRow } from './queries.ts'
+
+export const presentMessageItem = (row: MessageListRow): EmailMessageItemOut => ({
+  id: row.id,
+  title: row.title,
+  type: row.type as EmailMessageType,
+  scope: row.scope as EmailMessageScope,
+  template: row.template as EmailTemplate,
+  locked: row.is_locked === 1,
+  organization: row.organization_id === null ? null : presentOrganizationSummary(row as OrganizationSummaryRow),
+  edition: row.edition_id === null ? null : presentEditionSummary(row as EditionSummaryRow),
+  created: toIso(row.created_at),
+  modified: toIso(row.modified_at),
+})
+
+export function presentMessage(row: MessageDetailRow): EmailMessageDetailOut {
+  const subject = JSON.parse(row.subject) as TranslatedDict & Record<string, string>
+  const language = row.default_language ?? 'en'
+  return {
+    ...presentMessageItem(row),
+    subject: previewSubject(wordsOf(subject, readerOf(language, language))),
+    subject_translations: subject,
+    blocks: JSON.parse(row.blocks) as EmailMessageDetailOut['blocks'],
+  }
+}
+
+export const presentVariables = () => ({ categories: templateVariables })

@@ -1,0 +1,70 @@
+import { mount, mountList } from '../../http/mount.ts'
+import { createRouter } from '../../http/router.ts'
+import * as contract from './contract.ts'
+import { adoptMessage, duplicateMessage } from './copies.ts'
+import { createMessage } from './create.ts'
+import { deleteMessage } from './delete.ts'
+import { presentMessage, presentMessageItem, presentVariables } from './present.ts'
+import { previewMessage } from './preview.ts'
+import { findMessage, findReadable, listMessages } from './queries.ts'
+import { updateMessage } from './update.ts'
+
+export const emailMessages = createRouter()
+
+mountList(emailMessages, contract.listEmailMessages, {
+  list: (ctx, { query, page }) => listMessages(ctx, page, query.ordering, query),
+  present: presentMessageItem,
+})
+
+mount(emailMessages, contract.createEmailMessage, {
+  target: (body) => body,
+  handle: (ctx, { body }) => createMessage(ctx, body),
+  present: presentMessage,
+  location: ({ id }) => `/v1/email-messages/${id}`,
+})
+
+// Before the single message, whose path would take it for an id.
+mount(emailMessages, contract.listTemplateVariables, {
+  handle: async () => undefined,
+  present: presentVariables,
+  maxAge: 300,
+})
+
+mount(emailMessages, contract.getEmailMessage, {
+  load: (ctx, { id }) => findReadable(ctx, id),
+  handle: async (_, { loaded }) => loaded,
+  present: presentMessage,
+})
+
+mount(emailMessages, contract.updateEmailMessage, {
+  load: (ctx, { id }) => findMessage(ctx, id),
+  handle: (ctx, { loaded, body }) => updateMessage(ctx, loaded, body),
+  present: presentMessage,
+})
+
+mount(emailMessages, contract.deleteEmailMessage, {
+  load: (ctx, { id }) => findMessage(ctx, id),
+  handle: (ctx, { loaded }) => deleteMessage(ctx, loaded),
+  represent: (loaded) => presentMessage(loaded),
+})
+
+// The role is judged where the copy goes.
+mount(emailMessages, contract.adoptEmailMessage, {
+  load: (ctx, { id }) => findReadable(ctx, id),
+  handle: (ctx, { loaded, body }) => adoptMessage(ctx, loaded, body),
+  present: presentMessage,
+  location: ({ id }) => `/v1/email-messages/${id}`,
+})
+
+mount(emailMessages, contract.duplicateEmailMessage, {
+  load: (ctx, { id }) => findReadable(ctx, id),
+  handle: (ctx, { loaded, body }) => duplicateMessage(ctx, loaded, body),
+  present: presentMessage,
+  location: ({ id }) => `/v1/email-messages/${id}`,
+})
+
+mount(emailMessages, contract.previewEmailMessage, {
+  load: (ctx, { id }) => findReadable(ctx, id),
+  handle: async (ctx, { loaded, body }) => previewMessage(ctx, loaded, body),
+  present: (preview) => preview,
+})

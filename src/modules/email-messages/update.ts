@@ -1,0 +1,74 @@
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { emailMessages } from '../../db/schema/email-messages.ts'
+import { updateVersion } from '../../db/write.ts'
+import type { Block } from '../../domain/email/blocks.ts'
+import { cleaned, faultsOf } from '../../domain/email/check.ts'
+import { triggerOf } from '../../domain/email-messages.ts'
+import { AppError, invalid, permissionDenied } from '../../domain/errors.ts'
+import { openEditions } from '../editions/index.ts'
+import type { BlocksIn } from './block-contract.ts'
+import { type UpdateEmailMessageInput, writers } from './message-contract.ts'
+import type { MessageDetailRow, MessageRow } from './queries.ts'
+import { inUse, usesOf } from './usage.ts'
+
+/** The platform's messages are everybody's and nobody's to change; locked ones are for reading and copying. */
+export function checkChangeable(row: MessageDetailRow): void {
+  if (row.scope === 'platform') throw permissionDenied(writers)
+  if (row.is_locked === 1)
+    throw new AppError('email_message_locked', 'This message is locked. Duplicate it to change it.')
+}
+
+/** Blocks with an id each; an empty id stands for one that is still to be made. */
+export const asBlocks = (blocks: BlocksIn): Block[] =>
+  blocks.map((block) => {
+    const id = block.id ?? ''
+    if (block.type !== 'columns') return { ...block, id }
+    const columns = block.data.columns.map((column) => ({
+      ...column,
+      blocks: column.blocks.map((one) => ({ ...one, id: one.id ?? '' })),
+    }))
+    return { ...block, id, data: { ...block.data, columns } }
+  })
+
+function withIds(ctx: Ctx, blocks: readonly Block[]): Block[] {
+  return blocks.map((block) => {
+    const id = block.id || ctx.newId('email_block')
+    if (block.type !== 'columns') return { ...block, id }
+    const columns = block.data.columns.map((column) => ({
+      ...column,
+      blocks: column.blocks.map((one) => ({ ...one, id: one.id || ctx.newId('email_block') })),
+    }))
+    return { ...block, id, data: { ...block.data, columns } }
+  })
+}
+
+/** An edition's receipt stays a receipt. */
+async function checkType(ctx: Ctx, row: MessageDetailRow, type: string | undefined): Promise<void> {
+  if (type === undefined || triggerOf(type) === triggerOf(row.type)) return
+  const uses = (await usesOf(ctx, row)).filter((use) => use.type !== 'campaign')
+  if (uses.length) throw inUse(uses, 'An edition sends this message for what it is.')
+}
+
+export async function updateMessage(
+  ctx: Ctx,
+  row: MessageDetailRow,
+  input: UpdateEmailMessageInput,
+): Promise<MessageDetailRow> {
+  checkChangeable(row)
+  const { title, subject, type, template } = input
+  const blocks = input.blocks && asBlocks(input.blocks)
+  const faults = faultsOf({ subject, blocks })
+  if (faults.length) throw invalid(...faults)
+  await checkType(ctx, row, type)
+  const changes: Partial<MessageRow> = {
+    ...(title === undefined ? {} : { title }),
+    ...(subject === undefined ? {} : { subject: JSON.stringify(subject) }),
+    ...(type === undefined ? {} : { type }),
+    ...(template === undefined ? {} : { template }),
+    ...(blocks === undefined ? {} : { blocks: JSON.stringify(withIds(ctx, cleaned(blocks))) }),
+    modified_at: ctx.now(),
+  }
+  const result = { ...row, ...changes, version: row.version + 1 } as MessageDetailRow
+  return commit(ctx, result, [...openEditions(row.edition_id), ...updateVersion(emailMessages, row, changes)])
+}

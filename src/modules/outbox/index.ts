@@ -1,0 +1,1 @@
+export { captureStore } from './store.ts'

@@ -1,0 +1,1 @@
+export { sweepCaptured } from './store.ts'

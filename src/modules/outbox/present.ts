@@ -1,0 +1,22 @@
+import { toIso } from '../../domain/instants.ts'
+import type { CapturedItem, CapturedRow } from './queries.ts'
+
+const presentItem = (row: Omit<CapturedItem, 'start'>) => ({
+  id: row.id,
+  channel: row.channel,
+  reference: row.reference,
+  from: row.sender,
+  to: row.recipient,
+  subject: row.subject,
+  created: toIso(row.created_at),
+})
+
+export const presentCaptured = (row: CapturedItem): ReturnType<typeof presentItem> => presentItem(row)
+
+export const presentCapturedWhole = (row: CapturedRow) => ({
+  ...presentItem(row),
+  reply_to: row.reply_to,
+  html: row.html,
+  text: row.body,
+  headers: JSON.parse(row.headers) as Record<string, string>,
+})

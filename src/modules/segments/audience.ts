@@ -1,0 +1,87 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { isCurrentConsent } from '../../db/cel/index.ts'
+import type { Channel } from '../../domain/messaging.ts'
+import { type CommunicationType, deadAddressReasons } from '../../domain/segments.ts'
+
+/** Whom a message may be meant for, and what it is allowed to be. */
+export interface Audience {
+  organization_id: string
+  edition_id: string | null
+  communication_type: CommunicationType
+  communication_channel: Channel
+}
+
+export type Home = Pick<Audience, 'organization_id' | 'edition_id'>
+
+/** The people of an organisation, or those who have bought in one of its editions, as `users u`. */
+export const peopleOf = ({ organization_id, edition_id }: Home): { from: SQL; id: SQL; where: SQL } =>
+  edition_id === null
+    ? { from: sql`users u`, id: sql`u.id`, where: sql`u.organization_id = ${organization_id}` }
+    : {
+        from: sql`user_editions e cross join users u on u.id = e.user_id`,
+        id: sql`e.user_id`,
+        where: sql`e.edition_id = ${edition_id} and u.organization_id = ${organization_id}`,
+      }
+
+/** The same people by their ids alone, which one index has in order. */
+export const idsOf = ({ organization_id, edition_id }: Home): { from: SQL; id: SQL; where: SQL } =>
+  edition_id === null
+    ? { from: sql`users`, id: sql`id`, where: sql`organization_id = ${organization_id}` }
+    : { from: sql`user_editions`, id: sql`user_id`, where: sql`edition_id = ${edition_id}` }
+
+/** Where messages of a channel reach a person `u`. */
+export const addressOf = (channel: Channel): SQL => (channel === 'email' ? sql`u.email` : sql`u.phone_number`)
+
+/** Definitions by which a person agrees to marketing through this channel, in all editions or in the audience's own. */
+const definitions = ({ organization_id, edition_id, communication_channel }: Audience): SQL =>
+  sql`select id from consents where organization_id = ${organization_id} and type = 'marketing'
+    ${edition_id === null ? sql`` : sql`and (edition_id is null or edition_id = ${edition_id})`}
+    and exists (select 1 from json_each(channels) where value = ${communication_channel})`
+
+const isGiven = (now: number): SQL => sql`exists (select 1 from consents c where c.id = r.consent_id
+  and ${isCurrentConsent(sql`r`, sql`c`, now)})`
+
+const answers = (audience: Audience): SQL =>
+  sql`from consent_records r where r.user_id = u.id and r.is_latest = 1 and r.consent_id in (${definitions(audience)})`
+
+/** How the person `u` stands to marketing through the channel: the best of all answers, or `none`. */
+export const consentStatus = (audience: Audience, now: number): SQL =>
+  sql`coalesce((select case when ${isGiven(now)} then 'given' when r.status = 'given' then 'expired' else r.status end
+    ${answers(audience)}
+    order by case when ${isGiven(now)} then 0 when r.status = 'withdrawn' then 1 else 2 end, r.occurred_at desc
+    limit 1), 'none')`
+
+/** The reason that a lacking consent is: somebody who withdrew one has unsubscribed. */
+const consentReason = (audience: Audience, now: number): SQL =>
+  sql`case when exists (select 1 ${answers(audience)} and ${isGiven(now)}) then null
+    when exists (select 1 ${answers(audience)} and r.status = 'withdrawn') then 'unsubscribed' else 'no_consent' end`
+
+const dead = sql.raw(deadAddressReasons.map((reason) => `'${reason}'`).join(', '))
+
+/** Lists instead of a look-up for each person: a third of the time. */
+function suppressionReason(audience: Audience): SQL {
+  const { organization_id, communication_channel, communication_type } = audience
+  const isListed = (condition: SQL) => sql`${addressOf(communication_channel)} in (select address from suppressions
+    where organization_id = ${organization_id} and channel = ${communication_channel} and ${condition})`
+  return sql`case when ${isListed(sql`reason in (${dead})`)} then 'bounced'
+    ${communication_type === 'marketing' ? sql`when ${isListed(sql`reason not in (${dead})`)} then 'unsubscribed'` : sql``}
+    end`
+}
+
+/** What each condition of an audience finds wrong with the person `u`, in the order in which they count; null is well. */
+export const audienceConditions = (audience: Audience, now: number): { name: string; reason: SQL }[] => [
+  {
+    name: 'address',
+    reason: sql`case when ${addressOf(audience.communication_channel)} is null then 'no_address' end`,
+  },
+  ...(audience.communication_type === 'marketing' ? [{ name: 'consent', reason: consentReason(audience, now) }] : []),
+  { name: 'suppression', reason: suppressionReason(audience) },
+  { name: 'active', reason: sql`case when u.is_active = 0 then 'inactive' end` },
+]
+
+/** Why the person `u` gets nothing of this kind through this channel, as an `ExclusionReason`; null for who gets it. */
+export const audienceReason = (audience: Audience, now: number): SQL =>
+  sql`coalesce(${sql.join(
+    audienceConditions(audience, now).map(({ reason }) => reason),
+    sql`, `,
+  )})`

@@ -1,0 +1,183 @@
+import { z } from '@hono/zod-openapi'
+import { roleCodes } from '../../domain/access.ts'
+import { channels } from '../../domain/messaging.ts'
+import { communicationTypes, segmentStatuses } from '../../domain/segments.ts'
+import { Id, IdParams } from '../../http/fields.ts'
+import { IdFilter } from '../../http/list-query.ts'
+import { operation } from '../../http/operation.ts'
+import { keepers } from './contract.ts'
+
+const tag = 'Segments' as const
+
+export const valueKinds = [
+  'products',
+  'variants',
+  'locations',
+  'options',
+  'consents',
+  'locales',
+  'editions',
+  'order_statuses',
+  'order_types',
+  'purchase_statuses',
+  'consent_statuses',
+  'currencies',
+  'campaigns',
+] as const
+export type ValueKind = (typeof valueKinds)[number]
+
+const KnownValue = z
+  .object({
+    value: z.string().openapi({ description: 'As it stands in an expression.', example: 'dkk' }),
+    label: z.string(),
+    count: z.int().openapi({ description: 'How often it occurs among the newest orders and people.' }),
+  })
+  .openapi('CelKnownValue')
+
+export type KnownValue = z.output<typeof KnownValue>
+
+const Field = z
+  .object({
+    path: z.string().openapi({ example: 'user.email' }),
+    type: z.string().openapi({ example: 'string' }),
+    nullable: z.boolean(),
+    description: z.string(),
+    values_from: z.enum(valueKinds).optional().openapi({ description: 'Where `dynamic_values` lists what it can be.' }),
+  })
+  .openapi('CelField')
+
+const CelContext = z
+  .object({
+    variables: z.array(
+      z.object({ name: z.string(), type: z.string(), description: z.string(), fields: z.array(Field) }),
+    ),
+    functions: z.array(
+      z.object({ name: z.string(), signature: z.string(), description: z.string(), example: z.string() }),
+    ),
+    dynamic_values: z
+      .object(Object.fromEntries(valueKinds.map((kind) => [kind, z.array(KnownValue)])) as KnownValuesShape)
+      .openapi({ description: 'At most 200 of each, the most frequent first.' }),
+    examples: z.array(z.object({ title: z.string(), expression: z.string() })),
+  })
+  .openapi('CelContext')
+
+type KnownValuesShape = Record<ValueKind, z.ZodArray<typeof KnownValue>>
+
+const HomeQuery = z.object({
+  organization_id: IdFilter.optional(),
+  edition_id: IdFilter.optional().openapi({ description: 'At least one of the two.' }),
+})
+
+export const getCelContext = operation({
+  id: 'getCelContext',
+  tag,
+  method: 'get',
+  path: '/v1/segments/cel-context',
+  summary: 'Get CEL context schema and dynamic values',
+  description:
+    'What expressions may ask, and the values that occur in this organisation or edition, counted among its newest 10,000 orders and people.',
+  roles: roleCodes,
+  query: HomeQuery,
+  response: CelContext,
+})
+
+const Place = {
+  line: z.int().openapi({ description: 'From 1.', example: 1 }),
+  column: z.int().openapi({ description: 'From 1.', example: 6 }),
+  start: z.int().openapi({ description: 'First character, from 0.', example: 5 }),
+  end: z.int().openapi({ description: 'The character after the last.', example: 10 }),
+}
+
+const CelIssue = z
+  .object({ code: z.string().openapi({ example: 'no_such_key' }), message: z.string(), ...Place })
+  .openapi('CelIssue')
+
+const CelWarning = CelIssue.extend({
+  suggestion: z.string().nullable().openapi({ description: 'The known value that is most like it.' }),
+}).openapi('CelWarning')
+
+export const CelValidation = z
+  .object({
+    is_valid: z.boolean(),
+    return_type: z.string().nullable().openapi({ example: 'bool' }),
+    errors: z.array(CelIssue),
+    warnings: z.array(CelWarning),
+    estimated_user_count: z.int().nullable().openapi({
+      description: 'People whom the expression holds for now, from a sample where they are many.',
+    }),
+  })
+  .openapi('CelValidation')
+
+const ValidateCel = z.object({
+  expression: z.string(),
+  organization_id: Id('org').optional(),
+  edition_id: Id('edt').optional().openapi({ description: 'At least one of the two.' }),
+  communication_type: z.enum(communicationTypes).optional(),
+  communication_channel: z.enum(channels).optional().openapi({
+    description: 'With `communication_type`: only people who would be members are counted.',
+  }),
+})
+
+export type ValidateCelInput = z.output<typeof ValidateCel>
+
+export const validateCel = operation({
+  id: 'validateCel',
+  tag,
+  method: 'post',
+  path: '/v1/segments/validate-cel',
+  scope: 'read',
+  summary: 'Validate CEL expression',
+  description:
+    'Answers 200 whatever the expression is. A warning `unknown_value` is about an id or a key that does not exist.',
+  roles: roleCodes,
+  body: ValidateCel,
+  example: { expression: 'user.emial == "a"', organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' },
+  response: CelValidation,
+})
+
+const Truth = z.boolean().nullable().openapi({ description: 'Null for an error, which counts as not true.' })
+
+const Explanation = z
+  .object({
+    user_id: Id('usr'),
+    is_member: z.boolean().openapi({ description: 'Would be a member if the segment were calculated now.' }),
+    excluded_for: z.string().nullable().openapi({ description: 'The first condition that keeps the person out.' }),
+    parts: z
+      .array(
+        z.object({
+          start: z.int(),
+          end: z.int(),
+          text: z.string().openapi({ example: 'stats.order_count >= 2' }),
+          value: Truth,
+        }),
+      )
+      .openapi({ description: 'Each condition of the expression; the first is the whole.' }),
+    conditions: z
+      .array(
+        z.object({
+          name: z.enum(['edition', 'address', 'consent', 'suppression', 'active']),
+          value: z.boolean(),
+          reason: z.string().nullable().openapi({ example: 'no_consent' }),
+        }),
+      )
+      .openapi({ description: 'What the type and the channel of the segment ask besides.' }),
+    segment_status: z.enum(segmentStatuses),
+    was_member: z.boolean().nullable().openapi({ description: 'At the last calculation; null without one.' }),
+  })
+  .openapi('SegmentExplanation')
+
+export const explainSegment = operation({
+  id: 'explainSegment',
+  tag,
+  method: 'get',
+  path: '/v1/segments/{id}/explain',
+  summary: 'Explain a segment for one person',
+  description: 'Why somebody is in the segment or not, by the data of this moment.',
+  roles: keepers,
+  params: IdParams('seg'),
+  query: z.object({ user_id: IdFilter }),
+  response: Explanation,
+})
+
+export type ExplanationWire = z.input<typeof Explanation>
+export type CelContextWire = z.input<typeof CelContext>

@@ -1,0 +1,53 @@
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { segments } from '../../db/schema/segments.ts'
+import { insert } from '../../db/write.ts'
+import { doesNotExist } from '../../domain/errors.ts'
+import { searchText } from '../../domain/fold.ts'
+import { segmentLifecycle } from '../../domain/segments.ts'
+import { openEditions } from '../editions/index.ts'
+import type { CreateSegmentInput } from './contract.ts'
+import { expressionColumns } from './expression.ts'
+import { type SegmentRow, summariesOf } from './queries.ts'
+
+export async function createSegment(ctx: Ctx, input: CreateSegmentInput): Promise<SegmentRow> {
+  const { organization_id, edition_id = null, name, description, communication_type, communication_channel } = input
+  const expression = expressionColumns(input.expression)
+  const summaries = await summariesOf(ctx, { organization_id, edition_id })
+  if (!summaries) throw doesNotExist('organization_id')
+  if (edition_id !== null && summaries.edition_full_name === null) throw doesNotExist('edition_id')
+  const now = ctx.now()
+  const row = {
+    id: ctx.newId('segment'),
+    organization_id,
+    edition_id,
+    name,
+    description,
+    search: searchText(name, description),
+    communication_type,
+    communication_channel,
+    ...expression,
+    status: segmentLifecycle.initial,
+    version: 1,
+    created_at: now,
+    modified_at: now,
+  }
+  const untouched = {
+    seq: 0,
+    epoch: 0,
+    members_epoch: 0,
+    cursor_id: '',
+    last_id: '',
+    walked_count: 0,
+    population_count: 0,
+    user_count: 0,
+    excluded: '{}',
+    calculated_at: null,
+    calculation_started_at: null,
+    heartbeat_at: null,
+    error_message: '',
+    deleted_at: null,
+    campaigns_count: 0,
+  }
+  return commit(ctx, { ...row, ...untouched, ...summaries }, [...openEditions(row.edition_id), insert(segments, row)])
+}

@@ -1,0 +1,75 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { visible } from '../../db/visibility.ts'
+import { type Explanation, explanationOf, type Truth } from '../../db/cel/index.ts'
+import { checkExpression } from '../../domain/cel/index.ts'
+import { notFound } from '../../domain/errors.ts'
+import { userStanding } from '../users/index.ts'
+import { audienceConditions } from './audience.ts'
+import type { LoadedSegment } from './queries.ts'
+
+export interface Condition {
+  name: string
+  reason: string | null
+}
+
+export interface SegmentExplanation {
+  segment: LoadedSegment
+  userId: string
+  parts: (Explanation['parts'][number] & { value: Truth })[]
+  conditions: Condition[]
+  wasMember: boolean | null
+}
+
+interface Found {
+  reasons: string
+  truths: string
+  was_member: number | null
+}
+
+/** Holds what decides about one person against the data of this moment. */
+export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: string): Promise<SegmentExplanation> {
+  const { organization_id, edition_id } = segment
+  const checked = checkExpression(segment.expression)
+  const now = ctx.now()
+  const conditions: { name: string; reason: SQL }[] = [
+    ...(edition_id === null
+      ? []
+      : [
+          {
+            name: 'edition',
+            reason: sql`iif(exists (select 1 from user_editions where edition_id = ${edition_id} and user_id = u.id),
+              null, 'other_edition')`,
+          },
+        ]),
+    ...audienceConditions(segment, now),
+  ]
+  const explanation = checked.ok
+    ? explanationOf(
+        checked.expression,
+        { organizationId: organization_id, editionId: edition_id, now },
+        segment.expression,
+        userId,
+      )
+    : null
+  const reasons = sql.join(
+    conditions.map(({ reason }) => reason),
+    sql`, `,
+  )
+  const found = await ctx.db.first(sql<Found>`select json_array(${reasons}) as reasons,
+      (select excluded_for is null from segment_members where segment_seq = ${segment.seq}
+        and epoch = ${segment.members_epoch} and user_seq = u.seq) as was_member,
+      (${explanation?.statement ?? sql`'[]'`}) as truths
+    from users u where u.id = ${userId} and u.organization_id = ${organization_id}
+      and u.seq in (select seq from users where id = ${userId} and ${visible(ctx.caller, userStanding)})`)
+  if (!found) throw notFound()
+  const truths = explanation?.truthsOf(found) ?? []
+  const reasonsFound = JSON.parse(found.reasons) as (string | null)[]
+  return {
+    segment,
+    userId,
+    parts: (explanation?.parts ?? []).map((part, index) => ({ ...part, value: truths[index] ?? null })),
+    conditions: conditions.map(({ name }, index) => ({ name, reason: reasonsFound[index] ?? null })),
+    wasMember: segment.members_epoch === 0 ? null : found.was_member === 1,
+  }
+}

@@ -1,0 +1,46 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { standing, visible } from '../../db/visibility.ts'
+import { mayAt, roleCodes } from '../../domain/access.ts'
+import { type FieldError, invalid } from '../../domain/errors.ts'
+import type { Home } from './audience.ts'
+
+export interface AskedHome {
+  organization_id?: string | undefined
+  edition_id?: string | undefined
+}
+
+/** How a request names its own parts: a body by pointers, a query by names. */
+type Naming = (name: keyof AskedHome | null, code: string, detail: string) => FieldError
+
+const editionStanding = standing(sql`organization_id`, sql`id`)
+/** The people of a whole organisation are seen by its own roles alone. */
+const organizationStanding = { ...standing(sql`id`, sql`id`), inEditions: () => sql`0` }
+
+/** Whose people and values are asked for. What the caller may not see is told like what does not exist. */
+export async function findHome(ctx: Ctx, { organization_id, edition_id }: AskedHome, naming: Naming): Promise<Home> {
+  const unknown = (name: keyof AskedHome) => invalid(naming(name, 'does_not_exist', 'Object does not exist.'))
+  if (edition_id !== undefined) {
+    const edition = await ctx.db.first(
+      sql<{ organization_id: string }>`select organization_id from editions
+        where id = ${edition_id} and ${visible(ctx.caller, editionStanding)}`,
+    )
+    if (organization_id !== undefined && edition && edition.organization_id !== organization_id)
+      throw unknown('organization_id')
+    if (!edition) throw unknown('edition_id')
+    return { organization_id: edition.organization_id, edition_id }
+  }
+  if (organization_id === undefined)
+    throw invalid(naming(null, 'required_filter', 'Give organization_id or edition_id.'))
+  const found = await ctx.db.first(
+    sql`select 1 from organizations where id = ${organization_id} and ${visible(ctx.caller, organizationStanding)}`,
+  )
+  if (!found) throw unknown('organization_id')
+  return { organization_id, edition_id: null }
+}
+
+/** Expressions ask for what people did in all editions; whoever sees the whole organisation may name any of them. */
+export const widestHome = (ctx: Ctx, home: Home): Home =>
+  mayAt(ctx.caller, roleCodes, { organization_id: home.organization_id, editions: [] })
+    ? { organization_id: home.organization_id, edition_id: null }
+    : home

@@ -1,0 +1,82 @@
+import { sql } from 'drizzle-orm'
+import type { CalculateMessage, JobCtx } from '../../context.ts'
+import { lostAfterMs, quietAfterMs } from '../../domain/segments.ts'
+import { type Calculation, fail, findCalculation, stepOf } from './calculation.ts'
+
+/** A consumer works this long before it leaves the rest to the next. */
+const shiftMs = 20_000
+
+export const isCalculateMessage = (body: unknown): body is CalculateMessage =>
+  typeof body === 'object' &&
+  body !== null &&
+  (body as Partial<CalculateMessage>).type === 'segment.calculate' &&
+  typeof (body as Partial<CalculateMessage>).segment_id === 'string' &&
+  typeof (body as Partial<CalculateMessage>).epoch === 'number'
+
+export const ring = (job: JobCtx, calculations: readonly { id: string; epoch: number }[]): Promise<void> =>
+  job.doorbell.ring(
+    'segments',
+    calculations.map(({ id, epoch }) => ({ type: 'segment.calculate', segment_id: id, epoch })),
+  )
+
+async function calculate(job: JobCtx, message: CalculateMessage, endsAt: number, size?: number): Promise<void> {
+  let calculation: Calculation | null = await findCalculation(job, message.segment_id, message.epoch)
+  while (calculation) {
+    const step = await stepOf(job, calculation, size)
+    calculation = step.state === 'calculating' ? step.calculation : null
+    if (calculation && job.now() >= endsAt) return ring(job, [calculation])
+  }
+}
+
+/** Calculates what these messages ring for. A message that comes twice, or for a calculation that has ended, does nothing. */
+export async function calculateSegments(
+  job: JobCtx,
+  messages: readonly CalculateMessage[],
+  size?: number,
+): Promise<void> {
+  const endsAt = job.now() + shiftMs
+  for (const message of messages) await calculate(job, message, endsAt, size)
+}
+
+const calculationsASweep = 100
+
+/** Rings again for calculations that nobody works on, and gives up those that nobody has worked on for long. */
+export async function sweepCalculations(job: JobCtx): Promise<void> {
+  const now = job.now()
+  const quiet = await job.db.all(
+    sql<{ id: string; epoch: number; heartbeat_at: number }>`select id, epoch, heartbeat_at from segments
+      where status = 'calculating' and heartbeat_at <= ${now - quietAfterMs} order by heartbeat_at
+      limit ${calculationsASweep}`,
+  )
+  const isLost = ({ heartbeat_at }: { heartbeat_at: number }) => heartbeat_at <= now - lostAfterMs
+  for (const { id, epoch } of quiet.filter(isLost)) {
+    const calculation = await findCalculation(job, id, epoch)
+    if (calculation) await fail(job, calculation, 'The calculation came to a halt. Start it again.')
+  }
+  await ring(
+    job,
+    quiet.filter((row) => !isLost(row)),
+  )
+}
+
+/** For whoever is still reading a set that was replaced. */
+export const leftoverAfterMs = 3_600_000
+const leftoversASweep = 5
+const rowsASlice = 10_000
+
+/** Deletes members of sets that nobody reads any more, so many a minute. */
+export async function sweepLeftovers(job: JobCtx): Promise<void> {
+  const sets = await job.db.all(
+    sql<{ segment_seq: number; epoch: number }>`select segment_seq, epoch from segment_leftovers
+      where left_at <= ${job.now() - leftoverAfterMs} order by left_at limit ${leftoversASweep}`,
+  )
+  for (const { segment_seq, epoch } of sets) {
+    const ofSet = sql`segment_seq = ${segment_seq} and epoch = ${epoch}`
+    await job.db.batch([
+      sql`delete from segment_members where ${ofSet}
+        and user_seq in (select user_seq from segment_members where ${ofSet} order by user_seq limit ${rowsASlice})`,
+      sql`delete from segment_leftovers where ${ofSet}
+        and not exists (select 1 from segment_members where ${ofSet})`,
+    ])
+  }
+}

@@ -1,0 +1,123 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import type { Database } from '../../db/database.ts'
+import { inList } from '../../db/visibility.ts'
+import { parameterError } from '../../domain/errors.ts'
+import { orderStatuses, orderTypes } from '../../domain/orders.ts'
+import { purchaseStatuses } from '../../domain/purchases.ts'
+import type { Home } from './audience.ts'
+import type { KnownValue, ValueKind } from './cel-contract.ts'
+import { type AskedHome, findHome } from './home.ts'
+
+export type KnownValues = Record<ValueKind, KnownValue[]>
+
+export const valuesShown = 200
+/** Values are counted among so many orders and people, so that the answer costs the same however many there are. */
+const newest = 10_000
+
+const consentStatuses = ['given', 'skipped', 'withdrawn', 'expired'] as const
+
+/** The editions that products, locations and the like are looked up in. */
+const editionsOf = ({ organization_id, edition_id }: Home): SQL =>
+  edition_id === null
+    ? sql`(select id from editions where organization_id = ${organization_id})`
+    : sql`(select id from editions where id = ${edition_id} and organization_id = ${organization_id})`
+
+const counted = (id: SQL, column: string): SQL =>
+  sql`(select count(*) from bought where bought.${sql.raw(column)} = ${id})`
+
+/** Rows of `value`, `label` and `count` for each kind that stands in a table. */
+function sources(home: Home): Record<Exclude<ValueKind, StaticKind>, SQL> {
+  const editions = editionsOf(home)
+  const own = sql`organization_id = ${home.organization_id}`
+  const inEdition = home.edition_id === null ? sql`` : sql`and edition_id = ${home.edition_id}`
+  const ofProduct = (table: string, counts: SQL) => sql`select ${sql.raw(table)}.id as value,
+    products.name || ': ' || ${sql.raw(table)}.name as label, ${counts} as count
+    from products join ${sql.raw(table)} on ${sql.raw(table)}.product_id = products.id
+    where products.edition_id in ${editions}`
+  return {
+    products: sql`select id as value, name as label, ${counted(sql`products.id`, 'product_id')} as count
+      from products where edition_id in ${editions}`,
+    variants: ofProduct('variants', counted(sql`variants.id`, 'variant_id')),
+    locations: sql`select id as value, name as label, ${counted(sql`locations.id`, 'location_id')} as count
+      from locations where edition_id in ${editions}`,
+    options: ofProduct('options', sql`(select count(*) from chosen where chosen.id = options.id)`),
+    consents: sql`select key as value, name as label, (select count(*) from (select 1 from consent_records
+        where consent_id = consents.id and status = 'given' and is_latest = 1 limit ${newest})) as count
+      from consents where ${own} ${home.edition_id === null ? sql`` : sql`and (edition_id is null or edition_id = ${home.edition_id})`}`,
+    locales: sql`select locale as value, locale as label, count(*) as count from people group by locale`,
+    editions: sql`select id as value, full_name as label,
+        (select count(*) from placed where placed.edition_id = editions.id) as count
+      from editions where id in ${editions}`,
+    currencies: sql`select currency as value, currency as label, count(*) as count from placed group by currency`,
+    campaigns: sql`select id as value, name as label, total_recipients as count from campaigns
+      where ${own} ${inEdition}`,
+  }
+}
+
+const statics = {
+  order_statuses: { values: orderStatuses, count: sql`select status as value, count(*) as n from placed group by 1` },
+  order_types: { values: orderTypes, count: sql`select type as value, count(*) as n from placed group by 1` },
+  purchase_statuses: {
+    values: purchaseStatuses,
+    count: sql`select status as value, count(*) as n from bought group by 1`,
+  },
+  consent_statuses: { values: consentStatuses, count: sql`select null as value, 0 as n` },
+} satisfies Record<string, { values: readonly string[]; count: SQL }>
+
+type StaticKind = keyof typeof statics
+
+const staticSource = ({ values, count }: { values: readonly string[]; count: SQL }): SQL =>
+  sql`select given.value, given.value as label, coalesce(n, 0) as count
+    from json_each(${JSON.stringify(values)}) as given left join (${count}) as counts on counts.value = given.value`
+
+const recent = ({ organization_id, edition_id }: Home): SQL => {
+  const placed = edition_id === null ? sql`organization_id = ${organization_id}` : sql`edition_id = ${edition_id}`
+  const people =
+    edition_id === null
+      ? sql`select locale from users where organization_id = ${organization_id} order by created_at desc, seq desc limit ${newest}`
+      : sql`select locale from user_editions cross join users on users.id = user_id
+          where edition_id = ${edition_id} order by user_id desc limit ${newest}`
+  return sql`with placed as materialized (select id, status, type, currency, edition_id from orders where ${placed}
+      order by created_at desc, seq desc limit ${newest}),
+    bought as materialized (select p.product_id, p.variant_id, p.location_id, p.options, p.status
+      from placed cross join purchases p on p.order_id = placed.id),
+    chosen as materialized (select json_each.value ->> 'api_id' as id from bought, json_each(bought.options)
+      where bought.options <> '[]'),
+    people as materialized (${people})`
+}
+
+/** What occurs at this home, in one statement: of each kind the most frequent values. */
+export async function knownValues(db: Database, home: Home): Promise<KnownValues> {
+  const all: Record<string, SQL> = {
+    ...sources(home),
+    ...Object.fromEntries(Object.entries(statics).map(([kind, source]) => [kind, staticSource(source)])),
+  }
+  const lists = Object.entries(all).map(
+    ([kind, source]) => sql`(select json_group_array(json_object('value', value, 'label', label, 'count', count))
+      from (select value, label, count from (${source}) order by count desc, label, value limit ${valuesShown}))
+      as ${sql.raw(kind)}`,
+  )
+  const row = await db.first(sql<Record<ValueKind, string>>`${recent(home)} select ${sql.join(lists, sql`, `)}`)
+  return Object.fromEntries(
+    Object.entries(row ?? {}).map(([kind, text]) => [kind, JSON.parse(text) as KnownValue[]]),
+  ) as KnownValues
+}
+
+/** Of some values those that nothing has, where the list of known ones is not all. */
+export async function missingValues(
+  db: Database,
+  home: Home,
+  kind: ValueKind,
+  values: readonly string[],
+): Promise<string[]> {
+  if (kind in statics) return [...values]
+  const source = sources(home)[kind as Exclude<ValueKind, StaticKind>]
+  const found = await db.all(
+    sql<{ value: string }>`${recent(home)} select value from (${source}) where ${inList(sql`value`, values)}`,
+  )
+  return values.filter((value) => !found.some((row) => row.value === value))
+}
+
+export const knownValuesFor = async (ctx: Ctx, asked: AskedHome): Promise<KnownValues> =>
+  knownValues(ctx.db, await findHome(ctx, asked, parameterError))

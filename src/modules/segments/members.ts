@@ -1,0 +1,33 @@
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../db/database.ts'
+
+export interface Member {
+  user_seq: number
+  id: string
+  email: string | null
+  phone_number: string | null
+  first_name: string
+  last_name: string
+  locale: string
+  /** Why this person was left out when the set was calculated; null for a member. */
+  excluded_for: string | null
+}
+
+/**
+ * The next people of one calculated set in the order of `user_seq`, whole and unchanged for an hour after another set
+ * took its place. `withExcluded` also names those who were left out.
+ */
+export const membersAfter = (
+  db: Database,
+  set: { segmentSeq: number; epoch: number },
+  afterUserSeq: number,
+  limit: number,
+  withExcluded = false,
+): Promise<Member[]> =>
+  db.all(
+    sql<Member>`select m.user_seq, u.id, u.email, u.phone_number, u.first_name, u.last_name, u.locale, m.excluded_for
+      from segment_members m cross join users u on u.seq = m.user_seq
+      where m.segment_seq = ${set.segmentSeq} and m.epoch = ${set.epoch} and m.user_seq > ${afterUserSeq}
+        ${withExcluded ? sql`` : sql`and m.excluded_for is null`}
+      order by m.user_seq limit ${limit}`,
+  )

@@ -1,0 +1,40 @@
+import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../context.ts'
+import { toIso, toIsoOrNull } from '../../domain/instants.ts'
+import { exclusionReasons, isStale, progressOf } from '../../domain/segments.ts'
+import { type EditionSummaryRow, presentEditionSummary } from '../editions/index.ts'
+import { presentOrganizationSummary } from '../organizations/index.ts'
+import type { Segment } from './contract.ts'
+import type { SegmentRow } from './queries.ts'
+
+type Wire = z.input<typeof Segment>
+
+function excludedOf(text: string): Wire['excluded'] {
+  const counts = JSON.parse(text) as Partial<Wire['excluded']>
+  return Object.fromEntries(exclusionReasons.map((reason) => [reason, counts[reason] ?? 0])) as Wire['excluded']
+}
+
+export const presentSegment = (row: SegmentRow, ctx: Ctx): Wire => ({
+  id: row.id,
+  name: row.name,
+  description: row.description,
+  organization_id: row.organization_id,
+  edition_id: row.edition_id,
+  organization: presentOrganizationSummary(row),
+  edition: row.edition_id === null ? null : presentEditionSummary(row as EditionSummaryRow),
+  communication_type: row.communication_type,
+  communication_channel: row.communication_channel,
+  expression: row.expression,
+  is_time_dependent: row.is_time_dependent === 1,
+  status: row.status,
+  user_count: row.user_count,
+  excluded: excludedOf(row.excluded),
+  calculated_at: toIsoOrNull(row.calculated_at),
+  calculation_started_at: toIsoOrNull(row.calculation_started_at),
+  progress: progressOf(row),
+  is_stale: isStale(row, ctx.now()),
+  error_message: row.error_message,
+  campaigns_count: row.campaigns_count,
+  created: toIso(row.created_at),
+  modified: toIso(row.modified_at),
+})

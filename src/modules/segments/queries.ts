@@ -1,0 +1,110 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { containsFolded } from '../../db/contains.ts'
+import { paginate } from '../../db/paginate.ts'
+import type { segments } from '../../db/schema/segments.ts'
+import { inList, standing, visible, visibleIn } from '../../db/visibility.ts'
+import type { Place } from '../../domain/access.ts'
+import { notFound } from '../../domain/errors.ts'
+import type { Channel } from '../../domain/messaging.ts'
+import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import { campaignStatusesInNeed, type CommunicationType, type SegmentStatus } from '../../domain/segments.ts'
+import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
+import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import type { SegmentFilters, SegmentOrdering } from './contract.ts'
+
+type Row = typeof segments.$inferSelect
+
+/** Of the organisation, and of the edition where there is one. */
+type Summaries = Omit<OrganizationSummaryRow, 'organization_id'> &
+  Omit<{ [Key in keyof EditionSummaryRow]: EditionSummaryRow[Key] | null }, 'edition_id'>
+
+export interface SegmentRow extends Row, Summaries {
+  status: SegmentStatus
+  communication_type: CommunicationType
+  communication_channel: Channel
+  campaigns_count: number
+}
+
+export type LoadedSegment = SegmentRow & { place: Place }
+
+const segmentStanding = standing(sql`segments.organization_id`, sql`segments.edition_id`)
+
+/** The summaries repeat the segment's own ids, so its columns come last: an edition that is missing must not hide them. */
+const columns: SQL = sql`${organizationSummaryColumns}, ${editionSummaryColumns}, segments.*,
+  (select count(*) from campaigns where campaigns.segment_id = segments.id) as campaigns_count`
+
+const joins: SQL = sql`join organizations on organizations.id = segments.organization_id
+  left join editions on editions.id = segments.edition_id`
+
+const placeOf = ({ organization_id, edition_id }: Pick<Row, 'organization_id' | 'edition_id'>): Place => ({
+  organization_id,
+  editions: edition_id === null ? [] : [edition_id],
+})
+
+const exact = ['organization_id', 'edition_id', 'status', 'communication_type', 'communication_channel'] as const
+
+export function listSegments(
+  ctx: Ctx,
+  page: PageRequest,
+  ordering: SegmentOrdering,
+  filters: SegmentFilters,
+): Promise<Page<SegmentRow>> {
+  const { search } = filters
+  return paginate<SegmentRow>(ctx.db, page, {
+    from: sql`segments`,
+    key: sql`segments.seq`,
+    where: [
+      sql`segments.deleted_at is null`,
+      visibleIn(ctx.caller, segmentStanding, filters),
+      ...exact.flatMap((name) => (filters[name] ? [sql`segments.${sql.raw(name)} = ${filters[name]}`] : [])),
+      ...(search ? [containsFolded(sql`segments.search`, search)] : []),
+    ],
+    sort: sortBy(ordering, '-created', {
+      created: sql`segments.created_at`,
+      modified: sql`segments.modified_at`,
+      name: sql`segments.name`,
+      user_count: sql`segments.user_count`,
+      calculated_at: sql`coalesce(segments.calculated_at, 0)`,
+    }),
+    columns,
+    joins: sql`join segments on segments.seq = page.key ${joins}`,
+  })
+}
+
+export async function findSegment(ctx: Ctx, id: string): Promise<LoadedSegment> {
+  const row = await ctx.db.first(
+    sql<SegmentRow>`select ${columns} from segments ${joins}
+      where segments.id = ${id} and segments.deleted_at is null and ${visible(ctx.caller, segmentStanding)}`,
+  )
+  if (!row) throw notFound()
+  return { ...row, place: placeOf(row) }
+}
+
+/** What the answer about a segment says of its home, for one that is being written. */
+export async function summariesOf(
+  ctx: Ctx,
+  home: Pick<Row, 'organization_id' | 'edition_id'>,
+): Promise<Summaries | undefined> {
+  const row = await ctx.db.first(
+    sql<Summaries & Pick<Row, 'organization_id' | 'edition_id'>>`select ${organizationSummaryColumns},
+        ${editionSummaryColumns}
+      from organizations left join editions on editions.id = ${home.edition_id}
+        and editions.organization_id = organizations.id
+      where organizations.id = ${home.organization_id}`,
+  )
+  if (!row) return undefined
+  const { organization_id: _organization, edition_id: _edition, ...summaries } = row
+  return summaries
+}
+
+const relatedShown = 20
+
+export interface Related {
+  id: string
+  name: string
+}
+
+export const campaignsInNeed = (segmentId: string): SQL<Related> =>
+  sql<Related>`select id, name from campaigns where segment_id = ${segmentId}
+    and ${inList(sql`status`, campaignStatusesInNeed)} order by created_at limit ${relatedShown}`

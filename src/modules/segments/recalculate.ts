@@ -1,0 +1,25 @@
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { segmentLifecycle } from '../../domain/segments.ts'
+import { beginning } from './calculation.ts'
+import { ring } from './jobs.ts'
+import type { LoadedSegment, SegmentRow } from './queries.ts'
+import { segmentCalculating } from './update.ts'
+
+export function recalculateSegment(ctx: Ctx, segment: LoadedSegment): Promise<SegmentRow> {
+  if (!segmentLifecycle.allows(segment.status, 'calculating')) throw segmentCalculating(segment.status)
+  const now = ctx.now()
+  const begun: SegmentRow = {
+    ...segment,
+    status: 'calculating',
+    epoch: segment.epoch + 1,
+    version: segment.version + 1,
+    walked_count: 0,
+    population_count: 0,
+    calculation_started_at: now,
+    heartbeat_at: now,
+    error_message: '',
+  }
+  ctx.afterCommit(() => ring(ctx, [begun]))
+  return commit(ctx, begun, beginning(segment, now))
+}

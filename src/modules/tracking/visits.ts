@@ -1,0 +1,79 @@
+import { sql } from 'drizzle-orm'
+import type { CampaignEventsMessage, JobCtx } from '../../context.ts'
+import { isMachine, readReference, recipientEvent } from '../../domain/campaign-events.ts'
+import type { RecipientRow } from '../../domain/campaign-sender.ts'
+import { type LinkTarget, readLinkToken } from '../../domain/campaign-tokens.ts'
+import type { ProviderEvent } from '../../domain/messaging.ts'
+
+/** Who came to a link, as far as it is noted: neither address nor cookie. */
+export interface Visit {
+  method: string
+  agent: string | null
+}
+
+function noteVisit(job: JobCtx, { kind, campaign_id, n }: LinkTarget, { method, agent }: Visit): Promise<void> {
+  const person = kind === 'click' ? 'clicked' : 'opened'
+  const type = isMachine(method, agent) ? 'machine_opened' : person
+  return job.doorbell.ring('campaign-events', [
+    { type: 'campaign.events', campaign_id, events: [{ n, type, at: job.now(), is_visit: true }] },
+  ])
+}
+
+export interface Followed<Result> {
+  result: Result
+  /** Writes down that somebody came. */
+  note: () => Promise<void>
+}
+
+/** Where a counted link leads; null for one that is none of ours. */
+export async function followLink(job: JobCtx, token: string, visit: Visit): Promise<Followed<string> | null> {
+  const target = await readLinkToken(job.config.linkSigningKey, 'click', token)
+  const row =
+    target &&
+    (await job.db.first(
+      sql<{ url: string }>`select url from campaign_links
+        where campaign_id = ${target.campaign_id} and position = ${target.link}`,
+    ))
+  return target && row ? { result: row.url, note: () => noteVisit(job, target, visit) } : null
+}
+
+export async function openPixel(job: JobCtx, token: string, visit: Visit): Promise<Followed<true> | null> {
+  const target = await readLinkToken(job.config.linkSigningKey, 'open', token)
+  return target && { result: true, note: () => noteVisit(job, target, visit) }
+}
+
+export interface Departure {
+  campaign_id: string
+  row: RecipientRow
+  organization_name: string
+}
+
+/** Whom a link to unsubscribe is of. */
+export async function findDeparture(job: JobCtx, token: string): Promise<Departure | null> {
+  const target = await readLinkToken(job.config.linkSigningKey, 'unsubscribe', token)
+  if (!target) return null
+  const { campaign_id } = target
+  const home = await job.db.first(
+    sql<{ name: string }>`select organizations.name from campaigns
+      join organizations on organizations.id = campaigns.organization_id where campaigns.id = ${campaign_id}`,
+  )
+  const row = home ? await job.senders.of(campaign_id).recipient(target.n) : null
+  return home && row ? { campaign_id, row, organization_name: home.name } : null
+}
+
+/** Hands on what a provider tells of messages of campaigns. */
+export async function passOn(job: JobCtx, events: readonly ProviderEvent[]): Promise<void> {
+  const known = events.flatMap((event) => {
+    const about = readReference(event.reference)
+    const said = about && recipientEvent(about.n, event)
+    return about && said ? [{ campaign_id: about.campaign_id, event: said }] : []
+  })
+  const messages = [...Map.groupBy(known, ({ campaign_id }) => campaign_id)].map(
+    ([campaign_id, told]): CampaignEventsMessage => ({
+      type: 'campaign.events',
+      campaign_id,
+      events: told.map(({ event }) => event),
+    }),
+  )
+  if (messages.length) await job.doorbell.ring('campaign-events', messages)
+}

@@ -1,0 +1,57 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import type { transactionalEmails } from '../../db/schema/outbox.ts'
+import { inList } from '../../db/visibility.ts'
+import { emailLeaseMs, type SendVerdict } from '../../domain/transactional-emails.ts'
+import type { OutboundEmail } from '../../gateways/email/email.ts'
+
+export type EmailRow = typeof transactionalEmails.$inferSelect
+/** The row as it is since it was taken, and why nothing may be sent to its address. */
+export type Claim = EmailRow & { suppression: string | null }
+
+/** Reasons for which an address gets nothing at all: it does not exist. */
+const deadReasons = ['hard_bounce', 'invalid']
+
+/** Takes what is due, the longest due first. Nobody else gets it before the lease is over, and then as another attempt. */
+export const claimEmails = (job: JobCtx, count: number): Promise<Claim[]> => {
+  const now = job.now()
+  return job.db.all(sql<Claim>`update transactional_emails set attempts = attempts + 1,
+      lease_until = ${now + emailLeaseMs}, modified_at = ${now}
+    where id in (select id from transactional_emails indexed by transactional_emails_due
+      where status = 'pending' and next_attempt_at <= ${now} and coalesce(lease_until, 0) <= ${now}
+      order by next_attempt_at limit ${count})
+    returning *, (select reason from suppressions
+      where suppressions.organization_id = transactional_emails.organization_id and channel = 'email'
+        and address = transactional_emails.recipient and ${inList(sql`reason`, deadReasons)}) as suppression`)
+}
+
+/**
+ * Notes that a call is about to be made, and with what: from here on nobody knows what became of it, until its answer is
+ * recorded. False when somebody else has taken the message since.
+ */
+export async function markCall(job: JobCtx, claim: Claim, content: OutboundEmail): Promise<boolean> {
+  const marked = await job.db.all(sql`update transactional_emails set is_doubtful = 1, provider = ${job.email.name},
+      content = ${JSON.stringify(content)}, first_call_at = coalesce(first_call_at, ${job.now()})
+    where id = ${claim.id} and attempts = ${claim.attempts} and status = 'pending' and lease_until > ${job.now()}
+    returning id`)
+  return marked.length === 1
+}
+
+/** What an attempt made of its message. It is heard only while no other has begun; that it was sent stays true. */
+export const recordVerdict = (job: JobCtx, claim: Claim, verdict: SendVerdict): Promise<unknown> => {
+  const now = job.now()
+  const { status, next_attempt_at, is_doubtful, keeps_content, provider_id, error_code, error_detail } = verdict
+  return job.db.all(sql`update transactional_emails set status = ${status}, next_attempt_at = ${next_attempt_at},
+      lease_until = null, is_doubtful = ${is_doubtful}, provider_id = ${provider_id}, error_code = ${error_code},
+      error_detail = ${error_detail}, content = iif(${keeps_content}, content, null),
+      sent_at = iif(${status} = 'sent', ${now}, null), modified_at = ${now}
+    where id = ${claim.id} and ((attempts = ${claim.attempts} and status = 'pending')
+      or (${status} = 'sent' and status <> 'sent'))`)
+}
+
+/** Gives back what was taken and not begun: the attempt was none. */
+export const releaseEmails = (job: JobCtx, claims: readonly Claim[], until: number): Promise<unknown> =>
+  job.db.all(sql`update transactional_emails set attempts = attempts - 1, lease_until = null,
+      next_attempt_at = max(next_attempt_at, ${until})
+    where status = 'pending' and (id, attempts) in
+      (select value ->> 0, value ->> 1 from json_each(${JSON.stringify(claims.map(({ id, attempts }) => [id, attempts]))}))`)

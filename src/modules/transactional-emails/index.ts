@@ -1,0 +1,2 @@
+export { receiptMessageOf, type ReceiptOrder, receiptStatements } from './receipts.ts'
+export { ringEmails } from './ring.ts'

@@ -1,0 +1,90 @@
+import type { EmailSendMessage, JobCtx } from '../../context.ts'
+import { failure } from '../../domain/messaging.ts'
+import { failedFor, judgeSend, mayRepeat, type SendVerdict } from '../../domain/transactional-emails.ts'
+import { type Claim, claimEmails, markCall, recordVerdict, releaseEmails } from './claim.ts'
+import { compose } from './compose.ts'
+import { ringNextEmail } from './ring.ts'
+
+export { sweepEmails } from './ring.ts'
+
+/** A consumer works this long on what it finds before it leaves the rest to the next. */
+const shiftMs = 20_000
+/** The platform opens six connections for a consumer; one is left for the database. */
+const callsAtOnce = 5
+const atOnce = 4 * callsAtOnce
+
+export const isEmailSendMessage = (body: unknown): body is EmailSendMessage =>
+  typeof body === 'object' && body !== null && (body as Partial<EmailSendMessage>).type === 'email.send'
+
+/** One message under its claim. Answers until when the provider wants to be left alone, if it does. */
+async function attempt(job: JobCtx, claim: Claim): Promise<number | null> {
+  const end = (verdict: SendVerdict) => recordVerdict(job, claim, verdict)
+  const { deduplicates, name } = job.email
+  const isSameProvider = claim.provider === null || claim.provider === name
+  if (!mayRepeat(claim, deduplicates && isSameProvider, job.now())) {
+    await end(failedFor('unknown', 'The answer to a call never came.'))
+    return null
+  }
+  if (claim.suppression !== null) {
+    await end(failedFor('suppressed', claim.suppression))
+    return null
+  }
+  const composed = await compose(job, claim)
+  if ('verdict' in composed) {
+    await end(composed.verdict)
+    return null
+  }
+  if (!(await markCall(job, claim, composed.email))) return null
+  const [result] = await job.email.send([composed.email], claim.id)
+  const verdict = judgeSend(
+    { ...claim, first_call_at: claim.first_call_at ?? job.now() },
+    result ?? failure('unknown', 'no_result', 'The gateway says nothing.'),
+    deduplicates,
+    job.now(),
+  )
+  await end(verdict)
+  const isOfAll = result && !result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration')
+  return isOfAll ? verdict.next_attempt_at : null
+}
+
+/** What stops a consumer: faults of our own, and a provider that wants to be left alone. */
+interface Stops {
+  faults: unknown[]
+  restUntil: number | null
+}
+
+const goesOn = (stops: Stops): boolean => stops.faults.length === 0 && stops.restUntil === null
+
+/** Attempts what waits, so many at once, until there is a reason to stop; what is left waits still. */
+async function attemptAll(job: JobCtx, waiting: Claim[], stops: Stops): Promise<void> {
+  const worker = async () => {
+    while (goesOn(stops)) {
+      const claim = waiting.shift()
+      if (!claim) return
+      try {
+        stops.restUntil = (await attempt(job, claim)) ?? stops.restUntil
+      } catch (error) {
+        // Our own fault: the lease keeps the message for a later try.
+        stops.faults.push(error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: callsAtOnce }, worker))
+}
+
+/**
+ * Sends what is due until nothing is. A crash loses nothing: leases run out and the sweep rings again. When the provider
+ * asks for rest, what was not begun waits as well.
+ */
+export async function sendEmails(job: JobCtx): Promise<void> {
+  const endsAt = job.now() + shiftMs
+  const stops: Stops = { faults: [], restUntil: null }
+  while (goesOn(stops) && job.now() < endsAt) {
+    const waiting = await claimEmails(job, atOnce)
+    if (waiting.length === 0) break
+    await attemptAll(job, waiting, stops)
+    if (waiting.length) await releaseEmails(job, waiting, stops.restUntil ?? job.now())
+  }
+  if (stops.faults.length) throw new Error('messages could not be sent', { cause: stops.faults[0] })
+  await ringNextEmail(job)
+}

@@ -1,0 +1,122 @@
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../db/database.ts'
+import type { carts } from '../../db/schema/orders.ts'
+import type { TemplateContext } from '../../domain/email/variables.ts'
+import { maxListItems } from '../../domain/email/liquid-bounds.ts'
+import { bcp47, type Language } from '../../domain/languages.ts'
+import { formatMoney } from '../../domain/money.ts'
+import type { BoughtOption } from '../../domain/purchases.ts'
+import { fullName } from '../../domain/users.ts'
+import { boughtColumns, boughtJoins, type BoughtRow } from '../purchases/index.ts'
+
+type Totals = Omit<typeof carts.$inferSelect, 'id' | 'order_id' | 'status' | 'coupon_code' | 'created_at'>
+
+/** An order with what a message says of its surroundings. */
+export interface OrderHead extends Totals {
+  id: string
+  order_number: string | null
+  status: string
+  currency: string
+  items_count: number
+  created_at: number
+  first_name: string
+  last_name: string
+  email: string | null
+  phone_number: string | null
+  organization_name: string
+  edition_name: string
+  start_at: number | null
+  end_at: number | null
+  timezone: string
+  email_sender_name: string | null
+  email_sender_address: string | null
+  email_reply_to: string | null
+}
+
+interface ItemRow extends BoughtRow {
+  quantity: number
+  price_minor: number
+}
+
+export interface OrderAndItems {
+  head: OrderHead
+  items: ItemRow[]
+  /** Lines beyond those in `items`. */
+  more: number
+}
+
+export async function loadOrder(db: Database, orderId: string): Promise<OrderAndItems | null> {
+  const [[head], items, [lines]] = await db.batch([
+    sql<OrderHead>`select orders.id, orders.order_number, orders.status, orders.currency, orders.items_count,
+        orders.created_at, carts.subtotal_minor, carts.deposit_minor, carts.handling_fee_minor, carts.service_fee_minor,
+        carts.discount_minor, carts.tax_minor, carts.total_minor, users.first_name, users.last_name, users.email,
+        users.phone_number, organizations.name as organization_name, editions.full_name as edition_name,
+        editions.start_at, editions.end_at, editions.timezone, editions.email_sender_name,
+        editions.email_sender_address, editions.email_reply_to
+      from orders join carts on carts.order_id = orders.id join users on users.id = orders.user_id
+        join editions on editions.id = orders.edition_id
+        join organizations on organizations.id = orders.organization_id
+      where orders.id = ${orderId}`,
+    sql<ItemRow>`select cart_items.quantity, cart_items.price_minor, ${boughtColumns(sql`cart_items`)}
+      from cart_items ${boughtJoins(sql`cart_items`)} where order_id = ${orderId} order by position limit ${maxListItems}`,
+    sql<{ n: number }>`select count(*) as n from cart_items where order_id = ${orderId}`,
+  ])
+  return head ? { head, items, more: Math.max(0, (lines?.n ?? 0) - items.length) } : null
+}
+
+const dates = (at: number | null, language: Language, timeZone: string, style: 'day' | 'minute'): string =>
+  at === null
+    ? ''
+    : new Intl.DateTimeFormat(bcp47(language), {
+        dateStyle: 'long',
+        ...(style === 'minute' ? { timeStyle: 'short' } : {}),
+        timeZone,
+      }).format(at)
+
+/** What templates may say of an order, in the words and formats of one language. */
+export function orderContext({ head, items, more }: OrderAndItems, language: Language): TemplateContext {
+  const { currency, timezone } = head
+  const money = (minor: number) => formatMoney(minor, currency)
+  const some = (minor: number) => (minor === 0 ? '' : money(minor))
+  return {
+    customer: {
+      first_name: head.first_name,
+      last_name: head.last_name,
+      full_name: fullName(head) || (head.email ?? ''),
+      email: head.email ?? '',
+      phone_number: head.phone_number ?? '',
+      language,
+    },
+    order: {
+      number: head.order_number ?? head.id,
+      date: dates(head.created_at, language, timezone, 'minute'),
+      status: head.status,
+      currency: currency.toUpperCase(),
+      items: items.map((item) => ({
+        name: item.product_name,
+        variant: item.variant_name ?? '',
+        location: item.location_name ?? '',
+        options: (JSON.parse(item.options) as BoughtOption[]).map(({ name }) => name).join(', '),
+        quantity: item.quantity,
+        unit_price: money(item.price_minor),
+        total: money(item.price_minor * item.quantity),
+      })),
+      items_count: head.items_count,
+      more_items_count: more,
+      subtotal: money(head.subtotal_minor),
+      deposit: some(head.deposit_minor),
+      handling_fee: some(head.handling_fee_minor),
+      service_fee: some(head.service_fee_minor),
+      discount: some(-head.discount_minor),
+      tax: some(head.tax_minor),
+      total: money(head.total_minor),
+    },
+    edition: {
+      name: head.edition_name,
+      start_date: dates(head.start_at, language, timezone, 'day'),
+      end_date: dates(head.end_at, language, timezone, 'day'),
+      timezone,
+    },
+    organization: { name: head.organization_name },
+  }
+}

@@ -1,0 +1,62 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import type { editions } from '../../db/schema/editions.ts'
+import { transactionalEmails } from '../../db/schema/outbox.ts'
+import { insertAll } from '../../db/write.ts'
+import { receiptEmailTypes } from '../../domain/editions.ts'
+import type { Language } from '../../domain/languages.ts'
+import { receiptStatuses, transactionalEmailLifecycle } from '../../domain/transactional-emails.ts'
+import type { OrderStatus } from '../../domain/orders.ts'
+import { inList } from '../../db/visibility.ts'
+
+type Edition = Pick<typeof editions.$inferSelect, 'id' | 'organization_id' | 'transaction_receipt_email_id'>
+
+/** An order that is made now, and whose it is. */
+export interface ReceiptOrder {
+  order_id: string
+  user_id: string
+  status: OrderStatus
+  email: string | null
+  language: Language
+}
+
+/** The message that the edition sends as receipt: its own, else the platform's. Null when there is none. */
+export async function receiptMessageOf(ctx: Pick<Ctx, 'db'>, edition: Edition): Promise<string | null> {
+  const row = await ctx.db.first(sql<{ id: string }>`select id from email_messages
+    where id = ${edition.transaction_receipt_email_id}
+      or (scope = 'platform' and organization_id is null and ${inList(sql`type`, receiptEmailTypes)})
+    order by id = ${edition.transaction_receipt_email_id} desc, type, id limit 1`)
+  return row?.id ?? null
+}
+
+/** Statements for the transaction that makes the orders: no order without its receipt, and no receipt without its order. */
+export function receiptStatements(
+  ctx: Ctx,
+  edition: Edition,
+  messageId: string,
+  orders: readonly ReceiptOrder[],
+): SQL[] {
+  const now = ctx.now()
+  const rows = orders.flatMap(({ order_id, user_id, status, email, language }) =>
+    email !== null && receiptStatuses.includes(status)
+      ? [
+          {
+            id: ctx.newId('transactional_email'),
+            organization_id: edition.organization_id,
+            edition_id: edition.id,
+            order_id,
+            user_id,
+            kind: 'receipt',
+            email_message_id: messageId,
+            language,
+            recipient: email,
+            status: transactionalEmailLifecycle.initial,
+            next_attempt_at: now,
+            created_at: now,
+            modified_at: now,
+          },
+        ]
+      : [],
+  )
+  return insertAll(transactionalEmails, rows).map((insert) => sql`${insert} on conflict (order_id, kind) do nothing`)
+}

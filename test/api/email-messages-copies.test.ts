@@ -1,0 +1,187 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { sendableMessage, templateOf } from '../../src/modules/email-messages/index.ts'
+import { get, patch, post, type Reply } from '../support/api.ts'
+import { contextAt } from '../support/context.ts'
+import { dump } from '../support/dump.ts'
+import { db, seedEdition, seededAt, write } from '../support/seed.ts'
+import { aBlock, seedMessage } from '../support/seed-emails.ts'
+import { buildWorld, type Who, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+const token = (who: Who) => world.people[who].token
+const path = (id: string, more = '') => `/v1/email-messages/${id}${more}`
+const refusal = (reply: Reply) => [reply.status, reply.body.errors[0]?.code, reply.body.errors[0]?.pointer]
+const template = (columns: { type?: string; title?: string; is_locked?: number } = {}) =>
+  seedMessage({ organization: world.a.id, edition: null }, columns)
+
+const triggersOf = (edition: string) =>
+  db().all(sql<Record<string, unknown>>`select kind, channel, email_message_id, is_active from triggers
+    where edition_id = ${edition} order by kind`)
+const editionNow = async (id: string) => (await get(`/v1/editions/${id}`)).body
+
+describe('adoptEmailMessage', () => {
+  it('copies a template into the edition with all its blocks', async () => {
+    const [edition] = world.a.editions
+    const id = await template({ title: 'Reminder', type: 'reminder', is_locked: 1 })
+    const before = await editionNow(edition.id)
+    const reply = await post(path(id, '/adopt'), { edition_id: edition.id }, token('EM'))
+    expect(reply.status).toBe(201)
+    expect(reply.headers.get('location')).toBe(path(reply.body.id))
+    const source = (await get(path(id))).body
+    expect(reply.body).toMatchObject({
+      title: 'Reminder',
+      type: 'reminder',
+      scope: 'edition',
+      locked: false,
+      edition: { id: edition.id },
+      blocks: source.blocks,
+      subject_translations: source.subject_translations,
+    })
+    expect(reply.body.id).not.toBe(id)
+    expect((await get(path(reply.body.id))).text).toBe(reply.text)
+    expect(await editionNow(edition.id)).toEqual(before)
+    await patch(path(reply.body.id), { blocks: [aBlock('Ours')] }, token('EM'))
+    expect((await get(path(id))).body.blocks).toEqual(source.blocks)
+  })
+
+  it.each([
+    ['receipt', 'transaction_receipt_email_id', 'receipt'],
+    ['receipt_online', 'transaction_receipt_email_id', 'receipt'],
+    ['refund_confirmation', 'refund_confirmation_email_id', 'refund_confirmation'],
+  ])('makes a %s what the edition sends', async (type, field, kind) => {
+    const edition = await seedEdition(world.a)
+    const id = await template({ type })
+    const first = await post(path(id, '/adopt'), { edition_id: edition, title: 'First' }, token('OM'))
+    expect([first.body.title, (await editionNow(edition))[field]]).toEqual(['First', first.body.id])
+    const second = await post(path(id, '/adopt'), { edition_id: edition }, token('OM'))
+    expect((await editionNow(edition))[field]).toBe(second.body.id)
+    expect(await triggersOf(edition)).toEqual([
+      { kind, channel: 'email', email_message_id: second.body.id, is_active: 1 },
+    ])
+    await patch(`/v1/editions/${edition}`, { [field]: null })
+    expect(await triggersOf(edition)).toEqual([{ kind, channel: 'email', email_message_id: null, is_active: 0 }])
+    await patch(`/v1/editions/${edition}`, { [field]: first.body.id })
+    expect(await triggersOf(edition)).toMatchObject([{ email_message_id: first.body.id, is_active: 1 }])
+  })
+
+  it('takes the messages of the platform too', async () => {
+    const [edition] = world.a.editions
+    const { body } = await get('/v1/email-messages?scope=platform&type=receipt', token('EA'))
+    const reply = await post(path(body.results[0].id, '/adopt'), { edition_id: edition.id }, token('EA'))
+    expect([reply.status, reply.body.organization.id, reply.body.blocks.length]).toEqual([201, world.a.id, 5])
+    expect((await editionNow(edition.id)).transaction_receipt_email_id).toBe(reply.body.id)
+  })
+
+  it('takes no message of an edition, and puts none where it does not belong', async () => {
+    const [mine, other] = world.a.editions
+    const own = await post(path(mine.message, '/adopt'), { edition_id: other.id }, token('OA'))
+    expect([own.status, own.body.code]).toEqual([409, 'email_message_not_template'])
+    const id = await template()
+    const before = await dump()
+    const missing = [400, 'does_not_exist', '#/edition_id']
+    expect(refusal(await post(path(id, '/adopt'), { edition_id: other.id }, token('EM')))).toEqual(missing)
+    expect(refusal(await post(path(id, '/adopt'), { edition_id: world.b.editions[0].id }, token('OA')))).toEqual(
+      missing,
+    )
+    expect(refusal(await post(path(id, '/adopt'), { edition_id: world.b.editions[0].id }))).toEqual(missing)
+    expect((await post(path(id, '/adopt'), { edition_id: mine.id }, token('EV'))).status).toBe(403)
+    expect(await dump()).toEqual(before)
+    await db().batch([sql`update editions set is_archived = 1 where id = ${other.id}`])
+    const archived = await post(path(id, '/adopt'), { edition_id: other.id }, token('OA'))
+    expect([archived.status, archived.body.code]).toEqual([409, 'edition_archived'])
+  })
+})
+
+describe('duplicateEmailMessage', () => {
+  it('copies into an edition, and without one into the organisation', async () => {
+    const [edition] = world.a.editions
+    const inEdition = await post(path(edition.message, '/duplicate'), { edition_id: edition.id }, token('EA'))
+    expect(inEdition.body).toMatchObject({ scope: 'edition', edition: { id: edition.id } })
+    expect(inEdition.body.title).toMatch(/^Message \d+ \(copy\)$/)
+    for (const body of [{}, { edition_id: null }]) {
+      const { body: copy } = await post(path(edition.message, '/duplicate'), { ...body, title: 'Ours' }, token('OM'))
+      expect(copy).toMatchObject({ scope: 'template', edition: null, title: 'Ours', organization: { id: world.a.id } })
+    }
+    expect((await post(path(edition.message, '/duplicate'), {}, token('EA'))).status).toBe(403)
+  })
+
+  it('changes nothing of the edition', async () => {
+    const edition = await seedEdition(world.a)
+    const id = await template({ type: 'receipt' })
+    await post(path(id, '/duplicate'), { edition_id: edition }, token('OA'))
+    expect([(await editionNow(edition)).transaction_receipt_email_id, await triggersOf(edition)]).toEqual([null, []])
+  })
+
+  it("copies the platform's messages for an organisation that is named", async () => {
+    const platform = await seedMessage({ organization: null, edition: null })
+    expect(refusal(await post(path(platform, '/duplicate'), {}, token('OA')))).toEqual([
+      400,
+      'required',
+      '#/organization_id',
+    ])
+    const ours = await post(path(platform, '/duplicate'), { organization_id: world.a.id }, token('OA'))
+    expect(ours.body).toMatchObject({ scope: 'template', organization: { id: world.a.id } })
+    const theirs = await post(path(platform, '/duplicate'), { organization_id: world.b.id }, token('OA'))
+    expect(refusal(theirs)).toEqual([400, 'does_not_exist', '#/organization_id'])
+  })
+
+  it('has titles that fit', async () => {
+    const id = await template({ title: 'x'.repeat(200) })
+    const { body } = await post(path(id, '/duplicate'), {}, token('OA'))
+    expect([body.title.length, body.title.endsWith(' (copy)')]).toEqual([200, true])
+  })
+})
+
+describe('what other groups use of messages', () => {
+  it('knows which messages an edition may send', async () => {
+    const [mine, other] = world.a.editions
+    const place = { organization_id: world.a.id, edition_id: mine.id }
+    const ctx = contextAt(seededAt)
+    const platform = await seedMessage({ organization: null, edition: null })
+    for (const id of [mine.message, platform, await template()])
+      expect(await sendableMessage(ctx, id, place)).toMatchObject({ id, blocks_count: 1 })
+    for (const id of [other.message, world.b.editions[0].message, 'eml_nothing'])
+      expect(await sendableMessage(ctx, id, place)).toBeUndefined()
+  })
+
+  it('compiles a message once for each language, and again when it was changed', async () => {
+    const id = await seedMessage({ organization: world.a.id, edition: world.a.editions[0].id })
+    const ctx = contextAt(seededAt)
+    const renditions = () =>
+      db().all(sql<{ language: string; content_hash: string }>`select language, content_hash from email_renditions
+        where message_id = ${id} order by language`)
+    const english = await templateOf(ctx, id, 'en')
+    expect(english?.subject).toBe('Hello {{ customer.first_name }}')
+    expect(english?.html).toContain('<p>Welcome</p>')
+    await templateOf(ctx, id, 'da')
+    const [danish, first] = await renditions()
+    expect([danish?.language, first?.language]).toEqual(['da', 'en'])
+    // What is stored is what is answered: nothing is compiled when nothing has changed.
+    await write(sql`update email_renditions set html = 'stored' where message_id = ${id} and language = 'en'`)
+    expect((await templateOf(ctx, id, 'en'))?.html).toBe('stored')
+    await patch(path(id), { blocks: [aBlock('Changed')] })
+    expect((await templateOf(ctx, id, 'en'))?.html).toContain('<p>Changed</p>')
+    const after = await renditions()
+    expect(after).toHaveLength(2)
+    expect(after[1]?.content_hash).not.toBe(first?.content_hash)
+    expect(await templateOf(ctx, 'eml_nothing', 'en')).toBeNull()
+  })
+
+  it('frames templates with the edition that sends them', async () => {
+    const ctx = contextAt(seededAt)
+    const id = await seedMessage({ organization: null, edition: null })
+    const [one, two] = [await seedEdition(world.a), await seedEdition(world.b)]
+    await write(sql`update editions set full_name = 'Nordlys & co', default_language = 'da' where id = ${one}`)
+    const first = await templateOf(ctx, id, 'pl', one)
+    expect(first?.html).toContain('Nordlys &amp; co')
+    expect(first?.text).toContain('Welcome på dansk')
+    const second = await templateOf(ctx, id, 'pl', two)
+    expect(second?.html).not.toContain('Nordlys')
+    expect(await templateOf(ctx, id, 'pl', one)).toEqual(first)
+  })
+})

@@ -1,0 +1,160 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { get, post, type Reply } from '../support/api.ts'
+import { dump } from '../support/dump.ts'
+import { aBlock, seedMessage } from '../support/seed-emails.ts'
+import { seedToken } from '../support/seed.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+let world: World
+let id: string
+beforeAll(async () => {
+  world = await buildWorld()
+  id = await seedMessage({ organization: world.a.id, edition: world.a.editions[0].id })
+})
+
+const preview = (body: Record<string, unknown>, token = world.people.EV.token): Promise<Reply> =>
+  post(`/v1/email-messages/${id}/preview`, body, token)
+const text = (en: string, more: Record<string, string> = {}) => ({
+  type: 'rich_text',
+  data: { text: { en, ...more } },
+})
+
+describe('previewEmailMessage', () => {
+  it('shows the message as it is sent, with sample values', async () => {
+    const { body, status } = await preview({})
+    expect(status).toBe(200)
+    expect(body.subject).toBe('Hello Astrid')
+    expect(body.html).toMatch(/^<!doctype html><html lang="en"/)
+    expect(body.html).toContain('<p>Welcome</p>')
+    expect(body.text).toContain('Welcome')
+    expect(body.size_bytes).toBe(new TextEncoder().encode(body.html).length)
+    expect([body.missing_translations, body.unknown_variables]).toEqual([[], []])
+  })
+
+  it('shows another language, its blocks, its subject and its values, and saves nothing', async () => {
+    const before = await dump()
+    const { body } = await preview({
+      language: 'se',
+      blocks: [
+        text('<p>Hi {{ customer.first_name }} of {{ edition.name }}</p>', {
+          se: '<p>Hej {{ customer.first_name }}</p>',
+        }),
+      ],
+      subject: { en: 'Hi {{ order.items[0].name }}', se: 'Hej {{ order.items[0].name }}' },
+      context: { customer: { first_name: 'Ægir <b>&' }, order: { items: [{ name: 'Tält' }] } },
+    })
+    expect(body.html).toContain('<html lang="sv"')
+    expect(body.html).toContain('Hej Ægir &lt;b&gt;&amp;</p>')
+    expect(body.subject).toBe('Hej Tält')
+    expect(body.text).toContain('Hej Ægir <b>&')
+    expect(await dump()).toEqual(before)
+  })
+
+  it('shows the markup alone where it is asked for html', async () => {
+    const { body } = await preview({
+      mode: 'html',
+      blocks: [text('<p onclick="x()">Hi <i>you</i></p><script>1</script>')],
+    })
+    expect(body.html).toBe('<p>Hi <i>you</i></p>')
+  })
+
+  it('says which texts lack the language, and what is read instead', async () => {
+    const { body } = await preview({
+      language: 'pl',
+      subject: { da: 'Kun dansk' },
+      blocks: [text('<p>English</p>'), text('', { pl: '<p>Polski</p>' }), text('', { nl: '<p>Hoi</p>' })],
+    })
+    expect(body.missing_translations).toEqual([
+      { pointer: '#/subject', language: 'pl', fallback: null },
+      { pointer: '#/blocks/0/data/text', language: 'pl', fallback: 'en' },
+      { pointer: '#/blocks/2/data/text', language: 'pl', fallback: null },
+    ])
+    expect(body.subject).toBe('')
+    expect(body.text).toContain('English')
+  })
+
+  it('names variables that nothing fills in, and those that may be meant', async () => {
+    const source =
+      '{{ customer.firstname }}{{ order.total }}{{ secret }}{% for line in order.items %}{{ line.nam }}{{ line.total }}{{ forloop.index }}{% endfor %}{% assign mine = 1 %}{{ mine }}{{ order.items.size }}'
+    const { body } = await preview({ blocks: [text(source)] })
+    expect(body.unknown_variables).toEqual([
+      { variable: 'customer.firstname', suggestion: 'customer.first_name' },
+      { variable: 'secret', suggestion: null },
+      { variable: 'order.items[].nam', suggestion: 'order.items[].name' },
+    ])
+  })
+
+  it('leads nowhere but to pages, whatever values are handed in', async () => {
+    const blocks = [{ type: 'button', data: { text: { en: 'Open' }, url: '{{ links.portal }}' } }]
+    for (const portal of ['javascript:alert(1)', 'data:text/html,x', ' java\nscript:x', '//evil.example', { a: 1 }]) {
+      const { body } = await preview({ blocks, context: { links: { portal } } })
+      expect(body.html).not.toMatch(/javascript|data:text|evil\.example/i)
+    }
+    const { body } = await preview({ blocks, context: { links: { portal: 'https://tickets.example/?a=1&b="2' } } })
+    expect(body.html).not.toContain('"2')
+  })
+
+  it('is not upset by values that are no values', async () => {
+    const context = JSON.parse(
+      '{"__proto__": {"polluted": "yes"}, "constructor": {"x": 1}, "customer": null, "order": "x"}',
+    )
+    const { status, body } = await preview({
+      context,
+      blocks: [text('<p>{{ customer.first_name }}{{ polluted }}.</p>')],
+    })
+    expect([status, body.text.startsWith('.')]).toEqual([200, true])
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+
+  it('holds what it is handed to what saving holds it to', async () => {
+    const reply = await preview({ blocks: [aBlock('fine'), text('{% if %}')], subject: { en: 'fine' } })
+    expect([reply.status, reply.body.errors[0].pointer, reply.body.errors[0].code]).toEqual([
+      400,
+      '#/blocks/1/data/text/en',
+      'invalid_template',
+    ])
+    expect((await preview({ mode: 'text' })).status).toBe(400)
+    expect((await preview({ language: 'fr' })).body.errors[0].pointer).toBe('#/language')
+  })
+
+  it('is for tokens that may only read too', async () => {
+    const { token } = await seedToken(world.people.OV.account, { scopes: ['read'] })
+    expect((await preview({}, token)).status).toBe(200)
+  })
+})
+
+describe('listTemplateVariables', () => {
+  it('lists every variable with its meaning and a sample', async () => {
+    const { body } = await get('/v1/email-messages/template-variables', world.people.EV.token)
+    expect(body.categories.map(({ name }: { name: string }) => name)).toEqual([
+      'customer',
+      'order',
+      'edition',
+      'organization',
+      'purchase',
+      'refund',
+      'campaign',
+      'links',
+    ])
+    expect(body.categories[0].variables[0]).toEqual({
+      variable: 'customer.first_name',
+      description: 'First name of the recipient.',
+      sample: 'Astrid',
+    })
+  })
+
+  it('lists nothing that a template may not use', async () => {
+    const { body } = await get('/v1/email-messages/template-variables', world.people.EV.token)
+    const names: string[] = body.categories.flatMap(({ variables }: { variables: { variable: string }[] }) =>
+      variables.map(({ variable }) => variable),
+    )
+    const source = names
+      .map((name) => {
+        const [list, field] = name.split('[].')
+        return field ? `{% for one in ${list} %}{{ one.${field} }}{% endfor %}` : `{{ ${name} }}`
+      })
+      .join(' ')
+    const reply = await preview({ blocks: [text(source)] })
+    expect([reply.status, reply.body.unknown_variables]).toEqual([200, []])
+  })
+})

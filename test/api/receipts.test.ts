@@ -1,0 +1,131 @@
+import { sql } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
+import { call, callWith } from '../support/api.ts'
+import { contextAt } from '../support/context.ts'
+import { db } from '../support/factories.ts'
+import { anOrder, givenReceiptMessage, givenShop, receiptsOf, sell } from '../support/receipts.ts'
+
+beforeEach(() => db.all(sql`delete from transactional_emails`))
+
+const outboxOf = async (address: string) => {
+  const { body } = await call(`/dev/outbox.json?to=${address}`, { token: null })
+  const messages: { id: string }[] = body.results
+  return Promise.all(messages.map(async ({ id }) => (await call(`/dev/outbox/${id}.json`, { token: null })).body))
+}
+
+describe('an import with send_receipts', () => {
+  it('makes one receipt an order that is bought, whose customer has an address', async () => {
+    const shop = await givenShop()
+    const bought = [anOrder({ status: 'completed' }), anOrder({ status: 'confirmed' })]
+    const others = [
+      anOrder({ status: 'pending' }),
+      anOrder({ status: 'cancelled' }),
+      anOrder({ customer: { phone_number: '+4520100001' } }),
+    ]
+    const reply = await sell(shop, [...bought, ...others])
+    expect(reply.status, reply.text).toBe(201)
+    const receipts = await receiptsOf(shop)
+    expect(receipts.map(({ recipient }) => recipient)).toEqual(bought.map(({ customer }) => customer.email))
+    expect(receipts.map(({ order_id }) => order_id)).toEqual(
+      reply.body.results.slice(0, 2).map((result: { order_id: string }) => result.order_id),
+    )
+    for (const receipt of receipts)
+      expect(receipt).toMatchObject({ kind: 'receipt', status: 'pending', attempts: 0, language: 'en', ...shop })
+  })
+
+  it('sends them in the language of the customer, from the sender of the edition', async () => {
+    const shop = await givenShop()
+    const [english, danish, polish] = ['en', 'da', 'pl'].map((locale) => {
+      const order = anOrder()
+      return { ...order, customer: { ...order.customer, locale } }
+    })
+    if (!english || !danish || !polish) throw new Error('three orders')
+    await sell(shop, [english, danish, polish])
+    await sendEmails(contextAt(Date.now() + 1000))
+    const [kept] = await outboxOf(danish.customer.email)
+    const [receipt] = (await receiptsOf(shop)).filter(({ language }) => language === 'da')
+    expect(receipt).toMatchObject({
+      status: 'sent',
+      attempts: 1,
+      provider_id: kept.id,
+      content: null,
+      error_code: null,
+    })
+    expect(kept).toMatchObject({
+      reference: receipt?.id,
+      from: 'Nordlys <tickets@nordlys.example>',
+      to: `Astrid Holm <${danish.customer.email}>`,
+      reply_to: 'help@nordlys.example',
+      subject: `Din ordre ${danish.order_number}`,
+    })
+    expect(kept.html).toContain(`Kære Astrid, tak for ordre ${danish.order_number}.`)
+    expect(kept.text).toContain('450.00 DKK')
+    expect(kept.html).toContain('Saturday')
+    expect((await outboxOf(english.customer.email))[0].subject).toBe(`Your order ${english.order_number}`)
+    // Polish is missing: the language of the edition stands in.
+    expect((await outboxOf(polish.customer.email))[0].subject).toBe(`Your order ${polish.order_number}`)
+  })
+
+  it('sends from the address of the service where the edition has none', async () => {
+    const shop = await givenShop({
+      email_sender_name: null,
+      email_sender_address: null,
+      email_reply_to: null,
+      full_name: 'Nordlys 2026',
+    })
+    const order = anOrder()
+    await sell(shop, [order])
+    await sendEmails(contextAt(Date.now() + 1000))
+    expect(await outboxOf(order.customer.email)).toMatchObject([
+      { from: 'Nordlys 2026 <no-reply@example.com>', reply_to: null },
+    ])
+  })
+
+  it('makes none again when it is repeated, and none for orders that are only changed', async () => {
+    const shop = await givenShop()
+    const order = anOrder({ status: 'confirmed' })
+    await sell(shop, [order])
+    await sell(shop, [order])
+    await sell(shop, [{ ...order, status: 'completed' }], { on_duplicate: 'update' })
+    expect(await receiptsOf(shop)).toHaveLength(1)
+  })
+
+  it('makes none for a dry run, nor unless it is asked to', async () => {
+    const shop = await givenShop()
+    await sell(shop, [anOrder()], { dry_run: true })
+    await sell(shop, [anOrder()], { send_receipts: false })
+    expect(await receiptsOf(shop)).toEqual([])
+  })
+
+  it('makes none for an order that was not taken', async () => {
+    const shop = await givenShop()
+    const reply = await sell(shop, [anOrder({ discount: 10_000 }), anOrder()])
+    expect(reply.body).toMatchObject({ created_orders: 1, failed_orders: 1 })
+    expect(await receiptsOf(shop)).toHaveLength(1)
+  })
+
+  it('is refused before anything is written where there is no message to send', async () => {
+    const shop = await givenShop({ transaction_receipt_email_id: null })
+    const refused = await sell(shop, [anOrder()])
+    expect(refused.status).toBe(400)
+    expect(refused.body.errors).toMatchObject([{ code: 'no_receipt_message', pointer: '#/send_receipts' }])
+    expect(await db.all(sql`select id from orders where edition_id = ${shop.edition_id}`)).toEqual([])
+    const platform = await givenReceiptMessage(null)
+    expect((await sell(shop, [anOrder()])).status).toBe(201)
+    expect(await receiptsOf(shop)).toMatchObject([{ email_message_id: platform }])
+    await db.all(sql`delete from email_messages where id = ${platform}`)
+  })
+
+  it('rings for the consumer once the orders are there', async () => {
+    const shop = await givenShop()
+    const rung: unknown[] = []
+    const EMAILS = {
+      sendBatch: async (messages: { body: unknown }[]) => rung.push(...messages.map(({ body }) => body)),
+    }
+    const body = { ...shop, source: 'webshop', send_receipts: true, orders: [anOrder()] }
+    const reply = await callWith({ EMAILS }, '/v1/data-imports/external-orders', { method: 'POST', body })
+    expect(reply.status, reply.text).toBe(201)
+    expect(rung).toEqual([{ type: 'email.send' }])
+  })
+})

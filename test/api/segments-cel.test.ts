@@ -1,0 +1,230 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { get, post } from '../support/api.ts'
+import { givenEdition, givenMember, givenOrganisation, type Organisation } from '../support/factories.ts'
+import { importOrders } from '../support/orders.ts'
+import { answer, calculated, givenConsent, givenPeople, givenSegment, suppress } from '../support/segments.ts'
+
+let organisation: Organisation
+let edition: { id: string }
+let other: { id: string }
+let products: { value: string; label: string; count: number }[]
+
+const order = (external_id: string, product: string, extra: Record<string, unknown> = {}) => ({
+  external_id,
+  currency: 'dkk',
+  customer: { email: `${external_id}@example.dk`, locale: 'da' },
+  items: [{ product, variant: 'Adult', location: 'North gate', options: ['Early'], quantity: 1, unit_price: 100 }],
+  ...extra,
+})
+
+const contextOf = (query: string, token?: string) => get(`/v1/segments/cel-context?${query}`, token)
+const validate = async (body: Record<string, unknown>, token?: string) => {
+  const reply = await post('/v1/segments/validate-cel', { organization_id: organisation.id, ...body }, token)
+  return reply.status === 200 ? reply.body : reply
+}
+
+const shop = (at: { id: string }) => ({ organization_id: organisation.id, edition_id: at.id })
+
+beforeAll(async () => {
+  organisation = await givenOrganisation()
+  edition = await givenEdition(organisation, { name: 'Summer' })
+  other = await givenEdition(organisation, { name: 'Winter' })
+  await importOrders(shop(edition), [
+    order('a', 'Day ticket'),
+    order('b', 'Day ticket', { currency: 'eur', status: 'pending' }),
+    order('c', 'Camping'),
+  ])
+  await importOrders(shop(other), [order('d', 'Winter ticket')])
+  await givenConsent(organisation.id, { key: 'newsletter' })
+  products = (await contextOf(`organization_id=${organisation.id}`)).body.dynamic_values.products
+})
+
+describe('getCelContext', () => {
+  it('lists what occurs, the most frequent first', async () => {
+    const { body } = await contextOf(`organization_id=${organisation.id}`)
+    const values = body.dynamic_values
+    expect(products.map(({ label, count }) => [label, count])).toEqual([
+      ['Day ticket', 2],
+      ['Camping', 1],
+      ['Winter ticket', 1],
+    ])
+    expect(values.variants[0]).toMatchObject({ label: 'Day ticket: Adult', count: 2 })
+    expect(values.locations[0]).toMatchObject({ label: 'North gate', count: 3 })
+    expect(values.options[0]).toMatchObject({ label: 'Day ticket: Early', count: 2 })
+    expect(values.currencies).toEqual([
+      { value: 'dkk', label: 'dkk', count: 3 },
+      { value: 'eur', label: 'eur', count: 1 },
+    ])
+    expect(values.locales).toEqual([{ value: 'da', label: 'da', count: 4 }])
+    expect(values.order_statuses.slice(0, 2)).toMatchObject([
+      { value: 'completed', count: 3 },
+      { value: 'pending', count: 1 },
+    ])
+    expect(values.order_statuses.map(({ value }: { value: string }) => value)).toContain('cancelled')
+    expect(values.consents).toMatchObject([{ value: 'newsletter', count: 0 }])
+    expect(values.editions.map(({ count }: { count: number }) => count)).toEqual([3, 1])
+  })
+
+  it('describes every field, and names only lists that are there', async () => {
+    const { body } = await contextOf(`edition_id=${edition.id}`)
+    expect(body.variables.map(({ name }: { name: string }) => name)).toEqual(
+      expect.arrayContaining(['user', 'orders', 'purchases', 'consents', 'stats', 'campaigns', 'edition', 'now']),
+    )
+    const fields = body.variables.flatMap((variable: { fields: { values_from?: string }[] }) => variable.fields)
+    for (const { values_from } of fields) if (values_from) expect(body.dynamic_values).toHaveProperty(values_from)
+    for (const { expression } of body.examples)
+      expect((await validate({ expression })).is_valid || expression).toBe(true)
+  })
+
+  it('shows an edition what is its own', async () => {
+    const { token } = await givenMember(organisation, 'viewer', edition.id)
+    const { body } = await contextOf(`edition_id=${edition.id}`, token)
+    expect(body.dynamic_values.products.map(({ label }: { label: string }) => label)).toEqual(['Day ticket', 'Camping'])
+    expect(body.dynamic_values.editions).toHaveLength(1)
+    for (const query of [`edition_id=${other.id}`, `organization_id=${organisation.id}`])
+      expect((await contextOf(query, token)).body.errors[0].code).toBe('does_not_exist')
+  })
+
+  it('wants an organisation or an edition', async () => {
+    expect((await contextOf('')).body.errors).toMatchObject([{ code: 'required_filter', attr: null }])
+    const foreign = await givenOrganisation()
+    const both = await contextOf(`organization_id=${foreign.id}&edition_id=${edition.id}`)
+    expect([both.status, both.body.errors[0].attr]).toEqual([400, 'organization_id'])
+  })
+})
+
+describe('validateCel', () => {
+  it('says how many people an expression is about', async () => {
+    expect(await validate({ expression: 'stats.order_count >= 1' })).toEqual({
+      is_valid: true,
+      return_type: 'bool',
+      errors: [],
+      warnings: [],
+      estimated_user_count: 3,
+    })
+    expect(await validate({ expression: 'stats.order_count >= 1', edition_id: edition.id })).toMatchObject({
+      estimated_user_count: 2,
+    })
+    const marketing = { communication_type: 'marketing', communication_channel: 'email' }
+    expect(await validate({ expression: 'stats.order_count >= 1', ...marketing })).toMatchObject({
+      estimated_user_count: 0,
+    })
+  })
+
+  it.each([
+    ['user.emial == "a"', 'no_such_key', 'emial'],
+    ['stats.order_count', 'not_boolean', 'stats.order_count'],
+    ['user.email.matches("a")', 'function_not_allowed', 'matches'],
+    ['user.is_active &&', 'unexpected_token', ''],
+  ])('answers 200 about %s, with the place of the error', async (expression, code, text) => {
+    const body = await validate({ expression })
+    expect(body).toMatchObject({ is_valid: false, return_type: null, estimated_user_count: null, warnings: [] })
+    expect(body.errors[0]).toMatchObject({ code, line: 1 })
+    expect(expression.slice(body.errors[0].start, body.errors[0].end)).toContain(text)
+  })
+
+  it('answers 200 about what is empty or too long', async () => {
+    expect((await validate({ expression: '' })).is_valid).toBe(false)
+    expect((await validate({ expression: `user.id == "${'a'.repeat(5000)}"` })).errors[0].code).toBe('limit_exceeded')
+  })
+
+  it('warns of values that nothing has, and knows what was meant', async () => {
+    const [day] = products
+    const wrong = `${day?.value.slice(0, -2)}xx`
+    const about = async (expression: string) => {
+      const { is_valid, warnings } = await validate({ expression })
+      expect(is_valid || expression).toBe(true)
+      return warnings.map((warning: { suggestion: string; start: number; end: number }) => [
+        expression.slice(warning.start, warning.end),
+        warning.suggestion,
+      ])
+    }
+    expect(await about(`purchases.exists(p, p.product_id == "${day?.value}")`)).toEqual([])
+    expect(await about(`purchases.exists(p, p.product_id == "${wrong}")`)).toEqual([[`"${wrong}"`, day?.value]])
+    expect(await about('purchases.exists(p, p.product_id == "Day tickets")')).toEqual([['"Day tickets"', day?.value]])
+    expect(await about('orders.exists(o, o.status == "complete")')).toEqual([['"complete"', 'completed']])
+    expect(await about('orders.exists(o, o.currency == "zzzzzzzzz")')).toEqual([['"zzzzzzzzz"', null]])
+    expect((await about('has(consents.newsleter)')).map(([, meant]: [string, string]) => meant)).toEqual(['newsletter'])
+  })
+
+  it('knows other editions for those who see the whole organisation alone', async () => {
+    const winter = products.find(({ label }) => label === 'Winter ticket')?.value
+    const body = { expression: `purchases.exists(p, p.product_id == "${winter}")`, edition_id: edition.id }
+    const { token } = await givenMember(organisation, 'manager', edition.id)
+    expect((await validate(body)).warnings).toEqual([])
+    expect((await validate(body, token)).warnings).toMatchObject([{ code: 'unknown_value' }])
+  })
+
+  it('wants an organisation or an edition', async () => {
+    const { status, body } = await post('/v1/segments/validate-cel', { expression: 'true' })
+    expect([status, body.errors[0].code]).toEqual([400, 'required_filter'])
+  })
+})
+
+describe('explainSegment', () => {
+  const explain = (id: string, user: string, token?: string) => get(`/v1/segments/${id}/explain?user_id=${user}`, token)
+
+  it('tells each condition of the expression, and the whole', async () => {
+    const [user] = await givenPeople({ organization: organisation.id }, [{ locale: 'da' }])
+    const expression = 'user.locale == "da" && (stats.order_count > 0 || user.metadata.age > 18)'
+    const { id } = await givenSegment({ organization_id: organisation.id, expression })
+    const { body } = await explain(id, user?.id ?? '')
+    expect(body).toMatchObject({
+      is_member: false,
+      excluded_for: 'expression',
+      segment_status: 'draft',
+      was_member: null,
+    })
+    const parts = body.parts.map((part: { text: string; value: boolean | null }) => [part.text, part.value])
+    expect(parts[0]).toEqual([expression, null])
+    expect(parts).toEqual(
+      expect.arrayContaining([
+        ['user.locale == "da"', true],
+        ['stats.order_count > 0', false],
+        ['user.metadata.age > 18', null],
+      ]),
+    )
+    for (const { start, end, text } of body.parts) expect(expression.slice(start, end)).toBe(text)
+  })
+
+  it('tells what keeps somebody out for whom the expression holds', async () => {
+    const own = await givenOrganisation()
+    const consent = await givenConsent(own.id)
+    const [agreed, silent, dead] = await givenPeople({ organization: own.id }, [{}, {}, {}])
+    if (!agreed || !silent || !dead) throw new Error('nobody')
+    await answer(agreed, consent, 'given')
+    await answer(dead, consent, 'given')
+    await suppress(dead, 'email', 'hard_bounce')
+    const { id } = await givenSegment({ organization_id: own.id, communication_type: 'marketing' })
+    await calculated(id)
+    expect((await explain(id, agreed.id)).body).toMatchObject({ is_member: true, excluded_for: null, was_member: true })
+    expect((await explain(id, silent.id)).body).toMatchObject({
+      is_member: false,
+      excluded_for: 'no_consent',
+      was_member: false,
+      conditions: [
+        { name: 'address', value: true, reason: null },
+        { name: 'consent', value: false, reason: 'no_consent' },
+        { name: 'suppression', value: true, reason: null },
+        { name: 'active', value: true, reason: null },
+      ],
+    })
+    expect((await explain(id, dead.id)).body.excluded_for).toBe('bounced')
+  })
+
+  it('knows nobody whom the caller does not see', async () => {
+    const { id } = await givenSegment({ organization_id: organisation.id, edition_id: edition.id })
+    const [inside] = await givenPeople({ organization: organisation.id, edition: edition.id }, [{}])
+    const [outside] = await givenPeople({ organization: organisation.id }, [{}])
+    const foreign = await givenOrganisation()
+    const [stranger] = await givenPeople({ organization: foreign.id }, [{}])
+    const { token } = await givenMember(organisation, 'manager', edition.id)
+    expect((await explain(id, inside?.id ?? '', token)).status).toBe(200)
+    expect((await explain(id, outside?.id ?? '')).body).toMatchObject({
+      is_member: false,
+      excluded_for: 'other_edition',
+    })
+    for (const user of [outside, stranger]) expect((await explain(id, user?.id ?? '', token)).status).toBe(404)
+    expect((await explain(id, stranger?.id ?? '')).status).toBe(404)
+  })
+})

@@ -1,0 +1,165 @@
+import { exports } from 'cloudflare:workers'
+import { parse } from 'csv-parse/browser/esm/sync'
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { call, callWith, get, requestOf } from '../support/api.ts'
+import { watchedDatabase } from '../support/bindings.ts'
+import { db, givenMember, givenOrganisation } from '../support/factories.ts'
+import { answer, calculated, givenConsent, givenPeople, givenSegment } from '../support/segments.ts'
+
+const read = (text: string): string[][] => parse(text, { bom: true })
+
+async function given(people: Parameters<typeof givenPeople>[1], fields: Record<string, unknown> = {}) {
+  const organisation = await givenOrganisation()
+  const rows = await givenPeople({ organization: organisation.id }, people)
+  const segment = await givenSegment({ organization_id: organisation.id, ...fields })
+  return { organisation, rows, id: segment.id as string, path: `/v1/segments/${segment.id}/export` }
+}
+
+describe('exportSegmentUsers', () => {
+  it('streams the members as CSV under a name of its own', async () => {
+    const { id, path, rows } = await given(
+      [
+        { last_seen_at: Date.UTC(2026, 1, 2, 3) },
+        { email: null },
+        { first_name: 'Åse "Bo", jr.\nHolm', phone_number: null },
+      ],
+      { name: 'Ærlige gæster!' },
+    )
+    await calculated(id)
+    const { headers, text } = await get(path)
+    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    expect(headers.get('content-disposition')).toMatch(
+      /^attachment; filename="segment-aerlige-gaester-\d{4}-\d\d-\d\d\.csv"$/,
+    )
+    const [header, first, second, ...more] = read(text)
+    expect(header).toEqual([
+      'id',
+      'email',
+      'phone_number',
+      'first_name',
+      'last_name',
+      'locale',
+      'date_joined',
+      'last_seen',
+      'consent_status',
+    ])
+    const [one, , three] = rows
+    expect(first).toEqual([
+      one?.id,
+      one?.email,
+      one?.phone_number,
+      'Ægir',
+      one?.last_name,
+      'da',
+      '2026-01-15T09:00:00.000Z',
+      '2026-02-02T03:00:00.000Z',
+      'none',
+    ])
+    expect(second?.slice(0, 4)).toEqual([three?.id, three?.email, '', 'Åse "Bo", jr.\nHolm'])
+    expect(more).toEqual([])
+    expect(text.split('\r\n')).toHaveLength(4)
+    expect(text.endsWith('\r\n')).toBe(true)
+  })
+
+  it('takes the columns that are asked for, in that order, and a mark for spreadsheets', async () => {
+    const { id, path, rows } = await given([{}])
+    await calculated(id)
+    const { text } = await get(`${path}?columns=locale,id,locale&bom=true`)
+    // Reading a body as text swallows the mark.
+    expect(text).toBe(`locale,id\r\nda,${rows[0]?.id}\r\n`)
+    const bytes = async (query: string) => {
+      const response = await exports.default.fetch(requestOf(`${path}?${query}`))
+      return [...new Uint8Array(await response.arrayBuffer())].slice(0, 3)
+    }
+    expect(await bytes('bom=1&columns=id')).toEqual([0xef, 0xbb, 0xbf])
+    expect(await bytes('columns=id')).toEqual([...new TextEncoder().encode('id\r')])
+    for (const columns of ['password', 'id,password', ','])
+      expect((await get(`${path}?columns=${columns}`)).body.errors).toMatchObject([
+        { code: 'invalid_choice', attr: 'columns', pointer: null },
+      ])
+  })
+
+  it('defuses formulas, and leaves telephone numbers alone', async () => {
+    const evil = ['=1+1', '+cmd|calc', '-2', '@SUM(A1)', '\tx', "'quoted", 'a=b']
+    const { id, path } = await given(
+      evil.map((first_name) => ({ first_name })),
+      { communication_channel: 'sms' },
+    )
+    await calculated(id)
+    const rows = read((await get(`${path}?columns=first_name,phone_number`)).text).slice(1)
+    expect(rows.map(([name]) => name)).toEqual(["'=1+1", "'+cmd|calc", "'-2", "'@SUM(A1)", "'\tx", "'quoted", 'a=b'])
+    for (const [, phone] of rows) expect(phone).toMatch(/^\+45\d{8}$/)
+  })
+
+  it('tells how each person stands to the channel', async () => {
+    const { organisation, rows, id, path } = await given([{}, {}, {}, {}])
+    const consent = await givenConsent(organisation.id)
+    const [given1, withdrawn, expired] = rows
+    if (!given1 || !withdrawn || !expired) throw new Error('nobody')
+    await answer(given1, consent, 'given')
+    await answer(withdrawn, consent, 'withdrawn')
+    await answer(expired, consent, 'given', { expires_at: 1 })
+    await calculated(id)
+    const { text } = await get(`${path}?columns=consent_status`)
+    expect(text).toBe('consent_status\r\ngiven\r\nwithdrawn\r\nexpired\r\nnone\r\n')
+  })
+
+  it('reads page by page, however many there are', async () => {
+    const { id, path } = await given(Array.from({ length: 1203 }, () => ({})))
+    await calculated(id)
+    const statements: string[] = []
+    const reply = await callWith(
+      watchedDatabase((text) => statements.push(text)),
+      `${path}?columns=id`,
+    )
+    const ids = read(reply.text).slice(1)
+    expect([ids.length, new Set(ids.map(([one]) => one)).size]).toEqual([1203, 1203])
+    expect(statements.filter((text) => text.includes('from segment_members'))).toHaveLength(3)
+  })
+
+  it('goes on with the set it began with while another one takes its place', async () => {
+    const { id, path, rows } = await given(Array.from({ length: 700 }, () => ({})))
+    await calculated(id)
+    const response = await exports.default.fetch(requestOf(`${path}?columns=id`))
+    const reader = response.body?.getReader()
+    let text = ''
+    const decoder = new TextDecoder()
+    const next = async () => {
+      const { value, done } = (await reader?.read()) ?? { value: undefined, done: true }
+      text += decoder.decode(value as Uint8Array | undefined)
+      return !done
+    }
+    await next()
+    await db.batch([sql`update users set email = null where organization_id = ${rows[0]?.organization_id}`])
+    expect((await calculated(id)).user_count).toBe(0)
+    while (await next());
+    expect(read(text)).toHaveLength(701)
+  })
+
+  it('is refused before the segment is ready, and records nothing', async () => {
+    const { id, path } = await given([{}])
+    const { status, body } = await get(path)
+    expect([status, body.code, body.current_status]).toEqual([409, 'segment_not_ready', 'draft'])
+    expect(await db.all(sql`select id from segment_exports where segment_id = ${id}`)).toEqual([])
+  })
+
+  it('records who took what, before the first row goes out', async () => {
+    const { organisation, id, path } = await given([{}, {}])
+    await calculated(id)
+    const { token, account_id } = await givenMember(organisation, 'manager')
+    const reply = await call(`${path}?columns=id,email`, { token })
+    expect(reply.status).toBe(200)
+    const rows = await db.all(sql`select organization_id, caller_id, request_id, columns, user_count
+      from segment_exports where segment_id = ${id}`)
+    expect(rows).toEqual([
+      {
+        organization_id: organisation.id,
+        caller_id: account_id,
+        request_id: reply.headers.get('x-request-id'),
+        columns: '["id","email"]',
+        user_count: 2,
+      },
+    ])
+  })
+})

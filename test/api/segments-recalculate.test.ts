@@ -1,0 +1,176 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { call, get, post } from '../support/api.ts'
+import { db, givenEdition, givenOrganisation } from '../support/factories.ts'
+import { seedSegment } from '../support/seed-segments.ts'
+import {
+  answer,
+  calculated,
+  givenConsent,
+  givenNamed,
+  givenPeople,
+  givenSegment,
+  membersNow,
+  segmentNow,
+  suppress,
+} from '../support/segments.ts'
+
+let home: { organization: string; edition: string }
+
+beforeAll(async () => {
+  const organisation = await givenOrganisation()
+  home = { organization: organisation.id, edition: (await givenEdition(organisation)).id }
+})
+
+describe('recalculateSegment', () => {
+  it('begins a calculation, and refuses a second one until it has ended', async () => {
+    const own = await givenOrganisation()
+    const people = await givenPeople({ organization: own.id }, [{}, {}, {}])
+    const segment = await givenSegment({ organization_id: own.id, expression: `user.id != "${people[1]?.id}"` })
+    const begun = await post(`/v1/segments/${segment.id}/recalculate`, undefined)
+    expect(begun.body).toMatchObject({ status: 'calculating', progress: 0, user_count: 0 })
+    const again = await post(`/v1/segments/${segment.id}/recalculate`, undefined)
+    expect([again.status, again.body.code, again.body.current_status]).toEqual([
+      409,
+      'segment_calculating',
+      'calculating',
+    ])
+    await db.batch([sql`update segments set status = 'failed' where id = ${segment.id}`])
+    const row = await calculated(segment.id)
+    expect(row).toMatchObject({ status: 'ready', epoch: 2, members_epoch: 2, user_count: 2 })
+    expect(await membersNow(segment.id)).toEqual([people[0]?.id, people[2]?.id])
+    expect((await get(`/v1/segments/${segment.id}`)).body).toMatchObject({
+      status: 'ready',
+      user_count: 2,
+      progress: 1,
+    })
+  })
+
+  it('leaves out, each by the first reason, whom a marketing message may not reach', async () => {
+    const own = await givenOrganisation()
+    const consent = await givenConsent(own.id)
+    const sms = await givenConsent(own.id, { channels: '["sms"]' })
+    const terms = await givenConsent(own.id, { type: 'terms' })
+    const asksAgain = await givenConsent(own.id, { reconsent_on_change: 1, wording_version: 2 })
+    const people = await givenNamed(
+      { organization: own.id },
+      {
+        agreed: {},
+        agreedAgain: {},
+        withoutAddress: { email: null },
+        silent: {},
+        agreedToSms: {},
+        agreedToTerms: {},
+        skipped: {},
+        expired: {},
+        outdated: {},
+        withdrawn: {},
+        complained: {},
+        bounced: {},
+        off: { is_active: 0 },
+      },
+    )
+    await Promise.all([
+      answer(people.agreed, consent, 'given'),
+      suppress(people.agreed, 'sms', 'stop'),
+      answer(people.agreedAgain, asksAgain, 'given', { consent_version: 2 }),
+      answer(people.withoutAddress, consent, 'given'),
+      answer(people.agreedToSms, sms, 'given'),
+      answer(people.agreedToTerms, terms, 'given'),
+      answer(people.skipped, consent, 'skipped'),
+      answer(people.expired, consent, 'given', { expires_at: Date.now() - 1000 }),
+      answer(people.outdated, asksAgain, 'given', { consent_version: 1 }),
+      answer(people.withdrawn, consent, 'withdrawn'),
+      answer(people.complained, consent, 'given'),
+      suppress(people.complained, 'email', 'complaint'),
+      answer(people.bounced, consent, 'given'),
+      suppress(people.bounced, 'email', 'hard_bounce'),
+      answer(people.off, consent, 'given'),
+    ])
+    const segment = await givenSegment({ organization_id: own.id, communication_type: 'marketing' })
+    await calculated(segment.id)
+    expect(await membersNow(segment.id)).toEqual([people.agreed.id, people.agreedAgain.id])
+    expect((await get(`/v1/segments/${segment.id}`)).body).toMatchObject({
+      user_count: 2,
+      excluded: { no_address: 1, no_consent: 6, unsubscribed: 2, bounced: 1, inactive: 1 },
+    })
+  })
+
+  it('sends what is transactional to everyone but dead addresses and the inactive', async () => {
+    const own = await givenOrganisation()
+    const people = await givenNamed(
+      { organization: own.id },
+      { plain: {}, complained: {}, dead: {}, invalid: {}, off: { is_active: 0 }, mailOnly: { phone_number: null } },
+    )
+    await suppress(people.complained, 'sms', 'complaint')
+    await suppress(people.dead, 'sms', 'hard_bounce')
+    await suppress(people.invalid, 'sms', 'invalid')
+    const segment = await givenSegment({ organization_id: own.id, communication_channel: 'sms' })
+    await calculated(segment.id)
+    expect(await membersNow(segment.id)).toEqual([people.plain.id, people.complained.id])
+    expect(JSON.parse((await segmentNow(segment.id)).excluded)).toMatchObject({
+      bounced: 2,
+      inactive: 1,
+      no_address: 1,
+    })
+  })
+
+  it('takes the people of its edition alone, and never those of another organisation', async () => {
+    const [own, other] = [await givenOrganisation(), await givenOrganisation()]
+    const at = await givenEdition(own)
+    const [inside] = await givenPeople({ organization: own.id, edition: at.id }, [{}])
+    await givenPeople({ organization: own.id }, [{}])
+    const strangers = await givenPeople({ organization: other.id, edition: at.id }, [{}])
+    const narrow = await givenSegment({ organization_id: own.id, edition_id: at.id })
+    const wide = await givenSegment({
+      organization_id: own.id,
+      expression: `user.id == "${strangers[0]?.id}" || user.is_active`,
+    })
+    await calculated(narrow.id)
+    await calculated(wide.id)
+    expect(await membersNow(narrow.id)).toEqual([inside?.id])
+    const members = await membersNow(wide.id)
+    expect([members.length, members.includes(strangers[0]?.id ?? '')]).toEqual([2, false])
+  })
+})
+
+describe('resetSegmentToDraft', () => {
+  const reset = (id: string) => post(`/v1/segments/${id}/reset-to-draft`, undefined)
+
+  it('refuses while the calculation is alive, and says when to ask again', async () => {
+    const { id } = await seedSegment(home, { status: 'calculating', epoch: 1, heartbeat_at: Date.now() - 60_000 })
+    const { status, body, headers } = await reset(id)
+    expect([status, body.code]).toEqual([409, 'segment_not_stuck'])
+    expect(Number(headers.get('retry-after'))).toBe(body.retry_after)
+    expect(body.retry_after).toBeGreaterThan(50)
+    expect(body.retry_after).toBeLessThanOrEqual(60)
+  })
+
+  it.each([
+    { status: 'calculating', epoch: 4, heartbeat_at: 1 },
+    { status: 'failed', epoch: 4, error_message: 'no', members_epoch: 2, user_count: 3 },
+    { status: 'ready', epoch: 4, members_epoch: 4, user_count: 3 },
+  ])('makes an empty draft of %j and fences its calculation', async (columns) => {
+    const { id } = await seedSegment(home, columns)
+    const { status, body } = await reset(id)
+    expect([status, body.status, body.user_count, body.error_message]).toEqual([200, 'draft', 0, ''])
+    expect(await segmentNow(id)).toMatchObject({ epoch: 5, members_epoch: 0, heartbeat_at: null })
+  })
+
+  it('leaves a draft as it is', async () => {
+    const { id } = await seedSegment(home)
+    const before = await segmentNow(id)
+    expect((await reset(id)).status).toBe(200)
+    expect(await segmentNow(id)).toEqual(before)
+  })
+
+  it('answers the same with the same Idempotency-Key', async () => {
+    const { id } = await seedSegment(home)
+    const headers = { 'idempotency-key': crypto.randomUUID() }
+    const send = () => call(`/v1/segments/${id}/recalculate`, { method: 'POST', headers })
+    const first = await send()
+    const second = await send()
+    expect([second.status, second.text]).toEqual([200, first.text])
+    expect((await segmentNow(id)).epoch).toBe(1)
+  })
+})

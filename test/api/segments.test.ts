@@ -1,0 +1,242 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { get, patch, post, remove } from '../support/api.ts'
+import { db, givenEdition, givenMember, givenOrganisation, type Organisation } from '../support/factories.ts'
+import { seedCampaign, seedSegment } from '../support/seed-segments.ts'
+import { calculated, givenConsent, givenPeople, givenSegment, segmentNow } from '../support/segments.ts'
+
+let organisation: Organisation
+let edition: { id: string }
+
+beforeAll(async () => {
+  organisation = await givenOrganisation()
+  edition = await givenEdition(organisation)
+})
+
+const home = () => ({ organization_id: organisation.id })
+const place = () => ({ organization: organisation.id, edition: edition.id })
+
+describe('createSegment', () => {
+  it('makes a draft that says what it is', async () => {
+    const segment = await givenSegment({
+      ...home(),
+      edition_id: edition.id,
+      name: '  Regulars  ',
+      communication_type: 'marketing',
+      communication_channel: 'sms',
+      expression: 'stats.order_count >= 2',
+    })
+    expect(segment).toMatchObject({
+      name: 'Regulars',
+      description: '',
+      organization_id: organisation.id,
+      organization: { id: organisation.id, name: organisation.name },
+      edition: { id: edition.id },
+      communication_type: 'marketing',
+      communication_channel: 'sms',
+      status: 'draft',
+      user_count: 0,
+      excluded: { no_address: 0, no_consent: 0, unsubscribed: 0, bounced: 0, inactive: 0 },
+      calculated_at: null,
+      progress: 0,
+      is_stale: false,
+      is_time_dependent: false,
+      campaigns_count: 0,
+    })
+    expect((await get(`/v1/segments/${segment.id}`)).body).toEqual(segment)
+  })
+
+  it('knows an expression that depends on the time', async () => {
+    const segment = await givenSegment({ ...home(), expression: 'user.last_seen < now - duration("720h")' })
+    expect(segment).toMatchObject({ is_time_dependent: true, edition: null, edition_id: null })
+  })
+
+  it('points at the place of each error of the expression', async () => {
+    const expression = 'user.is_active &&\n  user.emial == "a"'
+    const { status, body } = await post('/v1/segments', {
+      ...home(),
+      name: 'x',
+      communication_type: 'marketing',
+      communication_channel: 'email',
+      expression,
+    })
+    expect([status, body.code]).toEqual([400, 'validation_error'])
+    expect(body.errors).toMatchObject([{ code: 'no_such_key', attr: 'expression', pointer: '#/expression', line: 2 }])
+    const [{ start, end, column }] = body.errors
+    expect(expression.slice(start, end)).toContain('emial')
+    expect(column).toBeGreaterThan(0)
+  })
+
+  it.each([
+    ['stats.order_count', 'not_boolean'],
+    [`user.id in [${Array.from({ length: 501 }, () => '"a"').join(',')}]`, 'limit_exceeded'],
+    [`${'!'.repeat(60)}user.is_active`, 'limit_exceeded'],
+    ['user.email.matches("a+")', 'function_not_allowed'],
+  ])('refuses %s', async (expression, code) => {
+    const { status, body } = await post('/v1/segments', {
+      ...home(),
+      name: 'x',
+      communication_type: 'marketing',
+      communication_channel: 'email',
+      expression,
+    })
+    expect([status, body.errors[0].code, body.errors[0].pointer]).toEqual([400, code, '#/expression'])
+  })
+
+  it('wants a role of the organisation for a segment of the whole of it', async () => {
+    const { token } = await givenMember(organisation, 'manager', edition.id)
+    const body = {
+      ...home(),
+      name: 'x',
+      communication_type: 'marketing',
+      communication_channel: 'email',
+      expression: 'user.is_active',
+    }
+    expect((await post('/v1/segments', body, token)).body.code).toBe('permission_denied')
+    expect((await post('/v1/segments', { ...body, edition_id: edition.id }, token)).status).toBe(201)
+  })
+})
+
+describe('listSegments', () => {
+  it('filters, searches and orders', async () => {
+    const own = await givenOrganisation()
+    const at = await givenEdition(own)
+    const one = await givenSegment({ organization_id: own.id, name: 'Ærlige', communication_type: 'marketing' })
+    const two = await givenSegment({
+      organization_id: own.id,
+      edition_id: at.id,
+      name: 'Billigst',
+      description: 'søde folk',
+      communication_channel: 'sms',
+    })
+    await givenPeople({ organization: own.id }, [{}, {}])
+    await givenConsent(own.id)
+    await calculated(one.id)
+    const ids = async (query: string) =>
+      (await get(`/v1/segments?organization_id=${own.id}&${query}`)).body.results.map((item: { id: string }) => item.id)
+    expect(await ids('')).toEqual([two.id, one.id])
+    expect(await ids('ordering=created')).toEqual([one.id, two.id])
+    expect(await ids('ordering=-calculated_at')).toEqual([one.id, two.id])
+    expect(await ids(`edition_id=${at.id}`)).toEqual([two.id])
+    expect(await ids('status=ready')).toEqual([one.id])
+    expect(await ids('communication_type=marketing')).toEqual([one.id])
+    expect(await ids('communication_channel=sms')).toEqual([two.id])
+    expect(await ids('search=AERLIG')).toEqual([one.id])
+    expect(await ids('search=sode')).toEqual([two.id])
+    expect((await get('/v1/segments?status=strange')).body.errors[0].code).toBe('invalid_choice')
+  })
+
+  it('shows to an edition role the segments of its edition alone', async () => {
+    const { token } = await givenMember(organisation, 'viewer', edition.id)
+    const wide = await givenSegment(home())
+    const narrow = await givenSegment({ ...home(), edition_id: edition.id })
+    const { body } = await get('/v1/segments?page_size=500', token)
+    const ids = body.results.map((item: { id: string }) => item.id)
+    expect([ids.includes(wide.id), ids.includes(narrow.id)]).toEqual([false, true])
+    expect((await get(`/v1/segments/${wide.id}`, token)).status).toBe(404)
+  })
+})
+
+describe('getSegment', () => {
+  it('counts its campaigns, and is stale a day after its calculation', async () => {
+    const day = 86_400_000
+    const old = { status: 'ready', epoch: 1, members_epoch: 1 }
+    const stale = await seedSegment(place(), { ...old, calculated_at: Date.now() - day })
+    const good = await seedSegment(place(), { ...old, calculated_at: Date.now() - day + 60_000 })
+    await seedCampaign(place(), stale.id, 'sent')
+    expect((await get(`/v1/segments/${stale.id}`)).body).toMatchObject({
+      is_stale: true,
+      campaigns_count: 1,
+      progress: 1,
+    })
+    expect((await get(`/v1/segments/${good.id}`)).body).toMatchObject({ is_stale: false, campaigns_count: 0 })
+  })
+})
+
+describe('updateSegment', () => {
+  const ready = { status: 'ready', epoch: 3, members_epoch: 3, user_count: 7, calculated_at: 1 }
+
+  it('keeps the members when only words change', async () => {
+    const { id } = await seedSegment(place(), ready)
+    const { body } = await patch(`/v1/segments/${id}`, { name: 'Other', description: 'words' })
+    expect(body).toMatchObject({ name: 'Other', description: 'words', status: 'ready', user_count: 7 })
+    expect((await get(`/v1/segments?search=words&organization_id=${organisation.id}`)).body.count).toBe(1)
+  })
+
+  it.each([
+    { expression: 'user.is_verified' },
+    { communication_type: 'marketing' },
+    { communication_channel: 'sms' },
+    { edition_id: null },
+  ])('makes a draft of it when the meaning changes: %j', async (change) => {
+    const { id, seq } = await seedSegment(place(), ready)
+    const { body } = await patch(`/v1/segments/${id}`, change)
+    expect(body).toMatchObject({ ...change, status: 'draft', user_count: 0, calculated_at: null })
+    expect(await segmentNow(id)).toMatchObject({ epoch: 4, members_epoch: 0 })
+    expect(await db.all(sql`select epoch from segment_leftovers where segment_seq = ${seq}`)).toEqual([{ epoch: 3 }])
+  })
+
+  it('takes the same meaning as no change', async () => {
+    const { id, expression } = await seedSegment(place(), ready)
+    const { body } = await patch(`/v1/segments/${id}`, { expression, communication_type: 'transactional' })
+    expect(body).toMatchObject({ status: 'ready', user_count: 7 })
+  })
+
+  it('changes words but no meaning while it is being calculated', async () => {
+    const { id } = await seedSegment(place(), { status: 'calculating', epoch: 1, heartbeat_at: Date.now() })
+    const refused = await patch(`/v1/segments/${id}`, { expression: 'user.is_verified' })
+    expect([refused.status, refused.body.code, refused.body.current_status]).toEqual([
+      409,
+      'segment_calculating',
+      'calculating',
+    ])
+    expect((await patch(`/v1/segments/${id}`, { name: 'Meanwhile' })).body).toMatchObject({ status: 'calculating' })
+  })
+
+  it('refuses an expression that is wrong and changes nothing', async () => {
+    const { id } = await seedSegment(place(), ready)
+    const { status, body } = await patch(`/v1/segments/${id}`, { name: 'Changed', expression: 'user.is_active &&' })
+    expect([status, body.errors[0].pointer, typeof body.errors[0].start]).toEqual([400, '#/expression', 'number'])
+    expect((await segmentNow(id)).version).toBe(1)
+  })
+
+  it('moves only where the caller has a role', async () => {
+    const { id } = await seedSegment(place())
+    const { token } = await givenMember(organisation, 'manager', edition.id)
+    const other = await givenEdition(organisation)
+    expect((await patch(`/v1/segments/${id}`, { edition_id: other.id }, token)).body.errors[0].code).toBe(
+      'does_not_exist',
+    )
+    expect((await patch(`/v1/segments/${id}`, { edition_id: null }, token)).body.code).toBe('permission_denied')
+  })
+})
+
+describe('deleteSegment', () => {
+  it('is refused while campaigns that are not over use it', async () => {
+    const { id } = await seedSegment(place())
+    const needing = await Promise.all(
+      ['draft', 'scheduled', 'calculating', 'sending'].map((status) => seedCampaign(place(), id, status, status)),
+    )
+    await seedCampaign(place(), id, 'sent')
+    const { status, body } = await remove(`/v1/segments/${id}`)
+    expect([status, body.code]).toEqual([409, 'segment_in_use'])
+    expect(body.related_objects.map((one: { id: string }) => one.id).toSorted()).toEqual(needing.toSorted())
+    expect((await get(`/v1/segments/${id}`)).status).toBe(200)
+  })
+
+  it('hides it everywhere and leaves its members to the sweep', async () => {
+    const { id, seq } = await seedSegment(place(), { status: 'ready', epoch: 2, members_epoch: 2, name: 'Gone away' })
+    await seedCampaign(place(), id, 'sent')
+    expect((await remove(`/v1/segments/${id}`)).status).toBe(204)
+    for (const path of ['', '/export', '/explain?user_id=usr_x'])
+      expect((await get(`/v1/segments/${id}${path}`)).status).toBe(404)
+    for (const path of ['recalculate', 'reset-to-draft'])
+      expect((await post(`/v1/segments/${id}/${path}`, undefined)).status).toBe(404)
+    expect((await remove(`/v1/segments/${id}`)).status).toBe(404)
+    const ids = (await get(`/v1/segments?edition_id=${edition.id}&page_size=500`)).body.results.map(
+      (one: { id: string }) => one.id,
+    )
+    expect(ids).not.toContain(id)
+    expect(await db.all(sql`select epoch from segment_leftovers where segment_seq = ${seq}`)).toEqual([{ epoch: 2 }])
+  })
+})

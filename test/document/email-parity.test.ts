@@ -1,0 +1,26 @@
+import mjml2html from 'mjml'
+import { describe, expect, it } from 'vitest'
+import { Cloakroom } from '../../src/domain/email/block-mjml.ts'
+import { mjmlOf } from '../../src/domain/email/compile.ts'
+import { htmlOf } from '../../src/domain/email/mrml.ts'
+import { readerOf } from '../../src/domain/email/words.ts'
+import { languages } from '../../src/domain/languages.ts'
+import { aMessageOf, framing, oneOfEach, outlineOf } from '../support/messages.ts'
+
+/** mjml is the reference that runs in Node alone; mrml is what we render with. */
+const cases = [
+  ...oneOfEach.map((block) => [block.type, aMessageOf(block)] as const),
+  ['every type', aMessageOf(...oneOfEach)] as const,
+]
+
+describe.each(cases)('the markup of %s', (_, message) => {
+  it.each(languages)('reads in %s as mjml renders it', async (language) => {
+    const cloakroom = new Cloakroom()
+    const mjml = mjmlOf(message, readerOf(language, 'en'), framing, cloakroom)
+    const { html, errors } = await mjml2html(mjml, { validationLevel: 'soft' })
+    expect(errors).toEqual([])
+    const [ours, theirs] = [htmlOf(mjml), html].map((one) => outlineOf(cloakroom.giveBack(one)))
+    expect(ours?.length).toBeGreaterThan(3)
+    expect(ours).toEqual(theirs)
+  })
+})

@@ -1,0 +1,146 @@
+import { sql } from 'drizzle-orm'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { failure } from '../../src/domain/messaging.ts'
+import { transactionalEmailLifecycle, type TransactionalEmailStatus } from '../../src/domain/transactional-emails.ts'
+import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
+import { db } from '../support/factories.ts'
+import {
+  anOrder,
+  type Conduct,
+  givenShop,
+  providerOf,
+  receiptEngine,
+  receiptsOf,
+  sell,
+  type Shop,
+} from '../support/receipts.ts'
+
+const minute = 60_000
+
+const conducts: readonly Conduct[] = [
+  'accept',
+  'accept and lose the answer',
+  'accept and die',
+  'die',
+  failure('transient', 'http_500', ''),
+  failure('rate_limited', 'rate_limit', '', 90_000),
+  failure('configuration', 'invalid_api_key', ''),
+]
+
+type Step =
+  | { do: 'sell'; count: number }
+  | { do: 'messages'; copies: number; script: Conduct[]; trips: number | undefined }
+  | { do: 'wait'; minutes: number }
+  | { do: 'sweep' }
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('sell' as const), count: fc.integer({ min: 1, max: 3 }) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('messages' as const),
+      // None is a message that was lost.
+      copies: fc.integer({ min: 0, max: 3 }),
+      script: fc.array(fc.constantFrom(...conducts), { maxLength: 4 }),
+      // The consumer dies at one of its round trips, wherever that is.
+      trips: fc.option(fc.integer({ min: 0, max: 14 }), { nil: undefined }),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('wait' as const), minutes: fc.constantFrom(1, 3, 15, 120) }) },
+  fc.constant({ do: 'sweep' as const }),
+)
+
+let opened: Promise<Shop> | undefined
+
+async function open(deduplicates: boolean) {
+  await db.all(sql`delete from transactional_emails`)
+  const shop = await (opened ??= givenShop())
+  const provider = providerOf({ deduplicates })
+  const engine = receiptEngine(provider.gateway, Date.now() + 1000)
+  let bought = 0
+  async function take(one: Step): Promise<void> {
+    switch (one.do) {
+      case 'sell':
+        bought += one.count
+        return void (await sell(
+          shop,
+          Array.from({ length: one.count }, () => anOrder()),
+        ))
+      case 'messages':
+        provider.play(one.script)
+        await Promise.all(Array.from({ length: one.copies }, () => engine.runDying(one.trips)))
+        return provider.play([])
+      case 'wait':
+        return void engine.advance(one.minutes * minute)
+      case 'sweep':
+        return sweepEmails(engine.job)
+    }
+  }
+  /** All is well again, and time goes by. */
+  async function settle(): Promise<void> {
+    const isOpen = async () => (await receiptsOf(shop)).some(({ status }) => status === 'pending')
+    for (let turn = 0; turn < 8 && (await isOpen()); turn++) {
+      engine.advance(130 * minute)
+      await engine.runDying()
+    }
+  }
+  return { shop, provider, take, settle, bought: () => bought }
+}
+
+type World = Awaited<ReturnType<typeof open>>
+
+/** At every moment: a receipt an order, what is open is due some day, and nobody has got it twice. */
+async function check({ shop, provider, bought }: World): Promise<void> {
+  const rows = await receiptsOf(shop)
+  expect(rows).toHaveLength(bought())
+  for (const row of rows) {
+    expect(transactionalEmailLifecycle.states).toContain(row.status as TransactionalEmailStatus)
+    expect(row.next_attempt_at === null).toBe(row.status !== 'pending')
+    const got = provider.accepted.get(row.recipient) ?? 0
+    expect(got).toBeLessThanOrEqual(1)
+    if (row.status === 'sent') expect(got).toBe(1)
+    // Whoever got it without our knowledge is in doubt, and not forgotten.
+    if (got === 1 && row.status === 'pending') expect(row.is_doubtful).toBe(1)
+  }
+}
+
+const numRuns = 15
+
+describe('receipts, whatever happens', () => {
+  it('arrive exactly once where the provider knows a repeated call', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {
+        const world = await open(true)
+        for (const one of [{ do: 'sell', count: 2 } as const, ...steps]) {
+          await world.take(one)
+          await check(world)
+        }
+        await world.settle()
+        await check(world)
+        const rows = await receiptsOf(world.shop)
+        expect(rows.map(({ id, status }) => [id, status])).toEqual(rows.map(({ id }) => [id, 'sent']))
+      }),
+      { numRuns, seed: 20261121 },
+    )
+  })
+
+  it('arrive once or are given up as unknown where it does not, and never twice', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {
+        const world = await open(false)
+        for (const one of [{ do: 'sell', count: 2 } as const, ...steps]) {
+          await world.take(one)
+          await check(world)
+        }
+        await world.settle()
+        await check(world)
+        for (const row of await receiptsOf(world.shop)) {
+          if (row.status === 'sent') continue
+          expect([row.status, row.error_code]).toEqual(['failed', 'unknown'])
+        }
+      }),
+      { numRuns, seed: 20261122 },
+    )
+  })
+})

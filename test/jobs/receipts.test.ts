@@ -1,0 +1,207 @@
+import { sql } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { suppressions } from '../../src/db/schema/consents.ts'
+import { emailMessages } from '../../src/db/schema/email-messages.ts'
+import { insert, update } from '../../src/db/write.ts'
+import { failure, type SendFailure } from '../../src/domain/messaging.ts'
+import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
+import { db } from '../support/factories.ts'
+import { anOrder, givenShop, providerOf, receiptEngine, receiptsOf, sell, type Shop } from '../support/receipts.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+beforeEach(() => db.all(sql`delete from transactional_emails`))
+
+async function given(count = 1, options = { deduplicates: true }) {
+  const shop = await givenShop()
+  const orders = Array.from({ length: count }, () => anOrder())
+  await sell(shop, orders)
+  const provider = providerOf(options)
+  return { shop, orders, provider, engine: receiptEngine(provider.gateway, Date.now() + 1000) }
+}
+
+const only = async (shop: Shop) => {
+  const [row] = await receiptsOf(shop)
+  if (!row) throw new Error('no receipt')
+  return row
+}
+const refuses = (kind: SendFailure, retryAfterMs: number | null = null) =>
+  failure(kind, `said_${kind}`, 'why', retryAfterMs)
+
+describe('the consumer of receipts', () => {
+  it('sends a hundred, each once and under its own key', async () => {
+    const { shop, provider, engine } = await given(100)
+    await Promise.all([engine.run(), engine.run(), engine.run()])
+    const rows = await receiptsOf(shop)
+    expect(rows.map(({ status, attempts }) => [status, attempts])).toEqual(rows.map(() => ['sent', 1]))
+    expect(provider.calls.map(({ key }) => key).toSorted()).toEqual(rows.map(({ id }) => id))
+    expect([...provider.accepted.values()].every((times) => times === 1)).toBe(true)
+  })
+
+  it('tries again later after a failure that may pass, with the very same message', async () => {
+    const { shop, provider, engine } = await given()
+    provider.play([refuses('transient'), refuses('transient')])
+    await engine.run()
+    const first = await only(shop)
+    expect(first).toMatchObject({ status: 'pending', attempts: 1, error_code: 'said_transient', lease_until: null })
+    expect(first.next_attempt_at).toBe(engine.job.now() + 30_000)
+    await engine.run()
+    expect(provider.calls).toHaveLength(1)
+    // Somebody edits the message meanwhile: the call that is repeated is the same all the same.
+    await db.batch([update(emailMessages, { subject: '{"en":"Other"}' }, sql`id = ${first.email_message_id}`)])
+    engine.advance(30_000)
+    await engine.run()
+    expect((await only(shop)).next_attempt_at).toBe(engine.job.now() + 2 * minute)
+    engine.advance(2 * minute)
+    await engine.run()
+    expect(await only(shop)).toMatchObject({ status: 'sent', attempts: 3, error_code: null, content: null })
+    expect(new Set(provider.calls.map((one) => JSON.stringify(one))).size).toBe(1)
+  })
+
+  it('lets all that waits wait as long as the provider asks', async () => {
+    const { shop, provider, engine } = await given(40)
+    provider.play(Array.from({ length: 40 }, () => refuses('rate_limited', 5 * minute)))
+    await engine.run()
+    expect(provider.calls.length).toBeLessThanOrEqual(5)
+    const rows = await receiptsOf(shop)
+    expect(rows.filter(({ attempts }) => attempts > 0).length).toBe(provider.calls.length)
+    provider.play([])
+    engine.advance(4 * minute)
+    const claimed = rows.filter(({ attempts }) => attempts === 0).length
+    expect(claimed).toBeGreaterThanOrEqual(35)
+    engine.advance(minute)
+    await engine.run()
+    expect((await receiptsOf(shop)).every(({ status }) => status === 'sent')).toBe(true)
+  })
+
+  it('gives up what fails for good, and what still fails after a day', async () => {
+    const { shop, provider, engine } = await given(2)
+    provider.play([refuses('permanent'), refuses('permanent')])
+    await engine.run()
+    for (const row of await receiptsOf(shop))
+      expect(row).toMatchObject({ status: 'failed', error_code: 'said_permanent', error_detail: 'why', attempts: 1 })
+    const later = await given()
+    for (let turn = 0; turn < 12; turn++) {
+      later.provider.play([refuses('transient')])
+      await later.engine.run()
+      later.engine.advance(6 * hour)
+    }
+    const row = await only(later.shop)
+    expect(row).toMatchObject({ status: 'failed', error_code: 'said_transient', next_attempt_at: null })
+    expect(row.attempts).toBeGreaterThanOrEqual(4)
+    expect(later.provider.calls).toHaveLength(row.attempts)
+  })
+
+  it('waits for an account to be mended, and takes what was mended', async () => {
+    const { shop, provider, engine } = await given()
+    for (let turn = 0; turn < 20; turn++) {
+      provider.play([refuses('configuration')])
+      await engine.run()
+      expect(await only(shop)).toMatchObject({ status: 'pending', content: null })
+      engine.advance(3 * hour)
+    }
+    await db.all(sql`update editions set email_sender_address = 'mended@nordlys.example' where id = ${shop.edition_id}`)
+    await engine.run()
+    expect(await only(shop)).toMatchObject({ status: 'sent' })
+    expect(provider.calls.at(-1)?.email.from.address).toBe('mended@nordlys.example')
+  })
+
+  it('repeats a call without an answer where that sends once, and gives it up elsewhere', async () => {
+    const keyed = await given()
+    keyed.provider.play(['accept and lose the answer'])
+    await keyed.engine.run()
+    expect(await only(keyed.shop)).toMatchObject({ status: 'pending', is_doubtful: 1 })
+    keyed.engine.advance(minute)
+    await keyed.engine.run()
+    expect(await only(keyed.shop)).toMatchObject({ status: 'sent', attempts: 2 })
+    expect([...keyed.provider.accepted.values()]).toEqual([1])
+
+    const keyless = await given(1, { deduplicates: false })
+    keyless.provider.play(['accept and lose the answer'])
+    await keyless.engine.run()
+    expect(await only(keyless.shop)).toMatchObject({ status: 'failed', error_code: 'unknown' })
+    keyless.engine.advance(hour)
+    await keyless.engine.run()
+    expect([...keyless.provider.accepted.values()]).toEqual([1])
+  })
+
+  it('never repeats with another provider what the first may have sent', async () => {
+    const { shop, provider, engine } = await given()
+    provider.play(['accept and lose the answer'])
+    await engine.run()
+    const other = providerOf({ deduplicates: true, name: 'other' })
+    const next = receiptEngine(other.gateway, engine.job.now() + hour)
+    await next.run()
+    expect(await only(shop)).toMatchObject({ status: 'failed', error_code: 'unknown' })
+    expect(other.calls).toEqual([])
+  })
+
+  it('does not repeat a call whose key the provider has forgotten', async () => {
+    const { shop, provider, engine } = await given()
+    provider.play(['accept and lose the answer'])
+    await engine.run()
+    engine.advance(25 * hour)
+    await engine.run()
+    expect(await only(shop)).toMatchObject({ status: 'failed', error_code: 'unknown' })
+    expect(provider.calls).toHaveLength(1)
+  })
+
+  it('sends nothing to an address that bounced for good, and minds no other suppression', async () => {
+    const { shop, orders, provider, engine } = await given(2)
+    const [bounced, unsubscribed] = orders.map(({ customer }) => customer.email)
+    const row = { organization_id: shop.organization_id, channel: 'email', created_at: 0 }
+    await db.batch([
+      insert(suppressions, { ...row, address: bounced ?? '', reason: 'hard_bounce' }),
+      insert(suppressions, { ...row, address: unsubscribed ?? '', reason: 'unsubscribe' }),
+    ])
+    await engine.run()
+    const receipts = await receiptsOf(shop)
+    expect(receipts.map(({ recipient, status, error_code }) => [recipient, status, error_code])).toEqual([
+      [bounced, 'failed', 'suppressed'],
+      [unsubscribed, 'sent', null],
+    ])
+    expect(provider.calls.map(({ email }) => email.to.address)).toEqual([unsubscribed])
+  })
+
+  it('says so when the message is gone', async () => {
+    const { shop, engine } = await given()
+    const { email_message_id } = await only(shop)
+    await db.batch([
+      sql`update editions set transaction_receipt_email_id = null where id = ${shop.edition_id}`,
+      sql`delete from email_messages where id = ${email_message_id}`,
+    ])
+    await engine.run()
+    expect(await only(shop)).toMatchObject({ status: 'failed', error_code: 'message_missing' })
+  })
+
+  it('takes up after a crash, once the lease is over', async () => {
+    const { shop, provider, engine } = await given()
+    provider.play(['die'])
+    await expect(engine.run()).rejects.toThrow('messages could not be sent')
+    expect(await only(shop)).toMatchObject({ status: 'pending', is_doubtful: 1, attempts: 1 })
+    await engine.run()
+    expect(provider.calls).toHaveLength(1)
+    await sweepEmails(engine.job)
+    expect(engine.rung.filter((delay) => delay === 0)).toEqual([])
+    engine.advance(2 * minute)
+    await sweepEmails(engine.job)
+    expect(engine.rung).toContain(0)
+    await engine.run()
+    expect(await only(shop)).toMatchObject({ status: 'sent', attempts: 2 })
+  })
+
+  it('hears that a message was sent, even where it was given up', async () => {
+    const { shop, provider, engine } = await given(1, { deduplicates: false })
+    const slow = provider.gateway.send
+    provider.gateway.send = async (messages, key) => {
+      // While this call is under way its lease ends, and another consumer finds it in doubt.
+      engine.advance(3 * minute)
+      await engine.run()
+      expect(await only(shop)).toMatchObject({ status: 'failed', error_code: 'unknown' })
+      return slow(messages, key)
+    }
+    await engine.run()
+    expect(await only(shop)).toMatchObject({ status: 'sent', error_code: null })
+    expect([...provider.accepted.values()]).toEqual([1])
+  })
+})

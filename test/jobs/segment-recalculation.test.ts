@@ -1,0 +1,294 @@
+import { env } from 'cloudflare:workers'
+import { createExecutionContext, createMessageBatch, getQueueResult } from 'cloudflare:test'
+import { sql } from 'drizzle-orm'
+import { describe, expect, it, vi } from 'vitest'
+import { lostAfterMs, quietAfterMs } from '../../src/domain/segments.ts'
+import worker from '../../src/index.ts'
+import { findCalculation, stepOf } from '../../src/modules/segments/calculation.ts'
+import { leftoverAfterMs, sweepCalculations, sweepLeftovers } from '../../src/modules/segments/jobs.ts'
+import { membersAfter } from '../../src/modules/segments/index.ts'
+import { findSegment } from '../../src/modules/segments/queries.ts'
+import { recalculateSegment } from '../../src/modules/segments/recalculate.ts'
+import { get, patch, post, remove } from '../support/api.ts'
+import { dump } from '../support/dump.ts'
+import { db, givenOrganisation } from '../support/factories.ts'
+import {
+  calculator,
+  type Death,
+  givenPeople,
+  givenSegment,
+  membersNow,
+  messageFor,
+  segmentNow,
+} from '../support/segments.ts'
+
+const size = 2
+const minute = 60_000
+
+/** A segment of five people whose calculation has just begun: three steps of two. */
+async function given(fields: Record<string, unknown> = {}) {
+  const organisation = await givenOrganisation()
+  const people = await givenPeople({ organization: organisation.id }, [{}, {}, {}, {}, {}])
+  const segment = await givenSegment({ organization_id: organisation.id, ...fields })
+  const machine = calculator()
+  const begin = async () => {
+    const reply = await post(`/v1/segments/${segment.id}/recalculate`, undefined)
+    expect(reply.status, reply.text).toBe(200)
+    return messageFor(await segmentNow(segment.id))
+  }
+  return { organisation, people, id: segment.id as string, machine, begin, message: await begin() }
+}
+
+const calculationOf = async (
+  machine: ReturnType<typeof calculator>,
+  message: { segment_id: string; epoch: number },
+) => {
+  const calculation = await findCalculation(machine.job, message.segment_id, message.epoch)
+  if (!calculation) throw new Error('it is not calculating')
+  return calculation
+}
+
+const setsOf = (seq: number) =>
+  db.all(sql<{ epoch: number; n: number }>`select epoch, count(*) as n from segment_members
+    where segment_seq = ${seq} group by epoch order by epoch`)
+
+describe('a calculation', () => {
+  it('goes step by step, and shows nothing before it has ended', async () => {
+    const { machine, message, id, people } = await given()
+    let step = await stepOf(machine.job, await calculationOf(machine, message), size)
+    expect(await segmentNow(id)).toMatchObject({
+      status: 'calculating',
+      user_count: 0,
+      members_epoch: 0,
+      population_count: 5,
+    })
+    expect((await get(`/v1/segments/${id}`)).body).toMatchObject({ progress: 0.4, user_count: 0 })
+    for (const ending of ['calculating', 'ready']) {
+      if (step.state !== 'calculating') throw new Error('ended too early')
+      step = await stepOf(machine.job, step.calculation, size)
+      expect(step.state).toBe(ending)
+    }
+    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 5, members_epoch: 1, heartbeat_at: null })
+    expect(await membersNow(id)).toEqual(people.map((person) => person.id))
+  })
+
+  it('takes one round trip for a small segment, besides the look-up', async () => {
+    const { machine, message, id } = await given()
+    await machine.take([message], undefined, { roundTrip: 3, when: 'before' })
+    expect((await segmentNow(id)).status).toBe('ready')
+  })
+
+  it('of nobody ends at once', async () => {
+    const organisation = await givenOrganisation()
+    const { id } = await givenSegment({ organization_id: organisation.id })
+    await post(`/v1/segments/${id}/recalculate`, undefined)
+    await calculator().take([messageFor(await segmentNow(id))])
+    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 0, members_epoch: 1 })
+  })
+
+  it('holds the time of its beginning to the end', async () => {
+    const { machine, message, id } = await given({ expression: 'now > timestamp("2026-01-01T00:00:00Z")' })
+    await db.batch([sql`update segments set calculation_started_at = ${Date.UTC(2025, 0, 1)} where id = ${id}`])
+    await machine.take([message], size)
+    expect((await segmentNow(id)).user_count).toBe(0)
+  })
+
+  it('does not wait for people who come while it runs, nor count them', async () => {
+    const { machine, message, id, organisation } = await given()
+    await givenPeople({ organization: organisation.id }, [{}])
+    await machine.take([message], size)
+    expect((await segmentNow(id)).user_count).toBe(5)
+  })
+
+  it('shows the old members until all new ones are there, and to those who read on for an hour more', async () => {
+    const { machine, message, id, begin, people } = await given()
+    await machine.take([message], size)
+    const old = await segmentNow(id)
+    await db.batch([sql`update users set email = null where id = ${people[0]?.id ?? ''}`])
+    const second = await begin()
+    await machine.takeDying([second], size, { roundTrip: 3, when: 'after' })
+    expect(await segmentNow(id)).toMatchObject({ status: 'calculating', user_count: 5, members_epoch: 1 })
+    expect(await membersNow(id)).toHaveLength(5)
+    await machine.take([second], size)
+    expect(await segmentNow(id)).toMatchObject({
+      status: 'ready',
+      user_count: 4,
+      members_epoch: 2,
+      excluded: expect.stringContaining('"no_address":1,'),
+    })
+    expect(await membersNow(id)).toHaveLength(4)
+    const read = () => membersAfter(machine.job.db, { segmentSeq: old.seq, epoch: 1 }, 0, 10)
+    await sweepLeftovers(machine.job)
+    expect(await read()).toHaveLength(5)
+    machine.advance(leftoverAfterMs + minute)
+    await sweepLeftovers(machine.job)
+    expect(await read()).toHaveLength(0)
+    expect(await setsOf(old.seq)).toEqual([{ epoch: 2, n: 5 }])
+  })
+})
+
+describe('a machine that stops', () => {
+  const deaths = [1, 2, 3, 4].flatMap((roundTrip): Death[] => [
+    { roundTrip, when: 'before' },
+    { roundTrip, when: 'after' },
+  ])
+
+  it.each(deaths)('leaves what another one takes up: %j', async (death) => {
+    const { machine, message, id, people } = await given()
+    await machine.takeDying([message], size, death)
+    const half = await segmentNow(id)
+    if (half.status === 'calculating') expect([half.user_count, half.members_epoch]).toEqual([0, 0])
+    await machine.take([message], size)
+    expect(await segmentNow(id)).toMatchObject({ status: 'ready', user_count: 5 })
+    expect(await membersNow(id)).toEqual(people.map((person) => person.id))
+  })
+
+  it('or whose message is lost, is replaced by the sweep', async () => {
+    const { machine, message, id } = await given()
+    await machine.takeDying([message], size, { roundTrip: 2, when: 'after' })
+    await sweepCalculations(machine.job)
+    expect(machine.rung).toEqual([])
+    machine.advance(quietAfterMs + 1000)
+    await sweepCalculations(machine.job)
+    expect(machine.rung).toEqual([message])
+    await machine.take(machine.rung, size)
+    expect((await segmentNow(id)).status).toBe('ready')
+  })
+
+  it('for a quarter of an hour is given up', async () => {
+    const { machine, message, id } = await given()
+    await machine.takeDying([message], size, { roundTrip: 2, when: 'after' })
+    machine.advance(lostAfterMs + 1000)
+    await sweepCalculations(machine.job)
+    expect((await get(`/v1/segments/${id}`)).body).toMatchObject({
+      status: 'failed',
+      error_message: expect.stringContaining('halt'),
+    })
+    const late = await findCalculation(machine.job, id, message.epoch)
+    expect(late).toBeNull()
+    machine.advance(leftoverAfterMs + minute)
+    await sweepLeftovers(machine.job)
+    expect(await setsOf((await segmentNow(id)).seq)).toEqual([])
+  })
+})
+
+describe('messages', () => {
+  it('that come twice, at once or late, make one calculation', async () => {
+    const { machine, message, id } = await given()
+    await Promise.all([machine.take([message], size), machine.take([message, message], size)])
+    const ready = await segmentNow(id)
+    expect(ready).toMatchObject({ status: 'ready', user_count: 5 })
+    await machine.take([message], size)
+    expect(await segmentNow(id)).toEqual(ready)
+    expect(await setsOf(ready.seq)).toEqual([{ epoch: 1, n: 5 }])
+  })
+
+  it('are taken from the queue, and strange ones let go', async () => {
+    const { message, id } = await given()
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const bodies = [message, { type: 'segment.calculate', segment_id: 7 }]
+    const batch = createMessageBatch(
+      'segments',
+      bodies.map((body) => ({ id: crypto.randomUUID(), timestamp: new Date(), attempts: 1, body })),
+    )
+    await worker.queue(batch, env)
+    const result = await getQueueResult(batch, createExecutionContext())
+    expect(result.explicitAcks.toSorted()).toEqual(batch.messages.map((one) => one.id).toSorted())
+    expect((await segmentNow(id)).status).toBe('ready')
+    logged.mockRestore()
+  })
+
+  it('are rung for by the request', async () => {
+    const { machine, id } = await given()
+    await db.batch([sql`update segments set status = 'failed' where id = ${id}`])
+    const { ctx, after } = machine.ctx()
+    await recalculateSegment(ctx, await findSegment(ctx, id))
+    expect(machine.rung).toEqual([])
+    await after()
+    expect(machine.rung).toEqual([{ type: 'segment.calculate', segment_id: id, epoch: 2 }])
+  })
+})
+
+describe('whoever was fenced out', () => {
+  const fences: Record<string, (id: string) => Promise<unknown>> = {
+    'by a reset': async (id) => {
+      await db.batch([sql`update segments set heartbeat_at = 1 where id = ${id}`])
+      expect((await post(`/v1/segments/${id}/reset-to-draft`, undefined)).status).toBe(200)
+    },
+    'by a reset and another calculation': async (id) => {
+      await db.batch([sql`update segments set heartbeat_at = 1 where id = ${id}`])
+      await post(`/v1/segments/${id}/reset-to-draft`, undefined)
+      expect((await post(`/v1/segments/${id}/recalculate`, undefined)).status).toBe(200)
+    },
+    'by an edit after a reset': async (id) => {
+      await db.batch([sql`update segments set heartbeat_at = 1 where id = ${id}`])
+      await post(`/v1/segments/${id}/reset-to-draft`, undefined)
+      expect((await patch(`/v1/segments/${id}`, { expression: 'user.is_verified' })).status).toBe(200)
+    },
+    'by the deletion': async (id) => expect((await remove(`/v1/segments/${id}`)).status).toBe(204),
+    'by another machine that was faster': async (id) => {
+      const segment = await segmentNow(id)
+      await calculator().takeDying([messageFor(segment)], size, { roundTrip: 2, when: 'after' })
+    },
+    'by the end': async (id) => calculator().take([messageFor(await segmentNow(id))], size),
+  }
+
+  const cases = Object.keys(fences).flatMap((name) => [
+    [name, 'before its first step'],
+    [name, 'in the middle'],
+  ])
+
+  it.each(cases)('%s, %s, changes nothing', async (name = '', moment = '') => {
+    const { machine, message, id } = await given()
+    let asleep = await calculationOf(machine, message)
+    if (moment === 'in the middle') {
+      const first = await stepOf(machine.job, asleep, size)
+      if (first.state !== 'calculating') throw new Error('ended too early')
+      asleep = first.calculation
+    }
+    await fences[name]?.(id)
+    const before = await dump()
+    expect((await stepOf(machine.job, asleep, size)).state).toBe('overtaken')
+    expect(await dump()).toEqual(before)
+  })
+})
+
+describe('an expression', () => {
+  it('that the database cannot run fails with a message, and the old members stay', async () => {
+    const { machine, message, id, begin } = await given()
+    await machine.take([message], size)
+    const second = await begin()
+    const calculation = await calculationOf(machine, second)
+    const { job: healthy } = calculator()
+    let refused = false
+    const refuseOnce: typeof healthy.db.batch = async (statements) => {
+      if (refused) return healthy.db.batch(statements)
+      refused = true
+      throw new Error('D1_ERROR: Expression tree is too large: SQLITE_ERROR')
+    }
+    const job = { ...machine.job, db: Object.assign(machine.job.db, { batch: refuseOnce }) }
+    expect((await stepOf(job, calculation, size)).state).toBe('failed')
+    expect(await segmentNow(id)).toMatchObject({ status: 'failed', user_count: 5, members_epoch: 1 })
+    expect((await get(`/v1/segments/${id}`)).body.error_message).toContain('could not calculate')
+    expect((await get(`/v1/segments/${id}/export`)).body.code).toBe('segment_not_ready')
+    expect((await post(`/v1/segments/${id}/recalculate`, undefined)).body.error_message).toBe('')
+  })
+
+  it('that is not valid any more fails too', async () => {
+    const { machine, message, id } = await given()
+    await db.batch([sql`update segments set expression = 'user.gone' where id = ${id}`])
+    await machine.take([message], size)
+    expect(await segmentNow(id)).toMatchObject({ status: 'failed' })
+    expect((await segmentNow(id)).error_message).toContain('gone')
+  })
+
+  it('for which an element is an error is about nobody, and harms nobody else', async () => {
+    const { machine, message, id, people } = await given({ expression: 'user.metadata.age > 18.0' })
+    await db.batch([
+      sql`update users set metadata = '{"age": 20}' where id = ${people[1]?.id ?? ''}`,
+      sql`update users set metadata = '{"age": "old"}' where id = ${people[2]?.id ?? ''}`,
+    ])
+    await machine.take([message], size)
+    expect(await membersNow(id)).toEqual([people[1]?.id])
+  })
+})

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { eventsOf } from '../../src/gateways/provider-events/provider-events.ts'
+import { resendGateway } from '../../src/gateways/email/resend.ts'
+import { gatewayApi } from '../../src/gateways/sms/gatewayapi.ts'
+import { type FakeProvider, resendEvent, resendEventOf, smsEvent, startFakeProvider } from '../support/fake-provider.ts'
+import { anEmail, anSms } from '../support/outbound.ts'
+
+let provider: FakeProvider
+beforeAll(async () => {
+  provider = await startFakeProvider()
+})
+afterAll(() => provider?.stop())
+beforeEach(() => {
+  provider.forget()
+  provider.tell('accept')
+  provider.delay(0)
+})
+
+const options = () => ({ apiBase: provider.url, apiKey: 'key', now: Date.now, timeoutMs: 400 })
+
+describe('the Resend gateway before a provider that misbehaves', () => {
+  const emails = (count: number) => Array.from({ length: count }, () => anEmail())
+
+  it('sends a hundred at once and gives each its id', async () => {
+    const mails = emails(100)
+    const results = await resendGateway(options()).send(mails, 'k1')
+    expect(results.map((result) => result.ok && result.providerId)).toEqual(provider.accepted().map(({ id }) => id))
+    expect(provider.accepted().map(({ reference }) => reference)).toEqual(mails.map(({ reference }) => reference))
+    expect(provider.calls()).toHaveLength(1)
+  })
+
+  it.for(['accept and hang', 'accept and cut'] as const)('sends once when it repeats a call after: %s', async (how) => {
+    const mails = emails(3)
+    provider.tell((_, nth) => (nth === 1 ? how : 'accept'))
+    const gateway = resendGateway(options())
+    for (const result of await gateway.send(mails, 'k2')) expect(result).toMatchObject({ ok: false, kind: 'unknown' })
+    const again = await gateway.send(mails, 'k2')
+    expect(again.map((result) => result.ok && result.providerId)).toEqual(provider.accepted().map(({ id }) => id))
+    expect([...provider.counts().values()]).toEqual([1, 1, 1])
+  })
+
+  it('does not know what a key stands for that has sent something else', async () => {
+    const gateway = resendGateway(options())
+    await gateway.send(emails(1), 'k3')
+    expect(await gateway.send(emails(1), 'k3')).toMatchObject([{ kind: 'unknown', code: 'invalid_idempotent_request' }])
+  })
+
+  it('may come back when the same call is still worked on', async () => {
+    provider.delay(150)
+    const mails = emails(1)
+    const gateway = resendGateway(options())
+    const [first, second] = await Promise.all([gateway.send(mails, 'k4'), gateway.send(mails, 'k4')])
+    expect([first[0], second[0]].filter((result) => result?.ok)).toHaveLength(1)
+    expect([first[0], second[0]]).toContainEqual(expect.objectContaining({ kind: 'transient' }))
+    expect(provider.accepted()).toHaveLength(1)
+  })
+
+  it('keeps one bad address from spoiling the others', async () => {
+    const mails = [anEmail(), anEmail({ to: { name: null, address: 'x@invalid.example' } }), anEmail()]
+    expect((await resendGateway(options()).send(mails, 'k5')).map(({ ok }) => ok)).toEqual([true, false, true])
+  })
+
+  it('waits as it is told, and tells an account at fault from a message at fault', async () => {
+    provider.tell({ status: 429, name: 'rate_limit_exceeded', headers: { 'retry-after': '2' } })
+    const gateway = resendGateway(options())
+    expect(await gateway.send(emails(1), 'k6')).toMatchObject([{ kind: 'rate_limited', retryAfterMs: 2000 }])
+    provider.tell({ status: 403, name: 'invalid_api_key' })
+    expect(await gateway.send(emails(1), 'k6')).toMatchObject([{ kind: 'configuration' }])
+    provider.tell({ status: 503 })
+    expect(await gateway.send(emails(1), 'k6')).toMatchObject([{ kind: 'transient' }])
+    provider.tell('cut')
+    expect(await gateway.send(emails(1), 'k6')).toMatchObject([{ kind: 'unknown' }])
+    expect(provider.accepted()).toEqual([])
+  })
+})
+
+describe('the GatewayAPI gateway before a provider that misbehaves', () => {
+  it('answers for each number by itself', async () => {
+    const messages = Array.from({ length: 20 }, () => anSms())
+    const odd = messages[3]?.reference ?? ''
+    provider.tell(({ references }) => (references.includes(odd) ? 'accept and hang' : 'accept'))
+    const results = await gatewayApi(options()).send(messages, 'k')
+    expect(results.map(({ ok }) => ok)).toEqual(messages.map((_, index) => index !== 3))
+    expect(results[3]).toMatchObject({ kind: 'unknown', code: 'timeout' })
+    expect([...provider.counts().values()]).toEqual(messages.map(() => 1))
+  })
+})
+
+describe('the events that the provider signs', () => {
+  it('are taken', async () => {
+    const secrets = { email: { webhookSecret: `whsec_${btoa('a secret of the tests')}` }, sms: { webhookSecret: 'k' } }
+    await resendGateway(options()).send([anEmail()], 'k')
+    await gatewayApi(options()).send([anSms()], 'k')
+    const [mail, sms] = provider.accepted()
+    if (!mail || !sms) throw new Error('nothing was accepted')
+    const told = resendEvent(secrets.email.webhookSecret, resendEventOf('email.delivered', mail))
+    expect(
+      await eventsOf(secrets, 'resend', { ...told, headers: new Headers(told.headers) }, Date.now()),
+    ).toMatchObject([{ type: 'delivered', reference: mail.reference, providerId: mail.id }])
+    const said = smsEvent(secrets.sms.webhookSecret, 'delivered', sms)
+    expect(
+      await eventsOf(secrets, 'gatewayapi', { ...said, headers: new Headers(said.headers) }, Date.now()),
+    ).toMatchObject([{ type: 'delivered', reference: sms.reference, providerId: sms.id, address: `+${sms.to}` }])
+  })
+})

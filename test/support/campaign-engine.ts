@@ -1,0 +1,266 @@
+import { env } from 'cloudflare:workers'
+import { runInDurableObject } from 'cloudflare:test'
+import type { Ctx, JobCtx } from '../../src/context.ts'
+import { type Client, Database } from '../../src/db/database.ts'
+import type { CampaignSender } from '../../src/domain/campaign-sender.ts'
+import { readReference } from '../../src/domain/campaign-events.ts'
+import { type IdKind, newId } from '../../src/domain/ids.ts'
+import { newMeter } from '../../src/domain/meter.ts'
+import type { SendResult } from '../../src/domain/messaging.ts'
+import type { EmailGateway, OutboundEmail } from '../../src/gateways/email/email.ts'
+import { CampaignDesk } from '../../src/objects/campaign-desk.ts'
+import { Ledger } from '../../src/objects/campaign-ledger.ts'
+import type { Storage } from '../../src/objects/campaign-books.ts'
+import { sendCampaigns } from '../../src/modules/campaign-delivery/jobs.ts'
+import { capturing, contextAt, testConfig } from './context.ts'
+
+/** How one call to the provider ends. */
+export const conducts = [
+  'ok',
+  'some refused',
+  'rate limited',
+  'refused for now',
+  'taken, and refused for now',
+  'no answer',
+  'taken, and no answer',
+  'dies before',
+  'dies after',
+  'overtaken',
+  'wrong key',
+] as const
+export type Conduct = (typeof conducts)[number]
+
+export class Dies extends Error {}
+
+const failure = (kind: Exclude<SendResult, { ok: true }>['kind'], retryAfterMs: number | null = null): SendResult => ({
+  ok: false,
+  kind,
+  code: `test_${kind}`,
+  detail: 'as the test wants it',
+  retryAfterMs,
+})
+
+/** A provider that counts who really got something. */
+export class Provider {
+  /** How often each recipient, by number, was reached. */
+  readonly reached = new Map<number, number>()
+  readonly #keys = new Map<string, { digest: string; results: SendResult[] }>()
+  script: Conduct[] = []
+  calls = 0
+  /** Runs in the middle of a call that takes too long. */
+  overtake: () => Promise<void> = async () => undefined
+  readonly deduplicates: boolean
+
+  constructor(deduplicates: boolean) {
+    this.deduplicates = deduplicates
+  }
+
+  get gateway(): EmailGateway {
+    return {
+      name: 'test',
+      batch: 10,
+      deduplicates: this.deduplicates,
+      bulk: true,
+      reportsDelivery: true,
+      send: (messages, key) => this.#send(messages, key),
+    }
+  }
+
+  #take(messages: readonly OutboundEmail[], key: string, refuses: boolean): SendResult[] {
+    const digest = JSON.stringify(messages)
+    const known = this.#keys.get(key)
+    if (this.deduplicates && known)
+      return known.digest === digest
+        ? known.results
+        : messages.map(() => ({ ...failure('unknown'), code: 'invalid_idempotent_request' }) as SendResult)
+    const results = messages.map(({ reference }, index): SendResult => {
+      if (refuses && index % 3 === 0) return failure('permanent')
+      const n = readReference(reference)?.n ?? -1
+      this.reached.set(n, (this.reached.get(n) ?? 0) + 1)
+      return { ok: true, providerId: `${key}-${index}` }
+    })
+    this.#keys.set(key, { digest, results })
+    return results
+  }
+
+  async #send(messages: readonly OutboundEmail[], key: string): Promise<SendResult[]> {
+    this.calls++
+    const conduct = this.script.shift() ?? 'ok'
+    const all = (result: SendResult) => messages.map(() => result)
+    switch (conduct) {
+      case 'ok':
+        return this.#take(messages, key, false)
+      case 'some refused':
+        return this.#take(messages, key, true)
+      case 'rate limited':
+        return all(failure('rate_limited', 30_000))
+      case 'refused for now':
+        return all(failure('transient'))
+      case 'taken, and refused for now':
+        // Only of a provider that knows keys is a 5xx told as transient after all.
+        if (!this.deduplicates) return all(failure('transient'))
+        this.#take(messages, key, false)
+        return all(failure('transient'))
+      case 'no answer':
+        return all(failure('unknown'))
+      case 'taken, and no answer':
+        this.#take(messages, key, false)
+        return all(failure('unknown'))
+      case 'dies before':
+        throw new Dies()
+      case 'dies after':
+        this.#take(messages, key, false)
+        throw new Dies()
+      case 'overtaken': {
+        const results = this.#take(messages, key, false)
+        await this.overtake()
+        return results
+      }
+      case 'wrong key':
+        return all(failure('configuration'))
+    }
+  }
+}
+
+/** A campaign's object and its consumers on a clock of the test's own, with faults where the test wants them. */
+export class Engine {
+  now: number
+  readonly campaignId: string
+  readonly provider: Provider
+  readonly storage: Storage
+  #desk: CampaignDesk
+  /** One of so many calls to the database or to the object fails; 0 is never. */
+  faultEvery = 0
+  #random: () => number
+  alarmAt: number | null = null
+  rung = 0
+
+  constructor(campaignId: string, provider: Provider, storage: Storage, now: number, random: () => number) {
+    this.campaignId = campaignId
+    this.provider = provider
+    this.now = now
+    this.#random = random
+    this.storage = {
+      sql: storage.sql,
+      transactionSync: (block) => storage.transactionSync(block),
+      setAlarm: async (at) => void (this.alarmAt = Number(at)),
+      deleteAlarm: async () => void (this.alarmAt = null),
+      deleteAll: () => storage.deleteAll(),
+    }
+    this.#desk = new CampaignDesk(this.storage, this.job)
+    provider.overtake = async () => {
+      this.now += 90_000
+      await this.consume(1)
+    }
+  }
+
+  #fails(): boolean {
+    return this.faultEvery > 0 && this.#random() * this.faultEvery < 1
+  }
+
+  get job(): JobCtx {
+    const engine = this
+    const client: Client = {
+      prepare: (text: string) => env.DB.prepare(text),
+      batch: async <T>(statements: D1PreparedStatement[]) => {
+        if (engine.#fails()) throw new Dies('the database was not reached')
+        const result = await env.DB.batch<T>(statements)
+        if (engine.#fails()) throw new Dies('the answer of the database was lost')
+        return result
+      },
+    }
+    const parts = {
+      db: new Database(client, newMeter()),
+      now: () => this.now,
+      newId: (kind: IdKind) => newId(kind, this.now, this.#random),
+    }
+    return {
+      ...parts,
+      ...capturing(parts),
+      email: this.provider.gateway,
+      config: testConfig,
+      webhookPost: { post: () => Promise.reject(new Error('campaigns post nothing')) },
+      doorbell: { ring: async () => void this.rung++ },
+      senders: { of: () => this.#overWire() },
+    }
+  }
+
+  /** The object as consumers reach it: a call or its answer may be lost. */
+  #overWire(): CampaignSender {
+    return new Proxy({} as CampaignSender, {
+      get:
+        (_, name) =>
+        async (...given: unknown[]) => {
+          if (this.#fails()) throw new Dies('the object was not reached')
+          // What crosses the wire is copied.
+          const result: unknown = await (this.#desk as unknown as Record<string, (...all: unknown[]) => unknown>)[
+            String(name)
+          ]?.(...structuredClone(given))
+          if (this.#fails()) throw new Dies('the answer of the object was lost')
+          return structuredClone(result)
+        },
+    })
+  }
+
+  get ctx(): Ctx {
+    const { db } = this.job
+    return {
+      ...contextAt(this.now),
+      ...this.job,
+      db,
+      afterCommit: (work) => void this.pending.push(work),
+    }
+  }
+
+  /** What was to be done after the last commit. */
+  pending: (() => Promise<unknown>)[] = []
+
+  async afterCommits(): Promise<void> {
+    for (const work of this.pending.splice(0)) await work().catch(() => undefined)
+  }
+
+  get ledger(): Ledger {
+    return new Ledger(this.storage)
+  }
+
+  /** The object forgets all that is not in its storage. */
+  evict(): void {
+    this.#desk = new CampaignDesk(this.storage, this.job)
+  }
+
+  async alarm(): Promise<void> {
+    await this.#desk.alarm().catch(() => this.evict())
+  }
+
+  async wake(): Promise<void> {
+    await this.#desk.wake(this.campaignId)
+  }
+
+  get desk(): CampaignDesk {
+    return this.#desk
+  }
+
+  async consume(consumers: number): Promise<void> {
+    const message = { type: 'campaign.send-chunks' as const, campaign_id: this.campaignId }
+    await Promise.allSettled(Array.from({ length: consumers }, () => sendCampaigns(this.job, [message])))
+  }
+}
+
+/** Runs inside a real object, over its own storage. */
+export const withEngine = <Result>(
+  campaignId: string,
+  options: { deduplicates: boolean; now?: number; random?: () => number },
+  work: (engine: Engine) => Promise<Result>,
+): Promise<Result> =>
+  runInDurableObject(env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(`engine ${campaignId}`)), (_, state) => {
+    const provider = new Provider(options.deduplicates)
+    const { now = Date.now(), random = Math.random } = options
+    return work(new Engine(campaignId, provider, state.storage, now, random))
+  })
+
+export const startRow = (campaignId: string, now: number) =>
+  env.DB.prepare(
+    "update campaigns set status = 'calculating', run = run + 1, version = version + 1, heartbeat_at = ?2 where id = ?1",
+  )
+    .bind(campaignId, now)
+    .run()

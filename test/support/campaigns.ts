@@ -1,0 +1,62 @@
+import { env } from 'cloudflare:workers'
+import { runDurableObjectAlarm } from 'cloudflare:test'
+import { sql } from 'drizzle-orm'
+import { expect } from 'vitest'
+import type { JobCtx } from '../../src/context.ts'
+import { openJob } from '../../src/entry/job.ts'
+import { sendCampaigns } from '../../src/modules/campaign-delivery/jobs.ts'
+import { get, type Reply } from './api.ts'
+import type { CampaignRow } from './seed-campaigns.ts'
+import { db } from './seed.ts'
+
+const stubOf = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
+
+/** The Worker's own surroundings. */
+export const realJob = (parts: Partial<JobCtx> = {}): JobCtx => ({ ...openJob(env), ...parts })
+
+/** The alarm of a campaign's object, now. */
+export const alarm = (id: string) => runDurableObjectAlarm(stubOf(id))
+
+export const rowOf = async (id: string): Promise<CampaignRow> => {
+  const row = await db().first(sql<CampaignRow>`select * from campaigns where id = ${id}`)
+  if (!row) throw new Error('there is no such campaign')
+  return row
+}
+
+/** One consumer that hears the bell. */
+export const consume = (id: string, job = realJob()) =>
+  sendCampaigns(job, [{ type: 'campaign.send-chunks', campaign_id: id }])
+
+/** Alarms and consumers in turn, until the campaign's row has one of these statuses. */
+export async function until(id: string, statuses: readonly string[], job = realJob()): Promise<CampaignRow> {
+  for (let turn = 0; turn < 200; turn++) {
+    const row = await rowOf(id)
+    if (statuses.includes(row.status)) return row
+    await alarm(id)
+    await consume(id, job)
+  }
+  throw new Error(`campaign ${id} is still ${(await rowOf(id)).status}`)
+}
+
+export const statsOf = async (id: string): Promise<Reply['body']> => {
+  const reply = await get(`/v1/campaigns/${id}/stats`)
+  expect(reply.status).toBe(200)
+  return reply.body
+}
+
+export interface Captured {
+  reference: string
+  recipient: string
+  sender: string
+  subject: string
+  html: string
+  body: string
+  headers: string
+}
+
+/** What the capture gateways hold of a campaign. */
+export const capturedOf = (id: string): Promise<Captured[]> =>
+  db().all(
+    sql<Captured>`select reference, recipient, sender, subject, html, body, headers from captured_messages
+      where reference >= ${`${id}-`} and reference < ${`${id}.`} order by seq`,
+  )

@@ -1,0 +1,155 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+
+/** What a page looked like. */
+export interface View {
+  /** Wider than `clientWidth`: the page scrolls sideways. */
+  scrollWidth: number
+  clientWidth: number
+  height: number
+  /** What a reader can read, and mark. */
+  text: string
+  title: string
+  /** A picture of the whole page. */
+  png: string
+  /** What the page asked for over the network and what it complained of. */
+  requests: string[]
+  complaints: string[]
+}
+
+export interface Browser {
+  /** Opens an address, or HTML, in a window of this width. */
+  look: (page: string | { html: string }, width: number, name?: string) => Promise<View>
+  close: () => Promise<void>
+}
+
+interface Message {
+  id?: number
+  method?: string
+  sessionId?: string
+  params?: Record<string, never>
+  result?: Record<string, never>
+  error?: { message: string }
+}
+
+const patienceMs = 30_000
+
+/** Where Chromium is on this machine; CHROMIUM names it where it is elsewhere. */
+export const chromiumProgram = (): string | undefined =>
+  [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+    .filter((path) => path !== undefined)
+    .find((path) => existsSync(path))
+
+/** Commands of the DevTools protocol over a pipe, with nothing between. */
+function protocol(input: Writable, output: Readable) {
+  let last = 0
+  let rest = ''
+  const waiting = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>()
+  const listeners = new Set<(message: Message) => void>()
+  output.setEncoding('utf8').on('data', (chunk: string) => {
+    const parts = (rest + chunk).split('\0')
+    rest = parts.pop() ?? ''
+    for (const part of parts) {
+      const message = JSON.parse(part) as Message
+      const asked = waiting.get(message.id ?? 0)
+      waiting.delete(message.id ?? 0)
+      if (message.error) asked?.reject(new Error(message.error.message))
+      else asked?.resolve(message.result as never)
+      if (message.method) for (const listener of listeners) listener(message)
+    }
+  })
+  return {
+    listeners,
+    send: <Result>(method: string, params: object = {}, sessionId?: string): Promise<Result> =>
+      new Promise<Result>((resolve, reject) => {
+        const id = ++last
+        const late = setTimeout(() => reject(new Error(`Chromium does not answer ${method}.`)), patienceMs)
+        const settle = (how: (value: never) => void) => (value: never) => {
+          clearTimeout(late)
+          how(value)
+        }
+        waiting.set(id, { resolve: settle(resolve), reject: settle(reject as (value: never) => void) as never })
+        input.write(`${JSON.stringify({ id, method, params, sessionId })}\0`)
+      }),
+  }
+}
+
+const measure = `({ scrollWidth: document.documentElement.scrollWidth, clientWidth: document.documentElement.clientWidth,
+  height: document.documentElement.scrollHeight, text: document.body.innerText, title: document.title })`
+
+/** A headless Chromium; pictures go to `pictures`, a new folder unless told. */
+export async function openBrowser(pictures?: string): Promise<Browser> {
+  const program = chromiumProgram()
+  if (!program) throw new Error('There is no Chromium on this machine. CHROMIUM names one that is elsewhere.')
+  const profile = await mkdtemp(join(tmpdir(), 'chromium-'))
+  const folder = pictures ?? (await mkdtemp(join(tmpdir(), 'pictures-')))
+  const flags = ['--headless=new', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--no-first-run']
+  const child = spawn(
+    program,
+    [...flags, '--disable-dev-shm-usage', '--remote-debugging-pipe', `--user-data-dir=${profile}`, 'about:blank'],
+    { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'], detached: true },
+  )
+  const [, , , input, output] = child.stdio as unknown as [null, null, null, Writable, Readable]
+  const { send, listeners } = protocol(input, output)
+
+  async function look(page: string | { html: string }, width: number, name = `view-${width}`): Promise<View> {
+    const { targetId } = await send<{ targetId: string }>('Target.createTarget', { url: 'about:blank' })
+    const { sessionId } = await send<{ sessionId: string }>('Target.attachToTarget', { targetId, flatten: true })
+    const requests: string[] = []
+    const complaints: string[] = []
+    let loaded = () => {}
+    const whole = new Promise<void>((resolve) => (loaded = resolve))
+    const listener = (message: Message) => {
+      if (message.sessionId !== sessionId) return
+      const params = message.params as unknown as { request?: { url: string }; entry?: { text: string } }
+      if (message.method === 'Network.requestWillBeSent') requests.push(params.request?.url ?? '')
+      if (message.method === 'Log.entryAdded') complaints.push(params.entry?.text ?? '')
+      if (message.method === 'Page.loadEventFired') loaded()
+    }
+    listeners.add(listener)
+    const tell = <Result>(method: string, params: object = {}) => send<Result>(method, params, sessionId)
+    try {
+      for (const domain of ['Page', 'Network', 'Log']) await tell(`${domain}.enable`)
+      const screen = { width, height: 800, deviceScaleFactor: 1, mobile: false }
+      await tell('Emulation.setDeviceMetricsOverride', screen)
+      if (typeof page === 'string') {
+        await tell('Page.navigate', { url: page })
+        await whole
+      } else {
+        const { frameTree } = await tell<{ frameTree: { frame: { id: string } } }>('Page.getFrameTree')
+        await tell('Page.setDocumentContent', { frameId: frameTree.frame.id, html: page.html })
+      }
+      const { result } = await tell<{ result: { value: Omit<View, 'png' | 'requests' | 'complaints'> } }>(
+        'Runtime.evaluate',
+        { expression: measure, returnByValue: true },
+      )
+      const shot = { format: 'png', captureBeyondViewport: true }
+      const { data } = await tell<{ data: string }>('Page.captureScreenshot', shot)
+      const png = join(folder, `${name}.png`)
+      await writeFile(png, Buffer.from(data, 'base64'))
+      return { ...result.value, png, requests, complaints }
+    } finally {
+      listeners.delete(listener)
+      await send('Target.closeTarget', { targetId }).catch(() => undefined)
+    }
+  }
+
+  return {
+    look,
+    close: async () => {
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      await send('Browser.close').catch(() => undefined)
+      if (child.exitCode === null && child.pid) {
+        const { pid } = child
+        const late = setTimeout(() => process.kill(-pid, 'SIGKILL'), 5000)
+        await ended
+        clearTimeout(late)
+      }
+      await rm(profile, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}

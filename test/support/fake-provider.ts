@@ -1,0 +1,1 @@
+export * from '../../scripts/support/fake-provider.ts'

@@ -1,0 +1,24 @@
+import type { OutboundEmail } from '../../src/gateways/email/email.ts'
+import type { OutboundSms } from '../../src/gateways/sms/sms.ts'
+
+let made = 0
+
+export const anEmail = (fields: Partial<OutboundEmail> = {}): OutboundEmail => ({
+  from: { name: 'Nordlys', address: 'tickets@nordlys.example' },
+  to: { name: null, address: `guest-${++made}@example.com` },
+  replyTo: null,
+  subject: 'Your tickets',
+  html: '<p>Welcome</p>',
+  text: 'Welcome',
+  headers: {},
+  reference: `ref_${crypto.randomUUID()}`,
+  ...fields,
+})
+
+export const anSms = (fields: Partial<OutboundSms> = {}): OutboundSms => ({
+  from: 'Nordlys',
+  to: `+4520${String(100_000 + ++made)}`,
+  body: 'The doors are open',
+  reference: `ref_${crypto.randomUUID()}`,
+  ...fields,
+})

@@ -1,0 +1,181 @@
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../src/context.ts'
+import { Database } from '../../src/db/database.ts'
+import { emailMessages } from '../../src/db/schema/email-messages.ts'
+import type { transactionalEmails } from '../../src/db/schema/outbox.ts'
+import { insert } from '../../src/db/write.ts'
+import { type IdKind, newId } from '../../src/domain/ids.ts'
+import { newMeter } from '../../src/domain/meter.ts'
+import { failure, type SendResult } from '../../src/domain/messaging.ts'
+import type { EmailGateway, OutboundEmail } from '../../src/gateways/email/email.ts'
+import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
+import { post, type Reply } from './api.ts'
+import { contextAt } from './context.ts'
+import { db, type EditionRow, givenEdition, givenOrganisation } from './factories.ts'
+
+export type EmailRow = typeof transactionalEmails.$inferSelect
+
+const receiptBlocks = [
+  {
+    id: 'blk_1',
+    type: 'rich_text',
+    data: {
+      text: {
+        en: '<p>Dear {{ customer.first_name }}, thank you for order {{ order.number }}.</p>',
+        da: '<p>Kære {{ customer.first_name }}, tak for ordre {{ order.number }}.</p>',
+      },
+    },
+  },
+  { id: 'blk_2', type: 'order_summary', data: {} },
+]
+
+export async function givenReceiptMessage(organizationId: string | null, type = 'receipt'): Promise<string> {
+  const now = Date.now()
+  const id = newId('email_message', now, Math.random)
+  const row = {
+    id,
+    organization_id: organizationId,
+    edition_id: null,
+    title: 'Receipt',
+    subject: JSON.stringify({ en: 'Your order {{ order.number }}', da: 'Din ordre {{ order.number }}' }),
+    type,
+    scope: organizationId === null ? 'platform' : 'template',
+    blocks: JSON.stringify(receiptBlocks),
+    created_at: now,
+    modified_at: now,
+  }
+  await db.batch([insert(emailMessages, row)])
+  return id
+}
+
+export interface Shop {
+  organization_id: string
+  edition_id: string
+}
+
+/** An edition with a message for its receipts. */
+export async function givenShop(columns: Partial<EditionRow> = {}): Promise<Shop> {
+  const organisation = await givenOrganisation()
+  const message = await givenReceiptMessage(organisation.id)
+  const edition = await givenEdition(organisation, {
+    transaction_receipt_email_id: message,
+    email_sender_name: 'Nordlys',
+    email_sender_address: 'tickets@nordlys.example',
+    email_reply_to: 'help@nordlys.example',
+    ...columns,
+  })
+  return { organization_id: organisation.id, edition_id: edition.id }
+}
+
+let made = 0
+
+export const anOrder = (fields: Record<string, unknown> = {}) => {
+  const number = ++made
+  return {
+    external_id: `R-${number}-${crypto.randomUUID().slice(0, 8)}`,
+    order_number: String(1000 + number),
+    currency: 'dkk',
+    customer: {
+      email: `astrid-${number}-${crypto.randomUUID().slice(0, 8)}@example.dk`,
+      first_name: 'Astrid',
+      last_name: 'Holm',
+    },
+    items: [{ product: 'Day ticket', variant: 'Saturday', quantity: 2, unit_price: 225 }],
+    ...fields,
+  }
+}
+
+export const sell = (shop: Shop, orders: object[], more: object = {}): Promise<Reply> =>
+  post('/v1/data-imports/external-orders', { ...shop, source: 'webshop', send_receipts: true, ...more, orders })
+
+export const receiptsOf = (shop: Shop): Promise<EmailRow[]> =>
+  db.all(sql<EmailRow>`select * from transactional_emails where edition_id = ${shop.edition_id} order by id`)
+
+/** What the provider does with one call. It accepts before it fails, where it says so. */
+export type Conduct = 'accept' | 'accept and lose the answer' | 'accept and die' | 'die' | SendResult
+
+/** A provider in memory: with keys it accepts the same call once, without them each time. */
+export function providerOf(options: { deduplicates: boolean; name?: string }) {
+  const calls: { key: string; email: OutboundEmail }[] = []
+  const accepted = new Map<string, number>()
+  const byKey = new Map<string, { content: string; id: string }>()
+  let script: Conduct[] = []
+  const accept = (email: OutboundEmail, key: string): string | null => {
+    const content = JSON.stringify(email)
+    const known = options.deduplicates ? byKey.get(key) : undefined
+    if (known) return known.content === content ? known.id : null
+    const id = `id-${byKey.size + 1}-${key}`
+    byKey.set(key, { content, id })
+    accepted.set(email.to.address, (accepted.get(email.to.address) ?? 0) + 1)
+    return id
+  }
+  const gateway: EmailGateway = {
+    name: options.name ?? 'memory',
+    batch: 100,
+    deduplicates: options.deduplicates,
+    bulk: true,
+    reportsDelivery: false,
+    send: async ([email], key) => {
+      if (!email) return []
+      calls.push({ key, email })
+      const conduct = script.shift() ?? 'accept'
+      if (typeof conduct === 'object') return [conduct]
+      if (conduct === 'die') throw new Error('the consumer dies')
+      const id = accept(email, key)
+      if (conduct === 'accept and die') throw new Error('the consumer dies')
+      if (conduct === 'accept and lose the answer') return [failure('unknown', 'timeout', '')]
+      return [id === null ? failure('unknown', 'invalid_idempotent_request', '') : { ok: true, providerId: id }]
+    },
+  }
+  return {
+    gateway,
+    calls,
+    accepted,
+    play: (next: readonly Conduct[]) => {
+      script = [...next]
+    },
+  }
+}
+
+/** The engine on the real database, with a clock and a provider of the test's own, dying where it is told to. */
+export function receiptEngine(provider: EmailGateway, now = Date.now()) {
+  const state = { now }
+  const rung: number[] = []
+  /** Round trips to the database until the consumer dies. */
+  let life = Number.POSITIVE_INFINITY
+  class Mortal extends Database {
+    override async all<Row>(statement: Parameters<Database['all']>[0]): Promise<Row[]> {
+      if (--life < 0) throw new Error('the consumer dies')
+      return super.all(statement) as Promise<Row[]>
+    }
+    override async batch<const S extends Parameters<Database['batch']>[0]>(statements: S) {
+      if (--life < 0) throw new Error('the consumer dies')
+      return super.batch(statements)
+    }
+  }
+  const job: JobCtx = {
+    ...contextAt(now),
+    db: new Mortal(env.DB, newMeter()),
+    now: () => state.now,
+    newId: (kind: IdKind) => newId(kind, state.now, Math.random),
+    email: provider,
+    doorbell: {
+      ring: async (_, __, delay = 0) => {
+        rung.push(delay)
+      },
+    },
+  }
+  return {
+    job,
+    rung,
+    advance: (ms: number) => (state.now += ms),
+    run: () => sendEmails(job),
+    /** As `run`, where the consumer dies after so many round trips. */
+    runDying: async (trips = Number.POSITIVE_INFINITY) => {
+      life = trips
+      await sendEmails(job).catch(() => undefined)
+      life = Number.POSITIVE_INFINITY
+    },
+  }
+}

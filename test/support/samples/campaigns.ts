@@ -1,0 +1,91 @@
+import { next } from '../seed.ts'
+import { type CampaignRow, seedCampaigns, seedReady } from '../seed-campaigns.ts'
+import { deafen, seedRecipients } from '../seed-recipients.ts'
+import type { World } from '../world.ts'
+import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
+
+const home = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
+const campaignIn = ({ a, b }: World) => pathId('id', b.editions[0].campaign, a.editions[1].campaign)
+const segmentIn = ({ a, b }: World) => bodyId('segment_id', b.editions[0].segment, a.editions[1].segment)
+const messageIn = ({ a, b }: World) => bodyId('email_message_id', b.editions[0].message, a.editions[1].message)
+
+/** Ready to be sent, with an object that does nothing of it by itself. */
+const fresh = async (world: World, columns: Partial<CampaignRow> = {}) => {
+  const { campaign } = await seedReady(home(world), columns)
+  await deafen(campaign.id)
+  return { path: { id: campaign.id }, references: [campaignIn(world)] }
+}
+
+const nextMonth = () => new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 19)
+
+export const campaignSamples: Record<string, SampleOf> = {
+  listCampaigns: {
+    make: ({ a, b }) => ({
+      query: { edition_id: a.editions[0].id },
+      references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
+    }),
+    fill: (world, count) => seedCampaigns(home(world), world.a.editions[0].segment, count),
+    sortValue: { scheduled_at: (item) => item['scheduled_at'] ?? '9999' },
+  },
+
+  createCampaign: {
+    make: (world) => ({
+      body: {
+        organization_id: world.a.id,
+        edition_id: world.a.editions[0].id,
+        segment_id: world.a.editions[0].segment,
+        name: `Early birds ${next()}`,
+        channel: 'email',
+        email_message_id: world.a.editions[0].message,
+        sms_body: { en: 'Hello {{ customer.first_name }}' },
+      },
+      references: [
+        bodyId('organization_id', world.b.id),
+        bodyId('edition_id', world.b.editions[0].id, world.a.editions[1].id),
+        segmentIn(world),
+        messageIn(world),
+      ],
+    }),
+  },
+
+  getCampaign: {
+    make: (world) => ({ path: { id: world.a.editions[0].campaign }, references: [campaignIn(world)] }),
+  },
+
+  updateCampaign: {
+    // Not the segment and the text, which come back in another shape.
+    make: (world) => ({
+      path: { id: world.a.editions[0].draft },
+      body: { name: `Early birds ${next()}`, channel: 'email', email_message_id: world.a.editions[0].message },
+      references: [campaignIn(world), segmentIn(world), messageIn(world)],
+    }),
+  },
+
+  deleteCampaign: { make: (world) => fresh(world) },
+
+  scheduleCampaign: {
+    make: async (world) => ({ ...(await fresh(world)), body: { scheduled_at: nextMonth() } }),
+  },
+
+  sendCampaignNow: { make: (world) => fresh(world) },
+
+  cancelCampaign: { make: (world) => fresh(world, { status: 'scheduled' }) },
+
+  getCampaignStats: {
+    make: (world) => ({ path: { id: world.a.editions[0].campaign }, references: [campaignIn(world)] }),
+  },
+
+  listCampaignRecipients: {
+    make: (world) => ({ path: { id: world.a.editions[0].campaign }, references: [campaignIn(world)] }),
+    fill: (world, count) => seedRecipients(world.a.editions[0].campaign, count),
+    sortValue: { sent_at: (item) => item['sent_at'] ?? '' },
+  },
+
+  retryFailedCampaignRecipients: {
+    make: async (world) => {
+      const { campaign } = await seedReady(home(world), { status: 'sent', run: 1 })
+      await seedRecipients(campaign.id, 3, { run: 1_000_000 })
+      return { path: { id: campaign.id }, references: [campaignIn(world)] }
+    },
+  },
+}

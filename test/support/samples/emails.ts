@@ -1,0 +1,84 @@
+import { next } from '../seed.ts'
+import { aBlock, seedMessage, seedMessages } from '../seed-emails.ts'
+import type { World } from '../world.ts'
+import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
+
+const home = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
+const messageIn = ({ a, b }: World) => pathId('id', b.editions[0].message, a.editions[1].message)
+const editionIn = ({ a, b }: World) => bodyId('edition_id', b.editions[0].id, a.editions[1].id)
+
+const subject = { en: 'Hello {{ customer.first_name }}', da: 'Hej {{ customer.first_name }}' }
+
+export const emailSamples: Record<string, SampleOf> = {
+  listEmailMessages: {
+    make: ({ a, b }) => ({
+      query: { edition_id: a.editions[0].id },
+      references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
+    }),
+    fill: (world, count) => seedMessages(home(world), count),
+  },
+
+  createEmailMessage: {
+    make: (world) => ({
+      body: {
+        organization_id: world.a.id,
+        edition_id: world.a.editions[0].id,
+        title: `Receipt ${next()}`,
+        subject,
+        type: 'receipt',
+        scope: 'edition',
+        template: 'modern',
+      },
+      references: [bodyId('organization_id', world.b.id), editionIn(world)],
+    }),
+  },
+
+  listTemplateVariables: { make: () => ({}) },
+
+  getEmailMessage: {
+    make: (world) => ({ path: { id: world.a.editions[0].message }, references: [messageIn(world)] }),
+  },
+
+  updateEmailMessage: {
+    // Not the subject, which comes back as its recipients read it.
+    make: async (world) => ({
+      path: { id: await seedMessage(home(world)) },
+      body: { title: `Message ${next()}`, type: 'reminder', template: 'modern', blocks: [aBlock('Changed')] },
+      references: [messageIn(world)],
+    }),
+  },
+
+  deleteEmailMessage: {
+    make: async (world) => ({ path: { id: await seedMessage(home(world)) }, references: [messageIn(world)] }),
+  },
+
+  adoptEmailMessage: {
+    make: async (world) => ({
+      path: { id: world.a.references.receipt },
+      body: { edition_id: world.a.editions[0].id, title: `Adopted ${next()}` },
+      references: [messageIn(world), editionIn(world)],
+    }),
+  },
+
+  duplicateEmailMessage: {
+    make: (world) => ({
+      path: { id: world.a.editions[0].message },
+      body: { edition_id: world.a.editions[0].id, organization_id: world.a.id, title: `Copy ${next()}` },
+      references: [messageIn(world), editionIn(world), bodyId('organization_id', world.b.id)],
+    }),
+  },
+
+  previewEmailMessage: {
+    make: (world) => ({
+      path: { id: world.a.editions[0].message },
+      body: {
+        mode: 'mjml',
+        language: 'da',
+        context: { customer: { first_name: 'Ægir' } },
+        blocks: [aBlock('Unsaved')],
+        subject,
+      },
+      references: [messageIn(world)],
+    }),
+  },
+}

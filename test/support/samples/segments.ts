@@ -1,0 +1,101 @@
+import { next } from '../seed.ts'
+import { type SegmentRow, seedSegment, seedSegments } from '../seed-segments.ts'
+import type { World } from '../world.ts'
+import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
+
+const home = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
+
+const segmentIn = ({ a, b }: World) => pathId('id', b.editions[0].segment, a.editions[1].segment)
+const editionIn = ({ a, b }: World) => bodyId('edition_id', b.editions[0].id, a.editions[1].id)
+
+const fresh = async (world: World, columns: Partial<SegmentRow> = {}) => ({
+  path: { id: (await seedSegment(home(world), columns)).id },
+  references: [segmentIn(world)],
+})
+
+export const segmentSamples: Record<string, SampleOf> = {
+  listSegments: {
+    make: ({ a, b }) => ({
+      query: { edition_id: a.editions[0].id },
+      references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
+    }),
+    fill: (world, count) => seedSegments(home(world), count),
+    sortValue: { calculated_at: (item) => item['calculated_at'] ?? '' },
+  },
+
+  createSegment: {
+    make: (world) => ({
+      body: {
+        organization_id: world.a.id,
+        edition_id: world.a.editions[0].id,
+        name: `Regulars ${next()}`,
+        description: 'Came twice',
+        communication_type: 'marketing',
+        communication_channel: 'email',
+        expression: 'stats.order_count >= 2',
+      },
+      references: [bodyId('organization_id', world.b.id), editionIn(world)],
+    }),
+  },
+
+  getSegment: {
+    make: (world) => ({ path: { id: world.a.editions[0].segment }, references: [segmentIn(world)] }),
+  },
+
+  updateSegment: {
+    make: (world) => ({
+      path: { id: world.a.editions[0].segment },
+      body: {
+        name: `Regulars ${next()}`,
+        description: `Came ${next()} times`,
+        edition_id: world.a.editions[0].id,
+        communication_type: 'marketing',
+        communication_channel: 'sms',
+        expression: `stats.order_count >= ${next()}`,
+      },
+      references: [segmentIn(world), editionIn(world)],
+    }),
+  },
+
+  deleteSegment: { make: (world) => fresh(world) },
+
+  recalculateSegment: { make: (world) => fresh(world) },
+
+  resetSegmentToDraft: { make: (world) => fresh(world, { status: 'failed', epoch: 1 }) },
+
+  exportSegmentUsers: { make: (world) => fresh(world, { status: 'ready', epoch: 1, members_epoch: 1 }) },
+
+  getCelContext: {
+    make: ({ a, b }) => ({
+      query: { edition_id: a.editions[0].id },
+      references: [
+        { ...queryId('organization_id', b.id), refuses: true },
+        { ...queryId('edition_id', b.editions[0].id, a.editions[1].id), refuses: true },
+      ],
+    }),
+  },
+
+  validateCel: {
+    make: (world) => ({
+      body: {
+        expression: 'stats.order_count >= 2',
+        organization_id: world.a.id,
+        edition_id: world.a.editions[0].id,
+        communication_type: 'marketing',
+        communication_channel: 'email',
+      },
+      references: [bodyId('organization_id', world.b.id), editionIn(world)],
+    }),
+  },
+
+  explainSegment: {
+    make: ({ a, b }) => ({
+      path: { id: a.editions[0].segment },
+      query: { user_id: a.editions[0].user },
+      references: [
+        pathId('id', b.editions[0].segment, a.editions[1].segment),
+        { ...queryId('user_id', b.editions[0].user, a.editions[1].user), refuses: true },
+      ],
+    }),
+  },
+}

@@ -1,0 +1,214 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { cloudflareGateway } from '../../src/gateways/email/cloudflare.ts'
+import { resendGateway } from '../../src/gateways/email/resend.ts'
+import { contextAt } from '../support/context.ts'
+import { anEmail } from '../support/outbound.ts'
+
+const now = Date.parse('2026-06-01T08:00:00Z')
+const resend = resendGateway({ apiBase: 'https://mail.example', apiKey: 're_key', now: () => now })
+afterEach(() => vi.restoreAllMocks())
+
+const answering = (status: number, body: unknown, headers: Record<string, string> = {}) =>
+  vi
+    .spyOn(globalThis, 'fetch')
+    .mockImplementation(
+      async () => new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers }),
+    )
+
+const bodyOf = (init: RequestInit | undefined): unknown => JSON.parse(init?.body as string)
+
+const refused = (name: string) => ({ statusCode: 0, name, message: `said ${name}` })
+
+describe('the Resend gateway', () => {
+  it('sends a batch as one call that can be repeated', async () => {
+    const fetched = answering(200, { data: [{ id: 'a' }, { id: 'b' }] })
+    const mails = [
+      anEmail({ replyTo: 'help@nordlys.example', headers: { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } }),
+      anEmail({ from: { name: 'Smith, "Bob"', address: 'bob@example.com' } }),
+    ]
+    expect(await resend.send(mails, 'key-1')).toEqual([
+      { ok: true, providerId: 'a' },
+      { ok: true, providerId: 'b' },
+    ])
+    expect(fetched).toHaveBeenCalledTimes(1)
+    const [url, init] = fetched.mock.calls[0] ?? []
+    expect(url).toBe('https://mail.example/emails/batch')
+    expect(init).toMatchObject({ method: 'POST', redirect: 'manual' })
+    expect(init?.headers).toEqual({
+      'content-type': 'application/json',
+      'user-agent': 'event-commerce/1',
+      authorization: 'Bearer re_key',
+      'idempotency-key': 'key-1',
+      'x-batch-validation': 'permissive',
+    })
+    expect(bodyOf(init)).toEqual([
+      {
+        from: 'Nordlys <tickets@nordlys.example>',
+        to: [mails[0]?.to.address],
+        reply_to: 'help@nordlys.example',
+        subject: 'Your tickets',
+        html: '<p>Welcome</p>',
+        text: 'Welcome',
+        headers: { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' },
+        tags: [{ name: 'reference', value: mails[0]?.reference }],
+      },
+      expect.objectContaining({ from: String.raw`"Smith, \"Bob\"" <bob@example.com>` }),
+    ])
+  })
+
+  it('tells which message of a batch was refused, and gives the others their ids', async () => {
+    answering(200, { data: [{ id: 'a' }, { id: 'c' }], errors: [{ index: 1, message: 'The `to` field is invalid.' }] })
+    expect(await resend.send([anEmail(), anEmail(), anEmail()], 'k')).toEqual([
+      { ok: true, providerId: 'a' },
+      expect.objectContaining({ ok: false, kind: 'permanent', detail: 'The `to` field is invalid.' }),
+      { ok: true, providerId: 'c' },
+    ])
+  })
+
+  it.each([
+    [400, 'validation_error', 'permanent', null],
+    [422, 'missing_required_field', 'permanent', null],
+    [401, 'missing_api_key', 'configuration', null],
+    [403, 'invalid_api_key', 'configuration', null],
+    [404, 'not_found', 'configuration', null],
+    [409, 'concurrent_idempotent_requests', 'transient', null],
+    [409, 'invalid_idempotent_request', 'unknown', null],
+    [429, 'rate_limit_exceeded', 'rate_limited', null],
+    [429, 'daily_quota_exceeded', 'rate_limited', 3_600_000],
+    [429, 'monthly_quota_exceeded', 'configuration', null],
+    [500, 'application_error', 'transient', null],
+  ])('takes %i %s for %s', async (status, name, kind, retryAfterMs) => {
+    answering(status, refused(name))
+    const [first, second] = await resend.send([anEmail(), anEmail()], 'k')
+    expect(first).toEqual({ ok: false, kind, code: name, detail: `said ${name}`, retryAfterMs })
+    expect(second).toEqual(first)
+  })
+
+  it('waits as long as it is asked to', async () => {
+    answering(429, refused('rate_limit_exceeded'), { 'retry-after': '7', 'ratelimit-reset': '1' })
+    expect(await resend.send([anEmail()], 'k')).toMatchObject([{ retryAfterMs: 7000 }])
+    vi.restoreAllMocks()
+    answering(429, refused('rate_limit_exceeded'), { 'ratelimit-reset': '2' })
+    expect(await resend.send([anEmail()], 'k')).toMatchObject([{ retryAfterMs: 2000 }])
+  })
+
+  it.each([
+    ['502 of a proxy', 502, '<html>bad gateway</html>', 'transient'],
+    ['a redirect', 302, '', 'configuration'],
+    ['200 without JSON', 200, '<html>', 'unknown'],
+    ['200 with ids missing', 200, { data: [] }, 'unknown'],
+    ['200 with something else', 200, ['a'], 'unknown'],
+  ])('knows what %s means', async (_, status, body, kind) => {
+    answering(status, body)
+    expect(await resend.send([anEmail()], 'k')).toMatchObject([{ ok: false, kind }])
+  })
+
+  it('does not know what became of a call without an answer', async () => {
+    vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('network connection lost'))
+    expect(await resend.send([anEmail()], 'k')).toMatchObject([{ kind: 'unknown', code: 'network_error' }])
+    vi.spyOn(globalThis, 'fetch').mockRejectedValue(new DOMException('timed out', 'TimeoutError'))
+    expect(await resend.send([anEmail()], 'k')).toMatchObject([{ kind: 'unknown', code: 'timeout' }])
+  })
+
+  it('reads no answer without end', async () => {
+    const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(100_000)) })
+    vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response(endless))
+    expect(await resend.send([anEmail()], 'k')).toMatchObject([{ kind: 'unknown', code: 'unreadable_answer' }])
+  })
+
+  it('asks for nothing without a key', async () => {
+    const fetched = answering(200, {})
+    const keyless = resendGateway({ apiBase: '', apiKey: '', now: () => now })
+    expect(await keyless.send([anEmail()], 'k')).toMatchObject([{ kind: 'configuration', code: 'missing_api_key' }])
+    expect(fetched).not.toHaveBeenCalled()
+  })
+})
+
+describe('the Cloudflare gateway', () => {
+  const sending = (send: (message: unknown) => unknown) => cloudflareGateway({ send } as unknown as SendEmail)
+
+  it('sends one message at a time', async () => {
+    const seen: unknown[] = []
+    const gateway = sending((message) => {
+      seen.push(message)
+      return { messageId: 'cf-1' }
+    })
+    expect(gateway).toMatchObject({ bulk: false, deduplicates: false })
+    const mail = anEmail({ replyTo: 'help@nordlys.example' })
+    expect(await gateway.send([mail], 'k')).toEqual([{ ok: true, providerId: 'cf-1' }])
+    expect(seen).toEqual([
+      {
+        from: { name: 'Nordlys', email: 'tickets@nordlys.example' },
+        to: mail.to.address,
+        replyTo: 'help@nordlys.example',
+        subject: mail.subject,
+        html: mail.html,
+        text: mail.text,
+        headers: {},
+      },
+    ])
+  })
+
+  it.each([
+    ['E_RATE_LIMIT_EXCEEDED', 'rate_limited'],
+    ['E_DAILY_LIMIT_EXCEEDED', 'rate_limited'],
+    ['E_SENDER_NOT_VERIFIED', 'configuration'],
+    ['E_SENDER_DOMAIN_NOT_AVAILABLE', 'configuration'],
+    ['E_RECIPIENT_SUPPRESSED', 'permanent'],
+    ['E_VALIDATION_ERROR', 'permanent'],
+    ['E_INTERNAL_SERVER_ERROR', 'unknown'],
+  ])('takes %s for %s', async (code, kind) => {
+    const gateway = sending(() => {
+      throw Object.assign(new Error('no'), { code })
+    })
+    expect(await gateway.send([anEmail()], 'k')).toMatchObject([{ ok: false, kind, code: code.toLowerCase() }])
+  })
+
+  it('says that its binding is missing', async () => {
+    expect(await cloudflareGateway(undefined).send([anEmail()], 'k')).toMatchObject([
+      { kind: 'configuration', code: 'missing_binding' },
+    ])
+  })
+})
+
+describe('every e-mail gateway', () => {
+  const gateways = {
+    resend,
+    cloudflare: cloudflareGateway({ send: async () => ({ messageId: 'cf' }) }),
+    capture: contextAt(now).email,
+  }
+  const evil = 'Hi\r\nBcc: everyone@example.com'
+
+  it.each(Object.entries(gateways))(
+    '%s refuses line ends in what becomes a header, and sends the rest',
+    async (name, gateway) => {
+      const fetched = answering(200, { data: [{ id: 'good' }] })
+      const bad = [
+        anEmail({ subject: evil }),
+        anEmail({ subject: 'Hi\nthere' }),
+        anEmail({ from: { name: evil, address: 'a@example.com' } }),
+        anEmail({ to: { name: 'A\rB', address: 'a@example.com' } }),
+        anEmail({ replyTo: `a@example.com\r\nBcc: b@example.com` }),
+        anEmail({ headers: { 'X-A': evil } }),
+        anEmail({ headers: { 'X-A\r\nBcc': 'b@example.com' } }),
+        anEmail({ headers: { 'X A:': 'b' } }),
+        anEmail({ reference: `r\r\nX: y` }),
+      ]
+      const results = await gateway.send([...bad, anEmail()], crypto.randomUUID())
+      for (const result of results.slice(0, -1))
+        expect(result).toMatchObject({ ok: false, kind: 'permanent', code: 'invalid_header' })
+      expect(results.at(-1)).toMatchObject({ ok: true })
+      if (name === 'resend') expect(bodyOf(fetched.mock.calls[0]?.[1])).toHaveLength(1)
+    },
+  )
+
+  it.each(Object.entries(gateways))('%s takes one address for one person', async (_, gateway) => {
+    answering(200, { data: [] })
+    const to = (address: string) => anEmail({ to: { name: null, address } })
+    const results = await gateway.send(
+      ['a@example.com, b@example.com', 'a@example.com>, <b@example.com', 'a b@example.com', 'nobody', ''].map(to),
+      crypto.randomUUID(),
+    )
+    for (const result of results) expect(result).toMatchObject({ kind: 'permanent', code: 'invalid_address' })
+  })
+})

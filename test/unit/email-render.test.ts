@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest'
+import { compile, type Template } from '../../src/domain/email/compile.ts'
+import { personalise } from '../../src/domain/email/personalise.ts'
+import { trackable } from '../../src/domain/email/trackable.ts'
+import { sampleContext } from '../../src/domain/email/variables.ts'
+import { bcp47, languages } from '../../src/domain/languages.ts'
+import { aMessageOf, framing, oneOfEach, outlineOf } from '../support/messages.ts'
+
+const blocks = oneOfEach.map((block) => [block.type, block] as const)
+
+describe.each(blocks)('a block of type %s', (_, block) => {
+  it.each(languages)('reads in %s as it was stored', (language) => {
+    const made = personalise(compile(aMessageOf(block), language, framing), sampleContext())
+    expect({ subject: made.subject, html: outlineOf(made.html), text: made.text.split('\n') }).toMatchSnapshot()
+  })
+})
+
+describe('a message', () => {
+  const all = aMessageOf(...oneOfEach)
+
+  it.each(languages)('says in %s which language it is in, and that it knows the dark', (language) => {
+    const { html } = compile(all, language, framing)
+    expect(html).toContain(`<html lang="${bcp47(language)}"`)
+    expect(html).toContain('name="color-scheme" content="light dark"')
+    expect(html).toContain('prefers-color-scheme: dark')
+    expect(html).not.toMatch(/ZQ\d+QZ|[\uE000-\uE003]|undefined|NaN|\[object/)
+    expect(html).not.toMatch(/<(link|script)\b|@import|@font-face/)
+  })
+
+  it('has a footer with the way out, whether it was given one or not', () => {
+    const heading = oneOfEach.find((block) => block.type === 'heading')
+    if (!heading) throw new Error('no heading')
+    const template = compile(aMessageOf(heading), 'da', framing)
+    const made = personalise(template, sampleContext())
+    expect(made.html).toContain('>Afmeld</a>')
+    expect(made.text.trimEnd().split('\n').slice(-2)).toEqual([
+      'Nordlys ApS',
+      'Afmeld: https://example.com/unsubscribe',
+    ])
+    const without = personalise(template, { ...sampleContext(), links: {} })
+    expect(without.html).not.toContain('Afmeld')
+    expect(without.text).not.toContain('Afmeld')
+  })
+
+  it('shows what has text in the language, its default or English, in that order', () => {
+    const of = (text: object) =>
+      compile(aMessageOf({ id: 'x', type: 'heading', data: { text } }), 'pl', { ...framing, defaultLanguage: 'da' })
+        .text
+    expect(of({ en: 'English', da: 'Dansk', pl: 'Polski' })).toContain('Polski')
+    expect(of({ en: 'English', da: 'Dansk', pl: ' ' })).toContain('Dansk')
+    expect(of({ en: 'English', nl: 'Nederlands' })).toContain('English')
+    expect(of({ nl: 'Nederlands' })).not.toContain('Nederlands')
+  })
+
+  it('keeps values of recipients text', () => {
+    const block = { id: 'x', type: 'heading', data: { text: { en: 'Hi {{ customer.first_name }}' } } } as const
+    const template = compile({ ...aMessageOf(block), subject: { en: 'For {{ customer.first_name }}' } }, 'en', framing)
+    const first_name = `<img src=x onerror="alert(1)">'{{ links.unsubscribe }}\r\nBcc: all@example.com`
+    const made = personalise(template, { customer: { first_name } })
+    expect(made.html).not.toContain('<img')
+    expect(made.html).toContain('&lt;img src=x onerror=&#34;alert(1)&#34;&gt;&#39;{{ links.unsubscribe }}')
+    expect(made.subject).toBe(`For <img src=x onerror="alert(1)">'{{ links.unsubscribe }} Bcc: all@example.com`)
+    expect(made.subject).not.toMatch(/[\r\n]/)
+  })
+
+  it.each(['\r\n', '\n', '\r', '\u2028', '\u2029', '\u0085', '\v', '\0'])(
+    'has a subject of one line, whatever %j a name brings',
+    (end) => {
+      const template = compile({ ...aMessageOf(), subject: { en: 'Hi {{ customer.last_name }}!' } }, 'en', framing)
+      expect(personalise(template, { customer: { last_name: `A${end}Bcc: x@example.com` } }).subject).toBe(
+        'Hi A Bcc: x@example.com!',
+      )
+    },
+  )
+
+  it('names lines of an order up to a number, and how many more there are', () => {
+    const block = { id: 'x', type: 'order_summary', data: {} } as const
+    const template = compile(aMessageOf(block), 'en', framing)
+    const items = Array.from({ length: 53 }, (_, index) => ({
+      name: `Item ${index + 1}`,
+      quantity: 1,
+      total: '1.00 DKK',
+    }))
+    const made = personalise(template, { order: { items, total: '53.00 DKK' } })
+    expect([made.html.includes('Item 50<'), made.html.includes('Item 51<')]).toEqual([true, false])
+    expect(made.html).toContain('and 3 more lines')
+    expect(made.text).toContain('and 3 more lines')
+    expect(made.html).not.toContain('Discount')
+  })
+})
+
+describe('a trackable template', () => {
+  const message = aMessageOf(...oneOfEach)
+  const template = compile(message, 'en', framing)
+  const tracked = trackable(template)
+
+  it('counts each page once, and nothing that Liquid has a part in', () => {
+    expect(tracked.links).toEqual([
+      'https://example.com/list?a=1&b=en',
+      'https://example.com/poster',
+      'https://example.com/right',
+      'https://instagram.com/nordlys',
+      'https://example.com',
+    ])
+    expect(tracked.html).toContain('href="{{ links.unsubscribe }}"')
+    expect(tracked.html).toContain('href="https://example.com/buy?e={{ customer.email | url_encode }}"')
+    expect(tracked.html.match(/href="https?:/g)).toHaveLength(1)
+    expect([tracked.text, template.links]).toEqual([template.text, []])
+  })
+
+  it('leads through the counters that sending fills in', () => {
+    const links = tracked.links.map((_, index) => `https://api.example/t/c/${index}?x=1&y=2`)
+    const made = personalise(tracked, { ...sampleContext(), tracking: { links, pixel: 'https://api.example/t/o/1' } })
+    expect(made.html).toContain('href="https://api.example/t/c/3?x=1&amp;y=2"')
+    expect(made.html).toMatch(/<img src="https:\/\/api\.example\/t\/o\/1" width="1"[^>]*><\/body>/)
+    expect(made.text).toContain('Instagram: https://instagram.com/nordlys')
+  })
+
+  it('leaves mail, telephone and the page that was counted before', () => {
+    const html = '<body><a href="mailto:a@b.dk">a</a><a class="x" href="tel:+45">b</a><link href="https://x.dk"></body>'
+    const plain: Template = { subject: '', html, text: '', links: [] }
+    expect(trackable(plain).links).toEqual([])
+  })
+})

@@ -1,0 +1,86 @@
+import * as fc from 'fast-check'
+import { parse } from 'csv-parse/browser/esm/sync'
+import { describe, expect, it } from 'vitest'
+import { csvRecord } from '../../src/domain/csv.ts'
+import { editDistance, nearest } from '../../src/domain/nearest.ts'
+import { isStale, progressOf, segmentLifecycle, segmentStatuses } from '../../src/domain/segments.ts'
+
+describe('a record of CSV', () => {
+  it('is read back as it was written, whatever stands in it', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'grapheme' }), { minLength: 2, maxLength: 5 }), (cells) => {
+        const [row] = parse(csvRecord(cells), { relax_column_count: true })
+        const bare = row?.map((cell, index) => (cell === `'${cells[index]}` ? cells[index] : cell))
+        expect(bare).toEqual(cells)
+      }),
+    )
+  })
+
+  it('never begins a cell as formulas do, but for telephone numbers', () => {
+    const formula = fc
+      .tuple(fc.constantFrom('=', '+', '-', '@', '\t', '\r'), fc.string())
+      .map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(formula, (text) => {
+        const [[cell]] = parse(csvRecord([text])) as [[string]]
+        expect(cell).toBe(/^\+[0-9 ]{6,20}$/.test(text) ? text : `'${text}`)
+      }),
+    )
+    expect(csvRecord(['+45 32 12 34 56', '+1', null, 7])).toBe("+45 32 12 34 56,'+1,,7\r\n")
+  })
+})
+
+describe('the nearest value', () => {
+  const namesOf = (name: string) => [name]
+
+  it('has a distance like any other', () => {
+    const word = fc.string({ maxLength: 8 })
+    fc.assert(
+      fc.property(word, word, word, (a, b, c) => {
+        expect(editDistance(a, b)).toBe(editDistance(b, a))
+        expect(editDistance(a, b) === 0).toBe(a === b)
+        expect(editDistance(a, c)).toBeLessThanOrEqual(editDistance(a, b) + editDistance(b, c))
+      }),
+    )
+  })
+
+  it.each([
+    ['complete', 'completed'],
+    ['COMPLETED', 'completed'],
+    ['compelted', 'completed'],
+    ['pend', 'pending'],
+    ['xyz', null],
+    ['', null],
+    ['c', null],
+  ])('to %s is %s', (text, expected) => {
+    expect(nearest(text, ['pending', 'confirmed', 'completed', 'c-d'], namesOf)).toBe(expected)
+  })
+})
+
+describe('a segment', () => {
+  it('finds its way out of every state', () => {
+    for (const status of segmentStatuses) {
+      const reached = new Set([status])
+      for (let size = 0; size !== reached.size;) {
+        size = reached.size
+        for (const one of reached) for (const target of segmentLifecycle.targetsOf(one)) reached.add(target)
+      }
+      expect([...reached].toSorted()).toEqual([...segmentStatuses].toSorted())
+    }
+  })
+
+  it('is stale a day after it was calculated', () => {
+    const at = { status: 'ready', calculated_at: 1000 }
+    expect([isStale(at, 86_400_999), isStale(at, 86_401_000)]).toEqual([false, true])
+    expect(isStale({ status: 'failed', calculated_at: 1000 }, 86_401_000)).toBe(false)
+  })
+
+  it('shows its progress in hundredths that reach one only at the end', () => {
+    const of = (status: string, walked_count: number, population_count: number) =>
+      progressOf({ status, walked_count, population_count })
+    expect([of('calculating', 0, 0), of('calculating', 25_000, 75_000), of('calculating', 75_000, 60_000)]).toEqual([
+      0, 0.33, 1,
+    ])
+    expect([of('draft', 5, 5), of('ready', 0, 0)]).toEqual([0, 1])
+  })
+})

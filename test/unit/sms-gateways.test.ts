@@ -1,0 +1,114 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { gatewayApi } from '../../src/gateways/sms/gatewayapi.ts'
+import { contextAt } from '../support/context.ts'
+import { anSms } from '../support/outbound.ts'
+
+const gateway = gatewayApi({ apiBase: 'https://sms.example', apiKey: 'token', now: () => 0 })
+afterEach(() => vi.restoreAllMocks())
+
+interface Wire {
+  recipient: number
+  reference: string
+}
+
+const answering = (answer: (sent: Wire) => Response | Promise<Response>) =>
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => answer(JSON.parse(init?.body as string) as Wire))
+
+describe('the GatewayAPI gateway', () => {
+  it('makes one call a recipient and gives each its id', async () => {
+    const fetched = answering(({ reference }) => Response.json({ msg_id: `id-${reference}` }))
+    const messages = Array.from({ length: 12 }, () => anSms())
+    const results = await gateway.send(messages, 'k')
+    expect(results).toEqual(messages.map(({ reference }) => ({ ok: true, providerId: `id-${reference}` })))
+    const [url, init] = fetched.mock.calls[0] ?? []
+    expect(url).toBe('https://sms.example/mobile/single')
+    expect(init?.headers).toMatchObject({ authorization: 'Token token', 'user-agent': 'event-commerce/1' })
+    expect(JSON.parse(init?.body as string)).toEqual({
+      sender: 'Nordlys',
+      message: 'The doors are open',
+      recipient: Number(messages[0]?.to.slice(1)),
+      reference: messages[0]?.reference,
+    })
+  })
+
+  it.each([
+    [422, 'permanent'],
+    [400, 'permanent'],
+    [401, 'configuration'],
+    [402, 'configuration'],
+    [403, 'configuration'],
+    [429, 'rate_limited'],
+    [503, 'transient'],
+    // Nothing tells whether it went out before it broke, and a repetition would send it twice.
+    [500, 'unknown'],
+    [502, 'unknown'],
+  ])('takes %i for %s', async (status, kind) => {
+    answering(() => Response.json({ code: '0x0213', message: 'no' }, { status, headers: { 'retry-after': '3' } }))
+    expect(gateway.deduplicates).toBe(false)
+    expect(await gateway.send([anSms()], 'k')).toEqual([
+      { ok: false, kind, code: '0x0213', detail: 'no', retryAfterMs: 3000 },
+    ])
+  })
+
+  it('fails a bad number alone', async () => {
+    const messages = [anSms(), anSms(), anSms()]
+    answering(({ reference }) =>
+      reference === messages[1]?.reference
+        ? Response.json({ code: '0x0213' }, { status: 422 })
+        : Response.json({ msg_id: reference }),
+    )
+    expect((await gateway.send(messages, 'k')).map(({ ok }) => ok)).toEqual([true, false, true])
+  })
+
+  it('asks no further once it is told to wait: the others were not sent', async () => {
+    const fetched = answering(() => new Response('', { status: 429 }))
+    const results = await gateway.send(
+      Array.from({ length: 20 }, () => anSms()),
+      'k',
+    )
+    expect(fetched).toHaveBeenCalledTimes(5)
+    expect(results).toHaveLength(20)
+    for (const result of results) expect(result).toMatchObject({ ok: false, kind: 'rate_limited' })
+  })
+
+  it('does not know what became of a call without a whole answer', async () => {
+    answering(() => Promise.reject(new TypeError('connection lost')))
+    expect(await gateway.send([anSms()], 'k')).toMatchObject([{ kind: 'unknown' }])
+    vi.restoreAllMocks()
+    answering(() => Response.json({ hello: 'there' }))
+    expect(await gateway.send([anSms()], 'k')).toMatchObject([{ kind: 'unknown', code: 'unreadable_answer' }])
+  })
+
+  it('asks for nothing without a token', async () => {
+    const fetched = answering(() => Response.json({}))
+    const results = await gatewayApi({ apiBase: '', apiKey: '', now: () => 0 }).send([anSms()], 'k')
+    expect(results).toMatchObject([{ kind: 'configuration' }])
+    expect(fetched).not.toHaveBeenCalled()
+  })
+})
+
+describe('every SMS gateway', () => {
+  it.each(Object.entries({ gatewayapi: gateway, capture: contextAt(0).sms }))(
+    '%s refuses line ends in a sender, numbers that are none, and senders that are none',
+    async (_, one) => {
+      answering(() => Response.json({ msg_id: 'good' }))
+      const results = await one.send(
+        [
+          anSms({ from: 'Nord\r\nlys' }),
+          anSms({ to: '+4520\n100001' }),
+          anSms({ to: '20100001' }),
+          anSms({ from: 'A sender much too long' }),
+          anSms({ body: 'lines\nare\nwelcome' }),
+        ],
+        crypto.randomUUID(),
+      )
+      expect(results.map((result) => (result.ok ? 'sent' : result.code))).toEqual([
+        'invalid_header',
+        'invalid_header',
+        'invalid_address',
+        'invalid_sender',
+        'sent',
+      ])
+    },
+  )
+})

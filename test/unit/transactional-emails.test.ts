@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { failure, type SendFailure } from '../../src/domain/messaging.ts'
+import { judgeSend, mayRepeat } from '../../src/domain/transactional-emails.ts'
+
+const hour = 3_600_000
+const now = 1_000 * hour
+const state = (more: object = {}) => ({ attempts: 1, created_at: now, first_call_at: now, is_doubtful: 0, ...more })
+const said = (kind: SendFailure, retryAfterMs: number | null = null) => failure(kind, 'code', 'detail', retryAfterMs)
+
+describe('what an attempt makes of a message', () => {
+  it('waits longer after each failure, and as long as it is asked to', () => {
+    const waits = Array.from({ length: 10 }, (_, index) => {
+      const { next_attempt_at } = judgeSend(state({ attempts: index + 1 }), said('transient'), true, now)
+      return ((next_attempt_at ?? 0) - now) / 1000
+    })
+    expect(waits).toEqual([30, 120, 600, 1800, 3600, 7200, 14_400, 21_600, 21_600, 21_600])
+    expect(judgeSend(state(), said('rate_limited', 90_000), true, now).next_attempt_at).toBe(now + 90_000)
+    expect(judgeSend(state(), said('rate_limited', 2000), true, now).next_attempt_at).toBe(now + 2000)
+    expect(judgeSend(state(), said('rate_limited'), true, now).next_attempt_at).toBe(now + 30_000)
+    expect(judgeSend(state(), said('transient', 1000), true, now).next_attempt_at).toBe(now + 30_000)
+  })
+
+  it('keeps a doubt that a later answer does not settle', () => {
+    const doubtful = state({ is_doubtful: 1 })
+    for (const kind of ['transient', 'rate_limited', 'configuration', 'unknown'] as const)
+      expect(judgeSend(doubtful, said(kind), true, now)).toMatchObject({
+        status: 'pending',
+        is_doubtful: 1,
+        keeps_content: 1,
+      })
+    expect(judgeSend(doubtful, { ok: true, providerId: 'x' }, true, now)).toMatchObject({
+      status: 'sent',
+      is_doubtful: 0,
+    })
+  })
+
+  it('makes a message anew only where nobody can have got it, and its account was at fault', () => {
+    expect(judgeSend(state(), said('transient'), true, now)).toMatchObject({ is_doubtful: 0, keeps_content: 1 })
+    expect(judgeSend(state(), said('configuration'), true, now)).toMatchObject({ is_doubtful: 0, keeps_content: 0 })
+  })
+
+  it('gives up what is in doubt before the provider forgets the key, and what fails after a day', () => {
+    const late = { attempts: 8, first_call_at: now - 18 * hour }
+    expect(judgeSend(state({ ...late, is_doubtful: 1 }), said('transient'), true, now)).toMatchObject({
+      status: 'failed',
+      error_code: 'unknown',
+    })
+    expect(judgeSend(state(late), said('transient'), true, now)).toMatchObject({ status: 'failed', error_code: 'code' })
+    expect(judgeSend(state(late), said('configuration'), true, now)).toMatchObject({ status: 'pending' })
+    const week = state({ first_call_at: now - 168 * hour })
+    expect(judgeSend(week, said('configuration'), true, now)).toMatchObject({ status: 'failed' })
+  })
+
+  it('takes no chance with a provider that knows no keys', () => {
+    expect(judgeSend(state(), said('unknown'), false, now)).toMatchObject({ status: 'failed', error_code: 'unknown' })
+    expect(mayRepeat(state(), false, now)).toBe(true)
+    expect(mayRepeat(state({ is_doubtful: 1 }), false, now)).toBe(false)
+    expect(mayRepeat(state({ is_doubtful: 1 }), true, now)).toBe(true)
+    expect(mayRepeat(state({ is_doubtful: 1, first_call_at: now - 23 * hour }), true, now)).toBe(false)
+  })
+})
