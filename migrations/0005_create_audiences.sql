@@ -99,6 +99,7 @@ create table segments (
   last_id text not null default '',
   walked_count integer not null default 0,
   population_count integer not null default 0,
+  matched_count integer not null default 0,
   user_count integer not null default 0,
   excluded text not null default '{}' check (json_valid(excluded)),
   calculated_at integer,

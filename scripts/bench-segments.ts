@@ -137,6 +137,10 @@ try {
   const groups = await gather(organization_id)
   const slowest = await alone(groups)
   const ids = groups.flatMap((group) => group.ids)
+  const floors: number[] = []
+  for (let turn = 0; turn < 5; turn++)
+    floors.push((await client.post<Cost>('/floor/segments/insert', { organization_id })).ms)
+  const floor = floors.toSorted((a, b) => a - b)[2] ?? 0
   const all = await together(organization_id, ids)
   console.log(
     `\nslowest segment of ${people}: ${number(slowest, 5)} ms, goal ${goals.one_ms} ms: ${verdict(slowest < goals.one_ms)}`,
@@ -144,6 +148,7 @@ try {
   console.log(
     `all ${ids.length} over the queue:     ${number(all, 5)} ms, goal ${goals.all_ms} ms: ${verdict(all < goals.all_ms)}`,
   )
+  console.log(`everyone noted by one bare insert: ${number(floor, 5)} ms, which is what the machine can do now`)
   const page = `/v1/segments?organization_id=${organization_id}&page_size=20`
   const cost = await client.post<Cost>('/floor/read/segments', { path: page, token: server.rootToken })
   console.log(`first page of the list:        ${number(cost.rows_read, 5)} rows read for 20 of ${ids.length} segments`)

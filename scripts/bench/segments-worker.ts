@@ -5,6 +5,7 @@ import type { JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { openJob } from '../../src/entry/job.ts'
+import { beginning } from '../../src/modules/segments/calculation.ts'
 import { calculateSegments } from '../../src/modules/segments/jobs.ts'
 
 /** What the bench of segments asks of the Worker: people by the thousand, and one calculation with what it cost. */
@@ -99,10 +100,24 @@ segmentsBench.post('/floor/segments/calculate', async (c) => {
 segmentsBench.post('/floor/segments/begin', async (c) => {
   const { segment_id } = await c.req.json<{ segment_id: string }>()
   const { db, now } = openJob(c.env)
-  await db.batch([
-    sql`update segments set status = 'calculating', epoch = epoch + 1, cursor_id = '', walked_count = 0,
-        last_id = (select max(id) from users where organization_id = segments.organization_id),
-        calculation_started_at = ${now()}, heartbeat_at = ${now()}, version = version + 1 where id = ${segment_id}`,
-  ])
+  const row = await db.first(
+    sql<Parameters<typeof beginning>[0]>`select id, version, organization_id, edition_id from segments
+      where id = ${segment_id}`,
+  )
+  if (row) await db.batch(beginning(row, now()))
   return c.json({}, 201)
+})
+
+/** The floor: everyone of the organisation noted by one bare statement. */
+segmentsBench.post('/floor/segments/insert', async (c) => {
+  const { organization_id } = await c.req.json<{ organization_id: string }>()
+  const { db } = openJob(c.env)
+  const started = Date.now()
+  await db.batch([
+    sql`insert into segment_members (segment_seq, epoch, user_seq)
+      select 0, 0, seq from users where organization_id = ${organization_id}`,
+  ])
+  const ms = Date.now() - started
+  await db.batch([sql`delete from segment_members where segment_seq = 0`])
+  return c.json({ ms })
 })

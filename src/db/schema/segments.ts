@@ -19,6 +19,7 @@ export const segments = sqliteTable('segments', {
   last_id: text().notNull().default(''),
   walked_count: integer().notNull().default(0),
   population_count: integer().notNull().default(0),
+  matched_count: integer().notNull().default(0),
   user_count: integer().notNull().default(0),
   excluded: text().notNull().default('{}'),
   calculated_at: integer(),

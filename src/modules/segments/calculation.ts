@@ -53,7 +53,7 @@ export const beginning = (segment: Pick<Row, 'id' | 'version' | 'organization_id
   const { from, id, where } = idsOf(segment)
   return [
     sql`update segments set status = 'calculating', epoch = epoch + 1, version = version + 1, cursor_id = '',
-        last_id = coalesce((select max(${id}) from ${from} where ${where}), ''), walked_count = 0, population_count = 0,
+        last_id = coalesce((select max(${id}) from ${from} where ${where}), ''), walked_count = 0, matched_count = 0,
         calculation_started_at = ${now}, heartbeat_at = ${now}, error_message = ''
       where id = ${segment.id} and version = ${segment.version}`,
     changedOne(),
@@ -86,7 +86,7 @@ function stepStatements(calculation: Calculation, expression: Expression, now: n
         cursor_id = coalesce((select ${ids.id} from ${ids.from} where ${ids.where} and ${ids.id} > cursor_id
           and ${ids.id} <= last_id order by ${ids.id} limit 1 offset ${size - 1}), last_id),
         walked_count = walked_count + ${size},
-        population_count = case when cursor_id = '' then (select count(*) from ${ids.from} where ${ids.where})
+        population_count = case when population_count = 0 then (select count(*) from ${ids.from} where ${ids.where})
           else population_count end
       where ${running(calculation)} and cursor_id = ${calculation.cursor_id}`,
     changedOne(),
@@ -94,11 +94,12 @@ function stepStatements(calculation: Calculation, expression: Expression, now: n
       select ${seq}, ${epoch}, u.seq, ${audienceReason(calculation, started_at)} from ${people.from}
       where ${people.where} and ${people.id} > ${calculation.cursor_id}
         and ${people.id} <= (select cursor_id from segments where seq = ${seq}) and (${predicate})`,
+    sql`update segments set matched_count = matched_count + changes() where seq = ${seq}`,
     leaving(sql`members_epoch`, sql`${isLast} and members_epoch > 0`, now),
     sql`update segments set status = 'ready', members_epoch = epoch, calculated_at = ${now}, heartbeat_at = null,
         version = version + 1,
-        (user_count, excluded) = (select count(*) - count(excluded_for), json_object(${counts})
-          from segment_members where segment_seq = segments.seq and epoch = segments.epoch)
+        (user_count, excluded) = (select matched_count - count(*), json_object(${counts})
+          from segment_members where segment_seq = segments.seq and epoch = segments.epoch and excluded_for is not null)
       where ${isLast}`,
     sql<{ status: string; cursor_id: string }>`select status, cursor_id from segments where seq = ${seq}`,
   ] as const
@@ -130,7 +131,7 @@ export async function stepOf(job: JobCtx, calculation: Calculation, size = peopl
   }
   try {
     const results = await job.db.batch(stepStatements(calculation, checked.expression, job.now(), size))
-    const [now] = results[5]
+    const [now] = results[6]
     if (now?.status !== 'calculating') return { state: 'ready' }
     return { state: 'calculating', calculation: { ...calculation, cursor_id: now.cursor_id } }
   } catch (error) {

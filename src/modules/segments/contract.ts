@@ -94,7 +94,11 @@ export const Segment = z
     excluded: Excluded,
     calculated_at: Timestamp.nullable(),
     calculation_started_at: Timestamp.nullable(),
-    progress: z.number().min(0).max(1).openapi({ description: 'Share of the people who were looked at.', example: 1 }),
+    progress: z
+      .number()
+      .min(0)
+      .max(1)
+      .openapi({ description: 'About what share of the people was looked at.', example: 1 }),
     is_stale: z.boolean().openapi({ description: 'The last calculation is more than a day ago.' }),
     error_message: z.string().openapi({ description: 'Why the last calculation failed.' }),
     campaigns_count: z.int(),

@@ -40,6 +40,7 @@ export async function createSegment(ctx: Ctx, input: CreateSegmentInput): Promis
     last_id: '',
     walked_count: 0,
     population_count: 0,
+    matched_count: 0,
     user_count: 0,
     excluded: '{}',
     calculated_at: null,

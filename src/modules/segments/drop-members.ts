@@ -13,6 +13,7 @@ export const emptied = (segment: SegmentRow) => ({
   last_id: '',
   walked_count: 0,
   population_count: 0,
+  matched_count: 0,
   user_count: 0,
   excluded: '{}',
   calculated_at: null,

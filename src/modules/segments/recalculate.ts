@@ -15,7 +15,7 @@ export function recalculateSegment(ctx: Ctx, segment: LoadedSegment): Promise<Se
     epoch: segment.epoch + 1,
     version: segment.version + 1,
     walked_count: 0,
-    population_count: 0,
+    matched_count: 0,
     calculation_started_at: now,
     heartbeat_at: now,
     error_message: '',
