@@ -106,6 +106,7 @@ describe('an import with send_receipts', () => {
   })
 
   it('is refused before anything is written where there is no message to send', async () => {
+    await db.all(sql`delete from email_messages where scope = 'platform'`)
     const shop = await givenShop({ transaction_receipt_email_id: null })
     const refused = await sell(shop, [anOrder()])
     expect(refused.status).toBe(400)
@@ -114,7 +115,6 @@ describe('an import with send_receipts', () => {
     const platform = await givenReceiptMessage(null)
     expect((await sell(shop, [anOrder()])).status).toBe(201)
     expect(await receiptsOf(shop)).toMatchObject([{ email_message_id: platform }])
-    await db.all(sql`delete from email_messages where id = ${platform}`)
   })
 
   it('rings for the consumer once the orders are there', async () => {

@@ -16,7 +16,7 @@ beforeAll(async () => {
   await sellWithReceipts(place, 60, 'look')
   kept = await eventually(
     place,
-    () => fetch(`${place.url}/dev/outbox.json`).then((answer) => answer.json() as Promise<Kept>),
+    async (): Promise<Kept> => (await fetch(`${place.url}/dev/outbox.json`)).json(),
     ({ count }) => count === 60,
   )
 })
