@@ -59,6 +59,6 @@ describe('the cost of editions at the database', () => {
     }
     const other = contextAt(Date.now())
     await updateEdition(other, await findEdition(other, edition.id), ids)
-    expect(other.db.meter).toMatchObject({ queries: 7, round_trips: 3 })
+    expect(other.db.meter).toMatchObject({ queries: 8, round_trips: 3 })
   })
 })

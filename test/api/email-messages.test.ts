@@ -230,6 +230,24 @@ describe('deleteEmailMessage', () => {
   })
 })
 
+describe('a message that is removed while an edition starts to send it', () => {
+  it('is either there or not sent', async () => {
+    for (let round = 0; round < 12; round++) {
+      const edition = world.a.editions[round % 2]?.id ?? ''
+      const id = await seedMessage({ organization: world.a.id, edition: null }, { type: 'receipt' })
+      const use = () => patch(`/v1/editions/${edition}`, { transaction_receipt_email_id: id }, token('OA'))
+      const drop = () => remove(path(id), token('OA'))
+      const [used, removed] =
+        round % 3 ? await Promise.all([use(), drop()]) : (await Promise.all([drop(), use()])).toReversed()
+      const isThere = (await storedRow(id)) !== undefined
+      const isSent = (await get(`/v1/editions/${edition}`)).body.transaction_receipt_email_id === id
+      expect([used?.status, removed?.status, isThere, isSent]).toEqual(
+        isThere ? [200, 409, true, true] : [400, 204, false, false],
+      )
+    }
+  })
+})
+
 describe('listEmailMessages', () => {
   it('finds by organisation, edition, type and scope, without the blocks', async () => {
     const [edition] = world.b.editions
