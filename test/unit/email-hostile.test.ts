@@ -170,6 +170,11 @@ describe('rich text', () => {
     expect(faultsOf({ blocks: [richText('{% if order.items_count < 2 %}x{% endif %}')] })).toEqual([])
   })
 
+  it('has no Liquid in attributes other than addresses', () => {
+    const source = '<a href="https://a.example/" title="{{ order.number }}" style="color: {{ order.number }}">x</a>'
+    expect(cleanRichText(source).html).toBe('<a href="https://a.example/">x</a>')
+  })
+
   it('keeps what organisers write', () => {
     const source =
       '<h2 style="color: #1d4ed8; text-align: center">Hi</h2><p>A<br />B &amp; <em>C</em></p><img src="https://a.example/x.png" alt="X" width="20" />'
