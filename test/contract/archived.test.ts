@@ -8,6 +8,7 @@ import { buildWorld, type World } from '../support/world.ts'
 
 /** Changes that an archived edition does not keep from being made, with the reason. */
 const open: Readonly<Record<string, string>> = {
+  cancelCampaign: 'What is under way can always be stopped.',
   updateUser: 'Customers are the organisation’s.',
   addOrganizationMember: 'Who may look at an edition is no part of it.',
   removeOrganizationMember: 'Who may look at an edition is no part of it.',
