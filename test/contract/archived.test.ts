@@ -21,6 +21,9 @@ const open: Readonly<Record<string, string>> = {
   retryWebhookDelivery: 'It sends what had happened before.',
 }
 
+/** They list all that is missing, the edition's archive among it. */
+const listing = new Set(['scheduleCampaign', 'sendCampaignNow'])
+
 let world: World
 beforeAll(async () => {
   world = await buildWorld()
@@ -47,7 +50,8 @@ describe.each(changes.map((operation) => [operation.id, operation] as const))('%
     const after = await dump()
     await archive(0)
     if (open[id]) return expect([reply.status, reply.text]).toEqual([operation.status, reply.text])
-    expect([reply.status, reply.body?.code]).toEqual([409, 'edition_archived'])
+    const told = listing.has(id) ? reply.body?.errors.map((error: { code: string }) => error.code) : [reply.body?.code]
+    expect([reply.status, told]).toEqual([409, expect.arrayContaining(['edition_archived'])])
     expect(after).toEqual(before)
   })
 })
