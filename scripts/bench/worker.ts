@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import type { Bindings } from '../../src/app.ts'
-import service from '../../src/index.ts'
+import service, { CampaignSender } from '../../src/index.ts'
 import { emailsBench } from './emails-worker.ts'
 import { type Call, recorder } from './recorder.ts'
 import { segmentsBench } from './segments-worker.ts'
@@ -85,6 +85,8 @@ floor.post('/floor/write/next', async (c) => {
   const calls = writes.shift()
   return calls ? c.json(await replay(c.env.DB, calls), 201) : c.json({}, 404)
 })
+
+export { CampaignSender }
 
 export default {
   fetch: (request: Request, env: Bindings, context: ExecutionContext) =>
