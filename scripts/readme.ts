@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Check, checks } from '../src/domain/edition-health/index.ts'
 import { type Operation, tags } from '../src/http/operation.ts'
 import { root } from './support/paths.ts'
 import { importWasm } from './support/wasm.ts'
@@ -7,7 +8,6 @@ import { importWasm } from './support/wasm.ts'
 importWasm()
 const { operations } = await import('../src/app.ts')
 
-const [begin, end] = ['<!-- operations: npm run readme -->', '<!-- /operations -->']
 const file = join(root, 'README.md')
 
 const row = ({ method, path, id, summary, roles }: Operation): string =>
@@ -22,15 +22,30 @@ const tables = tags.flatMap((tag) => {
   ]
 })
 
+const checkRow = ({ id, severity, rule, suggestion }: Check): string =>
+  `| \`${id}\` | ${severity} | ${rule} | ${suggestion} |`
+
+const checkTable = [
+  '| Check | | What it wants | What to do |',
+  '| --- | --- | --- | --- |',
+  ...checks.map(checkRow),
+].join('\n')
+
+/** The text with what stands between the marks of a section replaced. */
+function withSection(text: string, name: string, content: string): string {
+  const [begin, end] = [`<!-- ${name}: npm run readme -->`, `<!-- /${name} -->`]
+  const [start, stop] = [text.indexOf(begin), text.indexOf(end)]
+  if (start < 0 || stop < start) throw new Error(`README.md has lost the marks of its section ${name}.`)
+  return `${text.slice(0, start + begin.length)}\n\n${content}\n\n${text.slice(stop)}`
+}
+
 const before = await readFile(file, 'utf8')
-const [start, stop] = [before.indexOf(begin), before.indexOf(end)]
-if (start < 0 || stop < start) throw new Error('README.md has lost the marks of its table of operations.')
-const after = `${before.slice(0, start + begin.length)}\n\n${tables.join('\n\n')}\n\n${before.slice(stop)}`
+const after = withSection(withSection(before, 'operations', tables.join('\n\n')), 'checks', checkTable)
 // Formatting pads the columns of tables.
 const bare = (text: string) => text.replaceAll(/ +/g, ' ').replaceAll(/-+/g, '-')
 if (bare(before) === bare(after)) process.exit()
 if (process.argv.includes('--check')) {
-  console.error('The table of operations in README.md is stale. Run: npm run readme')
+  console.error('The tables in README.md are stale. Run: npm run readme')
   process.exit(1)
 }
 await writeFile(file, after)

@@ -79,7 +79,7 @@ function answer(response: ServerResponse, how: Answer): void {
     more()
   } else {
     const { status, headers = {}, body = '' } = typeof how === 'number' ? { status: how } : how
-    response.writeHead(status, headers).end(body)
+    response.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers }).end(body)
   }
 }
 

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { LostRace } from '../domain/errors.ts'
+import { type AppError, editionArchived, LostRace } from '../domain/errors.ts'
 import type { Database, Statement } from './database.ts'
-import { isLostRace, violatedUnique } from './failures.ts'
+import { isLostRace, raisedRefusal, violatedUnique } from './failures.ts'
 
 export interface UnitOfWork {
   db: Database
@@ -14,6 +14,18 @@ export interface UnitOfWork {
  * is the one runtime error that plain SQL can raise on a condition.
  */
 export const changedOne = (): SQL => sql`select case when changes() = 1 then 1 else json('guard') end`
+
+/** What a batch may be refused with by a condition that only the transaction itself can judge. */
+const refusals = { edition_archived: editionArchived } satisfies Record<string, () => AppError>
+
+/** Aborts the batch with the refusal unless the condition holds. A JSON path that is none is an error with its text. */
+export const refuseUnless = (condition: SQL, code: keyof typeof refusals): SQL =>
+  sql`select case when ${condition} then 1 else json_extract('{}', ${code}) end`
+
+const refusalOf = (error: unknown): AppError | undefined => {
+  const code = raisedRefusal(error)
+  return code !== null && code in refusals ? refusals[code as keyof typeof refusals]() : undefined
+}
 
 /**
  * Writes all statements in one transaction and answers `result`. When the request carries an Idempotency-Key, the
@@ -43,6 +55,6 @@ export async function commitPart(
     if (isLostRace(error)) throw new LostRace(error)
     const columns = violatedUnique(error)
     const refuse = columns === null ? undefined : unique[columns]
-    throw refuse ? refuse() : error
+    throw refuse ? refuse() : (refusalOf(error) ?? error)
   }
 }

@@ -9,6 +9,10 @@ function messageOf(error: unknown): string {
 /** True when a guard aborted the batch: the statement before it did not change exactly one row. */
 export const isLostRace = (error: unknown): boolean => messageOf(error).includes('malformed JSON')
 
+/** The code that a condition aborted the batch with, or null. */
+export const raisedRefusal = (error: unknown): string | null =>
+  /(?:bad JSON path: |JSON path error near )'(\w+)'/.exec(messageOf(error))?.[1] ?? null
+
 /** The index of a violated uniqueness as SQLite names it, such as `editions.organization_id, editions.slug`, or null. */
 export const violatedUnique = (error: unknown): string | null =>
   /UNIQUE constraint failed: ([^|:]+?)(?:: SQLITE|\s*\||$)/.exec(messageOf(error))?.[1]?.trim() ?? null

@@ -4,7 +4,7 @@ import type { Statement } from './database.ts'
 
 type Insert<T extends Table> = InferInsertModel<T>
 
-const columnName = (name: string): SQL => sql.raw(`"${name}"`)
+export const columnName = (name: string): SQL => sql.raw(`"${name}"`)
 
 /** Only columns of the table are written; keys that the row does not have keep the table's default. */
 const columnsIn = (table: Table, row: object): string[] =>
@@ -19,12 +19,13 @@ export function insert<T extends Table>(table: T, row: Insert<T>): SQL {
 /** Below D1's limit of 2 MB for one bound value, whatever the characters. */
 const maxParameterLength = 500_000
 
-function slices(items: readonly string[]): string[][] {
+/** Parts of a JSON array that fit into one bound value each. */
+export function slices(items: readonly string[], maxLength = maxParameterLength): string[][] {
   const parts: string[][] = []
-  let length = maxParameterLength
+  let length = maxLength
   for (const item of items) {
     length += item.length + 1
-    if (length > maxParameterLength) {
+    if (length > maxLength) {
       parts.push([])
       length = item.length
     }

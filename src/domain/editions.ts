@@ -103,6 +103,12 @@ export const publishedAt = (
   now: number,
 ): number | null => before.published_at ?? (before.is_draft === 1 && !isDraft ? now : null)
 
+/** An archived edition is left as it is, unless the same change takes it out of the archive. */
+export const isClosedTo = (before: { is_archived: number }, change: { is_archived?: boolean | undefined }): boolean =>
+  before.is_archived === 1 &&
+  change.is_archived !== false &&
+  Object.entries(change).some(([field, value]) => field !== 'is_archived' && value !== undefined)
+
 /** Who is paid, what it costs, and whether an edition is shown at all: for admins to change. */
 const adminOnlyFields = [
   'merchant_account_id',

@@ -12,6 +12,7 @@ export const errorStatus = {
   delivery_already_succeeded: 409,
   delivery_in_progress: 409,
   edition_archived: 409,
+  edition_not_publishable: 409,
   email_message_in_use: 409,
   email_message_locked: 409,
   email_message_not_template: 409,
@@ -112,6 +113,8 @@ export const notFound = (): AppError => new AppError('not_found', 'Not found.')
 /** An id in a body that does not exist, or belongs to somebody else: the two are not told apart. */
 export const doesNotExist = (...path: string[]): AppError =>
   invalid(fieldError(path, 'does_not_exist', 'Object does not exist.'))
+
+export const editionArchived = (): AppError => new AppError('edition_archived', 'This edition is archived.')
 
 export const permissionDenied = (requiredRoles: readonly string[], errors: readonly FieldError[] = []): AppError =>
   new AppError('permission_denied', 'Your role does not allow this operation.', {

@@ -28,8 +28,8 @@ const isLoopback = (host: string): boolean => host === '[::1]' || host.startsWit
 /** The one rule for where webhooks may go, asked at create, update, test and every attempt. Null when it may. */
 export function destinationFault(text: string, policy: Policy): DestinationFault | null {
   // The parser drops white space and control characters without a word, and takes a backslash for a slash.
-  if (/[\s\p{Cc}\\]/u.test(text) || !URL.canParse(text)) return 'malformed'
-  const url = new URL(text)
+  const url = /[\s\p{Cc}\\]/u.test(text) ? null : URL.parse(text)
+  if (!url) return 'malformed'
   const host = url.hostname.toLowerCase().replace(/\.+$/, '')
   if (host === '') return 'malformed'
   if (url.username || url.password) return 'forbidden'

@@ -6,19 +6,23 @@ const secretBytes = 32
 export const mintSecret = (randomBytes: (length: number) => Uint8Array): string =>
   secretPrefix + toBase64(randomBytes(secretBytes))
 
-const keyOf = (secret: string, use: 'sign' | 'verify'): Promise<CryptoKey> =>
-  crypto.subtle.importKey(
-    'raw',
-    fromBase64(secret.slice(secretPrefix.length)),
-    { name: 'HMAC', hash: 'SHA-256' },
-    false,
-    [use],
-  )
+/** The keys of the endpoints that were signed for last: to import one takes longer than to sign with it. */
+const imported = new Map<string, Promise<CryptoKey>>()
+const keysKept = 500
+
+function keyOf(secret: string): Promise<CryptoKey> {
+  const known = imported.get(secret)
+  if (known) return known
+  const bytes = fromBase64(secret.slice(secretPrefix.length))
+  const key = crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify'])
+  if (imported.size >= keysKept) imported.clear()
+  imported.set(secret, key)
+  return key
+}
 
 /** One `v1,<base64>` signature of Standard Webhooks; the key is the decoded secret, the timestamp in seconds. */
 async function sign(secret: string, id: string, timestamp: number, body: string): Promise<string> {
-  const key = await keyOf(secret, 'sign')
-  const mac = await crypto.subtle.sign('HMAC', key, utf8(`${id}.${timestamp}.${body}`))
+  const mac = await crypto.subtle.sign('HMAC', await keyOf(secret), utf8(`${id}.${timestamp}.${body}`))
   return `v1,${toBase64(new Uint8Array(mac))}`
 }
 
@@ -61,7 +65,7 @@ export async function isSigned(
   if (!secret.startsWith(secretPrefix) || !/^\d{1,12}$/.test(said.timestamp)) return false
   if (Math.abs(now / 1000 - Number(said.timestamp)) > windowSeconds) return false
   try {
-    const key = await keyOf(secret, 'verify')
+    const key = await keyOf(secret)
     for (const part of said.signature.split(' ')) {
       const [version, mac = ''] = part.split(',')
       const content = utf8(`${said.id}.${said.timestamp}.${body}`)

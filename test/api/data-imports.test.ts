@@ -184,7 +184,7 @@ describe('importExternalOrders', () => {
       [{ on_duplicate: 'merge' }, '#/on_duplicate'],
       [{ edition_id: other.edition_id }, '#/edition_id'],
       [{ organization_id: 'org_unknown' }, '#/organization_id'],
-      [{ send_receipts: true }, '#/send_receipts'],
+      [{ send_receipts: 'yes' }, '#/send_receipts'],
       [{ source: ' ' }, '#/source'],
     ]
     for (const [change, pointer] of refusals) {

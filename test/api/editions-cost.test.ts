@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { createEdition } from '../../src/modules/editions/create.ts'
+import { examineEdition } from '../../src/modules/editions/health.ts'
 import { readEditionChoices } from '../../src/modules/editions/meta.ts'
 import { findEdition, listEditions } from '../../src/modules/editions/queries.ts'
 import { updateEdition } from '../../src/modules/editions/update.ts'
 import { contextAt } from '../support/context.ts'
 import { givenEmail, givenFeeRule, givenFile } from '../support/editions.ts'
 import { givenEdition, givenEvent, givenOrganisation } from '../support/factories.ts'
+import { seedTrades } from '../support/seed-commerce.ts'
 
 /** Authentication adds one statement to each. */
 describe('the cost of editions at the database', () => {
@@ -59,6 +61,30 @@ describe('the cost of editions at the database', () => {
     }
     const other = contextAt(Date.now())
     await updateEdition(other, await findEdition(other, edition.id), ids)
-    expect(other.db.meter).toMatchObject({ queries: 6, round_trips: 3 })
+    expect(other.db.meter).toMatchObject({ queries: 7, round_trips: 3 })
+  })
+
+  it('is one batch of six statements to judge the health of one, however many orders it has', async () => {
+    const organisation = await givenOrganisation()
+    const edition = await givenEdition(organisation)
+    const place = { organization: organisation.id, edition: edition.id }
+    const cost = async () => {
+      const ctx = contextAt(Date.now())
+      await examineEdition(ctx, await findEdition(ctx, edition.id))
+      expect(ctx.db.meter).toMatchObject({ queries: 7, round_trips: 2 })
+      return ctx.db.meter.rows_read
+    }
+    await seedTrades(place, 100)
+    const before = await cost()
+    await seedTrades(place, 300)
+    // The second call adds a product.
+    expect((await cost()) - before).toBeLessThan(5)
+  })
+
+  it('is one more round trip to publish one', async () => {
+    const edition = await givenEdition(await givenOrganisation())
+    const ctx = contextAt(Date.now())
+    await updateEdition(ctx, await findEdition(ctx, edition.id), { is_draft: false })
+    expect(ctx.db.meter).toMatchObject({ queries: 9, round_trips: 3 })
   })
 })

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { copiesOf, sendableMessage, templateOf } from '../../src/modules/email-messages/index.ts'
+import { sendableMessage, templateOf } from '../../src/modules/email-messages/index.ts'
 import { get, patch, post, type Reply } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { dump } from '../support/dump.ts'
@@ -138,17 +138,6 @@ describe('duplicateEmailMessage', () => {
 })
 
 describe('what other groups use of messages', () => {
-  it('copies all messages of an edition for another', async () => {
-    const [from, to] = [await seedEdition(world.a), await seedEdition(world.a)]
-    const place = { organization: world.a.id, edition: from }
-    const ids = [await seedMessage(place, { title: 'One' }), await seedMessage(place, { title: 'Two' })]
-    const copies = await copiesOf(contextAt(seededAt), from, { organization_id: world.a.id, edition_id: to })
-    await write(...copies.statements)
-    expect([...copies.ids.keys()]).toEqual(ids)
-    const { body } = await get(`/v1/email-messages?edition_id=${to}&ordering=title`)
-    expect(body.results.map(({ id }: { id: string }) => id)).toEqual(ids.map((id) => copies.ids.get(id)))
-  })
-
   it('knows which messages an edition may send', async () => {
     const [mine, other] = world.a.editions
     const place = { organization_id: world.a.id, edition_id: mine.id }

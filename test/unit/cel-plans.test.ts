@@ -102,8 +102,15 @@ describe('the largest expressions run within the limits of D1', () => {
     ['memberships in campaigns', wrap('(string(', 'user.is_active', ') in campaigns.opened)')],
     ['memberships in lists', wrap('(', 'user.is_active', ' in [true])')],
     ['filters', around(wrap('', '', '.filter(o,o.metadata.a=="")'), 'orders', '.exists(o,o.id=="")')],
-    ['alternating chains', wrap('(true&&(false||', 'user.is_active', '))')],
-    ['chains in chains', wrap('(true&&false&&true&&(false||true||false||', 'user.is_active', '))')],
+    ['alternating chains', wrap('(user.is_active&&(user.has_email||', 'user.is_active', '))')],
+    [
+      'chains in chains',
+      wrap(`(${'user.is_active&&'.repeat(3)}(${'user.has_email||'.repeat(3)}`, 'user.is_active', '))'),
+    ],
+    [
+      'sums in chains',
+      wrap('(user.is_active&&(user.has_email||', `${wrap('(stats.order_count+', '1', ')')(6)}==1`, '))'),
+    ],
     ['sums in macros', around(wrap('(', 'o.amount_minor', '+1)'), 'orders.exists(o,', '==1)')],
     [
       'sums in two macros',

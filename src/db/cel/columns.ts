@@ -47,7 +47,8 @@ export const orderColumns: Columns = {
 
 export const purchaseColumns: Columns = {
   product_id: own('product_id'),
-  product_name: (row) => total(sql`(select name from products where id = ${row}.product_id)`),
+  product_name: (row) =>
+    total(sql`(select name from products where id = ${row}.product_id and organization_id = ${row}.organization_id)`),
   variant_id: maybe('variant_id'),
   location_id: maybe('location_id'),
   status: own('status'),

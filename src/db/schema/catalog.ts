@@ -1,5 +1,16 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
+export const categories = sqliteTable('categories', {
+  id: text().primaryKey(),
+  organization_id: text().notNull(),
+  edition_id: text().notNull(),
+  name: text().notNull(),
+  name_translations: text().notNull().default('{}'),
+  position: integer().notNull().default(0),
+  created_at: integer().notNull(),
+  modified_at: integer().notNull(),
+})
+
 export const products = sqliteTable('products', {
   id: text().primaryKey(),
   organization_id: text().notNull(),
@@ -8,6 +19,13 @@ export const products = sqliteTable('products', {
   name_folded: text().notNull(),
   is_draft: integer().notNull().default(0),
   created_at: integer().notNull(),
+  category_id: text(),
+  name_translations: text().notNull().default('{}'),
+  price_minor: integer(),
+  deposit_minor: integer(),
+  is_variant_required: integer().notNull().default(0),
+  is_pickup_required: integer().notNull().default(0),
+  is_wallet_enabled: integer().notNull().default(0),
 })
 
 export const variants = sqliteTable('variants', {
@@ -16,6 +34,7 @@ export const variants = sqliteTable('variants', {
   name: text().notNull(),
   name_folded: text().notNull(),
   created_at: integer().notNull(),
+  is_active: integer().notNull().default(1),
 })
 
 export const options = sqliteTable('options', {
@@ -36,4 +55,15 @@ export const locations = sqliteTable('locations', {
   name_folded: text().notNull(),
   is_draft: integer().notNull().default(0),
   created_at: integer().notNull(),
+})
+
+export const passDesigns = sqliteTable('pass_designs', {
+  id: text().primaryKey(),
+  organization_id: text().notNull(),
+  edition_id: text().notNull(),
+  product_id: text(),
+  name: text().notNull(),
+  design: text().notNull().default('{}'),
+  created_at: integer().notNull(),
+  modified_at: integer().notNull(),
 })

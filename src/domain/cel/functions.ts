@@ -171,7 +171,7 @@ export const examples: readonly { title: string; expression: string }[] = [
   },
   {
     title: 'Spent at least 1,000 in one order, in Danish kroner',
-    expression: 'orders.exists(o, o.status == "completed" && o.currency == "DKK" && o.amount_minor >= 100000)',
+    expression: 'orders.exists(o, o.status == "completed" && o.currency == "dkk" && o.amount_minor >= 100000)',
   },
   { title: 'Wants the newsletter', expression: 'has(consents.newsletter) && consents.newsletter.is_current' },
   {

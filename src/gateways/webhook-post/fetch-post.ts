@@ -3,7 +3,10 @@ import type { PostResult, WebhookPost } from './webhook-post.ts'
 const maxResponseBytes = 8192
 
 /** Reads what a receiver sends up to the limit, so that the connection can be used again; the rest is cut off. */
-async function drain(response: Response): Promise<void> {
+async function drain(response: Response, headers: Headers): Promise<void> {
+  const length = headers.get('content-length')
+  // Told and short, it is read at one go, which takes a fraction of the time.
+  if (length !== null && Number(length) <= maxResponseBytes) return void (await response.arrayBuffer())
   const reader = response.body?.getReader()
   if (!reader) return
   let size = 0
@@ -34,9 +37,10 @@ export const fetchPost: WebhookPost = {
         body,
         signal: AbortSignal.timeout(timeoutMs),
       })
-      const { status } = response
-      await drain(response)
-      return done({ status, error: errorOf(status), retryAfter: response.headers.get('retry-after') })
+      const { status, headers: told } = response
+      await drain(response, told)
+      const error = errorOf(status)
+      return done({ status, error, retryAfter: error === null ? null : told.get('retry-after') })
     } catch (error) {
       const isTimeout = error instanceof Error && error.name === 'TimeoutError'
       return done({ status: null, error: isTimeout ? 'timeout' : 'network_error', retryAfter: null })

@@ -6,6 +6,7 @@ import { type FieldError, fieldError, invalid } from '../../domain/errors.ts'
 import { searchText } from '../../domain/fold.ts'
 import type { TranslatedDict } from '../../domain/languages.ts'
 import { checkSms } from '../../domain/sms.ts'
+import { openEditions } from '../editions/index.ts'
 import type { CreateCampaignInput } from './campaign-contract.ts'
 import { type CampaignDetailRow, resolveReferences } from './queries.ts'
 
@@ -57,5 +58,5 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
     modified_at: now,
   }
   // The database numbers the row; nobody outside sees the number.
-  return commit(ctx, { ...referenced, ...row, seq: 0 }, [insert(campaigns, row)])
+  return commit(ctx, { ...referenced, ...row, seq: 0 }, [...openEditions(edition_id), insert(campaigns, row)])
 }

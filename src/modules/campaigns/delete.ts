@@ -2,13 +2,18 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { changedOne, commit } from '../../db/commit.ts'
 import { isDeletable } from '../../domain/campaigns.ts'
+import { openEditions } from '../editions/index.ts'
 import type { LoadedCampaign } from './queries.ts'
 import { invalidTransition } from './refusals.ts'
 
 /** Links in messages that went out lead somewhere for good, so such a campaign stays. */
 export async function deleteCampaign(ctx: Ctx, campaign: LoadedCampaign): Promise<void> {
-  const { id, version, status, run } = campaign
+  const { id, edition_id, version, status, run } = campaign
   if (!isDeletable(status) || (run > 0 && !(await ctx.senders.of(id).forget())))
     throw invalidTransition(status, status === 'scheduled' ? 'deleted. Cancel it first' : 'deleted')
-  await commit(ctx, undefined, [sql`delete from campaigns where id = ${id} and version = ${version}`, changedOne()])
+  await commit(ctx, undefined, [
+    ...openEditions(edition_id),
+    sql`delete from campaigns where id = ${id} and version = ${version}`,
+    changedOne(),
+  ])
 }

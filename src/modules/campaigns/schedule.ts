@@ -4,6 +4,7 @@ import { campaigns } from '../../db/schema/campaigns.ts'
 import { updateVersion } from '../../db/write.ts'
 import { type ScheduleFault, scheduleOf } from '../../domain/campaigns.ts'
 import { fieldError, invalid } from '../../domain/errors.ts'
+import { openEditions } from '../editions/index.ts'
 import type { CampaignDetailRow, LoadedCampaign } from './queries.ts'
 import { checkReady, checkTransition } from './refusals.ts'
 
@@ -22,9 +23,8 @@ export async function scheduleCampaign(ctx: Ctx, campaign: LoadedCampaign, text:
   checkReady(ctx, campaign)
   const changes = { status: 'scheduled' as const, scheduled_at, error_message: '', modified_at: now }
   ctx.afterCommit(() => ctx.senders.of(campaign.id).wake(campaign.id, scheduled_at))
-  return commit(
-    ctx,
-    { ...campaign, ...changes, version: campaign.version + 1 },
-    updateVersion(campaigns, campaign, changes),
-  )
+  return commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
+    ...openEditions(campaign.edition_id),
+    ...updateVersion(campaigns, campaign, changes),
+  ])
 }

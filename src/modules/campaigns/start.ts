@@ -4,6 +4,7 @@ import { campaigns } from '../../db/schema/campaigns.ts'
 import { updateVersion } from '../../db/write.ts'
 import { isRunning } from '../../domain/campaigns.ts'
 import { AppError } from '../../domain/errors.ts'
+import { openEditions } from '../editions/index.ts'
 import type { CampaignDetailRow, LoadedCampaign } from './queries.ts'
 import { checkReady, checkTransition, invalidTransition } from './refusals.ts'
 
@@ -19,11 +20,10 @@ function startRun(ctx: Ctx, campaign: LoadedCampaign, status: 'calculating' | 's
     modified_at: now,
   }
   ctx.afterCommit(() => ctx.senders.of(campaign.id).wake(campaign.id))
-  return commit(
-    ctx,
-    { ...campaign, ...changes, version: campaign.version + 1 },
-    updateVersion(campaigns, campaign, changes),
-  )
+  return commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
+    ...openEditions(campaign.edition_id),
+    ...updateVersion(campaigns, campaign, changes),
+  ])
 }
 
 export async function sendCampaignNow(ctx: Ctx, campaign: LoadedCampaign): Promise<CampaignDetailRow> {

@@ -4,6 +4,7 @@ import { campaigns } from '../../db/schema/campaigns.ts'
 import { updateVersion } from '../../db/write.ts'
 import { isEditable } from '../../domain/campaigns.ts'
 import { searchText } from '../../domain/fold.ts'
+import { openEditions } from '../editions/index.ts'
 import type { UpdateCampaignInput } from './campaign-contract.ts'
 import { checkSmsBody } from './create.ts'
 import { type CampaignDetailRow, type LoadedCampaign, resolveReferences } from './queries.ts'
@@ -40,5 +41,8 @@ export async function updateCampaign(
   const isMoved = after.segment_id !== campaign.segment_id || after.email_message_id !== campaign.email_message_id
   if (isMoved) Object.assign(after, await resolveReferences(ctx, after))
   if (campaign.status === 'scheduled') checkReady(ctx, after)
-  return commit(ctx, after, updateVersion(campaigns, campaign, { ...changes, modified_at: after.modified_at }))
+  return commit(ctx, after, [
+    ...openEditions(campaign.edition_id),
+    ...updateVersion(campaigns, campaign, { ...changes, modified_at: after.modified_at }),
+  ])
 }

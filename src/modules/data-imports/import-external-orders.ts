@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { commit, commitPart } from '../../db/commit.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
 import { insert } from '../../db/write.ts'
-import { AppError, doesNotExist, type FieldError, fieldError, invalid, LostRace } from '../../domain/errors.ts'
+import { doesNotExist, editionArchived, type FieldError, fieldError, invalid, LostRace } from '../../domain/errors.ts'
 import { maxUnitsPerOrder } from '../../domain/external-orders.ts'
 import { normalizePhone } from '../../domain/users.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
@@ -35,7 +35,7 @@ async function findEdition(ctx: Ctx, input: ImportExternalOrdersInput): Promise<
   >`select editions.*, ${organizationSummaryColumns}
     from editions join organizations on organizations.id = editions.organization_id
     where editions.id = ${input.edition_id} and editions.organization_id = ${input.organization_id}`)
-  if (edition?.is_archived) throw new AppError('edition_archived', 'This edition is archived.')
+  if (edition?.is_archived) throw editionArchived()
   if (edition) return edition
   const organization = await ctx.db.first(sql`select id from organizations where id = ${input.organization_id}`)
   throw doesNotExist(organization ? 'edition_id' : 'organization_id')

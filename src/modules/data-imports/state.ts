@@ -7,8 +7,8 @@ import { inList } from '../../db/visibility.ts'
 import type { ExternalOrder } from '../../domain/external-orders.ts'
 import { fold } from '../../domain/fold.ts'
 
-type ProductRow = typeof products.$inferSelect
-type VariantRow = typeof variants.$inferSelect
+type ProductRow = typeof products.$inferInsert
+type VariantRow = typeof variants.$inferInsert
 type OptionRow = typeof options.$inferSelect
 type LocationRow = typeof locations.$inferSelect
 export type OrderRow = typeof orders.$inferSelect

@@ -23,9 +23,9 @@ export interface PurchaseTurn {
 export interface Writes {
   users: (typeof users.$inferInsert)[]
   userEditions: (typeof userEditions.$inferInsert)[]
-  products: (typeof products.$inferSelect)[]
+  products: (typeof products.$inferInsert)[]
   locations: (typeof locations.$inferSelect)[]
-  variants: (typeof variants.$inferSelect)[]
+  variants: (typeof variants.$inferInsert)[]
   options: (typeof options.$inferSelect)[]
   /** Guarded changes of rows that exist; they come first. */
   changes: Statement[]

@@ -181,10 +181,11 @@ export const updateEdition = operation({
   path: '/v1/editions/{id}',
   summary: 'Update an edition',
   description:
-    'Fields that are left out stay. `is_draft: false` publishes; `published_at` keeps the first time. Merchant, fee, currency and archive fields are for admins to change: 403 names each of them with `admin_only`.',
+    'Fields that are left out stay. `is_draft: false` publishes, unless the edition would fail a critical check of its health: 409 `edition_not_publishable` has the failed `checks`. `published_at` keeps the first time. An archived edition changes only by `is_archived: false`, which may bring other fields along. Merchant, fee, currency and archive fields are for admins to change: 403 names each of them with `admin_only`.',
   roles: ['OA', 'OM', 'EA', 'EM'],
   params: IdParams('edt'),
   body: UpdateEdition,
   example: { name: '2026', is_draft: false },
   response: EditionDetail,
+  errors: ['edition_archived', 'edition_not_publishable'],
 })

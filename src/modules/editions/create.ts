@@ -10,6 +10,7 @@ import { freeSlug, slugify } from '../../domain/slug.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import type { CreateEditionInput } from './contract.ts'
 import type { EditionDetailRow } from './queries.ts'
+import { slugOnce, slugsFrom } from './slugs.ts'
 
 export const endBeforeStart = (field: 'start_date' | 'end_date') =>
   invalid(fieldError([field], 'end_before_start', 'The end is before the start.'))
@@ -30,8 +31,7 @@ async function surroundings(ctx: Ctx, input: CreateEditionInput) {
 }
 
 async function free(ctx: Ctx, organizationId: string, base: string): Promise<string> {
-  const rows = await ctx.db.all(sql<{ slug: string }>`select slug from editions
-    where organization_id = ${organizationId} and slug >= ${base} and slug < ${`${base}.`}`)
+  const rows = await ctx.db.all(slugsFrom(organizationId, base))
   return freeSlug(base, new Set(rows.map((row) => row.slug)))
 }
 
@@ -82,5 +82,5 @@ export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promis
     modified_at: now,
   }
   const result = { ...row, ...organization, event_name, image_key: null }
-  return commit(ctx, result, [insert(editions, row)], { 'editions.organization_id, editions.slug': slugTaken })
+  return commit(ctx, result, [insert(editions, row)], { [slugOnce]: slugTaken })
 }

@@ -2,7 +2,12 @@ import { mount, mountList } from '../../http/mount.ts'
 import { createRouter } from '../../http/router.ts'
 import * as contract from './contract.ts'
 import { createEdition } from './create.ts'
+import * as duplicateContract from './duplicate-contract.ts'
+import { duplicateEdition } from './duplicate.ts'
+import { getEditionHealthcheck } from './health-contract.ts'
+import { examineEdition } from './health.ts'
 import { readEditionChoices } from './meta.ts'
+import { presentHealth } from './present-health.ts'
 import { presentEditionMeta } from './present-meta.ts'
 import { presentEdition, presentEditionListItem } from './present.ts'
 import { findEdition, listEditions } from './queries.ts'
@@ -39,4 +44,17 @@ mount(editions, contract.updateEdition, {
   load: (ctx, { id }) => findEdition(ctx, id),
   handle: (ctx, { loaded, body }) => updateEdition(ctx, loaded, body),
   present: presentEdition,
+})
+
+mount(editions, duplicateContract.duplicateEdition, {
+  load: (ctx, { id }) => findEdition(ctx, id),
+  handle: (ctx, { loaded, body }) => duplicateEdition(ctx, loaded, body),
+  present: presentEdition,
+  location: ({ id }) => `/v1/editions/${id}`,
+})
+
+mount(editions, getEditionHealthcheck, {
+  load: (ctx, { edition_id }) => findEdition(ctx, edition_id),
+  handle: (ctx, { loaded }) => examineEdition(ctx, loaded),
+  present: presentHealth,
 })

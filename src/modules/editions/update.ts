@@ -3,13 +3,14 @@ import { commit } from '../../db/commit.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { updateVersion } from '../../db/write.ts'
 import { mayAt, type Place, type RoleCode } from '../../domain/access.ts'
-import { adminOnlyChanges, editionFullName, endsBeforeStart, publishedAt } from '../../domain/editions.ts'
-import { fieldError, permissionDenied } from '../../domain/errors.ts'
+import { adminOnlyChanges, editionFullName, endsBeforeStart, isClosedTo, publishedAt } from '../../domain/editions.ts'
 import { editionFieldOf, triggerKinds } from '../../domain/email-messages.ts'
+import { editionArchived, fieldError, permissionDenied } from '../../domain/errors.ts'
 import { searchText } from '../../domain/fold.ts'
 import type { UpdateEditionInput } from './contract.ts'
 import { endBeforeStart } from './create.ts'
 import { triggerStatements } from './emails.ts'
+import { checkPublishable } from './health.ts'
 import type { EditionDetailRow, EditionRow } from './queries.ts'
 import { resolveReferences } from './references.ts'
 
@@ -64,6 +65,8 @@ export async function updateEdition(
   if (movesDates && endsBeforeStart(after))
     throw endBeforeStart(input.end_date === undefined ? 'start_date' : 'end_date')
   const image_key = await resolveReferences(ctx, row, input)
+  if (isClosedTo(row, input)) throw editionArchived()
+  if (row.is_draft === 1 && after.is_draft === 0) await checkPublishable(ctx, after)
   const result = { ...after, image_key, version: row.version + 1 }
   const triggered = triggerKinds.flatMap((kind) => {
     const messageId = input[editionFieldOf[kind]]

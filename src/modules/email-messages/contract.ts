@@ -97,7 +97,7 @@ export const updateEmailMessage = operation({
     blocks: [{ type: 'rich_text', data: { text: { en: '<p>Hello {{ customer.first_name }}</p>' } } }],
   },
   response: EmailMessageDetail,
-  errors: ['email_message_in_use', 'email_message_locked'],
+  errors: ['edition_archived', 'email_message_in_use', 'email_message_locked'],
 })
 
 export const deleteEmailMessage = operation({
@@ -110,7 +110,7 @@ export const deleteEmailMessage = operation({
   roles: writers,
   status: 204,
   params: IdParams('eml'),
-  errors: ['email_message_in_use', 'email_message_locked'],
+  errors: ['edition_archived', 'email_message_in_use', 'email_message_locked'],
 })
 
 export const adoptEmailMessage = operation({

@@ -1,15 +1,13 @@
-import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import type { Statement } from '../../db/database.ts'
 import { emailMessages } from '../../db/schema/email-messages.ts'
-import { insert, insertAll } from '../../db/write.ts'
+import { insert } from '../../db/write.ts'
 import { mayAt } from '../../domain/access.ts'
 import { titleOfCopy, triggerOf } from '../../domain/email-messages.ts'
-import { AppError, doesNotExist, fieldError, invalid, permissionDenied } from '../../domain/errors.ts'
-import { type EditionHome, reachedEdition, useEmail } from '../editions/index.ts'
+import { AppError, doesNotExist, editionArchived, fieldError, invalid, permissionDenied } from '../../domain/errors.ts'
+import { type EditionHome, openEditions, reachedEdition, useEmail } from '../editions/index.ts'
 import { type AdoptEmailMessageInput, type DuplicateEmailMessageInput, writers } from './message-contract.ts'
-import { archived, detailOf, homeOf } from './create.ts'
+import { detailOf, homeOf } from './create.ts'
 import type { MessageDetailRow, MessageRow } from './queries.ts'
 
 interface Target {
@@ -45,7 +43,7 @@ async function targetEdition(ctx: Ctx, id: string, organizationId: string | null
     throw doesNotExist('edition_id')
   if (!mayAt(ctx.caller, writers, { organization_id: edition.organization_id, editions: [id] }))
     throw permissionDenied(writers)
-  if (edition.is_archived === 1) throw archived()
+  if (edition.is_archived === 1) throw editionArchived()
   return edition
 }
 
@@ -91,22 +89,5 @@ export async function duplicateMessage(
   const target = await duplicateTarget(ctx, source, input)
   const home = await homeOf(ctx, target.organization_id, target.edition_id)
   const row = copyOf(ctx, source, target, input.title ?? titleOfCopy(source.title))
-  return commit(ctx, detailOf(row, home), [insert(emailMessages, row)])
-}
-
-/**
- * Copies of all messages of an edition for another one of the same organisation: statements for the transaction that
- * makes it, and the new id of each old one.
- */
-export async function copiesOf(
-  ctx: Pick<Ctx, 'db' | 'newId' | 'now'>,
-  editionId: string,
-  target: { organization_id: string; edition_id: string },
-): Promise<{ statements: Statement[]; ids: ReadonlyMap<string, string> }> {
-  const sources = await ctx.db.all(
-    sql<MessageRow>`select * from email_messages where edition_id = ${editionId} order by created_at, id`,
-  )
-  const rows = sources.map((source) => copyOf(ctx, source, target, source.title))
-  const ids = new Map(sources.map((source, index) => [source.id, rows[index]?.id ?? '']))
-  return { statements: insertAll(emailMessages, rows), ids }
+  return commit(ctx, detailOf(row, home), [...openEditions(row.edition_id), insert(emailMessages, row)])
 }

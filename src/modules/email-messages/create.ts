@@ -5,14 +5,12 @@ import { emailMessages } from '../../db/schema/email-messages.ts'
 import { insert } from '../../db/write.ts'
 import { faultsOf } from '../../domain/email/check.ts'
 import { scopeFault } from '../../domain/email-messages.ts'
-import { AppError, doesNotExist, fieldError, invalid } from '../../domain/errors.ts'
+import { doesNotExist, editionArchived, fieldError, invalid } from '../../domain/errors.ts'
 import type { Language } from '../../domain/languages.ts'
-import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
+import { type EditionSummaryRow, editionSummaryColumns, openEditions } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import type { CreateEmailMessageInput } from './message-contract.ts'
 import type { MessageDetailRow, MessageRow } from './queries.ts'
-
-export const archived = () => new AppError('edition_archived', 'This edition is archived.')
 
 type Home = OrganizationSummaryRow & { [Key in keyof EditionSummaryRow]: EditionSummaryRow[Key] | null } & {
   default_language: Language | null
@@ -28,7 +26,7 @@ export async function homeOf(ctx: Ctx, organizationId: string, editionId: string
     where organizations.id = ${organizationId}`)
   if (!home) throw doesNotExist('organization_id')
   if (editionId !== null && home.edition_id === null) throw doesNotExist('edition_id')
-  if (home.is_archived === 1) throw archived()
+  if (home.is_archived === 1) throw editionArchived()
   return home
 }
 
@@ -61,5 +59,5 @@ export async function createMessage(ctx: Ctx, input: CreateEmailMessageInput): P
     created_at: now,
     modified_at: now,
   }
-  return commit(ctx, detailOf(row, home), [insert(emailMessages, row)])
+  return commit(ctx, detailOf(row, home), [...openEditions(edition_id), insert(emailMessages, row)])
 }

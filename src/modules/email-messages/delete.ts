@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { changedOne, commit } from '../../db/commit.ts'
+import { openEditions } from '../editions/index.ts'
 import type { MessageDetailRow } from './queries.ts'
 import { checkChangeable } from './update.ts'
 import { inUse, isUnused, usesOf } from './usage.ts'
@@ -11,6 +12,7 @@ export async function deleteMessage(ctx: Ctx, row: MessageDetailRow): Promise<nu
   const uses = await usesOf(ctx, row)
   if (uses.length) throw inUse(uses, 'This message is in use.')
   return commit(ctx, null, [
+    ...openEditions(row.edition_id),
     sql`delete from email_messages where id = ${row.id} and version = ${row.version} and ${isUnused(row)}`,
     changedOne(),
   ])

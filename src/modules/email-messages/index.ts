@@ -1,3 +1,2 @@
-export { copiesOf } from './copies.ts'
 export { type MessageBrief, sendableBy, sendableMessage } from './queries.ts'
 export { templateOf } from './templates.ts'

@@ -6,6 +6,7 @@ import type { Block } from '../../domain/email/blocks.ts'
 import { cleaned, faultsOf } from '../../domain/email/check.ts'
 import { triggerOf } from '../../domain/email-messages.ts'
 import { AppError, invalid, permissionDenied } from '../../domain/errors.ts'
+import { openEditions } from '../editions/index.ts'
 import type { BlocksIn } from './block-contract.ts'
 import { type UpdateEmailMessageInput, writers } from './message-contract.ts'
 import type { MessageDetailRow, MessageRow } from './queries.ts'
@@ -69,5 +70,5 @@ export async function updateMessage(
     modified_at: ctx.now(),
   }
   const result = { ...row, ...changes, version: row.version + 1 } as MessageDetailRow
-  return commit(ctx, result, updateVersion(emailMessages, row, changes))
+  return commit(ctx, result, [...openEditions(row.edition_id), ...updateVersion(emailMessages, row, changes)])
 }

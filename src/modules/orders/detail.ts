@@ -89,7 +89,7 @@ const linesOf = (orderId: string) => sql<LineRow>`
     null as amount_minor, null as currency, null as service_fee_minor, null as refunded_minor
   from cart_items ${boughtJoins(sql`cart_items`)} where cart_items.order_id = ${orderId}
   union all
-  select 'purchase', purchases.id, 0, 1, price_minor, deposit_minor, handling_fee_minor,
+  select 'purchase', purchases.id, 0, 1, purchases.price_minor, purchases.deposit_minor, purchases.handling_fee_minor,
     ${boughtColumns(sql`purchases`)}, vendor_code, status, uses_limit, uses_count, is_unlimited_use,
     purchases.created_at, purchases.modified_at, null, null, null, null, null, null
   from purchases ${boughtJoins(sql`purchases`)} where purchases.order_id = ${orderId}

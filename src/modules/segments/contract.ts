@@ -153,6 +153,7 @@ export const createSegment = operation({
     expression: expressionExample,
   },
   response: Segment,
+  errors: ['edition_archived'],
 })
 
 export const getSegment = operation({
@@ -179,7 +180,7 @@ export const updateSegment = operation({
   body: UpdateSegment,
   example: { name: 'Regulars', expression: 'stats.order_count >= 2' },
   response: Segment,
-  errors: ['segment_calculating'],
+  errors: ['edition_archived', 'segment_calculating'],
 })
 
 export const deleteSegment = operation({
@@ -192,7 +193,7 @@ export const deleteSegment = operation({
   roles: keepers,
   status: 204,
   params: IdParams('seg'),
-  errors: ['segment_in_use'],
+  errors: ['edition_archived', 'segment_in_use'],
 })
 
 export const recalculateSegment = operation({

@@ -5,6 +5,7 @@ import { insert } from '../../db/write.ts'
 import { doesNotExist } from '../../domain/errors.ts'
 import { searchText } from '../../domain/fold.ts'
 import { segmentLifecycle } from '../../domain/segments.ts'
+import { openEditions } from '../editions/index.ts'
 import type { CreateSegmentInput } from './contract.ts'
 import { expressionColumns } from './expression.ts'
 import { type SegmentRow, summariesOf } from './queries.ts'
@@ -49,5 +50,5 @@ export async function createSegment(ctx: Ctx, input: CreateSegmentInput): Promis
     deleted_at: null,
     campaigns_count: 0,
   }
-  return commit(ctx, { ...row, ...untouched, ...summaries }, [insert(segments, row)])
+  return commit(ctx, { ...row, ...untouched, ...summaries }, [...openEditions(row.edition_id), insert(segments, row)])
 }

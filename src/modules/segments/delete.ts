@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { changedOne, commit } from '../../db/commit.ts'
 import { AppError } from '../../domain/errors.ts'
+import { openEditions } from '../editions/index.ts'
 import { dropMembers } from './drop-members.ts'
 import { campaignsInNeed, type LoadedSegment } from './queries.ts'
 
@@ -14,6 +15,7 @@ export async function deleteSegment(ctx: Ctx, segment: LoadedSegment): Promise<n
     })
   const now = ctx.now()
   return commit(ctx, null, [
+    ...openEditions(segment.edition_id),
     ...dropMembers(segment, now),
     sql`update segments set deleted_at = ${now}, status = 'draft', epoch = epoch + 1, members_epoch = 0,
         user_count = 0, heartbeat_at = null, version = version + 1

@@ -5,7 +5,7 @@ import { updateVersion } from '../../db/write.ts'
 import { AppError } from '../../domain/errors.ts'
 import { searchText } from '../../domain/fold.ts'
 import { segmentLifecycle, type SegmentStatus } from '../../domain/segments.ts'
-import { checkMove } from '../editions/index.ts'
+import { checkMove, openEditions } from '../editions/index.ts'
 import { keepers, type UpdateSegmentInput } from './contract.ts'
 import { dropMembers, emptied } from './drop-members.ts'
 import { expressionColumns } from './expression.ts'
@@ -40,6 +40,7 @@ export async function updateSegment(ctx: Ctx, segment: LoadedSegment, input: Upd
   }
   const updated = { ...segment, ...changes, version: segment.version + 1 }
   return commit(ctx, isMoved ? { ...updated, ...(await summariesOf(ctx, updated)) } : updated, [
+    ...openEditions(segment.edition_id, updated.edition_id),
     ...(means ? dropMembers(segment, ctx.now()) : []),
     ...updateVersion(segments, segment, changes),
   ])

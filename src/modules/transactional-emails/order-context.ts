@@ -57,7 +57,7 @@ export async function loadOrder(db: Database, orderId: string): Promise<OrderAnd
         join editions on editions.id = orders.edition_id
         join organizations on organizations.id = orders.organization_id
       where orders.id = ${orderId}`,
-    sql<ItemRow>`select quantity, price_minor, ${boughtColumns(sql`cart_items`)}
+    sql<ItemRow>`select cart_items.quantity, cart_items.price_minor, ${boughtColumns(sql`cart_items`)}
       from cart_items ${boughtJoins(sql`cart_items`)} where order_id = ${orderId} order by position limit ${maxListItems}`,
     sql<{ n: number }>`select count(*) as n from cart_items where order_id = ${orderId}`,
   ])

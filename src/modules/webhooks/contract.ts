@@ -70,6 +70,7 @@ export const createWebhook = operation({
     events: ['purchase.action', 'consent.withdrawn'],
   },
   response: WebhookEndpointDetail,
+  errors: ['edition_archived'],
 })
 
 export const listWebhookEventKinds = operation({
@@ -108,6 +109,7 @@ export const updateWebhook = operation({
   body: UpdateWebhook,
   example: { name: 'Warehouse', is_active: false },
   response: WebhookEndpointDetail,
+  errors: ['edition_archived'],
 })
 
 export const deleteWebhook = operation({

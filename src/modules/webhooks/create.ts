@@ -3,7 +3,7 @@ import { commit } from '../../db/commit.ts'
 import { webhookEndpoints } from '../../db/schema/webhooks.ts'
 import { insert } from '../../db/write.ts'
 import { mintSecret } from '../../domain/webhook-signature.ts'
-import { checkHome } from '../editions/index.ts'
+import { checkHome, openEditions } from '../editions/index.ts'
 import type { CreateWebhookInput } from './endpoint-contract.ts'
 import type { EndpointRow } from './queries.ts'
 import { checkDestination } from './surroundings.ts'
@@ -35,5 +35,5 @@ export async function createEndpoint(ctx: Ctx, input: CreateWebhookInput): Promi
     created_at: now,
     modified_at: now,
   }
-  return commit(ctx, row, [insert(webhookEndpoints, row)])
+  return commit(ctx, row, [...openEditions(edition_id), insert(webhookEndpoints, row)])
 }

@@ -15,8 +15,9 @@ const shiftMs = 20_000
  * runs; one is left for the database and the queues.
  */
 const postsAtOnce = 5
-/** Endings share a round trip while enough others wait for their turn, but no longer than this. */
-const gatherMs = 40
+/** Endings share a round trip while more than these wait for their turn, but no longer than `gatherMs`. */
+const reserve = 2 * postsAtOnce
+const gatherMs = 80
 /** Further ahead than this the sweep of each minute is near enough. */
 const ringAheadMs = 900_000
 
@@ -38,7 +39,17 @@ export async function deliver(job: JobCtx, lane: Lane, endpointIds: readonly str
   const faults: unknown[] = []
   let held = 0
   let posting = 0
+  let isDue = false
+  let timer: ReturnType<typeof setTimeout> | undefined
   let wake = () => {}
+  const fall = () => {
+    isDue = true
+    wake()
+  }
+  const end = () => {
+    if (waiting.length <= reserve) fall()
+    else timer ??= setTimeout(fall, gatherMs)
+  }
   const turn = () => {
     for (; posting < postsAtOnce; posting++) {
       const claim = waiting.shift()
@@ -55,7 +66,7 @@ export async function deliver(job: JobCtx, lane: Lane, endpointIds: readonly str
         .finally(() => {
           posting--
           turn()
-          wake()
+          end()
         })
     }
   }
@@ -65,15 +76,13 @@ export async function deliver(job: JobCtx, lane: Lane, endpointIds: readonly str
     turn()
   }
   const woken = () => new Promise<void>((resolve) => (wake = resolve))
-  const gathered = async () => {
-    const late = new Promise<true>((resolve) => setTimeout(resolve, gatherMs, true))
-    while (endings.length < waiting.length) if (await Promise.race([late, woken()])) return
-  }
   if (endpointIds.length === 0) return
   start(claimsOf(await job.db.all(claimStatement(job, endpointIds))))
   while (held > 0) {
-    if (endings.length === 0) await woken()
-    await gathered()
+    if (!isDue) await woken()
+    isDue = false
+    clearTimeout(timer)
+    timer = undefined
     const outcomes = endings.splice(0)
     if (outcomes.length === 0) continue
     held -= outcomes.length

@@ -2,7 +2,7 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { webhookEndpoints } from '../../db/schema/webhooks.ts'
 import { updateVersion } from '../../db/write.ts'
-import { checkMove } from '../editions/index.ts'
+import { checkMove, openEditions } from '../editions/index.ts'
 import { keepers, type UpdateWebhookInput } from './endpoint-contract.ts'
 import type { EndpointRow, LoadedEndpoint } from './queries.ts'
 import { failOpenDeliveries } from './record.ts'
@@ -43,6 +43,7 @@ export async function updateEndpoint(
     modified_at: now,
   }
   return commit(ctx, { ...endpoint, ...changes, version: endpoint.version + 1 }, [
+    ...openEditions(endpoint.edition_id, edition_id),
     ...updateVersion(webhookEndpoints, endpoint, changes),
     ...(is_active === false ? [failOpenDeliveries([endpoint.id], now)] : []),
   ])

@@ -1,6 +1,22 @@
+import { seedEditionContents } from '../edition-contents.ts'
 import { next, seedEdition } from '../seed.ts'
 import { seedEditions } from '../seed-commerce.ts'
+import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
+
+const full = new WeakMap<World, Promise<string>>()
+
+/** One edition that owns something of everything; duplicating it leaves it as it is. */
+function fullEdition(world: World): Promise<string> {
+  const make = async () => {
+    const id = await seedEdition(world.a)
+    await seedEditionContents({ organization: world.a.id, edition: id })
+    return id
+  }
+  const edition = full.get(world) ?? make()
+  full.set(world, edition)
+  return edition
+}
 
 export const editionSamples: Record<string, SampleOf> = {
   listEditions: {
@@ -66,10 +82,10 @@ export const editionSamples: Record<string, SampleOf> = {
   },
 
   duplicateEdition: {
-    make: async ({ a, b }) => ({
-      path: { id: await seedEdition(a) },
-      body: { name: `Copy ${next()}`, slug: `copy-${next()}`, event_id: a.event, email_template_mode: 'copy' },
-      references: [pathId('id', b.editions[0].id), bodyId('event_id', b.event)],
+    make: async (world) => ({
+      path: { id: await fullEdition(world) },
+      body: { name: `Copy ${next()}`, slug: `copy-${next()}`, event_id: world.a.event, email_template_mode: 'copy' },
+      references: [pathId('id', world.b.editions[0].id), bodyId('event_id', world.b.event)],
     }),
   },
 

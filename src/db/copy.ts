@@ -1,0 +1,35 @@
+import { getTableColumns, type SQL, sql, type Table } from 'drizzle-orm'
+import { columnName, slices } from './write.ts'
+
+/** A row to copy: its id, the id of its copy, and what the copy belongs to or points to. */
+export interface CopiedRow {
+  from: string
+  to: string
+  parent: string | null
+}
+
+/** Ids are ASCII, so that so many characters stay below D1's limit of 2 MB for one bound value. */
+const maxParameterLength = 1_500_000
+
+/** The parent of a `CopiedRow` inside the columns given to `copyRows`. */
+export const copiedParent: SQL = sql`copied.value ->> 2`
+
+/**
+ * Copies rows of a table as they are when the statement runs, but for their ids and the given columns. Columns that are
+ * added to the table later are copied without another line. Few statements however many rows.
+ */
+export function copyRows(table: Table, rows: readonly CopiedRow[], columns: Readonly<Record<string, SQL>>): SQL[] {
+  if (rows.length === 0) return []
+  const names = Object.keys(getTableColumns(table))
+  const values = names.map((name) => {
+    if (name === 'id') return sql`copied.value ->> 1`
+    return columns[name] ?? sql`source.${columnName(name)}`
+  })
+  // The list is walked and each row found by its key; the planner may not turn that round.
+  const ids = rows.map(({ from, to, parent }) => JSON.stringify([from, to, parent]))
+  return slices(ids, maxParameterLength).map(
+    (part) => sql`insert into ${table} (${sql.join(names.map(columnName), sql`, `)})
+      select ${sql.join(values, sql`, `)} from json_each(${`[${part.join(',')}]`}) as copied
+        cross join ${table} as source on source.id = copied.value ->> 0`,
+  )
+}

@@ -1,0 +1,58 @@
+import { receiptEmailTypes, refundConfirmationEmailTypes } from '../editions.ts'
+import { type Check, checksOf, lacksText } from './check.ts'
+import type { EditionPicture } from './picture.ts'
+
+const sends = ({ messages }: EditionPicture, id: string | null, types: readonly string[]): boolean =>
+  messages.some((message) => message.id === id && types.includes(message.type))
+
+export const communication: readonly Check[] = checksOf('communication', [
+  {
+    id: 'receipt_email',
+    severity: 'warning',
+    rule: 'Buyers get a receipt.',
+    message: 'There is no receipt e-mail, or it is not of that type.',
+    suggestion: 'Choose one, or adopt a template.',
+    fails: (picture) => !sends(picture, picture.edition.transaction_receipt_email_id, receiptEmailTypes),
+  },
+  {
+    id: 'refund_email',
+    severity: 'warning',
+    rule: 'Refunds are confirmed.',
+    message: 'There is no refund confirmation e-mail, or it is not of that type.',
+    suggestion: 'Choose one, or adopt a template.',
+    fails: (picture) => !sends(picture, picture.edition.refund_confirmation_email_id, refundConfirmationEmailTypes),
+  },
+  {
+    id: 'templates_not_empty',
+    severity: 'warning',
+    rule: 'E-mails that are sent have a subject and content.',
+    message: 'An e-mail has no content, or no subject in the default language.',
+    suggestion: 'Edit it.',
+    fails: ({ edition, messages }) =>
+      messages.filter(({ has_blocks, subject }) => !has_blocks || lacksText(subject, [edition.default_language])),
+  },
+  {
+    id: 'sender',
+    severity: 'warning',
+    rule: 'E-mails name their sender.',
+    message: 'The name or the address of the sender is empty.',
+    suggestion: 'Set the sender.',
+    fails: ({ edition }) => !edition.email_sender_name?.trim() || !edition.email_sender_address?.trim(),
+  },
+  {
+    id: 'reply_to',
+    severity: 'info',
+    rule: 'Replies have an address.',
+    message: 'There is no address for replies.',
+    suggestion: 'Add one.',
+    fails: ({ edition }) => !edition.email_reply_to?.trim(),
+  },
+  {
+    id: 'sms_sender',
+    severity: 'warning',
+    rule: 'Text messages name their sender.',
+    message: 'There is a campaign by text message, and its sender is not set.',
+    suggestion: 'Choose Platform or Store.',
+    fails: ({ edition, has_sms_campaign }) => has_sms_campaign && edition.sms_sender_name === 'Unset',
+  },
+])

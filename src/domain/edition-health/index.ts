@@ -1,0 +1,59 @@
+import { type Check, severities, type Severity } from './check.ts'
+import { communication } from './communication.ts'
+import { imports, integrations } from './connections.ts'
+import { payments, tax } from './money.ts'
+import { fulfilment, products } from './offer.ts'
+import type { EditionPicture, Subject } from './picture.ts'
+import { basics, schedule } from './schedule.ts'
+import { branding, consents, localization } from './texts.ts'
+
+export { type Check, severities, type Severity }
+export type { EditionPicture, Subject }
+
+/** In the order in which they are answered. */
+export const checks: readonly Check[] = [
+  ...basics,
+  ...schedule,
+  ...localization,
+  ...payments,
+  ...tax,
+  ...products,
+  ...fulfilment,
+  ...communication,
+  ...consents,
+  ...branding,
+  ...integrations,
+  ...imports,
+]
+
+export const healthStatuses = ['healthy', 'warning', 'critical'] as const
+export type HealthStatus = (typeof healthStatuses)[number]
+
+export interface CheckResult {
+  check: Check
+  passed: boolean
+  related: readonly Subject[]
+}
+
+export function examine(picture: EditionPicture): CheckResult[] {
+  return checks.map((check) => {
+    const fault = check.fails(picture)
+    const related = typeof fault === 'boolean' ? [] : fault
+    return { check, passed: fault === false || (fault !== true && related.length === 0), related }
+  })
+}
+
+/** How many checks of each severity failed. */
+export const summaryOf = (results: readonly CheckResult[]): Record<Severity, number> => {
+  const failed = results.filter(({ passed }) => !passed)
+  const count = (severity: Severity) => failed.filter(({ check }) => check.severity === severity).length
+  return { critical: count('critical'), warning: count('warning'), info: count('info') }
+}
+
+/** The worst that failed; what is merely told does not make an edition less healthy. */
+export const statusOf = ({ critical, warning }: Record<Severity, number>): HealthStatus =>
+  critical ? 'critical' : warning ? 'warning' : 'healthy'
+
+/** What keeps the edition from being published. */
+export const obstacles = (results: readonly CheckResult[]): CheckResult[] =>
+  results.filter(({ check, passed }) => !passed && check.severity === 'critical')

@@ -1,0 +1,89 @@
+import type { Language, TranslatedDict } from '../languages.ts'
+
+/** Something that a check found at fault. Hidden from callers who may not see it, which does not change the verdict. */
+export interface Subject {
+  id: string
+  name: string
+  is_hidden: boolean
+}
+
+export interface PicturedProduct extends Subject {
+  is_draft: boolean
+  name_translations: TranslatedDict
+  category_id: string | null
+  price_minor: number | null
+  deposit_minor: number | null
+  is_variant_required: boolean
+  has_active_variant: boolean
+  is_pickup_required: boolean
+  is_wallet_enabled: boolean
+  has_pass_design: boolean
+}
+
+export interface PicturedMessage extends Subject {
+  type: string
+  subject: TranslatedDict
+  has_blocks: boolean
+}
+
+export interface PicturedConsent extends Subject {
+  type: string
+  text: TranslatedDict
+}
+
+export interface PicturedEndpoint extends Subject {
+  is_active: boolean
+  disabled_reason: string | null
+  /** A delivery of this edition's events was given up in the last day. */
+  has_exhausted: boolean
+}
+
+/** An edition and all that its health depends on, at one moment. */
+export interface EditionPicture {
+  now: number
+  edition: {
+    name: string
+    full_name: string
+    slug: string
+    is_draft: boolean
+    is_archived: boolean
+    start_at: number | null
+    end_at: number | null
+    timezone: string
+    default_country_code: string
+    default_language: Language
+    enabled_languages: readonly Language[]
+    tax_type: string
+    default_price_tax_rate: number
+    default_deposit_tax_rate: number
+    default_packaging_deposit_tax_rate: number
+    currency: string
+    fee_rule_id: string | null
+    sms_sender_name: string
+    email_sender_name: string | null
+    email_sender_address: string | null
+    email_reply_to: string | null
+    meta_title: TranslatedDict
+    meta_description: TranslatedDict
+    meta_image_id: string | null
+    transaction_receipt_email_id: string | null
+    refund_confirmation_email_id: string | null
+  }
+  /** The event is there, and the organisation's own. */
+  has_event: boolean
+  merchant_account: { supported_currencies: readonly string[] } | null
+  fee_rule: { is_active: boolean; currency: string } | null
+  /** Of the oldest and the newest orders. */
+  order_currencies: readonly string[]
+  has_pickup_point: boolean
+  has_sms_campaign: boolean
+  has_marketing_segment: boolean
+  products: readonly PicturedProduct[]
+  /** Those that the edition sends by itself. */
+  messages: readonly PicturedMessage[]
+  /** Active ones of the edition and of the organisation. */
+  consents: readonly PicturedConsent[]
+  endpoints: readonly PicturedEndpoint[]
+  /** Imports that have waited for somebody to map them for more than a week. */
+  unfinished_imports: readonly Subject[]
+}

@@ -1,0 +1,41 @@
+import { z } from '@hono/zod-openapi'
+import { emailTemplateModes } from '../../domain/edition-copy.ts'
+import { maxSlugLength, slugPattern } from '../../domain/slug.ts'
+import { Id, IdParams, RequiredText } from '../../http/fields.ts'
+import { operation } from '../../http/operation.ts'
+import { EditionDetail } from './contract-resources.ts'
+
+const DuplicateEdition = z.object({
+  name: RequiredText(200),
+  slug: z
+    .string()
+    .max(maxSlugLength)
+    .regex(slugPattern, { error: 'Letters from a to z, digits, - and _ alone.' })
+    .optional()
+    .openapi({ description: 'Made from the full name when absent.', example: 'nordlys-festival-2027' }),
+  event_id: Id('evt').nullable().optional().openapi({
+    description: 'An event of the same organisation; the event of the source when null or absent.',
+  }),
+  email_template_mode: z.enum(emailTemplateModes).default('copy').openapi({
+    description: 'Whether the copy gets its own copies of the e-mails that the source sends, or sends the same.',
+  }),
+})
+
+export type DuplicateEditionInput = z.output<typeof DuplicateEdition>
+export const duplicateEdition = operation({
+  id: 'duplicateEdition',
+  tag: 'Editions',
+  method: 'post',
+  path: '/v1/editions/{id}/duplicate',
+  summary: 'Duplicate an edition',
+  description: `Makes a draft with the settings of the source and copies of its categories, products, variants, options, pickup
+points, triggers, consents and pass designs. Carts, orders, transactions, customers, campaigns, segments and webhooks are not
+copied. Dates are: move them before publishing.`,
+  roles: ['OA', 'OM'],
+  status: 201,
+  params: IdParams('edt'),
+  body: DuplicateEdition,
+  example: { name: '2027', email_template_mode: 'copy' },
+  response: EditionDetail,
+  errors: ['edition_archived'],
+})

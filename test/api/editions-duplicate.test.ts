@@ -1,0 +1,286 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { copiedTables, derivedTables } from '../../src/domain/edition-copy.ts'
+import { LostRace } from '../../src/domain/errors.ts'
+import { duplicateEdition } from '../../src/modules/editions/duplicate.ts'
+import { findEdition } from '../../src/modules/editions/queries.ts'
+import { get, patch, post } from '../support/api.ts'
+import { contextAt } from '../support/context.ts'
+import { costOf } from '../support/cost.ts'
+import { dump } from '../support/dump.ts'
+import { codes, givenFeeRule, givenFile, givenMerchantAccount, refused, storedEdition } from '../support/editions.ts'
+import { bare, childrenOf, contentsOf, named, ofEdition, type Row } from '../support/edition-copies.ts'
+import { seedEditionContents } from '../support/edition-contents.ts'
+import { db, type EditionRow, givenEdition, givenEvent, givenMember, givenOrganisation } from '../support/factories.ts'
+import { write } from '../support/seed.ts'
+
+async function given(columns: Partial<EditionRow> = {}) {
+  const organisation = await givenOrganisation()
+  const edition = await givenEdition(organisation, { name: 'Nordlys 2026', ...columns })
+  return { organisation, edition, path: `/v1/editions/${edition.id}/duplicate` }
+}
+
+async function givenFull(columns: Partial<EditionRow> = {}) {
+  const place = await given(columns)
+  const messages = await seedEditionContents({ organization: place.organisation.id, edition: place.edition.id })
+  return { ...place, messages }
+}
+
+describe('duplicateEdition', () => {
+  it('makes a draft with every setting of the source', async () => {
+    const organisation = await givenOrganisation()
+    const other = await givenEvent(organisation, 'Vinterlys')
+    const source = await givenEdition(organisation, {
+      start_at: 5_000_000,
+      end_at: 6_000_000,
+      timezone: 'Europe/Oslo',
+      default_country_code: '+47',
+      is_draft: 0,
+      published_at: 7_000_000,
+      default_language: 'da',
+      enabled_languages: '["da","en"]',
+      tax_type: 'vat',
+      default_price_tax_rate: 25,
+      default_deposit_tax_rate: 12,
+      default_packaging_deposit_tax_rate: 3,
+      currency: 'nok',
+      fee_rule_id: await givenFeeRule(organisation),
+      merchant_account_id: await givenMerchantAccount(organisation),
+      merchant_account_extra_parameters: '{"a":1}',
+      merchant_id: '{"b":2}',
+      metadata: '{"c":3}',
+      sms_sender_name: 'Store',
+      email_sender_name: 'Nordlys',
+      email_sender_address: 'hello@example.dk',
+      email_reply_to: 'reply@example.dk',
+      meta_title: '{"en":"Title"}',
+      meta_description: '{"en":"Text"}',
+      meta_image_id: await givenFile(organisation),
+      version: 9,
+      created_at: 1000,
+      modified_at: 2000,
+    })
+    const path = `/v1/editions/${source.id}`
+    const before = (await get(path)).body
+    const reply = await post(`${path}/duplicate`, { name: '2027', slug: 'Vinter_2027', event_id: other.id })
+    expect(reply.status).toBe(201)
+    expect(reply.headers.get('location')).toBe(`/v1/editions/${reply.body.id}`)
+    expect(reply.body).toEqual({
+      ...before,
+      id: reply.body.id,
+      name: '2027',
+      full_name: 'Vinterlys 2027',
+      slug: 'Vinter_2027',
+      event: { id: other.id, name: 'Vinterlys' },
+      is_draft: true,
+      published_at: null,
+      created: reply.body.created,
+      modified: reply.body.created,
+    })
+    expect((await get(`/v1/editions/${reply.body.id}`)).body).toEqual(reply.body)
+    expect((await get(path)).body).toEqual(before)
+    const [old, copy] = [await storedEdition(source.id), await storedEdition(reply.body.id)]
+    const changed = ['id', 'event_id', 'name', 'full_name', 'slug', 'search', 'is_draft', 'published_at']
+    expect(bare([{ ...copy }], changed)).toEqual(bare([{ ...old }], changed))
+    expect(copy).toMatchObject({ version: 1, search: expect.stringContaining('vinterlys 2027') })
+  })
+
+  it('copies what the edition owns with new ids, and turns all references to the copies', async () => {
+    const { edition, path, messages } = await givenFull()
+    const before = await contentsOf(edition.id)
+    const reply = await post(path, { name: 'Nordlys 2027' })
+    const copied = await contentsOf(reply.body.id)
+    expect(await contentsOf(edition.id)).toEqual(before)
+
+    // Messages that the source sends are copied, wherever they stood; the one that it does not send is not.
+    const [receipt, refund, reminder] = await Promise.all(
+      [messages.receipt, messages.refund, messages.reminder].map((id) =>
+        db.first(sql<Row>`select * from email_messages where id = ${id}`),
+      ),
+    )
+    const sent = [receipt, refund, reminder] as Row[]
+    const sources = named({ ...before, email_messages: sent })
+    const copies = named(copied)
+    expect(Object.keys(copies).toSorted()).toEqual([...Object.keys(copiedTables), ...derivedTables].toSorted())
+    for (const table of ['categories', 'products', 'variants', 'options', 'locations', 'triggers', 'pass_designs']) {
+      expect(sources[table]?.length).toBeGreaterThan(1)
+      expect([table, bare(copies[table])]).toEqual([table, bare(sources[table])])
+    }
+    const level = ['organization_id', 'scope', 'is_locked']
+    expect(bare(copies['email_messages'], level)).toEqual(bare(sources['email_messages'], level))
+    for (const row of copied['email_messages'] ?? [])
+      expect(row).toMatchObject({
+        organization_id: reply.body.organization.id,
+        scope: 'edition',
+        is_locked: 0,
+        version: 1,
+      })
+    const consent = ['origin_id', 'wording_version']
+    expect(bare(copies['consents'], consent)).toEqual(bare(sources['consents'], consent))
+    expect(copied['consents']).toMatchObject(
+      (before['consents'] ?? []).map(({ id }) => ({ origin_id: id, wording_version: 1, version: 1 })),
+    )
+    const current = (sources['consent_versions'] ?? []).filter(({ version }) => version === 3)
+    expect(bare(copies['consent_versions'])).toEqual(bare(current))
+    expect(copied['consent_versions']?.map(({ version }) => version)).toEqual([1, 1])
+    expect(reply.body).toMatchObject({
+      transaction_receipt_email_id: copied['email_messages']?.[0]?.['id'],
+      refund_confirmation_email_id: copied['email_messages']?.[1]?.['id'],
+    })
+
+    const old = new Set(Object.values(before).flatMap((rows) => rows.map(({ id }) => id)))
+    for (const rows of Object.values(copied))
+      for (const row of rows) {
+        expect(old.has(row['id'] ?? 'none')).toBe(false)
+        for (const [name, value] of Object.entries(row))
+          if (name !== 'origin_id' && name !== 'id')
+            expect([name, value !== null && old.has(value)]).toEqual([name, false])
+      }
+  })
+
+  it('sends the same e-mails as the source where they are shared', async () => {
+    const { edition, path, messages } = await givenFull()
+    const before = await contentsOf(edition.id)
+    const reply = await post(path, { name: 'Nordlys 2027', email_template_mode: 'share' })
+    const copied = await contentsOf(reply.body.id)
+    expect(copied['email_messages']).toEqual([])
+    expect(reply.body).toMatchObject({
+      transaction_receipt_email_id: messages.receipt,
+      refund_confirmation_email_id: messages.refund,
+    })
+    const shared = { ...named({ ...before, email_messages: [] }) }
+    for (const table of ['products', 'variants', 'triggers', 'pass_designs'])
+      expect([table, bare(named(copied)[table])]).toEqual([table, bare(shared[table])])
+    expect(copied['triggers']?.map((row) => row['email_message_id'])).toEqual([
+      messages.receipt,
+      messages.reminder,
+      null,
+    ])
+  })
+
+  it('can be duplicated again from a copy', async () => {
+    const { edition, path } = await givenFull()
+    const first = (await post(path, { name: 'Nordlys 2027' })).body
+    const second = (await post(`/v1/editions/${first.id}/duplicate`, { name: 'Nordlys 2028' })).body
+    const count = async (id: string) =>
+      Object.fromEntries(Object.entries(await contentsOf(id)).map(([table, rows]) => [table, rows.length]))
+    expect(await count(second.id)).toEqual(await count(first.id))
+    expect(await count(first.id)).toMatchObject({ products: 2, consents: 2, consent_versions: 2, email_messages: 3 })
+    expect((await ofEdition('products', edition.id)).length).toBe(2)
+  })
+
+  it('takes a slug that is free in the organisation, and makes one of the name', async () => {
+    const { organisation, edition, path } = await given()
+    const event = { event_id: null }
+    const made = await post(path, { name: 'Nordlys Festival 2026', ...event })
+    expect(made.body).toMatchObject({ slug: 'nordlys-festival-2026', event: { id: edition.event_id } })
+    expect((await post(path, { name: '2026' })).body.slug).toBe('nordlys-festival-2026-2')
+    expect((await post(path, { name: '…' })).body.slug).toBe('nordlys-festival')
+    const elsewhere = await given()
+    expect((await post(elsewhere.path, { name: 'X', slug: 'nordlys-festival-2026' })).status).toBe(201)
+    expect(made.body.organization.id).toBe(organisation.id)
+  })
+
+  it('makes a slug each for duplicates at the same time, and one edition of a given slug', async () => {
+    const { path } = await givenFull()
+    const generated = await Promise.all([1, 2, 3].map(() => post(path, { name: '2027' })))
+    expect(generated.map(({ status }) => status)).toEqual([201, 201, 201])
+    expect(new Set(generated.map(({ body }) => body.slug)).size).toBe(3)
+    const chosen = await Promise.all([1, 2, 3].map(() => post(path, { name: '2027', slug: 'the-one' })))
+    expect(chosen.map(({ status }) => status).toSorted()).toEqual([201, 400, 400])
+    for (const reply of chosen.filter(({ status }) => status === 400))
+      expect(codes(reply)).toEqual(refused('#/slug unique'))
+  })
+
+  it('refuses what it cannot do, and makes nothing', async () => {
+    const { organisation, edition, path } = await givenFull()
+    const foreign = await givenEvent(await givenOrganisation())
+    const archived = await givenEdition(organisation, { is_archived: 1 })
+    const before = await dump()
+    const name = 'Nordlys 2027'
+    expect(codes(await post(path, { name, event_id: foreign.id }))).toEqual(refused('#/event_id does_not_exist'))
+    expect(codes(await post(path, { name, event_id: 'evt_none' }))).toEqual(refused('#/event_id does_not_exist'))
+    expect(codes(await post(path, { name, slug: edition.slug }))).toEqual(refused('#/slug unique'))
+    for (const slug of ['with space', 'æ', 'a/b', ''])
+      expect(codes(await post(path, { name, slug }))).toEqual(refused('#/slug invalid'))
+    expect(codes(await post(path, { name, slug: 'x'.repeat(201) }))).toEqual(refused('#/slug max_length'))
+    expect(codes(await post(path, { name: ' ', email_template_mode: 'both' }))).toEqual(
+      refused('#/name blank', '#/email_template_mode invalid_choice'),
+    )
+    const reply = await post(`/v1/editions/${archived.id}/duplicate`, { name })
+    expect([reply.status, reply.body.code]).toEqual([409, 'edition_archived'])
+    const after = await dump()
+    expect(after).toEqual(before)
+  })
+
+  it('copies nothing of a source that changes in the meantime', async () => {
+    const { edition, messages } = await givenFull()
+    const changes = [
+      sql`delete from email_messages where id = ${messages.refund}`,
+      sql`update editions set is_archived = 1, version = version + 1 where id = ${edition.id}`,
+    ]
+    for (const change of changes) {
+      const ctx = contextAt(Date.now())
+      // The last moment before the transaction.
+      const settle = async () => {
+        await write(change)
+        return []
+      }
+      const source = await findEdition(ctx, edition.id)
+      const input = { name: 'Nordlys 2027', email_template_mode: 'copy' as const }
+      await expect(duplicateEdition({ ...ctx, settle }, source, input)).rejects.toThrow(LostRace)
+    }
+    expect(await db.all(sql`select id from editions where organization_id = ${edition.organization_id}`)).toHaveLength(
+      1,
+    )
+  })
+
+  it('is for admins and managers of the organisation', async () => {
+    const { organisation, edition, path } = await given()
+    for (const [role, editionId, status] of [
+      ['admin', undefined, 201],
+      ['manager', undefined, 201],
+      ['viewer', undefined, 403],
+      ['admin', edition.id, 403],
+      ['manager', edition.id, 403],
+    ] as const) {
+      const { token } = await givenMember(organisation, role, editionId)
+      expect([role, editionId, (await post(path, { name: 'Mine' }, token)).status]).toEqual([role, editionId, status])
+    }
+    const { token } = await givenMember(await givenOrganisation(), 'admin')
+    expect((await post(path, { name: 'Mine' }, token)).status).toBe(404)
+  })
+
+  it('costs few statements, however much the edition owns', async () => {
+    const { organisation, edition, path } = await given()
+    await seedEditionContents({ organization: organisation.id, edition: edition.id }, 2000)
+    const { token } = await givenMember(organisation, 'admin')
+    // The first use of a token is noted, which costs a statement of its own.
+    await get(`/v1/editions/${edition.id}`, token)
+    const reply = await post(path, { name: 'Large' }, token)
+    expect(reply.status).toBe(201)
+    const cost = costOf(reply)
+    expect(cost).toMatchObject({ queries: 25, round_trips: 5 })
+    // 14,000 rows are found, read and copied: each of them a few times, none of them by a search.
+    expect(cost.rows_read).toBeLessThan(80_000)
+    const count = async (table: string) =>
+      (
+        await db.first(
+          sql<{ n: number }>`select count(*) as n from ${sql.raw(table)} where edition_id = ${reply.body.id}`,
+        )
+      )?.n
+    expect(await Promise.all(['categories', 'products', 'consents', 'pass_designs'].map(count))).toEqual([
+      2000, 2000, 2000, 2000,
+    ])
+    expect((await childrenOf('variants', reply.body.id)).length).toBe(2000)
+  })
+})
+
+describe('a duplicate', () => {
+  it('is published by itself', async () => {
+    const { path } = await given({ is_draft: 0, published_at: 1000 })
+    const copy = (await post(path, { name: '2027' })).body
+    const published = (await patch(`/v1/editions/${copy.id}`, { is_draft: false })).body
+    expect(published).toMatchObject({ is_draft: false, published_at: published.modified })
+  })
+})

@@ -1,0 +1,272 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { campaigns } from '../../src/db/schema/campaigns.ts'
+import { categories, locations, passDesigns, products, variants } from '../../src/db/schema/catalog.ts'
+import { consents } from '../../src/db/schema/consents.ts'
+import { dataImports } from '../../src/db/schema/data-imports.ts'
+import { editions } from '../../src/db/schema/editions.ts'
+import { segments } from '../../src/db/schema/segments.ts'
+import { triggers } from '../../src/db/schema/triggers.ts'
+import { insert, update } from '../../src/db/write.ts'
+import { checks } from '../../src/domain/edition-health/index.ts'
+import { dayMs } from '../../src/domain/instants.ts'
+import { get, post } from '../support/api.ts'
+import { givenEmail, givenFeeRule, givenFile, givenMerchantAccount } from '../support/editions.ts'
+import { type EditionRow, givenEdition, givenMember, givenOrganisation } from '../support/factories.ts'
+import { aConsent, aProduct, aSegment } from '../support/edition-parts.ts'
+import { freshId, write } from '../support/seed.ts'
+import { seedDataImports } from '../support/seed-commerce.ts'
+import { seedDeliveries, seedEndpoint } from '../support/seed-webhooks.ts'
+
+interface Checked {
+  check_id: string
+  passed: boolean
+  related_objects: { id: string; name: string }[]
+}
+
+async function given(columns: Partial<EditionRow> = {}) {
+  const organisation = await givenOrganisation()
+  const edition = await givenEdition(organisation, { name: 'Nordlys 2026', ...columns })
+  const home = { organization_id: organisation.id, edition_id: edition.id, created_at: 1 }
+  return { organisation, edition, home, place: { organization: organisation.id, edition: edition.id } }
+}
+
+const healthOf = async (id: string, token?: string) => (await get(`/v1/editions/${id}/healthcheck`, token)).body
+const failed = (health: { checks: Checked[] }): string[] =>
+  health.checks.filter(({ passed }) => !passed).map(({ check_id }) => check_id)
+const related = (health: { checks: Checked[] }, id: string) =>
+  health.checks.find(({ check_id }) => check_id === id)?.related_objects
+
+const change = (id: string, columns: Partial<EditionRow>) => write(update(editions, columns, sql`id = ${id}`))
+
+describe('getEditionHealthcheck', () => {
+  it('answers all checks of a fresh edition in their order, and that it can be published', async () => {
+    const { edition } = await given()
+    const health = await healthOf(edition.id)
+    expect(health).toMatchObject({
+      edition_id: edition.id,
+      edition_name: 'Nordlys 2026',
+      status: 'warning',
+      can_publish: true,
+      summary: { critical: 0, warning: 7, info: 2 },
+    })
+    expect(health.checks.map(({ check_id }: Checked) => check_id)).toEqual(checks.map(({ id }) => id))
+    expect(failed(health)).toEqual([
+      'schedule.dates_set',
+      'localization.meta_translated',
+      'products.any',
+      'communication.receipt_email',
+      'communication.refund_email',
+      'communication.sender',
+      'communication.reply_to',
+      'consents.terms',
+      'branding.meta_image',
+    ])
+  })
+
+  it('is healthy once everything is there', async () => {
+    const { organisation, edition, home } = await given()
+    const category = { id: freshId('category'), ...home, name: 'Tickets', modified_at: 1 }
+    const product = {
+      ...aProduct(home),
+      category_id: category.id,
+      name_translations: '{"da":"Billet"}',
+      price_minor: 100,
+      is_variant_required: 1,
+      is_pickup_required: 1,
+      is_wallet_enabled: 1,
+    }
+    const place = { id: freshId('location'), ...home, name: 'Gate', name_folded: 'gate' }
+    const variant = { id: freshId('variant'), product_id: product.id, name: 'A', name_folded: 'a', created_at: 1 }
+    const design = { id: freshId('pass_design'), ...home, product_id: product.id, name: 'Pass', modified_at: 1 }
+    await write(
+      insert(categories, category),
+      insert(products, product),
+      insert(locations, place),
+      insert(variants, variant),
+      insert(passDesigns, design),
+      insert(consents, aConsent(home, {})),
+    )
+    const receipt = await givenEmail(organisation)
+    const refund = await givenEmail(null, { type: 'refund_confirmation' })
+    await write(
+      sql`update email_messages set subject = '{"en":"Thanks"}', blocks = '[{}]' where id in (${receipt}, ${refund})`,
+    )
+    await change(edition.id, {
+      start_at: Date.now() + dayMs,
+      end_at: Date.now() + 2 * dayMs,
+      enabled_languages: '["en","da"]',
+      meta_title: '{"en":"a","da":"b"}',
+      meta_description: '{"en":"a","da":"b"}',
+      meta_image_id: await givenFile(organisation),
+      merchant_account_id: await givenMerchantAccount(organisation),
+      fee_rule_id: await givenFeeRule(organisation),
+      tax_type: 'vat',
+      default_price_tax_rate: 25,
+      email_sender_name: 'Nordlys',
+      email_sender_address: 'a@example.dk',
+      email_reply_to: 'b@example.dk',
+      transaction_receipt_email_id: receipt,
+      refund_confirmation_email_id: refund,
+    })
+    const health = await healthOf(edition.id)
+    expect([failed(health), health.status]).toEqual([[], 'healthy'])
+    // Each of them taken away again is noticed.
+    await write(
+      update(variants, { is_active: 0 }, sql`id = ${variant.id}`),
+      update(locations, { is_draft: 1 }, sql`id = ${place.id}`),
+      sql`delete from pass_designs where id = ${design.id}`,
+    )
+    await write(update(consents, { is_active: 0 }, sql`edition_id = ${edition.id}`))
+    await write(
+      update(products, { category_id: null, price_minor: null, name_translations: '{}' }, sql`id = ${product.id}`),
+    )
+    const other = await givenOrganisation()
+    await change(edition.id, {
+      merchant_account_id: await givenMerchantAccount(other),
+      fee_rule_id: await givenFeeRule(other),
+    })
+    await write(sql`update email_messages set blocks = '[]' where id = ${receipt}`)
+    const worse = await healthOf(edition.id)
+    expect(failed(worse)).toEqual([
+      'localization.products_translated',
+      'payments.fee_rule_valid',
+      'products.price_present',
+      'products.category_assigned',
+      'products.variant_complete',
+      'fulfilment.pickup_points',
+      'fulfilment.pass_design',
+      'communication.templates_not_empty',
+      'consents.terms',
+    ])
+    expect(related(worse, 'products.variant_complete')).toEqual([{ id: product.id, name: product.name }])
+    expect(related(worse, 'communication.templates_not_empty')).toEqual([{ id: receipt, name: 'Receipt' }])
+    await write(update(products, { price_minor: 100 }, sql`id = ${product.id}`))
+    expect(await healthOf(edition.id)).toMatchObject({
+      status: 'critical',
+      can_publish: false,
+      summary: { critical: 1 },
+    })
+  })
+
+  it('takes a design without a product for those of all products', async () => {
+    const { edition, home } = await given()
+    await write(insert(products, { ...aProduct(home), is_wallet_enabled: 1 }))
+    expect(failed(await healthOf(edition.id))).toContain('fulfilment.pass_design')
+    await write(insert(passDesigns, { id: freshId('pass_design'), ...home, name: 'All', modified_at: 1 }))
+    expect(failed(await healthOf(edition.id))).not.toContain('fulfilment.pass_design')
+  })
+
+  it('tells of products that an import made: they have no price here, and do not keep it from being published', async () => {
+    const { organisation, edition } = await given()
+    const order = {
+      external_id: 'A-1',
+      currency: 'eur',
+      customer: { email: 'a@example.dk' },
+      items: [{ product: 'Day ticket', quantity: 1, unit_price: 225 }],
+    }
+    const body = { organization_id: organisation.id, edition_id: edition.id, source: 'shop', orders: [order] }
+    expect((await post('/v1/data-imports/external-orders', body)).status).toBe(201)
+    const health = await healthOf(edition.id)
+    expect(related(health, 'products.price_present')).toMatchObject([{ name: 'Day ticket' }])
+    expect(failed(health)).toContain('payments.currency_locked')
+    expect(health.can_publish).toBe(true)
+    await change(edition.id, { currency: 'eur' })
+    expect(failed(await healthOf(edition.id))).not.toContain('payments.currency_locked')
+  })
+
+  it('sees messages of active triggers, campaigns and segments', async () => {
+    const { organisation, edition, home } = await given()
+    const reminder = await givenEmail(organisation, { type: 'reminder', title: 'Reminder' })
+    const trigger = { id: freshId('trigger'), ...home, kind: 'reminder', channel: 'email', email_message_id: reminder }
+    await write(insert(triggers, { ...trigger, modified_at: 1 }))
+    expect(related(await healthOf(edition.id), 'communication.templates_not_empty')).toEqual([
+      { id: reminder, name: 'Reminder' },
+    ])
+    await write(update(triggers, { is_active: 0 }, sql`id = ${trigger.id}`))
+    expect(failed(await healthOf(edition.id))).not.toContain('communication.templates_not_empty')
+
+    const segment = aSegment(home, { edition_id: null })
+    await write(insert(segments, segment))
+    const quiet = failed(await healthOf(edition.id))
+    expect(quiet).not.toContain('consents.marketing')
+    expect(quiet).not.toContain('communication.sms_sender')
+    const campaign = {
+      id: freshId('campaign'),
+      ...home,
+      segment_id: segment.id,
+      name: 'C',
+      search: 'c',
+      modified_at: 1,
+    }
+    await write(insert(campaigns, { ...campaign, channel: 'sms', status: 'draft' }))
+    expect(failed(await healthOf(edition.id))).toEqual(
+      expect.arrayContaining(['consents.marketing', 'communication.sms_sender']),
+    )
+    const elsewhere = await given()
+    await write(insert(segments, aSegment(elsewhere.home, {})))
+    expect(failed(await healthOf(elsewhere.edition.id))).toContain('consents.marketing')
+    await write(sql`update segments set deleted_at = 1 where edition_id = ${elsewhere.edition.id}`)
+    expect(failed(await healthOf(elsewhere.edition.id))).not.toContain('consents.marketing')
+    await write(sql`update segments set deleted_at = null where edition_id = ${elsewhere.edition.id}`)
+    // A consent of the organisation is asked for in all its editions.
+    await write(
+      insert(consents, aConsent(elsewhere.home, { type: 'marketing', edition_id: null, text: '{"da":"Ja"}' })),
+    )
+    const asked = failed(await healthOf(elsewhere.edition.id))
+    expect(asked).not.toContain('consents.marketing')
+    expect(asked).toContain('consents.translated')
+  })
+
+  it('sees endpoints that fail with its events, and tells only who may see them', async () => {
+    const { organisation, edition, place } = await given()
+    const own = await seedEndpoint(place, { name: 'Own' })
+    const wide = await seedEndpoint({ ...place, edition: null }, { name: 'Wide' })
+    const now = Date.now()
+    for (const { id } of [own, wide])
+      await seedDeliveries(place, id, 1, { status: 'exhausted', last_attempt_at: now, created_at: now - 5 * dayMs })
+    await seedEndpoint(place, { name: 'Off', is_active: 0, disabled_reason: 'failing' })
+    const check = 'integrations.webhooks_healthy'
+    const names = async (token?: string) => {
+      const health = await healthOf(edition.id, token)
+      expect(failed(health)).toEqual(expect.arrayContaining([check, 'integrations.webhooks_inactive']))
+      return related(health, check)?.map(({ name }) => name)
+    }
+    expect(await names()).toEqual(['Own', 'Wide'])
+    expect(await names((await givenMember(organisation, 'manager')).token)).toEqual(['Own', 'Wide'])
+    expect(await names((await givenMember(organisation, 'viewer')).token)).toEqual([])
+    expect(await names((await givenMember(organisation, 'manager', edition.id)).token)).toEqual(['Own'])
+    expect(await names((await givenMember(organisation, 'viewer', edition.id)).token)).toEqual([])
+
+    await write(
+      sql`update webhook_deliveries set last_attempt_at = ${now - dayMs - 1000} where endpoint_id = ${own.id}`,
+    )
+    await write(sql`update webhook_events set edition_id = null where organization_id = ${organisation.id}
+      and id in (select event_id from webhook_deliveries where endpoint_id = ${wide.id})`)
+    expect(failed(await healthOf(edition.id))).not.toContain(check)
+  })
+
+  it('sees imports that nobody goes on with', async () => {
+    const { edition, place } = await given()
+    const [id = ''] = await seedDataImports(place, 1)
+    const age = (status: string, days: number) =>
+      write(update(dataImports, { status, modified_at: Date.now() - days * dayMs }, sql`id = ${id}`))
+    for (const [status, days, fails] of [
+      ['mapping_columns', 8, true],
+      ['mapping_products', 8, true],
+      ['mapping_products', 6, false],
+      ['completed', 8, false],
+    ] as const) {
+      await age(status, days)
+      const health = await healthOf(edition.id)
+      expect([status, days, failed(health).includes('imports.unfinished')]).toEqual([status, days, fails])
+      if (fails) expect(related(health, 'imports.unfinished')).toMatchObject([{ id }])
+    }
+  })
+
+  it('looks at an event of the organisation alone', async () => {
+    const { edition } = await given()
+    await change(edition.id, { event_id: (await given()).edition.event_id })
+    expect(failed(await healthOf(edition.id))).toContain('basics.event_linked')
+  })
+})

@@ -1,0 +1,191 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { commitPart } from '../../src/db/commit.ts'
+import { products } from '../../src/db/schema/catalog.ts'
+import { insert } from '../../src/db/write.ts'
+import { openEditions } from '../../src/modules/editions/index.ts'
+import { call, get, patch, post, remove } from '../support/api.ts'
+import { dump } from '../support/dump.ts'
+import { givenMerchantAccount, storedEdition } from '../support/editions.ts'
+import { db, type EditionRow, givenEdition, givenEvent, givenMember, givenOrganisation } from '../support/factories.ts'
+import { freshId, write } from '../support/seed.ts'
+import { seedEndpoint } from '../support/seed-webhooks.ts'
+
+async function given(columns: Partial<EditionRow> = {}) {
+  const organisation = await givenOrganisation()
+  const edition = await givenEdition(organisation, columns)
+  return { organisation, edition, path: `/v1/editions/${edition.id}` }
+}
+
+const sell = (edition: { id: string; organization_id: string }, price_minor: number) =>
+  write(
+    insert(products, {
+      id: freshId('product'),
+      organization_id: edition.organization_id,
+      edition_id: edition.id,
+      name: 'Day ticket',
+      name_folded: 'day ticket',
+      price_minor,
+      created_at: 1,
+    }),
+  )
+
+const refusal = (reply: Awaited<ReturnType<typeof get>>) => ({
+  status: reply.status,
+  code: reply.body.code,
+  checks: ((reply.body.checks ?? []) as { check_id: string }[]).map(({ check_id }) => check_id),
+})
+
+describe('publishing', () => {
+  it('is open to a fresh edition that has nothing but its name', async () => {
+    const organisation = await givenOrganisation()
+    const event = await givenEvent(organisation)
+    const created = await post('/v1/editions', { organization_id: organisation.id, event_id: event.id, name: '2026' })
+    const published = await patch(`/v1/editions/${created.body.id}`, { is_draft: false })
+    expect(published.body).toMatchObject({ is_draft: false, published_at: published.body.modified })
+    expect((await get(`/v1/editions/${created.body.id}/healthcheck`)).body.can_publish).toBe(true)
+  })
+
+  it('is refused with the critical checks that fail, and changes nothing', async () => {
+    const { edition, path } = await given({ enabled_languages: '["da"]', default_deposit_tax_rate: 101 })
+    await sell(edition, 100)
+    const before = await dump()
+    const reply = await patch(path, { is_draft: false, name: 'Renamed', metadata: { a: 1 } })
+    expect(refusal(reply)).toEqual({
+      status: 409,
+      code: 'edition_not_publishable',
+      checks: ['localization.default_enabled', 'payments.merchant_for_paid', 'tax.rate_range'],
+    })
+    const { checks } = (await get(`${path}/healthcheck`)).body
+    expect(reply.body.checks).toEqual(
+      checks.filter((check: { passed: boolean; severity: string }) => !check.passed && check.severity === 'critical'),
+    )
+    expect(await dump()).toEqual(before)
+  })
+
+  it('is judged by the edition as the same change makes it', async () => {
+    const { organisation, edition, path } = await given({ enabled_languages: '["da"]' })
+    await sell(edition, 100)
+    const account = await givenMerchantAccount(organisation)
+    const mended = { enabled_languages: ['en', 'da'], merchant_account_id: account }
+    expect(refusal(await patch(path, { is_draft: false, ...mended, currency: 'sek' })).checks).toEqual([
+      'payments.currency_supported',
+    ])
+    expect(await storedEdition(edition.id)).toMatchObject({
+      is_draft: 1,
+      merchant_account_id: null,
+      published_at: null,
+    })
+    const reply = await patch(path, { is_draft: false, ...mended })
+    expect(reply.body).toMatchObject({ is_draft: false, ...mended })
+    expect(refusal(await patch(path, { is_draft: false, enabled_languages: ['da'] })).status).toBe(200)
+  })
+
+  it('needs no merchant account for what is free, or a draft, or has no price', async () => {
+    const { edition, path } = await given()
+    await sell(edition, 0)
+    expect((await patch(path, { is_draft: false })).status).toBe(200)
+    await patch(path, { is_draft: true })
+    await write(sql`update products set price_minor = 100, is_draft = 1 where edition_id = ${edition.id}`)
+    expect((await patch(path, { is_draft: false })).status).toBe(200)
+    await patch(path, { is_draft: true })
+    await write(sql`update products set is_draft = 0 where edition_id = ${edition.id}`)
+    expect((await patch(path, { is_draft: false })).status).toBe(409)
+    expect((await patch(path, { name: 'Still a draft' })).status).toBe(200)
+  })
+
+  it('keeps the first time through drafts and refusals', async () => {
+    const { edition, path } = await given()
+    const first = (await patch(path, { is_draft: false })).body.published_at
+    await patch(path, { is_draft: true })
+    await sell(edition, 100)
+    expect((await patch(path, { is_draft: false })).status).toBe(409)
+    await write(sql`update products set price_minor = 0 where edition_id = ${edition.id}`)
+    expect((await patch(path, { is_draft: false })).body.published_at).toBe(first)
+  })
+
+  it('can be repeated with its key once the edition is mended', async () => {
+    const { edition, path } = await given()
+    await sell(edition, 100)
+    const publish = () =>
+      call(path, {
+        method: 'PATCH',
+        body: { is_draft: false },
+        headers: { 'idempotency-key': `publish ${edition.id}` },
+      })
+    expect((await publish()).status).toBe(409)
+    await write(sql`update products set price_minor = 0 where edition_id = ${edition.id}`)
+    expect((await publish()).status).toBe(200)
+  })
+})
+
+const archivedOf = (reply: Awaited<ReturnType<typeof get>>) => [reply.status, reply.body?.code]
+const isArchived = [409, 'edition_archived']
+
+describe('an archived edition', () => {
+  it('is hidden unless asked for, and can still be read', async () => {
+    const { organisation, edition, path } = await given({ is_archived: 1 })
+    const list = `/v1/editions?organization_id=${organisation.id}`
+    expect((await get(list)).body.count).toBe(0)
+    expect((await get(`${list}&is_archived=true`)).body.results[0].id).toBe(edition.id)
+    expect((await get(path)).body.is_archived).toBe(true)
+    expect((await get(`${path}/healthcheck`)).body).toMatchObject({ can_publish: false, status: 'critical' })
+  })
+
+  it('changes only by being taken out of the archive', async () => {
+    const { organisation, path } = await given({ is_archived: 1 })
+    const before = await dump()
+    for (const body of [{ name: 'New' }, { is_draft: false }, { is_archived: true, name: 'New' }, { metadata: {} }])
+      expect(archivedOf(await patch(path, body))).toEqual(isArchived)
+    expect(await dump()).toEqual(before)
+    expect((await patch(path, { is_archived: true })).status).toBe(200)
+    const manager = await givenMember(organisation, 'manager')
+    expect((await patch(path, { is_archived: false }, manager.token)).status).toBe(403)
+    const reply = await patch(path, { is_archived: false, name: 'Back', is_draft: false })
+    expect(reply.body).toMatchObject({ is_archived: false, name: 'Back', is_draft: false })
+  })
+
+  it('can be archived with a last change, but not published by it', async () => {
+    const { path } = await given()
+    expect(refusal(await patch(path, { is_archived: true, is_draft: false })).checks).toEqual(['basics.not_archived'])
+    expect((await patch(path, { is_archived: true, name: 'Over' })).body).toMatchObject({
+      is_archived: true,
+      name: 'Over',
+    })
+  })
+
+  it('takes no webhook endpoints, and keeps those that it has as they are', async () => {
+    const { organisation, edition } = await given({ is_archived: 1 })
+    const open = await givenEdition(organisation)
+    const place = { organization: organisation.id, edition: edition.id }
+    const own = await seedEndpoint(place)
+    const other = await seedEndpoint({ ...place, edition: open.id })
+    const body = {
+      organization_id: organisation.id,
+      edition_id: edition.id,
+      name: 'Warehouse',
+      url: 'https://hooks.example.com/events',
+      events: ['consent.given'],
+    }
+    const before = await dump()
+    expect(archivedOf(await post('/v1/webhooks', body))).toEqual(isArchived)
+    expect(archivedOf(await patch(`/v1/webhooks/${own.id}`, { name: 'New' }))).toEqual(isArchived)
+    expect(archivedOf(await patch(`/v1/webhooks/${own.id}`, { edition_id: null }))).toEqual(isArchived)
+    expect(archivedOf(await patch(`/v1/webhooks/${other.id}`, { edition_id: edition.id }))).toEqual(isArchived)
+    expect(await dump()).toEqual(before)
+    expect((await post('/v1/webhooks', { ...body, edition_id: open.id })).status).toBe(201)
+    expect((await remove(`/v1/webhooks/${own.id}`)).status).toBe(204)
+  })
+
+  it('is judged inside the transaction that writes', async () => {
+    const { edition } = await given({ is_archived: 1 })
+    const open = await given()
+    const rename = (id: string) => sql`update editions set name = 'Written' where id = ${id}`
+    const both = [rename(open.edition.id), ...openEditions(open.edition.id, null, undefined, edition.id)]
+    await expect(commitPart({ db }, both)).rejects.toMatchObject({ code: 'edition_archived' })
+    expect((await storedEdition(open.edition.id))?.name).not.toBe('Written')
+    await commitPart({ db }, [rename(open.edition.id), ...openEditions(open.edition.id)])
+    expect((await storedEdition(open.edition.id))?.name).toBe('Written')
+    expect(openEditions(null, undefined)).toEqual([])
+  })
+})

@@ -1,0 +1,57 @@
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Operation } from '../../src/http/operation.ts'
+import { dump } from '../support/dump.ts'
+import { callerOf, make, send, writes } from '../support/operations.ts'
+import type { Sample } from '../support/samples/sample.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+/** Changes that an archived edition does not keep from being made, with the reason. */
+const open: Readonly<Record<string, string>> = {
+  cancelCampaign: 'What is under way can always be stopped.',
+  updateUser: 'Customers are the organisation’s.',
+  addOrganizationMember: 'Who may look at an edition is no part of it.',
+  removeOrganizationMember: 'Who may look at an edition is no part of it.',
+  deleteWebhook: 'What hangs on an archived edition may be taken away.',
+  rotateWebhookSecret: 'A secret that leaked does not wait.',
+  recalculateSegment: 'It counts people; the segment stays what it is.',
+  resetSegmentToDraft: 'A calculation that got stuck is ended.',
+  testWebhook: 'It sends an example.',
+  recoverWebhookDeliveries: 'It sends what had happened before.',
+  retryWebhookDelivery: 'It sends what had happened before.',
+}
+
+/** They list all that is missing, the edition's archive among it. */
+const listing = new Set(['scheduleCampaign', 'sendCampaignNow'])
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+const archive = (isArchived: 0 | 1) =>
+  env.DB.prepare('update editions set is_archived = ? where organization_id = ?').bind(isArchived, world.a.id).run()
+
+/** Samples say it themselves: they name the edition, or something that another edition has the like of. */
+const isOfEdition = (sample: Sample): boolean =>
+  typeof sample.body?.['edition_id'] === 'string' ||
+  (sample.references ?? []).some((reference) => reference.in === 'path' && reference.sibling !== undefined)
+
+const changes = writes.filter(({ scope }) => scope === 'write')
+
+describe.each(changes.map((operation) => [operation.id, operation] as const))('%s', (id, operation: Operation) => {
+  it('leaves an archived edition and what it owns alone', async () => {
+    const caller = callerOf(operation, world)
+    const sample = await make(operation, world, caller)
+    if (!isOfEdition(sample)) return
+    await archive(1)
+    const before = await dump()
+    const reply = await send(operation, sample, { token: caller.token })
+    const after = await dump()
+    await archive(0)
+    if (open[id]) return expect([reply.status, reply.text]).toEqual([operation.status, reply.text])
+    const told = listing.has(id) ? reply.body?.errors.map((error: { code: string }) => error.code) : [reply.body?.code]
+    expect([reply.status, told]).toEqual([409, expect.arrayContaining(['edition_archived'])])
+    expect(after).toEqual(before)
+  })
+})

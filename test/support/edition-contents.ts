@@ -1,0 +1,164 @@
+import { categories, locations, options, passDesigns, products, variants } from '../../src/db/schema/catalog.ts'
+import { consents, consentVersions } from '../../src/db/schema/consents.ts'
+import { editions } from '../../src/db/schema/editions.ts'
+import { emailMessages } from '../../src/db/schema/email-messages.ts'
+import { triggers } from '../../src/db/schema/triggers.ts'
+import { insertAll, update } from '../../src/db/write.ts'
+import { sql } from 'drizzle-orm'
+import { idFactory } from '../../src/domain/ids.ts'
+import { next, seededAt, write } from './seed.ts'
+
+interface Place {
+  organization: string
+  edition: string
+}
+
+const json = (value: unknown) => JSON.stringify(value)
+
+/** Every table that an edition owns rows of, filled, with other values than the defaults. Messages stand at all levels. */
+export async function seedEditionContents(place: Place, size = 2) {
+  const { organization: organization_id, edition: edition_id } = place
+  // In the order in which they are made, so that a copy and its source can be told row by row.
+  const newId = idFactory(Date.now(), Math.random)
+  const times = { created_at: seededAt, modified_at: seededAt }
+  const home = { organization_id, edition_id, created_at: seededAt }
+  const named = (kind: string, index: number) => {
+    const name = `${kind} ${index} ${next()}`
+    return { name, name_folded: name.toLowerCase() }
+  }
+  const many = <Row>(make: (index: number) => Row): Row[] => Array.from({ length: size }, (_, index) => make(index))
+
+  const categoryRows = many((index) => ({
+    id: newId('category'),
+    ...home,
+    modified_at: seededAt,
+    name: `Category ${index}`,
+    name_translations: json({ da: `Kategori ${index}` }),
+    position: index + 3,
+  }))
+  const productRows = many((index) => ({
+    id: newId('product'),
+    ...home,
+    ...named('Product', index),
+    is_draft: index % 2,
+    category_id: categoryRows[index]?.id ?? null,
+    name_translations: json({ da: `Vare ${index}` }),
+    price_minor: 1000 + index,
+    deposit_minor: 50 + index,
+    is_variant_required: 1,
+    is_pickup_required: 1,
+    is_wallet_enabled: 1,
+  }))
+  // The first product has all of them, so that parents are told apart.
+  const childOf = (index: number) => ({ product_id: productRows[index % 2]?.id ?? '', created_at: seededAt })
+  const variantRows = many((index) => ({
+    id: newId('variant'),
+    ...childOf(index),
+    ...named('Variant', index),
+    is_active: index % 2,
+  }))
+  const optionRows = many((index) => ({
+    id: newId('option'),
+    ...childOf(index),
+    ...named('Option', index),
+    price_mod_minor: 5 + index,
+    deposit_mod_minor: 7 + index,
+  }))
+  const locationRows = many((index) => ({
+    id: newId('location'),
+    ...home,
+    ...named('Location', index),
+    is_draft: index % 2,
+  }))
+  const message = (type: string, owner: string | null, edition: string | null, scope: string) => ({
+    id: newId('email_message'),
+    organization_id: owner,
+    edition_id: edition,
+    title: `${type} ${next()}`,
+    subject: json({ en: 'Thank you', da: 'Tak' }),
+    type,
+    scope,
+    template: 'modern',
+    is_locked: owner === null ? 1 : 0,
+    blocks: json([{ id: 'blk_1', type: 'rich_text', data: { text: { en: '<p>Hello</p>' } } }]),
+    version: 4,
+    ...times,
+  })
+  const receipt = message('receipt', organization_id, edition_id, 'edition')
+  const refund = message('refund_confirmation', null, null, 'platform')
+  const reminder = message('reminder', organization_id, null, 'template')
+  const unused = message('other', organization_id, edition_id, 'edition')
+  const trigger = (kind: string, channel: string, email: string | null, is_active: number) => ({
+    id: newId('trigger'),
+    ...home,
+    modified_at: seededAt,
+    kind,
+    channel,
+    email_message_id: email,
+    is_active,
+  })
+  const triggerRows = [
+    trigger('receipt', 'email', receipt.id, 1),
+    trigger('reminder', 'email', reminder.id, 0),
+    trigger('reminder', 'sms', null, 1),
+  ]
+  const consentRows = many((index) => ({
+    id: newId('consent'),
+    ...home,
+    modified_at: seededAt,
+    origin_id: newId('consent'),
+    key: `consent-${index}`,
+    name: `Consent ${index}`,
+    title: json({ en: 'Title', da: 'Titel' }),
+    text: json({ en: 'Text', da: 'Tekst' }),
+    link_url: json({ en: 'https://example.com' }),
+    type: 'marketing',
+    channels: json(['email']),
+    legal_basis: 'contract',
+    is_required: 1,
+    is_active: index % 2,
+    collect_at: json(['checkout']),
+    position: index + 2,
+    expires_after_days: 30,
+    reconsent_on_change: 1,
+    wording_version: 3,
+    content_hash: `hash-${index}`,
+    metadata: json({ a: index }),
+    version: 5,
+  }))
+  const versionRows = consentRows.flatMap(({ id, title, text, link_url, legal_basis, content_hash }) =>
+    [1, 2, 3].map((version) => ({
+      consent_id: id,
+      version,
+      title,
+      text: version === 3 ? text : '{}',
+      link_url,
+      legal_basis,
+      content_hash: version === 3 ? content_hash : 'old',
+      created_at: seededAt,
+    })),
+  )
+  const designRows = many((index) => ({
+    id: newId('pass_design'),
+    ...home,
+    modified_at: seededAt,
+    product_id: index === 0 ? null : (productRows[index]?.id ?? null),
+    name: `Design ${index}`,
+    design: json({ colour: '#fff' }),
+  }))
+  const used = { transaction_receipt_email_id: receipt.id, refund_confirmation_email_id: refund.id }
+  await write(
+    ...insertAll(categories, categoryRows),
+    ...insertAll(products, productRows),
+    ...insertAll(variants, variantRows),
+    ...insertAll(options, optionRows),
+    ...insertAll(locations, locationRows),
+    ...insertAll(emailMessages, [receipt, refund, reminder, unused]),
+    ...insertAll(triggers, triggerRows),
+    ...insertAll(consents, consentRows),
+    ...insertAll(consentVersions, versionRows),
+    ...insertAll(passDesigns, designRows),
+    update(editions, used, sql`id = ${edition_id}`),
+  )
+  return { receipt: receipt.id, refund: refund.id, reminder: reminder.id, unused: unused.id }
+}

@@ -1,0 +1,39 @@
+import { sql } from 'drizzle-orm'
+import { db } from './factories.ts'
+
+export type Row = Record<string, string | number | null>
+
+export const ofEdition = (table: string, id: string): Promise<Row[]> =>
+  db.all(sql<Row>`select * from ${sql.raw(table)} where edition_id = ${id} order by id`)
+
+export const childrenOf = (table: string, id: string): Promise<Row[]> =>
+  db.all(sql<Row>`select * from ${sql.raw(table)}
+    where product_id in (select id from products where edition_id = ${id}) order by id`)
+
+/** All that an edition owns, by table and in the order in which it was made. */
+export async function contentsOf(id: string): Promise<Record<string, Row[]>> {
+  const contents: Record<string, Row[]> = {}
+  for (const table of ['categories', 'products', 'locations', 'triggers', 'consents', 'pass_designs', 'email_messages'])
+    contents[table] = await ofEdition(table, id)
+  for (const table of ['variants', 'options']) contents[table] = await childrenOf(table, id)
+  contents['consent_versions'] = await db.all(sql<Row>`select consent_versions.* from consent_versions
+    join consents on consents.id = consent_id where edition_id = ${id} order by consent_id, consent_versions.version`)
+  return contents
+}
+
+/** Ids in the rows by what they name, `products 0` for the first product: equal for a copy and its source. */
+export function named(contents: Record<string, Row[]>): Record<string, Row[]> {
+  const names = new Map<string, string>()
+  for (const [table, rows] of Object.entries(contents))
+    for (const [index, row] of rows.entries()) if (row['id']) names.set(String(row['id']), `${table} ${index}`)
+  const rename = (row: Row): Row =>
+    Object.fromEntries(Object.entries(row).map(([name, value]) => [name, names.get(String(value)) ?? value]))
+  return Object.fromEntries(Object.entries(contents).map(([table, rows]) => [table, rows.map(rename)]))
+}
+
+/** Columns that a copy has of its own, whatever the table. */
+const own = ['edition_id', 'created_at', 'modified_at', 'version']
+const without = (row: Row, names: readonly string[]): Row =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)))
+export const bare = (rows: Row[] | undefined, names: readonly string[] = []): Row[] =>
+  (rows ?? []).map((row) => without(row, [...own, ...names]))

@@ -1,0 +1,39 @@
+import { freshId, next } from './seed.ts'
+
+interface Home {
+  organization_id: string
+  edition_id: string
+  created_at: number
+}
+
+/** Rows of what editions own, each with the least that it needs. */
+
+export const aProduct = (home: Home) => {
+  const name = `Product ${next()}`
+  return { id: freshId('product'), ...home, name, name_folded: name.toLowerCase() }
+}
+
+export const aSegment = (home: Home, columns: object) => ({
+  id: freshId('segment'),
+  ...home,
+  name: 'All',
+  search: 'all',
+  communication_type: 'marketing',
+  communication_channel: 'sms',
+  expression: 'true',
+  is_time_dependent: 0,
+  status: 'draft',
+  modified_at: 1,
+  ...columns,
+})
+
+export const aConsent = (home: Home, columns: object) => ({
+  id: freshId('consent'),
+  ...home,
+  key: `key-${next()}`,
+  name: 'Terms',
+  type: 'terms',
+  text: '{"en":"Yes","da":"Ja"}',
+  modified_at: 1,
+  ...columns,
+})

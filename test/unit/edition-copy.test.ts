@@ -1,0 +1,66 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { copiedTables, type CopySource, derivedTables, planCopy, tablesLeft } from '../../src/domain/edition-copy.ts'
+import { columnsOf, tableNames } from '../support/dump.ts'
+import { db } from '../support/factories.ts'
+
+describe('what belongs to an edition', () => {
+  it('is copied, or is known to stay behind', async () => {
+    const known = new Set([...Object.keys(copiedTables), ...derivedTables, ...Object.keys(tablesLeft)])
+    const copied = new Set(Object.keys(copiedTables))
+    const strangers: string[] = []
+    for (const table of await tableNames()) {
+      const columns = await columnsOf(table)
+      const parents = await db.all(
+        sql<{ parent: string }>`select "table" as parent from pragma_foreign_key_list(${table})`,
+      )
+      const belongs =
+        columns.some(({ name }) => name === 'edition_id') || parents.some(({ parent }) => copied.has(parent))
+      if (belongs && !known.has(table)) strangers.push(table)
+    }
+    expect(strangers).toEqual([])
+    const tables = await tableNames()
+    expect([...known].filter((table) => !tables.includes(table))).toEqual([])
+  })
+})
+
+describe('planCopy', () => {
+  const nothing = Object.fromEntries(Object.keys(copiedTables).map((table) => [table, []])) as unknown as CopySource
+  const source: CopySource = {
+    ...nothing,
+    categories: [{ id: 'cat_1', parent: null }],
+    products: [
+      { id: 'prd_1', parent: 'cat_1' },
+      { id: 'prd_2', parent: null },
+    ],
+    variants: [{ id: 'var_1', parent: 'prd_2' }],
+    email_messages: [{ id: 'eml_1', parent: null }],
+    triggers: [
+      { id: 'trg_1', parent: 'eml_1' },
+      { id: 'trg_2', parent: 'eml_gone' },
+    ],
+  }
+  const plan = (mode: 'copy' | 'share') => {
+    let made = 0
+    return planCopy(mode === 'copy' ? source : { ...source, email_messages: [] }, mode, (kind) => `${kind} ${++made}`)
+  }
+
+  it('gives every row an id of its kind, and turns what it belongs to', () => {
+    const { rows } = plan('copy')
+    expect(rows.categories).toEqual([{ from: 'cat_1', to: 'category 1', parent: null }])
+    expect(rows.products).toEqual([
+      { from: 'prd_1', to: 'product 2', parent: 'category 1' },
+      { from: 'prd_2', to: 'product 3', parent: null },
+    ])
+    expect(rows.variants).toEqual([{ from: 'var_1', to: 'variant 4', parent: 'product 3' }])
+  })
+
+  it('turns messages to their copies, or leaves them where they are shared', () => {
+    const copied = plan('copy')
+    expect(copied.rows.triggers.map(({ parent }) => parent)).toEqual(['email_message 5', null])
+    expect(['eml_1', 'eml_gone', null].map(copied.messageOf)).toEqual(['email_message 5', null, null])
+    const shared = plan('share')
+    expect(shared.rows.triggers.map(({ parent }) => parent)).toEqual(['eml_1', 'eml_gone'])
+    expect(shared.messageOf('eml_1')).toBe('eml_1')
+  })
+})

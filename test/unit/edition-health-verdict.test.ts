@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+import { examine, obstacles, statusOf, summaryOf } from '../../src/domain/edition-health/index.ts'
+import { presentCheck } from '../../src/modules/editions/present-health.ts'
+import { all, type Change, endpoint, selling, sound } from '../support/edition-picture.ts'
+
+describe('the verdict', () => {
+  const verdict = (...changes: Change[]) => {
+    const results = examine({ ...sound, ...all(...changes)(sound) })
+    const summary = summaryOf(results)
+    return [statusOf(summary), summary, obstacles(results).map(({ check }) => check.id)]
+  }
+
+  it('is the worst of what failed', () => {
+    expect(verdict(() => ({ has_event: false, has_pickup_point: false, order_currencies: ['eur'] }))).toEqual([
+      'critical',
+      { critical: 1, warning: 1, info: 1 },
+      ['basics.event_linked'],
+    ])
+    expect(verdict(() => ({ has_pickup_point: false, order_currencies: ['eur'] }))).toEqual([
+      'warning',
+      { critical: 0, warning: 1, info: 1 },
+      [],
+    ])
+  })
+
+  it('stays healthy with what is merely told', () => {
+    expect(verdict(() => ({ order_currencies: ['eur'] }))).toEqual([
+      'healthy',
+      { critical: 0, warning: 0, info: 1 },
+      [],
+    ])
+  })
+})
+
+describe('a check as it is answered', () => {
+  it('tells what holds, or what is wrong and what to do about it', () => {
+    const answer = (change: Change) =>
+      examine({ ...sound, ...change(sound) })
+        .map(presentCheck)
+        .find(({ check_id }) => check_id === 'products.price_present')
+    expect(answer(() => ({}))).toEqual({
+      category: 'products',
+      check_id: 'products.price_present',
+      severity: 'warning',
+      passed: true,
+      message: 'Published products have a price.',
+      suggestion: '',
+      related_objects: [],
+    })
+    expect(answer(selling({ price_minor: null }))).toMatchObject({
+      passed: false,
+      message: 'A published product has no price.',
+      suggestion: expect.stringContaining('Set a price'),
+      related_objects: [{ id: 'prd_1', name: 'Day ticket' }],
+    })
+  })
+
+  it('names twenty at most, and nothing that the caller may not see', () => {
+    const endpoints = Array.from({ length: 50 }, (_, index) => ({
+      ...endpoint,
+      id: `whk_${index}`,
+      has_exhausted: true,
+      is_hidden: index % 2 === 0,
+    }))
+    const check = examine({ ...sound, endpoints })
+      .map(presentCheck)
+      .find(({ check_id }) => check_id === 'integrations.webhooks_healthy')
+    expect(check?.passed).toBe(false)
+    expect(check?.related_objects).toHaveLength(20)
+    expect(check?.related_objects[0]).toEqual({ id: 'whk_1', name: 'Shop' })
+    const hidden = examine({ ...sound, endpoints: [{ ...endpoint, has_exhausted: true, is_hidden: true }] })
+      .map(presentCheck)
+      .find(({ check_id }) => check_id === 'integrations.webhooks_healthy')
+    expect(hidden).toMatchObject({ passed: false, related_objects: [] })
+  })
+})

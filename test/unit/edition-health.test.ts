@@ -1,0 +1,268 @@
+import { describe, expect, it } from 'vitest'
+import { checks, examine, statusOf, summaryOf } from '../../src/domain/edition-health/index.ts'
+import { dayMs } from '../../src/domain/instants.ts'
+import {
+  all,
+  type Change,
+  endpoint,
+  free,
+  having,
+  ids,
+  marketing,
+  now,
+  product,
+  receipt,
+  refund,
+  selling,
+  shown,
+  sound,
+  terms,
+} from '../support/edition-picture.ts'
+
+/** For each check: changes of a sound edition by which it fails alone, what it then names, and changes that it bears. */
+const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[] }> = {
+  'basics.name_present': { fails: [having({ name: '' }), having({ name: ' \t' })] },
+  'basics.not_archived': { fails: [having({ is_archived: true })] },
+  'basics.event_linked': { fails: [() => ({ has_event: false })] },
+  'schedule.dates_ordered': {
+    fails: [having({ start_at: now + 2, end_at: now + 1 })],
+    bears: [having({ start_at: now + 2, end_at: now + 2 })],
+  },
+  'schedule.dates_set': {
+    fails: [having({ start_at: null, end_at: null }), having({ start_at: null }), having({ end_at: null })],
+  },
+  'schedule.not_in_past': {
+    fails: [having({ start_at: now - 2, end_at: now - 1 })],
+    bears: [
+      having({ start_at: now - 2, end_at: now - 1, is_draft: false }),
+      having({ start_at: now - 2, end_at: now }),
+    ],
+  },
+  'schedule.duration_plausible': {
+    fails: [having({ start_at: now, end_at: now + 60 * dayMs + 1 })],
+    bears: [having({ start_at: now, end_at: now + 60 * dayMs })],
+  },
+  'schedule.timezone_set': {
+    fails: [having({ timezone: 'UTC' })],
+    bears: [having({ timezone: 'UTC', default_country_code: '+44' })],
+  },
+  'localization.default_enabled': {
+    fails: [having({ default_language: 'nl', enabled_languages: ['da'] })].map((change) =>
+      all(change, () => ({
+        products: [{ ...product, name_translations: { da: 'x' } }],
+        messages: [receipt, refund].map((one) => ({ ...one, subject: { nl: 'Dank u' } })),
+      })),
+    ),
+  },
+  'localization.meta_translated': {
+    fails: [having({ meta_title: { en: 'Title' } }), having({ meta_description: { en: 'Text', da: ' ' } })],
+    bears: [having({ meta_title: { en: 'Title' }, enabled_languages: ['en'] })],
+  },
+  'localization.products_translated': {
+    fails: [selling({ name_translations: {} })],
+    names: ['prd_1'],
+    bears: [selling({ name_translations: { da: 'x' } })],
+  },
+  'payments.merchant_for_paid': {
+    fails: [
+      () => ({ merchant_account: null }),
+      all(() => ({ merchant_account: null }), selling({ price_minor: 1, deposit_minor: 0 })),
+      all(() => ({ merchant_account: null }), selling({ price_minor: 0, deposit_minor: 1 })),
+    ],
+    bears: [
+      all(() => ({ merchant_account: null }), selling({ price_minor: 0, deposit_minor: 0 })),
+      () => ({ merchant_account: null, products: [{ ...product, is_draft: true }, free] }),
+    ],
+  },
+  'payments.currency_supported': {
+    fails: [() => ({ merchant_account: { supported_currencies: ['eur'] } })],
+    bears: [all(() => ({ merchant_account: null }), selling({ price_minor: 0, deposit_minor: 0 }))],
+  },
+  'payments.currency_set': {
+    fails: ['', 'xyz'].map((currency) =>
+      all(having({ currency }), () => ({
+        merchant_account: { supported_currencies: [currency] },
+        fee_rule: { is_active: true, currency },
+        order_currencies: [currency],
+      })),
+    ),
+  },
+  'payments.fee_rule_valid': {
+    fails: [
+      () => ({ fee_rule: null }),
+      () => ({ fee_rule: { is_active: false, currency: 'dkk' } }),
+      () => ({ fee_rule: { is_active: true, currency: 'eur' } }),
+    ],
+    bears: [all(having({ fee_rule_id: null }), () => ({ fee_rule: null }))],
+  },
+  'payments.currency_locked': {
+    fails: [() => ({ order_currencies: ['dkk', 'eur'] })],
+    bears: [() => ({ order_currencies: [] })],
+  },
+  'tax.rate_set': {
+    fails: [having({ default_price_tax_rate: 0 }), having({ default_price_tax_rate: 0, tax_type: 'sales' })],
+    bears: [having({ tax_type: 'none', default_price_tax_rate: 0, default_deposit_tax_rate: 0 })],
+  },
+  'tax.rate_without_type': {
+    fails: [
+      having({ tax_type: 'none' }),
+      having({
+        tax_type: 'none',
+        default_price_tax_rate: 0,
+        default_deposit_tax_rate: 0,
+        default_packaging_deposit_tax_rate: 1,
+      }),
+    ],
+  },
+  'tax.rate_range': {
+    fails: [
+      having({ default_price_tax_rate: 100.1 }),
+      having({ default_deposit_tax_rate: -1 }),
+      having({ default_packaging_deposit_tax_rate: Number.NaN }),
+    ],
+    bears: [having({ default_price_tax_rate: 100 })],
+  },
+  'tax.deposit_rate_set': {
+    fails: [having({ default_deposit_tax_rate: 0 })],
+    bears: [all(having({ default_deposit_tax_rate: 0 }), selling({ deposit_minor: 0 }))],
+  },
+  'products.any': { fails: [() => ({ products: [] })] },
+  'products.any_published': {
+    fails: [selling({ is_draft: true })],
+    bears: [() => ({ products: [product, { ...product, is_draft: true }] })],
+  },
+  'products.price_present': {
+    fails: [selling({ price_minor: null })],
+    names: ['prd_1'],
+    bears: [
+      selling({ price_minor: 0 }),
+      () => ({ products: [product, { ...product, is_draft: true, price_minor: null }] }),
+    ],
+  },
+  'products.category_assigned': {
+    fails: [() => ({ products: [product, { ...product, id: 'prd_2', category_id: null }] })],
+    names: ['prd_2'],
+  },
+  'products.variant_complete': {
+    fails: [selling({ has_active_variant: false })],
+    names: ['prd_1'],
+    bears: [selling({ has_active_variant: false, is_variant_required: false })],
+  },
+  'fulfilment.pickup_points': {
+    fails: [() => ({ has_pickup_point: false })],
+    names: ['prd_1'],
+    bears: [all(() => ({ has_pickup_point: false }), selling({ is_pickup_required: false }))],
+  },
+  'fulfilment.pass_design': {
+    fails: [selling({ has_pass_design: false })],
+    names: ['prd_1'],
+    bears: [selling({ has_pass_design: false, is_wallet_enabled: false })],
+  },
+  'communication.receipt_email': {
+    fails: [
+      having({ transaction_receipt_email_id: null }),
+      having({ transaction_receipt_email_id: 'eml_gone' }),
+      having({ transaction_receipt_email_id: 'eml_2' }),
+    ],
+    bears: [() => ({ messages: [{ ...receipt, type: 'receipt_online' }, refund] })],
+  },
+  'communication.refund_email': {
+    fails: [having({ refund_confirmation_email_id: null }), having({ refund_confirmation_email_id: 'eml_1' })],
+  },
+  'communication.templates_not_empty': {
+    fails: [
+      () => ({ messages: [{ ...receipt, has_blocks: false }, refund] }),
+      () => ({ messages: [{ ...receipt, subject: {} }, refund] }),
+      () => ({ messages: [{ ...receipt, subject: { en: ' ' } }, refund] }),
+    ],
+    names: ['eml_1'],
+  },
+  'communication.sender': {
+    fails: [
+      having({ email_sender_name: null }),
+      having({ email_sender_address: null }),
+      having({ email_sender_name: ' ' }),
+    ],
+  },
+  'communication.reply_to': { fails: [having({ email_reply_to: null })] },
+  'communication.sms_sender': {
+    fails: [having({ sms_sender_name: 'Unset' })],
+    bears: [all(having({ sms_sender_name: 'Unset' }), () => ({ has_sms_campaign: false }))],
+  },
+  'consents.terms': {
+    fails: [() => ({ consents: [marketing] })],
+    bears: [() => ({ consents: [{ ...terms, type: 'privacy' }, marketing] })],
+  },
+  'consents.marketing': {
+    fails: [() => ({ consents: [terms] })],
+    bears: [() => ({ consents: [terms], has_marketing_segment: false })],
+  },
+  'consents.translated': {
+    fails: [() => ({ consents: [terms, { ...marketing, text: { en: 'News' } }] })],
+    names: ['con_2'],
+  },
+  'branding.meta_image': { fails: [having({ meta_image_id: null })] },
+  'branding.slug': {
+    fails: [having({ slug: 'nordlys-2026-2' })],
+    bears: [having({ slug: 'nordlys-2026-b' }), having({ slug: 'something-2' })],
+  },
+  'integrations.webhooks_healthy': {
+    fails: [() => ({ endpoints: [endpoint, { ...endpoint, id: 'whk_2', has_exhausted: true }] })],
+    names: ['whk_2'],
+  },
+  'integrations.webhooks_inactive': {
+    fails: ['gone', 'failing'].map((disabled_reason) => () => ({
+      endpoints: [{ ...endpoint, is_active: false, disabled_reason }],
+    })),
+    names: ['whk_1'],
+    bears: [() => ({ endpoints: [{ ...endpoint, is_active: false, disabled_reason: 'manual', has_exhausted: true }] })],
+  },
+  'imports.unfinished': {
+    fails: [() => ({ unfinished_imports: [{ id: 'imp_1', name: 'Orders', ...shown }] })],
+    names: ['imp_1'],
+  },
+}
+
+/** As the design lists them. */
+const critical = `basics.name_present basics.not_archived basics.event_linked schedule.dates_ordered
+  localization.default_enabled payments.merchant_for_paid payments.currency_supported payments.currency_set
+  tax.rate_range`.split(/\s+/)
+const info = `schedule.duration_plausible schedule.timezone_set localization.products_translated
+  payments.currency_locked tax.deposit_rate_set products.category_assigned fulfilment.pass_design
+  communication.reply_to consents.marketing branding.meta_image branding.slug integrations.webhooks_inactive
+  imports.unfinished`.split(/\s+/)
+
+describe('the checks', () => {
+  it('are 41, each with its severity and its words', () => {
+    expect(checks.map(({ id }) => id).toSorted()).toEqual(Object.keys(cases).toSorted())
+    expect(checks).toHaveLength(41)
+    const severityOf = (id: string) => (critical.includes(id) ? 'critical' : info.includes(id) ? 'info' : 'warning')
+    expect(checks.map(({ id, severity }) => [id, severity])).toEqual(checks.map(({ id }) => [id, severityOf(id)]))
+    expect([critical.length, info.length]).toEqual([9, 13])
+    for (const { id, category, rule, message, suggestion } of checks) {
+      expect(id.startsWith(`${category}.`)).toBe(true)
+      for (const words of [rule, message, suggestion]) expect(words).toMatch(/^[A-Z].+\.$/)
+    }
+  })
+
+  it('find nothing wrong with a sound edition', () => {
+    expect(ids(sound)).toEqual([])
+    expect(statusOf(summaryOf(examine(sound)))).toBe('healthy')
+  })
+})
+
+describe.each(Object.entries(cases))('%s', (id, { fails, names = [], bears = [] }) => {
+  it('fails alone, and names what is at fault', () => {
+    for (const change of fails) {
+      const picture = { ...sound, ...change(sound) }
+      expect(ids(picture)).toEqual([id])
+      const result = examine(picture).find(({ check }) => check.id === id)
+      expect(result?.related.map((one) => one.id)).toEqual(names)
+    }
+  })
+
+  it('passes where nothing is wrong', () => {
+    for (const change of bears) expect(ids({ ...sound, ...change(sound) })).not.toContain(id)
+    expect(ids(sound)).not.toContain(id)
+  })
+})
