@@ -11,5 +11,7 @@ create table campaign_receipts (
 
 create index campaign_receipts_of_campaign on campaign_receipts (campaign_id);
 
--- Segments ask for each person what they bought.
-create index purchases_of_user on purchases (user_id, product_id);
+-- Segments ask for each person what they bought; what they ask most often stands in the index itself.
+create index purchases_of_user on purchases (user_id, product_id, organization_id);
+drop index orders_of_user;
+create index orders_of_user on orders (user_id, created_at, seq, organization_id, status, amount_minor);

@@ -12,7 +12,7 @@ import { type CommunicationType, exclusionReasons } from '../../domain/segments.
 import { type Audience, audienceReason, idsOf, peopleOf } from './audience.ts'
 
 /** People whom one step looks at. */
-export const peopleAStep = 25_000
+export const peopleAStep = 50_000
 
 type Row = typeof segments.$inferSelect
 

@@ -35,7 +35,7 @@ export async function calculateSegments(
   size?: number,
 ): Promise<void> {
   const endsAt = job.now() + shiftMs
-  for (const message of messages) await calculate(job, message, endsAt, size)
+  await Promise.all(messages.map((message) => calculate(job, message, endsAt, size)))
 }
 
 const calculationsASweep = 100
