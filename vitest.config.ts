@@ -69,6 +69,8 @@ const bundled = [
 
 export default defineConfig({
   test: {
+    // One for each core; the default leaves one of them to nobody.
+    maxWorkers: '100%',
     projects: [
       { plugins: [wasm], test: { name: 'document', include: inNode, server: inlined } },
       {

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type AppError, editionArchived, LostRace } from '../domain/errors.ts'
 import type { Database, Statement } from './database.ts'
-import { isLostRace, raisedRefusal, violatedUnique } from './failures.ts'
+import { hasLostReference, isLostRace, raisedRefusal, violatedUnique } from './failures.ts'
 
 export interface UnitOfWork {
   db: Database
@@ -30,7 +30,7 @@ const refusalOf = (error: unknown): AppError | undefined => {
 /**
  * Writes all statements in one transaction and answers `result`. When the request carries an Idempotency-Key, the
  * answer that it will get is stored in the same transaction.
- * A failed guard throws LostRace; a violated uniqueness throws what `unique` has for its columns.
+ * A failed guard and a reference that is lost meanwhile throw LostRace; a violated uniqueness throws what `unique` has for its columns.
  */
 export async function commit<Result>(
   unit: UnitOfWork,
@@ -52,7 +52,7 @@ export async function commitPart(
   try {
     await unit.db.batch(statements)
   } catch (error) {
-    if (isLostRace(error)) throw new LostRace(error)
+    if (isLostRace(error) || hasLostReference(error)) throw new LostRace(error)
     const columns = violatedUnique(error)
     const refuse = columns === null ? undefined : unique[columns]
     throw refuse ? refuse() : (refusalOf(error) ?? error)
