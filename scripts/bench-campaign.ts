@@ -49,8 +49,8 @@ function residentMegabytes(): number {
     size = ours.size
     for (const [pid = '', parent = ''] of rows) if (ours.has(parent)) ours.add(pid)
   }
-  const sizes = rows.filter(([pid = '', , , name = '']) => ours.has(pid) && name.includes('workerd'))
-  return Math.max(0, ...sizes.map(([, , kilobytes]) => Number(kilobytes))) / 1024
+  const resident = rows.filter(([pid = '', , , name = '']) => ours.has(pid) && name.includes('workerd'))
+  return Math.max(0, ...resident.map(([, , kilobytes]) => Number(kilobytes))) / 1024
 }
 
 async function seed(people: number): Promise<Record<string, string>> {

@@ -246,6 +246,11 @@ export class Chunks {
     return this.#shelf.ready(now) !== undefined || this.#ledger.pendingAfter(record, 1).length > 0
   }
 
+  /** Whether anybody holds a chunk, or would get one. */
+  isBusy(now: number): boolean {
+    return this.#shelf.out(now) > 0 || this.isWaiting(now)
+  }
+
   /** When something falls due: a chunk, or the end of a lease. */
   nextAt(): number | null {
     const record = this.#ledger.record()

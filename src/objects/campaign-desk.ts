@@ -217,12 +217,18 @@ export class CampaignDesk implements CampaignSender {
     if (!record) return
     const row = isRunning(record.status) ? null : await readCampaign(this.#job, record.campaign_id)
     const now = this.#job.now()
-    const times = [this.#chunks.nextAt()]
+    const due = this.#chunks.nextAt()
+    const times = [due]
     if (this.#woken !== woken) times.push(now)
     if (row?.status === 'scheduled') times.push(row.scheduled_at)
     if (record.projected < record.revision) times.push(record.projected_at + projectEveryMs)
     if (record.status === 'calculating') times.push(now)
-    if (record.status === 'sending') times.push(now + projectEveryMs)
+    // While others work its numbers change; while the provider rests nothing does.
+    if (record.status === 'sending') {
+      const isResting = record.paused_until > now
+      if (this.#chunks.isBusy(now) || (due === null && !isResting)) times.push(now + projectEveryMs)
+      else if (isResting) times.push(record.paused_until)
+    }
     const next = times.filter((at) => at !== null).toSorted((a, b) => a - b)[0]
     if (next === undefined) await this.#storage.deleteAlarm()
     else await this.#storage.setAlarm(Math.max(next, now + 50))

@@ -20,6 +20,5 @@ describe('a campaign', () => {
     expect(await statsOf(campaign.id)).toMatchObject({ total_recipients: 7, sent: 7, delivered: 7, delivery_rate: 1 })
     const { body } = await get(`/v1/campaigns/${campaign.id}`)
     expect(body.status).toBe('sent')
-    console.log(captured[0], body)
   })
 })

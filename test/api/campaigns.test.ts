@@ -1,14 +1,13 @@
-import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { campaignLifecycle, type CampaignStatus, isRunning } from '../../src/domain/campaigns.ts'
 import { sweepCampaigns } from '../../src/modules/campaign-delivery/jobs.ts'
 import { get, patch, post, remove } from '../support/api.ts'
 import { alarm, realJob, rowOf, until } from '../support/campaigns.ts'
-import { type CampaignRow, type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+import { inStatus } from '../support/campaign-status.ts'
+import { type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
 import { seedMessage } from '../support/seed-emails.ts'
-import { deafen, inBooks, seedRecipients } from '../support/seed-recipients.ts'
+import { inBooks } from '../support/seed-recipients.ts'
 import { seedSegment } from '../support/seed-segments.ts'
-import { db, write } from '../support/seed.ts'
 
 let crowd: Crowd
 beforeAll(async () => {
@@ -16,19 +15,6 @@ beforeAll(async () => {
 })
 
 const soon = () => new Date(Date.now() + 3_600_000).toISOString()
-
-/** A campaign in this status whose object knows it is there. */
-async function inStatus(status: CampaignStatus, columns: Partial<CampaignRow> = {}): Promise<string> {
-  const run = ['draft', 'scheduled'].includes(status) ? 0 : 1
-  const { campaign } = await seedReady(crowd, { status, run, scheduled_at: Date.now() + 86_400_000, ...columns })
-  if (run) {
-    if (status === 'sent') await seedRecipients(campaign.id, 3)
-    await inBooks(campaign.id, (ledger) =>
-      ledger.change({ run, status, projected: 1, step: status === 'calculating' ? 'content' : '' }),
-    )
-  }
-  return campaign.id
-}
 
 const verbs: Record<
   string,
@@ -59,7 +45,7 @@ const table = Object.keys(verbs).flatMap((verb) => campaignLifecycle.states.map(
 describe('every verb in every status', () => {
   it.each(table)('%s of a campaign that is %s', async (verb, status) => {
     const known = verbs[verb]
-    const id = await inStatus(status)
+    const id = await inStatus(crowd, status)
     const before = await rowOf(id)
     const reply = await known?.call(id)
     const to = known?.allowed[status]
@@ -127,7 +113,7 @@ describe('createCampaign', () => {
 
 describe('updateCampaign', () => {
   it('drops what the other channel would have sent', async () => {
-    const id = await inStatus('draft')
+    const id = await inStatus(crowd, 'draft')
     const sms = await patch(`/v1/campaigns/${id}`, { channel: 'sms', sms_body: { en: 'Hi' } })
     expect(sms.body).toMatchObject({ channel: 'sms', email_message_id: null, sms_body: 'Hi' })
     const email = await patch(`/v1/campaigns/${id}`, { channel: 'email' })
@@ -135,7 +121,7 @@ describe('updateCampaign', () => {
   })
 
   it('keeps a scheduled campaign ready', async () => {
-    const id = await inStatus('scheduled')
+    const id = await inStatus(crowd, 'scheduled')
     const reply = await patch(`/v1/campaigns/${id}`, { email_message_id: null })
     expect([reply.status, reply.body.code]).toEqual([409, 'campaign_not_ready'])
   })
@@ -183,7 +169,7 @@ describe('sendCampaignNow', () => {
 
 describe('scheduleCampaign', () => {
   it('takes local time of the edition, and shows it so', async () => {
-    const id = await inStatus('draft')
+    const id = await inStatus(crowd, 'draft')
     const year = new Date().getUTCFullYear() + 1
     const reply = await post(`/v1/campaigns/${id}/schedule`, { scheduled_at: `${year}-06-01T10:00:00` })
     expect(reply.body).toMatchObject({ status: 'scheduled', scheduled_at: `${year}-06-01T10:00:00+02:00` })
@@ -196,13 +182,13 @@ describe('scheduleCampaign', () => {
     ['2027-03-28T02:30:00', 'nonexistent_local_time'],
     ['soon', 'invalid_date'],
   ])('refuses %s', async (scheduled_at, code) => {
-    const id = await inStatus('draft')
+    const id = await inStatus(crowd, 'draft')
     const reply = await post(`/v1/campaigns/${id}/schedule`, { scheduled_at })
     expect([reply.status, reply.body.errors]).toMatchObject([400, [{ code, pointer: '#/scheduled_at' }]])
   })
 
   it('starts when its time has come, by the sweep or by the object, once', async () => {
-    const id = await inStatus('scheduled', { scheduled_at: Date.now() - 60_000 })
+    const id = await inStatus(crowd, 'scheduled', { scheduled_at: Date.now() - 60_000 })
     await sweepCampaigns(realJob())
     await sweepCampaigns(realJob())
     const row = await until(id, ['sent', 'failed'])
@@ -210,94 +196,11 @@ describe('scheduleCampaign', () => {
   })
 
   it('fails what is more than six hours late', async () => {
-    const id = await inStatus('scheduled', { scheduled_at: Date.now() - 6 * 3_600_000 - 1000 })
+    const id = await inStatus(crowd, 'scheduled', { scheduled_at: Date.now() - 6 * 3_600_000 - 1000 })
     await sweepCampaigns(realJob())
     const row = await until(id, ['failed'])
     expect(row.run).toBe(0)
     expect(row.error_message).toMatch(/^missed_schedule/)
-  })
-})
-
-describe('deleteCampaign', () => {
-  it('keeps what was sent to anybody', async () => {
-    const id = await inStatus('cancelled')
-    await seedRecipients(id, 3, { status: 'cancelled', projected: 99 })
-    expect((await remove(`/v1/campaigns/${id}`)).status).toBe(409)
-  })
-
-  it('cascades to what was drawn for it', async () => {
-    const { campaign } = await seedReady(await seedCrowd(0))
-    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    await until(campaign.id, ['failed'])
-    const links = () =>
-      db().first(sql<{ n: number }>`select count(*) as n from campaign_links where campaign_id = ${campaign.id}`)
-    expect((await links())?.n).toBe(2)
-    expect((await remove(`/v1/campaigns/${campaign.id}`)).status).toBe(204)
-    expect((await links())?.n).toBe(0)
-  })
-})
-
-describe('listCampaigns', () => {
-  it('filters by each of its parameters', async () => {
-    const place = await seedCrowd(0)
-    const segment = await seedSegment(place)
-    await seedCampaigns(place, segment.id, 2, { name: 'Ægir', search: 'aegir', status: 'draft' })
-    await seedCampaigns(place, segment.id, 3, { channel: 'sms', status: 'failed' })
-    const count = async (query: string) =>
-      (await get(`/v1/campaigns?organization_id=${place.organization}${query}`)).body.count
-    expect(await count('')).toBe(5)
-    expect(await count('&channel=sms')).toBe(3)
-    expect(await count('&status=draft')).toBe(2)
-    expect(await count('&search=%C3%86GIR')).toBe(2)
-    expect(await count(`&edition_id=${place.edition}&channel=email`)).toBe(2)
-    expect((await get('/v1/campaigns?status=paused')).body.errors).toMatchObject([
-      { code: 'invalid_choice', attr: 'status' },
-    ])
-  })
-})
-
-describe('listCampaignRecipients', () => {
-  it('filters by state and reason', async () => {
-    const id = await inStatus('sent')
-    const list = (query = '') => get(`/v1/campaigns/${id}/recipients${query}`)
-    expect((await list()).body.count).toBe(3)
-    expect((await list('?state=sent')).body.results).toMatchObject([{ state: 'sent', reason: null, attempts: 1 }])
-    expect((await list('?state=failed&reason=unreachable')).body.results).toMatchObject([
-      { state: 'failed', reason: 'unreachable', error_code: 'http_503' },
-    ])
-    expect((await list('?reason=unknown')).body.count).toBe(0)
-    expect((await list('?state=cancelled')).body.count).toBe(0)
-  })
-
-  it('shows those whom a cancelled campaign left as cancelled', async () => {
-    const id = await inStatus('cancelled')
-    await seedRecipients(id, 3, { status: 'cancelled', projected: 99 })
-    const { body } = await get(`/v1/campaigns/${id}/recipients?state=cancelled`)
-    expect(body.results).toMatchObject([{ state: 'cancelled' }])
-    expect((await get(`/v1/campaigns/${id}/recipients?state=pending`)).body.count).toBe(0)
-  })
-
-  it('tells of those whom nobody tried why', async () => {
-    const place = await seedCrowd(3)
-    const [first, second] = place.people
-    await write(
-      sql`insert into suppressions (organization_id, channel, address, reason, created_at)
-        values (${place.organization}, 'email', ${first?.email ?? ''}, 'hard_bounce', 1)`,
-      sql`update users set is_active = 0 where id = ${second?.id ?? ''}`,
-    )
-    const { campaign } = await seedReady(place)
-    await write(sql`update segments set expression = 'user.has_email' where id = ${campaign.segment_id}`)
-    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
-    expect(await until(campaign.id, ['sent', 'failed'])).toMatchObject({
-      status: 'sent',
-      total_recipients: 1,
-      skipped_count: 2,
-    })
-    const { body } = await get(`/v1/campaigns/${campaign.id}/recipients?state=skipped&ordering=address`)
-    expect(body.results.map(({ id, reason }: { id: string; reason: string }) => [id, reason])).toEqual([
-      [first?.id, 'bounced'],
-      [second?.id, 'inactive'],
-    ])
   })
 })
 
@@ -312,26 +215,9 @@ describe('cancelCampaign', () => {
   })
 
   it('comes too late for what has been sent, whatever the row shows', async () => {
-    const id = await inStatus('sending')
+    const id = await inStatus(crowd, 'sending')
     await inBooks(id, (ledger) => ledger.change({ status: 'sent' }))
     const reply = await post(`/v1/campaigns/${id}/cancel`, {})
     expect([reply.status, reply.body.code, reply.body.current_status]).toEqual([409, 'invalid_transition', 'sent'])
-  })
-})
-
-describe('the projection', () => {
-  it('of an earlier run or an earlier moment changes nothing', async () => {
-    const { project } = await import('../../src/modules/campaign-delivery/index.ts')
-    const { campaign } = await seedReady(crowd, { status: 'sending', run: 2, revision: 10 })
-    await deafen(campaign.id)
-    const before = await rowOf(campaign.id)
-    const snapshot = await inBooks(campaign.id, (ledger) => ledger.record())
-    if (!snapshot) throw new Error('no record')
-    const base = { ...snapshot, campaign_id: campaign.id, status: 'sent' as const }
-    await project(realJob(), { ...base, run: 1, revision: 99 })
-    await project(realJob(), { ...base, run: 2, revision: 10 })
-    expect(await rowOf(campaign.id)).toEqual(before)
-    await project(realJob(), { ...base, run: 2, revision: 11 })
-    expect((await rowOf(campaign.id)).status).toBe('sent')
   })
 })

@@ -89,6 +89,8 @@ async function take(engine: Engine, one: Step): Promise<void> {
     case 'alarm':
       engine.faultEvery = one.faults
       await engine.alarm()
+      // Whatever it died of, it wakes again.
+      if (isRunning(engine.ledger.record()?.status ?? '')) expect(engine.alarmAt).not.toBeNull()
       break
     case 'consume':
       engine.faultEvery = one.faults

@@ -170,13 +170,13 @@ export class Engine {
   }
 
   get job(): JobCtx {
-    const engine = this
+    const fails = () => this.#fails()
     const client: Client = {
       prepare: (text: string) => env.DB.prepare(text),
       batch: async <T>(statements: D1PreparedStatement[]) => {
-        if (engine.#fails()) throw new Dies('the database was not reached')
+        if (fails()) throw new Dies('the database was not reached')
         const result = await env.DB.batch<T>(statements)
-        if (engine.#fails()) throw new Dies('the answer of the database was lost')
+        if (fails()) throw new Dies('the answer of the database was lost')
         return result
       },
     }

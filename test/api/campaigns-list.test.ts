@@ -1,0 +1,114 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { get, post, remove } from '../support/api.ts'
+import { inStatus } from '../support/campaign-status.ts'
+import { realJob, rowOf, until } from '../support/campaigns.ts'
+import { type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+import { deafen, inBooks, seedRecipients } from '../support/seed-recipients.ts'
+import { seedSegment } from '../support/seed-segments.ts'
+import { db, write } from '../support/seed.ts'
+import { project } from '../../src/modules/campaign-delivery/index.ts'
+
+let crowd: Crowd
+beforeAll(async () => {
+  crowd = await seedCrowd(3)
+})
+
+describe('deleteCampaign', () => {
+  it('keeps what was sent to anybody', async () => {
+    const id = await inStatus(crowd, 'cancelled')
+    await seedRecipients(id, 3, { status: 'cancelled', projected: 99 })
+    expect((await remove(`/v1/campaigns/${id}`)).status).toBe(409)
+  })
+
+  it('cascades to what was drawn for it', async () => {
+    const { campaign } = await seedReady(await seedCrowd(0))
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    await until(campaign.id, ['failed'])
+    const links = () =>
+      db().first(sql<{ n: number }>`select count(*) as n from campaign_links where campaign_id = ${campaign.id}`)
+    expect((await links())?.n).toBe(2)
+    expect((await remove(`/v1/campaigns/${campaign.id}`)).status).toBe(204)
+    expect((await links())?.n).toBe(0)
+  })
+})
+
+describe('listCampaigns', () => {
+  it('filters by each of its parameters', async () => {
+    const place = await seedCrowd(0)
+    const segment = await seedSegment(place)
+    await seedCampaigns(place, segment.id, 2, { name: 'Ægir', search: 'aegir', status: 'draft' })
+    await seedCampaigns(place, segment.id, 3, { channel: 'sms', status: 'failed' })
+    const count = async (query: string) =>
+      (await get(`/v1/campaigns?organization_id=${place.organization}${query}`)).body.count
+    expect(await count('')).toBe(5)
+    expect(await count('&channel=sms')).toBe(3)
+    expect(await count('&status=draft')).toBe(2)
+    expect(await count('&search=%C3%86GIR')).toBe(2)
+    expect(await count(`&edition_id=${place.edition}&channel=email`)).toBe(2)
+    expect((await get('/v1/campaigns?status=paused')).body.errors).toMatchObject([
+      { code: 'invalid_choice', attr: 'status' },
+    ])
+  })
+})
+
+describe('listCampaignRecipients', () => {
+  it('filters by state and reason', async () => {
+    const id = await inStatus(crowd, 'sent')
+    const list = (query = '') => get(`/v1/campaigns/${id}/recipients${query}`)
+    expect((await list()).body.count).toBe(3)
+    expect((await list('?state=sent')).body.results).toMatchObject([{ state: 'sent', reason: null, attempts: 1 }])
+    expect((await list('?state=failed&reason=unreachable')).body.results).toMatchObject([
+      { state: 'failed', reason: 'unreachable', error_code: 'http_503' },
+    ])
+    expect((await list('?reason=unknown')).body.count).toBe(0)
+    expect((await list('?state=cancelled')).body.count).toBe(0)
+  })
+
+  it('shows those whom a cancelled campaign left as cancelled', async () => {
+    const id = await inStatus(crowd, 'cancelled')
+    await seedRecipients(id, 3, { status: 'cancelled', projected: 99 })
+    const { body } = await get(`/v1/campaigns/${id}/recipients?state=cancelled`)
+    expect(body.results).toMatchObject([{ state: 'cancelled' }])
+    expect((await get(`/v1/campaigns/${id}/recipients?state=pending`)).body.count).toBe(0)
+  })
+
+  it('tells of those whom nobody tried why', async () => {
+    const place = await seedCrowd(3)
+    const [first, second] = place.people
+    await write(
+      sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+        values (${place.organization}, 'email', ${first?.email ?? ''}, 'hard_bounce', 1)`,
+      sql`update users set is_active = 0 where id = ${second?.id ?? ''}`,
+    )
+    const { campaign } = await seedReady(place)
+    await write(sql`update segments set expression = 'user.has_email' where id = ${campaign.segment_id}`)
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    expect(await until(campaign.id, ['sent', 'failed'])).toMatchObject({
+      status: 'sent',
+      total_recipients: 1,
+      skipped_count: 2,
+    })
+    const { body } = await get(`/v1/campaigns/${campaign.id}/recipients?state=skipped&ordering=address`)
+    expect(body.results.map(({ id, reason }: { id: string; reason: string }) => [id, reason])).toEqual([
+      [first?.id, 'bounced'],
+      [second?.id, 'inactive'],
+    ])
+  })
+})
+
+describe('the projection', () => {
+  it('of an earlier run or an earlier moment changes nothing', async () => {
+    const { campaign } = await seedReady(crowd, { status: 'sending', run: 2, revision: 10 })
+    await deafen(campaign.id)
+    const before = await rowOf(campaign.id)
+    const snapshot = await inBooks(campaign.id, (ledger) => ledger.record())
+    if (!snapshot) throw new Error('no record')
+    const base = { ...snapshot, campaign_id: campaign.id, status: 'sent' as const }
+    await project(realJob(), { ...base, run: 1, revision: 99 })
+    await project(realJob(), { ...base, run: 2, revision: 10 })
+    expect(await rowOf(campaign.id)).toEqual(before)
+    await project(realJob(), { ...base, run: 2, revision: 11 })
+    expect((await rowOf(campaign.id)).status).toBe('sent')
+  })
+})

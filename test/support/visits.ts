@@ -1,0 +1,52 @@
+import { env } from 'cloudflare:workers'
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
+import { app } from '../../src/app.ts'
+import type { CampaignEventsMessage } from '../../src/context.ts'
+import { toBase64, utf8 } from '../../src/domain/encoding.ts'
+import { post } from './api.ts'
+import { type Captured, capturedOf, until } from './campaigns.ts'
+import { type Crowd, seedCrowd, seedReady } from './seed-campaigns.ts'
+
+export const phone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15'
+export const secret = `whsec_${toBase64(utf8('a secret of thirty-two characters'))}`
+
+/** Asks as the world does, and keeps what was rung for the campaigns' objects. */
+export async function visit(path: string, init: RequestInit = {}, agent: string | null = phone) {
+  const rung: CampaignEventsMessage[] = []
+  const queue = {
+    sendBatch: async (batch: { body: CampaignEventsMessage }[]) => void rung.push(...batch.map(({ body }) => body)),
+  }
+  const context = createExecutionContext()
+  const headers = { ...(agent ? { 'user-agent': agent } : {}), ...(init.headers as Record<string, string>) }
+  const request = new Request(`https://events.example.test${path}`, { redirect: 'manual', ...init, headers })
+  const bindings = { ...env, CAMPAIGN_EVENTS: queue, EMAIL_WEBHOOK_SECRET: secret }
+  const response = await app.fetch(request, bindings, context)
+  await waitOnExecutionContext(context)
+  return { status: response.status, headers: response.headers, text: await response.text(), rung }
+}
+
+/** Ten seconds later than anything was sent. */
+export const later = (messages: CampaignEventsMessage[]) =>
+  messages.map((message) => ({
+    ...message,
+    events: message.events.map((event) => ({ ...event, at: event.at + 10_000 })),
+  }))
+
+export interface Sent {
+  id: string
+  crowd: Crowd
+  captured: Captured[]
+}
+
+export async function sent(count: number): Promise<Sent> {
+  const crowd = await seedCrowd(count)
+  const { campaign } = await seedReady(crowd)
+  await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+  await until(campaign.id, ['sent', 'failed'])
+  return { id: campaign.id, crowd, captured: await capturedOf(campaign.id) }
+}
+
+export const pathsIn = (mail: Captured | undefined, kind: string): string[] =>
+  [...(mail?.html ?? '').matchAll(new RegExp(`https://events\\.example\\.test(/t/${kind}/[\\w-]+)`, 'g'))].map(
+    ([, path]) => path ?? '',
+  )
