@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post, type Reply, remove } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
-import { db, freshId, seededAt, write } from '../support/seed.ts'
+import { db } from '../support/seed.ts'
 import { aBlock, seedMessage } from '../support/seed-emails.ts'
 import { buildWorld, type Who, type World } from '../support/world.ts'
 
@@ -16,8 +16,6 @@ const path = (id: string, more = '') => `/v1/email-messages/${id}${more}`
 const refusals = (reply: Reply) =>
   (reply.body.errors as { code: string; pointer: string }[]).map(({ code, pointer }) => `${pointer} ${code}`)
 const home = () => ({ organization: world.a.id, edition: world.a.editions[0].id })
-const storedRow = async (id: string) =>
-  db().first(sql<Record<string, unknown>>`select * from email_messages where id = ${id}`)
 
 const aMessage = (change: Record<string, unknown> = {}) => ({
   organization_id: world.a.id,
@@ -183,50 +181,6 @@ describe('updateEmailMessage', () => {
     expect([reply.status, reply.body.code]).toEqual([409, 'email_message_in_use'])
     expect(reply.body.related_objects.map(({ type }: { type: string }) => type)).toEqual(['edition', 'trigger'])
     expect((await patch(path(id), { type: 'receipt_online' })).status).toBe(200)
-  })
-})
-
-describe('deleteEmailMessage', () => {
-  it('removes the message and what was compiled of it', async () => {
-    const id = await seedMessage(home())
-    await write(sql`insert into email_renditions (message_id, language, content_hash, subject, html, text, created_at)
-      values (${id}, 'en', 'x', 'x', 'x', 'x', 1)`)
-    expect((await remove(path(id), token('EM'))).status).toBe(204)
-    expect((await get(path(id))).status).toBe(404)
-    expect(await db().all(sql`select * from email_renditions where message_id = ${id}`)).toEqual([])
-  })
-
-  it('refuses while an edition, a trigger or a campaign refers to it, and names them', async () => {
-    const [edition] = world.a.editions
-    const receipt = await seedMessage(home(), { type: 'receipt' })
-    await patch(`/v1/editions/${edition.id}`, { transaction_receipt_email_id: receipt })
-    const reply = await remove(path(receipt), token('OA'))
-    expect([reply.status, reply.body.code]).toEqual([409, 'email_message_in_use'])
-    expect(reply.body.related_objects).toMatchObject([
-      { type: 'edition', id: edition.id },
-      { type: 'trigger', name: 'receipt' },
-    ])
-    await patch(`/v1/editions/${edition.id}`, { transaction_receipt_email_id: null })
-    expect((await remove(path(receipt), token('OA'))).status).toBe(204)
-
-    const mailed = await seedMessage(home(), { type: 'campaign' })
-    const segment = freshId('segment')
-    const campaign = freshId('campaign')
-    const at = seededAt
-    await write(
-      sql`insert into segments (id, organization_id, edition_id, name, search, communication_type,
-          communication_channel, expression, is_time_dependent, status, created_at, modified_at)
-        values (${segment}, ${world.a.id}, ${edition.id}, 'All', 'all', 'marketing', 'email', 'true', 0, 'draft', ${at}, ${at})`,
-      sql`insert into campaigns (id, organization_id, edition_id, segment_id, name, search, channel, email_message_id,
-          status, created_at, modified_at)
-        values (${campaign}, ${world.a.id}, ${edition.id}, ${segment}, 'Early birds', 'x', 'email', ${mailed}, 'sent', ${at}, ${at})`,
-    )
-    const refused = await remove(path(mailed), token('OA'))
-    expect([refused.status, refused.body.related_objects]).toEqual([
-      409,
-      [{ type: 'campaign', id: campaign, name: 'Early birds' }],
-    ])
-    expect(await storedRow(mailed)).toBeDefined()
   })
 })
 
