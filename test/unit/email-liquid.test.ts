@@ -8,6 +8,7 @@ const nested = (depth: number, inside: string) =>
 describe('Liquid', () => {
   it.each([
     ['three loops in each other', nested(3, 'x')],
+    ['three short loops in each other', nested(3, 'x').replaceAll('50', '2')],
     ['two long loops with much in them', nested(2, '{{ customer.first_name }}{{ order.number }}{{ order.total }}')],
     ['two long loops around long text', nested(2, 'x'.repeat(5000))],
     ['a long range', '{% for i in (1..1000000) %}x{% endfor %}'],

@@ -1,7 +1,7 @@
 import { type FieldError, fieldError, pointerTo } from '../errors.ts'
 import { type Language, languages, type TranslatedDict } from '../languages.ts'
 import { allBlocks, type Block, type Field, fieldsOf, maxSubjectLength, type PlainBlock } from './blocks.ts'
-import { check, namesIn, type Parsed } from './liquid.ts'
+import { check, namesIn, type Parsed, piecesOf } from './liquid.ts'
 import { maxStepsOfMessage } from './liquid-bounds.ts'
 import { cleanRichText } from './rich-text.ts'
 import { isAddress } from './urls.ts'
@@ -47,6 +47,9 @@ interface Judged {
   parsed: Parsed[]
 }
 
+/** Where nobody has run the Liquid, as in an editor, it must not be taken for a tag. */
+const looksLikeMarkup = /<[a-z/!?]/i
+
 function judge({ path, kind, text }: Source, sample: object): Judged {
   const limit = kind === 'subject' ? maxSubjectLength : undefined
   const refused = (code: string, detail: string, place: { line: number; column: number }): Judged => ({
@@ -62,6 +65,8 @@ function judge({ path, kind, text }: Source, sample: object): Judged {
   if (kind === 'subject' && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text))
     return refused('invalid_characters', 'A subject is one line.', start)
   if (kind === 'html') {
+    if (piecesOf(text).some((piece) => piece.isLiquid && looksLikeMarkup.test(piece.text)))
+      return refused('misplaced_liquid', 'Markup stands between Liquid, not inside it.', start)
     const clean = check(cleanRichText(text).html, sample, Number.POSITIVE_INFINITY)
     if (!clean.ok)
       return refused('misplaced_liquid', 'Liquid tags stand between the tags of HTML, not inside them.', start)

@@ -84,8 +84,18 @@ export interface RichText {
   text: string
 }
 
+/** Taking a tag out may change how those beside it close: so it is read again until it reads as it is written. */
+const mostReadings = 6
+
 /** The markup without anything that could act, and its text. Liquid between tags and in addresses stays. */
 export function cleanRichText(source: string): RichText {
+  let [written, read] = [source, readRichText(source)]
+  for (let readings = 1; read.html !== written && readings < mostReadings; readings++)
+    [written, read] = [read.html, readRichText(read.html)]
+  return read
+}
+
+function readRichText(source: string): RichText {
   const liquid: string[] = []
   const marked = piecesOf(source)
     .map((piece) => {

@@ -18,6 +18,9 @@ const isWholeAddress = (text: string): boolean => {
 /** Whether a value that comes with a recipient may be the target of a link. */
 export const isSafeAddress = (value: unknown): value is string => typeof value === 'string' && isWholeAddress(value)
 
+/** It stays inside the quotes of its attribute also where nobody has run it, as in an editor. */
+const isOutput = (liquid: string): boolean => /^\{\{[^"<>]*\}\}$/.test(liquid)
+
 /**
  * Whether a link may go there: a whole address, one that goes on with Liquid after its host, or one variable that holds
  * an address.
@@ -34,5 +37,5 @@ export function isAddress(text: string): boolean {
   if (first.isLiquid) return pieces.length === 1 && isAddressName(plainVariable(first.text) ?? '')
   if (pieces.length === 1) return isWholeAddress(first.text)
   if (!/^(https?:\/\/[^/?#{}]+[/?#]|mailto:|tel:)/i.test(first.text)) return false
-  return pieces.every((piece) => (piece.isLiquid ? piece.text.startsWith('{{') : isPlain(piece.text)))
+  return pieces.every((piece) => (piece.isLiquid ? isOutput(piece.text) : isPlain(piece.text)))
 }

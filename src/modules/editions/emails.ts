@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { changedOne } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { editions } from '../../db/schema/editions.ts'
-import { triggers } from '../../db/schema/triggers.ts'
-import { insert, updateVersion } from '../../db/write.ts'
+import { updateVersion } from '../../db/write.ts'
 import { standing, visible } from '../../db/visibility.ts'
 import { editionFieldOf, type TriggerKind } from '../../domain/email-messages.ts'
 import type { Language } from '../../domain/languages.ts'
@@ -38,20 +38,16 @@ export function triggerStatements(
       sql`update triggers set email_message_id = null, is_active = 0, modified_at = ${now}
         where edition_id = ${edition.id} and kind = ${kind} and channel = 'email'`,
     ]
-  const row = {
-    id: ctx.newId('trigger'),
-    organization_id: edition.organization_id,
-    edition_id: edition.id,
-    kind,
-    channel: 'email',
-    email_message_id: messageId,
-    is_active: 1,
-    created_at: now,
-    modified_at: now,
-  }
   return [
-    sql`${insert(triggers, row)} on conflict (edition_id, kind, channel) do update
+    sql`insert into triggers
+        (id, organization_id, edition_id, kind, channel, email_message_id, is_active, created_at, modified_at)
+      select ${ctx.newId('trigger')}, ${edition.organization_id}, ${edition.id}, ${kind}, 'email', email_messages.id, 1,
+        ${now}, ${now}
+      from email_messages where email_messages.id = ${messageId}
+      on conflict (edition_id, kind, channel) do update
       set email_message_id = excluded.email_message_id, is_active = 1, modified_at = excluded.modified_at`,
+    // Whoever removes the message meanwhile makes the change decide anew.
+    changedOne(),
   ]
 }
 
