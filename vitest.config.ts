@@ -75,7 +75,14 @@ export default defineConfig({
       { plugins: [wasm], test: { name: 'document', include: inNode, server: inlined } },
       {
         plugins: [wasm],
-        test: { name: 'slow', include: slow, server: inlined, testTimeout: 240_000, hookTimeout: 120_000 },
+        test: {
+          name: 'slow',
+          include: slow,
+          setupFiles: ['./test/support/node-encoding.ts'],
+          server: inlined,
+          testTimeout: 240_000,
+          hookTimeout: 120_000,
+        },
       },
       {
         plugins: [worker],

@@ -1,0 +1,13 @@
+/** What workerd has and this Node has not yet, for what tests use of the Worker outside of it. */
+const known: object = Uint8Array
+if (!('fromBase64' in known)) {
+  Object.assign(Uint8Array, { fromBase64: (text: string) => new Uint8Array(Buffer.from(text, 'base64')) })
+  Object.assign(Uint8Array.prototype, {
+    toBase64(this: Uint8Array) {
+      return Buffer.from(this).toString('base64')
+    },
+    toHex(this: Uint8Array) {
+      return Buffer.from(this).toString('hex')
+    },
+  })
+}
