@@ -130,7 +130,7 @@ describe('validateCel', () => {
 
   it('warns of values that nothing has, and knows what was meant', async () => {
     const [day] = products
-    const wrong = `${day?.value.slice(0, -2)}xx`
+    const wrong = `${day?.value.slice(0, -2)}--`
     const about = async (expression: string) => {
       const { is_valid, warnings } = await validate({ expression })
       expect(is_valid || expression).toBe(true)
