@@ -101,6 +101,7 @@ describe('links', () => {
         expect(await readLinkToken(secret, one.kind, token)).toEqual({ ...one, campaign_id })
         for (const kind of linkKinds) if (kind !== one.kind) expect(await readLinkToken(secret, kind, token)).toBeNull()
         expect(await readLinkToken('another key', one.kind, token)).toBeNull()
+        expect(await readLinkToken('', one.kind, await mintLinkToken('', { ...one, campaign_id }))).toBeNull()
       }),
       { numRuns: 50 },
     )
