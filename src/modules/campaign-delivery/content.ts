@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
+import { violatedUnique } from '../../db/failures.ts'
 import { campaignContents, campaignLinks } from '../../db/schema/campaigns.ts'
 import { insertAll } from '../../db/write.ts'
 import { missingFor } from '../../domain/campaigns.ts'
@@ -126,7 +127,12 @@ export async function drawContent(job: JobCtx, row: CampaignRow, content: number
     ...insertAll(campaignLinks, added),
     ...insertAll(campaignContents, contents),
   ]
-  await job.db.batch(statements)
+  try {
+    await job.db.batch(statements)
+  } catch (error) {
+    // Links are numbered once: whoever drew the same meanwhile was faster, and it is drawn.
+    if (violatedUnique(error) === null) throw error
+  }
   return { error: null }
 }
 
