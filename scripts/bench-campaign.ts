@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { CampaignCosts } from './bench/campaigns-worker.ts'
 import { startBatchProvider } from './support/batch-provider.ts'
 import { createClient } from './support/client.ts'
 import { startServer } from './support/server.ts'
@@ -10,7 +11,7 @@ import { startServer } from './support/server.ts'
 /** A campaign of 10,000 and one of 100,000 to a provider on this machine: from send-now to `sent`. */
 const sizes = (process.env['RECIPIENTS'] ?? '10000,100000').split(',').map(Number)
 const peopleACall = 5000
-const goals = { aSecond: 1500, megabytes: 300 }
+const goals = { aSecond: 1500, megabytes: 300, rows: 6 }
 
 interface Campaign {
   id: string
@@ -97,10 +98,10 @@ async function run(people: number): Promise<number> {
   await serveAnew()
   const { id } = await made('/v1/campaigns', { ...fields, name: 'News', channel: 'email' })
   const [before, callsBefore] = [provider.counts.size, provider.calls()]
+  const atRest = residentMegabytes()
   const started = performance.now()
   await client.post(`/v1/campaigns/${id}/send-now`, {})
   let campaign: Campaign
-  const atRest = residentMegabytes()
   let peak = 0
   let sendingAfter = 0
   do {
@@ -115,11 +116,17 @@ async function run(people: number): Promise<number> {
   if (campaign.status !== 'sent' || reached !== people || twice > 0)
     throw new Error(`${campaign.status} (${campaign.error_message}): ${reached} of ${people} reached, ${twice} twice`)
   const rate = people / seconds
+  const costs = await client.get<CampaignCosts>('/floor/campaigns/costs')
+  const rows = (costs.rows_written + costs.object_rows_written) / people
   console.log(
     `${String(people).padStart(7)} recipients: ${seconds.toFixed(1)} s, ${Math.round(rate)} a second, the first after ${(sendingAfter / 1000).toFixed(1)} s, ${provider.calls() - callsBefore} calls, ${Math.round(atRest)} MB at rest and ${Math.round(peak)} MB at most`,
   )
   console.log(
-    `         goals: ${goals.aSecond} a second ${rate >= goals.aSecond ? 'met' : 'MISSED'}, under ${goals.megabytes} MB ${peak < goals.megabytes ? 'met' : 'MISSED'}`,
+    `         a recipient: ${rows.toFixed(2)} rows written (${(costs.rows_written / people).toFixed(2)} in D1, ${(costs.object_rows_written / people).toFixed(2)} in the object), ${(costs.object_requests / people).toFixed(3)} requests to the object`,
+  )
+  const said = (isMet: boolean) => (isMet ? 'met' : 'MISSED')
+  console.log(
+    `         goals: ${goals.aSecond} a second ${said(rate >= goals.aSecond)}, under ${goals.megabytes} MB ${said(peak < goals.megabytes)}, at most ${goals.rows} rows ${said(rows <= goals.rows)}`,
   )
   return rate
 }

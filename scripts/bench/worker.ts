@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import type { Bindings } from '../../src/app.ts'
-import service, { CampaignSender } from '../../src/index.ts'
+import service from '../../src/index.ts'
+import { campaignsBench, MeteredSender, meteredQueue } from './campaigns-worker.ts'
 import { emailsBench } from './emails-worker.ts'
 import { type Call, recorder } from './recorder.ts'
 import { segmentsBench } from './segments-worker.ts'
@@ -15,6 +16,7 @@ const floor = new Hono<{ Bindings: Bindings }>()
 floor.route('/', webhooksBench)
 floor.route('/', segmentsBench)
 floor.route('/', emailsBench)
+floor.route('/', campaignsBench)
 
 const reads = new Map<string, Call[]>()
 const writes: Call[][] = []
@@ -86,13 +88,13 @@ floor.post('/floor/write/next', async (c) => {
   return calls ? c.json(await replay(c.env.DB, calls), 201) : c.json({}, 404)
 })
 
-export { CampaignSender }
+export { MeteredSender as CampaignSender }
 
 export default {
   fetch: (request: Request, env: Bindings, context: ExecutionContext) =>
     new URL(request.url).pathname.startsWith('/floor/')
       ? floor.fetch(request, env, context)
       : service.fetch(request, env, context),
-  queue: service.queue,
+  queue: meteredQueue,
   scheduled: service.scheduled,
 } satisfies ExportedHandler<Bindings>

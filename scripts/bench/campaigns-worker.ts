@@ -1,0 +1,71 @@
+import { Hono } from 'hono'
+import type { Bindings } from '../../src/app.ts'
+import type { JobCtx } from '../../src/context.ts'
+import type { Meter } from '../../src/domain/meter.ts'
+import { openJob } from '../../src/entry/job.ts'
+import { takeBatch } from '../../src/entry/queue.ts'
+import { campaignSender } from '../../src/objects/campaign-sender.ts'
+
+/** What batches of messages and the objects of campaigns have cost since the Worker began. */
+export interface CampaignCosts {
+  /** In D1. */
+  rows_written: number
+  object_rows_written: number
+  /** Calls to objects, and their alarms. */
+  object_requests: number
+}
+
+const meters: Meter[] = []
+let objectRows = 0
+let objectRequests = 0
+
+function meteredJob(env: Bindings): JobCtx {
+  const job = openJob(env)
+  meters.push(job.db.meter)
+  return job
+}
+
+export const meteredQueue = (batch: MessageBatch, env: Bindings): Promise<void> => takeBatch(meteredJob(env), batch)
+
+/** The rows of a statement are known once its cursor was read, and so when the next one begins. */
+let unread: { rowsWritten: number } | undefined
+function countRows(): void {
+  objectRows += unread?.rowsWritten ?? 0
+  unread = undefined
+}
+
+function meterRows(sql: SqlStorage): void {
+  const exec = sql.exec.bind(sql)
+  sql.exec = (query, ...values) => {
+    countRows()
+    const cursor = exec(query, ...values)
+    unread = cursor
+    return cursor as never
+  }
+}
+
+const Sender = campaignSender<Bindings>(meteredJob)
+
+export class MeteredSender extends Sender {
+  constructor(state: DurableObjectState, env: Bindings) {
+    meterRows(state.storage.sql)
+    super(state, env)
+  }
+}
+
+for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(Sender.prototype))) {
+  if (name === 'constructor') continue
+  const counted = function (this: MeteredSender, ...given: unknown[]): unknown {
+    objectRequests++
+    return (value as (...all: unknown[]) => unknown).apply(this, given)
+  }
+  Object.defineProperty(MeteredSender.prototype, name, { value: counted, writable: true, configurable: true })
+}
+
+export const campaignsBench = new Hono<{ Bindings: Bindings }>()
+
+campaignsBench.get('/floor/campaigns/costs', (c) => {
+  countRows()
+  const rows_written = meters.reduce((sum, meter) => sum + meter.rows_written, 0)
+  return c.json<CampaignCosts>({ rows_written, object_rows_written: objectRows, object_requests: objectRequests })
+})
