@@ -54,6 +54,22 @@ describe('one consumer', () => {
     expect(new Set(sent.map(({ headers }) => headers['webhook-id'])).size).toBe(8)
     expect(sent).toHaveLength(8)
   })
+
+  it('leaves the rest to the next after five thousand attempts, which the platform would not let it go far beyond', async () => {
+    const place = { organization_id: (await givenOrganisation()).id }
+    const endpoints = await Promise.all(Array.from({ length: 50 }, () => givenEndpoint(place)))
+    const ids = endpoints.map(({ id }) => id)
+    const all = 50 * 106
+    for (let events = 0; events < 106; events += 53) await happen(place, 53)
+    const { run, sent, rung } = engine(async () => answers(200))
+    await run(ids)
+    expect(sent.length).toBeGreaterThanOrEqual(5000)
+    // What it held already: four of each endpoint.
+    expect(sent.length).toBeLessThanOrEqual(5000 + 200)
+    expect(rung.map(({ lane, delay }) => [lane, delay])).toContainEqual(['fast', 0])
+    await run([...new Set(rung.map(({ endpoint_id }) => endpoint_id))])
+    expect(sent).toHaveLength(all)
+  })
 })
 
 describe('lanes', () => {

@@ -1,9 +1,11 @@
 import { createRemoteJWKSet, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import { AppError } from '../../domain/errors.ts'
+import { withTimeLimit } from '../time-limit/time-limit.ts'
 import type { IdentityProvider } from './identity.ts'
 
 const algorithms = ['RS256', 'ES256', 'EdDSA']
 const keysKeptMs = 600_000
+const discoveryMs = 5000
 const clockToleranceSeconds = 60
 
 /** Keys by issuer, shared by the requests of this isolate. A key id that is not there yet is fetched at once. */
@@ -12,11 +14,11 @@ const keysOf = new Map<string, JWTVerifyGetKey>()
 async function discover(issuer: string): Promise<JWTVerifyGetKey> {
   const known = keysOf.get(issuer)
   if (known) return known
-  const response = await fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, {
-    signal: AbortSignal.timeout(5000),
+  const jwksUri = await withTimeLimit(discoveryMs, async (signal) => {
+    const response = await fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, { signal })
+    if (!response.ok) throw new Error(`OIDC discovery of the issuer answered ${response.status}`)
+    return (await response.json<{ jwks_uri: string }>()).jwks_uri
   })
-  if (!response.ok) throw new Error(`OIDC discovery of the issuer answered ${response.status}`)
-  const { jwks_uri: jwksUri } = await response.json<{ jwks_uri: string }>()
   const keys = createRemoteJWKSet(new URL(jwksUri), { cacheMaxAge: keysKeptMs })
   keysOf.set(issuer, keys)
   return keys

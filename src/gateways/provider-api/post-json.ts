@@ -1,3 +1,5 @@
+import { isTimeout, withTimeLimit } from '../time-limit/time-limit.ts'
+
 /** What a provider answered, or that no whole answer came: the call may have been heard all the same. */
 export type Answer =
   | { came: true; status: number; headers: Headers; body: unknown }
@@ -35,21 +37,22 @@ export async function postJson(
   timeoutMs: number,
 ): Promise<Answer> {
   try {
-    const response = await fetch(url, {
-      method: 'POST',
-      redirect: 'manual',
-      // Providers refuse calls without a user agent, and the runtime adds none.
-      headers: { 'content-type': 'application/json', 'user-agent': 'event-commerce/1', ...headers },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(timeoutMs),
+    return await withTimeLimit(timeoutMs, async (signal): Promise<Answer> => {
+      const response = await fetch(url, {
+        method: 'POST',
+        redirect: 'manual',
+        // Providers refuse calls without a user agent, and the runtime adds none.
+        headers: { 'content-type': 'application/json', 'user-agent': 'event-commerce/1', ...headers },
+        body: JSON.stringify(body),
+        signal,
+      })
+      const { status } = response
+      const read = await readCapped(response)
+      if (response.ok && read === null) return { came: false, code: 'unreadable_answer' }
+      return { came: true, status, headers: response.headers, body: read }
     })
-    const { status } = response
-    const read = await readCapped(response)
-    if (response.ok && read === null) return { came: false, code: 'unreadable_answer' }
-    return { came: true, status, headers: response.headers, body: read }
   } catch (error) {
-    const isTimeout = error instanceof Error && error.name === 'TimeoutError'
-    return { came: false, code: isTimeout ? 'timeout' : 'network_error' }
+    return { came: false, code: isTimeout(error) ? 'timeout' : 'network_error' }
   }
 }
 

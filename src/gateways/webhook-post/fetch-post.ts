@@ -1,3 +1,4 @@
+import { isTimeout, withTimeLimit } from '../time-limit/time-limit.ts'
 import type { PostResult, WebhookPost } from './webhook-post.ts'
 
 const maxResponseBytes = 8192
@@ -30,20 +31,21 @@ export const fetchPost: WebhookPost = {
       durationMs: Math.round(performance.now() - started),
     })
     try {
-      const response = await fetch(url, {
-        method: 'POST',
-        redirect: 'manual',
-        headers: { 'content-type': 'application/json', 'user-agent': 'event-commerce-webhooks/1', ...headers },
-        body,
-        signal: AbortSignal.timeout(timeoutMs),
+      return await withTimeLimit(timeoutMs, async (signal) => {
+        const response = await fetch(url, {
+          method: 'POST',
+          redirect: 'manual',
+          headers: { 'content-type': 'application/json', 'user-agent': 'event-commerce-webhooks/1', ...headers },
+          body,
+          signal,
+        })
+        const { status, headers: told } = response
+        await drain(response, told)
+        const error = errorOf(status)
+        return done({ status, error, retryAfter: error === null ? null : told.get('retry-after') })
       })
-      const { status, headers: told } = response
-      await drain(response, told)
-      const error = errorOf(status)
-      return done({ status, error, retryAfter: error === null ? null : told.get('retry-after') })
     } catch (error) {
-      const isTimeout = error instanceof Error && error.name === 'TimeoutError'
-      return done({ status: null, error: isTimeout ? 'timeout' : 'network_error', retryAfter: null })
+      return done({ status: null, error: isTimeout(error) ? 'timeout' : 'network_error', retryAfter: null })
     }
   },
 }

@@ -10,6 +10,8 @@ export { type Lane, sweepDeliveries } from './ring.ts'
 
 /** A consumer works this long on what it finds before it leaves the rest to the next. */
 const shiftMs = 20_000
+/** And makes at most about so many attempts: the platform counts its subrequests, and ends it at 10,000. */
+const attemptsAShift = 5000
 /**
  * Posts of one consumer at once. The platform opens six connections for it and lets the others wait while their time
  * runs; one is left for the database and the queues.
@@ -38,6 +40,7 @@ export async function deliver(job: JobCtx, lane: Lane, endpointIds: readonly str
   const endings: Outcome[] = []
   const faults: unknown[] = []
   let held = 0
+  let begun = 0
   let posting = 0
   let isDue = false
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -54,6 +57,7 @@ export async function deliver(job: JobCtx, lane: Lane, endpointIds: readonly str
     for (; posting < postsAtOnce; posting++) {
       const claim = waiting.shift()
       if (!claim) return
+      begun++
       void attempt(job, claim)
         .then(
           (outcome) => endings.push(outcome),
@@ -86,7 +90,7 @@ export async function deliver(job: JobCtx, lane: Lane, endpointIds: readonly str
     const outcomes = endings.splice(0)
     if (outcomes.length === 0) continue
     held -= outcomes.length
-    start(await conclude(job, lane, outcomes, job.now() < endsAt))
+    start(await conclude(job, lane, outcomes, job.now() < endsAt && begun < attemptsAShift))
   }
   if (faults.length) throw new Error('attempts could not be made', { cause: faults[0] })
 }
