@@ -6,11 +6,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { CampaignCosts } from './bench/campaigns-worker.ts'
 import { startBatchProvider } from './support/batch-provider.ts'
 import { createClient } from './support/client.ts'
+import { seedCampaignParts } from './support/seed-campaign.ts'
 import { startServer } from './support/server.ts'
 
 /** A campaign of 10,000 and one of 100,000 to a provider on this machine: from send-now to `sent`. */
 const sizes = (process.env['RECIPIENTS'] ?? '10000,100000').split(',').map(Number)
-const peopleACall = 5000
 const goals = { aSecond: 1500, megabytes: 300, rows: 6 }
 
 interface Campaign {
@@ -40,7 +40,6 @@ const serve = () =>
   })
 let server = await serve()
 let client = createClient(server.url, server.rootToken)
-const made = (path: string, body: unknown) => client.post<{ id: string }>(path, body)
 
 /** What seeding leaves in memory is none of the campaign's. */
 async function serveAnew(): Promise<void> {
@@ -63,40 +62,13 @@ function residentMegabytes(): number {
   return Math.max(0, ...resident.map(([, , kilobytes]) => Number(kilobytes))) / 1024
 }
 
-async function seed(people: number): Promise<Record<string, string>> {
-  const { id: organization_id } = await made('/v1/organizations', { name: `Bench ${people}` })
-  const { id: event_id } = await made('/v1/events', { organization_id, name: 'Bench' })
-  const { id: edition_id } = await made('/v1/editions', { organization_id, event_id, name: 'Bench' })
-  for (let from = 0; from < people; from += peopleACall) {
-    const count = Math.min(peopleACall, people - from)
-    await client.post('/floor/segments/people', { organization_id, from, count })
-  }
-  const { id: segment_id } = await made('/v1/segments', {
-    organization_id,
-    name: 'Everyone',
-    communication_type: 'transactional',
-    communication_channel: 'email',
-    expression: 'user.is_active',
-  })
-  const { id: email_message_id } = await made('/v1/email-messages', {
-    organization_id,
-    edition_id,
-    title: 'News',
-    subject: { en: 'News for {{ customer.first_name }}' },
-    type: 'campaign',
-  })
-  const text =
-    '<p>Hello {{ customer.first_name }}, see <a href="https://example.com/a">the programme</a>, <a href="https://example.com/b">the map</a> and <a href="https://example.com/c">the prices</a>.</p>'
-  await client.patch(`/v1/email-messages/${email_message_id}`, {
-    blocks: [{ type: 'rich_text', data: { text: { en: text } } }],
-  })
-  return { organization_id, edition_id, segment_id, email_message_id }
-}
+const text =
+  '<p>Hello {{ customer.first_name }}, see <a href="https://example.com/a">the programme</a>, <a href="https://example.com/b">the map</a> and <a href="https://example.com/c">the prices</a>.</p>'
 
 async function run(people: number): Promise<number> {
-  const fields = await seed(people)
+  const fields = await seedCampaignParts(client, people, text)
   await serveAnew()
-  const { id } = await made('/v1/campaigns', { ...fields, name: 'News', channel: 'email' })
+  const { id } = await client.post<{ id: string }>('/v1/campaigns', { ...fields, name: 'News', channel: 'email' })
   const [before, callsBefore] = [provider.counts.size, provider.calls()]
   const atRest = residentMegabytes()
   const started = performance.now()

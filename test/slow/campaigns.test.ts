@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type BatchProvider, startBatchProvider } from '../../scripts/support/batch-provider.ts'
 import { type Client, createClient } from '../../scripts/support/client.ts'
+import { seedCampaignParts } from '../../scripts/support/seed-campaign.ts'
 import { type Server, startServer } from '../../scripts/support/server.ts'
 import { pidsAt } from '../support/receiving.ts'
 
@@ -50,33 +51,9 @@ afterAll(async () => {
   await rm(stateDir, { recursive: true, force: true, maxRetries: 5 })
 })
 
-const made = (path: string, body: unknown) => client.post<{ id: string }>(path, body)
-
 async function givenCampaign(): Promise<string> {
-  const { id: organization_id } = await made('/v1/organizations', { name: 'Nordlys' })
-  const { id: event_id } = await made('/v1/events', { organization_id, name: 'Nordlys' })
-  const { id: edition_id } = await made('/v1/editions', { organization_id, event_id, name: '2027' })
-  for (let from = 0; from < people; from += 5000)
-    await client.post('/floor/segments/people', { organization_id, from, count: 5000 })
-  const { id: segment_id } = await made('/v1/segments', {
-    organization_id,
-    name: 'Everyone',
-    communication_type: 'transactional',
-    communication_channel: 'email',
-    expression: 'user.is_active',
-  })
-  const { id: email_message_id } = await made('/v1/email-messages', {
-    organization_id,
-    edition_id,
-    title: 'News',
-    subject: { en: 'News' },
-    type: 'campaign',
-  })
-  await client.patch(`/v1/email-messages/${email_message_id}`, {
-    blocks: [{ type: 'rich_text', data: { text: { en: '<p>Hello {{ customer.first_name }}</p>' } } }],
-  })
-  const fields = { organization_id, edition_id, segment_id, email_message_id, name: 'News', channel: 'email' }
-  return (await made('/v1/campaigns', fields)).id
+  const parts = await seedCampaignParts(client, people, '<p>Hello {{ customer.first_name }}</p>')
+  return (await client.post<{ id: string }>('/v1/campaigns', { ...parts, name: 'News', channel: 'email' })).id
 }
 
 async function crash(): Promise<void> {

@@ -1,0 +1,40 @@
+import type { Client } from './client.ts'
+
+const peopleACall = 5000
+
+/** What a campaign by e-mail to everyone of a new organisation refers to. The server is the one of the benches. */
+export interface CampaignParts {
+  organization_id: string
+  edition_id: string
+  segment_id: string
+  email_message_id: string
+}
+
+export async function seedCampaignParts(client: Client, people: number, text: string): Promise<CampaignParts> {
+  const made = (path: string, body: unknown) => client.post<{ id: string }>(path, body)
+  const { id: organization_id } = await made('/v1/organizations', { name: `Nordlys ${people}` })
+  const { id: event_id } = await made('/v1/events', { organization_id, name: 'Nordlys' })
+  const { id: edition_id } = await made('/v1/editions', { organization_id, event_id, name: '2027' })
+  for (let from = 0; from < people; from += peopleACall) {
+    const count = Math.min(peopleACall, people - from)
+    await client.post('/floor/segments/people', { organization_id, from, count })
+  }
+  const { id: segment_id } = await made('/v1/segments', {
+    organization_id,
+    name: 'Everyone',
+    communication_type: 'transactional',
+    communication_channel: 'email',
+    expression: 'user.is_active',
+  })
+  const { id: email_message_id } = await made('/v1/email-messages', {
+    organization_id,
+    edition_id,
+    title: 'News',
+    subject: { en: 'News for {{ customer.first_name }}' },
+    type: 'campaign',
+  })
+  await client.patch(`/v1/email-messages/${email_message_id}`, {
+    blocks: [{ type: 'rich_text', data: { text: { en: text } } }],
+  })
+  return { organization_id, edition_id, segment_id, email_message_id }
+}
