@@ -98,6 +98,8 @@ describe('the Resend gateway', () => {
     ['200 without JSON', 200, '<html>', 'unknown'],
     ['200 with ids missing', 200, { data: [] }, 'unknown'],
     ['200 with something else', 200, ['a'], 'unknown'],
+    ['200 with a refusal of nobody', 200, { data: [], errors: [{ index: 7, message: 'no' }] }, 'unknown'],
+    ['200 with a refusal without a place', 200, { data: [], errors: [{ message: 'no' }] }, 'unknown'],
   ])('knows what %s means', async (_, status, body, kind) => {
     answering(status, body)
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ ok: false, kind }])
@@ -108,6 +110,42 @@ describe('the Resend gateway', () => {
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ kind: 'unknown', code: 'network_error' }])
     vi.spyOn(globalThis, 'fetch').mockRejectedValue(new DOMException('timed out', 'TimeoutError'))
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ kind: 'unknown', code: 'timeout' }])
+  })
+
+  it('makes no call with an address or a key that are none: nothing was sent', async () => {
+    const fetched = answering(200, { data: [{ id: 'a' }] })
+    for (const wrong of [
+      { apiBase: 'mail.example', apiKey: 're_key' },
+      { apiBase: 'ftp://mail.example', apiKey: 're_key' },
+      { apiBase: 'https://mail.example', apiKey: 're_key\nX-Other: 1' },
+      { apiBase: 'https://mail.example', apiKey: 're_kéy' },
+    ])
+      expect(await resendGateway({ ...wrong, now: () => now }).send([anEmail()], 'k')).toMatchObject([
+        { kind: 'configuration', code: 'impossible_call' },
+      ])
+    expect(fetched).not.toHaveBeenCalled()
+  })
+
+  it('waits for a quota longer than for a second, whatever the headers say of seconds', async () => {
+    answering(429, refused('daily_quota_exceeded'), { 'retry-after': '1', 'ratelimit-reset': '1' })
+    expect(await resend.send([anEmail()], 'k')).toMatchObject([{ kind: 'rate_limited', retryAfterMs: 3_600_000 }])
+  })
+
+  it('spells domains as the name system does, and quotes names that would be decoded', async () => {
+    const fetched = answering(200, { data: [{ id: 'a' }] })
+    const mail = anEmail({
+      from: { name: '=?utf-8?q?Bank?=', address: 'a@blåbær.example' },
+      to: { name: null, address: 'guest@bücher.example' },
+      replyTo: 'hjælp@blåbær.example',
+    })
+    expect(await resend.send([mail], 'k')).toMatchObject([{ ok: true }])
+    expect(bodyOf(fetched.mock.calls[0]?.[1])).toMatchObject([
+      {
+        from: '"=?utf-8?q?Bank?=" <a@xn--blbr-roah.example>',
+        to: ['guest@xn--bcher-kva.example'],
+        reply_to: 'hjælp@xn--blbr-roah.example',
+      },
+    ])
   })
 
   it('reads no answer without end', async () => {
@@ -188,6 +226,9 @@ describe('every e-mail gateway', () => {
         anEmail({ subject: 'Hi\nthere' }),
         anEmail({ from: { name: evil, address: 'a@example.com' } }),
         anEmail({ to: { name: 'A\rB', address: 'a@example.com' } }),
+        anEmail({ to: { name: 'A\u2028B', address: 'a@example.com' } }),
+        anEmail({ subject: 'Hi\u0085Bcc: b@example.com' }),
+        anEmail({ subject: 'Hi\u001bthere' }),
         anEmail({ replyTo: `a@example.com\r\nBcc: b@example.com` }),
         anEmail({ headers: { 'X-A': evil } }),
         anEmail({ headers: { 'X-A\r\nBcc': 'b@example.com' } }),

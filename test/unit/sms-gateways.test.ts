@@ -79,6 +79,13 @@ describe('the GatewayAPI gateway', () => {
     expect(await gateway.send([anSms()], 'k')).toMatchObject([{ kind: 'unknown', code: 'unreadable_answer' }])
   })
 
+  it('makes no call to an address that is none: nothing was sent', async () => {
+    const fetched = answering(() => Response.json({ msg_id: 'a' }))
+    const astray = gatewayApi({ apiBase: 'sms.example', apiKey: 'token', now: () => 0 })
+    expect(await astray.send([anSms()], 'k')).toMatchObject([{ kind: 'configuration', code: 'impossible_call' }])
+    expect(fetched).not.toHaveBeenCalled()
+  })
+
   it('asks for nothing without a token', async () => {
     const fetched = answering(() => Response.json({}))
     const results = await gatewayApi({ apiBase: '', apiKey: '', now: () => 0 }).send([anSms()], 'k')

@@ -1,8 +1,8 @@
-import { formatMailbox } from '../../domain/mailbox.ts'
+import { asciiAddress, formatMailbox, type Mailbox } from '../../domain/mailbox.ts'
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging.ts'
 import { retryAfterMs } from '../../domain/webhooks.ts'
 import { refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
-import { type Answer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
+import { type Answer, failureWithoutAnswer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'
 
 interface Options {
@@ -35,11 +35,12 @@ function kindOfStatus(status: number): SendFailure {
 
 function restOf({ headers }: Answer & { came: true }, code: string, now: number): number | null {
   const said = retryAfterMs(headers.get('retry-after') ?? headers.get('ratelimit-reset'), now)
-  return said ?? (code === 'daily_quota_exceeded' ? quotaRestMs : null)
+  // The headers tell when the next call of this second may be made, which is of no use before the next day.
+  return code === 'daily_quota_exceeded' ? Math.max(said ?? 0, quotaRestMs) : said
 }
 
 function failureOf(answer: Answer, now: number): SendResult {
-  if (!answer.came) return failure('unknown', answer.code, 'No answer came.')
+  if (!answer.came) return failureWithoutAnswer(answer.code)
   const said = isRecord(answer.body) ? answer.body : {}
   const code = textOf(said['name']) || `http_${answer.status}`
   const kind = kindOfCode[code] ?? kindOfStatus(answer.status)
@@ -55,7 +56,9 @@ function resultsOf(body: unknown, count: number): SendResult[] {
     ),
   )
   const ids = (Array.isArray(data) ? data : []).map((entry: unknown) => (isRecord(entry) ? textOf(entry['id']) : ''))
-  const isWhole = ids.length + refused.size === count && !ids.includes('')
+  const isIndex = (index: unknown) => Number.isInteger(index) && Number(index) >= 0 && Number(index) < count
+  const isWhole =
+    ids.length + refused.size === count && !ids.includes('') && [...refused.keys()].every((index) => isIndex(index))
   let at = 0
   return Array.from({ length: count }, (_, index): SendResult => {
     const refusal = refused.get(index)
@@ -65,10 +68,12 @@ function resultsOf(body: unknown, count: number): SendResult[] {
   })
 }
 
+const mailboxOf = ({ name, address }: Mailbox): string => formatMailbox({ name, address: asciiAddress(address) })
+
 const wireOf = ({ from, to, replyTo, subject, html, text, headers, reference }: OutboundEmail) => ({
-  from: formatMailbox(from),
-  to: [formatMailbox(to)],
-  ...(replyTo === null ? {} : { reply_to: replyTo }),
+  from: mailboxOf(from),
+  to: [mailboxOf(to)],
+  ...(replyTo === null ? {} : { reply_to: asciiAddress(replyTo) }),
   subject,
   html,
   text,

@@ -1,7 +1,7 @@
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging.ts'
 import { retryAfterMs } from '../../domain/webhooks.ts'
 import { refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
-import { type Answer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
+import { type Answer, failureWithoutAnswer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
 import type { OutboundSms, SmsGateway } from './sms.ts'
 
 interface Options {
@@ -26,7 +26,7 @@ function kindOfStatus(status: number): SendFailure {
 }
 
 function resultOf(answer: Answer, now: number): SendResult {
-  if (!answer.came) return failure('unknown', answer.code, 'No answer came.')
+  if (!answer.came) return failureWithoutAnswer(answer.code)
   const said = isRecord(answer.body) ? answer.body : {}
   if (answer.status >= 200 && answer.status < 300) {
     const providerId = textOf(said['msg_id'])
