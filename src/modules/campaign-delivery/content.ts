@@ -8,7 +8,7 @@ import { missingFor } from '../../domain/campaigns.ts'
 import type { Template } from '../../domain/email/compile.ts'
 import { trackable } from '../../domain/email/trackable.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
-import type { Mailbox } from '../../domain/mailbox.ts'
+import { displayName, type Mailbox } from '../../domain/mailbox.ts'
 import { trackableSms } from '../../domain/sms.ts'
 import { templateOf } from '../email-messages/index.ts'
 import { type CampaignRow, readinessOf } from './campaign.ts'
@@ -101,8 +101,8 @@ export async function drawContent(job: JobCtx, row: CampaignRow, content: number
     },
     organization_name: row.organization_name,
     from: {
-      name: row.edition_email_sender_name ?? row.organization_name,
-      address: row.edition_email_sender_address ?? job.config.emailFrom.address,
+      name: displayName(row.edition_email_sender_name || row.organization_name),
+      address: row.edition_email_sender_address || job.config.emailFrom.address,
     },
     reply_to: row.edition_email_reply_to,
     sms_sender: senderOf(row),
