@@ -149,6 +149,7 @@ export function verdictOf(result: SendResult, attempt: Attempt): Verdict {
     case 'permanent':
       return failed('rejected')
     case 'configuration':
+    case 'sender':
       return { to: 'halted', detail: `${code}: ${detail}` }
     case 'rate_limited':
       if (isOver || now - attempt.first_tried_at >= rateLimitedForMs) return failed('rate_limited')

@@ -34,10 +34,10 @@ export const displayName = (text: string): string | null =>
   null
 
 /** The address with its domain as the name system spells it; providers take no other. */
-export function asciiAddress(address: string): string {
-  const at = address.lastIndexOf('@') + 1
-  const domain = address.slice(at)
-  if (/^[\x21-\x7e]*$/.test(domain) || !URL.canParse(`http://${domain}`)) return address
+export function asciiAddress(text: string): string {
+  const at = text.lastIndexOf('@') + 1
+  const domain = text.slice(at)
+  if (/^[\x21-\x7e]*$/.test(domain) || !URL.canParse(`http://${domain}`)) return text
   const { hostname } = new URL(`http://${domain}`)
-  return /^[a-z0-9.-]+$/.test(hostname) ? address.slice(0, at) + hostname : address
+  return /^[a-z0-9.-]+$/.test(hostname) ? text.slice(0, at) + hostname : text
 }

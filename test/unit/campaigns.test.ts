@@ -232,6 +232,7 @@ describe('what becomes of a message', () => {
     ['unknown', { ...attempt, deduplicates: false }, { to: 'failed', reason: 'unknown' }],
     ['unknown', later, { to: 'failed', reason: 'unknown' }],
     ['configuration', attempt, { to: 'halted' }],
+    ['sender', attempt, { to: 'halted' }],
   ] as const)('after %s', (kind, at, verdict) => expect(verdictOf(result(kind), at)).toMatchObject(verdict))
 
   it('waits as long as the provider asks', () => {

@@ -10,7 +10,8 @@ const minuteMs = 60_000
 const kinds: readonly [part: RegExp, kind: SendFailure, retryAfterMs: number | null][] = [
   [/RATE_LIMIT/, 'rate_limited', minuteMs],
   [/DAILY_LIMIT|QUOTA/, 'rate_limited', 60 * minuteMs],
-  [/SENDER|DOMAIN|ENTITLED|AUTH/, 'configuration', null],
+  [/SENDER/, 'sender', null],
+  [/DOMAIN|ENTITLED|AUTH/, 'configuration', null],
   [/RECIPIENT|VALIDATION|FIELD|HEADER|TOO_|CONTENT|DELIVERY_FAILED/, 'permanent', null],
 ]
 

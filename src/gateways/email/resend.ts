@@ -23,9 +23,16 @@ const kindOfCode: Record<string, SendFailure> = {
   // The key has sent something else before, so what became of this message is not known.
   invalid_idempotent_request: 'unknown',
   monthly_quota_exceeded: 'configuration',
+  invalid_access: 'configuration',
+  invalid_idempotency_key: 'configuration',
+  invalid_from_address: 'sender',
 }
 
-function kindOfStatus(status: number): SendFailure {
+function kindOf(status: number, code: string): SendFailure {
+  const known = Object.hasOwn(kindOfCode, code) ? kindOfCode[code] : undefined
+  if (known) return known
+  // An organisation's own address, of a domain that nobody has verified: the others can send.
+  if (status === 403 && code === 'validation_error') return 'sender'
   if (status === 429) return 'rate_limited'
   // A call with a key can be repeated whatever became of it.
   if (status >= 500 || status === 408 || status === 409) return 'transient'
@@ -43,8 +50,7 @@ function failureOf(answer: Answer, now: number): SendResult {
   if (!answer.came) return failureWithoutAnswer(answer.code)
   const said = isRecord(answer.body) ? answer.body : {}
   const code = textOf(said['name']) || `http_${answer.status}`
-  const kind = kindOfCode[code] ?? kindOfStatus(answer.status)
-  return failure(kind, code, textOf(said['message']), restOf(answer, code, now))
+  return failure(kindOf(answer.status, code), code, textOf(said['message']), restOf(answer, code, now))
 }
 
 /** Ids come for what was taken, in order; what was not is named by its index. */
