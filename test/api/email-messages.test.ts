@@ -123,7 +123,7 @@ describe('updateEmailMessage', () => {
     const spacer = { type: 'spacer', data: {} }
     const spacers = (count: number) => ({
       type: 'columns',
-      data: { columns: Array.from({ length: 4 }, () => ({ blocks: Array(count / 4).fill(spacer) })) },
+      data: { columns: Array.from({ length: 4 }, () => ({ blocks: Array.from({ length: count / 4 }, () => spacer) })) },
     })
     const cases: [unknown[], string[]][] = [
       [[{ type: 'marquee', data: {} }], ['#/blocks/0/type invalid_choice']],

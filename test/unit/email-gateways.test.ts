@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { leaseMarginMs } from '../../src/domain/campaign-sending.ts'
 import { cloudflareGateway } from '../../src/gateways/email/cloudflare.ts'
 import { resendGateway } from '../../src/gateways/email/resend.ts'
 import { contextAt } from '../support/context.ts'
@@ -89,6 +90,34 @@ describe('the Resend gateway', () => {
     const [first, second] = await resend.send([anEmail(), anEmail()], 'k')
     expect(first).toEqual({ ok: false, kind, code: name, detail: `said ${name}`, retryAfterMs })
     expect(second).toEqual(first)
+  })
+
+  it('makes two calls of one that is too large, and the same two when it is repeated', async () => {
+    const keys: string[] = []
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
+      const mails = bodyOf(init) as { to: string[] }[]
+      keys.push(new Headers(init?.headers).get('idempotency-key') ?? '')
+      if (mails.length > 2) return Response.json(refused('payload_too_large'), { status: 413 })
+      return Response.json({ data: mails.map(({ to }) => ({ id: `of ${to[0]}` })) })
+    })
+    const mails = Array.from({ length: 5 }, () => anEmail())
+    const results = mails.map(({ to }) => ({ ok: true, providerId: `of ${to.address}` }))
+    expect(await resend.send(mails, 'k')).toEqual(results)
+    expect(keys).toEqual(['k', 'k-1', 'k-1-1', 'k-1-2', 'k-2'])
+    expect(await resend.send(mails, 'k')).toEqual(results)
+    expect(keys.slice(5)).toEqual(keys.slice(0, 5))
+  })
+
+  it('fails the one message that is too large by itself', async () => {
+    answering(413, refused('payload_too_large'))
+    expect(await resend.send([anEmail(), anEmail()], 'k')).toMatchObject([{ kind: 'permanent' }, { kind: 'permanent' }])
+  })
+
+  it('gives a call less time than a campaign leaves to it', async () => {
+    answering(200, { data: [{ id: 'a' }] })
+    const timeout = vi.spyOn(AbortSignal, 'timeout')
+    await resend.send([anEmail()], 'k')
+    expect(timeout.mock.calls[0]?.[0]).toBeLessThan(leaseMarginMs)
   })
 
   it('waits as long as it is asked to', async () => {

@@ -15,6 +15,8 @@ interface Options {
 
 const standardBase = 'https://api.resend.com'
 const quotaRestMs = 3_600_000
+/** Less than a campaign leaves to a call before its lease is over. */
+const standardTimeoutMs = 20_000
 
 /** Codes that mean something else than their status says. */
 const kindOfCode: Record<string, SendFailure> = {
@@ -87,30 +89,37 @@ const wireOf = ({ from, to, replyTo, subject, html, text, headers, reference }: 
   tags: [{ name: 'reference', value: reference }],
 })
 
+/** One call, or where the provider finds it too large, one of each half: the same halves under the same keys each time. */
+async function call(messages: readonly OutboundEmail[], key: string, options: Options): Promise<SendResult[]> {
+  const { apiBase, apiKey, now, timeoutMs = standardTimeoutMs } = options
+  const headers = {
+    authorization: `Bearer ${apiKey}`,
+    'idempotency-key': key,
+    // One bad address must not keep the others back.
+    'x-batch-validation': 'permissive',
+  }
+  const answer = await postJson(`${apiBase || standardBase}/emails/batch`, headers, messages.map(wireOf), timeoutMs)
+  if (answer.came && answer.status >= 200 && answer.status < 300) return resultsOf(answer.body, messages.length)
+  if (answer.came && answer.status === 413 && messages.length > 1) {
+    const half = Math.ceil(messages.length / 2)
+    const first = await call(messages.slice(0, half), `${key}-1`, options)
+    return [...first, ...(await call(messages.slice(half), `${key}-2`, options))]
+  }
+  const failed = failureOf(answer, now())
+  return messages.map(() => failed)
+}
+
 /** The HTTP API of Resend, and of what is compatible with it. */
-export const resendGateway = ({ apiBase, apiKey, now, timeoutMs = 30_000 }: Options): EmailGateway => ({
+export const resendGateway = (options: Options): EmailGateway => ({
   name: 'resend',
   batch: 100,
   deduplicates: true,
   bulk: true,
   reportsDelivery: true,
   send: (messages, idempotencyKey) =>
-    sendAcceptable(messages, refusalOfEmail, async (acceptable) => {
-      if (!apiKey) return acceptable.map(() => failure('configuration', 'missing_api_key', 'EMAIL_API_KEY is not set.'))
-      const headers = {
-        authorization: `Bearer ${apiKey}`,
-        'idempotency-key': idempotencyKey,
-        // One bad address must not keep the others back.
-        'x-batch-validation': 'permissive',
-      }
-      const answer = await postJson(
-        `${apiBase || standardBase}/emails/batch`,
-        headers,
-        acceptable.map(wireOf),
-        timeoutMs,
-      )
-      if (answer.came && answer.status >= 200 && answer.status < 300) return resultsOf(answer.body, acceptable.length)
-      const failed = failureOf(answer, now())
-      return acceptable.map(() => failed)
-    }),
+    sendAcceptable(messages, refusalOfEmail, async (acceptable) =>
+      options.apiKey
+        ? call(acceptable, idempotencyKey, options)
+        : acceptable.map(() => failure('configuration', 'missing_api_key', 'EMAIL_API_KEY is not set.')),
+    ),
 })
