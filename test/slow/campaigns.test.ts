@@ -6,18 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type BatchProvider, startBatchProvider } from '../../scripts/support/batch-provider.ts'
 import { type Client, createClient } from '../../scripts/support/client.ts'
 import { type Server, startServer } from '../../scripts/support/server.ts'
+import { endOf, givenCampaign } from '../support/floor-campaign.ts'
 import { pidsAt } from '../support/receiving.ts'
 
 const people = 20_000
-
-interface Campaign {
-  id: string
-  status: string
-  total_recipients: number
-  sent_count: number
-  failed_count: number
-  error_message: string
-}
 
 let provider: BatchProvider
 let stateDir: string
@@ -50,35 +42,6 @@ afterAll(async () => {
   await rm(stateDir, { recursive: true, force: true, maxRetries: 5 })
 })
 
-const made = (path: string, body: unknown) => client.post<{ id: string }>(path, body)
-
-async function givenCampaign(): Promise<string> {
-  const { id: organization_id } = await made('/v1/organizations', { name: 'Nordlys' })
-  const { id: event_id } = await made('/v1/events', { organization_id, name: 'Nordlys' })
-  const { id: edition_id } = await made('/v1/editions', { organization_id, event_id, name: '2027' })
-  for (let from = 0; from < people; from += 5000)
-    await client.post('/floor/segments/people', { organization_id, from, count: 5000 })
-  const { id: segment_id } = await made('/v1/segments', {
-    organization_id,
-    name: 'Everyone',
-    communication_type: 'transactional',
-    communication_channel: 'email',
-    expression: 'user.is_active',
-  })
-  const { id: email_message_id } = await made('/v1/email-messages', {
-    organization_id,
-    edition_id,
-    title: 'News',
-    subject: { en: 'News' },
-    type: 'campaign',
-  })
-  await client.patch(`/v1/email-messages/${email_message_id}`, {
-    blocks: [{ type: 'rich_text', data: { text: { en: '<p>Hello {{ customer.first_name }}</p>' } } }],
-  })
-  const fields = { organization_id, edition_id, segment_id, email_message_id, name: 'News', channel: 'email' }
-  return (await made('/v1/campaigns', fields)).id
-}
-
 async function crash(): Promise<void> {
   for (const pid of pidsAt(stateDir)) process.kill(pid, 'SIGKILL')
   await server.ended
@@ -87,7 +50,7 @@ async function crash(): Promise<void> {
 
 describe('a crash in the middle of a campaign of 20,000', () => {
   it('loses nobody, and the provider has each exactly once', async () => {
-    const id = await givenCampaign()
+    const id = await givenCampaign(client, people)
     await client.post(`/v1/campaigns/${id}/send-now`, {})
     for (const share of [0.2, 0.6]) {
       for (const deadline = Date.now() + 60_000; provider.counts.size < people * share && Date.now() < deadline;)
@@ -95,12 +58,7 @@ describe('a crash in the middle of a campaign of 20,000', () => {
       expect(provider.counts.size).toBeLessThan(people)
       await crash()
     }
-    let campaign: Campaign
-    const deadline = Date.now() + 200_000
-    do {
-      await wait(1000)
-      campaign = await client.get<Campaign>(`/v1/campaigns/${id}`)
-    } while (['calculating', 'sending'].includes(campaign.status) && Date.now() < deadline)
+    const campaign = await endOf(client, id)
     expect(campaign).toMatchObject({
       status: 'sent',
       total_recipients: people,
