@@ -11,6 +11,13 @@ const minChunk = 20
 export const chunkSizeOf = (batch: number): number =>
   batch >= maxChunk ? maxChunk : batch * Math.max(1, Math.ceil(minChunk / Math.max(1, batch)))
 
+/** The most characters of the messages of one call: a Worker makes several at once in 128 MB. */
+const maxCharactersOfCall = 4_000_000
+
+/** Messages of one call. It goes by the campaign's content alone: a call that is repeated is cut as it was. */
+export const callSizeOf = (batch: number, charactersOfMessage: number): number =>
+  Math.max(1, Math.min(batch, Math.floor(maxCharactersOfCall / Math.max(1, charactersOfMessage))))
+
 /** Longer than the calls of a chunk take together with what comes after them. */
 export const leaseMs = 60_000
 /** No call begins with less than this left of the lease. */
@@ -149,6 +156,7 @@ export function verdictOf(result: SendResult, attempt: Attempt): Verdict {
     case 'permanent':
       return failed('rejected')
     case 'configuration':
+    case 'sender':
       return { to: 'halted', detail: `${code}: ${detail}` }
     case 'rate_limited':
       if (isOver || now - attempt.first_tried_at >= rateLimitedForMs) return failed('rate_limited')

@@ -4,9 +4,10 @@ export type Channel = (typeof channels)[number]
 
 /**
  * permanent: this message never goes. transient, rate_limited: nothing was sent, later it may. unknown: the answer never
- * came, so it may have been sent. configuration: no message goes until somebody mends the provider's account.
+ * came, so it may have been sent. configuration: no message goes until somebody mends the provider's account. sender:
+ * none from this address goes until it is verified; those of other senders do.
  */
-export const sendFailures = ['permanent', 'transient', 'rate_limited', 'unknown', 'configuration'] as const
+export const sendFailures = ['permanent', 'transient', 'rate_limited', 'unknown', 'configuration', 'sender'] as const
 export type SendFailure = (typeof sendFailures)[number]
 
 export type SendResult =

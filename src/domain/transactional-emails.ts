@@ -25,6 +25,9 @@ const shortestRestMs = 1000
 /** An account at fault takes somebody to mend it. */
 const configurationRestMs = 10 * minuteMs
 const configurationPatienceMs = 7 * 24 * hourMs
+/** One sender is no reason to ask the provider without end: later ones go between. */
+const longestSenderRestMs = hourMs
+const isForPeople = (kind: SendFailure): boolean => kind === 'configuration' || kind === 'sender'
 const patienceMs = 24 * hourMs
 /** Providers keep the keys of calls for a day: later, a repeated call would be a new one. */
 const keyKeptMs = 23 * hourMs
@@ -72,8 +75,9 @@ export const mayRepeat = (state: SendState, deduplicates: boolean, now: number):
 /** A limit says itself when it is over; other failures are given more time each. */
 function restMs({ attempts }: SendState, kind: SendFailure, askedMs: number | null): number {
   if (kind === 'rate_limited' && askedMs !== null) return Math.max(shortestRestMs, askedMs)
-  const planned = kind === 'configuration' ? configurationRestMs : backoffMs[attempts - 1]
-  return Math.max(planned ?? longestRestMs, askedMs ?? 0)
+  const backoff = backoffMs[attempts - 1] ?? longestRestMs
+  if (kind === 'sender') return Math.max(configurationRestMs, Math.min(backoff, longestSenderRestMs))
+  return Math.max(kind === 'configuration' ? configurationRestMs : backoff, askedMs ?? 0)
 }
 
 /** What an attempt makes of its message. `state` is as it was before the call, `attempts` counts this one. */
@@ -86,14 +90,14 @@ export function judgeSend(state: SendState, result: SendResult, deduplicates: bo
   const next = now + restMs(state, kind, retryAfterMs)
   const began = state.first_call_at ?? now
   if (is_doubtful && next - began >= keyKeptMs) return failedFor('unknown', `${code}: ${detail}`)
-  const patience = kind === 'configuration' ? configurationPatienceMs : patienceMs
+  const patience = isForPeople(kind) ? configurationPatienceMs : patienceMs
   if (next - began >= patience) return failedFor(code, detail)
   return {
     ...ended('sent'),
     status: 'pending',
     next_attempt_at: next,
     is_doubtful,
-    keeps_content: kind === 'configuration' && !is_doubtful ? 0 : 1,
+    keeps_content: isForPeople(kind) && !is_doubtful ? 0 : 1,
     error_code: code,
     error_detail: detail,
   }

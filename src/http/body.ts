@@ -5,18 +5,18 @@ import type { AppContext } from './env.ts'
 const maxBytes = 1_000_000
 const maxDepth = 64
 
-const tooLarge = () => new AppError('body_too_large', `The body is larger than ${maxBytes} bytes.`)
+const tooLarge = (most: number) => new AppError('body_too_large', `The body is larger than ${most} bytes.`)
 
 /** The whole body, or 413 as soon as it is known to be over the limit. */
-export async function readBody(c: AppContext): Promise<Uint8Array<ArrayBuffer>> {
-  if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw tooLarge()
+export async function readBody(c: AppContext, most = maxBytes): Promise<Uint8Array<ArrayBuffer>> {
+  if (Number(c.req.header('content-length') ?? 0) > most) throw tooLarge(most)
   const stream = c.req.raw.body
   if (!stream) return new Uint8Array()
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of stream) {
     size += chunk.byteLength
-    if (size > maxBytes) throw tooLarge()
+    if (size > most) throw tooLarge(most)
     chunks.push(chunk)
   }
   const body = new Uint8Array(size)

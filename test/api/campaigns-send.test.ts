@@ -1,7 +1,9 @@
+import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
 import { capturedOf, statsOf, until } from '../support/campaigns.ts'
 import { seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+import { db } from '../support/seed.ts'
 
 describe('a campaign', () => {
   it('goes out by e-mail, in the language of each person, and counts what happened', async () => {
@@ -20,5 +22,23 @@ describe('a campaign', () => {
     expect(await statsOf(campaign.id)).toMatchObject({ total_recipients: 7, sent: 7, delivered: 7, delivery_rate: 1 })
     const { body } = await get(`/v1/campaigns/${campaign.id}`)
     expect(body.status).toBe('sent')
+  })
+
+  it('reaches people, and is of organisations, whose names are not of one line', async () => {
+    const crowd = await seedCrowd(2)
+    const { campaign } = await seedReady(crowd)
+    const [odd] = crowd.people
+    await db().batch([
+      sql`update users set first_name = ${'Astrid\r\nBcc:'} where email = ${odd?.email ?? ''}`,
+      sql`update organizations set name = ${'Nord\nlys'} where id = ${crowd.organization}`,
+      sql`update editions set email_sender_name = null where organization_id = ${crowd.organization}`,
+    ])
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    expect(await until(campaign.id, ['sent', 'failed'])).toMatchObject({ status: 'sent', sent_count: 2 })
+    const captured = await capturedOf(campaign.id)
+    expect(captured.find(({ recipient }) => recipient.includes(odd?.email ?? '?'))?.recipient).toMatch(
+      /^"Astrid Bcc: Holm 0" </,
+    )
+    expect(captured.every(({ sender }) => sender.startsWith('Nord lys <'))).toBe(true)
   })
 })

@@ -50,6 +50,31 @@ describe('previewEmailMessage', () => {
     expect(await dump()).toEqual(before)
   })
 
+  it('refuses values that are none, and those that make too much of it', async () => {
+    const asked = async (en: string, context: object) => {
+      const { status, body } = await preview({ blocks: [text(en)], context })
+      return [status, body.errors?.[0] && `${body.errors[0].pointer} ${body.errors[0].code}`]
+    }
+    const loops = (inside: string) => `{% for i in (1..50) %}{% for j in (1..50) %}${inside}{% endfor %}{% endfor %}`
+    const refused = [400, '#/context not_renderable']
+    expect(
+      await asked('{{ customer.first_name }}', { customer: { first_name: { toString: 'x', valueOf: 2 } } }),
+    ).toEqual(refused)
+    expect(await asked(loops('{{ customer.first_name }}'), { customer: { first_name: 'x'.repeat(15_000) } })).toEqual(
+      refused,
+    )
+    const items = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`k${index}`, 1]))
+    const { status, body } = await preview({
+      blocks: [text('<p>a{% for i in order.items %}x{% endfor %}b</p>')],
+      context: { order: { items } },
+    })
+    expect([status, body.text]).toEqual([200, expect.stringMatching(/^ab\n/)])
+    expect(await asked('x', { order: { items: { length: 100 } }, links: 'x', customer: null })).toEqual([
+      200,
+      undefined,
+    ])
+  })
+
   it('shows the markup alone where it is asked for html', async () => {
     const { body } = await preview({
       mode: 'html',

@@ -120,6 +120,11 @@ describe('updateEmailMessage', () => {
     const id = await seedMessage(home())
     const text = (en: string) => ({ type: 'rich_text', data: { text: { en } } })
     const button = (url: string) => ({ type: 'button', data: { text: { en: 'Go' }, url } })
+    const spacer = { type: 'spacer', data: {} }
+    const spacers = (count: number) => ({
+      type: 'columns',
+      data: { columns: Array.from({ length: 4 }, () => ({ blocks: Array.from({ length: count / 4 }, () => spacer) })) },
+    })
     const cases: [unknown[], string[]][] = [
       [[{ type: 'marquee', data: {} }], ['#/blocks/0/type invalid_choice']],
       [[{ type: 'heading', data: { text: 'Hello' } }], ['#/blocks/0/data/text invalid_type']],
@@ -139,6 +144,7 @@ describe('updateEmailMessage', () => {
       ],
       [[{ type: 'columns', data: { columns: [{ blocks: [] }] } }], ['#/blocks/0/data/columns min_items']],
       [Array.from({ length: 13 }, () => text('x'.repeat(20_000))), ['#/blocks template_too_large']],
+      [Array.from({ length: 6 }, () => spacers(80)), ['#/blocks template_too_large']],
     ]
     const before = await dump()
     for (const [blocks, expected] of cases) {

@@ -4,6 +4,8 @@ import { referenceOf } from '../../src/domain/campaign-events.ts'
 import { fromBase64, toBase64, utf8 } from '../../src/domain/encoding.ts'
 import { applyEvents } from '../../src/modules/tracking/jobs.ts'
 import { get, post } from '../support/api.ts'
+import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
+import { anOrder, givenShop, receiptsOf, sell } from '../support/receipts.ts'
 import { realJob, statsOf, until } from '../support/campaigns.ts'
 import { seedCrowd, seedReady } from '../support/seed-campaigns.ts'
 import { db } from '../support/seed.ts'
@@ -83,6 +85,59 @@ describe('what providers tell', () => {
       for (let again = 0; again < 3; again++) await applyEvents(realJob(), soft.rung)
       expect([time, await suppressed()]).toEqual([time, time === 3 ? 1 : 0])
     }
+  })
+
+  it('of receipts counts for what is sent to the same address later', async () => {
+    await db().all(sql`delete from transactional_emails`)
+    const shop = await givenShop()
+    const orders = Array.from({ length: 4 }, () => anOrder())
+    const [hard, soft, doubtful] = orders.map(({ customer }) => customer.email)
+    const thrice = [1, 2].map(() => anOrder({ customer: { email: soft } }))
+    await sell(shop, [...orders, ...thrice])
+    const ids = new Map((await receiptsOf(shop)).map((row) => [row.order_id, row]))
+    await sendEmails(realJob({ now: () => Date.now() + 1000 }))
+    const of = (email: string | undefined) => [...ids.values()].filter(({ recipient }) => recipient === email)
+    const told = (id: string, type: string, more: object = {}) => ({
+      type: `email.${type}`,
+      created_at: new Date().toISOString(),
+      data: { email_id: 'm-9', tags: { reference: id }, ...more },
+    })
+    const bounce = (type: string) => ({ bounce: { type, subType: 'General', message: 'no' } })
+    const suppressed = () =>
+      db().all(sql`select address, reason, channel, campaign_id from suppressions
+        where organization_id = ${shop.organization_id} order by reason, address`)
+    await tell(told(of(hard)[0]?.id ?? '', 'bounced', bounce('Permanent')))
+    const softly = of(soft).map(({ id }) => told(id, 'bounced', bounce('Transient')))
+    for (const event of [softly[0], softly[1], softly[1]]) await tell(event ?? {})
+    const dead = { reason: 'hard_bounce', channel: 'email', campaign_id: null }
+    expect(await suppressed()).toEqual([{ ...dead, address: hard }])
+    await tell(softly[2] ?? {})
+    expect(await suppressed()).toEqual([hard, soft].toSorted().map((address) => ({ ...dead, address })))
+
+    // Given up because no answer came, and it was sent after all.
+    const [lost] = of(doubtful)
+    const status = async () => (await receiptsOf(shop)).find(({ id }) => id === lost?.id)
+    await db().all(sql`update transactional_emails set status = 'failed', error_code = 'unknown', sent_at = null
+      where id = ${lost?.id}`)
+    await tell(told(lost?.id ?? '', 'delivered'))
+    expect(await status()).toMatchObject({ status: 'sent', error_code: null, provider_id: 'm-9' })
+    await tell(told(lost?.id ?? '', 'complained'))
+    expect(await suppressed()).toContainEqual({ ...dead, reason: 'complaint', address: doubtful })
+    expect((await tell(told('tem_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', 'complained'))).status).toBe(200)
+  })
+
+  it('is not read to its end when it has none', async () => {
+    let given = 0
+    const endless = new ReadableStream({
+      pull: (controller) => {
+        given += 65_536
+        if (given > 20_000_000) controller.close()
+        else controller.enqueue(new Uint8Array(65_536))
+      },
+    })
+    const { status } = await visit('/provider-events/resend', { method: 'POST', body: endless })
+    expect(status).toBe(413)
+    expect(given).toBeLessThan(1_000_000)
   })
 
   it('is not believed without the signature, and not of strangers', async () => {

@@ -34,6 +34,21 @@ describe('an import with send_receipts', () => {
       expect(receipt).toMatchObject({ kind: 'receipt', status: 'pending', attempts: 0, language: 'en', ...shop })
   })
 
+  it('sends them also to people, and of editions, whose names are not of one line', async () => {
+    const shop = await givenShop({ email_sender_name: null, full_name: 'Nordlys\r\nBcc: all@example.com' })
+    const order = anOrder()
+    await sell(shop, [
+      { ...order, customer: { ...order.customer, first_name: 'Astrid\r\nX:', last_name: 'Ho\u2028lm\u202e' } },
+    ])
+    await sendEmails(contextAt(Date.now() + 1000))
+    expect(await receiptsOf(shop)).toMatchObject([{ status: 'sent' }])
+    const [kept] = await outboxOf(order.customer.email)
+    expect(kept).toMatchObject({
+      from: '"Nordlys Bcc: all@example.com" <tickets@nordlys.example>',
+      to: `"Astrid X: Ho lm" <${order.customer.email}>`,
+    })
+  })
+
   it('sends them in the language of the customer, from the sender of the edition', async () => {
     const shop = await givenShop()
     const [english, danish, polish] = ['en', 'da', 'pl'].map((locale) => {

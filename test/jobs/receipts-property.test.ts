@@ -26,6 +26,7 @@ const conducts: readonly Conduct[] = [
   failure('transient', 'http_500', ''),
   failure('rate_limited', 'rate_limit', '', 90_000),
   failure('configuration', 'invalid_api_key', ''),
+  failure('sender', 'validation_error', ''),
 ]
 
 type Step =

@@ -4,6 +4,7 @@ import { suppressions } from '../../src/db/schema/consents.ts'
 import { emailMessages } from '../../src/db/schema/email-messages.ts'
 import { insert, update } from '../../src/db/write.ts'
 import { failure, type SendFailure } from '../../src/domain/messaging.ts'
+import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { db } from '../support/factories.ts'
 import { anOrder, givenShop, providerOf, receiptEngine, receiptsOf, sell, type Shop } from '../support/receipts.ts'
@@ -72,6 +73,32 @@ describe('the consumer of receipts', () => {
     engine.advance(minute)
     await engine.run()
     expect((await receiptsOf(shop)).every(({ status }) => status === 'sent')).toBe(true)
+  })
+
+  it('lets an address that nobody has verified keep back no one but its own organisation', async () => {
+    const unverified = await given(12)
+    const well = await given(12)
+    const gateway = {
+      ...well.provider.gateway,
+      send: async (emails: readonly OutboundEmail[], key: string) =>
+        emails[0]?.from.address === 'tickets@nordlys.example'
+          ? [refuses('sender')]
+          : well.provider.gateway.send(emails, key),
+    }
+    await db.all(sql`update editions set email_sender_address = 'well@other.example'
+      where id = ${well.shop.edition_id}`)
+    const engine = receiptEngine(gateway, Date.now() + 2000)
+    await engine.run()
+    expect((await receiptsOf(well.shop)).map(({ status }) => status)).toEqual(Array(12).fill('sent'))
+    for (const row of await receiptsOf(unverified.shop))
+      expect(row).toMatchObject({ status: 'pending', error_code: 'said_sender', content: null })
+    // The more often it was refused, the later it is asked again, and it is asked for a week.
+    for (let day = 0; day < 5; day++) {
+      engine.advance(24 * hour)
+      await engine.run()
+    }
+    const [late] = await receiptsOf(unverified.shop)
+    expect([late?.status, (late?.next_attempt_at ?? 0) - engine.job.now()]).toEqual(['pending', hour])
   })
 
   it('gives up what fails for good, and what still fails after a day', async () => {

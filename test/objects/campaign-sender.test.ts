@@ -1,10 +1,13 @@
 import { env } from 'cloudflare:workers'
 import { evictDurableObject } from 'cloudflare:test'
+import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
 import { type Conduct, type Engine, startRow, withEngine } from '../support/campaign-engine.ts'
 import { alarm, capturedOf, consume, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
 import { seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+import { aBlock } from '../support/seed-emails.ts'
+import { db } from '../support/seed.ts'
 
 const stubOf = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
 
@@ -133,6 +136,34 @@ describe('faults of the provider', () => {
         expect([...engine.provider.reached.values()].every((times) => times === 1)).toBe(true)
       },
     )
+  })
+})
+
+describe('messages that are heavy', () => {
+  it('go in smaller calls, which are cut the same when they are repeated', async () => {
+    const crowd = await seedCrowd(40)
+    const { campaign, message } = await seedReady(crowd)
+    const heavy = `{% for i in (1..50) %}{% for j in (1..50) %}${'x'.repeat(80)}{% endfor %}{% endfor %}`
+    await db().all(sql`update email_messages set blocks = ${JSON.stringify([aBlock(heavy)])} where id = ${message}`)
+    await startRow(campaign.id, Date.now())
+    await withEngine(campaign.id, { deduplicates: true }, async (engine) => {
+      engine.provider.batch = 100
+      engine.evict()
+      await engine.wake()
+      await engine.alarm()
+      engine.provider.script = ['ok', 'taken, and no answer', 'dies after', 'ok', 'ok', 'taken, and no answer']
+      for (let turn = 0; turn < 12 && (await rowOf(campaign.id)).status !== 'sent'; turn++) {
+        await engine.consume(1).catch(() => undefined)
+        engine.now += 65_000
+        await engine.alarm()
+      }
+      expect(await rowOf(campaign.id)).toMatchObject({ status: 'sent', sent_count: 40, failed_count: 0 })
+      expect([...engine.provider.reached.values()]).toEqual(Array(40).fill(1))
+      for (const { messages, characters } of engine.provider.sizes) {
+        expect(messages).toBeLessThan(12)
+        expect(characters).toBeLessThan(4_200_000)
+      }
+    })
   })
 })
 

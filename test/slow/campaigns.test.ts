@@ -5,20 +5,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type BatchProvider, startBatchProvider } from '../../scripts/support/batch-provider.ts'
 import { type Client, createClient } from '../../scripts/support/client.ts'
-import { seedCampaignParts } from '../../scripts/support/seed-campaign.ts'
 import { type Server, startServer } from '../../scripts/support/server.ts'
+import { endOf, givenCampaign } from '../support/floor-campaign.ts'
 import { pidsAt } from '../support/receiving.ts'
 
 const people = 20_000
-
-interface Campaign {
-  id: string
-  status: string
-  total_recipients: number
-  sent_count: number
-  failed_count: number
-  error_message: string
-}
 
 let provider: BatchProvider
 let stateDir: string
@@ -51,11 +42,6 @@ afterAll(async () => {
   await rm(stateDir, { recursive: true, force: true, maxRetries: 5 })
 })
 
-async function givenCampaign(): Promise<string> {
-  const parts = await seedCampaignParts(client, people, '<p>Hello {{ customer.first_name }}</p>')
-  return (await client.post<{ id: string }>('/v1/campaigns', { ...parts, name: 'News', channel: 'email' })).id
-}
-
 async function crash(): Promise<void> {
   for (const pid of pidsAt(stateDir)) process.kill(pid, 'SIGKILL')
   await server.ended
@@ -64,7 +50,7 @@ async function crash(): Promise<void> {
 
 describe('a crash in the middle of a campaign of 20,000', () => {
   it('loses nobody, and the provider has each exactly once', async () => {
-    const id = await givenCampaign()
+    const id = await givenCampaign(client, people)
     await client.post(`/v1/campaigns/${id}/send-now`, {})
     for (const share of [0.2, 0.6]) {
       for (const deadline = Date.now() + 60_000; provider.counts.size < people * share && Date.now() < deadline;)
@@ -72,12 +58,7 @@ describe('a crash in the middle of a campaign of 20,000', () => {
       expect(provider.counts.size).toBeLessThan(people)
       await crash()
     }
-    let campaign: Campaign
-    const deadline = Date.now() + 200_000
-    do {
-      await wait(1000)
-      campaign = await client.get<Campaign>(`/v1/campaigns/${id}`)
-    } while (['calculating', 'sending'].includes(campaign.status) && Date.now() < deadline)
+    const campaign = await endOf(client, id)
     expect(campaign).toMatchObject({
       status: 'sent',
       total_recipients: people,

@@ -49,6 +49,8 @@ export class Provider {
   readonly #keys = new Map<string, { digest: string; results: SendResult[] }>()
   script: Conduct[] = []
   calls = 0
+  /** How many messages each call was of, and the characters of all of them. */
+  readonly sizes: { messages: number; characters: number }[] = []
   /** Runs in the middle of a call that takes too long. */
   overtake: () => Promise<void> = async () => undefined
   readonly deduplicates: boolean
@@ -87,6 +89,8 @@ export class Provider {
 
   async #send(messages: readonly OutboundEmail[], key: string): Promise<SendResult[]> {
     this.calls++
+    const characters = messages.reduce((sum, { html, text }) => sum + html.length + text.length, 0)
+    this.sizes.push({ messages: messages.length, characters })
     const conduct = this.script.shift() ?? 'ok'
     const all = (result: SendResult) => messages.map(() => result)
     switch (conduct) {

@@ -8,7 +8,7 @@ import {
   stamped,
   type Stamps,
 } from '../../src/domain/campaign-events.ts'
-import { chunkSizeOf, verdictOf } from '../../src/domain/campaign-sending.ts'
+import { callSizeOf, chunkSizeOf, verdictOf } from '../../src/domain/campaign-sending.ts'
 import { linkKinds, mintLinkToken, readLinkToken } from '../../src/domain/campaign-tokens.ts'
 import { inZone, noCounters, ratesOf, scheduleOf } from '../../src/domain/campaigns.ts'
 import { newId } from '../../src/domain/ids.ts'
@@ -232,11 +232,19 @@ describe('what becomes of a message', () => {
     ['unknown', { ...attempt, deduplicates: false }, { to: 'failed', reason: 'unknown' }],
     ['unknown', later, { to: 'failed', reason: 'unknown' }],
     ['configuration', attempt, { to: 'halted' }],
+    ['sender', attempt, { to: 'halted' }],
   ] as const)('after %s', (kind, at, verdict) => expect(verdictOf(result(kind), at)).toMatchObject(verdict))
 
   it('waits as long as the provider asks', () => {
     expect(verdictOf(result('rate_limited', 42_000), attempt)).toMatchObject({ at: attempt.now + 42_000 })
     expect(verdictOf(result('transient', 900_000), attempt)).toMatchObject({ at: attempt.now + 900_000 })
+  })
+
+  it('goes in calls that are not too heavy', () => {
+    expect([0, 20_000, 40_000, 100_000, 400_000, 5_000_000].map((weight) => callSizeOf(100, weight))).toEqual([
+      100, 100, 100, 40, 10, 1,
+    ])
+    expect(callSizeOf(10, 100_000)).toBe(10)
   })
 
   it('goes in chunks that whole calls fill', () => {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { leaseMarginMs } from '../../src/domain/campaign-sending.ts'
 import { cloudflareGateway } from '../../src/gateways/email/cloudflare.ts'
 import { resendGateway } from '../../src/gateways/email/resend.ts'
 import { contextAt } from '../support/context.ts'
@@ -70,6 +71,13 @@ describe('the Resend gateway', () => {
     [422, 'missing_required_field', 'permanent', null],
     [401, 'missing_api_key', 'configuration', null],
     [403, 'invalid_api_key', 'configuration', null],
+    [403, 'validation_error', 'sender', null],
+    [422, 'invalid_from_address', 'sender', null],
+    [403, 'invalid_from_address', 'sender', null],
+    [422, 'invalid_access', 'configuration', null],
+    [400, 'invalid_idempotency_key', 'configuration', null],
+    [451, 'security_error', 'permanent', null],
+    [422, 'toString', 'permanent', null],
     [404, 'not_found', 'configuration', null],
     [409, 'concurrent_idempotent_requests', 'transient', null],
     [409, 'invalid_idempotent_request', 'unknown', null],
@@ -82,6 +90,34 @@ describe('the Resend gateway', () => {
     const [first, second] = await resend.send([anEmail(), anEmail()], 'k')
     expect(first).toEqual({ ok: false, kind, code: name, detail: `said ${name}`, retryAfterMs })
     expect(second).toEqual(first)
+  })
+
+  it('makes two calls of one that is too large, and the same two when it is repeated', async () => {
+    const keys: string[] = []
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
+      const mails = bodyOf(init) as { to: string[] }[]
+      keys.push(new Headers(init?.headers).get('idempotency-key') ?? '')
+      if (mails.length > 2) return Response.json(refused('payload_too_large'), { status: 413 })
+      return Response.json({ data: mails.map(({ to }) => ({ id: `of ${to[0]}` })) })
+    })
+    const mails = Array.from({ length: 5 }, () => anEmail())
+    const results = mails.map(({ to }) => ({ ok: true, providerId: `of ${to.address}` }))
+    expect(await resend.send(mails, 'k')).toEqual(results)
+    expect(keys).toEqual(['k', 'k-1', 'k-1-1', 'k-1-2', 'k-2'])
+    expect(await resend.send(mails, 'k')).toEqual(results)
+    expect(keys.slice(5)).toEqual(keys.slice(0, 5))
+  })
+
+  it('fails the one message that is too large by itself', async () => {
+    answering(413, refused('payload_too_large'))
+    expect(await resend.send([anEmail(), anEmail()], 'k')).toMatchObject([{ kind: 'permanent' }, { kind: 'permanent' }])
+  })
+
+  it('gives a call less time than a campaign leaves to it', async () => {
+    answering(200, { data: [{ id: 'a' }] })
+    const timeout = vi.spyOn(AbortSignal, 'timeout')
+    await resend.send([anEmail()], 'k')
+    expect(timeout.mock.calls[0]?.[0]).toBeLessThan(leaseMarginMs)
   })
 
   it('waits as long as it is asked to', async () => {
@@ -98,6 +134,8 @@ describe('the Resend gateway', () => {
     ['200 without JSON', 200, '<html>', 'unknown'],
     ['200 with ids missing', 200, { data: [] }, 'unknown'],
     ['200 with something else', 200, ['a'], 'unknown'],
+    ['200 with a refusal of nobody', 200, { data: [], errors: [{ index: 7, message: 'no' }] }, 'unknown'],
+    ['200 with a refusal without a place', 200, { data: [], errors: [{ message: 'no' }] }, 'unknown'],
   ])('knows what %s means', async (_, status, body, kind) => {
     answering(status, body)
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ ok: false, kind }])
@@ -108,6 +146,42 @@ describe('the Resend gateway', () => {
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ kind: 'unknown', code: 'network_error' }])
     vi.spyOn(globalThis, 'fetch').mockRejectedValue(new DOMException('timed out', 'TimeoutError'))
     expect(await resend.send([anEmail()], 'k')).toMatchObject([{ kind: 'unknown', code: 'timeout' }])
+  })
+
+  it('makes no call with an address or a key that are none: nothing was sent', async () => {
+    const fetched = answering(200, { data: [{ id: 'a' }] })
+    for (const wrong of [
+      { apiBase: 'mail.example', apiKey: 're_key' },
+      { apiBase: 'ftp://mail.example', apiKey: 're_key' },
+      { apiBase: 'https://mail.example', apiKey: 're_key\nX-Other: 1' },
+      { apiBase: 'https://mail.example', apiKey: 're_kéy' },
+    ])
+      expect(await resendGateway({ ...wrong, now: () => now }).send([anEmail()], 'k')).toMatchObject([
+        { kind: 'configuration', code: 'impossible_call' },
+      ])
+    expect(fetched).not.toHaveBeenCalled()
+  })
+
+  it('waits for a quota longer than for a second, whatever the headers say of seconds', async () => {
+    answering(429, refused('daily_quota_exceeded'), { 'retry-after': '1', 'ratelimit-reset': '1' })
+    expect(await resend.send([anEmail()], 'k')).toMatchObject([{ kind: 'rate_limited', retryAfterMs: 3_600_000 }])
+  })
+
+  it('spells domains as the name system does, and quotes names that would be decoded', async () => {
+    const fetched = answering(200, { data: [{ id: 'a' }] })
+    const mail = anEmail({
+      from: { name: '=?utf-8?q?Bank?=', address: 'a@blåbær.example' },
+      to: { name: null, address: 'guest@bücher.example' },
+      replyTo: 'hjælp@blåbær.example',
+    })
+    expect(await resend.send([mail], 'k')).toMatchObject([{ ok: true }])
+    expect(bodyOf(fetched.mock.calls[0]?.[1])).toMatchObject([
+      {
+        from: '"=?utf-8?q?Bank?=" <a@xn--blbr-roah.example>',
+        to: ['guest@xn--bcher-kva.example'],
+        reply_to: 'hjælp@xn--blbr-roah.example',
+      },
+    ])
   })
 
   it('reads no answer without end', async () => {
@@ -152,8 +226,8 @@ describe('the Cloudflare gateway', () => {
   it.each([
     ['E_RATE_LIMIT_EXCEEDED', 'rate_limited'],
     ['E_DAILY_LIMIT_EXCEEDED', 'rate_limited'],
-    ['E_SENDER_NOT_VERIFIED', 'configuration'],
-    ['E_SENDER_DOMAIN_NOT_AVAILABLE', 'configuration'],
+    ['E_SENDER_NOT_VERIFIED', 'sender'],
+    ['E_SENDER_DOMAIN_NOT_AVAILABLE', 'sender'],
     ['E_RECIPIENT_SUPPRESSED', 'permanent'],
     ['E_VALIDATION_ERROR', 'permanent'],
     ['E_INTERNAL_SERVER_ERROR', 'unknown'],
@@ -188,6 +262,9 @@ describe('every e-mail gateway', () => {
         anEmail({ subject: 'Hi\nthere' }),
         anEmail({ from: { name: evil, address: 'a@example.com' } }),
         anEmail({ to: { name: 'A\rB', address: 'a@example.com' } }),
+        anEmail({ to: { name: 'A\u2028B', address: 'a@example.com' } }),
+        anEmail({ subject: 'Hi\u0085Bcc: b@example.com' }),
+        anEmail({ subject: 'Hi\u001bthere' }),
         anEmail({ replyTo: `a@example.com\r\nBcc: b@example.com` }),
         anEmail({ headers: { 'X-A': evil } }),
         anEmail({ headers: { 'X-A\r\nBcc': 'b@example.com' } }),

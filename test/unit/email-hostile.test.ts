@@ -17,6 +17,10 @@ const inFrame = compile(aMessageOf(richText('x')), 'en', framing).html.match(act
 const handlers = /<[a-z][^>]*\son\w+\s*=/i
 const schemes = /(href|src|action|background|style)\s*=\s*["']?\s*(javascript|vbscript|data|file|blob)\s*:/i
 
+/** So often, by two loops of 50 at most. */
+const repeated = (times: number, inside: string) =>
+  `{% for i in (1..${times / 50}) %}{% for j in (1..50) %}${inside}{% endfor %}{% endfor %}`
+
 function expectHarmless(html: string, frame = 0): void {
   expect(html.match(acting)?.length ?? 0).toBeLessThanOrEqual(frame)
   expect(html.replaceAll(/"[^"]*"/g, '""')).not.toMatch(handlers)
@@ -185,6 +189,31 @@ describe('rich text', () => {
     expect(
       cleanRichText('<p>One</p>\n<p>Two <a href="https://a.example/?q={{ order.number }}">there</a></p>').text,
     ).toBe('One\n\nTwo there (https://a.example/?q={{ order.number }})')
+  })
+})
+
+describe('a message', () => {
+  it('has whole characters alone, whatever filters make of a name', () => {
+    const source = '{{ customer.first_name | split: "" | first }}'
+    const template = compile({ ...aMessageOf(richText(source)), subject: { en: source } }, 'en', framing)
+    const { subject, html, text } = personalise(template, { customer: { first_name: '😀' } })
+    expect([subject === '\uFFFD', html.isWellFormed(), text.isWellFormed()]).toEqual([true, true, true])
+  })
+
+  it('is no larger than can be kept', () => {
+    const heavy = (characters: number) => {
+      const source = repeated(2500, '\u20AC'.repeat(characters))
+      return personalise(compile(aMessageOf(richText(source)), 'en', framing), {})
+    }
+    expect(heavy(70).html.length).toBeGreaterThan(175_000)
+    expect(() => heavy(110)).toThrow(/larger than/)
+  })
+
+  it('is refused with loops that make more of it than with all of its text', () => {
+    const text = `<p>${repeated(2500, 'x'.repeat(90))}</p>`
+    expect(faultsOf({ blocks: [richText(text)] })).toEqual([])
+    const blocks = [1, 2].map((id) => ({ ...richText(text), id: String(id) }))
+    expect(faultsOf({ blocks })[0]).toMatchObject({ pointer: '#/blocks', code: 'template_too_large' })
   })
 })
 

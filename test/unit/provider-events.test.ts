@@ -79,6 +79,7 @@ describe('events of Resend', () => {
     [{ type: 'Transient', subType: 'MailboxFull', message: 'Mailbox full.' }, 'soft'],
     [{ type: 'Transient', subType: 'General', message: '421 try again later' }, 'soft'],
     [{ type: 'Undetermined', subType: 'Undetermined', message: '' }, 'soft'],
+    [{ type: 'Transient', subType: 'MessageTooLarge', message: 'Too large.' }, 'block'],
     [{ type: 'Transient', subType: 'ContentRejected', message: 'Rejected.' }, 'block'],
     [{ type: 'Permanent', subType: 'General', message: '550 5.7.1 blocked by policy' }, 'block'],
   ])('class a bounce: %o is %s', async (bounce, expected) => {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { leaseMarginMs } from '../../src/domain/campaign-sending.ts'
 import { gatewayApi } from '../../src/gateways/sms/gatewayapi.ts'
 import { contextAt } from '../support/context.ts'
 import { anSms } from '../support/outbound.ts'
@@ -50,6 +51,20 @@ describe('the GatewayAPI gateway', () => {
     ])
   })
 
+  it('has one connection at a time, and a call of it ends before the lease of a chunk', async () => {
+    let [open, most] = [0, 0]
+    answering(async ({ reference }) => {
+      most = Math.max(most, ++open)
+      await new Promise((resolve) => setTimeout(resolve, 2))
+      open--
+      return Response.json({ msg_id: reference })
+    })
+    const timeout = vi.spyOn(AbortSignal, 'timeout')
+    expect((await gateway.send([anSms(), anSms(), anSms()], 'k')).every(({ ok }) => ok)).toBe(true)
+    expect(most).toBe(1)
+    expect(gateway.batch * (timeout.mock.calls[0]?.[0] ?? 0)).toBeLessThan(leaseMarginMs)
+  })
+
   it('fails a bad number alone', async () => {
     const messages = [anSms(), anSms(), anSms()]
     answering(({ reference }) =>
@@ -66,7 +81,7 @@ describe('the GatewayAPI gateway', () => {
       Array.from({ length: 20 }, () => anSms()),
       'k',
     )
-    expect(fetched).toHaveBeenCalledTimes(5)
+    expect(fetched).toHaveBeenCalledTimes(1)
     expect(results).toHaveLength(20)
     for (const result of results) expect(result).toMatchObject({ ok: false, kind: 'rate_limited' })
   })
@@ -77,6 +92,13 @@ describe('the GatewayAPI gateway', () => {
     vi.restoreAllMocks()
     answering(() => Response.json({ hello: 'there' }))
     expect(await gateway.send([anSms()], 'k')).toMatchObject([{ kind: 'unknown', code: 'unreadable_answer' }])
+  })
+
+  it('makes no call to an address that is none: nothing was sent', async () => {
+    const fetched = answering(() => Response.json({ msg_id: 'a' }))
+    const astray = gatewayApi({ apiBase: 'sms.example', apiKey: 'token', now: () => 0 })
+    expect(await astray.send([anSms()], 'k')).toMatchObject([{ kind: 'configuration', code: 'impossible_call' }])
+    expect(fetched).not.toHaveBeenCalled()
   })
 
   it('asks for nothing without a token', async () => {

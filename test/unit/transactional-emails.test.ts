@@ -22,7 +22,7 @@ describe('what an attempt makes of a message', () => {
 
   it('keeps a doubt that a later answer does not settle', () => {
     const doubtful = state({ is_doubtful: 1 })
-    for (const kind of ['transient', 'rate_limited', 'configuration', 'unknown'] as const)
+    for (const kind of ['transient', 'rate_limited', 'configuration', 'sender', 'unknown'] as const)
       expect(judgeSend(doubtful, said(kind), true, now)).toMatchObject({
         status: 'pending',
         is_doubtful: 1,
@@ -36,7 +36,8 @@ describe('what an attempt makes of a message', () => {
 
   it('makes a message anew only where nobody can have got it, and its account was at fault', () => {
     expect(judgeSend(state(), said('transient'), true, now)).toMatchObject({ is_doubtful: 0, keeps_content: 1 })
-    expect(judgeSend(state(), said('configuration'), true, now)).toMatchObject({ is_doubtful: 0, keeps_content: 0 })
+    for (const kind of ['configuration', 'sender'] as const)
+      expect(judgeSend(state(), said(kind), true, now)).toMatchObject({ is_doubtful: 0, keeps_content: 0 })
   })
 
   it('gives up what is in doubt before the provider forgets the key, and what fails after a day', () => {

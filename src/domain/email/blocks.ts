@@ -111,6 +111,8 @@ export type Block =
 export type BlockType = Block['type']
 
 export const maxBlocks = 100
+/** Those in columns included. */
+export const maxBlocksInAll = 400
 export const maxColumns = 4
 export const maxBlocksInColumn = 20
 export const maxRichTextLength = 20_000

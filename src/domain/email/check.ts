@@ -1,6 +1,14 @@
 import { type FieldError, fieldError, pointerTo } from '../errors.ts'
 import { type Language, languages, type TranslatedDict } from '../languages.ts'
-import { allBlocks, type Block, type Field, fieldsOf, maxSubjectLength, type PlainBlock } from './blocks.ts'
+import {
+  allBlocks,
+  type Block,
+  type Field,
+  fieldsOf,
+  maxBlocksInAll,
+  maxSubjectLength,
+  type PlainBlock,
+} from './blocks.ts'
 import { check, namesIn, type Parsed, piecesOf } from './liquid.ts'
 import { maxStepsOfMessage } from './liquid-bounds.ts'
 import { cleanRichText } from './rich-text.ts'
@@ -44,6 +52,8 @@ function sourcesOf({ subject = {}, blocks = [] }: Draft): Source[] {
 interface Judged {
   errors: FieldError[]
   steps: number
+  /** Characters as it is written or as it is read, whichever are more. */
+  length: number
   parsed: Parsed[]
 }
 
@@ -55,6 +65,7 @@ function judge({ path, kind, text }: Source, sample: object): Judged {
   const refused = (code: string, detail: string, place: { line: number; column: number }): Judged => ({
     errors: [{ ...fieldError(path, code, detail), line: place.line, column: place.column }],
     steps: 0,
+    length: 0,
     parsed: [],
   })
   const start = { line: 1, column: 1 }
@@ -71,7 +82,8 @@ function judge({ path, kind, text }: Source, sample: object): Judged {
     if (!clean.ok)
       return refused('misplaced_liquid', 'Liquid tags stand between the tags of HTML, not inside them.', start)
   }
-  return { errors: [], steps: checked.steps, parsed: checked.parsed }
+  const { steps, parsed } = checked
+  return { errors: [], steps, length: Math.max(text.length, checked.length), parsed }
 }
 
 function duplicateIds(blocks: readonly Block[]): FieldError[] {
@@ -91,10 +103,14 @@ export function faultsOf(draft: Draft): FieldError[] {
   const judged = sourcesOf(draft).map((source) => ({ source, ...judge(source, sample) }))
   const errors = [...judged.flatMap((one) => one.errors), ...duplicateIds(draft.blocks ?? [])]
   if (errors.length) return errors
+  if (allBlocks(draft.blocks ?? []).length > maxBlocksInAll)
+    return [
+      fieldError(['blocks'], 'template_too_large', `At most ${maxBlocksInAll} blocks, those in columns included.`),
+    ]
   for (const language of languages) {
     const ours = judged.filter(({ source }) => source.language === null || source.language === language)
     const steps = ours.reduce((sum, one) => sum + one.steps, 0)
-    const characters = ours.reduce((sum, { source }) => sum + source.text.length, 0)
+    const characters = ours.reduce((sum, { length }) => sum + length, 0)
     if (steps > maxStepsOfMessage || characters > maxCharactersOfMessage)
       return [fieldError(['blocks'], 'template_too_large', `The message is too large in ${language}.`)]
   }

@@ -122,6 +122,10 @@ const plainDetail = (message: string): string =>
     .replace(/^tag "(.*)" not found$/, 'There is no tag `$1` here.')
     .replace(/^undefined filter: (.*)$/, 'There is no filter `$1` here.')
 
+/** Why a template that was read cannot be filled in; null for faults that are none of its. */
+export const renderFault = (error: unknown): string | null =>
+  error instanceof LiquidError ? plainDetail(error.message) : null
+
 const faultAt = (code: Fault['code'], detail: string, token: Token | undefined): Fault => {
   const [line, column] = token?.getPosition() ?? [1, 1]
   return { code, detail, line: line ?? 1, column: column ?? 1 }
@@ -141,7 +145,8 @@ const scope = {
   depth: 0,
 }
 
-export type Checked = { ok: true; parsed: Parsed[]; steps: number } | { ok: false; fault: Fault }
+/** `length` is that of the text with the sample values in it. */
+export type Checked = { ok: true; parsed: Parsed[]; steps: number; length: number } | { ok: false; fault: Fault }
 
 /** Reads one text of a message and bounds what it may cost; `sample` are the values that it has to work with. */
 export function check(text: string, sample: object, limit = maxTemplateLength): Checked {
@@ -153,8 +158,8 @@ export function check(text: string, sample: object, limit = maxTemplateLength): 
     const steps = stepsOf(parsed, scope)
     if (steps > maxSteps)
       return { ok: false, fault: { code: 'template_too_large', detail: 'It would take too many steps.', ...first } }
-    render('text', parsed, sample, memoryWhenSaved)
-    return { ok: true, parsed, steps }
+    const { length } = render('text', parsed, sample, memoryWhenSaved)
+    return { ok: true, parsed, steps, length }
   } catch (error) {
     return { ok: false, fault: faultOf(error) }
   }

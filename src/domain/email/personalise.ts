@@ -1,3 +1,4 @@
+import { utf8 } from '../encoding.ts'
 import type { Template } from './compile.ts'
 import { type Parsed, parse, render } from './liquid.ts'
 import { maxListItems } from './liquid-bounds.ts'
@@ -54,8 +55,10 @@ function admitted(context: TemplateContext): TemplateContext {
     const value = given[category]?.[name]
     if (value !== undefined && value !== null && !isSafeAddress(value)) change(category, { [name]: '' })
   }
-  const items = context.order?.items
-  if (items && items.length > maxListItems)
+  const items: unknown = context.order?.items
+  // A preview has what somebody made up: loops would go through the keys of an object, however many.
+  if (items && !Array.isArray(items)) change('order', { items: [] })
+  if (Array.isArray(items) && items.length > maxListItems)
     change('order', {
       items: items.slice(0, maxListItems),
       more_items_count: items.length - maxListItems + Number(context.order?.more_items_count ?? 0),
@@ -69,17 +72,32 @@ const maxSubject = 400
 const headerText = (text: string): string =>
   [...text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()].slice(0, maxSubject).join('')
 
-const maxHtmlLength = 2_000_000
+/** Of HTML and text together: what is about to go out is kept in a row, and a row of the database has 2 MB. */
+const maxMessageBytes = 1_500_000
+const mostBytesOfCharacter = 3
+
+export class TooLarge extends Error {
+  override name = 'TooLarge'
+}
+
+function checkSize(...texts: string[]): void {
+  const characters = texts.reduce((sum, text) => sum + text.length, 0)
+  if (characters * mostBytesOfCharacter <= maxMessageBytes) return
+  if (texts.reduce((sum, text) => sum + utf8(text).length, 0) > maxMessageBytes)
+    throw new TooLarge(`The message would be larger than ${maxMessageBytes} bytes.`)
+}
 
 /** The message for one recipient. Throws when the values make more of it than a message may hold. */
 export function personalise(template: Template, context: TemplateContext): Personalised {
   const parsed = parsedOf(template)
   const values = admitted(context)
-  const html = render('html', parsed.html, values)
-  if (html.length > maxHtmlLength) throw new Error('the message is too large')
+  // Filters may cut a character in halves, which no provider takes.
+  const html = render('html', parsed.html, values).toWellFormed()
+  const text = render('text', parsed.text, values).toWellFormed()
+  checkSize(html, text)
   return {
-    subject: headerText(render('text', parsed.subject, values)),
+    subject: headerText(render('text', parsed.subject, values).toWellFormed()),
     html,
-    text: render('text', parsed.text, values).replaceAll(/\n{3,}/g, '\n\n'),
+    text: text.replaceAll(/\n{3,}/g, '\n\n'),
   }
 }

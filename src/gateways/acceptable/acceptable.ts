@@ -3,7 +3,7 @@ import { failure, type SendResult } from '../../domain/messaging.ts'
 import type { OutboundEmail } from '../email/email.ts'
 import type { OutboundSms } from '../sms/sms.ts'
 
-const endsLine = (text: string | null): boolean => text !== null && /[\r\n\0]/.test(text)
+const endsLine = (text: string | null): boolean => text !== null && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)
 /** Providers take these as tags and give them back. */
 const isReference = (text: string): boolean => /^[\w-]{1,200}$/.test(text)
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/

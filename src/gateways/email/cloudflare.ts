@@ -1,4 +1,4 @@
-import type { Mailbox } from '../../domain/mailbox.ts'
+import { asciiAddress, type Mailbox } from '../../domain/mailbox.ts'
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging.ts'
 import { refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
 import { isRecord, textOf } from '../provider-api/post-json.ts'
@@ -10,7 +10,8 @@ const minuteMs = 60_000
 const kinds: readonly [part: RegExp, kind: SendFailure, retryAfterMs: number | null][] = [
   [/RATE_LIMIT/, 'rate_limited', minuteMs],
   [/DAILY_LIMIT|QUOTA/, 'rate_limited', 60 * minuteMs],
-  [/SENDER|DOMAIN|ENTITLED|AUTH/, 'configuration', null],
+  [/SENDER/, 'sender', null],
+  [/DOMAIN|ENTITLED|AUTH/, 'configuration', null],
   [/RECIPIENT|VALIDATION|FIELD|HEADER|TOO_|CONTENT|DELIVERY_FAILED/, 'permanent', null],
 ]
 
@@ -21,7 +22,8 @@ function failureOf(error: unknown): SendResult {
   return failure(kind, name.toLowerCase() || 'gateway_fault', detail, wait)
 }
 
-const addressOf = ({ name, address }: Mailbox) => (name ? { name, email: address } : address)
+const addressOf = ({ name, address }: Mailbox) =>
+  name ? { name, email: asciiAddress(address) } : asciiAddress(address)
 
 async function sendOne(binding: SendEmail, message: OutboundEmail): Promise<SendResult> {
   const { from, to, replyTo, subject, html, text, headers } = message
@@ -29,7 +31,7 @@ async function sendOne(binding: SendEmail, message: OutboundEmail): Promise<Send
     const { messageId } = await binding.send({
       from: addressOf(from),
       to: addressOf(to),
-      ...(replyTo === null ? {} : { replyTo }),
+      ...(replyTo === null ? {} : { replyTo: asciiAddress(replyTo) }),
       subject,
       html,
       text,

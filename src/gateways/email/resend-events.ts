@@ -17,7 +17,7 @@ const types: Record<string, ProviderEvent['type']> = {
 
 /** The receiver refuses the message or its sender, and the address may be well. */
 const isBlock = (subType: string, message: string): boolean =>
-  /rejected|content|attachment/i.test(subType) || /\b5\.7\.\d+\b/.test(message)
+  /rejected|content|attachment|toolarge/i.test(subType) || /\b5\.7\.\d+\b/.test(message)
 
 function bounceOf(bounce: Record<string, unknown>): ProviderEvent['bounce'] {
   if (isBlock(textOf(bounce['subType']), textOf(bounce['message']))) return 'block'

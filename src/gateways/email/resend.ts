@@ -1,8 +1,8 @@
-import { formatMailbox } from '../../domain/mailbox.ts'
+import { asciiAddress, formatMailbox, type Mailbox } from '../../domain/mailbox.ts'
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging.ts'
 import { retryAfterMs } from '../../domain/webhooks.ts'
 import { refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
-import { type Answer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
+import { type Answer, failureWithoutAnswer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'
 
 interface Options {
@@ -15,6 +15,8 @@ interface Options {
 
 const standardBase = 'https://api.resend.com'
 const quotaRestMs = 3_600_000
+/** Less than a campaign leaves to a call before its lease is over. */
+const standardTimeoutMs = 20_000
 
 /** Codes that mean something else than their status says. */
 const kindOfCode: Record<string, SendFailure> = {
@@ -23,9 +25,16 @@ const kindOfCode: Record<string, SendFailure> = {
   // The key has sent something else before, so what became of this message is not known.
   invalid_idempotent_request: 'unknown',
   monthly_quota_exceeded: 'configuration',
+  invalid_access: 'configuration',
+  invalid_idempotency_key: 'configuration',
+  invalid_from_address: 'sender',
 }
 
-function kindOfStatus(status: number): SendFailure {
+function kindOf(status: number, code: string): SendFailure {
+  const known = Object.hasOwn(kindOfCode, code) ? kindOfCode[code] : undefined
+  if (known) return known
+  // An organisation's own address, of a domain that nobody has verified: the others can send.
+  if (status === 403 && code === 'validation_error') return 'sender'
   if (status === 429) return 'rate_limited'
   // A call with a key can be repeated whatever became of it.
   if (status >= 500 || status === 408 || status === 409) return 'transient'
@@ -35,15 +44,15 @@ function kindOfStatus(status: number): SendFailure {
 
 function restOf({ headers }: Answer & { came: true }, code: string, now: number): number | null {
   const said = retryAfterMs(headers.get('retry-after') ?? headers.get('ratelimit-reset'), now)
-  return said ?? (code === 'daily_quota_exceeded' ? quotaRestMs : null)
+  // The headers tell when the next call of this second may be made, which is of no use before the next day.
+  return code === 'daily_quota_exceeded' ? Math.max(said ?? 0, quotaRestMs) : said
 }
 
 function failureOf(answer: Answer, now: number): SendResult {
-  if (!answer.came) return failure('unknown', answer.code, 'No answer came.')
+  if (!answer.came) return failureWithoutAnswer(answer.code)
   const said = isRecord(answer.body) ? answer.body : {}
   const code = textOf(said['name']) || `http_${answer.status}`
-  const kind = kindOfCode[code] ?? kindOfStatus(answer.status)
-  return failure(kind, code, textOf(said['message']), restOf(answer, code, now))
+  return failure(kindOf(answer.status, code), code, textOf(said['message']), restOf(answer, code, now))
 }
 
 /** Ids come for what was taken, in order; what was not is named by its index. */
@@ -55,7 +64,9 @@ function resultsOf(body: unknown, count: number): SendResult[] {
     ),
   )
   const ids = (Array.isArray(data) ? data : []).map((entry: unknown) => (isRecord(entry) ? textOf(entry['id']) : ''))
-  const isWhole = ids.length + refused.size === count && !ids.includes('')
+  const isIndex = (index: unknown) => Number.isInteger(index) && Number(index) >= 0 && Number(index) < count
+  const isWhole =
+    ids.length + refused.size === count && !ids.includes('') && [...refused.keys()].every((index) => isIndex(index))
   let at = 0
   return Array.from({ length: count }, (_, index): SendResult => {
     const refusal = refused.get(index)
@@ -65,10 +76,12 @@ function resultsOf(body: unknown, count: number): SendResult[] {
   })
 }
 
+const mailboxOf = ({ name, address }: Mailbox): string => formatMailbox({ name, address: asciiAddress(address) })
+
 const wireOf = ({ from, to, replyTo, subject, html, text, headers, reference }: OutboundEmail) => ({
-  from: formatMailbox(from),
-  to: [formatMailbox(to)],
-  ...(replyTo === null ? {} : { reply_to: replyTo }),
+  from: mailboxOf(from),
+  to: [mailboxOf(to)],
+  ...(replyTo === null ? {} : { reply_to: asciiAddress(replyTo) }),
   subject,
   html,
   text,
@@ -76,30 +89,37 @@ const wireOf = ({ from, to, replyTo, subject, html, text, headers, reference }: 
   tags: [{ name: 'reference', value: reference }],
 })
 
+/** One call, or where the provider finds it too large, one of each half: the same halves under the same keys each time. */
+async function call(messages: readonly OutboundEmail[], key: string, options: Options): Promise<SendResult[]> {
+  const { apiBase, apiKey, now, timeoutMs = standardTimeoutMs } = options
+  const headers = {
+    authorization: `Bearer ${apiKey}`,
+    'idempotency-key': key,
+    // One bad address must not keep the others back.
+    'x-batch-validation': 'permissive',
+  }
+  const answer = await postJson(`${apiBase || standardBase}/emails/batch`, headers, messages.map(wireOf), timeoutMs)
+  if (answer.came && answer.status >= 200 && answer.status < 300) return resultsOf(answer.body, messages.length)
+  if (answer.came && answer.status === 413 && messages.length > 1) {
+    const half = Math.ceil(messages.length / 2)
+    const first = await call(messages.slice(0, half), `${key}-1`, options)
+    return [...first, ...(await call(messages.slice(half), `${key}-2`, options))]
+  }
+  const failed = failureOf(answer, now())
+  return messages.map(() => failed)
+}
+
 /** The HTTP API of Resend, and of what is compatible with it. */
-export const resendGateway = ({ apiBase, apiKey, now, timeoutMs = 30_000 }: Options): EmailGateway => ({
+export const resendGateway = (options: Options): EmailGateway => ({
   name: 'resend',
   batch: 100,
   deduplicates: true,
   bulk: true,
   reportsDelivery: true,
   send: (messages, idempotencyKey) =>
-    sendAcceptable(messages, refusalOfEmail, async (acceptable) => {
-      if (!apiKey) return acceptable.map(() => failure('configuration', 'missing_api_key', 'EMAIL_API_KEY is not set.'))
-      const headers = {
-        authorization: `Bearer ${apiKey}`,
-        'idempotency-key': idempotencyKey,
-        // One bad address must not keep the others back.
-        'x-batch-validation': 'permissive',
-      }
-      const answer = await postJson(
-        `${apiBase || standardBase}/emails/batch`,
-        headers,
-        acceptable.map(wireOf),
-        timeoutMs,
-      )
-      if (answer.came && answer.status >= 200 && answer.status < 300) return resultsOf(answer.body, acceptable.length)
-      const failed = failureOf(answer, now())
-      return acceptable.map(() => failed)
-    }),
+    sendAcceptable(messages, refusalOfEmail, async (acceptable) =>
+      options.apiKey
+        ? call(acceptable, idempotencyKey, options)
+        : acceptable.map(() => failure('configuration', 'missing_api_key', 'EMAIL_API_KEY is not set.')),
+    ),
 })

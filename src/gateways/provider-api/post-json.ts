@@ -1,9 +1,10 @@
+import { failure, type SendResult } from '../../domain/messaging.ts'
 import { isTimeout, withTimeLimit } from '../time-limit/time-limit.ts'
 
 /** What a provider answered, or that no whole answer came: the call may have been heard all the same. */
 export type Answer =
   | { came: true; status: number; headers: Headers; body: unknown }
-  | { came: false; code: 'timeout' | 'network_error' | 'unreadable_answer' }
+  | { came: false; code: 'timeout' | 'network_error' | 'unreadable_answer' | 'impossible_call' }
 
 const maxBytes = 500_000
 
@@ -29,6 +30,18 @@ async function readCapped(response: Response): Promise<unknown> {
   }
 }
 
+/** Whether such a call can be made at all: addresses and keys are typed in by people. */
+function isPossible(url: string, headers: Readonly<Record<string, string>>): boolean {
+  const isAscii = Object.values(headers).every((value) => /^[\t\x20-\x7e]*$/.test(value.trim()))
+  return isAscii && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
+}
+
+/** What it means that no whole answer came: sent or not, nobody knows, unless there was no call to begin with. */
+export const failureWithoutAnswer = (code: (Answer & { came: false })['code']): SendResult =>
+  code === 'impossible_call'
+    ? failure('configuration', code, 'The address of the API, or its key, is none.')
+    : failure('unknown', code, 'No answer came.')
+
 /** Posts JSON to an API; the timeout covers the answer's body too, and redirects are answers. */
 export async function postJson(
   url: string,
@@ -36,13 +49,15 @@ export async function postJson(
   body: unknown,
   timeoutMs: number,
 ): Promise<Answer> {
+  // Providers refuse calls without a user agent, and the runtime adds none.
+  const all = { 'content-type': 'application/json', 'user-agent': 'event-commerce/1', ...headers }
+  if (!isPossible(url, all)) return { came: false, code: 'impossible_call' }
   try {
     return await withTimeLimit(timeoutMs, async (signal): Promise<Answer> => {
       const response = await fetch(url, {
         method: 'POST',
         redirect: 'manual',
-        // Providers refuse calls without a user agent, and the runtime adds none.
-        headers: { 'content-type': 'application/json', 'user-agent': 'event-commerce/1', ...headers },
+        headers: all,
         body: JSON.stringify(body),
         signal,
       })

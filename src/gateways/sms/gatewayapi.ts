@@ -1,7 +1,7 @@
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging.ts'
 import { retryAfterMs } from '../../domain/webhooks.ts'
 import { refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
-import { type Answer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
+import { type Answer, failureWithoutAnswer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
 import type { OutboundSms, SmsGateway } from './sms.ts'
 
 interface Options {
@@ -13,8 +13,12 @@ interface Options {
 }
 
 const standardBase = 'https://messaging.gatewayapi.eu'
-/** The platform opens six connections for a Worker; one is left for the database. */
-const callsAtOnce = 5
+/**
+ * As many calls, one after another, as are over before the lease of a campaign's chunk is, however slow they are. Not at
+ * once: a consumer has four chunks, and the platform opens six connections for it. A call that had to wait for one would
+ * time out before it was made, and nobody could tell.
+ */
+const callsABatch = 2
 
 function kindOfStatus(status: number): SendFailure {
   if (status === 429) return 'rate_limited'
@@ -26,7 +30,7 @@ function kindOfStatus(status: number): SendFailure {
 }
 
 function resultOf(answer: Answer, now: number): SendResult {
-  if (!answer.came) return failure('unknown', answer.code, 'No answer came.')
+  if (!answer.came) return failureWithoutAnswer(answer.code)
   const said = isRecord(answer.body) ? answer.body : {}
   if (answer.status >= 200 && answer.status < 300) {
     const providerId = textOf(said['msg_id'])
@@ -50,9 +54,9 @@ const wireOf = ({ from, to, body, reference }: OutboundSms) => ({
  * GatewayAPI's mobile messages, one call a recipient: each has its own answer, id and reference, and one bad number
  * fails alone, where the bulk call of the older API refuses all. It has no keys that make a call repeatable.
  */
-export const gatewayApi = ({ apiBase, apiKey, now, timeoutMs = 15_000 }: Options): SmsGateway => ({
+export const gatewayApi = ({ apiBase, apiKey, now, timeoutMs = 12_000 }: Options): SmsGateway => ({
   name: 'gatewayapi',
-  batch: 4 * callsAtOnce,
+  batch: callsABatch,
   deduplicates: false,
   reportsDelivery: true,
   send: (messages) =>
@@ -61,13 +65,12 @@ export const gatewayApi = ({ apiBase, apiKey, now, timeoutMs = 15_000 }: Options
       const url = `${apiBase || standardBase}/mobile/single`
       const headers = { authorization: `Token ${apiKey}`, accept: 'application/json' }
       const results: SendResult[] = []
-      for (let start = 0; start < acceptable.length; start += callsAtOnce) {
-        const together = acceptable.slice(start, start + callsAtOnce)
-        const answers = await Promise.all(together.map((message) => postJson(url, headers, wireOf(message), timeoutMs)))
-        results.push(...answers.map((answer) => resultOf(answer, now())))
-        const stop = results.find((result) => !result.ok && ['rate_limited', 'configuration'].includes(result.kind))
+      for (const message of acceptable) {
+        const result = resultOf(await postJson(url, headers, wireOf(message), timeoutMs), now())
+        results.push(result)
         // The others would be answered the same, and asking on makes it worse: nothing was sent of them.
-        if (stop) return acceptable.map((_, index) => results[index] ?? stop)
+        if (!result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration'))
+          return acceptable.map((_, index) => results[index] ?? result)
       }
       return results
     }),

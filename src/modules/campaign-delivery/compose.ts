@@ -5,6 +5,7 @@ import { type LinkKind, mintLinkToken } from '../../domain/campaign-tokens.ts'
 import { personalise } from '../../domain/email/personalise.ts'
 import type { TemplateContext } from '../../domain/email/variables.ts'
 import { bcp47, type Language } from '../../domain/languages.ts'
+import { displayName } from '../../domain/mailbox.ts'
 import type { SendResult } from '../../domain/messaging.ts'
 import { fullName } from '../../domain/users.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
@@ -108,7 +109,7 @@ export const composeEmails = (job: JobCtx, claim: Claim, contents: Contents): Pr
           'List-Id': `<${surroundings.edition_id.replace('_', '-').toLowerCase()}.${hostOf(surroundings.public_url)}>`,
           'Feedback-ID': `${claim.campaign_id}:${surroundings.organization_id}:campaign:${surroundings.edition_id}`,
         }
-        const to = { name: fullName(person) || null, address }
+        const to = { name: displayName(fullName(person)), address }
         const reference = referenceOf(claim.campaign_id, n)
         return {
           n,

@@ -6,9 +6,11 @@ import { campaignContents, campaignLinks } from '../../db/schema/campaigns.ts'
 import { insertAll } from '../../db/write.ts'
 import { missingFor } from '../../domain/campaigns.ts'
 import type { Template } from '../../domain/email/compile.ts'
+import { personalise } from '../../domain/email/personalise.ts'
 import { trackable } from '../../domain/email/trackable.ts'
+import { sampleContext } from '../../domain/email/variables.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
-import type { Mailbox } from '../../domain/mailbox.ts'
+import { displayName, type Mailbox } from '../../domain/mailbox.ts'
 import { trackableSms } from '../../domain/sms.ts'
 import { templateOf } from '../email-messages/index.ts'
 import { type CampaignRow, readinessOf } from './campaign.ts'
@@ -101,8 +103,8 @@ export async function drawContent(job: JobCtx, row: CampaignRow, content: number
     },
     organization_name: row.organization_name,
     from: {
-      name: row.edition_email_sender_name ?? row.organization_name,
-      address: row.edition_email_sender_address ?? job.config.emailFrom.address,
+      name: displayName(row.edition_email_sender_name || row.organization_name),
+      address: row.edition_email_sender_address || job.config.emailFrom.address,
     },
     reply_to: row.edition_email_reply_to,
     sms_sender: senderOf(row),
@@ -143,6 +145,9 @@ export const contentStatement = (campaignId: string, content: number) =>
 
 export type Contents = ReadonlyMap<string, Content>
 
+/** About as long as the address of a counter. */
+const linkLength = 120
+
 export const contentsOf = (rows: readonly ContentRow[]): Contents =>
   new Map(
     rows.map((row) => [
@@ -154,6 +159,28 @@ export const contentsOf = (rows: readonly ContentRow[]): Contents =>
       },
     ]),
   )
+
+const weights = new WeakMap<Contents, number>()
+
+/** Characters of the campaign's longest message, with sample values in it. */
+export function weightOf(contents: Contents): number {
+  const known = weights.get(contents)
+  if (known !== undefined) return known
+  const weight = Math.max(0, ...[...contents.values()].map(lengthOf))
+  weights.set(contents, weight)
+  return weight
+}
+
+function lengthOf({ template, positions }: Content): number {
+  const tracking = { links: positions.map(() => 'x'.repeat(linkLength)), pixel: 'x'.repeat(linkLength) }
+  try {
+    const { html, text } = personalise(template, { ...sampleContext(), tracking })
+    return html.length + text.length
+  } catch {
+    // Nobody gets it either.
+    return template.html.length + template.text.length
+  }
+}
 
 /** Contents never change once messages of them go out, so the Worker keeps a few. */
 const kept = new Map<string, Contents>()

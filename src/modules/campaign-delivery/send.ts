@@ -1,12 +1,12 @@
 import type { JobCtx } from '../../context.ts'
 import type { CampaignSender } from '../../domain/campaign-sender.ts'
-import { type Claim, leaseMarginMs, type LeftOut, type Report } from '../../domain/campaign-sending.ts'
+import { callSizeOf, type Claim, leaseMarginMs, type LeftOut, type Report } from '../../domain/campaign-sending.ts'
 import { sha256, toHex } from '../../domain/encoding.ts'
 import type { SendResult } from '../../domain/messaging.ts'
 import { leftOutStatement } from './audience.ts'
 import { type Composed, composeEmails, composeSms } from './compose.ts'
 import { ringCampaign } from './ring.ts'
-import { type Contents, contentsOf, contentStatement, keepContents, keptContents } from './content.ts'
+import { type Contents, contentsOf, contentStatement, keepContents, keptContents, weightOf } from './content.ts'
 
 /** A consumer sends this long before it leaves the rest to the next. */
 const shiftMs = 20_000
@@ -68,12 +68,19 @@ async function prepare(
   const isEmail = [...contents.values()][0]?.surroundings.channel !== 'sms'
   const gone = new Set(leftOut.map(({ n }) => n))
   const rest = { ...claim, recipients: claim.recipients.filter(({ n }) => !gone.has(n)) }
-  if (isEmail) {
-    const emails = await composeEmails(job, rest, contents)
-    return { leftOut, isEmail, send: () => callAll(job, rest, job.email, emails) }
+  const weight = weightOf(contents)
+  const composeOf =
+    <Message>(compose: (job: JobCtx, claim: Claim, contents: Contents) => Promise<Composed<Message>[]>) =>
+    (recipients: Claim['recipients']) =>
+      compose(job, { ...rest, recipients }, contents)
+  return {
+    leftOut,
+    isEmail,
+    send: () =>
+      isEmail
+        ? callAll(job, rest, job.email, weight, composeOf(composeEmails))
+        : callAll(job, rest, job.sms, weight, composeOf(composeSms)),
   }
-  const messages = await composeSms(job, rest, contents)
-  return { leftOut, isEmail, send: () => callAll(job, rest, job.sms, messages) }
 }
 
 type Calls = Promise<Report['calls']>
@@ -94,35 +101,51 @@ async function sendClaim(job: JobCtx, sender: CampaignSender, claim: Claim): Cal
   return ready.send()
 }
 
+/** Makes and sends one call's messages after another's: all at once would be too much to hold for heavy ones. */
 async function callAll<Message>(
   job: JobCtx,
   claim: Claim,
   gateway: Gateway<Message>,
-  composed: readonly Composed<Message>[],
+  weight: number,
+  compose: (recipients: Claim['recipients']) => Promise<Composed<Message>[]>,
 ): Promise<Report['calls']> {
   const calls: Report['calls'] = []
-  for (let start = 0; start < composed.length; start += gateway.batch) {
-    const part = composed.slice(start, start + gateway.batch)
-    const messages = part.flatMap((one) => ('message' in one ? [one.message] : []))
-    const isLate = job.now() > claim.lease_until - leaseMarginMs
-    const key = await keyOf(
-      claim.campaign_id,
-      part.map(({ n }) => n),
-    )
-    const results =
-      isLate || messages.length === 0
-        ? messages.map(() => notTried('no_time', 'The chunk took too long.'))
-        : await gateway.send(messages, key)
-    let next = 0
-    calls.push(
-      part.map((one) => ({
-        n: one.n,
-        result:
-          'refusal' in one ? one.refusal : (results[next++] ?? notTried('no_result', 'The gateway told nothing.')),
-      })),
-    )
-  }
+  const { recipients } = claim
+  const size = callSizeOf(gateway.batch, weight)
+  for (let start = 0; start < recipients.length; start += size)
+    calls.push(await callOnce(job, claim, gateway, recipients.slice(start, start + size), compose))
   return calls
+}
+
+async function callOnce<Message>(
+  job: JobCtx,
+  claim: Claim,
+  gateway: Gateway<Message>,
+  recipients: Claim['recipients'],
+  compose: (recipients: Claim['recipients']) => Promise<Composed<Message>[]>,
+): Promise<Report['calls'][number]> {
+  const isLate = () => job.now() > claim.lease_until - leaseMarginMs
+  const late = notTried('no_time', 'The chunk took too long.')
+  if (isLate()) return recipients.map(({ n }) => ({ n, result: late }))
+  let part: Composed<Message>[]
+  try {
+    part = await compose(recipients)
+  } catch (error) {
+    // Our own fault, before anything of it went out: others may be luckier.
+    const detail = error instanceof Error ? error.message : 'The messages could not be made.'
+    return recipients.map(({ n }) => ({ n, result: notTried('not_prepared', detail) }))
+  }
+  const messages = part.flatMap((one) => ('message' in one ? [one.message] : []))
+  const key = await keyOf(
+    claim.campaign_id,
+    part.map(({ n }) => n),
+  )
+  const results = isLate() || messages.length === 0 ? messages.map(() => late) : await gateway.send(messages, key)
+  let next = 0
+  return part.map((one) => ({
+    n: one.n,
+    result: 'refusal' in one ? one.refusal : (results[next++] ?? notTried('no_result', 'The gateway told nothing.')),
+  }))
 }
 
 /** A lane: chunk after chunk, each report handing out the next. Answers whether there is more for others. */

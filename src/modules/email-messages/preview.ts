@@ -1,13 +1,22 @@
 import type { Ctx } from '../../context.ts'
 import type { Block } from '../../domain/email/blocks.ts'
 import { cleaned, faultsOf } from '../../domain/email/check.ts'
+import { renderFault } from '../../domain/email/liquid.ts'
+import { TooLarge } from '../../domain/email/personalise.ts'
 import { type Preview, previewOf } from '../../domain/email/preview.ts'
-import { invalid } from '../../domain/errors.ts'
+import { fieldError, invalid } from '../../domain/errors.ts'
 import type { TranslatedDict } from '../../domain/languages.ts'
 import type { PreviewEmailMessageInput } from './message-contract.ts'
 import type { MessageDetailRow } from './queries.ts'
 import { framing } from './templates.ts'
 import { asBlocks } from './update.ts'
+
+/** Why the message cannot be shown with what was handed in; faults that are our own go on. */
+function refusalOf(error: unknown): unknown {
+  if (error instanceof TooLarge) return invalid(fieldError(['blocks'], 'template_too_large', error.message))
+  const detail = renderFault(error)
+  return detail === null ? error : invalid(fieldError(['context'], 'not_renderable', detail))
+}
 
 /** The message as its recipients would see it; what is handed in is held to what saving would hold it to. */
 export function previewMessage(_: Ctx, row: MessageDetailRow, input: PreviewEmailMessageInput): Preview {
@@ -26,5 +35,9 @@ export function previewMessage(_: Ctx, row: MessageDetailRow, input: PreviewEmai
     template: 'modern' as const,
   }
   const language = input.language ?? options.defaultLanguage
-  return previewOf(message, { mode: input.mode, language, values: input.context ?? {} }, options)
+  try {
+    return previewOf(message, { mode: input.mode, language, values: input.context ?? {} }, options)
+  } catch (error) {
+    throw refusalOf(error)
+  }
 }

@@ -1,5 +1,6 @@
 import type { JobCtx } from '../../context.ts'
 import { eventsOf, isEventProvider } from '../../gateways/provider-events/provider-events.ts'
+import { takeReceiptEvents } from './receipts.ts'
 import { passOn } from './visits.ts'
 
 /** Takes in what a provider posts: `unknown` for providers that we have none of, `forged` without a good signature. */
@@ -11,6 +12,7 @@ export async function receiveEvents(
   if (!isEventProvider(provider)) return 'unknown'
   const events = await eventsOf(job.config, provider, request, job.now())
   if (events === null) return 'forged'
+  await takeReceiptEvents(job, events)
   await passOn(job, events)
   return 'taken'
 }

@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { readBody } from '../../http/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { askPage, donePage, pagePolicy, unknownPage } from './page.ts'
 import { receiveEvents } from './provider-events.ts'
@@ -61,9 +62,7 @@ export function tracking(open: (c: AppContext) => Job): Hono<AppEnv> {
   })
 
   routes.post('/provider-events/:provider', async (c) => {
-    const length = Number(c.req.header('content-length') ?? 0)
-    const body = length > maxEventBytes ? '' : await c.req.text()
-    if (length > maxEventBytes || body.length > maxEventBytes) return c.body(null, 413)
+    const body = new TextDecoder().decode(await readBody(c, maxEventBytes))
     const outcome = await receiveEvents(open(c), c.req.param('provider'), { headers: c.req.raw.headers, body })
     return c.body(null, outcome === 'taken' ? 200 : outcome === 'forged' ? 401 : 404)
   })

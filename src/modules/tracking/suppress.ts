@@ -19,23 +19,37 @@ interface Suppression {
   at: number
 }
 
-/** From now on nothing goes there. A dead address counts for more than one whose person has had enough. */
+/** A dead address counts for more than one whose person has had enough. */
+export const suppressionUpdate = sql`on conflict do update set reason = excluded.reason, detail = excluded.detail,
+  campaign_id = excluded.campaign_id
+  where excluded.reason = 'hard_bounce' and suppressions.reason not in ('hard_bounce', 'invalid')`
+
+/** From now on nothing goes there. */
 export const suppression = ({ organization_id, channel, address, reason, detail, campaign_id, at }: Suppression): SQL =>
   sql`insert into suppressions (organization_id, channel, address, reason, detail, campaign_id, created_at)
     values (${organization_id}, ${channel}, ${address}, ${reason}, ${detail}, ${campaign_id}, ${at})
-    on conflict do update set reason = excluded.reason, detail = excluded.detail, campaign_id = excluded.campaign_id
-      where excluded.reason = 'hard_bounce' and suppressions.reason not in ('hard_bounce', 'invalid')`
+    ${suppressionUpdate}`
+
+/** Takes an address for dead that has not taken too many messages lately. */
+export const softBounceLimit = (bounced: {
+  organization_id: string | SQL
+  channel: string
+  address: string | SQL
+  campaign_id: string | null
+  at: number
+}): SQL =>
+  sql`insert into suppressions (organization_id, channel, address, reason, detail, campaign_id, created_at)
+    select organization_id, channel, address, 'hard_bounce', 'soft bounces', ${bounced.campaign_id}, ${bounced.at}
+    from soft_bounces where organization_id = ${bounced.organization_id} and channel = ${bounced.channel}
+      and address = ${bounced.address} and bounced_at > ${bounced.at - softBounceMemoryMs}
+    group by organization_id, channel, address having count(*) >= ${softBouncesUntilDead}
+    on conflict do nothing`
 
 const softBounce = (home: Home, { event, address }: Told, campaignId: string): SQL[] => [
   sql`insert into soft_bounces (organization_id, channel, address, reference, bounced_at)
     values (${home.organization_id}, ${home.channel}, ${address}, ${referenceOf(campaignId, event.n)}, ${event.at})
     on conflict do nothing`,
-  sql`insert into suppressions (organization_id, channel, address, reason, detail, campaign_id, created_at)
-    select organization_id, channel, address, 'hard_bounce', 'soft bounces', ${campaignId}, ${event.at}
-    from soft_bounces where organization_id = ${home.organization_id} and channel = ${home.channel}
-      and address = ${address} and bounced_at > ${event.at - softBounceMemoryMs}
-    group by organization_id, channel, address having count(*) >= ${softBouncesUntilDead}
-    on conflict do nothing`,
+  softBounceLimit({ ...home, address, campaign_id: campaignId, at: event.at }),
 ]
 
 interface Home {

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import type { transactionalEmails } from '../../db/schema/outbox.ts'
 import { inList } from '../../db/visibility.ts'
@@ -55,3 +55,9 @@ export const releaseEmails = (job: JobCtx, claims: readonly Claim[], until: numb
       next_attempt_at = max(next_attempt_at, ${until})
     where status = 'pending' and (id, attempts) in
       (select value ->> 0, value ->> 1 from json_each(${JSON.stringify(claims.map(({ id, attempts }) => [id, attempts]))}))`)
+
+/** A message that was given up because no answer came, of which the provider tells that it went out. */
+export const sentAfterAll = (id: string, providerId: string | null, at: number): SQL =>
+  sql`update transactional_emails set status = 'sent', sent_at = ${at}, provider_id = ${providerId}, error_code = null,
+      error_detail = '', modified_at = ${at}
+    where id = ${id} and status = 'failed' and error_code = 'unknown'`

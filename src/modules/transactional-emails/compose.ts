@@ -1,6 +1,7 @@
 import type { JobCtx } from '../../context.ts'
 import { type Personalised, personalise } from '../../domain/email/personalise.ts'
 import type { Language } from '../../domain/languages.ts'
+import { displayName } from '../../domain/mailbox.ts'
 import { failedFor, type SendVerdict } from '../../domain/transactional-emails.ts'
 import { fullName } from '../../domain/users.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
@@ -12,10 +13,10 @@ type Composed = { email: OutboundEmail } | { verdict: SendVerdict }
 
 const outbound = (job: JobCtx, claim: Claim, { head }: OrderAndItems, words: Personalised): OutboundEmail => ({
   from: {
-    name: head.email_sender_name || head.edition_name || job.config.emailFrom.name,
+    name: displayName(head.email_sender_name || head.edition_name || job.config.emailFrom.name || ''),
     address: head.email_sender_address || job.config.emailFrom.address,
   },
-  to: { name: fullName(head) || null, address: claim.recipient },
+  to: { name: displayName(fullName(head)), address: claim.recipient },
   replyTo: head.email_reply_to || null,
   ...words,
   headers: { 'Auto-Submitted': 'auto-generated' },

@@ -1,2 +1,3 @@
 export { receiptMessageOf, type ReceiptOrder, receiptStatements } from './receipts.ts'
 export { ringEmails } from './ring.ts'
+export { sentAfterAll } from './claim.ts'

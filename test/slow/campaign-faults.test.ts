@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Client, createClient } from '../../scripts/support/client.ts'
+import { type Server, startServer } from '../../scripts/support/server.ts'
+import { type Conduct, type FakeProvider, startFakeProvider } from '../support/fake-provider.ts'
+import { endOf, givenCampaign } from '../support/floor-campaign.ts'
+
+const people = 1200
+
+/** How the calls begin that come one after another, each of a hundred people; repeated, they are accepted. */
+const faults: readonly Conduct[] = [
+  'accept and cut',
+  'cut',
+  'accept and hang',
+  { status: 503 },
+  { status: 500, name: 'application_error' },
+  { status: 409, name: 'concurrent_idempotent_requests' },
+  { status: 429, name: 'rate_limit_exceeded', headers: { 'retry-after': '2' } },
+]
+
+let provider: FakeProvider
+let stateDir: string
+let server: Server
+let client: Client
+
+beforeAll(async () => {
+  provider = await startFakeProvider()
+  stateDir = await mkdtemp(join(tmpdir(), 'campaign-faults-'))
+  server = await startServer({
+    port: 0,
+    stateDir,
+    env: {
+      RATE_LIMIT_PER_MINUTE: '0',
+      EMAIL_PROVIDER: 'resend',
+      EMAIL_API_BASE: provider.url,
+      EMAIL_API_KEY: 're_slow',
+    },
+    program: 'scripts/bench/worker.ts',
+  })
+  client = createClient(server.url, server.rootToken)
+})
+afterAll(async () => {
+  await server?.stop()
+  await provider?.stop()
+  await rm(stateDir, { recursive: true, force: true, maxRetries: 5 })
+})
+
+describe('a campaign over a provider that misbehaves', () => {
+  it('reaches each person exactly once, whatever becomes of the calls', async () => {
+    const played = new Map<string, Conduct>()
+    provider.tell((call, nth) => {
+      const fault = nth === 1 ? faults[played.size] : undefined
+      if (fault === undefined) return 'accept'
+      played.set(call.key, fault)
+      return fault
+    })
+    const id = await givenCampaign(client, people)
+    await client.post(`/v1/campaigns/${id}/send-now`, {})
+    expect(await endOf(client, id)).toMatchObject({
+      status: 'sent',
+      total_recipients: people,
+      sent_count: people,
+      failed_count: 0,
+    })
+    expect([...played.values()]).toEqual(faults)
+    expect(provider.counts().size).toBe(people)
+    expect([...provider.counts().values()].filter((times) => times !== 1)).toEqual([])
+  })
+
+  it('stops when the provider refuses the key, and goes on with the others once that is mended', async () => {
+    provider.forget()
+    let calls = 0
+    provider.tell(() => (++calls > 3 ? { status: 403, name: 'invalid_api_key' } : 'accept'))
+    const id = await givenCampaign(client, people)
+    await client.post(`/v1/campaigns/${id}/send-now`, {})
+    const stopped = await endOf(client, id)
+    expect(stopped).toMatchObject({ status: 'failed', error_message: expect.stringContaining('invalid_api_key') })
+    expect(provider.accepted()).toHaveLength(300)
+    provider.tell('accept')
+    await client.post(`/v1/campaigns/${id}/retry-failed`, {})
+    expect(await endOf(client, id)).toMatchObject({ status: 'sent', sent_count: people, failed_count: 0 })
+    expect([...provider.counts().values()].filter((times) => times !== 1)).toEqual([])
+    expect(provider.counts().size).toBe(people)
+  })
+})

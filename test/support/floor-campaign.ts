@@ -1,0 +1,28 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Client } from '../../scripts/support/client.ts'
+import { seedCampaignParts } from '../../scripts/support/seed-campaign.ts'
+
+interface Campaign {
+  id: string
+  status: string
+  total_recipients: number
+  sent_count: number
+  failed_count: number
+  error_message: string
+}
+
+/** A campaign to so many people, over the API of a service that has the floor of the benches. */
+export async function givenCampaign(client: Client, people: number): Promise<string> {
+  const parts = await seedCampaignParts(client, people, '<p>Hello {{ customer.first_name }}</p>')
+  return (await client.post<{ id: string }>('/v1/campaigns', { ...parts, name: 'News', channel: 'email' })).id
+}
+
+/** The campaign when it is over, or as it is after minutes of waiting. */
+export async function endOf(client: Client, id: string): Promise<Campaign> {
+  const deadline = Date.now() + 200_000
+  for (;;) {
+    await wait(1000)
+    const campaign = await client.get<Campaign>(`/v1/campaigns/${id}`)
+    if (!['calculating', 'sending'].includes(campaign.status) || Date.now() > deadline) return campaign
+  }
+}
