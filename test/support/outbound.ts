@@ -1,3 +1,4 @@
+import { vi } from 'vitest'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import type { OutboundSms } from '../../src/gateways/sms/sms.ts'
 
@@ -22,3 +23,9 @@ export const anSms = (fields: Partial<OutboundSms> = {}): OutboundSms => ({
   reference: `ref_${crypto.randomUUID()}`,
   ...fields,
 })
+
+/** The delay of the longest timer that was set since, in milliseconds; restore all mocks afterwards. */
+export function watchTimers(): () => number {
+  const set = vi.spyOn(globalThis, 'setTimeout')
+  return () => Math.max(0, ...set.mock.calls.map(([, delay]) => delay ?? 0))
+}
