@@ -36,7 +36,7 @@ export type AudienceState =
 const findSegment = ({ db }: JobCtx, row: CampaignRow): Promise<SegmentState | undefined> =>
   db.first(
     sql<SegmentState>`select seq, id, organization_id, edition_id, communication_type, communication_channel, version,
-      status, epoch, members_epoch, user_count, error_message from segments where seq = ${row.segment_seq}`,
+      status, epoch, members_epoch, user_count, error_message from segments where seq = ${row.segment_seq} and deleted_at is null`,
   )
 
 /**
