@@ -63,6 +63,68 @@ describe('the object of a campaign', () => {
   })
 })
 
+describe('events of messages', () => {
+  it('that never stop do not keep the object from its other work', async () => {
+    const crowd = await seedCrowd(5)
+    const { campaign } = await seedReady(crowd)
+    await startRow(campaign.id, Date.now())
+    await withEngine(campaign.id, { deduplicates: true }, async (engine) => {
+      await engine.wake()
+      await engine.alarm()
+      await engine.consume(1)
+      await engine.alarm()
+      engine.now += 60_000
+      const told = engine.now
+      for (const { seq } of crowd.people) {
+        engine.now += 1000
+        await engine.desk.apply([{ n: seq, type: 'opened', at: engine.now }])
+        expect(engine.alarmAt).toBeLessThanOrEqual(told + 3000)
+      }
+    })
+  })
+
+  it('are shown, at whatever moment they come', async () => {
+    const crowd = await seedCrowd(5)
+    const { campaign } = await seedReady(crowd)
+    await startRow(campaign.id, Date.now())
+    await withEngine(campaign.id, { deduplicates: true }, async (engine) => {
+      await engine.wake()
+      await engine.alarm()
+      await engine.consume(1)
+      await engine.alarm()
+      expect((await rowOf(campaign.id)).status).toBe('sent')
+      for (const [moment, { seq }] of crowd.people.entries()) {
+        let asked = 0
+        engine.meanwhile = async () => {
+          if (asked++ === moment) await engine.desk.apply([{ n: seq, type: 'opened', at: engine.now }])
+        }
+        engine.now += 60_000
+        await engine.alarm()
+        engine.meanwhile = async () => undefined
+        const { opened } = (await engine.desk.snapshot()) ?? { opened: 0 }
+        if ((await rowOf(campaign.id)).opened_count < opened) expect([moment, engine.alarmAt]).not.toContain(null)
+      }
+      expect((await engine.desk.snapshot())?.opened).toBeGreaterThan(1)
+    })
+  })
+
+  it('never count more people who left than people who have it', async () => {
+    const crowd = await seedCrowd(4)
+    const { campaign } = await seedReady(crowd)
+    await startRow(campaign.id, Date.now())
+    await withEngine(campaign.id, { deduplicates: true }, async (engine) => {
+      await engine.wake()
+      await engine.alarm()
+      await engine.consume(1)
+      const [first, second, third] = crowd.people.map(({ seq }) => seq)
+      const at = engine.now + 60_000
+      await engine.desk.apply([{ n: first ?? 0, type: 'delivered', at }])
+      await engine.desk.apply([first, second, third].map((n) => ({ n: n ?? 0, type: 'unsubscribed' as const, at })))
+      expect(await engine.desk.snapshot()).toMatchObject({ sent: 4, delivered: 3, unsubscribed: 3, opened: 0 })
+    })
+  })
+})
+
 /** A campaign to 40 people whose calls end like this, one after another. */
 async function play(script: Conduct[], deduplicates: boolean, work: (engine: Engine, id: string) => Promise<void>) {
   const crowd = await seedCrowd(40)
