@@ -2,17 +2,18 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { isLostRace } from '../../db/failures.ts'
-import { inList } from '../../db/visibility.ts'
 import type { LeftOut, Person, SkipReason } from '../../domain/campaign-sending.ts'
 import { type Language, languageOf } from '../../domain/languages.ts'
 import { normalizePhone } from '../../domain/users.ts'
 import {
+  addressOf,
   type Audience as SegmentAudience,
   audienceReason,
   findCalculation,
   membersAfter,
   recalculation,
   stepOf,
+  suppressionOf,
 } from '../segments/index.ts'
 import type { CampaignRow } from './campaign.ts'
 
@@ -114,7 +115,18 @@ export async function membersOf(
   return { people, after: last && members.length === limit ? last.user_seq : null }
 }
 
-/** Statement for those of a chunk who may not get the message any more. */
-export const leftOutStatement = (audience: SegmentAudience, members: readonly number[], now: number) =>
-  sql<LeftOut>`select n, reason from (select u.seq as n, ${audienceReason(audience, now)} as reason from users u
-    where ${inList(sql`u.seq`, members)}) where reason is not null`
+/**
+ * Statement for those of a chunk who may not get the message any more. What is suppressed is the address that it would
+ * go to, and the one that the person has by now.
+ */
+export function leftOutStatement(
+  audience: SegmentAudience,
+  people: readonly { n: number; address: string }[],
+  now: number,
+) {
+  const suppressed = sql`coalesce(${suppressionOf(audience, addressOf(audience.communication_channel))},
+    ${suppressionOf(audience, sql`p.value ->> 1`)})`
+  const chunk = JSON.stringify(people.map(({ n, address }) => [n, address]))
+  return sql<LeftOut>`select n, reason from (select u.seq as n, ${audienceReason(audience, now, suppressed)} as reason
+    from json_each(${chunk}) p cross join users u on u.seq = p.value ->> 0) where reason is not null`
+}
