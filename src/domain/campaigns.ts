@@ -49,7 +49,7 @@ export interface Readiness {
   has_links: boolean
 }
 
-const isBlank = (text: string | undefined): boolean => text === undefined || text.trim() === ''
+export const isBlank = (text: string | undefined): boolean => text === undefined || text.trim() === ''
 
 function* emailFaults({ message, has_message, edition }: Readiness): Generator<FieldError> {
   const at = ['email_message_id']
