@@ -1,10 +1,12 @@
 import { env } from 'cloudflare:workers'
 import { evictDurableObject } from 'cloudflare:test'
+import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
 import { type Conduct, type Engine, startRow, withEngine } from '../support/campaign-engine.ts'
 import { alarm, capturedOf, consume, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
 import { seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+import { write } from '../support/seed.ts'
 
 const stubOf = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
 
@@ -59,6 +61,28 @@ describe('the object of a campaign', () => {
       const ofD1 = engine.meter.rows_written / people
       expect([ofObject, ofD1].map((rows) => rows.toFixed(1))).toEqual(['2.1', '3.0'])
       expect(engine.requests / people).toBeLessThan(0.02)
+    })
+  })
+})
+
+describe('a calculation', () => {
+  it('begins anew when the members that it was reading were swept away, and loses nobody', async () => {
+    const crowd = await seedCrowd(3)
+    const { campaign, segment } = await seedReady(crowd)
+    await startRow(campaign.id, Date.now())
+    await withEngine(campaign.id, { deduplicates: true }, async (engine) => {
+      let swept = 0
+      engine.meanwhile = async () => {
+        if (engine.ledger.record()?.step !== 'members' || swept++ > 0) return
+        await write(
+          sql`delete from segment_members where segment_seq = ${segment.seq}`,
+          sql`update segments set epoch = epoch + 1, members_epoch = epoch + 1 where id = ${segment.id}`,
+        )
+      }
+      await engine.wake()
+      for (let turn = 0; turn < 5; turn++) await engine.alarm()
+      expect(swept).toBeGreaterThan(0)
+      expect(await engine.desk.snapshot()).toMatchObject({ status: 'sending', total: 3, user_count: 3 })
     })
   })
 })

@@ -10,6 +10,7 @@ import {
   type Audience as SegmentAudience,
   audienceReason,
   findCalculation,
+  isWhole,
   membersAfter,
   recalculation,
   stepOf,
@@ -90,7 +91,9 @@ export async function membersOf(
   after: number,
   limit: number,
 ): Promise<{ people: Recipient[]; after: number | null } | null> {
-  const members = await membersAfter(job.db, { segmentSeq: row.segment_seq, epoch }, after, limit, true)
+  const set = { segmentSeq: row.segment_seq, epoch }
+  const members = await membersAfter(job.db, set, after, limit, true)
+  if (!(await isWhole(job.db, set, job.now()))) return null
   const last = members.at(-1)
   const enabled = JSON.parse(row.edition_enabled_languages) as Language[]
   const people = members.map((member): Recipient => {

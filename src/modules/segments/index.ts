@@ -7,5 +7,5 @@ export {
   suppressionOf,
 } from './audience.ts'
 export { beginning as recalculation, type Calculation, findCalculation, type Step, stepOf } from './calculation.ts'
-export { type Member, membersAfter } from './members.ts'
+export { isWhole, type Member, membersAfter } from './members.ts'
 export { presentSegmentSummary, type SegmentSummaryRow, segmentSummaryColumns } from './summary.ts'
