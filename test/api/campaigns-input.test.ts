@@ -187,10 +187,9 @@ describe('listCampaigns', () => {
     await seedCampaigns(place, segment.id, 1, { scheduled_at: Date.UTC(2030, 5, 1, 8) })
     const { body } = await get(`/v1/campaigns?edition_id=${place.edition}&ordering=scheduled_at`)
     expect(Object.keys(body.results[0]).toSorted()).toEqual(
-      [
-        ...['id', 'name', 'organization_id', 'edition_id', 'segment', 'channel', 'status', 'scheduled_at'],
-        ...['total_recipients', 'sent_count', 'failed_count', 'created', 'modified'],
-      ].toSorted(),
+      'channel created edition_id failed_count id modified name organization_id scheduled_at segment sent_count status total_recipients'.split(
+        ' ',
+      ),
     )
     expect(body.results.map((one: { scheduled_at: string | null }) => one.scheduled_at)).toEqual([
       '2030-06-01T10:00:00+02:00',
