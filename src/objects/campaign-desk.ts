@@ -26,7 +26,7 @@ import {
 } from '../modules/campaign-delivery/index.ts'
 import { Calculation } from './campaign-calculation.ts'
 import { Chunks } from './campaign-chunks.ts'
-import { snapshotOf, type Storage } from './campaign-books.ts'
+import { type Settled, snapshotOf, type Storage } from './campaign-books.ts'
 import { Ledger } from './campaign-ledger.ts'
 import { listRecipients } from './campaign-recipients.ts'
 
@@ -132,9 +132,15 @@ export class CampaignDesk implements CampaignSender {
 
   async apply(events: readonly RecipientEvent[]): Promise<Told[]> {
     const told = this.#ledger.together(() => {
-      const proven = new Map(
-        events.map(({ n, at, provider_id = null }) => [n, { to: 'sent' as const, provider_id, at }]),
-      )
+      const proven = new Map<number, Extract<Settled, { to: 'sent' }>>()
+      for (const { n, at, provider_id } of events) {
+        const known = proven.get(n)
+        proven.set(n, {
+          to: 'sent',
+          provider_id: known?.provider_id ?? provider_id ?? null,
+          at: Math.min(known?.at ?? at, at),
+        })
+      }
       // Whatever happened to a message shows that it was sent, also when nobody told us so.
       this.#ledger.settle(proven, false)
       this.#chunks.conclude(this.#job.now())

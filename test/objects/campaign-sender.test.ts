@@ -132,6 +132,26 @@ describe('events of messages', () => {
     })
   })
 
+  it('of a message of which nobody reported that it went take its first event for the sending', async () => {
+    const crowd = await seedCrowd(1)
+    const { campaign } = await seedReady(crowd)
+    await startRow(campaign.id, Date.now())
+    await withEngine(campaign.id, { deduplicates: true }, async (engine) => {
+      await engine.wake()
+      await engine.alarm()
+      engine.provider.script = ['dies after']
+      await engine.consume(1)
+      const n = crowd.people[0]?.seq ?? 0
+      const at = engine.now + 1000
+      await engine.desk.apply([
+        { n, type: 'delivered', at },
+        { n, type: 'clicked', at: at + 5000, is_visit: true },
+      ])
+      expect((await engine.desk.recipient(n))?.sent_at).toBe(at)
+      expect(await engine.desk.snapshot()).toMatchObject({ sent: 1, clicked: 1, opened: 1, machine_opened: 0 })
+    })
+  })
+
   it('never count more people who left than people who have it', async () => {
     const crowd = await seedCrowd(4)
     const { campaign } = await seedReady(crowd)
