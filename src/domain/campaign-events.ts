@@ -39,7 +39,7 @@ export interface RecipientEvent {
   is_visit?: boolean
 }
 
-/** What else an event says: whoever clicks has opened, and whoever opens has it. */
+/** What else an event says: whoever clicks has opened, and whoever opens, complains or leaves has it. */
 const stampsOf: Record<RecipientEvent['type'], readonly StampName[]> = {
   accepted: [],
   delivered: ['delivered_at'],
@@ -48,7 +48,7 @@ const stampsOf: Record<RecipientEvent['type'], readonly StampName[]> = {
   clicked: ['clicked_at', 'opened_at', 'delivered_at'],
   bounced: ['bounced_at'],
   complained: ['complained_at', 'delivered_at'],
-  unsubscribed: ['unsubscribed_at'],
+  unsubscribed: ['unsubscribed_at', 'delivered_at'],
 }
 
 /** Sooner after sending than anybody can look. */

@@ -39,7 +39,7 @@ export const missedSchedule = 'missed_schedule: the campaign was due more than 6
 export interface Readiness {
   channel: Channel
   edition: { is_archived: number; default_language: Language; sms_sender_name: string }
-  segment: { communication_channel: string }
+  segment: { communication_channel: string; is_deleted: boolean }
   message: { type: string; subject: TranslatedDict; blocks: number } | null
   has_message: boolean
   sms_body: TranslatedDict
@@ -49,7 +49,7 @@ export interface Readiness {
   has_links: boolean
 }
 
-const isBlank = (text: string | undefined): boolean => text === undefined || text.trim() === ''
+export const isBlank = (text: string | undefined): boolean => text === undefined || text.trim() === ''
 
 function* emailFaults({ message, has_message, edition }: Readiness): Generator<FieldError> {
   const at = ['email_message_id']
@@ -72,7 +72,8 @@ function* smsFaults({ edition, sms_body }: Readiness): Generator<FieldError> {
 export function missingFor(state: Readiness): FieldError[] {
   const { channel, edition, segment } = state
   const found = [...(channel === 'email' ? emailFaults(state) : smsFaults(state))]
-  if (segment.communication_channel !== channel)
+  if (segment.is_deleted) found.push(fieldError(['segment_id'], 'does_not_exist', 'The segment is not there any more.'))
+  else if (segment.communication_channel !== channel)
     found.push(fieldError(['segment_id'], 'channel_mismatch', `The segment is not for ${channel}.`))
   if (edition.is_archived === 1) found.push(fieldError(['edition_id'], 'edition_archived', 'The edition is archived.'))
   if (!state.is_bulk)

@@ -2,6 +2,7 @@ import { SegmentedMessage } from 'sms-segments-calculator'
 import type { Template } from './email/compile.ts'
 import { check, type Checked, piecesOf } from './email/liquid.ts'
 import { sampleContext } from './email/variables.ts'
+import { fold } from './fold.ts'
 import type { Language } from './languages.ts'
 
 /** Before the link that ends messages, short because telephones pay by the part. */
@@ -50,4 +51,22 @@ export interface SmsSize {
 export function smsSize(text: string): SmsSize {
   const message = new SegmentedMessage(text)
   return { encoding: message.encodingName, characters: message.numberOfCharacters, parts: message.segmentsCount }
+}
+
+const maxSenderLength = 11
+
+/** As much of a name as telephones show: letters without marks and digits; null when no letter is left of it. */
+export function senderNameOf(name: string): string | null {
+  const plain = [...name.normalize('NFC')].map((letter) => {
+    const folded = fold(letter)
+    return letter === letter.toLowerCase() ? folded : folded.slice(0, 1).toUpperCase() + folded.slice(1)
+  })
+  const sender = plain
+    .join('')
+    .replaceAll(/[^A-Za-z0-9 ]/g, '')
+    .trim()
+    .slice(0, maxSenderLength)
+    .trim()
+  // Digits alone are taken for a number.
+  return /[A-Za-z]/.test(sender) ? sender : null
 }

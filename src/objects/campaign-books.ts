@@ -5,7 +5,10 @@ import { type CampaignStatus, type Counters, counterNames } from '../domain/camp
 import type { Channel } from '../domain/messaging.ts'
 
 /** The part of an object's storage that it works with. */
-export type Storage = Pick<DurableObjectStorage, 'sql' | 'transactionSync' | 'setAlarm' | 'deleteAlarm' | 'deleteAll'>
+export type Storage = Pick<
+  DurableObjectStorage,
+  'sql' | 'transactionSync' | 'getAlarm' | 'setAlarm' | 'deleteAlarm' | 'deleteAll'
+>
 
 export const schema = `
 create table if not exists record (

@@ -8,7 +8,13 @@ import type {
   RecipientsQuery,
   Told,
 } from '../domain/campaign-sender.ts'
-import { type Answer, type LeftOut, type Report, retryableReasons } from '../domain/campaign-sending.ts'
+import {
+  type Answer,
+  type FailReason,
+  type LeftOut,
+  type Report,
+  retryableReasons,
+} from '../domain/campaign-sending.ts'
 import { isRunning, pendingOf } from '../domain/campaigns.ts'
 import {
   type CampaignRow,
@@ -20,7 +26,7 @@ import {
 } from '../modules/campaign-delivery/index.ts'
 import { Calculation } from './campaign-calculation.ts'
 import { Chunks } from './campaign-chunks.ts'
-import { snapshotOf, type Storage } from './campaign-books.ts'
+import { type Settled, snapshotOf, type Storage } from './campaign-books.ts'
 import { Ledger } from './campaign-ledger.ts'
 import { listRecipients } from './campaign-recipients.ts'
 
@@ -55,7 +61,14 @@ export class CampaignDesk implements CampaignSender {
   async wake(campaignId: string, at?: number): Promise<void> {
     this.#ledger.open(campaignId)
     this.#woken++
-    await this.#storage.setAlarm(Math.max(at ?? 0, this.#job.now()))
+    await this.#wakeBy(Math.max(at ?? 0, this.#job.now()))
+  }
+
+  /** At the latest then: whatever it was to wake for before that is not put off, unless it should long have come. */
+  async #wakeBy(at: number): Promise<void> {
+    const set = await this.#storage.getAlarm()
+    const isNear = set !== null && set <= at && set > this.#job.now() - reviveMs
+    if (!isNear) await this.#storage.setAlarm(at)
   }
 
   async cancel(campaignId: string, run: number): Promise<{ done: boolean; snapshot: CampaignSnapshot }> {
@@ -66,13 +79,14 @@ export class CampaignDesk implements CampaignSender {
       this.#chunks.abandon()
       return true
     })
-    await this.#storage.setAlarm(this.#job.now() + projectEveryMs)
+    await this.#wakeBy(this.#job.now() + projectEveryMs)
     return { done, snapshot: snapshotOf(this.#ledger.open(campaignId)) }
   }
 
   async forget(): Promise<boolean> {
     const record = this.#ledger.record()
-    if (record && (record.sent > 0 || this.#chunks.count() > 0 || isRunning(record.status))) return false
+    const mayBeOut = () => this.#chunks.count() > 0 || this.#ledger.countFailed(['unknown'] satisfies FailReason[]) > 0
+    if (record && (record.sent > 0 || isRunning(record.status) || mayBeOut())) return false
     await this.#storage.deleteAlarm()
     await this.#storage.deleteAll()
     this.#ledger.lay()
@@ -107,7 +121,7 @@ export class CampaignDesk implements CampaignSender {
 
   async report(report: Report, lease: string): Promise<Answer> {
     const answer = this.#chunks.report(report, lease, this.#job.now())
-    if (!isRunning(this.#ledger.record()?.status ?? '')) await this.#storage.setAlarm(this.#job.now())
+    if (!isRunning(this.#ledger.record()?.status ?? '')) await this.#wakeBy(this.#job.now())
     return this.#handingOut(answer)
   }
 
@@ -119,17 +133,21 @@ export class CampaignDesk implements CampaignSender {
 
   async apply(events: readonly RecipientEvent[]): Promise<Told[]> {
     const told = this.#ledger.together(() => {
-      const proven = new Map(
-        events
-          .filter(({ type }) => type !== 'unsubscribed')
-          .map(({ n, at, provider_id = null }) => [n, { to: 'sent' as const, provider_id, at }]),
-      )
+      const proven = new Map<number, Extract<Settled, { to: 'sent' }>>()
+      for (const { n, at, provider_id } of events) {
+        const known = proven.get(n)
+        proven.set(n, {
+          to: 'sent',
+          provider_id: known?.provider_id ?? provider_id ?? null,
+          at: Math.min(known?.at ?? at, at),
+        })
+      }
       // Whatever happened to a message shows that it was sent, also when nobody told us so.
       this.#ledger.settle(proven, false)
       this.#chunks.conclude(this.#job.now())
       return this.#ledger.stamp(events)
     })
-    if (this.#ledger.isBehind()) await this.#storage.setAlarm(this.#job.now() + projectEveryMs)
+    if (this.#ledger.isBehind()) await this.#wakeBy(this.#job.now() + projectEveryMs)
     return told
   }
 
@@ -213,15 +231,17 @@ export class CampaignDesk implements CampaignSender {
 
   /** Sets the alarm for what comes next, or for nothing. Whoever woke the object meanwhile has not been heard yet. */
   async #rest(woken: number): Promise<void> {
+    const known = this.#ledger.record()
+    const row = known && !isRunning(known.status) ? await readCampaign(this.#job, known.campaign_id) : null
+    // From here on nothing is waited for: what is told while the row is read is in the record.
     const record = this.#ledger.record()
     if (!record) return
-    const row = isRunning(record.status) ? null : await readCampaign(this.#job, record.campaign_id)
     const now = this.#job.now()
     const due = this.#chunks.nextAt()
     const times = [due]
     if (this.#woken !== woken) times.push(now)
     if (row?.status === 'scheduled') times.push(row.scheduled_at)
-    if (record.projected < record.revision) times.push(record.projected_at + projectEveryMs)
+    if (this.#ledger.isBehind()) times.push(record.projected_at + projectEveryMs)
     if (record.status === 'calculating') times.push(now)
     // While others work its numbers change; while the provider rests nothing does.
     if (record.status === 'sending') {

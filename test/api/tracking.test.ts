@@ -171,6 +171,42 @@ describe('unsubscribing', () => {
   })
 })
 
+describe('the page of a link to unsubscribe', () => {
+  it('is in the language of the recipient, and takes names as text', async () => {
+    const spoken = ['en', 'da', 'se', 'nl', 'pl']
+    const crowd = await seedCrowd(spoken.length, { enabled_languages: JSON.stringify(spoken) })
+    await write(
+      sql`update organizations set name = 'Nord & <b>lys</b>' where id = ${crowd.organization}`,
+      ...spoken.map((locale, at) => sql`update users set locale = ${locale} where id = ${crowd.people[at]?.id ?? ''}`),
+    )
+    const { campaign } = await seedReady(crowd)
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    await until(campaign.id, ['sent'])
+    const captured = await capturedOf(campaign.id)
+    const pageOf = async (email: string | null | undefined) =>
+      (
+        await visit(
+          pathsIn(
+            captured.find(({ recipient }) => recipient.includes(email ?? '?')),
+            'u',
+          )[0] ?? '',
+        )
+      ).text
+    const said = await Promise.all(crowd.people.map(({ email }) => pageOf(email)))
+    expect(said.map((page) => /<html lang="(\w+)">.*<button[^>]*>([^<]+)</.exec(page)?.slice(1))).toEqual([
+      ['en', 'Unsubscribe'],
+      ['da', 'Afmeld'],
+      ['sv', 'Avsluta prenumeration'],
+      ['nl', 'Afmelden'],
+      ['pl', 'Rezygnuję'],
+    ])
+    for (const [at, page] of said.entries()) {
+      expect(page).toContain('Nord &amp; &lt;b&gt;lys&lt;/b&gt;')
+      expect(page).toContain(crowd.people[at]?.email)
+    }
+  })
+})
+
 describe('an SMS campaign', () => {
   it('goes to each number once, with the name of the organisation and a way out', async () => {
     const crowd = await seedCrowd(3)

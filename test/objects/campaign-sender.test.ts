@@ -7,7 +7,7 @@ import { type Conduct, type Engine, startRow, withEngine } from '../support/camp
 import { alarm, capturedOf, consume, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
 import { seedCrowd, seedReady } from '../support/seed-campaigns.ts'
 import { aBlock } from '../support/seed-emails.ts'
-import { db } from '../support/seed.ts'
+import { db, write } from '../support/seed.ts'
 
 const stubOf = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
 
@@ -62,6 +62,110 @@ describe('the object of a campaign', () => {
       const ofD1 = engine.meter.rows_written / people
       expect([ofObject, ofD1].map((rows) => rows.toFixed(1))).toEqual(['2.1', '3.0'])
       expect(engine.requests / people).toBeLessThan(0.02)
+    })
+  })
+})
+
+describe('a calculation', () => {
+  it('begins anew when the members that it was reading were swept away, and loses nobody', async () => {
+    const crowd = await seedCrowd(3)
+    const { campaign, segment } = await seedReady(crowd)
+    await startRow(campaign.id, Date.now())
+    await withEngine(campaign.id, { deduplicates: true }, async (engine) => {
+      let swept = 0
+      engine.meanwhile = async () => {
+        if (engine.ledger.record()?.step !== 'members' || swept++ > 0) return
+        await write(
+          sql`delete from segment_members where segment_seq = ${segment.seq}`,
+          sql`update segments set epoch = epoch + 1, members_epoch = epoch + 1 where id = ${segment.id}`,
+        )
+      }
+      await engine.wake()
+      for (let turn = 0; turn < 5; turn++) await engine.alarm()
+      expect(swept).toBeGreaterThan(0)
+      expect(await engine.desk.snapshot()).toMatchObject({ status: 'sending', total: 3, user_count: 3 })
+    })
+  })
+})
+
+describe('events of messages', () => {
+  it('that never stop do not keep the object from its other work', async () => {
+    const crowd = await seedCrowd(5)
+    const { campaign } = await seedReady(crowd)
+    await startRow(campaign.id, Date.now())
+    await withEngine(campaign.id, { deduplicates: true }, async (engine) => {
+      await engine.wake()
+      await engine.alarm()
+      await engine.consume(1)
+      await engine.alarm()
+      engine.now += 60_000
+      const told = engine.now
+      for (const { seq } of crowd.people) {
+        engine.now += 1000
+        await engine.desk.apply([{ n: seq, type: 'opened', at: engine.now }])
+        expect(engine.alarmAt).toBeLessThanOrEqual(told + 3000)
+      }
+    })
+  })
+
+  it('are shown, at whatever moment they come', async () => {
+    const crowd = await seedCrowd(5)
+    const { campaign } = await seedReady(crowd)
+    await startRow(campaign.id, Date.now())
+    await withEngine(campaign.id, { deduplicates: true }, async (engine) => {
+      await engine.wake()
+      await engine.alarm()
+      await engine.consume(1)
+      await engine.alarm()
+      expect((await rowOf(campaign.id)).status).toBe('sent')
+      for (const [moment, { seq }] of crowd.people.entries()) {
+        let asked = 0
+        engine.meanwhile = async () => {
+          if (asked++ === moment) await engine.desk.apply([{ n: seq, type: 'opened', at: engine.now }])
+        }
+        engine.now += 60_000
+        await engine.alarm()
+        engine.meanwhile = async () => undefined
+        const { opened } = (await engine.desk.snapshot()) ?? { opened: 0 }
+        if ((await rowOf(campaign.id)).opened_count < opened) expect([moment, engine.alarmAt]).not.toContain(null)
+      }
+      expect((await engine.desk.snapshot())?.opened).toBeGreaterThan(1)
+    })
+  })
+
+  it('of a message of which nobody reported that it went take its first event for the sending', async () => {
+    const crowd = await seedCrowd(1)
+    const { campaign } = await seedReady(crowd)
+    await startRow(campaign.id, Date.now())
+    await withEngine(campaign.id, { deduplicates: true }, async (engine) => {
+      await engine.wake()
+      await engine.alarm()
+      engine.provider.script = ['dies after']
+      await engine.consume(1)
+      const n = crowd.people[0]?.seq ?? 0
+      const at = engine.now + 1000
+      await engine.desk.apply([
+        { n, type: 'delivered', at },
+        { n, type: 'clicked', at: at + 5000, is_visit: true },
+      ])
+      expect((await engine.desk.recipient(n))?.sent_at).toBe(at)
+      expect(await engine.desk.snapshot()).toMatchObject({ sent: 1, clicked: 1, opened: 1, machine_opened: 0 })
+    })
+  })
+
+  it('never count more people who left than people who have it', async () => {
+    const crowd = await seedCrowd(4)
+    const { campaign } = await seedReady(crowd)
+    await startRow(campaign.id, Date.now())
+    await withEngine(campaign.id, { deduplicates: true }, async (engine) => {
+      await engine.wake()
+      await engine.alarm()
+      await engine.consume(1)
+      const [first, second, third] = crowd.people.map(({ seq }) => seq)
+      const at = engine.now + 60_000
+      await engine.desk.apply([{ n: first ?? 0, type: 'delivered', at }])
+      await engine.desk.apply([first, second, third].map((n) => ({ n: n ?? 0, type: 'unsubscribed' as const, at })))
+      expect(await engine.desk.snapshot()).toMatchObject({ sent: 4, delivered: 3, unsubscribed: 3, opened: 0 })
     })
   })
 })

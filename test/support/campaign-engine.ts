@@ -137,6 +137,8 @@ export class Engine {
   #desk: CampaignDesk
   /** One of so many calls to the database or to the object fails; 0 is never. */
   faultEvery = 0
+  /** Runs after each read of the database, before its rows are looked at. */
+  meanwhile: () => Promise<void> = async () => undefined
   #random: () => number
   alarmAt: number | null = null
   /** What the object's database and D1 were asked, and what crossed the wire. */
@@ -158,6 +160,7 @@ export class Engine {
     this.storage = {
       sql: { exec } as unknown as SqlStorage,
       transactionSync: (block) => storage.transactionSync(block),
+      getAlarm: async () => this.alarmAt,
       setAlarm: async (at) => void (this.alarmAt = Number(at)),
       deleteAlarm: async () => void (this.alarmAt = null),
       deleteAll: () => storage.deleteAll(),
@@ -184,8 +187,15 @@ export class Engine {
         return result
       },
     }
+    const db = new Database(client, this.meter)
+    const read = db.all.bind(db)
+    db.all = async (statement) => {
+      const rows = await read(statement)
+      await this.meanwhile()
+      return rows
+    }
     const parts = {
-      db: new Database(client, this.meter),
+      db,
       now: () => this.now,
       newId: (kind: IdKind) => newId(kind, this.now, this.#random),
     }

@@ -2,17 +2,19 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { isLostRace } from '../../db/failures.ts'
-import { inList } from '../../db/visibility.ts'
 import type { LeftOut, Person, SkipReason } from '../../domain/campaign-sending.ts'
 import { type Language, languageOf } from '../../domain/languages.ts'
 import { normalizePhone } from '../../domain/users.ts'
 import {
+  addressOf,
   type Audience as SegmentAudience,
   audienceReason,
   findCalculation,
+  isWhole,
   membersAfter,
   recalculation,
   stepOf,
+  suppressionOf,
 } from '../segments/index.ts'
 import type { CampaignRow } from './campaign.ts'
 
@@ -36,7 +38,7 @@ export type AudienceState =
 const findSegment = ({ db }: JobCtx, row: CampaignRow): Promise<SegmentState | undefined> =>
   db.first(
     sql<SegmentState>`select seq, id, organization_id, edition_id, communication_type, communication_channel, version,
-      status, epoch, members_epoch, user_count, error_message from segments where seq = ${row.segment_seq}`,
+      status, epoch, members_epoch, user_count, error_message from segments where seq = ${row.segment_seq} and deleted_at is null`,
   )
 
 /**
@@ -89,7 +91,9 @@ export async function membersOf(
   after: number,
   limit: number,
 ): Promise<{ people: Recipient[]; after: number | null } | null> {
-  const members = await membersAfter(job.db, { segmentSeq: row.segment_seq, epoch }, after, limit, true)
+  const set = { segmentSeq: row.segment_seq, epoch }
+  const members = await membersAfter(job.db, set, after, limit, true)
+  if (!(await isWhole(job.db, set, job.now()))) return null
   const last = members.at(-1)
   const enabled = JSON.parse(row.edition_enabled_languages) as Language[]
   const people = members.map((member): Recipient => {
@@ -114,7 +118,18 @@ export async function membersOf(
   return { people, after: last && members.length === limit ? last.user_seq : null }
 }
 
-/** Statement for those of a chunk who may not get the message any more. */
-export const leftOutStatement = (audience: SegmentAudience, members: readonly number[], now: number) =>
-  sql<LeftOut>`select n, reason from (select u.seq as n, ${audienceReason(audience, now)} as reason from users u
-    where ${inList(sql`u.seq`, members)}) where reason is not null`
+/**
+ * Statement for those of a chunk who may not get the message any more. What is suppressed is the address that it would
+ * go to, and the one that the person has by now.
+ */
+export function leftOutStatement(
+  audience: SegmentAudience,
+  people: readonly { n: number; address: string }[],
+  now: number,
+) {
+  const suppressed = sql`coalesce(${suppressionOf(audience, addressOf(audience.communication_channel))},
+    ${suppressionOf(audience, sql`p.value ->> 1`)})`
+  const chunk = JSON.stringify(people.map(({ n, address }) => [n, address]))
+  return sql<LeftOut>`select n, reason from (select u.seq as n, ${audienceReason(audience, now, suppressed)} as reason
+    from json_each(${chunk}) p cross join users u on u.seq = p.value ->> 0) where reason is not null`
+}

@@ -32,6 +32,7 @@ export interface Surroundings {
   organization_name: string
   segment_seq: number
   segment_communication_channel: string
+  segment_deleted_at: number | null
   message_id: string | null
   message_type: string | null
   message_subject: string | null
@@ -51,7 +52,7 @@ export const surroundingColumns: SQL = sql`editions.full_name as edition_name, e
   editions.email_sender_name as edition_email_sender_name,
   editions.email_sender_address as edition_email_sender_address,
   editions.email_reply_to as edition_email_reply_to, organizations.name as organization_name,
-  segments.seq as segment_seq, segments.communication_channel as segment_communication_channel,
+  segments.seq as segment_seq, segments.communication_channel as segment_communication_channel, segments.deleted_at as segment_deleted_at,
   email_messages.id as message_id, email_messages.type as message_type, email_messages.subject as message_subject,
   json_array_length(email_messages.blocks) as message_blocks`
 
@@ -74,7 +75,10 @@ export const readinessOf = ({ config, email }: Pick<JobCtx, 'config' | 'email'>,
     default_language: row.edition_default_language,
     sms_sender_name: row.edition_sms_sender_name,
   },
-  segment: { communication_channel: row.segment_communication_channel },
+  segment: {
+    communication_channel: row.segment_communication_channel,
+    is_deleted: row.segment_deleted_at !== null,
+  },
   has_message: row.email_message_id !== null,
   message:
     row.message_id === null
@@ -110,14 +114,19 @@ export async function startDue(job: JobCtx, id: string): Promise<CampaignRow | n
   return readCampaign(job, id)
 }
 
+/** What the object says of a run that is over for the row, too, is history: it may be scheduled again or cancelled since. */
+const whileRunning = (column: SQL, value: string | number | null): SQL =>
+  sql`${column} = iif(${inList(sql`status`, runningStatuses)}, ${value}, ${column})`
+
 /** Shows in the campaign's row what its object knows; what is older than what it shows changes nothing. */
 export const projection = (snapshot: CampaignSnapshot, now: number): SQL =>
-  sql`update campaigns set status = ${snapshot.status}, total_recipients = ${snapshot.total},
+  sql`update campaigns set ${whileRunning(sql`status`, snapshot.status)}, total_recipients = ${snapshot.total},
       sent_count = ${snapshot.sent}, failed_count = ${snapshot.failed}, skipped_count = ${snapshot.skipped},
       delivered_count = ${snapshot.delivered}, opened_count = ${snapshot.opened}, clicked_count = ${snapshot.clicked},
       bounced_count = ${snapshot.bounced}, unsubscribed_count = ${snapshot.unsubscribed},
-      user_count = ${snapshot.user_count}, error_message = ${snapshot.error_message},
-      started_at = ${snapshot.started_at}, completed_at = ${snapshot.completed_at}, revision = ${snapshot.revision},
+      user_count = ${snapshot.user_count}, ${whileRunning(sql`error_message`, snapshot.error_message)},
+      started_at = ${snapshot.started_at}, ${whileRunning(sql`completed_at`, snapshot.completed_at)},
+      revision = ${snapshot.revision},
       heartbeat_at = ${now}, version = version + 1, modified_at = ${now}
     where id = ${snapshot.campaign_id} and run = ${snapshot.run} and revision < ${snapshot.revision}`
 

@@ -4,14 +4,14 @@ import type { Statement } from '../../db/database.ts'
 import { violatedUnique } from '../../db/failures.ts'
 import { campaignContents, campaignLinks } from '../../db/schema/campaigns.ts'
 import { insertAll } from '../../db/write.ts'
-import { missingFor } from '../../domain/campaigns.ts'
+import { isBlank, missingFor } from '../../domain/campaigns.ts'
 import type { Template } from '../../domain/email/compile.ts'
 import { personalise } from '../../domain/email/personalise.ts'
 import { trackable } from '../../domain/email/trackable.ts'
 import { sampleContext } from '../../domain/email/variables.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import { displayName, type Mailbox } from '../../domain/mailbox.ts'
-import { trackableSms } from '../../domain/sms.ts'
+import { senderNameOf, trackableSms } from '../../domain/sms.ts'
 import { templateOf } from '../email-messages/index.ts'
 import { type CampaignRow, readinessOf } from './campaign.ts'
 
@@ -39,18 +39,10 @@ export interface Content {
   surroundings: ContentSurroundings
 }
 
-const maxSenderLength = 11
 const platformSender = 'Tickets'
 
-/** Letters and digits that telephones show: the organisation's own name, as much of it as fits. */
-function senderOf(row: CampaignRow): string {
-  if (row.edition_sms_sender_name === 'Platform') return platformSender
-  const letters = row.organization_name
-    .normalize('NFKD')
-    .replaceAll(/[^A-Za-z0-9 ]/g, '')
-    .trim()
-  return letters.slice(0, maxSenderLength).trim() || platformSender
-}
+const senderOf = (row: CampaignRow): string =>
+  row.edition_sms_sender_name === 'Platform' ? platformSender : (senderNameOf(row.organization_name) ?? platformSender)
 
 async function templatesOf(job: JobCtx, row: CampaignRow): Promise<Map<Language, Template>> {
   const languages = new Set([
@@ -61,8 +53,8 @@ async function templatesOf(job: JobCtx, row: CampaignRow): Promise<Map<Language,
   const bodies = JSON.parse(row.sms_body) as TranslatedDict
   for (const language of languages) {
     if (row.channel === 'sms') {
-      const body = bodies[language] || bodies[row.edition_default_language] || ''
-      found.set(language, trackableSms(body, language))
+      const own = bodies[language]
+      found.set(language, trackableSms((isBlank(own) ? bodies[row.edition_default_language] : own) ?? '', language))
       continue
     }
     const template = await templateOf(job, row.email_message_id ?? '', language, row.edition_id)

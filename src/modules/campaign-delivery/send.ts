@@ -34,7 +34,6 @@ export const keyOf = async (campaignId: string, members: readonly number[]): Pro
 async function gather(job: JobCtx, claim: Claim): Promise<{ contents: Contents; leftOut: LeftOut[] }> {
   const known = keptContents(claim.campaign_id, claim.content)
   const first = known && [...known.values()][0]
-  const members = claim.recipients.map(({ n }) => n)
   const audienceStatement = (contents: Contents) => {
     const surroundings = [...contents.values()][0]?.surroundings
     if (!surroundings) throw new Error(`campaign ${claim.campaign_id} has no content ${claim.content}`)
@@ -45,7 +44,7 @@ async function gather(job: JobCtx, claim: Claim): Promise<{ contents: Contents; 
         communication_type: surroundings.segment.communication_type,
         communication_channel: surroundings.channel,
       },
-      members,
+      claim.recipients,
       job.now(),
     )
   }

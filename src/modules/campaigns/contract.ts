@@ -41,7 +41,7 @@ export const listCampaigns = operation({
   method: 'get',
   path: '/v1/campaigns',
   summary: 'List campaigns',
-  description: 'Newest first. Campaigns without a schedule come last by `scheduled_at`.',
+  description: 'Newest first. Campaigns without a schedule come last by `scheduled_at`, and first by `-scheduled_at`.',
   roles: readers,
   query: listCampaignsQuery,
   response: envelope(Campaign),

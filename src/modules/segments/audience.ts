@@ -68,20 +68,35 @@ function suppressionReason(audience: Audience): SQL {
     end`
 }
 
-/** What each condition of an audience finds wrong with the person `u`, in the order in which they count; null is well. */
-export const audienceConditions = (audience: Audience, now: number): { name: string; reason: SQL }[] => [
+/** The same of one address, by the table's key: of a few people only, where the lists would be read for nobody. */
+export const suppressionOf = (audience: Audience, address: SQL): SQL => {
+  const { organization_id, communication_channel, communication_type } = audience
+  const other = communication_type === 'marketing' ? sql`else 'unsubscribed'` : sql``
+  return sql`(select case when reason in (${dead}) then 'bounced' ${other} end from suppressions
+    where organization_id = ${organization_id} and channel = ${communication_channel} and address = ${address})`
+}
+
+/**
+ * What each condition of an audience finds wrong with the person `u`, in the order in which they count; null is well.
+ * `suppressed` asks for the suppression of the person in another way.
+ */
+export const audienceConditions = (
+  audience: Audience,
+  now: number,
+  suppressed: SQL = suppressionReason(audience),
+): { name: string; reason: SQL }[] => [
   {
     name: 'address',
     reason: sql`case when ${addressOf(audience.communication_channel)} is null then 'no_address' end`,
   },
   ...(audience.communication_type === 'marketing' ? [{ name: 'consent', reason: consentReason(audience, now) }] : []),
-  { name: 'suppression', reason: suppressionReason(audience) },
+  { name: 'suppression', reason: suppressed },
   { name: 'active', reason: sql`case when u.is_active = 0 then 'inactive' end` },
 ]
 
 /** Why the person `u` gets nothing of this kind through this channel, as an `ExclusionReason`; null for who gets it. */
-export const audienceReason = (audience: Audience, now: number): SQL =>
+export const audienceReason = (audience: Audience, now: number, suppressed?: SQL): SQL =>
   sql`coalesce(${sql.join(
-    audienceConditions(audience, now).map(({ reason }) => reason),
+    audienceConditions(audience, now, suppressed).map(({ reason }) => reason),
     sql`, `,
   )})`

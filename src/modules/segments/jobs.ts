@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { CalculateMessage, JobCtx } from '../../context.ts'
 import { lostAfterMs, quietAfterMs } from '../../domain/segments.ts'
 import { type Calculation, fail, findCalculation, stepOf } from './calculation.ts'
+import { leftoverAfterMs } from './members.ts'
 
 /** A consumer works this long before it leaves the rest to the next. */
 const shiftMs = 20_000
@@ -59,8 +60,6 @@ export async function sweepCalculations(job: JobCtx): Promise<void> {
   )
 }
 
-/** For whoever is still reading a set that was replaced. */
-export const leftoverAfterMs = 3_600_000
 const leftoversASweep = 5
 const rowsASlice = 10_000
 

@@ -13,13 +13,29 @@ export interface Member {
   excluded_for: string | null
 }
 
+/** For whoever is still reading a set that was replaced. */
+export const leftoverAfterMs = 3_600_000
+
+export interface MemberSet {
+  segmentSeq: number
+  epoch: number
+}
+
+/** Whether what was read of a set just now was all of it: a set that was replaced is deleted some time later. */
+export async function isWhole(db: Database, { segmentSeq, epoch }: MemberSet, now: number): Promise<boolean> {
+  const found = await db.first(sql`select 1 from segments where seq = ${segmentSeq} and members_epoch = ${epoch}
+    union all select 1 from segment_leftovers where segment_seq = ${segmentSeq} and epoch = ${epoch}
+      and left_at > ${now - leftoverAfterMs}`)
+  return found !== undefined
+}
+
 /**
  * The next people of one calculated set in the order of `user_seq`, whole and unchanged for an hour after another set
  * took its place. `withExcluded` also names those who were left out.
  */
 export const membersAfter = (
   db: Database,
-  set: { segmentSeq: number; epoch: number },
+  set: MemberSet,
   afterUserSeq: number,
   limit: number,
   withExcluded = false,

@@ -1,0 +1,90 @@
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { get, post, remove } from '../support/api.ts'
+import { inStatus } from '../support/campaign-status.ts'
+import { alarm, rowOf } from '../support/campaigns.ts'
+import { type Crowd, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+import { inBooks, seedRecipients } from '../support/seed-recipients.ts'
+import { db, write } from '../support/seed.ts'
+
+let crowd: Crowd
+beforeAll(async () => {
+  crowd = await seedCrowd(3)
+})
+
+const objectOf = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
+const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString()
+
+/** A campaign that was stopped after the first of three people had got it. */
+async function stopped(): Promise<{ id: string; reached: number }> {
+  const id = await inStatus(crowd, 'failed')
+  const [first] = await seedRecipients(id, 3, { status: 'failed', error_message: 'wrong key', projected: 99 })
+  return { id, reached: first?.n ?? 0 }
+}
+
+const openedLate = async (id: string, n: number) => {
+  await inBooks(id, (ledger) => ledger.change({ revision: 100 }, false))
+  await objectOf(id).apply([{ n, type: 'opened', at: Date.now() }])
+  await alarm(id)
+}
+
+describe('a campaign that failed and is scheduled again', () => {
+  it('stays scheduled when somebody opens what went out before', async () => {
+    const { id, reached } = await stopped()
+    const scheduled = await post(`/v1/campaigns/${id}/schedule`, { scheduled_at: tomorrow() })
+    expect([scheduled.status, scheduled.body.status]).toEqual([200, 'scheduled'])
+    await openedLate(id, reached)
+    expect(await rowOf(id)).toMatchObject({ status: 'scheduled', error_message: '', opened_count: 1, sent_count: 1 })
+  })
+
+  it('stays cancelled, too', async () => {
+    const { id, reached } = await stopped()
+    await post(`/v1/campaigns/${id}/schedule`, { scheduled_at: tomorrow() })
+    expect((await post(`/v1/campaigns/${id}/cancel`, {})).body.status).toBe('cancelled')
+    await openedLate(id, reached)
+    expect(await rowOf(id)).toMatchObject({ status: 'cancelled', error_message: '', opened_count: 1 })
+  })
+})
+
+describe('a campaign whose segment was deleted after it failed', () => {
+  it.each(['send-now', 'schedule'])('is not ready to %s, and the segment stays deleted', async (verb) => {
+    const { campaign, segment } = await seedReady(crowd, { status: 'failed', run: 1 })
+    expect((await remove(`/v1/segments/${segment.id}`)).status).toBe(204)
+    const before = await rowOf(campaign.id)
+    const reply = await post(`/v1/campaigns/${campaign.id}/${verb}`, { scheduled_at: tomorrow() })
+    expect([reply.status, reply.body.code]).toEqual([409, 'campaign_not_ready'])
+    expect(reply.body.errors).toMatchObject([{ code: 'does_not_exist', pointer: '#/segment_id' }])
+    expect(await rowOf(campaign.id)).toEqual(before)
+  })
+
+  it('fails when the deletion came before its start, and calculates nothing', async () => {
+    const { campaign, segment } = await seedReady(crowd, { status: 'calculating', run: 1, heartbeat_at: Date.now() })
+    await write(sql`update segments set deleted_at = 1 where id = ${segment.id}`)
+    await objectOf(campaign.id).wake(campaign.id)
+    for (let turn = 0; turn < 5; turn++) await alarm(campaign.id)
+    expect(await rowOf(campaign.id)).toMatchObject({
+      status: 'failed',
+      error_message: 'The segment is not there any more.',
+    })
+    expect(await db().first(sql`select status, epoch from segments where id = ${segment.id}`)).toEqual({
+      status: 'draft',
+      epoch: 0,
+    })
+  })
+})
+
+describe('deleting a campaign', () => {
+  it('is refused while somebody may have got it without our knowing', async () => {
+    const id = await inStatus(crowd, 'failed')
+    const [first] = await seedRecipients(id, 1, { status: 'failed', projected: 99 })
+    await inBooks(id, (ledger) =>
+      ledger.storage.sql.exec("update recipients set state = 'failed', reason = 'unknown', sent_at = null"),
+    )
+    await inBooks(id, (ledger) => ledger.change({ sent: 0, failed: 1 }))
+    const reply = await remove(`/v1/campaigns/${id}`)
+    expect([reply.status, reply.body?.code]).toEqual([409, 'invalid_transition'])
+    const { body } = await get(`/v1/campaigns/${id}/recipients?reason=unknown`)
+    expect(body.results).toMatchObject([{ id: first?.user_id, state: 'failed' }])
+  })
+})

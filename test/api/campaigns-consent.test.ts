@@ -1,0 +1,209 @@
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { Database } from '../../src/db/database.ts'
+import { consentRecords, consents } from '../../src/db/schema/consents.ts'
+import { insert, insertAll } from '../../src/db/write.ts'
+import { newMeter } from '../../src/domain/meter.ts'
+import { leftOutStatement } from '../../src/modules/campaign-delivery/audience.ts'
+import { applyEvents } from '../../src/modules/tracking/jobs.ts'
+import { get, post } from '../support/api.ts'
+import { alarm, capturedOf, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
+import { type Crowd, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+import { db, freshId, write } from '../support/seed.ts'
+import { pathsIn, visit } from '../support/visits.ts'
+
+const marketing = (segmentId: string) =>
+  write(sql`update segments set communication_type = 'marketing' where id = ${segmentId}`)
+
+async function everybodyAgrees(crowd: Crowd): Promise<void> {
+  const id = freshId('consent')
+  const at = Date.now() - 86_400_000
+  const { organization: organization_id } = crowd
+  await write(
+    insert(consents, {
+      id,
+      organization_id,
+      key: 'newsletter',
+      name: 'Newsletter',
+      type: 'marketing',
+      channels: '["email"]',
+      created_at: at,
+      modified_at: at,
+    }),
+    ...insertAll(
+      consentRecords,
+      crowd.people.map((person) => ({
+        id: freshId('consent_record'),
+        organization_id,
+        consent_id: id,
+        consent_version: 1,
+        content_hash: 'x',
+        user_id: person.id,
+        status: 'given',
+        method: 'checkbox',
+        source: 'checkout',
+        language: 'en',
+        occurred_at: at,
+        record_hash: 'first',
+        is_latest: 1,
+      })),
+    ),
+  )
+}
+
+/** A campaign that knows its recipients, of whom nobody has got anything. */
+async function calculated(crowd: Crowd, isMarketing = true): Promise<string> {
+  const { campaign } = await seedReady(crowd)
+  if (isMarketing) await marketing(campaign.segment_id)
+  await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+  const object = env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(campaign.id))
+  for (let turn = 0; turn < 50 && (await object.snapshot())?.status !== 'sending'; turn++) await alarm(campaign.id)
+  expect(await statsOf(campaign.id)).toMatchObject({ total_recipients: crowd.people.length, sent: 0 })
+  return campaign.id
+}
+
+const skipped = async (id: string): Promise<[string, string][]> =>
+  (await get(`/v1/campaigns/${id}/recipients?state=skipped`)).body.results.map(
+    ({ address, reason }: { address: string; reason: string }) => [address, reason],
+  )
+
+describe('between the calculation and the sending', () => {
+  let crowd: Crowd
+  beforeEach(async () => {
+    crowd = await seedCrowd(3)
+    await everybodyAgrees(crowd)
+  })
+
+  it('whoever unsubscribes is left out', async () => {
+    const { campaign } = await seedReady(crowd)
+    await marketing(campaign.segment_id)
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    await until(campaign.id, ['sent'])
+    const [mail] = await capturedOf(campaign.id)
+    const id = await calculated(crowd)
+    const left = await visit(pathsIn(mail, 'u')[0] ?? '', { method: 'POST' })
+    expect(left.status).toBe(200)
+    expect(await until(id, ['sent', 'failed'])).toMatchObject({ status: 'sent', total_recipients: 2, skipped_count: 1 })
+    const address = /<(.+)>/.exec(mail?.recipient ?? '')?.[1] ?? ''
+    expect(await skipped(id)).toEqual([[address, 'unsubscribed']])
+    expect((await capturedOf(id)).map(({ recipient }) => recipient).join(' ')).not.toContain(address)
+  })
+
+  it('whoever withdraws the consent elsewhere is left out', async () => {
+    const id = await calculated(crowd)
+    const [first] = crowd.people
+    await write(sql`update consent_records set status = 'withdrawn' where user_id = ${first?.id ?? ''}`)
+    await until(id, ['sent', 'failed'])
+    expect(await skipped(id)).toEqual([[first?.email, 'unsubscribed']])
+    expect(await statsOf(id)).toMatchObject({ total_recipients: 2, sent: 2, failed: 0, skipped: 1 })
+  })
+
+  it.each([
+    ['hard_bounce', false, 'bounced'],
+    ['hard_bounce', true, 'bounced'],
+    ['complaint', true, 'unsubscribed'],
+  ])(
+    'a %s leaves the address out (marketing: %s), also when the person has another one by now',
+    async (reason, isMarketing, told) => {
+      const id = await calculated(crowd, isMarketing)
+      const [first, second] = crowd.people
+      await write(
+        ...[first, second].map(
+          (person) => sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+          values (${crowd.organization}, 'email', ${person?.email ?? ''}, ${reason}, 1)`,
+        ),
+        sql`update users set email = ${`new-${first?.email}`} where id = ${first?.id ?? ''}`,
+      )
+      await until(id, ['sent', 'failed'])
+      expect((await skipped(id)).toSorted()).toEqual([first, second].map((one) => [one?.email, told]).toSorted())
+      expect((await rowOf(id)).sent_count).toBe(1)
+    },
+  )
+
+  it('a complaint keeps no transactional message back', async () => {
+    const id = await calculated(crowd, false)
+    await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+      values (${crowd.organization}, 'email', ${crowd.people[0]?.email ?? ''}, 'complaint', 1)`)
+    expect((await until(id, ['sent', 'failed'])).sent_count).toBe(3)
+  })
+
+  it('what is suppressed in another organisation, or for SMS, is not left out', async () => {
+    const id = await calculated(crowd)
+    const other = await seedCrowd(0)
+    const address = crowd.people[0]?.email ?? ''
+    await write(
+      sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+        values (${other.organization}, 'email', ${address}, 'hard_bounce', 1),
+          (${crowd.organization}, 'sms', ${address}, 'hard_bounce', 1)`,
+    )
+    expect((await until(id, ['sent', 'failed'])).sent_count).toBe(3)
+  })
+
+  it('costs as much with a long list of suppressed addresses as with a short one', async () => {
+    await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+      select ${crowd.organization}, 'email', 'gone-' || value || '@example.test', 'hard_bounce', 1
+      from json_each(${JSON.stringify(Array.from({ length: 3000 }, (_, index) => index))})`)
+    const meter = newMeter()
+    const audience = {
+      organization_id: crowd.organization,
+      edition_id: crowd.edition,
+      communication_type: 'marketing',
+      communication_channel: 'email',
+    } as const
+    const people = crowd.people.map(({ seq, email }) => ({ n: seq, address: email ?? '' }))
+    expect(await new Database(env.DB, meter).all(leftOutStatement(audience, people, Date.now()))).toEqual([])
+    expect(meter.rows_read).toBeLessThan(60)
+  })
+})
+
+describe('a link to unsubscribe', () => {
+  it('of another campaign or another organisation, or forged, is like none at all and changes nothing', async () => {
+    const crowd = await seedCrowd(1)
+    const { campaign } = await seedReady(crowd)
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    await until(campaign.id, ['sent'])
+    const [path = ''] = pathsIn((await capturedOf(campaign.id))[0], 'u')
+    const token = path.slice('/t/u/'.length)
+    const bytes = Uint8Array.from(atob(token.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.codePointAt(0) ?? 0)
+    const forged = bytes.map((byte, at) => (at === 3 ? byte ^ 1 : byte))
+    const swapped = btoa(String.fromCodePoint(...forged))
+      .replaceAll('+', '-')
+      .replaceAll('/', '_')
+      .replaceAll('=', '')
+    const unknown = await visit('/t/u/x', { method: 'POST' })
+    for (const one of [swapped, token.slice(0, -2), `${token}AA`, encodeURIComponent(`${token} `)])
+      for (const method of ['GET', 'POST']) {
+        const reply = await visit(`/t/u/${one}`, { method })
+        expect([one, reply.status, reply.text, reply.rung]).toEqual([one, 404, unknown.text, []])
+      }
+    const rows = await db().all(sql`select 1 from suppressions where organization_id = ${crowd.organization}`)
+    expect(rows).toEqual([])
+    expect((await visit(path, { method: 'POST' })).status).toBe(200)
+  })
+})
+
+describe('telling what providers report', () => {
+  it('twice, of somebody whose address is dead and who complains, keeps the first reason that counts more', async () => {
+    const crowd = await seedCrowd(1)
+    const { campaign } = await seedReady(crowd)
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    await until(campaign.id, ['sent'])
+    const n = crowd.people[0]?.seq ?? 0
+    const event = (type: 'complained' | 'bounced', bounce: 'hard' | null) => ({
+      type: 'campaign.events' as const,
+      campaign_id: campaign.id,
+      events: [{ n, type, at: Date.now(), bounce }],
+    })
+    const reason = async () =>
+      await db().all(
+        sql<{ reason: string }>`select reason from suppressions where organization_id = ${crowd.organization}`,
+      )
+    await applyEvents(realJob(), [event('complained', null)])
+    expect(await reason()).toEqual([{ reason: 'complaint' }])
+    await applyEvents(realJob(), [event('bounced', 'hard')])
+    expect(await reason()).toEqual([{ reason: 'hard_bounce' }])
+    await applyEvents(realJob(), [event('complained', null)])
+    expect(await reason()).toEqual([{ reason: 'hard_bounce' }])
+  })
+})

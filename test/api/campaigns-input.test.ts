@@ -1,0 +1,199 @@
+import { env } from 'cloudflare:workers'
+import { createExecutionContext } from 'cloudflare:test'
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { app } from '../../src/app.ts'
+import { inZone } from '../../src/domain/campaigns.ts'
+import { sweepCampaigns } from '../../src/modules/campaign-delivery/jobs.ts'
+import { get, patch, post, requestOf } from '../support/api.ts'
+import { inStatus } from '../support/campaign-status.ts'
+import { alarm, realJob, rowOf, until } from '../support/campaigns.ts'
+import { type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+import { seedMessage } from '../support/seed-emails.ts'
+import { seedSegment } from '../support/seed-segments.ts'
+import { write } from '../support/seed.ts'
+
+let crowd: Crowd
+let stranger: Crowd
+beforeAll(async () => {
+  crowd = await seedCrowd(2)
+  stranger = await seedCrowd(0)
+})
+
+const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
+
+/** The next last Sunday of a month, counted from 0, as a day: the clocks of Copenhagen change on those of March and October. */
+function lastSunday(month: number): string {
+  const now = new Date()
+  const year = now.getUTCFullYear() + (now.getUTCMonth() >= month ? 1 : 0)
+  const last = new Date(Date.UTC(year, month + 1, 0))
+  return new Date(last.getTime() - last.getUTCDay() * 86_400_000).toISOString().slice(0, 10)
+}
+
+describe('the time of a schedule', () => {
+  it('that the clocks show twice is the first of the two, unless the offset says the other', async () => {
+    const id = await inStatus(crowd, 'draft')
+    const day = lastSunday(9)
+    const at = async (scheduled_at: string) => {
+      const { body } = await post(`/v1/campaigns/${id}/schedule`, { scheduled_at })
+      return [body.scheduled_at, new Date((await rowOf(id)).scheduled_at ?? 0).toISOString()]
+    }
+    expect(await at(`${day}T02:30:00`)).toEqual([`${day}T02:30:00+02:00`, `${day}T00:30:00.000Z`])
+    expect(await at(`${day}T02:30:00+01:00`)).toEqual([`${day}T02:30:00+01:00`, `${day}T01:30:00.000Z`])
+    expect(await at(`${day}T02:30:00Z`)).toEqual([`${day}T03:30:00+01:00`, `${day}T02:30:00.000Z`])
+  })
+
+  it.each([
+    ['the clocks skip', () => `${lastSunday(2)}T02:30:00`, 'nonexistent_local_time'],
+    ['is over', () => new Date(Date.now() - 1000).toISOString(), 'scheduled_at_in_past'],
+    ['is over there', () => inZone(Date.now() - 60_000, 'Europe/Copenhagen').slice(0, 19), 'scheduled_at_in_past'],
+    ['is more than a year away', () => new Date(Date.now() + 367 * 86_400_000).toISOString(), 'scheduled_at_too_far'],
+    ['is a day alone', () => '2030-01-01', 'invalid_date'],
+    ['is no day', () => '2030-02-30T10:00:00Z', 'invalid_date'],
+    ['is blank', () => '', 'invalid_date'],
+  ])('that %s changes nothing, whether or not there was one before', async (_, time, code) => {
+    for (const status of ['draft', 'scheduled'] as const) {
+      const id = await inStatus(crowd, status)
+      const before = await rowOf(id)
+      const reply = await post(`/v1/campaigns/${id}/schedule`, { scheduled_at: time() })
+      expect([reply.status, reply.body.errors]).toMatchObject([400, [{ code, pointer: '#/scheduled_at' }]])
+      expect(await rowOf(id)).toEqual(before)
+    }
+  })
+
+  it('may be put off: the one before starts nothing', async () => {
+    const id = await inStatus(crowd, 'scheduled', { scheduled_at: Date.now() - 1000 })
+    await post(`/v1/campaigns/${id}/schedule`, { scheduled_at: inAnHour() })
+    await sweepCampaigns(realJob())
+    await alarm(id)
+    expect(await rowOf(id)).toMatchObject({ status: 'scheduled', run: 0 })
+  })
+})
+
+describe('a campaign that is due', () => {
+  it.each([
+    ['the edition was archived', sql`update editions set is_archived = 1`, 'The edition is archived.'],
+    ['the message lost its blocks', sql`update email_messages set blocks = '[]'`, 'The message has no block.'],
+    [
+      'the segment is for SMS by now',
+      sql`update segments set communication_channel = 'sms'`,
+      'The segment is not for email.',
+    ],
+    [
+      'the segment cannot be calculated',
+      sql`update segments set expression = 'user.'`,
+      'The segment could not be calculated',
+    ],
+  ])('fails with the reason when %s', async (_, change, message) => {
+    const place = await seedCrowd(1)
+    const { campaign } = await seedReady(place, { status: 'scheduled', scheduled_at: Date.now() - 1000 })
+    await write(sql`${change} where organization_id = ${place.organization}`)
+    await sweepCampaigns(realJob())
+    const row = await until(campaign.id, ['failed', 'sent'])
+    expect([row.status, row.sent_count, row.error_message]).toEqual(['failed', 0, expect.stringContaining(message)])
+  })
+})
+
+describe('ids of a campaign', () => {
+  it('that lead to another organisation, another edition or nowhere are answered alike and change nothing', async () => {
+    const other = { organization: crowd.organization, edition: (await seedCrowd(0)).edition }
+    const foreign = {
+      segment_id: [(await seedSegment(stranger)).id, (await seedSegment(other)).id, 'seg_none'],
+      email_message_id: [await seedMessage(stranger, { type: 'campaign' }), await seedMessage(other), 'eml_none'],
+    }
+    const id = await inStatus(crowd, 'draft')
+    const before = await rowOf(id)
+    for (const [field, values] of Object.entries(foreign))
+      for (const value of values) {
+        const reply = await patch(`/v1/campaigns/${id}`, { name: 'Changed', [field]: value })
+        expect([reply.status, reply.body.errors]).toMatchObject([
+          400,
+          [{ code: 'does_not_exist', pointer: `#/${field}` }],
+        ])
+        expect(reply.body.errors.length).toBe(1)
+      }
+    expect(await rowOf(id)).toEqual(before)
+  })
+
+  it('may be of a segment and a message of the whole organisation', async () => {
+    const whole = { organization: crowd.organization, edition: null }
+    const segment = await seedSegment(whole)
+    const reply = await post('/v1/campaigns', {
+      organization_id: crowd.organization,
+      edition_id: crowd.edition,
+      segment_id: segment.id,
+      name: '  Everybody  ',
+      channel: 'email',
+      email_message_id: await seedMessage(whole, { type: 'campaign' }),
+    })
+    expect([reply.status, reply.body.name, reply.body.segment]).toEqual([
+      201,
+      'Everybody',
+      {
+        id: segment.id,
+        name: segment.name,
+        communication_type: 'transactional',
+        communication_channel: 'email',
+        status: 'draft',
+        user_count: segment.user_count,
+      },
+    ])
+    expect((await post(`/v1/campaigns/${reply.body.id}/schedule`, { scheduled_at: inAnHour() })).status).toBe(200)
+  })
+})
+
+describe('names and texts', () => {
+  it.each([
+    [{ name: ' ' }, '#/name', 'blank'],
+    [{ name: 'x'.repeat(256) }, '#/name', 'max_length'],
+    [{ name: null }, '#/name', 'null'],
+    [{ channel: 'fax' }, '#/channel', 'invalid_choice'],
+    [{ sms_body: { fr: 'Bonjour' } }, '#/sms_body/fr', 'unknown_language'],
+    [{ sms_body: { en: 'x'.repeat(1601) } }, '#/sms_body/en', 'max_length'],
+    [{ sms_body: 'Hello' }, '#/sms_body', 'invalid'],
+  ])('%j is refused, and nothing is changed', async (fields, pointer, code) => {
+    const id = await inStatus(crowd, 'draft')
+    const before = await rowOf(id)
+    const reply = await patch(`/v1/campaigns/${id}`, { ...fields })
+    expect([reply.status, reply.body.errors.map((one: { pointer: string }) => one.pointer)]).toEqual([400, [pointer]])
+    expect(reply.body.errors[0].code).toContain(code)
+    expect(await rowOf(id)).toEqual(before)
+    expect((await patch(`/v1/campaigns/${id}`, { name: 'x'.repeat(255) })).status).toBe(200)
+  })
+})
+
+describe('a service that cannot send campaigns', () => {
+  const without = async (id: string, bindings: object) => {
+    const request = requestOf(`/v1/campaigns/${id}/send-now`, { body: {} })
+    const response = await app.fetch(request, { ...env, ...bindings }, createExecutionContext())
+    const { code, errors } = await response.json<{ code: string; errors: { code: string }[] }>()
+    return [response.status, code, errors.map((one) => one.code)]
+  }
+
+  it('says so', async () => {
+    const id = await inStatus(crowd, 'draft')
+    const before = await rowOf(id)
+    expect(await without(id, { LINK_SIGNING_KEY: '' })).toEqual([409, 'campaign_not_ready', ['links_not_configured']])
+    const provider = { EMAIL_PROVIDER: 'cloudflare', EMAIL: { send: async () => undefined } }
+    expect(await without(id, provider)).toEqual([409, 'campaign_not_ready', ['gateway_not_bulk']])
+    expect(await rowOf(id)).toEqual(before)
+  })
+})
+
+describe('listCampaigns', () => {
+  it('shows each campaign with the fields of the list and no others', async () => {
+    const place = await seedCrowd(0)
+    const { segment } = await seedReady(place, { scheduled_at: null })
+    await seedCampaigns(place, segment.id, 1, { scheduled_at: Date.UTC(2030, 5, 1, 8) })
+    const { body } = await get(`/v1/campaigns?edition_id=${place.edition}&ordering=scheduled_at`)
+    expect(Object.keys(body.results[0]).toSorted()).toEqual(
+      'channel created edition_id failed_count id modified name organization_id scheduled_at segment sent_count status total_recipients'.split(
+        ' ',
+      ),
+    )
+    expect(body.results.map((one: { scheduled_at: string | null }) => one.scheduled_at)).toEqual([
+      '2030-06-01T10:00:00+02:00',
+      null,
+    ])
+  })
+})

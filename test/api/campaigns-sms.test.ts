@@ -1,0 +1,93 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { get, patch, post } from '../support/api.ts'
+import { capturedOf, until } from '../support/campaigns.ts'
+import { type Crowd, seedCrowd, seedPeople, seedReady } from '../support/seed-campaigns.ts'
+import { write } from '../support/seed.ts'
+
+const texts = (bodies: object) => ({ channel: 'sms', sms_body: JSON.stringify(bodies) })
+
+async function send(crowd: Crowd, bodies: object): Promise<string> {
+  const { campaign } = await seedReady(crowd, texts(bodies))
+  const reply = await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+  expect([reply.status, reply.body.status]).toEqual([200, 'calculating'])
+  await until(campaign.id, ['sent', 'failed'])
+  return campaign.id
+}
+
+describe('the text of an SMS', () => {
+  it('is that of the default language where the own one is blank', async () => {
+    // The first of them reads Danish, the others English.
+    const crowd = await seedCrowd(2)
+    const id = await send(crowd, { en: 'Doors open at ten', da: ' \n ' })
+    const link = 'https://events\\.example\\.test/t/u/[\\w-]+'
+    const bodies = (await capturedOf(id)).map(({ body }) => body)
+    expect(bodies.toSorted()).toEqual([
+      expect.stringMatching(`^Doors open at ten\nAfmeld: ${link}$`),
+      expect.stringMatching(`^Doors open at ten\nStop: ${link}$`),
+    ])
+  })
+
+  it.each([[{}], [{ en: '' }], [{ en: '  ' }], [{ da: 'Hej' }]])(
+    '%j is none in the default language',
+    async (bodies) => {
+      const crowd = await seedCrowd(0)
+      const { campaign } = await seedReady(crowd, texts(bodies))
+      for (const verb of ['send-now', 'schedule']) {
+        const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
+        const reply = await post(`/v1/campaigns/${campaign.id}/${verb}`, { scheduled_at })
+        expect([reply.status, reply.body.code]).toEqual([409, 'campaign_not_ready'])
+        expect(reply.body.errors).toMatchObject([{ code: 'missing_text', pointer: '#/sms_body' }])
+      }
+      expect((await get(`/v1/campaigns/${campaign.id}`)).body).toMatchObject({
+        status: 'draft',
+        scheduled_at: expect.anything(),
+      })
+    },
+  )
+
+  it('is counted with its way out and its links as they go on the air', async () => {
+    const crowd = await seedCrowd(0)
+    const { campaign } = await seedReady(crowd, texts({ en: 'x' }))
+    const sizes = async (sms_body: object) => (await patch(`/v1/campaigns/${campaign.id}`, { sms_body })).body.sms_sizes
+    const { en: short } = await sizes({ en: 'a' })
+    const added = short.characters - 1
+    // `Stop: `, a line and an address of as many characters as real ones have.
+    expect(added).toBeGreaterThan(60)
+    expect(await sizes({ en: 'a'.repeat(160 - added), da: 'a'.repeat(161 - added) })).toMatchObject({
+      en: { encoding: 'GSM-7', characters: 160, parts: 1 },
+      da: { encoding: 'GSM-7', parts: 2 },
+    })
+    expect(await sizes({ pl: 'ż'.repeat(10), en: '€' })).toMatchObject({
+      pl: { encoding: 'UCS-2', parts: 2 },
+      en: { encoding: 'GSM-7', characters: added + 2 },
+    })
+    expect(await sizes({ en: ' ' })).toEqual({})
+  })
+})
+
+describe('the sender of an SMS', () => {
+  it.each([
+    ['Store', 'Købstævne Æblø', 'Kobstaevne'],
+    ['Store', 'Łódź Śpiewa', 'Lodz Spiewa'],
+    ['Store', '東京', 'Tickets'],
+    ['Store', '2026', 'Tickets'],
+    ['Platform', 'Nordlys', 'Tickets'],
+  ])('of %s and an organisation called %s is %s', async (sms_sender_name, name, sender) => {
+    const crowd = await seedCrowd(1, { sms_sender_name })
+    await write(sql`update organizations set name = ${name} where id = ${crowd.organization}`)
+    expect((await capturedOf(await send(crowd, { en: 'Hello' })))[0]?.sender).toBe(sender)
+  })
+})
+
+describe('the number of an SMS', () => {
+  it('is E.164, and of the country of the edition where it has none of its own', async () => {
+    const crowd = await seedCrowd(0, { default_country_code: '+46' })
+    const numbers = ['+4520123456', '070-123 45 67', '12', 'none']
+    await seedPeople(crowd, 4, (index) => ({ phone_number: numbers[index] ?? null }))
+    const id = await send(crowd, { en: 'Hello' })
+    expect((await capturedOf(id)).map(({ recipient }) => recipient).toSorted()).toEqual(['+4520123456', '+46701234567'])
+    const { body } = await get(`/v1/campaigns/${id}/recipients?state=skipped`)
+    expect(body.results.map(({ reason }: { reason: string }) => reason)).toEqual(['no_address', 'no_address'])
+  })
+})

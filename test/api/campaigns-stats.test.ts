@@ -1,0 +1,195 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import type { RecipientEvent } from '../../src/domain/campaign-events.ts'
+import { failure, type SendResult } from '../../src/domain/messaging.ts'
+import type { OutboundEmail } from '../../src/gateways/email/email.ts'
+import { applyEvents } from '../../src/modules/tracking/jobs.ts'
+import { get, post } from '../support/api.ts'
+import { alarm, consume, realJob, statsOf, until } from '../support/campaigns.ts'
+import { inStatus } from '../support/campaign-status.ts'
+import { type Crowd, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+import { write } from '../support/seed.ts'
+
+const nothing = {
+  total_recipients: 0,
+  sent: 0,
+  failed: 0,
+  delivered: 0,
+  opened: 0,
+  clicked: 0,
+  bounced: 0,
+  unsubscribed: 0,
+  delivery_rate: 0,
+  open_rate: 0,
+  click_rate: 0,
+  unsubscribe_rate: 0,
+  skipped: 0,
+  complained: 0,
+  machine_opened: 0,
+}
+
+/** Consumers whose provider answers each message like this. */
+const answering = (answer: (message: OutboundEmail, index: number) => SendResult) => {
+  const { email } = realJob()
+  return realJob({ email: { ...email, send: async (messages) => messages.map(answer) } })
+}
+
+const taken = (message: OutboundEmail): SendResult => ({ ok: true, providerId: `p-${message.reference}` })
+
+async function started(people: number): Promise<{ id: string; crowd: Crowd }> {
+  const crowd = await seedCrowd(people)
+  const { campaign } = await seedReady(crowd)
+  expect((await post(`/v1/campaigns/${campaign.id}/send-now`, {})).status).toBe(200)
+  return { id: campaign.id, crowd }
+}
+
+describe('getCampaignStats', () => {
+  it.each(['draft', 'scheduled', 'calculating', 'sending', 'failed', 'cancelled'] as const)(
+    'of one that is %s and has reached nobody are zeros',
+    async (status) => {
+      const id = await inStatus(await seedCrowd(1), status)
+      expect(await statsOf(id)).toEqual(nothing)
+    },
+  )
+
+  it('of a run that its object has not heard of are zeros', async () => {
+    const { campaign } = await seedReady(await seedCrowd(1), { status: 'calculating', run: 1 })
+    expect(await statsOf(campaign.id)).toEqual(nothing)
+  })
+
+  it('count each person once in each number, whatever is told and how often', async () => {
+    const { id, crowd } = await started(5)
+    const [a, b, c, d, e] = crowd.people.map(({ seq }) => seq)
+    const dead = crowd.people[4]?.email
+    await until(
+      id,
+      ['sent', 'failed'],
+      answering((message) =>
+        message.to.address === dead ? failure('permanent', 'invalid', 'no such box') : taken(message),
+      ),
+    )
+    expect(await statsOf(id)).toEqual({
+      ...nothing,
+      total_recipients: 5,
+      sent: 4,
+      failed: 1,
+      delivered: 4,
+      delivery_rate: 1,
+    })
+    const { body: failed } = await get(`/v1/campaigns/${id}/recipients?state=failed`)
+    expect(failed.results).toMatchObject([
+      {
+        address: dead,
+        reason: 'rejected',
+        error_code: 'invalid',
+        error_detail: 'no such box',
+        attempts: 1,
+        sent_at: null,
+      },
+    ])
+    const at = Date.now() + 60_000
+    const tell = (type: RecipientEvent['type'], ...whom: (number | undefined)[]) =>
+      whom.map((n): RecipientEvent => ({ n: n ?? 0, type, at, bounce: type === 'bounced' ? 'block' : null }))
+    const events = [
+      ...tell('opened', a, b, a),
+      ...tell('clicked', c, c),
+      ...tell('machine_opened', a, d),
+      ...tell('bounced', d),
+      ...tell('complained', b),
+      ...tell('unsubscribed', c),
+      // Nobody of this campaign.
+      ...tell('opened', 2_000_000_000),
+    ]
+    const message = { type: 'campaign.events' as const, campaign_id: id, events }
+    await applyEvents(realJob(), [message, message])
+    await applyEvents(realJob(), [{ ...message, events: events.toReversed() }])
+    const expected = {
+      total_recipients: 5,
+      sent: 4,
+      failed: 1,
+      delivered: 4,
+      opened: 3,
+      clicked: 1,
+      bounced: 1,
+      unsubscribed: 1,
+      delivery_rate: 1,
+      open_rate: 0.75,
+      click_rate: 0.25,
+      unsubscribe_rate: 0.25,
+      skipped: 0,
+      complained: 1,
+      machine_opened: 2,
+    }
+    expect(await statsOf(id)).toEqual(expected)
+    // Somebody whom the provider had refused has it after all.
+    await applyEvents(realJob(), [{ ...message, events: tell('delivered', e) }])
+    expect(await statsOf(id)).toMatchObject({ sent: 5, failed: 0, delivered: 5, open_rate: 0.6 })
+    await alarm(id)
+    const { body } = await get(`/v1/campaigns/${id}`)
+    expect(body).toMatchObject({ status: 'sent', total_recipients: 5, sent_count: 5, failed_count: 0, user_count: 5 })
+  })
+})
+
+describe('retryFailedCampaignRecipients', () => {
+  it('goes on after the account of the provider was mended, to each person once', async () => {
+    const { id } = await started(4)
+    const wrong = answering(() => failure('configuration', 'invalid_api_key', 'no such key'))
+    expect(await until(id, ['sent', 'failed'], wrong)).toMatchObject({
+      status: 'failed',
+      error_message: 'invalid_api_key: no such key',
+    })
+    const before = (await get(`/v1/campaigns/${id}`)).body
+    expect(before).toMatchObject({ total_recipients: 4, sent_count: 0, failed_count: 0 })
+    expect(before.completed_at).not.toBeNull()
+    expect(await statsOf(id)).toEqual({ ...nothing, total_recipients: 4 })
+    const reached: string[] = []
+    const well = answering((message) => {
+      reached.push(message.to.address)
+      return taken(message)
+    })
+    const reply = await post(`/v1/campaigns/${id}/retry-failed`, {})
+    expect([reply.status, reply.body]).toMatchObject([
+      200,
+      { status: 'sending', error_message: '', completed_at: null, started_at: before.started_at },
+    ])
+    await until(id, ['sent', 'failed'], well)
+    expect(await statsOf(id)).toEqual({ ...nothing, total_recipients: 4, sent: 4, delivered: 4, delivery_rate: 1 })
+    expect([reached.length, new Set(reached).size]).toEqual([4, 4])
+    const again = await post(`/v1/campaigns/${id}/retry-failed`, {})
+    expect([again.status, again.body.code, again.body.current_status]).toEqual([409, 'nothing_to_retry', 'sent'])
+    await consume(id, well)
+    expect(reached.length).toBe(4)
+  })
+
+  it('sends nothing to those who were refused for good, and neither does send-now', async () => {
+    const { id } = await started(2)
+    const calls: string[] = []
+    const refusing = answering((message) => {
+      calls.push(message.to.address)
+      return failure('permanent', 'blocked', '')
+    })
+    expect(await until(id, ['sent', 'failed'], refusing)).toMatchObject({
+      status: 'failed',
+      error_message: 'No message could be sent.',
+      failed_count: 2,
+    })
+    expect((await post(`/v1/campaigns/${id}/retry-failed`, {})).body.code).toBe('nothing_to_retry')
+    expect((await post(`/v1/campaigns/${id}/send-now`, {})).body.status).toBe('calculating')
+    await until(id, ['sent', 'failed'], refusing)
+    expect([calls.length, (await statsOf(id)).failed]).toEqual([2, 2])
+  })
+
+  it('leaves out who has unsubscribed since', async () => {
+    const { id, crowd } = await started(2)
+    await until(
+      id,
+      ['failed'],
+      answering(() => failure('configuration', 'invalid_api_key', 'no such key')),
+    )
+    await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+      values (${crowd.organization}, 'email', ${crowd.people[0]?.email ?? ''}, 'hard_bounce', 1)`)
+    await post(`/v1/campaigns/${id}/retry-failed`, {})
+    await until(id, ['sent', 'failed'])
+    expect(await statsOf(id)).toMatchObject({ total_recipients: 1, sent: 1, failed: 0, skipped: 1 })
+  })
+})
