@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { CampaignCosts } from './bench/campaigns-worker.ts'
 import { startBatchProvider } from './support/batch-provider.ts'
+import { seedCampaignParts, startMailingServer } from './support/campaigns.ts'
 import { createClient } from './support/client.ts'
-import { seedCampaignParts } from './support/seed-campaign.ts'
-import { startServer } from './support/server.ts'
 
 /** A campaign of 10,000 and one of 100,000 to a provider on this machine: from send-now to `sent`. */
 const sizes = (process.env['RECIPIENTS'] ?? '10000,100000').split(',').map(Number)
@@ -25,19 +24,7 @@ const stateDir = process.env['STATE_DIR'] ?? (await mkdtemp(join(tmpdir(), 'benc
 const provider = await startBatchProvider()
 const quit = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => quit.abort())
-const serve = () =>
-  startServer({
-    port: 0,
-    stateDir,
-    env: {
-      RATE_LIMIT_PER_MINUTE: '0',
-      EMAIL_PROVIDER: 'resend',
-      EMAIL_API_BASE: provider.url,
-      EMAIL_API_KEY: 're_bench',
-    },
-    program: 'scripts/bench/worker.ts',
-    signal: quit.signal,
-  })
+const serve = () => startMailingServer(provider, { stateDir, signal: quit.signal })
 let server = await serve()
 let client = createClient(server.url, server.rootToken)
 

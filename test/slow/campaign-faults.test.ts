@@ -2,8 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startMailingServer } from '../../scripts/support/campaigns.ts'
 import { type Client, createClient } from '../../scripts/support/client.ts'
-import { type Server, startServer } from '../../scripts/support/server.ts'
+import type { Server } from '../../scripts/support/server.ts'
 import { type Conduct, type FakeProvider, startFakeProvider } from '../support/fake-provider.ts'
 import { endOf, givenCampaign } from '../support/floor-campaign.ts'
 
@@ -28,17 +29,7 @@ let client: Client
 beforeAll(async () => {
   provider = await startFakeProvider()
   stateDir = await mkdtemp(join(tmpdir(), 'campaign-faults-'))
-  server = await startServer({
-    port: 0,
-    stateDir,
-    env: {
-      RATE_LIMIT_PER_MINUTE: '0',
-      EMAIL_PROVIDER: 'resend',
-      EMAIL_API_BASE: provider.url,
-      EMAIL_API_KEY: 're_slow',
-    },
-    program: 'scripts/bench/worker.ts',
-  })
+  server = await startMailingServer(provider, { stateDir })
   client = createClient(server.url, server.rootToken)
 })
 afterAll(async () => {

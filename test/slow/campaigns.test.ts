@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type BatchProvider, startBatchProvider } from '../../scripts/support/batch-provider.ts'
+import { startMailingServer } from '../../scripts/support/campaigns.ts'
 import { type Client, createClient } from '../../scripts/support/client.ts'
-import { type Server, startServer } from '../../scripts/support/server.ts'
+import type { Server } from '../../scripts/support/server.ts'
 import { endOf, givenCampaign } from '../support/floor-campaign.ts'
 import { pidsAt } from '../support/receiving.ts'
 
@@ -17,17 +18,7 @@ let server: Server
 let client: Client
 
 async function start(): Promise<void> {
-  server = await startServer({
-    port: 0,
-    stateDir,
-    env: {
-      RATE_LIMIT_PER_MINUTE: '0',
-      EMAIL_PROVIDER: 'resend',
-      EMAIL_API_BASE: provider.url,
-      EMAIL_API_KEY: 're_slow',
-    },
-    program: 'scripts/bench/worker.ts',
-  })
+  server = await startMailingServer(provider, { stateDir })
   client = createClient(server.url, server.rootToken)
 }
 

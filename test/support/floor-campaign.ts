@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { seedCampaignParts } from '../../scripts/support/campaigns.ts'
 import type { Client } from '../../scripts/support/client.ts'
-import { seedCampaignParts } from '../../scripts/support/seed-campaign.ts'
 
 interface Campaign {
   id: string

@@ -1,8 +1,26 @@
 import type { Client } from './client.ts'
+import { type Server, startServer } from './server.ts'
+
+/** A server with the floor of the benches, whose mails go to this provider. */
+export const startMailingServer = (
+  provider: { url: string },
+  options: { stateDir: string; signal?: AbortSignal },
+): Promise<Server> =>
+  startServer({
+    port: 0,
+    ...options,
+    env: {
+      RATE_LIMIT_PER_MINUTE: '0',
+      EMAIL_PROVIDER: 'resend',
+      EMAIL_API_BASE: provider.url,
+      EMAIL_API_KEY: 're_local',
+    },
+    program: 'scripts/bench/worker.ts',
+  })
 
 const peopleACall = 5000
 
-/** What a campaign by e-mail to everyone of a new organisation refers to. The server is the one of the benches. */
+/** What a campaign by e-mail to everyone of a new organisation refers to. */
 export interface CampaignParts {
   organization_id: string
   edition_id: string
