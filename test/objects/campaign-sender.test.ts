@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
 import { type Conduct, type Engine, startRow, withEngine } from '../support/campaign-engine.ts'
 import { alarm, capturedOf, consume, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
-import { seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+import { type Crowd, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
 import { aBlock } from '../support/seed-emails.ts'
 import { db, write } from '../support/seed.ts'
 
@@ -88,14 +88,25 @@ describe('a calculation', () => {
   })
 })
 
+/** A campaign to so many people who are known and of whom nobody has been sent anything. */
+async function calculated(
+  people: number,
+  deduplicates: boolean,
+  work: (engine: Engine, crowd: Crowd, id: string) => Promise<void>,
+) {
+  const crowd = await seedCrowd(people)
+  const { campaign } = await seedReady(crowd)
+  await startRow(campaign.id, Date.now())
+  await withEngine(campaign.id, { deduplicates }, async (engine) => {
+    await engine.wake()
+    await engine.alarm()
+    await work(engine, crowd, campaign.id)
+  })
+}
+
 describe('events of messages', () => {
   it('that never stop do not keep the object from its other work', async () => {
-    const crowd = await seedCrowd(5)
-    const { campaign } = await seedReady(crowd)
-    await startRow(campaign.id, Date.now())
-    await withEngine(campaign.id, { deduplicates: true }, async (engine) => {
-      await engine.wake()
-      await engine.alarm()
+    await calculated(5, true, async (engine, crowd) => {
       await engine.consume(1)
       await engine.alarm()
       engine.now += 60_000
@@ -109,15 +120,10 @@ describe('events of messages', () => {
   })
 
   it('are shown, at whatever moment they come', async () => {
-    const crowd = await seedCrowd(5)
-    const { campaign } = await seedReady(crowd)
-    await startRow(campaign.id, Date.now())
-    await withEngine(campaign.id, { deduplicates: true }, async (engine) => {
-      await engine.wake()
-      await engine.alarm()
+    await calculated(5, true, async (engine, crowd, id) => {
       await engine.consume(1)
       await engine.alarm()
-      expect((await rowOf(campaign.id)).status).toBe('sent')
+      expect((await rowOf(id)).status).toBe('sent')
       for (const [moment, { seq }] of crowd.people.entries()) {
         let asked = 0
         engine.meanwhile = async () => {
@@ -127,19 +133,14 @@ describe('events of messages', () => {
         await engine.alarm()
         engine.meanwhile = async () => undefined
         const { opened } = (await engine.desk.snapshot()) ?? { opened: 0 }
-        if ((await rowOf(campaign.id)).opened_count < opened) expect([moment, engine.alarmAt]).not.toContain(null)
+        if ((await rowOf(id)).opened_count < opened) expect([moment, engine.alarmAt]).not.toContain(null)
       }
       expect((await engine.desk.snapshot())?.opened).toBeGreaterThan(1)
     })
   })
 
   it('of a message of which nobody reported that it went take its first event for the sending', async () => {
-    const crowd = await seedCrowd(1)
-    const { campaign } = await seedReady(crowd)
-    await startRow(campaign.id, Date.now())
-    await withEngine(campaign.id, { deduplicates: true }, async (engine) => {
-      await engine.wake()
-      await engine.alarm()
+    await calculated(1, true, async (engine, crowd) => {
       engine.provider.script = ['dies after']
       await engine.consume(1)
       const n = crowd.people[0]?.seq ?? 0
@@ -154,12 +155,7 @@ describe('events of messages', () => {
   })
 
   it('never count more people who left than people who have it', async () => {
-    const crowd = await seedCrowd(4)
-    const { campaign } = await seedReady(crowd)
-    await startRow(campaign.id, Date.now())
-    await withEngine(campaign.id, { deduplicates: true }, async (engine) => {
-      await engine.wake()
-      await engine.alarm()
+    await calculated(4, true, async (engine, crowd) => {
       await engine.consume(1)
       const [first, second, third] = crowd.people.map(({ seq }) => seq)
       const at = engine.now + 60_000
@@ -171,18 +167,12 @@ describe('events of messages', () => {
 })
 
 /** A campaign to 40 people whose calls end like this, one after another. */
-async function play(script: Conduct[], deduplicates: boolean, work: (engine: Engine, id: string) => Promise<void>) {
-  const crowd = await seedCrowd(40)
-  const { campaign } = await seedReady(crowd)
-  await startRow(campaign.id, Date.now())
-  await withEngine(campaign.id, { deduplicates }, async (engine) => {
-    await engine.wake()
-    await engine.alarm()
+const play = (script: Conduct[], deduplicates: boolean, work: (engine: Engine, id: string) => Promise<void>) =>
+  calculated(40, deduplicates, async (engine, _, id) => {
     engine.provider.script = [...script]
     await engine.consume(1)
-    await work(engine, campaign.id)
+    await work(engine, id)
   })
-}
 
 describe('faults of the provider', () => {
   it('of its configuration stop the campaign, and what is left can be retried', async () => {

@@ -7,6 +7,7 @@ import {
   referenceOf,
   stamped,
   type Stamps,
+  recipientEventTypes,
 } from '../../src/domain/campaign-events.ts'
 import { callSizeOf, chunkSizeOf, verdictOf } from '../../src/domain/campaign-sending.ts'
 import { linkKinds, mintLinkToken, readLinkToken } from '../../src/domain/campaign-tokens.ts'
@@ -134,18 +135,7 @@ describe('events of messages', () => {
   }
   const event = fc.record({
     n: fc.constant(1),
-    type: fc.constantFrom(
-      ...([
-        'accepted',
-        'delivered',
-        'opened',
-        'machine_opened',
-        'clicked',
-        'bounced',
-        'complained',
-        'unsubscribed',
-      ] as const),
-    ),
+    type: fc.constantFrom(...recipientEventTypes),
     at: fc.integer({ min: 1, max: 10_000 }),
     is_visit: fc.boolean(),
   })
