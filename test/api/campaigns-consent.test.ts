@@ -2,55 +2,17 @@ import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Database } from '../../src/db/database.ts'
-import { consentRecords, consents } from '../../src/db/schema/consents.ts'
-import { insert, insertAll } from '../../src/db/write.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { leftOutStatement } from '../../src/modules/campaign-delivery/audience.ts'
 import { applyEvents } from '../../src/modules/tracking/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { alarm, capturedOf, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
-import { type Crowd, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
-import { db, freshId, write } from '../support/seed.ts'
+import { type Crowd, seedCrowd, seedMarketingConsent, seedReady } from '../support/seed-campaigns.ts'
+import { db, write } from '../support/seed.ts'
 import { pathsIn, visit } from '../support/visits.ts'
 
 const marketing = (segmentId: string) =>
   write(sql`update segments set communication_type = 'marketing' where id = ${segmentId}`)
-
-async function everybodyAgrees(crowd: Crowd): Promise<void> {
-  const id = freshId('consent')
-  const at = Date.now() - 86_400_000
-  const { organization: organization_id } = crowd
-  await write(
-    insert(consents, {
-      id,
-      organization_id,
-      key: 'newsletter',
-      name: 'Newsletter',
-      type: 'marketing',
-      channels: '["email"]',
-      created_at: at,
-      modified_at: at,
-    }),
-    ...insertAll(
-      consentRecords,
-      crowd.people.map((person) => ({
-        id: freshId('consent_record'),
-        organization_id,
-        consent_id: id,
-        consent_version: 1,
-        content_hash: 'x',
-        user_id: person.id,
-        status: 'given',
-        method: 'checkbox',
-        source: 'checkout',
-        language: 'en',
-        occurred_at: at,
-        record_hash: 'first',
-        is_latest: 1,
-      })),
-    ),
-  )
-}
 
 /** A campaign that knows its recipients, of whom nobody has got anything. */
 async function calculated(crowd: Crowd, isMarketing = true): Promise<string> {
@@ -72,7 +34,7 @@ describe('between the calculation and the sending', () => {
   let crowd: Crowd
   beforeEach(async () => {
     crowd = await seedCrowd(3)
-    await everybodyAgrees(crowd)
+    await seedMarketingConsent(crowd)
   })
 
   it('whoever unsubscribes is left out', async () => {

@@ -1,14 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { consentRecords, consents } from '../../src/db/schema/consents.ts'
-import { insert } from '../../src/db/write.ts'
 import { mintLinkToken } from '../../src/domain/campaign-tokens.ts'
 import { applyEvents } from '../../src/modules/tracking/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { alarm, capturedOf, realJob, statsOf, until } from '../support/campaigns.ts'
-import { type Crowd, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+import { seedCrowd, seedMarketingConsent, seedReady } from '../support/seed-campaigns.ts'
 import { seedEndpoint } from '../support/seed-webhooks.ts'
-import { db, freshId, write } from '../support/seed.ts'
+import { db, write } from '../support/seed.ts'
 import { later, pathsIn, type Sent, sent, visit } from '../support/visits.ts'
 
 describe('links of messages', () => {
@@ -72,44 +70,11 @@ describe('links of messages', () => {
   })
 })
 
-async function giveConsent(crowd: Crowd, userId: string): Promise<string> {
-  const id = freshId('consent')
-  const at = Date.now() - 86_400_000
-  await write(
-    insert(consents, {
-      id,
-      organization_id: crowd.organization,
-      key: 'newsletter',
-      name: 'Newsletter',
-      type: 'marketing',
-      channels: '["email"]',
-      created_at: at,
-      modified_at: at,
-    }),
-    insert(consentRecords, {
-      id: freshId('consent_record'),
-      organization_id: crowd.organization,
-      consent_id: id,
-      consent_version: 1,
-      content_hash: 'x',
-      user_id: userId,
-      status: 'given',
-      method: 'checkbox',
-      source: 'checkout',
-      language: 'en',
-      occurred_at: at,
-      record_hash: 'first',
-      is_latest: 1,
-    }),
-  )
-  return id
-}
-
 describe('unsubscribing', () => {
   it('takes one POST without cookies; looking changes nothing', async () => {
     const { id, crowd, captured } = await sent(2)
     const person = crowd.people[0]
-    const consent = await giveConsent(crowd, person?.id ?? '')
+    const consent = await seedMarketingConsent(crowd, [person?.id ?? ''])
     await seedEndpoint(
       { organization: crowd.organization, edition: crowd.edition },
       { events: '["consent.withdrawn"]', edition_id: null },

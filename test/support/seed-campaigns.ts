@@ -1,7 +1,8 @@
 import { campaigns } from '../../src/db/schema/campaigns.ts'
+import { consentRecords, consents } from '../../src/db/schema/consents.ts'
 import { editions } from '../../src/db/schema/editions.ts'
 import { userEditions, users } from '../../src/db/schema/users.ts'
-import { insertAll, update } from '../../src/db/write.ts'
+import { insert, insertAll, update } from '../../src/db/write.ts'
 import { sql } from 'drizzle-orm'
 import { searchText } from '../../src/domain/fold.ts'
 import { searchColumns } from '../../src/domain/users.ts'
@@ -126,4 +127,45 @@ export async function seedCampaigns(
   return db().all(
     sql<CampaignRow>`select * from campaigns where id in (select value from json_each(${JSON.stringify(rows.map(({ id }) => id))})) order by seq`,
   )
+}
+
+/** A consent to marketing by e-mail, given yesterday by these people, or by all of them; answers its id. */
+export async function seedMarketingConsent(
+  crowd: Crowd,
+  userIds: readonly string[] = crowd.people.map(({ id }) => id),
+): Promise<string> {
+  const id = freshId('consent')
+  const at = Date.now() - 86_400_000
+  const { organization: organization_id } = crowd
+  await write(
+    insert(consents, {
+      id,
+      organization_id,
+      key: 'newsletter',
+      name: 'Newsletter',
+      type: 'marketing',
+      channels: '["email"]',
+      created_at: at,
+      modified_at: at,
+    }),
+    ...insertAll(
+      consentRecords,
+      userIds.map((user_id) => ({
+        id: freshId('consent_record'),
+        organization_id,
+        consent_id: id,
+        consent_version: 1,
+        content_hash: 'x',
+        user_id,
+        status: 'given',
+        method: 'checkbox',
+        source: 'checkout',
+        language: 'en',
+        occurred_at: at,
+        record_hash: 'first',
+        is_latest: 1,
+      })),
+    ),
+  )
+  return id
 }
