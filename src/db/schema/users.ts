@@ -28,6 +28,11 @@ export const userEditions = sqliteTable(
     edition_id: text().notNull(),
     user_id: text().notNull(),
     created_at: integer().notNull(),
+    email: text(),
+    phone_number: text(),
+    first_name: text().notNull().default(''),
+    last_name: text().notNull().default(''),
+    search: text().notNull().default(''),
   },
   (table) => [primaryKey({ columns: [table.edition_id, table.user_id] })],
 )
