@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
 import { capturedOf, statsOf, until } from '../support/campaigns.ts'
 import { seedCrowd, seedReady } from '../support/seed-campaigns.ts'
-import { db } from '../support/seed.ts'
+import { seedVerified } from '../support/seed-sender-domains.ts'
+import { db, next } from '../support/seed.ts'
 
 describe('a campaign', () => {
   it('goes out by e-mail, in the language of each person, and counts what happened', async () => {
@@ -40,5 +41,33 @@ describe('a campaign', () => {
       /^"Astrid Bcc: Holm 0" </,
     )
     expect(captured.every(({ sender }) => sender.startsWith('Nord lys <'))).toBe(true)
+  })
+
+  it('comes from the sender of the edition only while its domain is verified, and keeps it until the end', async () => {
+    const domain = `nordlys-${next()}.example`
+    const sender = { email_sender_name: 'Nordlys', email_sender_address: `Hello@${domain.toUpperCase()}` }
+    const crowd = await seedCrowd(3, sender)
+    const sendersOf = async (id: string) =>
+      new Set((await capturedOf(id)).map((one) => `${one.sender} ${one.reply_to}`))
+    const send = async (meanwhile = async () => {}) => {
+      const { campaign } = await seedReady(crowd)
+      expect((await post(`/v1/campaigns/${campaign.id}/send-now`, {})).status).toBe(200)
+      await until(campaign.id, ['sending'], undefined, false)
+      await meanwhile()
+      expect(await until(campaign.id, ['sent'])).toMatchObject({ sent_count: 3 })
+      return sendersOf(campaign.id)
+    }
+    const platform = new Set([`Nordlys <no-reply@events.example.test> ${sender.email_sender_address}`])
+    const own = new Set([`Nordlys <${sender.email_sender_address}> null`])
+    expect(await send()).toEqual(platform)
+    await seedVerified((await seedCrowd(0)).organization, domain)
+    expect(await send()).toEqual(platform)
+    await seedVerified(crowd.organization, domain)
+    const drop = () =>
+      db()
+        .all(sql`delete from sender_domains where domain = ${domain}`)
+        .then(() => undefined)
+    expect(await send(drop)).toEqual(own)
+    expect(await send()).toEqual(platform)
   })
 })
