@@ -64,6 +64,19 @@ async function emailSenderOf(job: JobCtx, row: CampaignRow) {
   )
 }
 
+/** Whether the sender of the newest content may still be sent from: content that is old keeps the sender of its time. */
+export async function hasSender(
+  job: Pick<JobCtx, 'db' | 'config'>,
+  row: Pick<CampaignRow, 'id' | 'channel' | 'organization_id'>,
+): Promise<boolean> {
+  if (row.channel !== 'email') return true
+  const address = sql`json_extract(surroundings, '$.from.address')`
+  const found = await job.db.first(sql<{ is_good: number }>`select ${address} = ${job.config.emailFrom.address}
+      or ${isVerifiedSender(sql`${row.organization_id}`, address)} as is_good
+    from campaign_contents where campaign_id = ${row.id} order by content desc limit 1`)
+  return found?.is_good !== 0
+}
+
 async function templatesOf(job: JobCtx, row: CampaignRow): Promise<Map<Language, Template>> {
   const languages = new Set([
     row.edition_default_language,

@@ -60,6 +60,16 @@ const write = (ctx: Ctx, row: SenderDomainRow, changes: Changes, released: State
   })
 }
 
+/** What the provider that sends makes of a domain that is proved; without one that keeps domains, that is enough. */
+async function askProvider(ctx: Ctx, row: SenderDomainRow): Promise<{ outcome: CheckOutcome; known: Changes }> {
+  const { domains } = ctx.email
+  if (!domains) return { outcome: 'verified', known: {} }
+  const found = await domains.check(row.domain, row.provider_domain_id)
+  if (!found) return { outcome: 'provider_unavailable', known: {} }
+  const known = { provider_domain_id: found.id, provider_records: JSON.stringify(found.records) }
+  return { outcome: found.is_verified ? 'verified' : 'provider_pending', known }
+}
+
 /** What a check makes of the domain. A name system that does not answer says nothing. */
 function changesOf(row: SenderDomainRow, outcome: CheckOutcome, now: number): Changes {
   const checked = { checked_at: now, check_outcome: outcome }
@@ -79,7 +89,11 @@ export async function verifySenderDomain(
     return write(ctx, row, asVerified(row, 'superuser', ctx.now()), await release(ctx, row, null))
   }
   const answer = await ctx.dns.txt(ownershipRecord(row).name)
-  const outcome = outcomeOf(answer, row)
-  const released = outcome === 'verified' ? await release(ctx, row, answer) : []
-  return write(ctx, row, changesOf(row, outcome, ctx.now()), released)
+  const proof = outcomeOf(answer, row)
+  if (proof !== 'verified') return write(ctx, row, changesOf(row, proof, ctx.now()), [])
+  const released = await release(ctx, row, answer)
+  // Not before the proof: nobody adds the domains of others to the account.
+  const { outcome, known } = await askProvider(ctx, row)
+  const changes = { ...changesOf(row, outcome, ctx.now()), ...known }
+  return write(ctx, row, changes, outcome === 'verified' ? released : [])
 }
