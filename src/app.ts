@@ -24,6 +24,7 @@ import { organizations } from './modules/organizations/routes.ts'
 import { outbox } from './modules/outbox/routes.ts'
 import { purchases } from './modules/purchases/routes.ts'
 import { segments } from './modules/segments/routes.ts'
+import { devDns, senderDomains } from './modules/sender-domains/routes.ts'
 import { tracking } from './modules/tracking/routes.ts'
 import { users } from './modules/users/routes.ts'
 import { webhooks } from './modules/webhooks/routes.ts'
@@ -33,6 +34,7 @@ export type { Bindings }
 export const routers: readonly Router[] = [
   auth,
   organizations,
+  senderDomains,
   editions,
   orders,
   purchases,
@@ -84,6 +86,11 @@ app.route(
 app.route(
   '/',
   tracking((c) => openJob(c.env)),
+)
+
+app.route(
+  '/',
+  devDns((c) => openJob(c.env)),
 )
 
 app.use('/v1/*', async (c, next) => {

@@ -5,6 +5,7 @@ import type { RecipientEvent } from './domain/campaign-events.ts'
 import type { CampaignSenders } from './domain/campaign-sender.ts'
 import type { IdKind } from './domain/ids.ts'
 import type { Mailbox } from './domain/mailbox.ts'
+import type { DnsGateway } from './gateways/dns/dns.ts'
 import type { EmailGateway } from './gateways/email/email.ts'
 import type { SmsGateway } from './gateways/sms/sms.ts'
 import type { WebhookPost } from './gateways/webhook-post/webhook-post.ts'
@@ -24,6 +25,7 @@ export interface Config {
   emailFrom: Mailbox
   email: Provider
   sms: Provider
+  dns: { name: string; apiBase: string }
   webhooks: {
     /** Permits http and loopback targets. */
     allowInsecure: boolean
@@ -110,6 +112,7 @@ export interface JobCtx {
   webhookPost: WebhookPost
   email: EmailGateway
   sms: SmsGateway
+  dns: DnsGateway
 }
 
 /** What every verb receives. Time, ids and randomness come from here and from nowhere else. */

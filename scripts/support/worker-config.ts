@@ -20,6 +20,8 @@ const variables = [
   'SMS_API_BASE',
   'SMS_API_KEY',
   'SMS_WEBHOOK_SECRET',
+  'DNS_PROVIDER',
+  'DNS_API_BASE',
   'ALLOW_INSECURE_WEBHOOKS',
   'WEBHOOK_RETRY_SCHEDULE',
 ] as const

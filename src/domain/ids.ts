@@ -27,6 +27,7 @@ export const idPrefixes = {
   request: 'req',
   segment: 'seg',
   segment_export: 'sxp',
+  sender_domain: 'sdm',
   transaction: 'trx',
   transactional_email: 'tem',
   trigger: 'trg',

@@ -51,6 +51,7 @@ export function readConfig(env: Bindings): Config {
       apiKey: env.SMS_API_KEY ?? '',
       webhookSecret: env.SMS_WEBHOOK_SECRET ?? '',
     },
+    dns: { name: env.DNS_PROVIDER || 'capture', apiBase: withoutSlash(env.DNS_API_BASE) },
     webhooks: {
       allowInsecure: env.ALLOW_INSECURE_WEBHOOKS === '1',
       ownHosts: [hostOf(env.PUBLIC_URL)].filter((host) => host && !isThisMachine(host)),

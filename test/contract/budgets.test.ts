@@ -21,6 +21,11 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   listOrganizationMembers: { queries: 4, rows_read: 36, rows_written: 0 },
   addOrganizationMember: { queries: 6, rows_read: 8, rows_written: 6 },
   removeOrganizationMember: { queries: 5, rows_read: 9, rows_written: 1 },
+  listSenderDomains: { queries: 4, rows_read: 6, rows_written: 0 },
+  createSenderDomain: { queries: 5, rows_read: 7, rows_written: 3 },
+  getSenderDomain: { queries: 2, rows_read: 6, rows_written: 0 },
+  verifySenderDomain: { queries: 5, rows_read: 7, rows_written: 1 },
+  deleteSenderDomain: { queries: 4, rows_read: 7, rows_written: 1 },
   listEvents: { queries: 3, rows_read: 13, rows_written: 0 },
   createEvent: { queries: 3, rows_read: 5, rows_written: 3 },
   listEditions: { queries: 3, rows_read: 19, rows_written: 0 },
@@ -78,7 +83,7 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   cancelCampaign: { queries: 4, rows_read: 11, rows_written: 1 },
   getCampaignStats: { queries: 2, rows_read: 9, rows_written: 0 },
   listCampaignRecipients: { queries: 2, rows_read: 9, rows_written: 0 },
-  retryFailedCampaignRecipients: { queries: 5, rows_read: 12, rows_written: 2 },
+  retryFailedCampaignRecipients: { queries: 6, rows_read: 13, rows_written: 2 },
   importExternalOrders: { queries: 18, rows_read: 34, rows_written: 41 },
 }
 

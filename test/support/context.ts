@@ -7,8 +7,10 @@ import { type IdKind, newId as mintId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { standardSchedule } from '../../src/domain/webhooks.ts'
 import { captureEmail, captureSms } from '../../src/gateways/capture/capture.ts'
+import { capturedDns } from '../../src/gateways/dns/captured.ts'
 import { sendersOf } from '../../src/entry/senders.ts'
 import { captureStore } from '../../src/modules/outbox/index.ts'
+import { capturedRecords } from '../../src/modules/sender-domains/index.ts'
 
 const captured = { name: 'capture', apiBase: '', apiKey: '', webhookSecret: '' }
 
@@ -21,14 +23,15 @@ export const testConfig: Config = {
   emailFrom: { name: 'Events', address: 'no-reply@example.com' },
   email: captured,
   sms: captured,
+  dns: { name: 'capture', apiBase: '' },
   oidc: null,
   webhooks: { allowInsecure: false, ownHosts: [], schedule: standardSchedule },
 }
 
 /** Gateways that keep what they are given. */
-export function capturing(parts: Pick<JobCtx, 'db' | 'now' | 'newId'>): Pick<JobCtx, 'email' | 'sms'> {
+export function capturing(parts: Pick<JobCtx, 'db' | 'now' | 'newId'>): Pick<JobCtx, 'email' | 'sms' | 'dns'> {
   const store = captureStore(parts)
-  return { email: captureEmail(store), sms: captureSms(store) }
+  return { email: captureEmail(store), sms: captureSms(store), dns: capturedDns(capturedRecords(parts)) }
 }
 
 /** What a verb receives, at a time of the test's choice and with a meter of its own. */
