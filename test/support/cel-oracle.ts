@@ -44,16 +44,48 @@ function consentsOf(tenant: Tenant, records: readonly Row[], editionId: string |
   return consents
 }
 
+/** The person as editions see them: of somebody whom others know too, what these editions were given. */
+function seenBy(editions: readonly string[] | null, user: Row, known: readonly Row[]): Row {
+  const isOurs = ({ edition_id }: Row) => editions === null || editions.includes(String(edition_id))
+  if (known.every(isOurs)) return user
+  const ours = known
+    .filter(isOurs)
+    .toSorted(
+      (a, b) =>
+        Number(b['created_at']) - Number(a['created_at']) ||
+        (String(a['edition_id']) < String(b['edition_id']) ? -1 : 1),
+    )
+  const given = (column: string) => ours.map((row) => row[column]).find((value) => value !== null && value !== '')
+  return {
+    ...user,
+    email: given('email') ?? null,
+    phone_number: given('phone_number') ?? null,
+    first_name: given('first_name') ?? '',
+    last_name: given('last_name') ?? '',
+    is_verified: 0,
+    created_at: ours.length ? Math.min(...ours.map((row) => Number(row['created_at']))) : (user['created_at'] ?? 0),
+    last_seen_at: null,
+    metadata: '{}',
+  }
+}
+
 /** What the variables of an expression are for each person, made of the rows without any SQL. */
-export function bindingsOf(tenant: Tenant, editionId: string | null): { id: string; bindings: Bindings }[] {
+export function bindingsOf(
+  tenant: Tenant,
+  { editionId, editions }: { editionId: string | null; editions: readonly string[] | null },
+): { id: string; bindings: Bindings }[] {
   const { tables } = tenant
-  const owned = (table: string, user: Row) => (tables[table] ?? []).filter(({ user_id }) => user_id === user['id'])
+  const rowsOf = (table: string, user: Row) => (tables[table] ?? []).filter(({ user_id }) => user_id === user['id'])
+  const placeOf = new Map((tables['campaigns'] ?? []).map(({ id, edition_id }) => [id, edition_id]))
+  const isSeen = (row: Row) =>
+    editions === null || editions.includes(String(row['edition_id'] ?? placeOf.get(row['campaign_id'] ?? '')))
   const names = new Map((tables['products'] ?? []).map(({ id, name }) => [id, name as string]))
   const edition = (tables['editions'] ?? []).find(({ id }) => id === editionId)
-  return (tables['users'] ?? []).map((user) => {
-    const orders = owned('orders', user)
-    const purchases = owned('purchases', user)
-    const receipts = owned('campaign_receipts', user)
+  return (tables['users'] ?? []).map((stored) => {
+    const user = seenBy(editions, stored, rowsOf('user_editions', stored))
+    const orders = rowsOf('orders', user).filter(isSeen)
+    const purchases = rowsOf('purchases', user).filter(isSeen)
+    const receipts = rowsOf('campaign_receipts', user).filter(isSeen)
     const counted = orders.filter(({ status }) => status === 'confirmed' || status === 'completed')
     const times = counted.map(({ created_at }) => Number(created_at))
     const campaigns = (stamp: string) =>
@@ -87,7 +119,7 @@ export function bindingsOf(tenant: Tenant, editionId: string | null): { id: stri
           ? int(Math.max(0, Number(row['uses_limit']) - Number(row['uses_count'])))
           : 0n,
       })),
-      consents: consentsOf(tenant, owned('consent_records', user), editionId),
+      consents: consentsOf(tenant, rowsOf('consent_records', user), editionId),
       stats: {
         order_count: int(counted.length),
         first_order_at: times.length ? time(Math.min(...times)) : null,
