@@ -1,6 +1,7 @@
-import { celEnv, celFunc, type CelInput, CelScalar, isCelError, isCelMap, parse, plan } from '@bufbuild/cel'
+import { celEnv, celFunc, type CelInput, CelScalar, isCelError, isCelMap, objectType, parse, plan } from '@bufbuild/cel'
 import { strings } from '@bufbuild/cel/ext'
-import { timestampFromMs } from '@bufbuild/protobuf/wkt'
+import { timestampFromMs, TimestampSchema } from '@bufbuild/protobuf/wkt'
+import { timestampRange } from '../../src/domain/cel/instants.ts'
 import { now, type Row, type Tenant } from './cel-people.ts'
 
 export type Bindings = Record<string, CelInput>
@@ -154,7 +155,14 @@ const holds = celFunc('holds', [CelScalar.DYN, CelScalar.STRING], CelScalar.BOOL
   return [...map.keys()].includes(key)
 })
 
-const judge = celEnv({ funcs: [...strings, holds] })
+/** Of seconds, as the specification says; the judge takes them for milliseconds, however many there are. */
+const timestampOf = celFunc('timestamp', [CelScalar.INT], objectType(TimestampSchema), (seconds) => {
+  const ms = seconds * 1000n
+  if (ms < timestampRange.from || ms > timestampRange.to) throw new Error('out of range')
+  return timestampFromMs(Number(ms))
+})
+
+const judge = celEnv({ funcs: [...strings, holds, timestampOf] })
 
 /** The judge answers false for a key whose value is null, and for `has` of what has no keys; the specification does not. */
 const mended = (source: string): string =>

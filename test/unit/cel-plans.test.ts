@@ -41,9 +41,9 @@ const typical = [
   '"opt" in user.metadata.tags && edition.start_date > now',
 ]
 
-describe.each(scopes)('the plan in %s', (_, inside) => {
+describe.each(scopes)('the plan in %s', (_, one) => {
   beforeAll(() => {
-    scope = inside
+    scope = one
   })
 
   it.each(typical)('reads by index what belongs to a person: %s', async (source) => {
@@ -68,9 +68,9 @@ describe.each(scopes)('the plan in %s', (_, inside) => {
   })
 })
 
-describe.each(scopes)('the largest expressions run within the limits of D1, in %s', (_, inside) => {
+describe.each(scopes)('the largest expressions run within the limits of D1, in %s', (_, one) => {
   beforeAll(() => {
-    scope = inside
+    scope = one
   })
 
   const dialect = new SQLiteSyncDialect()
