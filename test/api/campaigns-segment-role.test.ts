@@ -99,10 +99,12 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
     expect([reply.status < 300, reply.text]).toEqual([true, reply.text])
   })
 
-  it.each(verbs)('takes a role in the edition where the segment went, for %s', async (_, status, call) => {
+  it.each(verbs)('takes a role in the edition where the segment went, for %s', async (name, status, call) => {
     const id = await campaignTo(sibling, status)
     const reply = await call(id, manager)
     expect([reply.status, reply.body.code]).toEqual([403, 'permission_denied'])
+    // Another message is set with a segment that the campaign can still have.
+    if (name === 'changing the message') return
     const allowed = await call(id, await givenRoles(['manager', crowd.edition], ['manager', sibling]))
     expect([allowed.status < 300, allowed.text]).toEqual([true, allowed.text])
   })
