@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { campaignReceipts } from '../../src/db/schema/campaigns.ts'
 import { insert } from '../../src/db/write.ts'
-import { get, patch, post, type Reply } from '../support/api.ts'
+import { get, post, type Reply } from '../support/api.ts'
 import { db, givenEdition, givenMember, givenOrganisation, type Organisation } from '../support/factories.ts'
 import { importOrders } from '../support/orders.ts'
 import { seedCampaigns } from '../support/seed-campaigns.ts'
@@ -277,38 +277,5 @@ describe('known values', () => {
         { code: 'unknown_value', suggestion: expect.not.stringContaining(foreignProduct) },
       ])
     }
-  })
-})
-
-describe('a segment of the whole organisation', () => {
-  it('is nothing that an edition role can read, change, calculate, explain or export', async () => {
-    const { id } = await givenSegment({ organization_id: organisation.id })
-    const before = await segmentNow(id)
-    const at = `/v1/segments/${id}`
-    const replies = [
-      await get(at, manager),
-      await patch(at, { name: 'Mine' }, manager),
-      await patch(at, { edition_id: mine.id }, manager),
-      await post(`${at}/recalculate`, undefined, manager),
-      await post(`${at}/reset-to-draft`, undefined, manager),
-      await get(`${at}/explain?user_id=${shared.id}`, manager),
-      await get(`${at}/export`, manager),
-    ]
-    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 404))
-    expect(await segmentNow(id)).toEqual(before)
-  })
-
-  it('is nothing that an edition role can make', async () => {
-    const { id } = await givenSegment(shop(mine), manager)
-    expect((await patch(`/v1/segments/${id}`, { edition_id: null }, manager)).status).toBe(403)
-    const body = {
-      organization_id: organisation.id,
-      name: 'All',
-      communication_type: 'marketing',
-      communication_channel: 'email',
-      expression: 'true',
-    }
-    expect((await post('/v1/segments', body, manager)).status).toBe(403)
-    expect((await segmentNow(id)).edition_id).toBe(mine.id)
   })
 })

@@ -57,7 +57,7 @@ describe.each(scopes)('the plan in %s', (_, one) => {
     expect(plan.filter((step) => /(orders|purchases)_(organization|edition)/.test(step))).toEqual([])
     const tables = { o: 'orders_of_user', p: 'purchases_of_user' }
     for (const [letter, index] of Object.entries(tables))
-      for (const step of plan.filter((one) => new RegExp(`^SEARCH ${letter}\\d+ `).test(one)))
+      for (const step of plan.filter((line) => new RegExp(`^SEARCH ${letter}\\d+ `).test(line)))
         expect(step).toContain(index)
   })
 

@@ -83,31 +83,40 @@ const staticSource = ({ values, count }: { values: readonly string[]; count: SQL
   sql`select given.value, given.value as label, coalesce(n, 0) as count
     from json_each(${JSON.stringify(values)}) as given left join (${count}) as counts on counts.value = given.value`
 
+/** Keys of the newest rows of each edition in sight, so that several cost no more than as many single ones. */
+const newestOfEach = (home: Home, key: string, newestRows: SQL): SQL =>
+  sql`select distinct k.value as ${sql.raw(key)} from json_each(${JSON.stringify(editionsOf(home))}) as e
+    cross join json_each((select json_group_array(${sql.raw(key)}) from (${newestRows} limit ${newest}))) as k`
+
 /** The newest people in sight. */
 function newestPeople(home: Home): SQL {
-  const { organization_id, edition_id } = home
-  if (editionsOf(home) === null)
-    return sql`select locale from users where organization_id = ${organization_id} order by created_at desc, seq desc limit ${newest}`
-  const ids =
-    edition_id === null
-      ? sql`(select distinct user_id from user_editions where ${isInSight(sql`edition_id`, home)})`
-      : sql`user_editions`
-  return sql`select users.id, locale from ${ids} cross join users on users.id = user_id
-    where ${edition_id === null ? sql`1` : sql`edition_id = ${edition_id}`} order by user_id desc limit ${newest}`
+  const editions = editionsOf(home)
+  if (editions === null)
+    return sql`select locale from users where organization_id = ${home.organization_id} order by created_at desc, seq desc limit ${newest}`
+  const ids = sql`select user_id from user_editions where edition_id = ${editions.length === 1 ? editions[0] : sql`e.value`}
+    order by user_id desc`
+  const known = editions.length === 1 ? ids : newestOfEach(home, 'user_id', ids)
+  return sql`select users.id, locale from (${known}) cross join users on users.id = user_id
+    order by user_id desc limit ${newest}`
 }
 
-function recent(home: Home): SQL {
-  const { organization_id } = home
-  const placed =
-    editionsOf(home) === null ? sql`organization_id = ${organization_id}` : isInSight(sql`edition_id`, home)
-  return sql`with placed as materialized (select id, status, type, currency, edition_id from orders where ${placed}
+/** Where the orders in sight are. */
+function placedIn(home: Home): SQL {
+  const editions = editionsOf(home)
+  if (editions === null) return sql`organization_id = ${home.organization_id}`
+  if (editions.length === 1) return isInSight(sql`edition_id`, home)
+  const each = sql`select seq from orders where edition_id = e.value order by created_at desc, seq desc`
+  return sql`seq in (${newestOfEach(home, 'seq', each)})`
+}
+
+const recent = (home: Home): SQL =>
+  sql`with placed as materialized (select id, status, type, currency, edition_id from orders where ${placedIn(home)}
       order by created_at desc, seq desc limit ${newest}),
     bought as materialized (select p.product_id, p.variant_id, p.location_id, p.options, p.status
       from placed cross join purchases p on p.order_id = placed.id),
     chosen as materialized (select json_each.value ->> 'api_id' as id from bought, json_each(bought.options)
       where bought.options <> '[]'),
     people as materialized (${newestPeople(home)})`
-}
 
 /** What occurs at this home, in one statement: of each kind the most frequent values. */
 export async function knownValues(db: Database, home: Home): Promise<KnownValues> {
