@@ -218,6 +218,22 @@ describe('an expression about an organisation', () => {
     expect(
       await estimateOf({ organization_id: organisation.id, expression: 'size(orders) > 0', ...marketing }, token),
     ).toBe(3)
+    const values = sent(await get(`/v1/segments/cel-context?organization_id=${organisation.id}`, token)).dynamic_values
+    const shown = (kind: string) =>
+      values[kind].map(({ label, count }: { label: string; count: number }) => [label, count])
+    expect(shown('products')).toEqual([
+      ['Day ticket', 2],
+      ['Third', 2],
+    ])
+    expect(shown('currencies')).toEqual([
+      ['dkk', 2],
+      ['sek', 2],
+    ])
+    expect(shown('locales').reduce((sum: number, [, count]: [string, number]) => sum + count, 0)).toBe(3)
+    expect(shown('editions').toSorted()).toEqual([
+      ['Summer', 2],
+      ['Third', 2],
+    ])
   })
 
   it('counts consents to other editions for nobody', async () => {
