@@ -15,6 +15,9 @@ export interface UnitOfWork {
  */
 export const changedOne = (): SQL => sql`select case when changes() = 1 then 1 else json('guard') end`
 
+/** Aborts the batch, as a lost race, unless what was decided on still holds. */
+export const stillHolds = (condition: SQL): SQL => sql`select case when ${condition} then 1 else json('guard') end`
+
 /** What a batch may be refused with by a condition that only the transaction itself can judge. */
 const refusals = { edition_archived: editionArchived } satisfies Record<string, () => AppError>
 

@@ -18,7 +18,7 @@ import {
 } from './campaign-contract.ts'
 
 const readers = roleCodes
-const writers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
+export const writers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 const tag = 'Campaigns' as const
 
 const listCampaignsQuery = listQuery({

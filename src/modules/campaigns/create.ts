@@ -8,6 +8,7 @@ import type { TranslatedDict } from '../../domain/languages.ts'
 import { checkSms } from '../../domain/sms.ts'
 import { openEditions } from '../editions/index.ts'
 import type { CreateCampaignInput } from './campaign-contract.ts'
+import { checkSegmentRole, segmentStays } from './judge.ts'
 import { type CampaignDetailRow, resolveReferences } from './queries.ts'
 
 /** Texts are templates: what cannot be read is told here, and not when it is too late. */
@@ -24,6 +25,7 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
   const email_message_id = input.email_message_id ?? null
   checkSmsBody(input.sms_body ?? {})
   const referenced = await resolveReferences(ctx, { organization_id, edition_id, segment_id, email_message_id })
+  checkSegmentRole(ctx, { ...referenced, organization_id })
   const now = ctx.now()
   const row = {
     id: ctx.newId('campaign'),
@@ -58,5 +60,9 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
     modified_at: now,
   }
   // The database numbers the row; nobody outside sees the number.
-  return commit(ctx, { ...referenced, ...row, seq: 0 }, [...openEditions(edition_id), insert(campaigns, row)])
+  return commit(ctx, { ...referenced, ...row, seq: 0 }, [
+    ...openEditions(edition_id),
+    ...segmentStays(ctx, { ...referenced, organization_id }),
+    insert(campaigns, row),
+  ])
 }

@@ -6,6 +6,7 @@ import { isRunning } from '../../domain/campaigns.ts'
 import { AppError, fieldError } from '../../domain/errors.ts'
 import { hasSender } from '../campaign-delivery/index.ts'
 import { openEditions } from '../editions/index.ts'
+import { segmentStays } from './judge.ts'
 import type { CampaignDetailRow, LoadedCampaign } from './queries.ts'
 import { checkReady, checkTransition, invalidTransition } from './refusals.ts'
 
@@ -23,6 +24,7 @@ function startRun(ctx: Ctx, campaign: LoadedCampaign, status: 'calculating' | 's
   ctx.afterCommit(() => ctx.senders.of(campaign.id).wake(campaign.id))
   return commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
     ...openEditions(campaign.edition_id),
+    ...segmentStays(ctx, campaign),
     ...updateVersion(campaigns, campaign, changes),
   ])
 }

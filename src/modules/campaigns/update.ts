@@ -7,6 +7,7 @@ import { searchText } from '../../domain/fold.ts'
 import { openEditions } from '../editions/index.ts'
 import type { UpdateCampaignInput } from './campaign-contract.ts'
 import { checkSmsBody } from './create.ts'
+import { checkSegmentRole, segmentStays } from './judge.ts'
 import { type CampaignDetailRow, type LoadedCampaign, resolveReferences } from './queries.ts'
 import { checkReady, invalidTransition } from './refusals.ts'
 
@@ -40,9 +41,12 @@ export async function updateCampaign(
   const after = { ...campaign, ...changes, modified_at: ctx.now(), version: campaign.version + 1 }
   const isMoved = after.segment_id !== campaign.segment_id || after.email_message_id !== campaign.email_message_id
   if (isMoved) Object.assign(after, await resolveReferences(ctx, after))
+  checkSegmentRole(ctx, after)
   if (campaign.status === 'scheduled') checkReady(ctx, after)
   return commit(ctx, after, [
     ...openEditions(campaign.edition_id),
+    ...segmentStays(ctx, campaign),
+    ...(after.segment_id === campaign.segment_id ? [] : segmentStays(ctx, after)),
     ...updateVersion(campaigns, campaign, { ...changes, modified_at: after.modified_at }),
   ])
 }

@@ -9,7 +9,7 @@ import { checkExpression, type Expression } from '../../domain/cel/index.ts'
 import { AppError, LostRace } from '../../domain/errors.ts'
 import type { Channel } from '../../domain/messaging.ts'
 import { type CommunicationType, exclusionReasons } from '../../domain/segments.ts'
-import { type Audience, audienceReason, idsOf, peopleOf } from './audience.ts'
+import { type Audience, audienceReason, idsOf, peopleOf, scopeOf } from './audience.ts'
 
 /** People whom one step looks at. */
 export const peopleAStep = 50_000
@@ -73,13 +73,9 @@ const counts = sql.raw(
 
 /** One step as one transaction: it moves the cursor from where it was read, or nothing at all happens. */
 function stepStatements(calculation: Calculation, expression: Expression, now: number, size: number) {
-  const { seq, epoch, organization_id, edition_id, started_at } = calculation
+  const { seq, epoch, started_at } = calculation
   const [ids, people] = [idsOf(calculation), peopleOf(calculation)]
-  const predicate = predicateOf(expression, {
-    organizationId: organization_id,
-    editionId: edition_id,
-    now: started_at,
-  })
+  const predicate = predicateOf(expression, scopeOf(calculation, started_at))
   const isLast = sql`${running(calculation)} and cursor_id = last_id`
   return [
     sql`update segments set heartbeat_at = ${now},

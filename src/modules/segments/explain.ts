@@ -5,7 +5,7 @@ import { type Explanation, explanationOf, type Truth } from '../../db/cel/index.
 import { checkExpression } from '../../domain/cel/index.ts'
 import { notFound } from '../../domain/errors.ts'
 import { userStanding } from '../users/index.ts'
-import { audienceConditions } from './audience.ts'
+import { audienceConditions, scopeOf } from './audience.ts'
 import type { LoadedSegment } from './queries.ts'
 
 export interface Condition {
@@ -45,12 +45,7 @@ export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: s
     ...audienceConditions(segment, now),
   ]
   const explanation = checked.ok
-    ? explanationOf(
-        checked.expression,
-        { organizationId: organization_id, editionId: edition_id, now },
-        segment.expression,
-        userId,
-      )
+    ? explanationOf(checked.expression, scopeOf(segment, now), segment.expression, userId)
     : null
   const reasons = sql.join(
     conditions.map(({ reason }) => reason),

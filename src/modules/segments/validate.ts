@@ -5,9 +5,9 @@ import { isStatementFailure } from '../../db/failures.ts'
 import { type Checked, checkExpression, type Expression, type KnownLiteral } from '../../domain/cel/index.ts'
 import { fieldError } from '../../domain/errors.ts'
 import { nearest } from '../../domain/nearest.ts'
-import { audienceReason, type Home, idsOf, peopleOf } from './audience.ts'
+import { audienceReason, type Home, idsOf, peopleOf, scopeOf } from './audience.ts'
 import type { ValidateCelInput, ValueKind } from './cel-contract.ts'
-import { findHome, widestHome } from './home.ts'
+import { findHome } from './home.ts'
 import { type KnownValues, knownValues, missingValues, valuesShown } from './known-values.ts'
 
 export interface Warning {
@@ -57,7 +57,7 @@ async function estimate(ctx: Ctx, home: Home, input: ValidateCelInput, expressio
   const population = await ctx.db.first(sql<{ n: number }>`select count(*) as n from ${ids.from} where ${ids.where}`)
   const isSampled = (population?.n ?? 0) > allUpTo
   const now = ctx.now()
-  const predicate = predicateOf(expression, { organizationId: home.organization_id, editionId: home.edition_id, now })
+  const predicate = predicateOf(expression, scopeOf(home, now))
   const audience =
     communication_type && communication_channel
       ? sql`and ${audienceReason({ ...home, communication_type, communication_channel }, now)} is null`
@@ -84,7 +84,7 @@ export async function validateExpression(ctx: Ctx, input: ValidateCelInput): Pro
   return {
     source,
     checked,
-    warnings: await warningsOf(ctx, widestHome(ctx, home), checked.literals),
+    warnings: await warningsOf(ctx, home, checked.literals),
     estimate: await estimate(ctx, home, input, checked.expression),
   }
 }
