@@ -72,7 +72,7 @@ describe('createAccessToken', () => {
     const reply = await create({ name: 'Desk', member_id: person.member }, world.people.OA.token)
     expect(reply.body).toMatchObject({ kind: 'service', organization_id: world.a.id })
     const info = await get('/v1/auth/user-info', reply.body.token)
-    expect(info.body).toMatchObject({ id: person.account, token: { kind: 'service', id: reply.body.id } })
+    expect(info.body).toMatchObject({ id: person.member, token: { kind: 'service', id: reply.body.id } })
     const renewed = await create({ name: 'From a bound token' }, reply.body.token)
     expect(renewed.body.organization_id).toBe(world.a.id)
   })
