@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers'
-import { array, assert, asyncProperty, constant, nat, oneof, record, boolean } from 'fast-check'
+import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { dayMs } from '../../src/domain/instants.ts'
 import { get, post, remove } from '../support/api.ts'
@@ -105,16 +105,16 @@ describe('a minted token', () => {
 
   it('is worth as much as all that it came from, in any order of events', async () => {
     type Known = { id: string; token: string; parent: number; admin: number | null; isRevoked: boolean }
-    const step = oneof(
+    const step = fc.oneof(
       {
         weight: 5,
-        arbitrary: record({ kind: constant('mint' as const), at: nat(), isForMember: boolean() }),
+        arbitrary: fc.record({ kind: fc.constant('mint' as const), at: fc.nat(), isForMember: fc.boolean() }),
       },
-      { weight: 2, arbitrary: record({ kind: constant('revoke' as const), at: nat() }) },
-      { weight: 1, arbitrary: record({ kind: constant('remove' as const), at: nat() }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('revoke' as const), at: fc.nat() }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), at: fc.nat() }) },
     )
-    await assert(
-      asyncProperty(array(step, { minLength: 4, maxLength: 12 }), async (steps) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 12 }), async (steps) => {
         const people = [await givenPerson('OA', world.b), await givenPerson('OA', world.b)]
         // A role elsewhere stays, so that only a dead token is refused.
         for (const { account } of people) await seedMember(account, { organization: world.a.id, role: 'viewer' })

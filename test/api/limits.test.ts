@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { mintLinkToken } from '../../src/domain/campaign-tokens.ts'
 import { networkOf } from '../../src/domain/network.ts'
 import { mintToken } from '../../src/domain/tokens.ts'
 import { callWith } from '../support/api.ts'
@@ -77,6 +78,10 @@ describe('the limit of failed sign-ins', () => {
     expect((await info(bindings, other.token, newAddress())).status).toBe(200)
     await env.DB.prepare('update access_tokens set revoked_at = 1 where id = ?').bind(member.tokenId).run()
     expect((await info(bindings, member.token, address)).status).toBe(429)
+    const statements: string[] = []
+    const watched = { ...bindings, ...watchedDatabase((sql) => statements.push(sql)) }
+    expect((await info(watched, member.token, address)).status).toBe(429)
+    expect(statements).toEqual([])
   })
 
   it('ends after a minute', async () => {
@@ -113,6 +118,68 @@ describe('the limit of failed sign-ins', () => {
     expect((await info(bindings, unknownToken(), `${network}::1`)).status).toBe(401)
     expect((await info(bindings, unknownToken(), `${network}:1:2:3:4`)).status).toBe(429)
     expect((await info(bindings, world.people.EV.token, `2001:db8:78::1`)).status).toBe(200)
+  })
+})
+
+describe('the limit of the links of messages', () => {
+  const visit = (bindings: object, path: string, address: string, method = 'GET') =>
+    callWith(bindings, path, { token: null, method, headers: { 'cf-connecting-ip': address } })
+
+  const leaving = (n: number) =>
+    mintLinkToken('link-signing-key-of-the-tests', {
+      kind: 'unsubscribe',
+      campaign_id: world.a.editions[0].campaign,
+      n,
+      link: 0,
+    })
+
+  it('refuses an address that reads too much before anything is looked up, and no other', async () => {
+    const statements: string[] = []
+    const [address, limiter] = [newAddress(), countingLimiter(3)]
+    const bindings = { LINK_RATE_LIMITER: limiter, ...watchedDatabase((sql) => statements.push(sql)) }
+    for (const path of ['/t/c/x', '/t/o/x', '/t/u/x']) expect((await visit(bindings, path, address)).status).toBe(404)
+    const before = statements.length
+    for (const path of ['/t/c/x', '/t/o/x', `/t/u/${await leaving(1)}`]) {
+      const refused = await visit(bindings, path, address)
+      expect([path, refused.status, refused.headers.get('retry-after')]).toEqual([path, 429, '60'])
+      expect(refused.headers.get('ratelimit-policy')).toBe('"links";q=6000;w=60')
+    }
+    expect((await visit(bindings, '/t/c/x', address, 'HEAD')).status).toBe(429)
+    expect(statements).toHaveLength(before)
+    expect((await visit(bindings, '/t/c/x', newAddress())).status).toBe(404)
+    expect((await visit({ ...bindings, RATE_LIMIT_PER_MINUTE: '0' }, '/t/c/x', address)).status).toBe(404)
+  })
+
+  it('lets everybody confirm to unsubscribe from one address, and one link some times', async () => {
+    const [address, links, confirmations] = [newAddress(), countingLimiter(0), countingLimiter(2)]
+    const bindings = { LINK_RATE_LIMITER: links, CONFIRMATION_RATE_LIMITER: confirmations }
+    for (let n = 1; n <= 30; n++)
+      expect((await visit(bindings, `/t/u/${await leaving(n)}`, address, 'POST')).status).not.toBe(429)
+    expect(links.keys).toEqual([])
+    const one = `/t/u/${await leaving(1)}`
+    expect((await visit(bindings, one, newAddress(), 'POST')).status).not.toBe(429)
+    const refused = await visit(bindings, one, newAddress(), 'POST')
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
+    expect(refused.headers.get('ratelimit-policy')).toBe('"link";q=20;w=60')
+  })
+
+  it('is none for what providers tell: a forged event costs no look at the database', async () => {
+    const statements: string[] = []
+    const bindings = {
+      LINK_RATE_LIMITER: countingLimiter(0),
+      SIGN_IN_RATE_LIMITER: countingLimiter(0),
+      EMAIL_WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+      ...watchedDatabase((sql) => statements.push(sql)),
+    }
+    for (const _ of [1, 2, 3]) {
+      const reply = await callWith(bindings, '/provider-events/resend', {
+        token: null,
+        body: { type: 'email.opened' },
+        headers: { 'cf-connecting-ip': newAddress() },
+      })
+      expect(reply.status).toBe(401)
+    }
+    expect(statements).toEqual([])
   })
 })
 

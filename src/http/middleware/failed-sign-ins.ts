@@ -18,6 +18,10 @@ class Memory {
     return Math.max(0, (this.#until.get(key) ?? 0) - Date.now())
   }
 
+  forget(key: string): void {
+    this.#until.delete(key)
+  }
+
   keep(key: string, forMs: number): void {
     this.#until.delete(key)
     const [oldest] = this.#until.keys()
@@ -61,7 +65,9 @@ export async function limitFailedSignIns<Result>(c: AppContext, signIn: () => Pr
     accepted.keep(digest, acceptedMs)
     return result
   } catch (error) {
-    if (error instanceof AppError && error.code === 'not_authenticated') await countFailure(c, network)
+    if (!(error instanceof AppError) || error.code !== 'not_authenticated') throw error
+    accepted.forget(digest)
+    await countFailure(c, network)
     throw error
   }
 }
