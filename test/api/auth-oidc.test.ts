@@ -189,7 +189,7 @@ describe('a token of the identity provider', () => {
     ])
     const asked = requests.length
     answer = whole
-    for (const _ of [1, 2, 3]) {
+    for (let more = 0; more < 3; more++) {
       const again = await ask(token)
       expect([again.status, again.body.code]).toEqual([503, 'identity_unavailable'])
       expect(Number(again.headers.get('retry-after'))).toBeGreaterThan(50)

@@ -228,9 +228,8 @@ describe('an Idempotency-Key', () => {
     const [iv = '', secret = ''] = stored.split('.')
     const ofKeyAlone = await sha256(`idempotency\0${account}\0${key}`)
     const old = await crypto.subtle.importKey('raw', ofKeyAlone, 'AES-GCM', false, ['decrypt'])
-    await expect(
-      crypto.subtle.decrypt({ name: 'AES-GCM', iv: fromBase64(iv) }, old, fromBase64(secret)),
-    ).rejects.toThrow()
+    const opened = crypto.subtle.decrypt({ name: 'AES-GCM', iv: fromBase64(iv) }, old, fromBase64(secret))
+    expect(await opened.catch(() => null)).toBeNull()
     const known = await answerSeal('link-signing-key-of-the-tests', account, key)
     expect(await openText(known, stored)).toBe(reply.text)
     for (const other of [world.people.OM.account, 'root', ''])
