@@ -7,6 +7,7 @@ import { docsPage, docsScript } from './http/docs.ts'
 import type { AppContext, AppEnv, Bindings } from './http/env.ts'
 import { accessLog } from './http/middleware/access-log.ts'
 import { crossOrigin } from './http/middleware/cors.ts'
+import { limitFailedSignIns } from './http/middleware/failed-sign-ins.ts'
 import { rateLimit } from './http/middleware/rate-limit.ts'
 import { requestId } from './http/middleware/request-id.ts'
 import { logError } from './http/log.ts'
@@ -95,7 +96,7 @@ app.route(
 
 app.use('/v1/*', async (c, next) => {
   c.set('afterCommit', [])
-  c.set('ctx', await openRequest(c))
+  c.set('ctx', await limitFailedSignIns(c, () => openRequest(c)))
   await next()
   if (c.res.status < 400)
     for (const work of c.var.afterCommit)

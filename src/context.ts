@@ -21,6 +21,8 @@ export interface Config {
   publicUrl: string
   /** Signs the links of mails. */
   linkSigningKey: string
+  /** Seals the stored answers to requests with an Idempotency-Key; null where no secret is configured. */
+  idempotencySecret: string | null
   /** Sends what has no sender of its own. */
   emailFrom: Mailbox
   email: Provider

@@ -11,6 +11,7 @@ const variables = [
   'OIDC_ISSUER',
   'OIDC_AUDIENCE',
   'LINK_SIGNING_KEY',
+  'IDEMPOTENCY_KEY',
   'EMAIL_FROM',
   'EMAIL_PROVIDER',
   'EMAIL_API_BASE',
@@ -52,6 +53,7 @@ export async function writeConfig(folder: string, rateLimit: string | undefined)
   if (!/^[1-9]\d{0,8}$/.test(rateLimit)) throw new Error(`RATE_LIMIT_PER_MINUTE is a whole number, not ${rateLimit}.`)
   const text = replaceEach(await readFile(original, 'utf8'), [
     [/(name = "RATE_LIMITER"[^[]*?\blimit = )\d+/, `$1${rateLimit}`],
+    [/(name = "MEMBER_RATE_LIMITER"[^[]*?\blimit = )\d+/, `$1${2 * Number(rateLimit)}`],
     [
       /^((?:main|directory|migrations_dir) = )"(.*)"$/gm,
       (_, key: string, path: string) => key + JSON.stringify(join(root, path)),

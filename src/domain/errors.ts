@@ -18,6 +18,7 @@ export const errorStatus = {
   email_message_not_template: 409,
   endpoint_inactive: 409,
   idempotency_in_progress: 409,
+  idempotency_answer_lost: 409,
   campaign_not_ready: 409,
   invalid_transition: 409,
   last_admin: 409,
@@ -35,6 +36,7 @@ export const errorStatus = {
   idempotency_key_reused: 422,
   rate_limited: 429,
   internal_error: 500,
+  idempotency_unavailable: 503,
   identity_unavailable: 503,
   overloaded: 503,
 } as const satisfies Record<string, number>

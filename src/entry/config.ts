@@ -38,6 +38,7 @@ export function readConfig(env: Bindings): Config {
     rootToken: env.ROOT_TOKEN ?? null,
     publicUrl: withoutSlash(env.PUBLIC_URL),
     linkSigningKey: env.LINK_SIGNING_KEY ?? '',
+    idempotencySecret: env.IDEMPOTENCY_KEY || env.LINK_SIGNING_KEY || null,
     emailFrom: senderOf(env),
     email: {
       name: env.EMAIL_PROVIDER || 'capture',

@@ -11,6 +11,7 @@ import { logError } from './log.ts'
 import { pageLinks, pageRequest } from './list-query.ts'
 import type { Operation } from './operation.ts'
 import type { Answer } from './problem.ts'
+import { publicAddress } from './public-address.ts'
 import { answerOf } from './refusal.ts'
 import type { Router } from './router.ts'
 import { streamOf } from './stream.ts'
@@ -97,7 +98,7 @@ export function mount<
     const headers = {
       ...jsonType,
       etag: await etagOf(body),
-      ...(location ? { location: location(value) } : {}),
+      ...(location ? { location: ctx.config.publicUrl + location(value) } : {}),
       ...(maxAge ? { 'cache-control': `private, max-age=${maxAge}`, vary: 'authorization' } : {}),
     }
     return { status: operation.status, headers, body }
@@ -185,7 +186,7 @@ export function mountList<
   register(router, operation, async (c, ctx) => {
     const loaded = (await handling.load?.(ctx, operation.params.parse(c.req.param()))) as Loaded
     if (loaded?.place && !mayAt(ctx.caller, operation.roles, loaded.place)) throw permissionDenied(operation.roles)
-    const url = new URL(c.req.url)
+    const url = publicAddress(ctx.config.publicUrl, c.req.url)
     const query = parseQuery(operation.query, queryOf(c))
     const asked = pageRequest(query as { page: number }, url)
     const page = await handling.list(ctx, { query, page: asked, loaded })

@@ -40,6 +40,18 @@ export function refusingLimiter(): { bindings: { RATE_LIMITER: RateLimit }; keys
   return { bindings: { RATE_LIMITER }, keys }
 }
 
+/** A rate limiter that lets so many requests of each key through, and the keys that it was asked for. */
+export function countingLimiter(most: number): RateLimit & { keys: string[] } {
+  const keys: string[] = []
+  return {
+    keys,
+    limit: async ({ key }) => {
+      keys.push(key)
+      return { success: keys.filter((one) => one === key).length <= most }
+    },
+  }
+}
+
 /** The database, telling which sessions are opened. */
 export function spiedSessions(): { bindings: { DB: D1Database }; asked: (string | undefined)[] } {
   const asked: (string | undefined)[] = []

@@ -20,6 +20,7 @@ export const testConfig: Config = {
   rootToken: null,
   publicUrl: 'https://api.example.test',
   linkSigningKey: 'link-signing-key-of-the-tests',
+  idempotencySecret: 'link-signing-key-of-the-tests',
   emailFrom: { name: 'Events', address: 'no-reply@example.com' },
   email: captured,
   sms: captured,

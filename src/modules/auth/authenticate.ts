@@ -5,6 +5,7 @@ import { sha256, toHex, utf8 } from '../../domain/encoding.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isWellFormedToken } from '../../domain/tokens.ts'
 import type { IdentityProvider } from '../../gateways/identity/identity.ts'
+import { lineageStands } from './lineage.ts'
 
 /** `last_used_at` is written at most this often. */
 const touchEveryMs = 300_000
@@ -51,7 +52,7 @@ async function byToken(token: string, { db, now }: Credentials): Promise<Authent
         or members.organization_id = access_tokens.organization_id)) as grants
       from access_tokens join accounts on accounts.id = account_id
       where token_hash = ${toHex(await sha256(token))} and revoked_at is null
-        and (expires_at is null or expires_at > ${now})`)
+        and (expires_at is null or expires_at > ${now}) and ${lineageStands(now)}`)
     : undefined
   if (!row) throw refuse('invalid_token')
   const caller: Caller = {

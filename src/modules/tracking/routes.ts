@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { readBody } from '../../http/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
+import { limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
 import { askPage, donePage, pagePolicy, unknownPage } from './page.ts'
 import { receiveEvents } from './provider-events.ts'
 import { unsubscribe } from './unsubscribe.ts'
@@ -32,6 +33,8 @@ export function tracking(open: (c: AppContext) => Job): Hono<AppEnv> {
     c.header('x-robots-tag', 'noindex')
   })
 
+  routes.use('/t/*', limitLinks())
+
   routes.get('/t/c/:token', async (c) => {
     const followed = await followLink(open(c), c.req.param('token'), visitOf(c))
     if (!followed) return htmlOf(c, unknownPage(), 404)
@@ -54,6 +57,7 @@ export function tracking(open: (c: AppContext) => Job): Hono<AppEnv> {
   })
 
   routes.post('/t/u/:token', async (c) => {
+    await limitConfirmations(c, c.req.param('token'))
     const job = open(c)
     const found = await findDeparture(job, c.req.param('token'))
     if (!found) return htmlOf(c, unknownPage(), 404)
@@ -61,6 +65,8 @@ export function tracking(open: (c: AppContext) => Job): Hono<AppEnv> {
     return htmlOf(c, donePage(found.row.language, found.organization_name, found.row.address))
   })
 
+  // Not limited by address: others can make our provider post here too, from the addresses that it posts our events
+  // from. What is forged costs a signature's check and no look at the database.
   routes.post('/provider-events/:provider', async (c) => {
     const body = new TextDecoder().decode(await readBody(c, maxEventBytes))
     const outcome = await receiveEvents(open(c), c.req.param('provider'), { headers: c.req.raw.headers, body })
