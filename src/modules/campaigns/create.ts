@@ -1,5 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
+import { growCampaigns } from '../../db/list-sizes.ts'
 import { campaigns } from '../../db/schema/campaigns.ts'
 import { insert } from '../../db/write.ts'
 import { type FieldError, fieldError, invalid } from '../../domain/errors.ts'
@@ -58,5 +59,9 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
     modified_at: now,
   }
   // The database numbers the row; nobody outside sees the number.
-  return commit(ctx, { ...referenced, ...row, seq: 0 }, [...openEditions(edition_id), insert(campaigns, row)])
+  return commit(ctx, { ...referenced, ...row, seq: 0 }, [
+    ...openEditions(edition_id),
+    insert(campaigns, row),
+    growCampaigns(organization_id),
+  ])
 }
