@@ -124,6 +124,7 @@ describe.each(implemented.map((operation) => [operation.id, operation] as const)
     const reply = await send(operation, await make(operation, world, caller), { token: caller.token })
     expect(reply.status).toBe(operation.status)
     const cost = costOf(reply)
+    console.log('COST', id, JSON.stringify(cost))
     const budget = budgets[id]
     for (const key of ['queries', 'rows_read', 'rows_written'] as const)
       expect([key, cost[key]]).toEqual([key, Math.min(cost[key], budget?.[key] ?? 0)])

@@ -13,21 +13,43 @@ export interface Audience {
 
 export type Home = Pick<Audience, 'organization_id' | 'edition_id'>
 
+interface People {
+  from: SQL
+  id: SQL
+  where: SQL
+}
+
+/** By the end of their ids, for a sample of them; the planner would read all. */
+const bySample = (index: string, isSampled: boolean): SQL => sql.raw(isSampled ? `indexed by ${index}` : '')
+
 /** The people of an organisation, or those who have bought in one of its editions, as `users u`. */
-export const peopleOf = ({ organization_id, edition_id }: Home): { from: SQL; id: SQL; where: SQL } =>
+export const peopleOf = ({ organization_id, edition_id }: Home, isSampled = false): People =>
   edition_id === null
-    ? { from: sql`users u`, id: sql`u.id`, where: sql`u.organization_id = ${organization_id}` }
+    ? {
+        from: sql`users u ${bySample('users_sample', isSampled)}`,
+        id: sql`u.id`,
+        where: sql`u.organization_id = ${organization_id}`,
+      }
     : {
-        from: sql`user_editions e cross join users u on u.id = e.user_id`,
+        from: sql`user_editions e ${bySample('user_editions_sample', isSampled)}
+          cross join users u on u.id = e.user_id`,
         id: sql`e.user_id`,
         where: sql`e.edition_id = ${edition_id} and u.organization_id = ${organization_id}`,
       }
 
 /** The same people by their ids alone, which one index has in order. */
-export const idsOf = ({ organization_id, edition_id }: Home): { from: SQL; id: SQL; where: SQL } =>
+export const idsOf = ({ organization_id, edition_id }: Home, isSampled = false): People =>
   edition_id === null
-    ? { from: sql`users`, id: sql`id`, where: sql`organization_id = ${organization_id}` }
-    : { from: sql`user_editions`, id: sql`user_id`, where: sql`edition_id = ${edition_id}` }
+    ? {
+        from: sql`users ${bySample('users_sample', isSampled)}`,
+        id: sql`id`,
+        where: sql`organization_id = ${organization_id}`,
+      }
+    : {
+        from: sql`user_editions ${bySample('user_editions_sample', isSampled)}`,
+        id: sql`user_id`,
+        where: sql`edition_id = ${edition_id}`,
+      }
 
 /** Where messages of a channel reach a person `u`. */
 export const addressOf = (channel: Channel): SQL => (channel === 'email' ? sql`u.email` : sql`u.phone_number`)

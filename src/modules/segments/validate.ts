@@ -76,11 +76,12 @@ const inSample = (id: SQL, parts: number): SQL => sql`and substr(${id}, -2) < ${
  */
 async function partsOf(ctx: Ctx, home: Home, work: number): Promise<number | null> {
   const most = Math.min(allUpTo, peopleAStatement(work))
-  const { from, where, id } = idsOf(home)
+  const all = idsOf(home)
+  const { from, where, id } = idsOf(home, true)
   const some = (parts: number) => sql`from ${from} where ${where} ${inSample(id, parts)}`
   const found = await ctx.db.first(
     sql<{ people: number; few: number; fewer: number }>`select
-      (select count(*) from (select 1 from ${from} where ${where} limit ${most + 1})) as people,
+      (select count(*) from (select 1 from ${all.from} where ${all.where} limit ${most + 1})) as people,
       (select count(*) from (select 1 ${some(firstParts)} limit ${sampled})) as few,
       (select count(*) ${some(1)}) as fewer`,
   )
@@ -98,7 +99,6 @@ async function estimate(
   { expression, sizes }: { expression: Expression; sizes: KnownSizes },
 ): Promise<Estimate> {
   const { communication_type, communication_channel } = input
-  const people = peopleOf(home)
   const parts = await partsOf(ctx, home, meanWork(expression, sizes.most, sizes.mean))
   const now = ctx.now()
   const predicate = predicateOf(expression, { organizationId: home.organization_id, editionId: home.edition_id, now })
@@ -107,6 +107,7 @@ async function estimate(
       ? sql`and ${audienceReason({ ...home, communication_type, communication_channel }, now)} is null`
       : sql``
   const isSampled = parts !== null
+  const people = peopleOf(home, isSampled)
   try {
     const found = await ctx.db.first(
       sql<{ n: number }>`select count(*) as n from ${people.from}
