@@ -51,15 +51,15 @@ const written = `[${several(480, String, ',')}]`
 
 /** The most that is accepted, in different ways; of nobody any of it holds early. */
 const worst: Record<string, string> = {
-  'names, side by side': several(33, (n) => `purchases.exists(p,p.product_name=="${n}")`),
+  'names, side by side': several(29, (n) => `purchases.exists(p,p.product_name=="${n}")`),
   'exactly one, side by side': several(28, (n) => `!purchases.exists_one(p,p.status=="${n}")`, ' && '),
   'filters, side by side': several(24, (n) => `purchases.filter(p,p.product_name=="${n}").size()>9999`),
-  'numbers of purchases': several(70, (n) => `stats.purchase_count==${-n - 1}`),
-  'sums of orders': several(70, (n) => `stats.total_spent_minor==${-n - 1}`),
-  'names, in one macro': `purchases.exists(p, ${several(55, (n) => `p.product_name=="${n}"`)})`,
+  'numbers of purchases': several(60, (n) => `stats.purchase_count==${n}77777`),
+  'sums of orders': several(60, (n) => `stats.total_spent_minor==${n}7`),
+  'names, in one macro': `purchases.exists(p, ${several(50, (n) => `p.product_name=="${n}"`)})`,
   'metadata of the person': `purchases.exists(p, ${several(10, (n) => `user.metadata.a=="${n}"+p.status`)})`,
-  texts: `purchases.exists(p, ${several(45, (n) => `p.status.contains("${n}"+p.product_id)`)})`,
-  times: `purchases.exists(p, ${several(30, (n) => `p.created.getHours()==${-n - 1}`)})`,
+  texts: `purchases.exists(p, ${several(35, (n) => `p.status.contains("${n}"+p.product_id)`)})`,
+  times: `purchases.exists(p, ${several(30, (n) => `p.created.getHours()==${n + 24}`)})`,
   'orders by purchases': 'orders.exists(o, purchases.exists(p, o.id == p.product_name))',
   'purchases by orders, with errors':
     '!purchases.exists(p, !orders.all(o, o.amount_minor + p.price_paid_minor != -1 && o.created != p.created))',
@@ -198,7 +198,7 @@ async function together(organization_id: string, ids: string[]): Promise<number>
 
 try {
   const organization_id = await seed()
-  const organizations = { [`${people} people`]: organization_id, 'one person with 5,000 purchases': await crowd() }
+  const organizations = { 'one person with 5,000 purchases': await crowd(), [`${people} people`]: organization_id }
   const longest = await steps(organizations)
   console.log(
     `\nlongest step: ${number(longest, 5)} ms, goal ${goals.step_ms} ms: ${verdict(longest < goals.step_ms)}\n`,

@@ -1,3 +1,4 @@
+import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { listSizes } from '../../src/db/schema/list-sizes.ts'
@@ -126,6 +127,29 @@ describe('the lengths of lists', () => {
       ...noLists,
       ...{ organization_id: organisation.id, campaigns: 2, people: 0, all_orders: 0, all_purchases: 0 },
     })
+  })
+})
+
+describe('the migration', () => {
+  it('finds the lengths that imports have kept', async () => {
+    const shop = await givenShop()
+    await importOrders(shop, [
+      buying(3, 'a@example.dk', { metadata: { tags: ['x', 'y', { deep: [1, 2, 3, 4] }] } }),
+      buying(2, 'a@example.dk'),
+      anOrder({
+        customer: { email: 'b@example.dk', metadata: { a: 1, b: 2, c: { d: 1 } } },
+        items: [{ product: 'Day ticket', options: ['Early', 'Vegan'], quantity: 4, unit_price: 1 }],
+      }),
+    ])
+    const kept = await sizesOf(shop.organization_id)
+    const migration = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0013'))
+    const backfill = migration?.queries.filter((query) => /^(insert|(--.*\n)*update) /.test(query.trim())) ?? []
+    expect(backfill).toHaveLength(6)
+    await db.batch([sql`delete from list_sizes`])
+    await env.DB.batch(backfill.map((query) => env.DB.prepare(query)))
+    expect(await sizesOf(shop.organization_id)).toEqual(kept)
+    const empty = await givenOrganisation()
+    expect(await sizesOf(empty.id)).toBeUndefined()
   })
 })
 

@@ -79,7 +79,7 @@ export function meanWork(expression: Expression, sizes: ListSizes, means: MeanSi
   return sitesOf(expression, sizes).reduce((sum, { lists, work: amount }) => {
     const [outer, ...inner] = lists
     if (!outer) return sum + amount
-    return sum + lengthOf(outer) * combinationsOf(inner) * amount + work.element
+    return sum + lengthOf(outer) * combinationsOf(inner) * amount + work.list
   }, 0)
 }
 
