@@ -50,7 +50,7 @@ const several = (count: number, part: (n: number) => string, by = ' || ') =>
 const written = `[${several(480, String, ',')}]`
 
 /** The most that is accepted, in different ways; of nobody any of it holds early. */
-const worst: Record<string, string> = {
+const heaviest: Record<string, string> = {
   'names, side by side': several(29, (n) => `purchases.exists(p,p.product_name=="${n}")`),
   'exactly one, side by side': several(28, (n) => `!purchases.exists_one(p,p.status=="${n}")`, ' && '),
   'filters, side by side': several(24, (n) => `purchases.filter(p,p.product_name=="${n}").size()>9999`),
@@ -148,7 +148,7 @@ async function steps(organization_ids: Record<string, string>): Promise<number> 
   let longest = 0
   for (const [who, organization_id] of Object.entries(organization_ids)) {
     console.log(`\n${who.padEnd(34)} steps  longest ms  all ms`)
-    for (const [name, expression] of Object.entries(worst)) {
+    for (const [name, expression] of Object.entries(heaviest)) {
       const { id: segment_id } = await made('/v1/segments', {
         organization_id,
         name,

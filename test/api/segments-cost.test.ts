@@ -23,6 +23,16 @@ const sizesOf = (organization_id: string) =>
 const buying = (quantity: number, email: string, change: Record<string, unknown> = {}) =>
   anOrder({ customer: { email }, items: [{ product: 'Day ticket', quantity, unit_price: 1 }], ...change })
 
+/** Of two customers, with lists of every kind. */
+const variedOrders = () => [
+  buying(3, 'a@example.dk', { metadata: { tags: ['x', 'y', { deep: [1, 2, 3, 4] }] } }),
+  buying(2, 'a@example.dk'),
+  anOrder({
+    customer: { email: 'b@example.dk', metadata: { a: 1, b: 2, c: { d: 1 } } },
+    items: [{ product: 'Day ticket', options: ['Early', 'Vegan'], quantity: 4, unit_price: 1 }],
+  }),
+]
+
 /** A shop one of whose customers has so many purchases, in one order. */
 async function givenShopWith(quantity: number): Promise<Shop> {
   const shop = await givenShop()
@@ -42,14 +52,7 @@ describe('the lengths of lists', () => {
   it('are the most that one person has, and grow with each import', async () => {
     const shop = await givenShop()
     const { organization_id } = shop
-    await importOrders(shop, [
-      buying(3, 'a@example.dk', { metadata: { tags: ['x', 'y', { deep: [1, 2, 3, 4] }] } }),
-      buying(2, 'a@example.dk'),
-      anOrder({
-        customer: { email: 'b@example.dk', metadata: { a: 1, b: 2, c: { d: 1 } } },
-        items: [{ product: 'Day ticket', options: ['Early', 'Vegan'], quantity: 4, unit_price: 1 }],
-      }),
-    ])
+    await importOrders(shop, variedOrders())
     const first = { orders: 2, purchases: 5, options: 2, user_metadata: 3, order_metadata: 4 }
     const totals = { people: 2, all_orders: 3, all_purchases: 9, campaigns: 0 }
     expect(await sizesOf(organization_id)).toEqual({ organization_id, ...first, ...totals })
@@ -57,7 +60,11 @@ describe('the lengths of lists', () => {
     expect(await sizesOf(organization_id)).toEqual({
       organization_id,
       ...first,
-      ...{ purchases: 6, people: 3, all_orders: 5, all_purchases: 12, campaigns: 0 },
+      purchases: 6,
+      people: 3,
+      all_orders: 5,
+      all_purchases: 12,
+      campaigns: 0,
     })
   })
 
@@ -125,7 +132,11 @@ describe('the lengths of lists', () => {
       expect((await post('/v1/campaigns', { ...body, name, sms_body: { en: 'Hello' } })).status).toBe(201)
     expect(await sizesOf(organisation.id)).toEqual({
       ...noLists,
-      ...{ organization_id: organisation.id, campaigns: 2, people: 0, all_orders: 0, all_purchases: 0 },
+      organization_id: organisation.id,
+      campaigns: 2,
+      people: 0,
+      all_orders: 0,
+      all_purchases: 0,
     })
   })
 })
@@ -133,14 +144,7 @@ describe('the lengths of lists', () => {
 describe('the migration', () => {
   it('finds the lengths that imports have kept', async () => {
     const shop = await givenShop()
-    await importOrders(shop, [
-      buying(3, 'a@example.dk', { metadata: { tags: ['x', 'y', { deep: [1, 2, 3, 4] }] } }),
-      buying(2, 'a@example.dk'),
-      anOrder({
-        customer: { email: 'b@example.dk', metadata: { a: 1, b: 2, c: { d: 1 } } },
-        items: [{ product: 'Day ticket', options: ['Early', 'Vegan'], quantity: 4, unit_price: 1 }],
-      }),
-    ])
+    await importOrders(shop, variedOrders())
     const kept = await sizesOf(shop.organization_id)
     const migration = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0013'))
     const backfill = migration?.queries.filter((query) => /^(insert|(--.*\n)*update) /.test(query.trim())) ?? []
