@@ -105,6 +105,7 @@ describe('validateCel', () => {
       errors: [],
       warnings: [],
       estimated_user_count: 3,
+      is_estimate: false,
     })
     expect(await validate({ expression: 'stats.order_count >= 1', edition_id: edition.id })).toMatchObject({
       estimated_user_count: 2,

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { predicateOf, type Scope } from '../../src/db/cel/index.ts'
-import { checkExpression, context } from '../../src/domain/cel/index.ts'
+import { checkExpression, context, typedExpression } from '../../src/domain/cel/index.ts'
 import { Expressions } from '../support/cel-expressions.ts'
 import { randomOf } from '../support/cel-people.ts'
 import { database } from '../support/cel-segments.ts'
@@ -153,6 +153,8 @@ describe.each(scopes)('the largest expressions run within the limits of D1, in %
 
   it('and what would be too much for D1 is refused', () => {
     const condition = Array.from({ length: 38 }, () => 'consents.x.expires_at==consents.x.given_at').join('||')
-    expect(() => predicate(`(${condition}?user.email:null)in campaigns.opened`)).toThrow('too complex')
+    const checked = typedExpression(`(${condition}?user.email:null)in campaigns.opened`)
+    if (!checked.ok) throw new Error('it has no type')
+    expect(() => predicateOf(checked.expression, scope)).toThrow('too complex')
   })
 })

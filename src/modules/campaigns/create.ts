@@ -1,5 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
+import { growCampaigns } from '../../db/list-sizes.ts'
 import { campaigns } from '../../db/schema/campaigns.ts'
 import { insert } from '../../db/write.ts'
 import { type FieldError, fieldError, invalid } from '../../domain/errors.ts'
@@ -64,5 +65,6 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
     ...openEditions(edition_id),
     ...segmentStays(ctx, { ...referenced, organization_id }),
     insert(campaigns, row),
+    growCampaigns(organization_id),
   ])
 }

@@ -2,6 +2,7 @@ import type { Ctx } from '../../context.ts'
 import { users } from '../../db/schema/users.ts'
 import { updateVersion } from '../../db/write.ts'
 import type { ExternalOrder } from '../../domain/external-orders.ts'
+import { longestList } from '../../domain/json.ts'
 import type { Language } from '../../domain/languages.ts'
 import { orderSearch } from '../../domain/orders.ts'
 import { contactSearch, searchColumns } from '../../domain/users.ts'
@@ -65,6 +66,7 @@ function create(
     modified_at: now,
   }
   writes.users.push(row)
+  writes.lists.user_metadata = Math.max(writes.lists.user_metadata, longestList(customer.metadata))
   return { ...row, seq: 0 }
 }
 

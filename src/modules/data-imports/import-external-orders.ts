@@ -121,7 +121,7 @@ async function takeGroup(
     const state = await loadState(ctx.db, scope, orders, phones, onDuplicate === 'update')
     const writes = newWrites()
     const outcomes = group.map((candidate) => decide(ctx, { edition, source, onDuplicate }, state, writes, candidate))
-    const statements = statementsOf(writes)
+    const statements = statementsOf(edition.organization_id, writes)
     if (dry_run)
       return outcomes.map((outcome) => (outcome.action === 'created' ? { ...outcome, order_id: null } : outcome))
     if (statements.length === 0) return outcomes

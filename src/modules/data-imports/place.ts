@@ -6,6 +6,7 @@ import { inList } from '../../db/visibility.ts'
 import { update, updateVersion } from '../../db/write.ts'
 import { type ExternalOrder, reconcile, type ResolvedItem, type Unit, unitsOf } from '../../domain/external-orders.ts'
 import { fold } from '../../domain/fold.ts'
+import { longestList } from '../../domain/json.ts'
 import type { Language } from '../../domain/languages.ts'
 import { type CartTotals, isPaid, orderSearch, ownSearch, paymentStatusOf } from '../../domain/orders.ts'
 import { type BoughtOption, type PurchaseStatus, purchaseLifecycle, purchaseStatusOf } from '../../domain/purchases.ts'
@@ -84,6 +85,13 @@ function turnsOf(
     : []
 }
 
+/** Notes how long the lists are that an order brings; `grows` where its customer has more than before. */
+function noteLists({ lists }: Writes, { order, items, user }: Placement, grows: boolean): void {
+  if (grows) lists.users.add(user.id)
+  lists.options = Math.max(lists.options, ...items.map(({ options }) => options.length))
+  lists.order_metadata = Math.max(lists.order_metadata, longestList(order.metadata))
+}
+
 /** Adds a new order with its cart, its payment and one purchase a unit. */
 export function placeNew(ctx: Ctx, writes: Writes, placement: Placement): OrderRow {
   const { order, user, source, items, totals } = placement
@@ -131,6 +139,7 @@ export function placeNew(ctx: Ctx, writes: Writes, placement: Placement): OrderR
   })
   const bought = purchaseRows(ctx, placement, id, unitsOf(items), created_at)
   writes.purchases.push(...bought)
+  noteLists(writes, placement, true)
   writes.turns.push(...turnsOf(placement, row, bought, purchaseStatusOf[order.status]))
   return { ...row, seq: 0 }
 }
@@ -196,6 +205,7 @@ export function placeAgain(
   const bought = purchaseRows(ctx, placement, row.id, added, now)
   writes.cartItems.push(...cartItemRows(ctx, row.id, items))
   writes.purchases.push(...bought)
+  noteLists(writes, placement, bought.length > 0 || row.user_id !== user.id)
   writes.turns.push(...turnsOf(placement, row, bought, status))
   return { ...row, ...changes, version: row.version + 1 }
 }

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
+import { growLists } from '../../db/list-sizes.ts'
 import { locations, options, products, variants } from '../../db/schema/catalog.ts'
 import type { editions } from '../../db/schema/editions.ts'
 import { cartItems, carts, orders, purchases, transactions } from '../../db/schema/orders.ts'
@@ -35,6 +36,8 @@ export interface Writes {
   transactions: (typeof transactions.$inferInsert)[]
   purchases: (typeof purchases.$inferInsert)[]
   turns: PurchaseTurn[]
+  /** Which lists become longer: whose, and the longest of what has no rows of its own. */
+  lists: { users: Set<string>; options: number; user_metadata: number; order_metadata: number }
   /** Orders that are made, and who might be sent a receipt. */
   placed: ReceiptOrder[]
 }
@@ -53,11 +56,21 @@ export const newWrites = (): Writes => ({
   transactions: [],
   purchases: [],
   turns: [],
+  lists: { users: new Set(), options: 0, user_metadata: 0, order_metadata: 0 },
   placed: [],
 })
 
+/** Raises the numbers by which expressions of segments are judged. */
+function growth(organizationId: string, writes: Writes): Statement[] {
+  const people = writes.users.length
+  const { users: buyers, ...longest } = writes.lists
+  if (!people && !buyers.size && !longest.order_metadata) return []
+  const added = { people, orders: writes.orders.length, purchases: writes.purchases.length }
+  return [growLists(organizationId, { ...longest, ...added, users: [...buyers] })]
+}
+
 /** Few statements however many orders: one a table, its rows as one parameter. */
-export function statementsOf(writes: Writes): Statement[] {
+export function statementsOf(organizationId: string, writes: Writes): Statement[] {
   const joins = insertAll(userEditions, writes.userEditions).map((insert) => sql`${insert} on conflict do nothing`)
   return [
     ...insertAll(users, writes.users),
@@ -72,5 +85,6 @@ export function statementsOf(writes: Writes): Statement[] {
     ...insertAll(cartItems, writes.cartItems),
     ...insertAll(transactions, writes.transactions),
     ...insertAll(purchases, writes.purchases),
+    ...growth(organizationId, writes),
   ]
 }

@@ -16,6 +16,12 @@ export interface Audience {
 
 export type Home = Pick<Audience, 'organization_id' | 'edition_id' | 'editions'>
 
+interface People {
+  from: SQL
+  id: SQL
+  where: SQL
+}
+
 /** The editions whose data belongs there; null for all of the organisation. */
 export const editionsOf = ({ edition_id, editions }: Home): readonly string[] | null =>
   edition_id === null ? (editions ?? null) : [edition_id]
@@ -28,31 +34,47 @@ export const scopeOf = (home: Home, now: number): Scope => ({
   now,
 })
 
-const knownIn = (editions: readonly string[]): SQL =>
-  sql`(select distinct user_id from user_editions where ${inList(sql`edition_id`, editions)})`
+/** By the end of their ids, for a sample of them; the planner would read all. */
+const bySample = (index: string, isSampled: boolean): SQL => sql.raw(isSampled ? `indexed by ${index}` : '')
+
+const knownIn = (editions: readonly string[], isSampled: boolean): SQL =>
+  sql`(select distinct user_id from user_editions ${bySample('user_editions_sample', isSampled)}
+    where ${inList(sql`edition_id`, editions)})`
 
 /** The people of an organisation, or those who have bought in some of its editions, as `users u`. */
-export function peopleOf({ organization_id, edition_id, editions }: Home): { from: SQL; id: SQL; where: SQL } {
+export function peopleOf({ organization_id, edition_id, editions }: Home, isSampled = false): People {
   const ofOrganization = sql`u.organization_id = ${organization_id}`
   if (edition_id !== null)
     return {
-      from: sql`user_editions e cross join users u on u.id = e.user_id`,
+      from: sql`user_editions e ${bySample('user_editions_sample', isSampled)}
+        cross join users u on u.id = e.user_id`,
       id: sql`e.user_id`,
       where: sql`e.edition_id = ${edition_id} and ${ofOrganization}`,
     }
-  if (editions === undefined) return { from: sql`users u`, id: sql`u.id`, where: ofOrganization }
+  if (editions === undefined)
+    return { from: sql`users u ${bySample('users_sample', isSampled)}`, id: sql`u.id`, where: ofOrganization }
   return {
-    from: sql`${knownIn(editions)} e cross join users u on u.id = e.user_id`,
-    id: sql`u.id`,
+    from: sql`${knownIn(editions, isSampled)} e cross join users u on u.id = e.user_id`,
+    id: sql`e.user_id`,
     where: ofOrganization,
   }
 }
 
 /** The same people by their ids alone, which one index has in order. */
-export function idsOf({ organization_id, edition_id, editions }: Home): { from: SQL; id: SQL; where: SQL } {
-  if (edition_id !== null) return { from: sql`user_editions`, id: sql`user_id`, where: sql`edition_id = ${edition_id}` }
-  if (editions === undefined) return { from: sql`users`, id: sql`id`, where: sql`organization_id = ${organization_id}` }
-  return { from: knownIn(editions), id: sql`user_id`, where: sql`1` }
+export function idsOf({ organization_id, edition_id, editions }: Home, isSampled = false): People {
+  if (edition_id !== null)
+    return {
+      from: sql`user_editions ${bySample('user_editions_sample', isSampled)}`,
+      id: sql`user_id`,
+      where: sql`edition_id = ${edition_id}`,
+    }
+  if (editions === undefined)
+    return {
+      from: sql`users ${bySample('users_sample', isSampled)}`,
+      id: sql`id`,
+      where: sql`organization_id = ${organization_id}`,
+    }
+  return { from: knownIn(editions, isSampled), id: sql`user_id`, where: sql`1` }
 }
 
 /** Where messages of a channel reach a person `u`. */

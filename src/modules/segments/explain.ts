@@ -2,8 +2,9 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { visible } from '../../db/visibility.ts'
 import { type Explanation, explanationOf, type Truth } from '../../db/cel/index.ts'
-import { checkExpression } from '../../domain/cel/index.ts'
-import { notFound } from '../../domain/errors.ts'
+import { findListSizes } from '../../db/list-sizes.ts'
+import { checkExpression, costError, type Expression, hasNestedLists } from '../../domain/cel/index.ts'
+import { AppError, notFound } from '../../domain/errors.ts'
 import { userStanding } from '../users/index.ts'
 import { audienceConditions, scopeOf } from './audience.ts'
 import type { LoadedSegment } from './queries.ts'
@@ -27,10 +28,19 @@ interface Found {
   was_member: number | null
 }
 
+/** An expression that the calculation would refuse is not tried on one person either. */
+async function checkCost(ctx: Ctx, segment: LoadedSegment, expression: Expression): Promise<void> {
+  if (!hasNestedLists(expression)) return
+  const { most } = await findListSizes(ctx.db, segment.organization_id)
+  const error = costError(expression, segment.expression, most)
+  if (error) throw new AppError('validation_error', error.message)
+}
+
 /** Holds what decides about one person against the data of this moment. */
 export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: string): Promise<SegmentExplanation> {
   const { organization_id, edition_id } = segment
   const checked = checkExpression(segment.expression)
+  if (checked.ok) await checkCost(ctx, segment, checked.expression)
   const now = ctx.now()
   const conditions: { name: string; reason: SQL }[] = [
     ...(edition_id === null
