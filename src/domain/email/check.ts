@@ -9,7 +9,7 @@ import {
   maxSubjectLength,
   type PlainBlock,
 } from './blocks.ts'
-import { check, namesIn, type Parsed, piecesOf } from './liquid.ts'
+import { check, maxCharactersOfMessage, namesIn, type Parsed, piecesOf } from './liquid.ts'
 import { maxStepsOfMessage } from './liquid-bounds.ts'
 import { cleanRichText } from './rich-text.ts'
 import { isAddress } from './urls.ts'
@@ -17,8 +17,6 @@ import { knownNames, nearestName, sampleContext } from './variables.ts'
 import { languageFor, type Reader } from './words.ts'
 
 type Path = readonly (string | number)[]
-
-const maxCharactersOfMessage = 250_000
 
 /** One text of a message: in a language, or in all when `language` is null. */
 interface Source {
@@ -69,7 +67,7 @@ function judge({ path, kind, text }: Source, sample: object): Judged {
     parsed: [],
   })
   const start = { line: 1, column: 1 }
-  const checked = check(text, sample, limit)
+  const checked = check(text, sample, { limit })
   if (!checked.ok) return refused(checked.fault.code, checked.fault.detail, checked.fault)
   if (kind === 'address' && !isAddress(text))
     return refused('invalid_address', 'No address that a link may go to: http, https, mailto or tel.', start)
@@ -78,7 +76,7 @@ function judge({ path, kind, text }: Source, sample: object): Judged {
   if (kind === 'html') {
     if (piecesOf(text).some((piece) => piece.isLiquid && looksLikeMarkup.test(piece.text)))
       return refused('misplaced_liquid', 'Markup stands between Liquid, not inside it.', start)
-    const clean = check(cleanRichText(text).html, sample, Number.POSITIVE_INFINITY)
+    const clean = check(cleanRichText(text).html, sample, { limit: Number.POSITIVE_INFINITY })
     if (!clean.ok)
       return refused('misplaced_liquid', 'Liquid tags stand between the tags of HTML, not inside them.', start)
   }

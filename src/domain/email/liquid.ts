@@ -1,4 +1,5 @@
 import {
+  Context,
   Liquid,
   LiquidError,
   type Template as Parsed,
@@ -6,6 +7,7 @@ import {
   TokenKind,
   Tokenizer,
 } from 'liquidjs/dist/liquid.browser.mjs'
+import { Budget, Charge, ChargedEmitter, OverBudget } from './budget.ts'
 import { type Fault, maxSteps, maxTemplateLength, stepsOf, TooMuch } from './liquid-bounds.ts'
 import { categories, listNames } from './variables.ts'
 
@@ -49,9 +51,11 @@ const allowedFilters = [
   'url_encode',
 ]
 
-/** Characters that one rendering may make beside its text: more when sending, where values may be longer than samples. */
-const memoryWhenSaved = 50_000
-const memoryWhenSent = 250_000
+/** Characters that the filters of one text may make: more when sending, where values may be longer than samples. */
+const filteredWhenSaved = 50_000
+const filteredWhenSent = 250_000
+/** A text that makes more of the samples is too large for its message, whatever else this holds. */
+export const maxCharactersOfMessage = 250_000
 
 function engine(escapes: boolean): Liquid {
   const liquid = new Liquid({
@@ -62,6 +66,11 @@ function engine(escapes: boolean): Liquid {
     templates: {},
     ...(escapes ? { outputEscape: 'escape' as const } : {}),
   })
+  const { renderer } = liquid
+  const renderTemplates = renderer.renderTemplates.bind(renderer)
+  // Without an emitter the text is kept by who asks for it: a whole rendering, or a capture.
+  renderer.renderTemplates = (templates, context, emitter = new ChargedEmitter(context)) =>
+    renderTemplates(templates, context, emitter)
   for (const tag of Object.keys(liquid.tags)) if (!allowedTags.includes(tag)) delete liquid.tags[tag]
   for (const filter of Object.keys(liquid.filters)) if (!allowedFilters.includes(filter)) delete liquid.filters[filter]
   return liquid
@@ -76,8 +85,19 @@ export type { Parsed }
 
 export const parse = (output: Output, text: string): Parsed[] => engines[output].parse(text)
 
-export const render = (output: Output, parsed: Parsed[], context: object, memoryLimit = memoryWhenSent): string =>
-  engines[output].renderSync(parsed, context, { memoryLimit }) as string
+/** Throws when the budget is spent, as soon as it is. */
+export function render(
+  output: Output,
+  parsed: Parsed[],
+  values: object,
+  budget: Budget,
+  mostOfFilters = filteredWhenSent,
+): string {
+  const liquid = engines[output]
+  const memoryLimit = new Charge(budget, mostOfFilters) as unknown as Context['memoryLimit']
+  const context = new Context(values, liquid.options, { sync: true }, { memoryLimit, liquid })
+  return liquid.renderSync(parsed, context) as string
+}
 
 /** Which names the parsed text uses, as `order.items`, and under which name it goes through which list. */
 export function namesIn(parsed: Parsed[]): string[] {
@@ -126,6 +146,9 @@ const plainDetail = (message: string): string =>
 export const renderFault = (error: unknown): string | null =>
   error instanceof LiquidError ? plainDetail(error.message) : null
 
+const isOverBudget = (error: unknown): error is LiquidError =>
+  error instanceof LiquidError && error.originalError instanceof OverBudget
+
 const faultAt = (code: Fault['code'], detail: string, token: Token | undefined): Fault => {
   const [line, column] = token?.getPosition() ?? [1, 1]
   return { code, detail, line: line ?? 1, column: column ?? 1 }
@@ -133,6 +156,7 @@ const faultAt = (code: Fault['code'], detail: string, token: Token | undefined):
 
 function faultOf(error: unknown): Fault {
   if (error instanceof TooMuch) return faultAt(error.code, error.message, error.node.token)
+  if (isOverBudget(error)) return faultAt('template_too_large', plainDetail(error.message), error.token)
   if (error instanceof LiquidError) return faultAt('invalid_template', plainDetail(error.message), error.token)
   return faultAt('invalid_template', error instanceof Error ? error.message : 'Unreadable.', undefined)
 }
@@ -148,8 +172,16 @@ const scope = {
 /** `length` is that of the text with the sample values in it. */
 export type Checked = { ok: true; parsed: Parsed[]; steps: number; length: number } | { ok: false; fault: Fault }
 
+interface Bounds {
+  /** Characters as it is written. */
+  limit?: number | undefined
+  /** Characters that it makes of the samples. */
+  most?: number
+}
+
 /** Reads one text of a message and bounds what it may cost; `sample` are the values that it has to work with. */
-export function check(text: string, sample: object, limit = maxTemplateLength): Checked {
+export function check(text: string, sample: object, bounds: Bounds = {}): Checked {
+  const { limit = maxTemplateLength, most = maxCharactersOfMessage } = bounds
   const first = { line: 1, column: 1 }
   if (text.length > limit)
     return { ok: false, fault: { code: 'template_too_large', detail: `At most ${limit} characters.`, ...first } }
@@ -158,7 +190,7 @@ export function check(text: string, sample: object, limit = maxTemplateLength): 
     const steps = stepsOf(parsed, scope)
     if (steps > maxSteps)
       return { ok: false, fault: { code: 'template_too_large', detail: 'It would take too many steps.', ...first } }
-    const { length } = render('text', parsed, sample, memoryWhenSaved)
+    const { length } = render('text', parsed, sample, new Budget(most), filteredWhenSaved)
     return { ok: true, parsed, steps, length }
   } catch (error) {
     return { ok: false, fault: faultOf(error) }
