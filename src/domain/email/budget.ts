@@ -34,9 +34,9 @@ export class Charge {
   readonly budget: Budget
   readonly #filters: Budget
 
-  constructor(budget: Budget, mostOfFilters: number) {
+  constructor(budget: Budget, filters: Budget) {
     this.budget = budget
-    this.#filters = new Budget(mostOfFilters)
+    this.#filters = filters
   }
 
   use(length: number): void {

@@ -19,15 +19,17 @@ import { languageFor, type Reader } from './words.ts'
 type Path = readonly (string | number)[]
 
 /** One text of a message: in a language, or in all when `language` is null. */
-interface Source {
+export interface Source {
   path: Path
   language: Language | null
   kind: Field['kind'] | 'subject'
   text: string
 }
 
-const byLanguage = (path: Path, kind: Source['kind'], texts: TranslatedDict): Source[] =>
-  languages.flatMap((language) => {
+type Pick = (texts: TranslatedDict) => readonly Language[]
+
+const byLanguage = (path: Path, kind: Source['kind'], texts: TranslatedDict, pick: Pick): Source[] =>
+  pick(texts).flatMap((language) => {
     const text = texts[language]
     return text === undefined ? [] : [{ path: [...path, language], language, kind, text }]
   })
@@ -37,15 +39,21 @@ export interface Draft {
   blocks?: readonly Block[] | undefined
 }
 
-function sourcesOf({ subject = {}, blocks = [] }: Draft): Source[] {
+function sourcesOf({ subject = {}, blocks = [] }: Draft, pick: Pick = () => languages): Source[] {
   const inBlocks = allBlocks(blocks).flatMap(({ block, path }) =>
     fieldsOf(block).flatMap(({ name, kind, value }): Source[] => {
       const at = [...path, 'data', ...name.split('.')]
-      return typeof value === 'string' ? [{ path: at, language: null, kind, text: value }] : byLanguage(at, kind, value)
+      return typeof value === 'string'
+        ? [{ path: at, language: null, kind, text: value }]
+        : byLanguage(at, kind, value, pick)
     }),
   )
-  return [...byLanguage(['subject'], 'subject', subject), ...inBlocks]
+  return [...byLanguage(['subject'], 'subject', subject, pick), ...inBlocks]
 }
+
+/** The texts that somebody reads of a message. */
+export const sourcesFor = (draft: Draft, reader: Reader): Source[] =>
+  sourcesOf(draft, (texts) => [languageFor(texts, reader)].filter((language) => language !== null))
 
 interface Judged {
   errors: FieldError[]

@@ -85,16 +85,19 @@ export type { Parsed }
 
 export const parse = (output: Output, text: string): Parsed[] => engines[output].parse(text)
 
+/** What the filters of one text of a message may make of a recipient's values. */
+export const filtersWhenSent = (): Budget => new Budget(filteredWhenSent)
+
 /** Throws when the budget is spent, as soon as it is. */
 export function render(
   output: Output,
   parsed: Parsed[],
   values: object,
   budget: Budget,
-  mostOfFilters = filteredWhenSent,
+  filters = filtersWhenSent(),
 ): string {
   const liquid = engines[output]
-  const memoryLimit = new Charge(budget, mostOfFilters) as unknown as Context['memoryLimit']
+  const memoryLimit = new Charge(budget, filters) as unknown as Context['memoryLimit']
   const context = new Context(values, liquid.options, { sync: true }, { memoryLimit, liquid })
   return liquid.renderSync(parsed, context) as string
 }
@@ -146,7 +149,8 @@ const plainDetail = (message: string): string =>
 export const renderFault = (error: unknown): string | null =>
   error instanceof LiquidError ? plainDetail(error.message) : null
 
-const isOverBudget = (error: unknown): error is LiquidError =>
+/** Whether a text made more than its budget. */
+export const isOverBudget = (error: unknown): error is LiquidError =>
   error instanceof LiquidError && error.originalError instanceof OverBudget
 
 const faultAt = (code: Fault['code'], detail: string, token: Token | undefined): Fault => {
@@ -154,7 +158,7 @@ const faultAt = (code: Fault['code'], detail: string, token: Token | undefined):
   return { code, detail, line: line ?? 1, column: column ?? 1 }
 }
 
-function faultOf(error: unknown): Fault {
+export function faultOf(error: unknown): Fault {
   if (error instanceof TooMuch) return faultAt(error.code, error.message, error.node.token)
   if (isOverBudget(error)) return faultAt('template_too_large', plainDetail(error.message), error.token)
   if (error instanceof LiquidError) return faultAt('invalid_template', plainDetail(error.message), error.token)
@@ -190,7 +194,7 @@ export function check(text: string, sample: object, bounds: Bounds = {}): Checke
     const steps = stepsOf(parsed, scope)
     if (steps > maxSteps)
       return { ok: false, fault: { code: 'template_too_large', detail: 'It would take too many steps.', ...first } }
-    const { length } = render('text', parsed, sample, new Budget(most), filteredWhenSaved)
+    const { length } = render('text', parsed, sample, new Budget(most), new Budget(filteredWhenSaved))
     return { ok: true, parsed, steps, length }
   } catch (error) {
     return { ok: false, fault: faultOf(error) }

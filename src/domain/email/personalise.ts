@@ -46,7 +46,7 @@ function parsedOf(template: Template): ParsedTemplate {
 }
 
 /** Nobody is led where a page of the web, a mail or a telephone is not; lists are as long as templates were bounded for. */
-function admitted(context: TemplateContext): TemplateContext {
+export function admitted(context: TemplateContext): TemplateContext {
   const given = context as Record<string, Record<string, unknown>>
   let result = given
   const change = (category: string, values: Record<string, unknown>) => {
