@@ -31,41 +31,43 @@ const droppedWhole = new Set([
   'xmp',
 ])
 
-const kept: Readonly<Record<string, readonly string[]>> = {
-  a: ['href', 'title', 'style'],
-  b: [],
-  blockquote: ['style'],
-  br: [],
-  code: [],
-  del: [],
-  div: ['style'],
-  em: [],
-  h1: ['style'],
-  h2: ['style'],
-  h3: ['style'],
-  h4: ['style'],
-  hr: [],
-  i: [],
-  img: ['src', 'alt', 'width', 'height', 'style'],
-  li: ['style'],
-  ol: ['start', 'style'],
-  p: ['style'],
-  pre: [],
-  s: [],
-  small: [],
-  span: ['style'],
-  strong: [],
-  sub: [],
-  sup: [],
-  table: ['width', 'style'],
-  tbody: [],
-  td: ['colspan', 'rowspan', 'style'],
-  th: ['colspan', 'rowspan', 'style'],
-  thead: [],
-  tr: [],
-  u: [],
-  ul: ['style'],
-}
+const kept: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    a: ['href', 'title', 'style'],
+    b: [],
+    blockquote: ['style'],
+    br: [],
+    code: [],
+    del: [],
+    div: ['style'],
+    em: [],
+    h1: ['style'],
+    h2: ['style'],
+    h3: ['style'],
+    h4: ['style'],
+    hr: [],
+    i: [],
+    img: ['src', 'alt', 'width', 'height', 'style'],
+    li: ['style'],
+    ol: ['start', 'style'],
+    p: ['style'],
+    pre: [],
+    s: [],
+    small: [],
+    span: ['style'],
+    strong: [],
+    sub: [],
+    sup: [],
+    table: ['width', 'style'],
+    tbody: [],
+    td: ['colspan', 'rowspan', 'style'],
+    th: ['colspan', 'rowspan', 'style'],
+    thead: [],
+    tr: [],
+    u: [],
+    ul: ['style'],
+  }),
+)
 
 const voids = new Set(['br', 'hr', 'img'])
 const paragraphs = new Set(['blockquote', 'div', 'h1', 'h2', 'h3', 'h4', 'ol', 'p', 'pre', 'table', 'ul'])
@@ -114,7 +116,7 @@ function readRichText(source: string): RichText {
   const open: { name: string; isKept: boolean; href: string | null; textFrom: number }[] = []
 
   const attributesOf = (name: string, given: Record<string, string>): string =>
-    (kept[name] ?? [])
+    (kept.get(name) ?? [])
       .map((attribute) => {
         const value = given[attribute]
         const safe = value === undefined ? null : attributeValue(attribute, value, restore)
@@ -126,7 +128,7 @@ function readRichText(source: string): RichText {
     {
       onopentag(name, attributes) {
         if (droppedWhole.has(name)) dropping++
-        const isKept = dropping === 0 && name in kept && open.filter((one) => one.isKept).length < maxNesting
+        const isKept = dropping === 0 && kept.has(name) && open.filter((one) => one.isKept).length < maxNesting
         const href = name === 'a' && isKept ? (attributes['href'] ?? '').trim() : ''
         open.push({ name, isKept, href: isAddress(restore(href)) ? href : null, textFrom: text.length })
         if (!isKept) return
