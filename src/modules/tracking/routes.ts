@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { readBody } from '../../http/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { askPage, donePage, pagePolicy, unknownPage } from './page.ts'
-import { receiveEvents } from './provider-events.ts'
+import { isEventProvider, receiveEvents } from './provider-events.ts'
 import { unsubscribe } from './unsubscribe.ts'
 import { findDeparture, followLink, openPixel, type Visit } from './visits.ts'
 
@@ -62,9 +62,10 @@ export function tracking(open: (c: AppContext) => Job): Hono<AppEnv> {
   })
 
   routes.post('/provider-events/:provider', async (c) => {
+    const provider = c.req.param('provider')
+    if (!isEventProvider(provider)) return c.body(null, 404)
     const body = new TextDecoder().decode(await readBody(c, maxEventBytes))
-    const outcome = await receiveEvents(open(c), c.req.param('provider'), { headers: c.req.raw.headers, body })
-    return c.body(null, outcome === 'taken' ? 200 : outcome === 'forged' ? 401 : 404)
+    return c.body(null, (await receiveEvents(open(c), provider, { headers: c.req.raw.headers, body })) ? 200 : 401)
   })
 
   return routes
