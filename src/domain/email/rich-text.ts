@@ -113,6 +113,7 @@ function readRichText(source: string): RichText {
   let html = ''
   let text = ''
   let dropping = 0
+  let keptOpen = 0
   const open: { name: string; isKept: boolean; href: string | null; textFrom: number }[] = []
 
   const attributesOf = (name: string, given: Record<string, string>): string =>
@@ -128,10 +129,11 @@ function readRichText(source: string): RichText {
     {
       onopentag(name, attributes) {
         if (droppedWhole.has(name)) dropping++
-        const isKept = dropping === 0 && kept.has(name) && open.filter((one) => one.isKept).length < maxNesting
+        const isKept = dropping === 0 && kept.has(name) && keptOpen < maxNesting
         const href = name === 'a' && isKept ? (attributes['href'] ?? '').trim() : ''
         open.push({ name, isKept, href: isAddress(restore(href)) ? href : null, textFrom: text.length })
         if (!isKept) return
+        keptOpen++
         html += `<${name}${attributesOf(name, attributes)}${voids.has(name) ? ' /' : ''}>`
         if (paragraphs.has(name) || name === 'hr') text += paragraphEnd
         if (name === 'br' || name === 'tr') text += lineEnd
@@ -152,6 +154,7 @@ function readRichText(source: string): RichText {
         if (!closed) return
         if (droppedWhole.has(closed.name)) dropping--
         if (!closed.isKept) return
+        keptOpen--
         if (!voids.has(closed.name)) html += `</${closed.name}>`
         if (paragraphs.has(closed.name)) text += paragraphEnd
         if (closed.href !== null && text.slice(closed.textFrom).trim() !== closed.href) text += ` (${closed.href})`
@@ -179,8 +182,7 @@ function layOut(text: string, restore: (text: string) => string): string {
   const flat = text
     .replaceAll(/[^\S\u00A0]+/g, ' ')
     .replaceAll(/ ?([\uE002\uE003]) ?/g, '$1')
-    .replaceAll(/[\uE002\uE003]*\uE002[\uE002\uE003]*/g, '\n\n')
-    .replaceAll(lineEnd, '\n')
+    .replaceAll(/[\uE002\uE003]+/g, (ends) => (ends.includes(paragraphEnd) ? '\n\n' : '\n'.repeat(ends.length)))
     .replaceAll('\u00A0', ' ')
     .trim()
   return flat
