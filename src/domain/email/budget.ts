@@ -52,7 +52,8 @@ function written(value: unknown): string {
   const plain: unknown = toValue(value)
   if (typeof plain === 'string') return plain
   if (plain === undefined || plain === null) return ''
-  return Array.isArray(plain) ? plain.map(written).join('') : String(plain)
+  if (Array.isArray(plain)) return plain.map(written).join('')
+  return String(plain as number | boolean | object)
 }
 
 /** Collects what a rendering puts out or captures, and charges it. */

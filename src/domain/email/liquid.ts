@@ -1,5 +1,6 @@
 import {
   Context,
+  defaultOperators,
   Liquid,
   LiquidError,
   type Template as Parsed,
@@ -7,6 +8,7 @@ import {
   TokenKind,
   Tokenizer,
 } from 'liquidjs/dist/liquid.browser.mjs'
+import { chargeCosts, chargedOperators, withoutPlaces } from './liquid-costs.ts'
 import { Budget, Charge, ChargedEmitter, OverBudget } from './budget.ts'
 import { type Fault, maxSteps, maxTemplateLength, stepsOf, TooMuch } from './liquid-bounds.ts'
 import { categories, listNames } from './variables.ts'
@@ -64,8 +66,10 @@ function engine(escapes: boolean): Liquid {
     // A whole message: what is written in it was bounded text by text.
     parseLimit: 2_000_000,
     templates: {},
+    operators: chargedOperators(defaultOperators),
     ...(escapes ? { outputEscape: 'escape' as const } : {}),
   })
+  chargeCosts(liquid)
   const { renderer } = liquid
   const renderTemplates = renderer.renderTemplates.bind(renderer)
   // Without an emitter the text is kept by who asks for it: a whole rendering, or a capture.
@@ -104,7 +108,7 @@ export function render(
 
 /** Which names the parsed text uses, as `order.items`, and under which name it goes through which list. */
 export function namesIn(parsed: Parsed[]): string[] {
-  const { variables, locals } = engines.text.analyzeSync(parsed, { partials: false })
+  const { variables, locals } = withoutPlaces(() => engines.text.analyzeSync(parsed, { partials: false }))
   const own = new Set(Object.keys(locals))
   const loops = loopsIn(parsed)
   const names = Object.values(variables).flatMap((uses) =>
@@ -153,6 +157,9 @@ export const renderFault = (error: unknown): string | null =>
 export const isOverBudget = (error: unknown): error is LiquidError =>
   error instanceof LiquidError && error.originalError instanceof OverBudget
 
+const isRecursion = (error: unknown): boolean =>
+  error instanceof RangeError || (error instanceof LiquidError && error.originalError instanceof RangeError)
+
 const faultAt = (code: Fault['code'], detail: string, token: Token | undefined): Fault => {
   const [line, column] = token?.getPosition() ?? [1, 1]
   return { code, detail, line: line ?? 1, column: column ?? 1 }
@@ -161,6 +168,7 @@ const faultAt = (code: Fault['code'], detail: string, token: Token | undefined):
 export function faultOf(error: unknown): Fault {
   if (error instanceof TooMuch) return faultAt(error.code, error.message, error.node.token)
   if (isOverBudget(error)) return faultAt('template_too_large', plainDetail(error.message), error.token)
+  if (isRecursion(error)) return faultAt('invalid_template', 'It is nested too deeply.', undefined)
   if (error instanceof LiquidError) return faultAt('invalid_template', plainDetail(error.message), error.token)
   return faultAt('invalid_template', error instanceof Error ? error.message : 'Unreadable.', undefined)
 }
