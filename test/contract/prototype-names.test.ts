@@ -65,16 +65,16 @@ function* samplesOf(sample: Sample, queryNames: readonly string[]): Generator<[w
       yield [`query ${name}`, { ...sample, query: { ...sample.query, [name]: text } }]
   yield ['query of such names', { ...sample, query: { ...sample.query, ...(keys as Record<string, string>) } }]
   for (const { path, isObject } of placesIn(sample.body)) {
-    const with_ = (change: (old: unknown) => unknown): Sample => ({
+    const changedBy = (change: (old: unknown) => unknown): Sample => ({
       ...sample,
       body: changed(sample.body, path, change) as Record<string, unknown>,
     })
     const what = `body ${path.join('.')}`
     if (isObject)
-      for (const extra of [keys, nestedKeys]) yield [what, with_((old) => ({ ...(old as object), ...extra }))]
+      for (const extra of [keys, nestedKeys]) yield [what, changedBy((old) => ({ ...(old as object), ...extra }))]
     else
       for (const text of path.at(-1) === 'expression' ? [...texts, ...expressions] : texts)
-        yield [`${what}: ${text.slice(0, 60)}`, with_(() => text)]
+        yield [`${what}: ${text.slice(0, 60)}`, changedBy(() => text)]
   }
 }
 

@@ -53,7 +53,8 @@ function written(value: unknown): string {
   if (typeof plain === 'string') return plain
   if (plain === undefined || plain === null) return ''
   if (Array.isArray(plain)) return plain.map(written).join('')
-  return String(plain as number | boolean | object)
+  // oxlint-disable-next-line typescript/no-base-to-string -- objects are written as LiquidJS writes them
+  return String(plain)
 }
 
 /** Collects what a rendering puts out or captures, and charges it. */

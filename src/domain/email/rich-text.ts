@@ -111,7 +111,7 @@ function readRichText(source: string): RichText {
   const restore = (text: string) => text.replaceAll(token, (_, index: string) => liquid[Number(index)] ?? '')
 
   let html = ''
-  let text = ''
+  const text: string[] = []
   let dropping = 0
   let keptOpen = 0
   const open: { name: string; isKept: boolean; href: string | null; textFrom: number }[] = []
@@ -135,11 +135,11 @@ function readRichText(source: string): RichText {
         if (!isKept) return
         keptOpen++
         html += `<${name}${attributesOf(name, attributes)}${voids.has(name) ? ' /' : ''}>`
-        if (paragraphs.has(name) || name === 'hr') text += paragraphEnd
-        if (name === 'br' || name === 'tr') text += lineEnd
-        if (name === 'li') text += `${lineEnd}- `
-        if (name === 'td' || name === 'th') text += ' '
-        if (name === 'img') text += attributes['alt'] ?? ''
+        if (paragraphs.has(name) || name === 'hr') text.push(paragraphEnd)
+        if (name === 'br' || name === 'tr') text.push(lineEnd)
+        if (name === 'li') text.push(`${lineEnd}- `)
+        if (name === 'td' || name === 'th') text.push(' ')
+        if (name === 'img') text.push(attributes['alt'] ?? '')
       },
       ontext(data) {
         if (dropping > 0) return
@@ -147,7 +147,7 @@ function readRichText(source: string): RichText {
           .split(token)
           .map((part, index) => (index % 2 ? `${opening}${part}${closing}` : escapeText(part)))
           .join('')
-        text += data
+        text.push(data)
       },
       onclosetag() {
         const closed = open.pop()
@@ -156,14 +156,15 @@ function readRichText(source: string): RichText {
         if (!closed.isKept) return
         keptOpen--
         if (!voids.has(closed.name)) html += `</${closed.name}>`
-        if (paragraphs.has(closed.name)) text += paragraphEnd
-        if (closed.href !== null && text.slice(closed.textFrom).trim() !== closed.href) text += ` (${closed.href})`
+        if (paragraphs.has(closed.name)) text.push(paragraphEnd)
+        if (closed.href !== null && text.slice(closed.textFrom).join('').trim() !== closed.href)
+          text.push(` (${closed.href})`)
       },
     },
     { decodeEntities: true, lowerCaseTags: true, lowerCaseAttributeNames: true },
   )
   parser.end(marked)
-  return { html: restore(html), text: layOut(text, restore) }
+  return { html: restore(html), text: layOut(text.join(''), restore) }
 }
 
 function attributeValue(name: string, value: string, restore: (text: string) => string): string | null {

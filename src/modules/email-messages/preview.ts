@@ -58,7 +58,7 @@ export function previewMessage(_: Ctx, row: MessageDetailRow, input: PreviewEmai
   try {
     return previewOf(message, asked, options)
   } catch (error) {
-    const given = [...(input.blocks ? ['blocks'] : []), ...(input.subject ? ['subject'] : [])]
-    throw refusalOf(error, { message, asked, options, given })
+    const parts = [...(input.blocks ? ['blocks'] : []), ...(input.subject ? ['subject'] : [])]
+    throw refusalOf(error, { message, asked, options, given: parts })
   }
 }
