@@ -27,7 +27,7 @@ export const refuseUnless = (condition: SQL, code: keyof typeof refusals): SQL =
 
 const refusalOf = (error: unknown): AppError | undefined => {
   const code = raisedRefusal(error)
-  return code !== null && code in refusals ? refusals[code as keyof typeof refusals]() : undefined
+  return code !== null && Object.hasOwn(refusals, code) ? refusals[code as keyof typeof refusals]() : undefined
 }
 
 /**

@@ -9,6 +9,7 @@ export const errorStatus = {
   not_found: 404,
   invalid_page: 404,
   method_not_allowed: 405,
+  request_timeout: 408,
   delivery_already_succeeded: 409,
   delivery_in_progress: 409,
   edition_archived: 409,

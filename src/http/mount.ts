@@ -50,6 +50,9 @@ export interface Handling<P, Q, B, R, Loaded extends Located | undefined, Result
 
 const maxTries = 5
 
+/** The body, read when it is first asked for: not before the caller may do what is asked. */
+type ReadBody = () => Promise<Uint8Array<ArrayBuffer>>
+
 export const etagOf = async (body: string): Promise<string> => `"${toBase64Url((await sha256(body)).slice(0, 16))}"`
 
 const matches = (header: string, etag: string): boolean =>
@@ -116,22 +119,24 @@ export function mount<
       throw new AppError('precondition_failed', 'The resource has changed since that ETag.')
   }
 
-  async function decide(c: AppContext, ctx: Ctx, bytes: Uint8Array): Promise<Result> {
+  async function decide(c: AppContext, ctx: Ctx, read: ReadBody): Promise<Result> {
     const params = operation.params.parse(c.req.param())
     const loaded = (await load?.(ctx, params)) as Loaded
     if (loaded?.place && !mayAt(ctx.caller, operation.roles, loaded.place)) throw permissionDenied(operation.roles)
     if (loaded) await checkPrecondition(c, ctx, loaded)
     const query = parseQuery(operation.query, queryOf(c))
-    const body = operation.body ? parseBody(operation.body, parseJson(bytes, c.req.header('content-type'))) : undefined
+    const body = operation.body
+      ? parseBody(operation.body, parseJson(await read(), c.req.header('content-type')))
+      : undefined
     if (target) judgeTarget(ctx, operation, target(body as z.output<B>))
     return handle(ctx, { params, query, body: body as z.output<B>, loaded })
   }
 
-  async function attempt(c: AppContext, ctx: Ctx, bytes: Uint8Array, begin?: () => void): Promise<Answer> {
+  async function attempt(c: AppContext, ctx: Ctx, read: ReadBody, begin?: () => void): Promise<Answer> {
     for (let tries = 1; ; tries++) {
       begin?.()
       try {
-        return await succeed(ctx, await decide(c, ctx, bytes))
+        return await succeed(ctx, await decide(c, ctx, read))
       } catch (error) {
         if (!(error instanceof LostRace)) return answerOf(c, error)
         if (tries === maxTries)
@@ -146,12 +151,16 @@ export function mount<
   }
 
   register(router, operation, async (c, ctx) => {
-    if (operation.method === 'get') return attempt(c, ctx, new Uint8Array())
-    const bytes = await readBody(c)
+    let bytes: ReturnType<typeof readBody> | undefined
+    const read = () => (bytes ??= readBody(c))
     const rawKey = c.req.header('idempotency-key') ?? c.req.header('x-idempotency-key')
-    if (rawKey === undefined || operation.scope === 'read') return attempt(c, ctx, bytes)
+    if (rawKey === undefined || operation.scope === 'read') return attempt(c, ctx, read)
     const { pathname, search } = new URL(c.req.url)
-    const opening = await idempotency.open(ctx, rawKey, { method: c.req.method, path: pathname + search, body: bytes })
+    const opening = await idempotency.open(ctx, rawKey, {
+      method: c.req.method,
+      path: pathname + search,
+      body: await read(),
+    })
     if ('replay' in opening) return opening.replay
     // Of the last try: one that lost its race has stored nothing.
     let settled = false
@@ -159,7 +168,7 @@ export function mount<
       settled = true
       return idempotency.settling(ctx, opening.attempt, await succeed(ctx, result as Result))
     }
-    const answer = await attempt(c, ctx, bytes, () => {
+    const answer = await attempt(c, ctx, read, () => {
       settled = false
     })
     if (!settled || answer.status >= 400) await idempotency.close(ctx, opening.attempt, answer)

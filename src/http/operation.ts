@@ -95,7 +95,7 @@ function possibleErrors(declaration: Declaration<z.ZodType, z.ZodType, z.ZodType
   if (params) codes.push('not_found')
   if (query instanceof z.ZodObject && 'page' in query.shape) codes.push('invalid_page')
   if (query ?? body) codes.push('validation_error')
-  if (body) codes.push('malformed_body', 'body_too_large', 'unsupported_media_type')
+  if (body) codes.push('malformed_body', 'body_too_large', 'unsupported_media_type', 'request_timeout')
   if (changes) codes.push('write_conflict', 'idempotency_in_progress', 'idempotency_key_reused')
   if (changes && params && declaration.status !== 201) codes.push('precondition_failed')
   return codes

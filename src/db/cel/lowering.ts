@@ -128,7 +128,7 @@ export class Lowering {
   #element(name: string, kind: 'json'): Json
   #element(name: string, kind: string): unknown {
     const element = this.#elements.findLast((one) => one.name === name)?.element
-    if (!element || !(kind in element)) throw new Error(`${name} is no ${kind}`)
+    if (!element || !Object.hasOwn(element, kind)) throw new Error(`${name} is no ${kind}`)
     return (element as Record<string, unknown>)[kind]
   }
 

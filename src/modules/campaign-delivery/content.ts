@@ -11,6 +11,7 @@ import { trackable } from '../../domain/email/trackable.ts'
 import { sampleContext } from '../../domain/email/variables.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import { type Mailbox, senderOf } from '../../domain/mailbox.ts'
+import { maxPersonNameLength } from '../../domain/users.ts'
 import { senderNameOf, trackableSms } from '../../domain/sms.ts'
 import { templateOf } from '../email-messages/index.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
@@ -185,7 +186,11 @@ export const contentsOf = (rows: readonly ContentRow[]): Contents =>
 
 const weights = new WeakMap<Contents, number>()
 
-/** Characters of the campaign's longest message, with sample values in it. */
+/** As long as names get, so that no call holds more than a Worker has room for. */
+const longName = 'x'.repeat(maxPersonNameLength)
+const longNames = { first_name: longName, last_name: longName, full_name: `${longName} ${longName}` }
+
+/** Characters of the campaign's longest message, with long values in it. */
 export function weightOf(contents: Contents): number {
   const known = weights.get(contents)
   if (known !== undefined) return known
@@ -197,7 +202,9 @@ export function weightOf(contents: Contents): number {
 function lengthOf({ template, positions }: Content): number {
   const tracking = { links: positions.map(() => 'x'.repeat(linkLength)), pixel: 'x'.repeat(linkLength) }
   try {
-    const { html, text } = personalise(template, { ...sampleContext(), tracking })
+    const sample = sampleContext()
+    const customer = { ...sample.customer, ...longNames }
+    const { html, text } = personalise(template, { ...sample, customer, tracking })
     return html.length + text.length
   } catch {
     // Nobody gets it either.

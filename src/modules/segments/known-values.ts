@@ -142,7 +142,7 @@ export async function missingValues(
   kind: ValueKind,
   values: readonly string[],
 ): Promise<string[]> {
-  if (kind in statics) return [...values]
+  if (Object.hasOwn(statics, kind)) return [...values]
   const source = sources(home)[kind as Exclude<ValueKind, StaticKind>]
   const found = await db.all(
     sql<{ value: string }>`${recent(home)} select value from (${source}) where ${inList(sql`value`, values)}`,

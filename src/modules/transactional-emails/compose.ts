@@ -1,4 +1,5 @@
 import type { JobCtx } from '../../context.ts'
+import { renderFault } from '../../domain/email/liquid.ts'
 import { type Personalised, personalise } from '../../domain/email/personalise.ts'
 import type { Language } from '../../domain/languages.ts'
 import { displayName, senderOf } from '../../domain/mailbox.ts'
@@ -38,6 +39,7 @@ export async function compose(job: JobCtx, claim: Claim): Promise<Composed> {
     return { email: outbound(job, claim, order, personalise(template, orderContext(order, language))) }
   } catch (error) {
     // The template fails for these values each time.
-    return { verdict: failedFor('render_failed', error instanceof Error ? error.message.slice(0, 500) : '') }
+    const detail = renderFault(error) ?? (error instanceof Error ? error.message : '')
+    return { verdict: failedFor('render_failed', detail.slice(0, 500)) }
   }
 }
