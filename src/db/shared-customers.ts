@@ -12,7 +12,8 @@ type Editions = (column: SQL) => SQL
 const listed =
   (editionIds: readonly string[]): Editions =>
   (column) =>
-    inList(column, editionIds)
+    // One edition is found by the table's key.
+    editionIds.length === 1 ? sql`${column} = ${editionIds[0]}` : inList(column, editionIds)
 
 const isKnownBeside = (user: SQL, editions: Editions): SQL =>
   sql`exists (select 1 from user_editions as others where others.user_id = ${user}.id
@@ -111,6 +112,10 @@ function wholeView(user: SQL): CustomerView {
   return { isWhole: true, join: sql``, isHidden: sql`0`, column, columns: named(column), matches: (own) => own }
 }
 
+const joinedAt = (user: SQL, editions: Editions): SQL =>
+  sql`(select min(given.created_at) from user_editions as given where given.user_id = ${user}.id
+    and ${editions(sql`given.edition_id`)})`
+
 /** What is shown of somebody whom other editions know: their own words, and nothing that the others could change. */
 function hiddenColumns(user: SQL, editions: Editions): Record<ShownColumn, SQL> {
   const rows = sql`from user_editions as given where given.user_id = ${user}.id and ${editions(sql`given.edition_id`)}`
@@ -125,7 +130,7 @@ function hiddenColumns(user: SQL, editions: Editions): Record<ShownColumn, SQL> 
     is_verified: sql`0`,
     is_active: sql`1`,
     metadata: sql`'{}'`,
-    created_at: sql`(select min(given.created_at) ${rows})`,
+    created_at: joinedAt(user, editions),
     last_seen_at: sql`null`,
   }
 }
@@ -140,7 +145,13 @@ export function customersSeenBy(caller: Caller, user: SQL = sql`users`): Custome
     : sql``
   const isHidden = sql`elsewhere.user_id is not null`
   const hidden = hiddenColumns(user, editions)
-  const column = (name: ShownColumn) => sql`iif(${isHidden}, ${hidden[name]}, ${user}.${sql.raw(name)})`
+  const column = (name: ShownColumn) => {
+    const own = sql`${user}.${sql.raw(name)}`
+    // Whether hidden or not, customers joined when an edition of the caller's took them in: lists are ordered by it.
+    return name === 'created_at'
+      ? sql`coalesce(${hidden[name]}, ${own})`
+      : sql`iif(${isHidden}, ${hidden[name]}, ${own})`
+  }
   return {
     isWhole: false,
     join: sql`left join user_editions as elsewhere on elsewhere.user_id = ${user}.id ${isOfOthers}

@@ -1,6 +1,14 @@
+import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
+import { userEditions } from '../../src/db/schema/users.ts'
+import { insert } from '../../src/db/write.ts'
+import { unsubscribe } from '../../src/modules/tracking/unsubscribe.ts'
 import { get, patch } from '../support/api.ts'
+import { realJob } from '../support/campaigns.ts'
+import { givenEdition } from '../support/factories.ts'
 import { anOrder, importOrders } from '../support/orders.ts'
+import { seedCrowd, seedMarketingConsent, seedReady } from '../support/seed-campaigns.ts'
+import { seededAt, write } from '../support/seed.ts'
 import { seedEndpoint } from '../support/seed-webhooks.ts'
 import { attach, givenTwo, stranger } from '../support/shared-customers.ts'
 import { eventsOf } from '../support/webhook-rows.ts'
@@ -86,6 +94,34 @@ describe('what an edition said of a customer', () => {
     const emails = (await eventsOf(two.mine.organization_id)).map(({ payload }) => JSON.parse(payload).data.user.email)
     const known = 'secret@example.dk'
     expect(emails).toEqual([null, null, null, null, known, known, known, known])
+  })
+
+  it('is what the withdrawal of a consent tells its edition', async () => {
+    const crowd = await seedCrowd(2)
+    const other = await givenEdition({ id: crowd.organization })
+    const [shared, own] = crowd.people
+    const join = { edition_id: other.id, user_id: shared?.id ?? '', created_at: seededAt }
+    await write(insert(userEditions, join))
+    await seedMarketingConsent(crowd)
+    const { campaign } = await seedReady(crowd)
+    const emails: unknown[] = []
+    for (const [person, edition] of [
+      [shared, crowd.edition],
+      [shared, null],
+      [own, crowd.edition],
+    ] as const) {
+      const user_id = person?.id ?? ''
+      await write(
+        sql`delete from webhook_events where organization_id = ${crowd.organization}`,
+        sql`delete from consent_records where user_id = ${user_id} and status = 'withdrawn'`,
+        sql`update consent_records set is_latest = 1, edition_id = ${edition} where user_id = ${user_id}`,
+      )
+      const leaving = { campaign_id: campaign.id, n: person?.seq ?? 0, user_id, address: person?.email ?? '' }
+      await unsubscribe(realJob(), { ...leaving, language: 'en' })
+      const events = await eventsOf(crowd.organization)
+      emails.push(...events.map(({ payload }) => JSON.parse(payload).data.user.email))
+    }
+    expect(emails).toEqual([null, shared?.email, own?.email])
   })
 
   it('keeps the ETag while another edition changes something', async () => {

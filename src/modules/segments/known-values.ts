@@ -76,7 +76,7 @@ const recent = ({ organization_id, edition_id }: Home): SQL => {
   const people =
     edition_id === null
       ? sql`select locale from users where organization_id = ${organization_id} order by created_at desc, seq desc limit ${newest}`
-      : sql`select locale from user_editions cross join users on users.id = user_id
+      : sql`select users.locale from user_editions cross join users on users.id = user_id
           where edition_id = ${edition_id} order by user_id desc limit ${newest}`
   return sql`with placed as materialized (select id, status, type, currency, edition_id from orders where ${placed}
       order by created_at desc, seq desc limit ${newest}),

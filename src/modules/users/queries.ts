@@ -12,12 +12,18 @@ import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/
 /** A customer as the caller sees them. */
 export type UserRow = Pick<typeof users.$inferSelect, 'id' | 'organization_id' | 'version' | ShownColumn>
 
-const inEditions = (ids: SQL): SQL => sql`users.id in (select user_id from user_editions where ${ids})`
-
 /** Customers are the organisation's; edition roles see those who bought in their editions. */
 export const userStanding = {
   inOrganizations: (ids: readonly string[]) => inList(sql`users.organization_id`, ids),
-  inEditions: (ids: readonly string[]) => inEditions(inList(sql`edition_id`, ids)),
+  inEditions: (ids: readonly string[]) =>
+    sql`exists (select 1 from user_editions where user_id = users.id and ${inList(sql`edition_id`, ids)})`,
+}
+
+/** As `userStanding` for lists, which begin with the editions and not with all customers. */
+const listStanding = {
+  ...userStanding,
+  inEditions: (ids: readonly string[]) =>
+    sql`users.id in (select user_id from user_editions where ${inList(sql`edition_id`, ids)})`,
 }
 
 interface UserFilters {
@@ -50,7 +56,7 @@ const joinedEdition = (view: CustomerView, id: string): SQL[] =>
         sql`users.organization_id = (select organization_id from editions where id = ${id})`,
         sql`exists (select 1 from user_editions where user_id = users.id and edition_id = ${id})`,
       ]
-    : [inEditions(sql`edition_id = ${id}`)]
+    : [listStanding.inEditions([id])]
 
 function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
   const { edition_id, organization_id, search } = filters
@@ -60,7 +66,7 @@ function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
       containsFoldedOrDigits(givenSearch('name_folded', 'email_folded', 'phone_digits'), text),
     )
   return [
-    visibleIn(ctx.caller, userStanding, filters),
+    visibleIn(ctx.caller, listStanding, filters),
     ...(organization_id ? [sql`users.organization_id = ${organization_id}`] : []),
     ...(edition_id ? joinedEdition(view, edition_id) : []),
     ...(search ? [found(search)] : []),
@@ -82,8 +88,10 @@ export function listUsers(
   filters: UserFilters,
 ): Promise<Page<UserRow>> {
   const view = customersSeenBy(ctx.caller)
+  // Who is hidden matters to the rows of the page; to all others only where they are searched or ordered by contacts.
+  const isJudged = filters.search !== undefined || ordering.some(({ name }) => name !== 'date_joined')
   return paginate<UserRow>(ctx.db, page, {
-    from: sql`users ${view.join}`,
+    from: isJudged ? sql`users ${view.join}` : sql`users`,
     key: sql`users.seq`,
     where: conditions(ctx, view, filters),
     sort: sortBy(ordering, '-date_joined', sortKeys(view)),
