@@ -63,7 +63,7 @@ export function changeableEditions(caller: Caller, organizationId: string): read
 }
 
 /** Columns of `users` that answers show. */
-const shownColumns = [
+export const shownColumns = [
   'email',
   'phone_number',
   'first_name',

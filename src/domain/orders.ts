@@ -41,6 +41,10 @@ export const paymentStatusesBefore = (target: TransactionStatus): TransactionSta
   target,
 ]
 
+/** Whether the money came in once, whatever went back since. */
+export const wasCaptured = (status: TransactionStatus): boolean =>
+  status === 'refunded' || transactionLifecycle.sourcesOf('refunded').includes(status)
+
 export const isPaid = (status: string): boolean => status === 'captured' || status === 'partially_refunded'
 
 export interface PricedItem {

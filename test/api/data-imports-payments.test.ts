@@ -62,6 +62,8 @@ describe('an import that updates an order', () => {
       const reply = await callWith({}, path, bodyOf(shop, { status: 'completed', items: dearer }))
       expect(reply.body.updated_orders).toBe(1)
       expect(await paymentOf(id)).toEqual({ status, amount_minor: 20_000, refunded_minor: 5000 })
+      const { completed_transaction_id, transactions } = (await get(`/v1/orders/${id}`)).body
+      expect(completed_transaction_id).toBe(status.endsWith('refunded') ? transactions[0].id : null)
     },
   )
 

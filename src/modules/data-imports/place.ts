@@ -16,6 +16,7 @@ import {
   paymentStatusesBefore,
   paymentStatusOf,
   type TransactionStatus,
+  wasCaptured,
 } from '../../domain/orders.ts'
 import { type BoughtOption, orderMovesFrom, type PurchaseStatus, purchaseStatusOf } from '../../domain/purchases.ts'
 import { contactSearch } from '../../domain/users.ts'
@@ -197,13 +198,15 @@ export function placeAgain(
 ): OrderRow {
   const { order, user, items, totals } = placement
   const { order: row, payment } = existing
+  const paid = payment && paymentStatusAfter(payment, placement)
   const now = ctx.now()
   const own = ownSearch({ id: row.id, order_number: order.order_number }, payment ? [payment.id] : [])
   const changes = {
     ...orderColumns(placement),
-    ...(payment ? { has_payment: isPaid(paymentStatusAfter(payment, placement)) ? 1 : 0 } : {}),
+    ...(paid ? { has_payment: isPaid(paid) ? 1 : 0 } : {}),
     user_id: user.id,
-    completed_transaction_id: order.status === 'completed' ? (payment?.id ?? null) : row.completed_transaction_id,
+    completed_transaction_id:
+      order.status === 'completed' && paid && wasCaptured(paid) ? (payment?.id ?? null) : row.completed_transaction_id,
     search_own: own,
     search: orderSearch(own, contactSearch(user)),
     modified_at: now,

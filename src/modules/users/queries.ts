@@ -3,7 +3,13 @@ import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits } from '../../db/contains.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { users } from '../../db/schema/users.ts'
-import { type CustomerView, customersSeenBy, givenSearch, type ShownColumn } from '../../db/shared-customers.ts'
+import {
+  type CustomerView,
+  customersSeenBy,
+  givenSearch,
+  type ShownColumn,
+  shownColumns,
+} from '../../db/shared-customers.ts'
 import { inList, visible, visibleIn } from '../../db/visibility.ts'
 import type { Place } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -32,22 +38,8 @@ interface UserFilters {
   search?: string | undefined
 }
 
-const shown = [
-  'email',
-  'phone_number',
-  'first_name',
-  'last_name',
-  'locale',
-  'msg_channel',
-  'is_verified',
-  'is_active',
-  'metadata',
-  'created_at',
-  'last_seen_at',
-] as const satisfies readonly ShownColumn[]
-
 const columnsOf = (view: CustomerView): SQL =>
-  view.isWhole ? sql`users.*` : sql`users.id, users.organization_id, users.version, ${view.columns(shown)}`
+  view.isWhole ? sql`users.*` : sql`users.id, users.organization_id, users.version, ${view.columns(shownColumns)}`
 
 /** The edition's organisation leads to the index of the order that is asked for. */
 const joinedEdition = (view: CustomerView, id: string): SQL[] =>
