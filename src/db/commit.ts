@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type AppError, editionArchived, LostRace } from '../domain/errors.ts'
+import { type AppError, editionArchived, LostRace, sharedCustomer } from '../domain/errors.ts'
 import type { Database, Statement } from './database.ts'
 import { hasLostReference, isLostRace, raisedRefusal, violatedUnique } from './failures.ts'
 
@@ -13,13 +13,20 @@ export interface UnitOfWork {
  * Aborts the batch unless the statement directly before it changed exactly one row. `json()` of a text that is no JSON
  * is the one runtime error that plain SQL can raise on a condition.
  */
-export const changedOne = (): SQL => sql`select case when changes() = 1 then 1 else json('guard') end`
+export const changedOne = (): SQL => changedExactly(1)
+
+/** As `changedOne`, for any number of rows. */
+export const changedExactly = (count: number): SQL =>
+  sql`select case when changes() = ${count} then 1 else json('guard') end`
 
 /** Aborts the batch, as a lost race, unless what was decided on still holds. */
 export const stillHolds = (condition: SQL): SQL => sql`select case when ${condition} then 1 else json('guard') end`
 
 /** What a batch may be refused with by a condition that only the transaction itself can judge. */
-const refusals = { edition_archived: editionArchived } satisfies Record<string, () => AppError>
+const refusals = { edition_archived: editionArchived, shared_customer: sharedCustomer } satisfies Record<
+  string,
+  () => AppError
+>
 
 /** Aborts the batch with the refusal unless the condition holds. A JSON path that is none is an error with its text. */
 export const refuseUnless = (condition: SQL, code: keyof typeof refusals): SQL =>

@@ -6,6 +6,7 @@ export const errorStatus = {
   not_authenticated: 401,
   permission_denied: 403,
   insufficient_scope: 403,
+  shared_customer: 403,
   not_found: 404,
   invalid_page: 404,
   method_not_allowed: 405,
@@ -120,6 +121,14 @@ export const doesNotExist = (...path: string[]): AppError =>
   invalid(fieldError(path, 'does_not_exist', 'Object does not exist.'))
 
 export const editionArchived = (): AppError => new AppError('edition_archived', 'This edition is archived.')
+
+/** An edition role asks to change somebody whom other editions know, or who would take the place of such a person. */
+export const sharedCustomer = (): AppError =>
+  new AppError(
+    'shared_customer',
+    'Other editions of the organisation may know this customer. Ask an admin or a manager of the organisation to make this change.',
+    { extra: { required_roles: ['OA', 'OM'] } },
+  )
 
 export const permissionDenied = (requiredRoles: readonly string[], errors: readonly FieldError[] = []): AppError =>
   new AppError('permission_denied', 'Your role does not allow this operation.', {

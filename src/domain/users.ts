@@ -39,6 +39,13 @@ interface Contact {
   last_name: string
 }
 
+/** The columns by which what an edition said of a customer is found there. */
+export const givenSearchColumns = (contact: Contact) => ({
+  name_folded: fold(fullName(contact)),
+  email_folded: fold(contact.email ?? ''),
+  phone_digits: digitsOf(contact.phone_number ?? ''),
+})
+
 /** The columns by which a customer is found, made of what is shown. */
 export const searchColumns = (contact: Contact) => ({
   email_folded: fold(contact.email ?? ''),

@@ -85,3 +85,28 @@ export function recordedBatches(): { bindings: { DB: D1Database }; batches: stri
   const DB = { withSession: (constraint?: string) => record(env.DB.withSession(constraint)) }
   return { bindings: { DB: DB as unknown as D1Database }, batches }
 }
+
+/** The database; before the first batch with a statement that `matches`, `work` is done by somebody else. */
+export function interruptedDatabase(matches: RegExp, work: () => Promise<unknown>): { DB: D1Database } {
+  let isDone = false
+  const texts = new WeakMap<D1PreparedStatement, string>()
+  const watch = (session: D1DatabaseSession) => ({
+    prepare: (sql: string) => ({
+      bind: (...values: unknown[]) => {
+        const statement = session.prepare(sql).bind(...values)
+        texts.set(statement, sql)
+        return statement
+      },
+    }),
+    batch: async (statements: D1PreparedStatement[]) => {
+      if (!isDone && statements.some((statement) => matches.test(texts.get(statement) ?? ''))) {
+        isDone = true
+        await work()
+      }
+      return session.batch(statements)
+    },
+    getBookmark: () => session.getBookmark(),
+  })
+  const DB = { withSession: (constraint?: string) => watch(env.DB.withSession(constraint)) }
+  return { DB: DB as unknown as D1Database }
+}

@@ -63,7 +63,10 @@ function seenBy(editions: readonly string[] | null, user: Row, known: readonly R
     phone_number: given('phone_number') ?? null,
     first_name: given('first_name') ?? '',
     last_name: given('last_name') ?? '',
+    // Else the language of the edition.
+    locale: given('locale') ?? (ours.length ? 'en' : (user['locale'] ?? null)),
     is_verified: 0,
+    is_active: 1,
     created_at: ours.length ? Math.min(...ours.map((row) => Number(row['created_at']))) : (user['created_at'] ?? 0),
     last_seen_at: null,
     metadata: '{}',

@@ -28,6 +28,7 @@ export interface Tenant {
 const columns: Record<string, Row> = {
   organizations: { name: 'Org' },
   events: { name: 'Event' },
+  editions: { default_language: 'en' },
 }
 
 /** Rows for tables whose other columns matter to nobody here. */
@@ -258,6 +259,7 @@ function addEditions(tables: Tenant['tables'], editions: readonly string[], seed
           phone_number: random() < 0.5 ? null : '+4599999999',
           first_name: pick(texts),
           last_name: pick(texts),
+          locale: pick([null, 'pl', 'nl']),
           created_at: now - Math.floor(random() * 1000) * day,
         })
 }

@@ -32,7 +32,10 @@ export const userEditions = sqliteTable(
     phone_number: text(),
     first_name: text().notNull().default(''),
     last_name: text().notNull().default(''),
-    search: text().notNull().default(''),
+    locale: text(),
+    name_folded: text().notNull().default(''),
+    email_folded: text().notNull().default(''),
+    phone_digits: text().notNull().default(''),
   },
   (table) => [primaryKey({ columns: [table.edition_id, table.user_id] })],
 )

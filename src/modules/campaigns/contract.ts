@@ -174,7 +174,7 @@ export const listCampaignRecipients = operation({
   path: '/v1/campaigns/{id}/recipients',
   summary: 'List recipients of a campaign',
   description:
-    'Everybody in the segment, also those whom nobody tried to reach. Those of a cancelled campaign who were left are `cancelled`.',
+    'Everybody in the segment, also those whom nobody tried to reach. Those of a cancelled campaign who were left are `cancelled`. Ordering by `address` needs a role of the organisation.',
   roles: writers,
   params: IdParams('cmp'),
   query: listRecipientsQuery,

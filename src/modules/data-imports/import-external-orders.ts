@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit, commitPart } from '../../db/commit.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
+import { changeableEditions } from '../../db/shared-customers.ts'
 import { insert } from '../../db/write.ts'
 import { doesNotExist, editionArchived, type FieldError, fieldError, invalid, LostRace } from '../../domain/errors.ts'
 import { maxUnitsPerOrder } from '../../domain/external-orders.ts'
@@ -114,13 +115,16 @@ async function takeGroup(
   group: readonly Candidate[],
 ): Promise<Outcome[]> {
   const { source, on_duplicate: onDuplicate, dry_run } = input
-  const scope = { organization_id: edition.organization_id, edition_id: edition.id, source }
+  const changeable = changeableEditions(ctx.caller, edition.organization_id)
+  const scope = { organization_id: edition.organization_id, edition_id: edition.id, source, changeable }
   for (let tries = 1; ; tries++) {
     const orders = group.map(({ order }) => order)
     const phones = group.map(({ phone }) => phone)
     const state = await loadState(ctx.db, scope, orders, phones, onDuplicate === 'update')
     const writes = newWrites()
-    const outcomes = group.map((candidate) => decide(ctx, { edition, source, onDuplicate }, state, writes, candidate))
+    const outcomes = group.map((candidate) =>
+      decide(ctx, { edition, source, onDuplicate, changeable }, state, writes, candidate),
+    )
     const statements = statementsOf(edition.organization_id, writes)
     if (dry_run)
       return outcomes.map((outcome) => (outcome.action === 'created' ? { ...outcome, order_id: null } : outcome))

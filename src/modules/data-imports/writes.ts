@@ -69,9 +69,33 @@ function growth(organizationId: string, writes: Writes): Statement[] {
   return [growLists(organizationId, { ...longest, ...added, users: [...buyers] })]
 }
 
+/** What an edition says of a customer: the last that it said of each field. */
+function saidLast(rows: Writes['userEditions']): Statement[] {
+  const said = {
+    email: sql`excluded.email is not null`,
+    phone_number: sql`excluded.phone_number is not null`,
+    name: sql`excluded.first_name || excluded.last_name <> ''`,
+    locale: sql`excluded.locale is not null`,
+  }
+  const fields: [keyof typeof said, string[]][] = [
+    ['email', ['email', 'email_folded']],
+    ['phone_number', ['phone_number', 'phone_digits']],
+    ['name', ['first_name', 'last_name', 'name_folded']],
+    ['locale', ['locale']],
+  ]
+  const columns = fields.flatMap(([field, names]) =>
+    names.map((name) => ({ name: sql.raw(name), isSaid: said[field] })),
+  )
+  const sets = columns.map(({ name, isSaid }) => sql`${name} = iif(${isSaid}, excluded.${name}, user_editions.${name})`)
+  const differs = columns.map(({ name, isSaid }) => sql`(${isSaid} and excluded.${name} is not user_editions.${name})`)
+  return insertAll(userEditions, rows).map(
+    (insert) => sql`${insert} on conflict (edition_id, user_id) do update
+      set ${sql.join(sets, sql`, `)} where ${sql.join(differs, sql` or `)}`,
+  )
+}
+
 /** Few statements however many orders: one a table, its rows as one parameter. */
 export function statementsOf(organizationId: string, writes: Writes): Statement[] {
-  const joins = insertAll(userEditions, writes.userEditions).map((insert) => sql`${insert} on conflict do nothing`)
   return [
     ...insertAll(users, writes.users),
     ...insertAll(products, writes.products),
@@ -79,7 +103,7 @@ export function statementsOf(organizationId: string, writes: Writes): Statement[
     ...insertAll(variants, writes.variants),
     ...insertAll(options, writes.options),
     ...writes.changes,
-    ...joins,
+    ...saidLast(writes.userEditions),
     ...insertAll(orders, writes.orders),
     ...insertAll(carts, writes.carts),
     ...insertAll(cartItems, writes.cartItems),

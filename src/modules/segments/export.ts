@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { segmentExports } from '../../db/schema/segments.ts'
+import { customersSeenBy } from '../../db/shared-customers.ts'
 import { insert } from '../../db/write.ts'
 import { byteOrderMark, type Cell, csvRecord } from '../../domain/csv.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -37,13 +38,24 @@ const cellOf: Record<ExportColumn, (row: ExportRow) => Cell> = {
   consent_status: (row) => row.consent_status,
 }
 
-const pageAfter = (ctx: Ctx, segment: LoadedSegment, columns: readonly ExportColumn[], after: number) =>
-  sql<ExportRow>`select m.user_seq, u.id, u.email, u.phone_number, u.first_name, u.last_name, u.locale, u.created_at,
-      u.last_seen_at, ${columns.includes('consent_status') ? consentStatus(segment, ctx.now()) : sql`''`} as consent_status
-    from segment_members m cross join users u on u.seq = m.user_seq
+const personColumns = [
+  'email',
+  'phone_number',
+  'first_name',
+  'last_name',
+  'locale',
+  'created_at',
+  'last_seen_at',
+] as const
+
+function pageAfter(ctx: Ctx, segment: LoadedSegment, columns: readonly ExportColumn[], after: number) {
+  const view = customersSeenBy(ctx.caller, sql`u`)
+  return sql<ExportRow>`select m.user_seq, u.id, ${view.columns(personColumns)}, ${columns.includes('consent_status') ? consentStatus(segment, ctx.now()) : sql`''`} as consent_status
+    from segment_members m cross join users u on u.seq = m.user_seq ${view.join}
     where m.segment_seq = ${segment.seq} and m.epoch = ${segment.members_epoch} and m.user_seq > ${after}
       and m.excluded_for is null
     order by m.user_seq limit ${rowsAPage}`
+}
 
 /** Page by page, as fast as they are read. A calculation that ends meanwhile changes nothing of what was begun. */
 async function* records(
