@@ -14,6 +14,7 @@ import { openApiDocument } from './http/openapi.ts'
 import { answerOf } from './http/refusal.ts'
 import type { Router } from './http/router.ts'
 import { unrouted } from './http/unrouted.ts'
+import { auditLog } from './modules/audit-log/routes.ts'
 import { auth } from './modules/auth/routes.ts'
 import { campaigns } from './modules/campaigns/routes.ts'
 import { dataImports } from './modules/data-imports/routes.ts'
@@ -42,6 +43,7 @@ export const routers: readonly Router[] = [
   emailMessages,
   campaigns,
   webhooks,
+  auditLog,
 ]
 
 export const operations = routers.flatMap((router) => router.operations)

@@ -2,6 +2,7 @@ import type { JobCtx } from '../context.ts'
 import { forgetExpiredKeys } from '../db/idempotency.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
+import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaign-delivery/jobs.ts'
 import { sweepCaptured } from '../modules/outbox/jobs.ts'
 import { sweepCalculations, sweepLeftovers } from '../modules/segments/jobs.ts'
@@ -20,6 +21,7 @@ const sweeps: Record<string, Sweep> = {
   'captured-messages': sweepCaptured,
   'segment-calculations': sweepCalculations,
   'segment-leftovers': sweepLeftovers,
+  'audit-log': sweepAuditLog,
 }
 
 export async function scheduled(controller: ScheduledController, env: Bindings): Promise<void> {

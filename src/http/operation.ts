@@ -18,6 +18,7 @@ export const tags = [
   'Email Messages',
   'Segments',
   'Webhooks',
+  'Audit Log',
 ] as const
 
 type Method = 'get' | 'post' | 'patch' | 'delete'

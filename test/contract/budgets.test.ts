@@ -80,6 +80,7 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   listCampaignRecipients: { queries: 2, rows_read: 9, rows_written: 0 },
   retryFailedCampaignRecipients: { queries: 5, rows_read: 12, rows_written: 2 },
   importExternalOrders: { queries: 18, rows_read: 34, rows_written: 41 },
+  listAuditLog: { queries: 3, rows_read: 20, rows_written: 0 },
 }
 
 /**

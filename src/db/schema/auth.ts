@@ -12,6 +12,7 @@ export const accessTokens = sqliteTable('access_tokens', {
   expires_at: integer(),
   revoked_at: integer(),
   last_used_at: integer(),
+  refused_at: integer(),
 })
 
 export const idempotencyKeys = sqliteTable(

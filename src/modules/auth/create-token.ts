@@ -53,6 +53,7 @@ export async function createToken(
     expires_at: input.expires_at === undefined ? now + defaultLifetimeMs : input.expires_at,
     revoked_at: null,
     last_used_at: null,
+    refused_at: null,
   }
   return commit(ctx, { ...row, token }, [insert(accessTokens, row)])
 }

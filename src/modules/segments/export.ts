@@ -85,6 +85,7 @@ export async function exportUsers(
       created_at: now,
     }),
     pageAfter(ctx, segment, columns, 0),
+    ...(await ctx.settle({ columns, user_count: segment.user_count }, true)),
   ])
   return {
     name: `segment-${slugify(segment.name, 'segment')}-${toIso(now).slice(0, 10)}.csv`,
