@@ -23,6 +23,7 @@ import { emailMessages } from './modules/email-messages/routes.ts'
 import { orders } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
 import { outbox } from './modules/outbox/routes.ts'
+import { personalData } from './modules/personal-data/routes.ts'
 import { purchases } from './modules/purchases/routes.ts'
 import { segments } from './modules/segments/routes.ts'
 import { tracking } from './modules/tracking/routes.ts'
@@ -44,6 +45,7 @@ export const routers: readonly Router[] = [
   campaigns,
   webhooks,
   auditLog,
+  personalData,
 ]
 
 export const operations = routers.flatMap((router) => router.operations)

@@ -26,6 +26,7 @@ export const errorStatus = {
   segment_in_use: 409,
   segment_not_ready: 409,
   segment_not_stuck: 409,
+  user_erased: 409,
   write_conflict: 409,
   precondition_failed: 412,
   body_too_large: 413,

@@ -5,6 +5,7 @@ import { logError } from '../http/log.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaign-delivery/jobs.ts'
 import { sweepCaptured } from '../modules/outbox/jobs.ts'
+import { sweepErasures } from '../modules/personal-data/jobs.ts'
 import { sweepCalculations, sweepLeftovers } from '../modules/segments/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import { sweepDeliveries } from '../modules/webhooks/jobs.ts'
@@ -22,6 +23,7 @@ const sweeps: Record<string, Sweep> = {
   'segment-calculations': sweepCalculations,
   'segment-leftovers': sweepLeftovers,
   'audit-log': sweepAuditLog,
+  erasures: sweepErasures,
 }
 
 export async function scheduled(controller: ScheduledController, env: Bindings): Promise<void> {

@@ -1,7 +1,5 @@
 import { env } from 'cloudflare:workers'
-import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test'
 import { beforeAll, describe, expect, it } from 'vitest'
-import worker from '../../src/index.ts'
 import { dayMs, toIso } from '../../src/domain/instants.ts'
 import { get, patch, post, type Reply, remove } from '../support/api.ts'
 import { countEntries, entriesOf } from '../support/audit.ts'
@@ -274,33 +272,5 @@ describe('a token that is used after its end', () => {
     const before = await countEntries()
     await get('/v1/auth/user-info', `ecm_${'a'.repeat(36)}`)
     expect(await countEntries()).toBe(before)
-  })
-})
-
-describe('the sweep', () => {
-  const run = async (at: number) => {
-    const context = createExecutionContext()
-    await worker.scheduled(createScheduledController({ scheduledTime: new Date(at) }), env, context)
-    await waitOnExecutionContext(context)
-  }
-
-  it('deletes entries after 400 days, a thousand at a time, in every organisation', async () => {
-    const now = Date.now()
-    const [one, other] = [await givenOrganisation(), await givenOrganisation()]
-    const of = async (id: string, before: number) =>
-      (
-        await env.DB.prepare('select count(*) as n from audit_log where organization_id = ? and created_at < ?')
-          .bind(id, before)
-          .first<{ n: number }>()
-      )?.n
-    await seedEntries(one.id, 700, { created_at: now - 401 * dayMs })
-    await seedEntries(other.id, 700, { created_at: now - 401 * dayMs })
-    await seedEntries(other.id, 3, { created_at: now - 399 * dayMs })
-    await run(now)
-    expect(((await of(one.id, now)) ?? 0) + ((await of(other.id, now)) ?? 0)).toBe(403)
-    await run(now)
-    expect(await of(one.id, now - 400 * dayMs)).toBe(0)
-    expect(await of(other.id, now - 400 * dayMs)).toBe(0)
-    expect(await of(other.id, now - 398 * dayMs)).toBe(3)
   })
 })

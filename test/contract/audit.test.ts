@@ -54,7 +54,7 @@ describe.each(recorded.map((operation) => [operation.id, operation] as const))('
       token: caller.token,
     })
     expect(reply.status).toBe(operation.status)
-    const isEntry = (sql: string) => /^insert into "audit_log"/.test(sql)
+    const isEntry = (sql: string) => sql.startsWith('insert into "audit_log"')
     const isChange = (sql: string) => /^\s*(insert|update|delete)/i.test(sql) && !isEntry(sql)
     const changing = batches.filter((statements) => statements.some(isChange))
     expect(batches.flat().filter(isEntry)).toHaveLength(1)
@@ -105,7 +105,7 @@ it('keeps neither secrets nor contents of messages, whatever is done', async () 
   for (const operation of writes) {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
-    const body = sample.body as Record<string, unknown> | undefined
+    const body = sample.body
     const reply = await send(operation, sample, { token: caller.token })
     expect([operation.id, reply.status]).toEqual([operation.id, operation.status])
     const contents = ['subject', 'sms_body', 'blocks'].flatMap((name) => [body?.[name], reply.body?.[name]])

@@ -60,6 +60,7 @@ function create(
     is_active: 1,
     metadata: JSON.stringify(customer.metadata),
     last_seen_at: null,
+    erased_at: null,
     version: 1,
     created_at: now,
     modified_at: now,

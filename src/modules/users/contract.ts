@@ -97,5 +97,6 @@ export const updateUser = operation({
   params: IdParams('usr'),
   body: UpdateUser,
   example: { email: 'aegir@example.dk', phone_number: '+45 32 12 34 56', first_name: 'Ægir', last_name: 'Holm' },
+  errors: ['user_erased'],
   response: User,
 })

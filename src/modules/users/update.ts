@@ -4,9 +4,10 @@ import { commit } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { users } from '../../db/schema/users.ts'
 import { updateVersion } from '../../db/write.ts'
-import { fieldError, invalid } from '../../domain/errors.ts'
+import { AppError, fieldError, invalid } from '../../domain/errors.ts'
 import { searchSeparator } from '../../domain/fold.ts'
 import { contactSearch, normalizePhone, searchColumns } from '../../domain/users.ts'
+import { type ChannelAddress, restoredSuppressions } from './suppression-hashes.ts'
 import type { UpdateUserInput } from './contract.ts'
 import type { LoadedUser, UserRow } from './queries.ts'
 
@@ -26,7 +27,18 @@ const phoneTaken = () =>
 export const customerOrdersSearch = (userId: string, contact: Pick<UserRow, 'email' | 'phone_number'>): Statement =>
   sql`update orders set search = search_own || ${searchSeparator + contactSearch(contact)} where user_id = ${userId}`
 
+/** The addresses that the customer gets by a change. */
+const gained = (user: UserRow, contact: Pick<UserRow, 'email' | 'phone_number'>): ChannelAddress[] => [
+  ...(contact.email === null || contact.email === user.email
+    ? []
+    : [{ channel: 'email' as const, address: contact.email }]),
+  ...(contact.phone_number === null || contact.phone_number === user.phone_number
+    ? []
+    : [{ channel: 'sms' as const, address: contact.phone_number }]),
+]
+
 export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserInput): Promise<LoadedUser> {
+  if (user.erased_at !== null) throw new AppError('user_erased', 'This customer was erased.')
   const contact = {
     email: input.email === undefined ? user.email : input.email,
     phone_number: phoneOf(user, input.phone_number),
@@ -51,7 +63,11 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
   return commit(
     ctx,
     { ...user, ...changes, version: user.version + 1 },
-    [...updateVersion(users, user, changes), ...(isFoundOtherwise ? [customerOrdersSearch(user.id, contact)] : [])],
+    [
+      ...updateVersion(users, user, changes),
+      ...(isFoundOtherwise ? [customerOrdersSearch(user.id, contact)] : []),
+      ...(await restoredSuppressions(user.organization_id, gained(user, contact))),
+    ],
     {
       'users.organization_id, users.email': emailTaken,
       'users.organization_id, users.phone_number': phoneTaken,
