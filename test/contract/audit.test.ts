@@ -58,7 +58,8 @@ describe.each(recorded.map((operation) => [operation.id, operation] as const))('
     const isChange = (sql: string) => /^\s*(insert|update|delete)/i.test(sql) && !isEntry(sql)
     const changing = batches.filter((statements) => statements.some(isChange))
     expect(batches.flat().filter(isEntry)).toHaveLength(1)
-    expect(changing.at(-1)?.filter(isEntry)).toHaveLength(1)
+    // Who only reads changes nothing else.
+    if (id !== 'exportUser') expect(changing.at(-1)?.filter(isEntry)).toHaveLength(1)
   })
 
   it('has no entry when it is refused', async () => {

@@ -13,7 +13,7 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   getUserInfo: { queries: 2, rows_read: 24, rows_written: 0 },
   listAccessTokens: { queries: 3, rows_read: 9, rows_written: 0 },
   createAccessToken: { queries: 3, rows_read: 6, rows_written: 3 },
-  revokeAccessToken: { queries: 3, rows_read: 6, rows_written: 1 },
+  revokeAccessToken: { queries: 4, rows_read: 6, rows_written: 1 },
   listOrganizations: { queries: 3, rows_read: 12, rows_written: 0 },
   createOrganization: { queries: 1, rows_read: 0, rows_written: 5 },
   getOrganization: { queries: 2, rows_read: 6, rows_written: 0 },
@@ -44,8 +44,8 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   listTemplateVariables: { queries: 1, rows_read: 4, rows_written: 0 },
   listUsers: { queries: 3, rows_read: 18, rows_written: 0 },
   getUser: { queries: 2, rows_read: 12, rows_written: 0 },
-  updateUser: { queries: 5, rows_read: 12, rows_written: 5 },
-  eraseUser: { queries: 20, rows_read: 60, rows_written: 40 },
+  updateUser: { queries: 7, rows_read: 12, rows_written: 5 },
+  eraseUser: { queries: 20, rows_read: 80, rows_written: 40 },
   exportUser: { queries: 20, rows_read: 60, rows_written: 0 },
   listWebhooks: { queries: 3, rows_read: 18, rows_written: 0 },
   createWebhook: { queries: 4, rows_read: 7, rows_written: 2 },
@@ -81,7 +81,7 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   getCampaignStats: { queries: 2, rows_read: 9, rows_written: 0 },
   listCampaignRecipients: { queries: 2, rows_read: 9, rows_written: 0 },
   retryFailedCampaignRecipients: { queries: 5, rows_read: 12, rows_written: 2 },
-  importExternalOrders: { queries: 18, rows_read: 34, rows_written: 41 },
+  importExternalOrders: { queries: 20, rows_read: 34, rows_written: 41 },
   listAuditLog: { queries: 3, rows_read: 20, rows_written: 0 },
 }
 

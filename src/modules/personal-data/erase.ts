@@ -8,14 +8,13 @@ import { erasedContact } from '../../domain/users.ts'
 import type { LoadedUser } from '../users/index.ts'
 import type { EraseUserInput } from './contract.ts'
 import { blankingStatements, type ErasureRow } from './erasure-statements.ts'
-import { runErasure } from './jobs.ts'
 import { findErasure, knownAddresses } from './queries.ts'
 
 /** Clock differences between those who made the ids that the passes walk through. */
 const toleranceMs = 600_000
 
 /**
- * Takes everything out of the database that says who the person is. What other stores hold follows in the background:
+ * Takes everything out of the database that says who the person is. What other stores hold follows with the sweep:
  * the objects of campaigns, and the events of webhooks. Erasing once more answers what was done.
  */
 export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInput): Promise<ErasureRow> {
@@ -37,7 +36,6 @@ export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInpu
     completed_at: null,
     created_at: now,
   }
-  ctx.afterCommit(() => runErasure(ctx, erasure.id))
   return commit(ctx, erasure, [
     ...updateVersion(users, user, { ...erasedContact(user.id), erased_at: now, modified_at: now }),
     insert(erasures, erasure),

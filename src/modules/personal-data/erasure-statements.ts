@@ -53,7 +53,7 @@ function emailStatements({ user_id }: ErasureRow, now: number): Statement[] {
 const capturedStatement = ({ organization_id, user_id, user_seq }: ErasureRow): Statement =>
   sql`update captured_messages set recipient = '', subject = '', html = '', body = '', headers = '{}'
     where reference in (select id from transactional_emails where user_id = ${user_id}
-      union all select id || '-' || ${user_seq} from campaigns where organization_id = ${organization_id})`
+      union all select id || ${`-${user_seq}`} from campaigns where organization_id = ${organization_id})`
 
 const auditStatement = ({ organization_id, user_id }: ErasureRow): Statement =>
   sql`update audit_log set changes = (select json_group_array(json_object('field', value ->> 'field',

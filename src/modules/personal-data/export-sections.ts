@@ -46,8 +46,9 @@ const bought = (user: LoadedUser): Section[] => {
     {
       name: 'purchases',
       columns: purchaseColumns,
-      from: sql`purchases join products on products.id = product_id left join variants on variants.id = variant_id`,
-      where: sql`user_id = ${id}`,
+      from: sql`purchases join products on products.id = purchases.product_id
+        left join variants on variants.id = purchases.variant_id`,
+      where: sql`purchases.user_id = ${id}`,
       key: sql`purchases.id`,
     },
   ]

@@ -73,7 +73,7 @@ async function step(job: JobCtx, erasure: ErasureRow): Promise<ErasureRow | null
 }
 
 /** Brings an erasure as far as one run gets. Dying anywhere in it costs nothing but time. */
-export async function runErasure(job: JobCtx, id: string): Promise<void> {
+async function runErasure(job: JobCtx, id: string): Promise<void> {
   const endsAt = Date.now() + runMs
   try {
     let erasure = (await claim(job, id)) ?? null
