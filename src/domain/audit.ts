@@ -23,11 +23,15 @@ export const refusedTokenAction = 'rejectAccessToken'
 export const refusedTokenEveryMs = 3_600_000
 
 const secrets = ['token', 'secret', 'previous_secret', 'signature', 'merchant_account_extra_parameters']
+/** What a receiver answered, and what became of each order of an import. */
+const reports = ['attempt_log', 'results']
 const messageContents = ['blocks', 'subject', 'sms_body', 'html', 'payload']
 
 /** Translations of a content stand beside it, as `subject_translations`. */
 const isHidden = (field: string): boolean =>
-  secrets.includes(field) || messageContents.some((name) => field === name || field.startsWith(`${name}_`))
+  secrets.includes(field) ||
+  reports.includes(field) ||
+  messageContents.some((name) => field === name || field.startsWith(`${name}_`))
 
 /** Values that are longer as JSON are left out: the log says what changed, it is no copy of the data. */
 const maxValueLength = 2000

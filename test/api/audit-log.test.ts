@@ -189,6 +189,7 @@ describe('an entry', () => {
       { action: 'importExternalOrders', resource_type: 'data_import', edition_id: edition.id },
     ])
     expect(await countEntries()).toBe(before + 1)
+    expect(JSON.parse(entries[0]?.changes ?? '[]')).toContainEqual({ field: 'results', is_hidden: true })
     expect(entries[0]?.changes).not.toContain('many-1@example.dk')
     expect(entries[0]?.changes).not.toContain('Marker-Person')
   })

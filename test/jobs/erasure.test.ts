@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers'
-import fc from 'fast-check'
+import { array, assert, asyncProperty, integer } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Database } from '../../src/db/database.ts'
 import { webhookEvents } from '../../src/db/schema/webhooks.ts'
@@ -142,7 +142,9 @@ describe('the erasure', () => {
     await post(`/v1/user/${known.id}/erase`, {})
     const job = realJob()
     const unreachable = { of: () => ({ erase: () => Promise.reject(new Error('the object was not reached')) }) }
-    await expect(sweepErasures({ ...job, senders: unreachable as unknown as typeof job.senders })).rejects.toThrow()
+    await expect(sweepErasures({ ...job, senders: unreachable as unknown as typeof job.senders })).rejects.toThrow(
+      'erasures could not be finished',
+    )
     expect(Object.keys(await cellsWith(known))).toContain('campaign/recipients.address')
     await finishErasures()
     expect(await cellsWith(known)).toEqual({})
@@ -150,8 +152,8 @@ describe('the erasure', () => {
   })
 
   it('comes to its end wherever it dies, and leaves nothing', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 4 }), async (deaths) => {
+    await assert(
+      asyncProperty(array(integer({ min: 1, max: 9 }), { maxLength: 4 }), async (deaths) => {
         const known = await givenKnown()
         await post(`/v1/user/${known.id}/erase`, {})
         let minutes = 0

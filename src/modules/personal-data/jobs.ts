@@ -84,9 +84,11 @@ async function runErasure(job: JobCtx, id: string): Promise<void> {
   }
 }
 
-/** Goes on with erasures that are due, the longest due first. */
+/** Goes on with erasures that are due, the longest due first. One that fails does not keep the others from it. */
 export async function sweepErasures(job: JobCtx): Promise<void> {
   const due = await job.db.all(sql<{ id: string }>`select id from erasures where next_step_at <= ${job.now()}
     order by next_step_at limit ${erasuresASweep}`)
-  for (const { id } of due) await runErasure(job, id)
+  const faults: unknown[] = []
+  for (const { id } of due) await runErasure(job, id).catch((error: unknown) => faults.push(error))
+  if (faults.length) throw new Error('erasures could not be finished', { cause: faults[0] })
 }
