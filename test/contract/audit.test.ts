@@ -1,10 +1,9 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { kindOfId } from '../../src/domain/ids.ts'
-import { callWith } from '../support/api.ts'
 import { countEntries, entriesOf } from '../support/audit.ts'
 import { recordedBatches } from '../support/bindings.ts'
-import { callerOf, implemented, make, pathOf, reads, send, writes } from '../support/operations.ts'
+import { callerOf, implemented, make, reads, send, sendWith, writes } from '../support/operations.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -48,11 +47,7 @@ describe.each(recorded.map((operation) => [operation.id, operation] as const))('
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
     const { bindings, batches } = recordedBatches()
-    const reply = await callWith(bindings, pathOf(operation, sample), {
-      method: operation.method.toUpperCase(),
-      ...(sample.body ? { body: sample.body } : {}),
-      token: caller.token,
-    })
+    const reply = await sendWith(bindings, operation, sample, { token: caller.token })
     expect(reply.status).toBe(operation.status)
     const isEntry = (sql: string) => sql.startsWith('insert into "audit_log"')
     const isChange = (sql: string) => /^\s*(insert|update|delete)/i.test(sql) && !isEntry(sql)
