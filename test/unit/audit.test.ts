@@ -28,7 +28,7 @@ describe('changesBetween', () => {
   })
 
   it('finds nothing between a resource and itself', () => {
-    assert(property(resource, (one) => expect(changesBetween(one, structuredClone(one))).toEqual([])))
+    assert(property(resource, (one) => changesBetween(one, structuredClone(one)).length === 0))
   })
 
   it('never holds a secret or the content of a message, however deep it stands', () => {
