@@ -15,6 +15,7 @@ import { openApiDocument } from './http/openapi.ts'
 import { answerOf } from './http/refusal.ts'
 import type { Router } from './http/router.ts'
 import { unrouted } from './http/unrouted.ts'
+import { auditLog } from './modules/audit-log/routes.ts'
 import { auth } from './modules/auth/routes.ts'
 import { campaigns } from './modules/campaigns/routes.ts'
 import { dataImports } from './modules/data-imports/routes.ts'
@@ -23,6 +24,7 @@ import { emailMessages } from './modules/email-messages/routes.ts'
 import { orders } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
 import { outbox } from './modules/outbox/routes.ts'
+import { personalData } from './modules/personal-data/routes.ts'
 import { purchases } from './modules/purchases/routes.ts'
 import { segments } from './modules/segments/routes.ts'
 import { devDns, senderDomains } from './modules/sender-domains/routes.ts'
@@ -45,6 +47,8 @@ export const routers: readonly Router[] = [
   emailMessages,
   campaigns,
   webhooks,
+  auditLog,
+  personalData,
 ]
 
 export const operations = routers.flatMap((router) => router.operations)

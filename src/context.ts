@@ -1,6 +1,7 @@
 import type { Database, Statement } from './db/database.ts'
 import type { IdempotencyKey, IdempotencyStore } from './db/idempotency.ts'
 import type { Caller } from './domain/access.ts'
+import type { AuditEntry } from './domain/audit.ts'
 import type { RecipientEvent } from './domain/campaign-events.ts'
 import type { CampaignSenders } from './domain/campaign-sender.ts'
 import type { IdKind } from './domain/ids.ts'
@@ -125,8 +126,10 @@ export interface Ctx extends JobCtx {
   requestId: string
   randomBytes: (length: number) => Uint8Array
   idempotency: IdempotencyStore
-  /** Statements that store this request's answer, for the transaction that decides it; none without an Idempotency-Key. */
-  settle: (result: unknown) => Promise<Statement[]>
+  /** Statements for the transaction that decides the request: the entry of the audit log where it changes something, and the answer where it has an Idempotency-Key. */
+  settle: (result: unknown, isChange: boolean) => Promise<Statement[]>
+  /** The statement that writes an entry of this request into the audit log. */
+  recordAudit: (entry: AuditEntry) => Statement
   /** Work to do once the answer is out, if the request succeeded. It may be lost: a sweep makes up for it. */
   afterCommit: (work: () => Promise<unknown>) => void
 }

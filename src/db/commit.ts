@@ -5,8 +5,8 @@ import { hasLostReference, isLostRace, raisedRefusal, violatedUnique } from './f
 
 export interface UnitOfWork {
   db: Database
-  /** Statements that store the request's answer, for the transaction that decides it. */
-  settle: (result: unknown) => Promise<Statement[]>
+  /** Statements that record what was done, if anything changes, and store the request's answer: for the transaction that decides it. */
+  settle: (result: unknown, isChange: boolean) => Promise<Statement[]>
 }
 
 /**
@@ -38,8 +38,8 @@ const refusalOf = (error: unknown): AppError | undefined => {
 }
 
 /**
- * Writes all statements in one transaction and answers `result`. When the request carries an Idempotency-Key, the
- * answer that it will get is stored in the same transaction.
+ * Writes all statements in one transaction and answers `result`. The entry of the audit log is written in the same
+ * transaction, unless there is nothing to write; so is the answer, when the request carries an Idempotency-Key.
  * A failed guard and a reference that is lost meanwhile throw LostRace; a violated uniqueness throws what `unique` has for its columns.
  */
 export async function commit<Result>(
@@ -48,7 +48,7 @@ export async function commit<Result>(
   statements: readonly Statement[],
   unique: Readonly<Record<string, () => Error>> = {},
 ): Promise<Result> {
-  await commitPart(unit, [...statements, ...(await unit.settle(result))], unique)
+  await commitPart(unit, [...statements, ...(await unit.settle(result, statements.length > 0))], unique)
   return result
 }
 

@@ -3,7 +3,9 @@ import type { Ctx } from '../context.ts'
 import { mayAnywhere, mayAt, type Place, rolesAt } from '../domain/access.ts'
 import { sha256, toBase64Url } from '../domain/encoding.ts'
 import { AppError, doesNotExist, LostRace, permissionDenied } from '../domain/errors.ts'
+import type { Presented } from '../domain/audit.ts'
 import type { Page, PageRequest } from '../domain/page.ts'
+import { auditing } from './audit.ts'
 import { parseJson, readBody } from './body.ts'
 import type { AppContext } from './env.ts'
 import * as idempotency from './idempotency.ts'
@@ -129,7 +131,27 @@ export function mount<
       ? parseBody(operation.body, parseJson(await read(), c.req.header('content-type')))
       : undefined
     if (target) judgeTarget(ctx, operation, target(body as z.output<B>))
-    return handle(ctx, { params, query, body: body as z.output<B>, loaded })
+    const input = { params, query, body: body as z.output<B>, loaded }
+    return handle(operation.scope === 'read' ? ctx : recording(ctx, input), input)
+  }
+
+  /** The context of a write: what commits with it is recorded in the same transaction. */
+  function recording(ctx: Ctx, { loaded, body }: { loaded: Loaded; body: z.output<B> }): Ctx {
+    // What answers something else than the resource shows nothing that the resource could be compared with.
+    const isComparable = operation.status !== 201 && loaded && !(represent && present)
+    const settle: Ctx['settle'] = async (result, isChange) => {
+      const answer = await ctx.settle(result, isChange)
+      if (!isChange) return answer
+      const deed = {
+        loaded,
+        place: loaded?.place,
+        target: target?.(body),
+        before: isComparable ? ((current?.(loaded, ctx) ?? null) as Presented | null) : null,
+        after: (present?.(result as Result, ctx) ?? null) as Presented | null,
+      }
+      return [...auditing(ctx, operation, deed), ...answer]
+    }
+    return { ...ctx, settle }
   }
 
   async function attempt(c: AppContext, ctx: Ctx, read: ReadBody, begin?: () => void): Promise<Answer> {
@@ -224,7 +246,13 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
   register(router, operation, async (c, ctx) => {
     const loaded = await handling.load(ctx, operation.params.parse(c.req.param()))
     if (loaded.place && !mayAt(ctx.caller, operation.roles, loaded.place)) throw permissionDenied(operation.roles)
-    const { name, chunks } = await handling.handle(ctx, { query: parseQuery(operation.query, queryOf(c)), loaded })
+    // What is asked for is recorded with the resource that it is of.
+    const settle: Ctx['settle'] = async (asked) => {
+      const deed = { loaded, place: loaded.place, target: undefined, before: null, after: asked as Presented | null }
+      return auditing(ctx, operation, deed)
+    }
+    const query = parseQuery(operation.query, queryOf(c))
+    const { name, chunks } = await handling.handle({ ...ctx, settle }, { query, loaded })
     const headers = {
       'content-type': `${operation.file?.type ?? 'application/octet-stream'}; charset=utf-8`,
       'content-disposition': `attachment; filename="${name}"`,

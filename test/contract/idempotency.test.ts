@@ -7,7 +7,7 @@ import worker from '../../src/index.ts'
 import { call, callWith, type Reply, type Request } from '../support/api.ts'
 import { recordedBatches } from '../support/bindings.ts'
 import { dump } from '../support/dump.ts'
-import { callerOf, make, pathOf, send, writes } from '../support/operations.ts'
+import { callerOf, make, send, sendWith, writes } from '../support/operations.ts'
 import { next, seedToken } from '../support/seed.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
@@ -64,12 +64,8 @@ describe.each(writes.map((operation) => [operation.id, operation] as const))('%s
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
     const { bindings, batches } = recordedBatches()
-    const reply = await callWith(bindings, pathOf(operation, sample), {
-      method: operation.method.toUpperCase(),
-      ...(sample.body ? { body: sample.body } : {}),
-      token: caller.token,
-      headers: keyed(newKey()),
-    })
+    const request = { token: caller.token, headers: keyed(newKey()) }
+    const reply = await sendWith(bindings, operation, sample, request)
     expect(reply.status).toBe(operation.status)
     const isWrite = (sql: string) => /^\s*(insert|update|delete)/i.test(sql) && !sql.includes('idempotency_keys')
     const last = batches.findLast((statements) => statements.some(isWrite)) ?? []

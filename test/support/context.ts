@@ -1,4 +1,5 @@
 import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
 import type { Config, Ctx, JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { IdempotencyStore } from '../../src/db/idempotency.ts'
@@ -49,6 +50,7 @@ export function contextAt(now: number, caller: Partial<Caller> = {}): Ctx {
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     idempotency: new IdempotencyStore(db),
     settle: async () => [],
+    recordAudit: () => sql`select 1`,
     afterCommit: () => undefined,
     doorbell: { ring: async () => undefined },
     senders: sendersOf(env),

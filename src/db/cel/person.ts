@@ -58,7 +58,8 @@ export class Person {
     const columns = [...this.#used].map((name) => {
       const column = sql.raw(name)
       // Nobody but those whom no edition of the scope knows, and who are in none of its audiences, lacks one of these.
-      const known = name === 'locale' || name === 'created_at' ? sql`coalesce(${hidden[name]}, u.${column})` : hidden[name]
+      const known =
+        name === 'locale' || name === 'created_at' ? sql`coalesce(${hidden[name]}, u.${column})` : hidden[name]
       return sql`iif(is_shared, ${known}, u.${column}) as ${column}`
     })
     return [

@@ -15,6 +15,7 @@ export const accessTokens = sqliteTable('access_tokens', {
   parent_id: text(),
   minter_member_id: text(),
   generation: integer().notNull().default(0),
+  refused_at: integer(),
 })
 
 export const idempotencyKeys = sqliteTable(

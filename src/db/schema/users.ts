@@ -17,6 +17,7 @@ export const users = sqliteTable('users', {
   phone_digits: text().notNull().default(''),
   search: text().notNull(),
   last_seen_at: integer(),
+  erased_at: integer(),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),

@@ -75,6 +75,7 @@ export async function createToken(
     last_used_at: null,
     parent_id: caller.credential.id,
     generation,
+    refused_at: null,
   }
   return commit(ctx, { ...row, token }, [insert(accessTokens, row)])
 }

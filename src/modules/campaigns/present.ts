@@ -1,4 +1,5 @@
 import type { z } from '@hono/zod-openapi'
+import { isErasedAddress } from '../../domain/campaign-sender.ts'
 import type { Person } from '../../domain/campaign-sending.ts'
 import { type Counters, inZone, ratesOf } from '../../domain/campaigns.ts'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
@@ -61,7 +62,7 @@ export function presentRecipient(row: ListedRecipient): z.input<typeof CampaignR
   return {
     id: row.user_id,
     user: { api_id: row.user_id, full_name: fullName(person), email: person.email },
-    address: row.address,
+    address: isErasedAddress(row) ? '' : row.address,
     language: row.language as Language,
     state: row.is_cancelled ? 'cancelled' : row.state,
     reason: row.reason,

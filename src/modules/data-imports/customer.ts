@@ -81,6 +81,7 @@ function create(ctx: Ctx, { edition }: Scope, writes: Writes, given: Given): Use
     is_active: 1,
     metadata: JSON.stringify(customer.metadata),
     last_seen_at: null,
+    erased_at: null,
     version: 1,
     created_at: now,
     modified_at: now,

@@ -9,6 +9,7 @@ import { maxUnitsPerOrder } from '../../domain/external-orders.ts'
 import { normalizePhone } from '../../domain/users.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import { receiptMessageOf, receiptStatements, ringEmails } from '../transactional-emails/index.ts'
+import { type ChannelAddress, restoredSuppressions } from '../users/index.ts'
 import { announceAll } from '../webhooks/index.ts'
 import { announcementsOf } from './announcements.ts'
 import type { ImportExternalOrdersInput } from './contract.ts'
@@ -107,6 +108,12 @@ async function receiptWanted(ctx: Ctx, edition: Edition, input: ImportExternalOr
   throw invalid(fieldError(['send_receipts'], 'no_receipt_message', detail))
 }
 
+const addressesOf = (group: readonly Candidate[]): ChannelAddress[] =>
+  group.flatMap(({ order, phone }) => [
+    ...(order.customer.email === null ? [] : [{ channel: 'email' as const, address: order.customer.email }]),
+    ...(phone === null ? [] : [{ channel: 'sms' as const, address: phone }]),
+  ])
+
 async function takeGroup(
   ctx: Ctx,
   edition: Edition,
@@ -130,9 +137,10 @@ async function takeGroup(
       return outcomes.map((outcome) => (outcome.action === 'created' ? { ...outcome, order_id: null } : outcome))
     if (statements.length === 0) return outcomes
     const told = input.emit_webhooks ? announceAll(ctx, announcementsOf(ctx, edition, state, writes.turns)) : []
+    const again = await restoredSuppressions(edition.organization_id, addressesOf(group))
     const receipts = receipt === null ? [] : receiptStatements(ctx, edition, receipt, writes.placed)
     try {
-      await commitPart(ctx, [...statements, ...told, ...receipts], races)
+      await commitPart(ctx, [...statements, ...again, ...told, ...receipts], races)
       return outcomes
     } catch (error) {
       if (!(error instanceof LostRace) || (group.length === 1 && tries === maxTries)) throw error

@@ -7,6 +7,7 @@ import { byteOrderMark, type Cell, csvRecord } from '../../domain/csv.ts'
 import { AppError } from '../../domain/errors.ts'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
 import { slugify } from '../../domain/slug.ts'
+import { shownPhone } from '../../domain/users.ts'
 import { consentStatus } from './audience.ts'
 import type { ExportColumn } from './export-columns-contract.ts'
 import type { LoadedSegment } from './queries.ts'
@@ -29,7 +30,7 @@ interface ExportRow {
 const cellOf: Record<ExportColumn, (row: ExportRow) => Cell> = {
   id: (row) => row.id,
   email: (row) => row.email,
-  phone_number: (row) => row.phone_number,
+  phone_number: (row) => shownPhone(row.phone_number),
   first_name: (row) => row.first_name,
   last_name: (row) => row.last_name,
   locale: (row) => row.locale,
@@ -97,6 +98,7 @@ export async function exportUsers(
       created_at: now,
     }),
     pageAfter(ctx, segment, columns, 0),
+    ...(await ctx.settle({ columns, user_count: segment.user_count }, true)),
   ])
   return {
     name: `segment-${slugify(segment.name, 'segment')}-${toIso(now).slice(0, 10)}.csv`,

@@ -6,7 +6,7 @@ import { maxListItems } from '../../domain/email/liquid-bounds.ts'
 import { bcp47, type Language } from '../../domain/languages.ts'
 import { formatMoney } from '../../domain/money.ts'
 import type { BoughtOption } from '../../domain/purchases.ts'
-import { fullName } from '../../domain/users.ts'
+import { fullName, shownPhone } from '../../domain/users.ts'
 import { boughtColumns, boughtJoins, type BoughtRow } from '../purchases/index.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
 
@@ -87,7 +87,7 @@ export function orderContext({ head, items, more }: OrderAndItems, language: Lan
       last_name: head.last_name,
       full_name: fullName(head) || (head.email ?? ''),
       email: head.email ?? '',
-      phone_number: head.phone_number ?? '',
+      phone_number: shownPhone(head.phone_number) ?? '',
       language,
     },
     order: {

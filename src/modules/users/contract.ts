@@ -102,5 +102,5 @@ Somebody whom editions know that the caller may not change is changed by roles o
   body: UpdateUser,
   example: { email: 'aegir@example.dk', phone_number: '+45 32 12 34 56', first_name: 'Ægir', last_name: 'Holm' },
   response: User,
-  errors: ['shared_customer'],
+  errors: ['shared_customer', 'user_erased'],
 })

@@ -16,7 +16,10 @@ import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 
 /** A customer as the caller sees them. */
-export type UserRow = Pick<typeof users.$inferSelect, 'id' | 'organization_id' | 'version' | ShownColumn>
+export type UserRow = Pick<
+  typeof users.$inferSelect,
+  'id' | 'seq' | 'organization_id' | 'version' | 'erased_at' | ShownColumn
+>
 
 /** Customers are the organisation's; edition roles see those who bought in their editions. */
 export const userStanding = {
@@ -39,7 +42,9 @@ interface UserFilters {
 }
 
 const columnsOf = (view: CustomerView): SQL =>
-  view.isWhole ? sql`users.*` : sql`users.id, users.organization_id, users.version, ${view.columns(shownColumns)}`
+  view.isWhole
+    ? sql`users.*`
+    : sql`users.id, users.seq, users.organization_id, users.version, users.erased_at, ${view.columns(shownColumns)}`
 
 /** The edition's organisation leads to the index of the order that is asked for. */
 const joinedEdition = (view: CustomerView, id: string): SQL[] =>

@@ -9,6 +9,7 @@ import { update, updateVersion } from '../../db/write.ts'
 import { AppError, fieldError, invalid, sharedCustomer } from '../../domain/errors.ts'
 import { searchSeparator } from '../../domain/fold.ts'
 import { contactSearch, givenSearchColumns, normalizePhone, searchColumns } from '../../domain/users.ts'
+import { type ChannelAddress, restoredSuppressions } from './suppression-hashes.ts'
 import type { UpdateUserInput } from './contract.ts'
 import { isShown, type LoadedUser, type UserRow } from './queries.ts'
 
@@ -60,7 +61,18 @@ function judgeChange(user: LoadedUser, editionIds: readonly string[] | null): vo
     throw sharedCustomer()
 }
 
+/** The addresses that the customer gets by a change. */
+const gained = (user: UserRow, contact: Pick<UserRow, 'email' | 'phone_number'>): ChannelAddress[] => [
+  ...(contact.email === null || contact.email === user.email
+    ? []
+    : [{ channel: 'email' as const, address: contact.email }]),
+  ...(contact.phone_number === null || contact.phone_number === user.phone_number
+    ? []
+    : [{ channel: 'sms' as const, address: contact.phone_number }]),
+]
+
 export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserInput): Promise<LoadedUser> {
+  if (user.erased_at !== null) throw new AppError('user_erased', 'This customer was erased.')
   const editionIds = changeableEditions(ctx.caller, user.organization_id)
   judgeChange(user, editionIds)
   const contact = {
@@ -88,6 +100,7 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
     ...(editionIds === null ? [] : changeInEditions(user, contact, editionIds)),
     ...updateVersion(users, user, changes),
     ...(isFoundOtherwise ? [customerOrdersSearch(user.id, contact)] : []),
+    ...(await restoredSuppressions(user.organization_id, gained(user, contact))),
   ]
   try {
     return await commit(ctx, { ...user, ...changes, version: user.version + 1 }, statements, {
