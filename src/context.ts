@@ -5,6 +5,7 @@ import type { RecipientEvent } from './domain/campaign-events.ts'
 import type { CampaignSenders } from './domain/campaign-sender.ts'
 import type { IdKind } from './domain/ids.ts'
 import type { Mailbox } from './domain/mailbox.ts'
+import type { WebhookSenders } from './domain/webhook-sender.ts'
 import type { EmailGateway } from './gateways/email/email.ts'
 import type { SmsGateway } from './gateways/sms/sms.ts'
 import type { WebhookPost } from './gateways/webhook-post/webhook-post.ts'
@@ -107,6 +108,8 @@ export interface JobCtx {
   doorbell: Doorbell
   /** The objects of campaigns. */
   senders: CampaignSenders
+  /** The objects of webhook endpoints. */
+  webhookSenders: WebhookSenders
   webhookPost: WebhookPost
   email: EmailGateway
   sms: SmsGateway

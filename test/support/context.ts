@@ -7,7 +7,7 @@ import { type IdKind, newId as mintId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { standardSchedule } from '../../src/domain/webhooks.ts'
 import { captureEmail, captureSms } from '../../src/gateways/capture/capture.ts'
-import { sendersOf } from '../../src/entry/senders.ts'
+import { sendersOf, webhookSendersOf } from '../../src/entry/senders.ts'
 import { captureStore } from '../../src/modules/outbox/index.ts'
 
 const captured = { name: 'capture', apiBase: '', apiKey: '', webhookSecret: '' }
@@ -48,6 +48,7 @@ export function contextAt(now: number, caller: Partial<Caller> = {}): Ctx {
     afterCommit: () => undefined,
     doorbell: { ring: async () => undefined },
     senders: sendersOf(env),
+    webhookSenders: webhookSendersOf(env),
     webhookPost: { post: () => Promise.reject(new Error('verbs post nothing')) },
     ...capturing({ db, now: () => now, newId }),
   }
