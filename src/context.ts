@@ -108,7 +108,7 @@ export interface JobCtx {
   doorbell: Doorbell
   /** The objects of campaigns. */
   senders: CampaignSenders
-  /** The objects of webhook endpoints. */
+  /** Objects with connections for webhook posts. */
   webhookSenders: WebhookSenders
   webhookPost: WebhookPost
   email: EmailGateway

@@ -1,5 +1,8 @@
 import type { DeliveryStatus, Manual } from './webhooks.ts'
 
+/** Endpoints that answer late are delivered from a queue of their own. */
+export type Lane = 'fast' | 'slow'
+
 export interface ClaimedEndpoint {
   url: string
   secret: string
@@ -23,12 +26,13 @@ export interface Claim {
   endpoint: ClaimedEndpoint
 }
 
-/** The object of one endpoint: it has connections of its own, so that what hangs in it holds up nobody else. */
+/** An object that posts: its connections are its own, so that what hangs in it holds up nobody outside. */
 export interface WebhookSender {
-  /** Takes the claims over, all of its endpoint, and answers at once. It records what comes of them by itself. */
-  deliver(claims: readonly Claim[]): Promise<void>
+  /** Takes the claims over and answers at once. It records what comes of them by itself. */
+  deliver(lane: Lane, claims: readonly Claim[]): Promise<void>
 }
 
 export interface WebhookSenders {
-  of: (endpointId: string) => WebhookSender
+  /** One that nobody else has. */
+  create: () => WebhookSender
 }

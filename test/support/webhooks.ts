@@ -7,6 +7,7 @@ import { insert } from '../../src/db/write.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { standardSchedule } from '../../src/domain/webhooks.ts'
+import type { Claim } from '../../src/domain/webhook-sender.ts'
 import { mintSecret } from '../../src/domain/webhook-signature.ts'
 import type { PostResult } from '../../src/gateways/webhook-post/webhook-post.ts'
 import { announce, deliverClaims } from '../../src/modules/webhooks/index.ts'
@@ -37,8 +38,9 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
   const state = { now: options.now ?? Date.now() }
   const sent: Sent[] = []
   const rung: { lane: Lane; endpoint_id: string; delay: number }[] = []
-  const handedOver: { endpoint_id: string; delivery_id: string }[] = []
-  /** What the objects of endpoints are at. */
+  /** What each new object was given. */
+  const handedOver: (readonly Claim[])[] = []
+  /** What the objects are at. */
   const apart = new Set<Promise<void>>()
   const parts = {
     db: new Database(env.DB, newMeter()),
@@ -58,10 +60,10 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
       },
     },
     webhookSenders: {
-      of: (endpointId) => ({
-        deliver: async (claims) => {
-          handedOver.push(...claims.map(({ id }) => ({ endpoint_id: endpointId, delivery_id: id })))
-          apart.add(deliverClaims(job, claims))
+      create: () => ({
+        deliver: async (lane, claims) => {
+          handedOver.push(claims)
+          apart.add(deliverClaims(job, lane, claims))
         },
       }),
     },

@@ -1,29 +1,21 @@
 import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
-import type { Claim } from '../../domain/webhook-sender.ts'
+import type { Claim, Lane } from '../../domain/webhook-sender.ts'
 import { breakerUntil, disableAfterMs } from '../../domain/webhooks.ts'
 import type { Outcome } from './attempt.ts'
 import { claimsOf, claimStatement } from './claim.ts'
 import { type EndpointHealth, openBreaker, recordStatements, switchOff } from './record.ts'
-import { type Lane, ring } from './ring.ts'
+import { ring } from './ring.ts'
 
 /** Further ahead than this the sweep of each minute is near enough. */
 const ringAheadMs = 900_000
 
-/**
- * Records the endings and claims what comes next of their endpoints, unless they belong into the other lane. An
- * endpoint's own object, which has no lane, keeps it.
- */
-export async function conclude(
-  job: JobCtx,
-  lane: Lane | null,
-  outcomes: readonly Outcome[],
-  goOn: boolean,
-): Promise<Claim[]> {
+/** Records the endings and claims what comes next of endpoints that stay in this lane. */
+export async function conclude(job: JobCtx, lane: Lane, outcomes: readonly Outcome[], goOn: boolean): Promise<Claim[]> {
   const ids = [...new Set(outcomes.map((outcome) => outcome.claim.endpoint_id))]
-  const isOf = (id: string, slow: boolean) => (outcome: Outcome) =>
-    outcome.claim.endpoint_id === id && outcome.result !== null && outcome.slow === slow
-  const turned = lane === null ? [] : ids.filter((id) => outcomes.some(isOf(id, lane === 'fast')))
+  const turned = ids.filter((id) =>
+    outcomes.some(({ claim, result, slow }) => claim.endpoint_id === id && result && slow !== (lane === 'slow')),
+  )
   const staying = goOn ? ids.filter((id) => !turned.includes(id)) : []
   const [attempts, deliveries, endpoints] = recordStatements(outcomes)
   const isWell = outcomes.every(({ result }) => result?.error === null)
@@ -38,18 +30,12 @@ export async function conclude(
   const claimed = isWell || staying.length === 0 ? next : await job.db.all(claimStatement(job, staying))
   await ringNext(job, outcomes)
   await ring(job, lane === 'slow' ? 'fast' : 'slow', turned)
-  const left = goOn ? [] : ids.filter((id) => !turned.includes(id))
-  const isSlow = (id: string) => (lane === null ? outcomes.some(isOf(id, true)) : lane === 'slow')
-  await ring(
-    job,
-    'slow',
-    left.filter((id) => isSlow(id)),
-  )
-  await ring(
-    job,
-    'fast',
-    left.filter((id) => !isSlow(id)),
-  )
+  if (!goOn)
+    await ring(
+      job,
+      lane,
+      ids.filter((id) => !turned.includes(id)),
+    )
   return claimsOf(claimed)
 }
 

@@ -1,10 +1,9 @@
 import type { JobCtx } from '../../context.ts'
-import type { Claim } from '../../domain/webhook-sender.ts'
+import type { Claim, Lane } from '../../domain/webhook-sender.ts'
 import { timeoutMs } from '../../domain/webhooks.ts'
 import { attempt, type Outcome } from './attempt.ts'
 import { BatchWriter } from './batch-writer.ts'
 import { conclude } from './conclude.ts'
-import type { Lane } from './ring.ts'
 import { WorkerPool } from './worker-pool.ts'
 
 /** A run claims this long before it leaves the rest to the next. */
@@ -25,23 +24,29 @@ const postsAtOnce = 5
 /** Endings share a round trip while more than these wait for a slot, but no longer than `gatherMs`. */
 const reserve = 2 * postsAtOnce
 const gatherMs = 80
-/** A claim waits about twice this for a slot beside a post that hangs. */
-const lookEveryMs = 20
+/** Beside a post that hangs, a claim waits two to three times this for a slot. */
+const lookEveryMs = 30
 
 interface Options {
-  /** The queue whose endpoints the run shares; null in the object of one endpoint. */
-  lane: Lane | null
+  lane: Lane
+  /** Claims of endpoints with longer timeouts are handed over at once. */
+  longestPostMs: number
 }
+
+/** Of a run that goes on in the background of a consumer, and of one in an object, which lives as long as it posts. */
+export const consumerLimits = { longestPostMs: longestSharedPostMs }
+export const objectLimits = { longestPostMs: Number.POSITIVE_INFINITY }
 
 /**
  * Posts claims and goes on with what is due of their endpoints. Each ending is recorded in the round trip that claims
- * the endpoint's next. A run that many endpoints share gives claims away to the objects of their endpoints when a post
- * that hangs keeps them waiting, and posts that may last too long at once. A crash loses no delivery: leases run out
- * and the sweep finds them.
+ * the endpoint's next. When posts that hang keep claims waiting, these are handed over to new objects with connections
+ * of their own: those of the endpoints that hang to one, all others to another. A crash loses no delivery: leases run
+ * out and the sweep finds them.
  */
 export class DeliveryRun {
   readonly #job: JobCtx
-  readonly #lane: Lane | null
+  readonly #lane: Lane
+  readonly #longestPostMs: number
   readonly #pool: WorkerPool<Claim>
   readonly #writer: BatchWriter<Outcome>
   readonly #faults: unknown[] = []
@@ -51,14 +56,15 @@ export class DeliveryRun {
   #open = 0
   #finish = () => {}
 
-  constructor(job: JobCtx, { lane }: Options) {
+  constructor(job: JobCtx, { lane, longestPostMs }: Options) {
     this.#job = job
     this.#lane = lane
+    this.#longestPostMs = longestPostMs
     this.#endsAt = job.now() + runMs
     this.#pool = new WorkerPool({
       size: postsAtOnce,
       run: (claim) => this.#post(claim),
-      giveAway: (claims) => (lane === null ? this.#pool.add(claims) : void this.#handOver(claims)),
+      giveAway: (claims, heldUpBy) => this.#separate(claims, heldUpBy),
       lookEveryMs,
     })
     this.#writer = new BatchWriter({
@@ -70,10 +76,9 @@ export class DeliveryRun {
 
   take(claims: readonly Claim[]): void {
     this.#open += claims.length
-    const isShared = (claim: Claim) =>
-      this.#lane === null || timeoutMs(claim.endpoint.timeout_seconds) <= longestSharedPostMs
-    this.#pool.add(claims.filter(isShared))
-    void this.#handOver(claims.filter((claim) => !isShared(claim)))
+    const isShort = ({ endpoint }: Claim) => timeoutMs(endpoint.timeout_seconds) <= this.#longestPostMs
+    this.#pool.add(claims.filter(isShort))
+    void this.#handOver(claims.filter((claim) => !isShort(claim)))
   }
 
   /** Resolves as soon as no claim waits for a slot. The run goes on in the background, for a shorter time. */
@@ -108,19 +113,20 @@ export class DeliveryRun {
     }
   }
 
+  #separate(claims: readonly Claim[], heldUpBy: readonly Claim[]): void {
+    const hanging = new Set(heldUpBy.map(({ endpoint_id }) => endpoint_id))
+    void this.#handOver(claims.filter(({ endpoint_id }) => hanging.has(endpoint_id)))
+    void this.#handOver(claims.filter(({ endpoint_id }) => !hanging.has(endpoint_id)))
+  }
+
   async #handOver(claims: readonly Claim[]): Promise<void> {
-    const groups = Map.groupBy(claims, ({ endpoint_id }) => endpoint_id)
-    await Promise.all(
-      groups.entries().map(([id, group]) =>
-        this.#job.webhookSenders
-          .of(id)
-          .deliver(group)
-          .then(
-            () => this.#close(group.length),
-            (error: unknown) => this.#close(group.length, error),
-          ),
-      ),
-    )
+    if (claims.length === 0) return
+    try {
+      await this.#job.webhookSenders.create().deliver(this.#lane, claims)
+      this.#close(claims.length)
+    } catch (error) {
+      this.#close(claims.length, error)
+    }
   }
 
   #close(claims: number, fault?: unknown): void {

@@ -1,9 +1,10 @@
 import type { DeliverMessage, JobCtx } from '../../context.ts'
+import type { Lane } from '../../domain/webhook-sender.ts'
 import { claimsOf, claimStatement } from './claim.ts'
-import { DeliveryRun } from './delivery-run.ts'
-import type { Lane } from './ring.ts'
+import { consumerLimits, DeliveryRun } from './delivery-run.ts'
 
-export { type Lane, sweepDeliveries } from './ring.ts'
+export type { Lane } from '../../domain/webhook-sender.ts'
+export { sweepDeliveries } from './ring.ts'
 
 export const isDeliverMessage = (body: unknown): body is DeliverMessage =>
   typeof body === 'object' &&
@@ -21,7 +22,7 @@ export async function deliver(
   endpointIds: readonly string[],
 ): Promise<{ rest: Promise<void> }> {
   if (endpointIds.length === 0) return { rest: Promise.resolve() }
-  const run = new DeliveryRun(job, { lane })
+  const run = new DeliveryRun(job, { lane, ...consumerLimits })
   run.take(claimsOf(await job.db.all(claimStatement(job, endpointIds))))
   const rest = run.finished()
   await run.leave()

@@ -8,8 +8,8 @@ interface Options<Task> {
   size: number
   /** Never rejects. */
   run: (task: Task) => Promise<void>
-  /** Tasks that waited too long beside a task that runs for long: the pool does not run them any more. */
-  giveAway: (tasks: Task[]) => void
+  /** Takes tasks that the pool does not run any more, and those that held them up. */
+  giveAway: (tasks: Task[], heldUpBy: Task[]) => void
   lookEveryMs: number
 }
 
@@ -17,13 +17,13 @@ interface Options<Task> {
 const looksUntilLate = 2
 
 /**
- * Runs tasks in the order in which they came, `size` at once. While a task runs late, others wait no longer than two to
- * three looks: then they are given away. While all run quickly, they wait as long as the line is.
+ * Runs tasks in the order in which they came, `size` at once. While a task runs late, others wait no longer than three
+ * looks: then all that wait are given away. While all run quickly, they wait as long as the line is.
  */
 export class WorkerPool<Task> {
   readonly #options: Options<Task>
   readonly #running = new Set<Item<Task>>()
-  #waiting: Item<Task>[] = []
+  readonly #waiting: Item<Task>[] = []
   #timer: ReturnType<typeof setTimeout> | undefined
   #listeners: (() => void)[] = []
 
@@ -66,11 +66,9 @@ export class WorkerPool<Task> {
   #look(): void {
     this.#timer = undefined
     for (const item of [...this.#running, ...this.#waiting]) item.looks++
-    if (this.#running.values().some(isLate)) {
-      const late = this.#waiting.filter(isLate)
-      this.#waiting = this.#waiting.filter((item) => !isLate(item))
-      if (late.length > 0) this.#options.giveAway(late.map(({ task }) => task))
-    }
+    const heldUpBy = [...this.#running].filter(isLate)
+    if (heldUpBy.length > 0 && this.#waiting.some(isLate))
+      this.#options.giveAway(this.#waiting.splice(0).map(taskOf), heldUpBy.map(taskOf))
     this.#fill()
   }
 
@@ -80,5 +78,7 @@ export class WorkerPool<Task> {
     for (const listener of this.#listeners.splice(0)) listener()
   }
 }
+
+const taskOf = <Task>({ task }: Item<Task>): Task => task
 
 const isLate = ({ looks }: Item<unknown>): boolean => looks >= looksUntilLate
