@@ -18,6 +18,11 @@ export class BatchWriter<Item> {
     this.#options = options
   }
 
+  /** Nothing is being written, and nothing waits for it. */
+  get isIdle(): boolean {
+    return !this.#isWriting && this.#items.length === 0
+  }
+
   add(item: Item): void {
     this.#items.push(item)
     if (this.#options.isUrgent()) void this.#flush()

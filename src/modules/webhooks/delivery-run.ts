@@ -27,6 +27,9 @@ const gatherMs = 80
 /** Beside a post that hangs, a claim waits two to three times this for a slot. */
 const lookEveryMs = 30
 
+/** Without an ending for so long, a consumer leaves its posts to themselves and makes way for the next messages. */
+const momentMs = 12
+
 interface Options {
   lane: Lane
   /** Claims of endpoints with longer timeouts are handed over at once. */
@@ -81,9 +84,16 @@ export class DeliveryRun {
     void this.#handOver(claims.filter((claim) => !isShort(claim)))
   }
 
-  /** Resolves as soon as no claim waits for a slot. The run goes on in the background, for a shorter time. */
+  /**
+   * Resolves when all is recorded, or when nothing but posts is under way and none has ended for a moment. The run goes
+   * on in the background, for a shorter time.
+   */
   async leave(): Promise<void> {
-    await this.#pool.noneWaits()
+    for (let seen = -1; !this.#isAwaitingPosts || this.#pool.changes !== seen;) {
+      if (this.#open === 0) return
+      seen = this.#pool.changes
+      await new Promise((resolve) => setTimeout(resolve, momentMs))
+    }
     this.#endsAt = Math.min(this.#endsAt, this.#job.now() + backgroundMs)
   }
 
@@ -91,6 +101,10 @@ export class DeliveryRun {
   async finished(): Promise<void> {
     if (this.#open > 0) await new Promise<void>((resolve) => (this.#finish = resolve))
     if (this.#faults.length > 0) throw new Error('attempts could not be made', { cause: this.#faults[0] })
+  }
+
+  get #isAwaitingPosts(): boolean {
+    return this.#pool.waiting === 0 && this.#writer.isIdle
   }
 
   async #post(claim: Claim): Promise<void> {

@@ -13,8 +13,8 @@ export const isDeliverMessage = (body: unknown): body is DeliverMessage =>
   typeof (body as Partial<DeliverMessage>).endpoint_id === 'string'
 
 /**
- * Delivers what is due of these endpoints. Resolves as soon as no claim waits for a slot, so that the next messages
- * wait for no post; `rest` ends when nothing more is due and everything is recorded.
+ * Delivers what is due of these endpoints. Resolves when that is done, or as soon as only posts that last are left, so
+ * that the next messages wait for none of them; `rest` ends when everything is recorded.
  */
 export async function deliver(
   job: JobCtx,

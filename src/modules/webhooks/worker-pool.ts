@@ -13,19 +13,22 @@ interface Options<Task> {
   lookEveryMs: number
 }
 
-/** What was here at so many looks in a row is late. One look may come late itself, when the machine is busy. */
-const looksUntilLate = 2
+/** All slots are held when each task in them was there at so many looks. One look may itself come late. */
+const looksUntilHeld = 2
+/** A task waits no longer than so many looks beside another that has run for as long. */
+const looksUntilLate = 5
 
 /**
- * Runs tasks in the order in which they came, `size` at once. While a task runs late, others wait no longer than three
- * looks: then all that wait are given away. While all run quickly, they wait as long as the line is.
+ * Runs tasks in the order in which they came, `size` at once. All that wait are given away when every slot has been
+ * held for two looks, or when one of them has waited for five looks beside a task that has run as long. While tasks end
+ * quickly, others wait as long as the line is, so that a busy machine does not get busier.
  */
 export class WorkerPool<Task> {
   readonly #options: Options<Task>
   readonly #running = new Set<Item<Task>>()
   readonly #waiting: Item<Task>[] = []
   #timer: ReturnType<typeof setTimeout> | undefined
-  #listeners: (() => void)[] = []
+  #changes = 0
 
   constructor(options: Options<Task>) {
     this.#options = options
@@ -35,14 +38,15 @@ export class WorkerPool<Task> {
     return this.#waiting.length
   }
 
-  add(tasks: readonly Task[]): void {
-    this.#waiting.push(...tasks.map((task) => ({ task, looks: 0 })))
-    this.#fill()
+  /** Grows with every task that is added or ends. */
+  get changes(): number {
+    return this.#changes
   }
 
-  /** Resolves as soon as no task waits: each has begun or was given away. */
-  async noneWaits(): Promise<void> {
-    if (this.#waiting.length > 0) await new Promise<void>((resolve) => this.#listeners.push(resolve))
+  add(tasks: readonly Task[]): void {
+    this.#changes += tasks.length
+    this.#waiting.push(...tasks.map((task) => ({ task, looks: 0 })))
+    this.#fill()
   }
 
   #fill(): void {
@@ -51,8 +55,12 @@ export class WorkerPool<Task> {
       if (!item) break
       void this.#run(item)
     }
-    if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => this.#look(), this.#options.lookEveryMs)
-    else this.#rest()
+    if (this.#waiting.length > 0) {
+      this.#timer ??= setTimeout(() => this.#look(), this.#options.lookEveryMs)
+    } else {
+      clearTimeout(this.#timer)
+      this.#timer = undefined
+    }
   }
 
   async #run({ task }: Item<Task>): Promise<void> {
@@ -60,25 +68,24 @@ export class WorkerPool<Task> {
     this.#running.add(item)
     await this.#options.run(task)
     this.#running.delete(item)
+    this.#changes++
     this.#fill()
   }
 
   #look(): void {
     this.#timer = undefined
     for (const item of [...this.#running, ...this.#waiting]) item.looks++
-    const heldUpBy = [...this.#running].filter(isLate)
-    if (heldUpBy.length > 0 && this.#waiting.some(isLate))
-      this.#options.giveAway(this.#waiting.splice(0).map(taskOf), heldUpBy.map(taskOf))
+    const heldUpBy = [...this.#running].filter(hasSeen(looksUntilHeld))
+    const areAllHeld = heldUpBy.length === this.#options.size
+    const isOneLate = this.#waiting.some(hasSeen(looksUntilLate)) && heldUpBy.some(hasSeen(looksUntilLate))
+    if (areAllHeld || isOneLate) this.#options.giveAway(this.#waiting.splice(0).map(taskOf), heldUpBy.map(taskOf))
     this.#fill()
-  }
-
-  #rest(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    for (const listener of this.#listeners.splice(0)) listener()
   }
 }
 
 const taskOf = <Task>({ task }: Item<Task>): Task => task
 
-const isLate = ({ looks }: Item<unknown>): boolean => looks >= looksUntilLate
+const hasSeen =
+  (looks: number) =>
+  (item: Item<unknown>): boolean =>
+    item.looks >= looks
