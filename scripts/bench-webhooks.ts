@@ -15,7 +15,7 @@ import { startServer } from './support/server.ts'
 const rounds = Number(process.env['ROUNDS'] ?? 3)
 const eventsARound = Number(process.env['EVENTS'] ?? 120)
 const strollEvents = Number(process.env['STROLL'] ?? 200)
-const everyMs = 50
+const everyMs = Number(process.env['EVERY'] ?? 50)
 /** What one consumer has under way; on this machine there is one consumer for each queue. */
 const concurrency = 5
 

@@ -19,7 +19,7 @@ const deliveries = (lane: Lane): Consumer<DeliverMessage> => ({
   isOurs: isDeliverMessage,
   take: async (job, bodies) => {
     const { rest } = await deliver(job, lane, [...new Set(bodies.map(({ endpoint_id }) => endpoint_id))])
-    inBackground('webhook-deliveries', rest)
+    inBackground('webhook-deliveries', rest())
   },
 })
 

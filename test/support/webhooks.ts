@@ -63,7 +63,7 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
       create: () => ({
         deliver: async (lane, claims) => {
           handedOver.push(claims)
-          apart.add(deliverClaims(job, lane, claims))
+          apart.add(deliverClaims(job, lane, claims).catch(() => undefined))
         },
       }),
     },
@@ -89,7 +89,7 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
   /** A consumer, and the objects that it handed claims to, until nothing is left to do. */
   const run = async (endpointIds: string[], lane: Lane = 'fast'): Promise<void> => {
     const { rest } = await deliver(job, lane, endpointIds)
-    await rest
+    await rest()
     for (const work of apart) {
       apart.delete(work)
       await work

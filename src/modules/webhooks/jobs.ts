@@ -20,11 +20,9 @@ export async function deliver(
   job: JobCtx,
   lane: Lane,
   endpointIds: readonly string[],
-): Promise<{ rest: Promise<void> }> {
-  if (endpointIds.length === 0) return { rest: Promise.resolve() }
+): Promise<{ rest: () => Promise<void> }> {
   const run = new DeliveryRun(job, { lane, ...consumerLimits })
-  run.take(claimsOf(await job.db.all(claimStatement(job, endpointIds))))
-  const rest = run.finished()
+  if (endpointIds.length > 0) run.take(claimsOf(await job.db.all(claimStatement(job, endpointIds))))
   await run.leave()
-  return { rest }
+  return { rest: () => run.finished() }
 }
