@@ -6,6 +6,7 @@ import type { RecipientEvent } from './domain/campaign-events.ts'
 import type { CampaignSenders } from './domain/campaign-sender.ts'
 import type { IdKind } from './domain/ids.ts'
 import type { Mailbox } from './domain/mailbox.ts'
+import type { WebhookSenders } from './domain/webhook-sender.ts'
 import type { DnsGateway } from './gateways/dns/dns.ts'
 import type { EmailGateway } from './gateways/email/email.ts'
 import type { SmsGateway } from './gateways/sms/sms.ts'
@@ -112,6 +113,8 @@ export interface JobCtx {
   doorbell: Doorbell
   /** The objects of campaigns. */
   senders: CampaignSenders
+  /** Objects with connections for webhook posts. */
+  webhookSenders: WebhookSenders
   webhookPost: WebhookPost
   email: EmailGateway
   sms: SmsGateway

@@ -12,7 +12,7 @@ import { readConfig } from './config.ts'
 import { doorbellOf } from './doorbell.ts'
 import { gatewaysOf } from './gateways.ts'
 import { random, randomBytes } from './random.ts'
-import { sendersOf } from './senders.ts'
+import { sendersOf, webhookSendersOf } from './senders.ts'
 
 const bookmarkPattern = /^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/
 
@@ -47,6 +47,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
     recordAudit: (entry) => auditStatement({ caller, requestId, now, id: newId('audit_entry') }, entry),
     doorbell: doorbellOf(c.env),
     senders: sendersOf(c.env),
+    webhookSenders: webhookSendersOf(c.env),
     webhookPost: fetchPost,
     ...gatewaysOf(c.env, { db: primary, config, now: () => now, newId }),
     afterCommit: (work) => c.var.afterCommit.push(work),

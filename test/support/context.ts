@@ -9,7 +9,7 @@ import { newMeter } from '../../src/domain/meter.ts'
 import { standardSchedule } from '../../src/domain/webhooks.ts'
 import { captureEmail, captureSms } from '../../src/gateways/capture/capture.ts'
 import { capturedDns } from '../../src/gateways/dns/captured.ts'
-import { sendersOf } from '../../src/entry/senders.ts'
+import { sendersOf, webhookSendersOf } from '../../src/entry/senders.ts'
 import { captureStore } from '../../src/modules/outbox/index.ts'
 import { capturedRecords } from '../../src/modules/sender-domains/index.ts'
 
@@ -54,6 +54,7 @@ export function contextAt(now: number, caller: Partial<Caller> = {}): Ctx {
     afterCommit: () => undefined,
     doorbell: { ring: async () => undefined },
     senders: sendersOf(env),
+    webhookSenders: webhookSendersOf(env),
     webhookPost: { post: () => Promise.reject(new Error('verbs post nothing')) },
     ...capturing({ db, now: () => now, newId }),
   }
