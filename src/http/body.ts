@@ -7,6 +7,22 @@ const maxDepth = 64
 
 const tooLarge = (most: number) => new AppError('body_too_large', `The body is larger than ${most} bytes.`)
 
+/** A stream that fails is a client that went away: nobody reads the answer, and nothing is wrong on our side. */
+async function* untilGone(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader()
+  try {
+    for (;;) {
+      const { value, done } = await reader.read().catch(() => {
+        throw new AppError('client_closed_request', 'The request ended before its body did.')
+      })
+      if (done) return
+      yield value
+    }
+  } finally {
+    reader.releaseLock()
+  }
+}
+
 /** The whole body, or 413 as soon as it is known to be over the limit. */
 export async function readBody(c: AppContext, most = maxBytes): Promise<Uint8Array<ArrayBuffer>> {
   if (Number(c.req.header('content-length') ?? 0) > most) throw tooLarge(most)
@@ -14,7 +30,7 @@ export async function readBody(c: AppContext, most = maxBytes): Promise<Uint8Arr
   if (!stream) return new Uint8Array()
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of stream) {
+  for await (const chunk of untilGone(stream)) {
     size += chunk.byteLength
     if (size > most) throw tooLarge(most)
     chunks.push(chunk)
@@ -31,10 +47,29 @@ export async function readBody(c: AppContext, most = maxBytes): Promise<Uint8Arr
 const malformed = (code: string, detail: string) =>
   new AppError('malformed_body', detail, { errors: [fieldError([], code, detail)] })
 
-/** The body as a JSON object. Text that cannot be stored (NUL, half surrogate pairs) and bottomless nesting are refused. */
-export function parseJson(bytes: Uint8Array, contentType: string | undefined): Record<string, unknown> {
-  if (!/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType ?? ''))
-    throw new AppError('unsupported_media_type', 'Send the body as application/json.')
+const unreadable = (detail: string, headers: Record<string, string> = {}) =>
+  new AppError('unsupported_media_type', detail, { headers })
+
+const mediaType = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
+const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i
+
+function checkHeaders(headers: Headers): void {
+  const type = headers.get('content-type') ?? ''
+  if (!mediaType.test(type)) throw unreadable('Send the body as application/json.')
+  const [, given = 'utf-8'] = charset.exec(type) ?? []
+  if (!/^utf-?8$/i.test(given)) throw unreadable('Send the body in UTF-8.')
+  const encoding = headers.get('content-encoding')?.trim() ?? ''
+  if (!/^(?:identity)?$/i.test(encoding))
+    throw unreadable('Send the body without a Content-Encoding.', { 'accept-encoding': 'identity' })
+}
+
+/**
+ * The body as a JSON object; one that is absent is an object without fields, whatever its headers say. Text that cannot
+ * be stored (NUL, half surrogate pairs) and bottomless nesting are refused.
+ */
+export function parseJson(bytes: Uint8Array, headers: Headers): Record<string, unknown> {
+  if (bytes.length === 0) return {}
+  checkHeaders(headers)
   const text = decode(bytes)
   if (text.trim() === '') throw malformed('required', 'A JSON body is required.')
   const value = parse(text)

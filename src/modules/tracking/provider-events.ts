@@ -1,18 +1,19 @@
 import type { JobCtx } from '../../context.ts'
+import { AppError, notFound } from '../../domain/errors.ts'
 import { eventsOf, isEventProvider } from '../../gateways/provider-events/provider-events.ts'
 import { takeReceiptEvents } from './receipts.ts'
 import { passOn } from './visits.ts'
 
-/** Takes in what a provider posts: `unknown` for providers that we have none of, `forged` without a good signature. */
+/** Takes in what a provider posts; refuses providers that we have none of, and what has no good signature. */
 export async function receiveEvents(
   job: JobCtx,
   provider: string,
   request: { headers: Headers; body: string },
-): Promise<'taken' | 'unknown' | 'forged'> {
-  if (!isEventProvider(provider)) return 'unknown'
+): Promise<void> {
+  if (!isEventProvider(provider)) throw notFound()
   const events = await eventsOf(job.config, provider, request, job.now())
-  if (events === null) return 'forged'
+  if (events === null)
+    throw new AppError('not_authenticated', 'The signature is missing, too old or does not fit the body.')
   await takeReceiptEvents(job, events)
   await passOn(job, events)
-  return 'taken'
 }
