@@ -7,22 +7,6 @@ const maxDepth = 64
 
 const tooLarge = (most: number) => new AppError('body_too_large', `The body is larger than ${most} bytes.`)
 
-/** A stream that fails is a client that went away: nobody reads the answer, and nothing is wrong on our side. */
-async function* untilGone(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = stream.getReader()
-  try {
-    for (;;) {
-      const { value, done } = await reader.read().catch(() => {
-        throw new AppError('client_closed_request', 'The request ended before its body did.')
-      })
-      if (done) return
-      yield value
-    }
-  } finally {
-    reader.releaseLock()
-  }
-}
-
 /** The whole body, or 413 as soon as it is known to be over the limit. */
 export async function readBody(c: AppContext, most = maxBytes): Promise<Uint8Array<ArrayBuffer>> {
   if (Number(c.req.header('content-length') ?? 0) > most) throw tooLarge(most)
@@ -30,10 +14,16 @@ export async function readBody(c: AppContext, most = maxBytes): Promise<Uint8Arr
   if (!stream) return new Uint8Array()
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of untilGone(stream)) {
-    size += chunk.byteLength
-    if (size > most) throw tooLarge(most)
-    chunks.push(chunk)
+  try {
+    for await (const chunk of stream) {
+      size += chunk.byteLength
+      if (size > most) throw tooLarge(most)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    // The client went away: nobody reads the answer, and nothing is wrong on our side.
+    throw new AppError('client_closed_request', 'The request ended before its body did.')
   }
   const body = new Uint8Array(size)
   let offset = 0
