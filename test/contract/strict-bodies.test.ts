@@ -19,6 +19,7 @@ const prepared = async (operation: Operation) => {
   return { caller, sample, before: await dump() }
 }
 
+const absent: Record<string, string>[] = [{}, { 'content-type': 'application/json' }, { 'content-length': '0' }]
 const pointerOf = (path: Path): string => `#/${path.join('/')}`
 const bodyless = writes.filter((operation) => operation.body === null)
 
@@ -74,7 +75,7 @@ describe.each(byId(withBody))('%s', (_, operation) => {
   it('takes an absent body for one without fields', async () => {
     const { sample, caller } = await prepared(operation)
     const required = bodySchema(operation).required ?? []
-    for (const headers of [{}, { 'content-type': 'application/json' }, { 'content-length': '0' }] as const) {
+    for (const headers of absent) {
       const { body: _body, ...bare } = required.length ? sample : await make(operation, world, caller)
       const method = operation.method.toUpperCase()
       const reply = await send(operation, bare, { method, token: caller.token, headers })
@@ -230,7 +231,8 @@ describe('an order of an import', () => {
     if (!operation) throw new Error('no importExternalOrders')
     const { caller, sample } = await prepared(operation)
     const [order] = (sample.body?.['orders'] ?? []) as Record<string, unknown>[]
-    const items = [{ ...(order?.['items'] as object[])[0], unit_prize: 5 }]
+    const [item] = (order?.['items'] ?? []) as object[]
+    const items = [{ ...item, unit_prize: 5 }]
     const body = { ...sample.body, orders: [{ ...order, items }] }
     const reply = await send(operation, { ...sample, body }, { token: caller.token })
     expect(reply.status).toBe(201)
