@@ -2,7 +2,6 @@ import { Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
 import { openJob } from './entry/job.ts'
 import { openRequest } from './entry/request.ts'
-import { notFound } from './domain/errors.ts'
 import { docsPage, docsScript } from './http/docs.ts'
 import type { AppContext, AppEnv, Bindings } from './http/env.ts'
 import { accessLog } from './http/middleware/access-log.ts'
@@ -14,7 +13,7 @@ import { logError } from './http/log.ts'
 import { openApiDocument } from './http/openapi.ts'
 import { answerOf } from './http/refusal.ts'
 import type { Router } from './http/router.ts'
-import { unrouted } from './http/unrouted.ts'
+import { fixedPaths, unrouted } from './http/unrouted.ts'
 import { auditLog } from './modules/audit-log/routes.ts'
 import { auth } from './modules/auth/routes.ts'
 import { campaigns } from './modules/campaigns/routes.ts'
@@ -107,7 +106,13 @@ app.use('/v1/*', async (c, next) => {
       c.executionCtx.waitUntil(work().catch((error: unknown) => logError(c.var.requestId, error)))
 })
 app.use('/v1/*', rateLimit())
+let checkMethod: ReturnType<typeof fixedPaths> | undefined
+app.use('/v1/*', async (c, next) => {
+  checkMethod ??= fixedPaths(app.routes)
+  checkMethod(c.req.method, c.req.path)
+  await next()
+})
 for (const { hono } of routers) app.route('/', hono)
 
-app.notFound((c) => refuse(c, c.req.path.startsWith('/v1/') ? unrouted(operations, c.req.path) : notFound()))
+app.notFound((c) => refuse(c, unrouted(app.routes, c.req.path)))
 app.onError((error, c) => refuse(c, error))

@@ -38,6 +38,7 @@ export const errorStatus = {
   unsupported_media_type: 415,
   idempotency_key_reused: 422,
   rate_limited: 429,
+  client_closed_request: 499,
   internal_error: 500,
   idempotency_unavailable: 503,
   identity_unavailable: 503,
@@ -104,6 +105,16 @@ export const parameterError = (name: string | null, code: string, detail: string
   attr: name,
   pointer: null,
 })
+
+const withHint = (what: string, meant: string | null): string =>
+  meant === null ? `${what}.` : `${what}; did you mean \`${meant}\`?`
+
+/** A field of a body that nobody reads, with the name that may be meant. */
+export const unknownField = (path: Path, meant: string | null): FieldError =>
+  fieldError(path, 'unknown_field', withHint('No such field', meant))
+
+export const unknownParameter = (name: string, meant: string | null): FieldError =>
+  parameterError(name, 'unknown_parameter', withHint('No such parameter', meant))
 
 export const invalid = (...errors: FieldError[]): AppError =>
   new AppError(

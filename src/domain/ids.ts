@@ -43,6 +43,12 @@ export const idPrefixes = {
 
 export type IdKind = keyof typeof idPrefixes
 
+/** The prefix of the ids that a field such as `edition_id` takes; null for names of no kind. */
+export function idPrefixOf(name: string): string | null {
+  const kind = name.replace(/_id$/, '').replace(/^customer$/, 'user')
+  return name.endsWith('_id') && Object.hasOwn(idPrefixes, kind) ? idPrefixes[kind as IdKind] : null
+}
+
 /** Prefix and ULID: sorts by time of creation; `random` gives numbers from 0 up to 1. */
 export const newId = (kind: IdKind, now: number, random: () => number): string =>
   `${idPrefixes[kind]}_${ulid(now, random)}`

@@ -39,3 +39,9 @@ export function nearest<Candidate>(
     }
   return best
 }
+
+const longestName = 64
+
+/** The name that may have been meant, of texts that could be one. */
+export const nearestName = (text: string, names: readonly string[]): string | null =>
+  text.length > longestName ? null : nearest(text, names, (name) => [name])

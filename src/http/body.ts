@@ -45,7 +45,9 @@ async function chunksOf(stream: ReadableStream<Uint8Array>, most: number): Promi
   } catch (error) {
     // Nobody waits for a sender who does not stop.
     reader.cancel(error).catch(() => {})
-    throw error
+    if (error instanceof AppError) throw error
+    // The client went away: nobody reads the answer, and nothing is wrong on our side.
+    throw new AppError('client_closed_request', 'The request ended before its body did.')
   } finally {
     clearTimeout(timer)
   }
@@ -54,10 +56,29 @@ async function chunksOf(stream: ReadableStream<Uint8Array>, most: number): Promi
 const malformed = (code: string, detail: string) =>
   new AppError('malformed_body', detail, { errors: [fieldError([], code, detail)] })
 
-/** The body as a JSON object. Text that cannot be stored (NUL, half surrogate pairs) and bottomless nesting are refused. */
-export function parseJson(bytes: Uint8Array, contentType: string | undefined): Record<string, unknown> {
-  if (!/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType ?? ''))
-    throw new AppError('unsupported_media_type', 'Send the body as application/json.')
+const unreadable = (detail: string, headers: Record<string, string> = {}) =>
+  new AppError('unsupported_media_type', detail, { headers })
+
+const mediaType = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
+const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i
+
+function checkHeaders(headers: Headers): void {
+  const type = headers.get('content-type') ?? ''
+  if (!mediaType.test(type)) throw unreadable('Send the body as application/json.')
+  const [, given = 'utf-8'] = charset.exec(type) ?? []
+  if (!/^utf-?8$/i.test(given)) throw unreadable('Send the body in UTF-8.')
+  const encoding = headers.get('content-encoding')?.trim() ?? ''
+  if (!/^(?:identity)?$/i.test(encoding))
+    throw unreadable('Send the body without a Content-Encoding.', { 'accept-encoding': 'identity' })
+}
+
+/**
+ * The body as a JSON object; one that is absent is an object without fields, whatever its headers say. Text that cannot
+ * be stored (NUL, half surrogate pairs) and bottomless nesting are refused.
+ */
+export function parseJson(bytes: Uint8Array, headers: Headers): Record<string, unknown> {
+  if (bytes.length === 0) return {}
+  checkHeaders(headers)
   const text = decode(bytes)
   if (text.trim() === '') throw malformed('required', 'A JSON body is required.')
   const value = parse(text)

@@ -12,6 +12,7 @@ const idExample = '01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 export const Id = (prefix: string) =>
   z
     .string()
+    .startsWith(`${prefix}_`, `An id that begins with \`${prefix}_\`.`)
     .max(64)
     .openapi({ example: `${prefix}_${idExample}` })
 

@@ -26,21 +26,26 @@ const PageNumber = z
 
 const PageSize = z
   .string()
+  .regex(/^0*[1-9]\d*$/, 'A whole number from 1.')
   .optional()
-  .transform((text) => {
-    const size = text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : 0
-    return size >= 1 ? Math.min(size, maxPageSize) : defaultPageSize
-  })
+  .transform((text) => (text === undefined ? defaultPageSize : Math.min(Number(text), maxPageSize)))
   .openapi({
     type: 'integer',
     description: `Items on a page: ${defaultPageSize} unless told, at most ${maxPageSize}; larger values are clamped.`,
     example: defaultPageSize,
   })
 
-const Cursor = z.string().optional().openapi({
-  description:
-    'Comes with `next`: walking by `next` costs the same on every page. Optional; `page` alone always works.',
-})
+const Cursor = z
+  .string()
+  .refine((text) => readCursor(text) !== null, {
+    params: { code: 'invalid_cursor' },
+    message: 'Take the cursor from `next` as it stands there.',
+  })
+  .optional()
+  .openapi({
+    description:
+      'Comes with `next`: walking by `next` costs the same on every page. Optional; `page` alone always works.',
+  })
 
 export const BooleanFilter = z
   .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], error: 'One of true, false, 1, 0.' })

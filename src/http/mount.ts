@@ -1,7 +1,6 @@
-import type { z } from '@hono/zod-openapi'
+import { z } from '@hono/zod-openapi'
 import type { Ctx } from '../context.ts'
 import { mayAnywhere, mayAt, type Place, rolesAt } from '../domain/access.ts'
-import { sha256, toBase64Url } from '../domain/encoding.ts'
 import { AppError, doesNotExist, LostRace, permissionDenied } from '../domain/errors.ts'
 import type { Presented } from '../domain/audit.ts'
 import type { Page, PageRequest } from '../domain/page.ts'
@@ -11,13 +10,16 @@ import type { AppContext } from './env.ts'
 import * as idempotency from './idempotency.ts'
 import { logError } from './log.ts'
 import { pageLinks, pageRequest } from './list-query.ts'
-import type { Operation } from './operation.ts'
+import { changesOne, type Operation } from './operation.ts'
+import { checkPreconditions, etagOf, matchesWeakly } from './precondition.ts'
 import type { Answer } from './problem.ts'
 import { publicAddress } from './public-address.ts'
+import { parseQuery } from './query.ts'
 import { answerOf } from './refusal.ts'
 import type { Router } from './router.ts'
 import { streamOf } from './stream.ts'
-import { parseBody, parseQuery } from './validation.ts'
+import { type Answered, answeredBeside } from './unknown-fields.ts'
+import { parseBody } from './validation.ts'
 
 /** What a path names, and where it stands; null when the look-up itself has judged the caller. */
 export interface Located {
@@ -55,11 +57,6 @@ const maxTries = 5
 /** The body, read when it is first asked for: not before the caller may do what is asked. */
 type ReadBody = () => Promise<Uint8Array<ArrayBuffer>>
 
-export const etagOf = async (body: string): Promise<string> => `"${toBase64Url((await sha256(body)).slice(0, 16))}"`
-
-const matches = (header: string, etag: string): boolean =>
-  header.trim() === '*' || header.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag)
-
 function judge(ctx: Ctx, operation: Operation): void {
   const { scope } = operation
   if (!ctx.caller.scopes.includes(scope))
@@ -80,6 +77,7 @@ function judgeTarget(
   throw permissionDenied(operation.roles)
 }
 
+const noFields = z.object({})
 const jsonType = { 'content-type': 'application/json' }
 
 export function mount<
@@ -114,22 +112,21 @@ export function mount<
     represent ??
     (operation.status === 200 ? (loaded: Loaded, ctx: Ctx) => present?.(loaded as unknown as Result, ctx) : undefined)
 
-  async function checkPrecondition(c: AppContext, ctx: Ctx, loaded: Loaded): Promise<void> {
-    const ifMatch = c.req.header('if-match')
-    if (ifMatch === undefined || operation.scope === 'read' || !current) return
-    if (!matches(ifMatch, await etagOf(JSON.stringify(current(loaded, ctx)))))
-      throw new AppError('precondition_failed', 'The resource has changed since that ETag.')
-  }
+  let answered: Answered | undefined
 
   async function decide(c: AppContext, ctx: Ctx, read: ReadBody): Promise<Result> {
     const params = operation.params.parse(c.req.param())
     const loaded = (await load?.(ctx, params)) as Loaded
     if (loaded?.place && !mayAt(ctx.caller, operation.roles, loaded.place)) throw permissionDenied(operation.roles)
-    if (loaded) await checkPrecondition(c, ctx, loaded)
-    const query = parseQuery(operation.query, queryOf(c))
-    const body = operation.body
-      ? parseBody(operation.body, parseJson(await read(), c.req.header('content-type')))
-      : undefined
+    const now = loaded && current ? () => current(loaded, ctx) : undefined
+    if (loaded && changesOne(operation))
+      await checkPreconditions(c.req.raw.headers, now ? () => etagOf(JSON.stringify(now())) : null)
+    const query = parseQuery(c, operation.query)
+    answered ??= answeredBeside(router.operations, operation)
+    const body = parseBody(operation.body ?? noFields, parseJson(await read(), c.req.raw.headers), {
+      answered,
+      current: operation.method === 'patch' ? now : undefined,
+    })
     if (target) judgeTarget(ctx, operation, target(body as z.output<B>))
     const input = { params, query, body: body as z.output<B>, loaded }
     return handle(operation.scope === 'read' ? ctx : recording(ctx, input), input)
@@ -174,7 +171,7 @@ export function mount<
 
   register(router, operation, async (c, ctx) => {
     let bytes: ReturnType<typeof readBody> | undefined
-    const read = () => (bytes ??= readBody(c))
+    const read: ReadBody = async () => (operation.method === 'get' ? new Uint8Array() : (bytes ??= readBody(c)))
     const rawKey = c.req.header('idempotency-key') ?? c.req.header('x-idempotency-key')
     if (rawKey === undefined || operation.scope === 'read') return attempt(c, ctx, read)
     const { pathname, search } = new URL(c.req.url)
@@ -218,7 +215,7 @@ export function mountList<
     const loaded = (await handling.load?.(ctx, operation.params.parse(c.req.param()))) as Loaded
     if (loaded?.place && !mayAt(ctx.caller, operation.roles, loaded.place)) throw permissionDenied(operation.roles)
     const url = publicAddress(ctx.config.publicUrl, c.req.url)
-    const query = parseQuery(operation.query, queryOf(c))
+    const query = parseQuery(c, operation.query)
     const asked = pageRequest(query as { page: number }, url)
     const page = await handling.list(ctx, { query, page: asked, loaded })
     const { next, previous } = pageLinks(page, url)
@@ -231,7 +228,10 @@ export function mountList<
   })
 }
 
-/** A file that is made while it goes out. What `handle` has done before it answers may still refuse. */
+/**
+ * A file that is made while it goes out. `handle` may refuse; `open` does what a download does, so that asking for the
+ * headers alone (HEAD) does not.
+ */
 export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded extends Located>(
   router: Router,
   operation: Operation<P, Q>,
@@ -240,7 +240,7 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
     handle: (
       ctx: Ctx,
       input: { query: z.output<Q>; loaded: Loaded },
-    ) => Promise<{ name: string; chunks: AsyncIterator<string, unknown> }>
+    ) => { name: string; open: () => Promise<AsyncIterator<string, unknown>> }
   },
 ): void {
   register(router, operation, async (c, ctx) => {
@@ -251,13 +251,13 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
       const deed = { loaded, place: loaded.place, target: undefined, before: null, after: asked as Presented | null }
       return auditing(ctx, operation, deed)
     }
-    const query = parseQuery(operation.query, queryOf(c))
-    const { name, chunks } = await handling.handle({ ...ctx, settle }, { query, loaded })
+    const { name, open } = handling.handle({ ...ctx, settle }, { query: parseQuery(c, operation.query), loaded })
     const headers = {
       'content-type': `${operation.file?.type ?? 'application/octet-stream'}; charset=utf-8`,
       'content-disposition': `attachment; filename="${name}"`,
     }
-    return { status: 200, headers, body: streamOf(chunks, (error) => logError(ctx.requestId, error)) }
+    if (c.req.method === 'HEAD') return { status: 200, headers, body: '' }
+    return { status: 200, headers, body: streamOf(await open(), (error) => logError(ctx.requestId, error)) }
   })
 }
 
@@ -284,23 +284,12 @@ function register(router: Router, operation: Operation, run: (c: AppContext, ctx
 function respond(c: AppContext, answer: AnyAnswer): Response {
   const { bookmark } = c.var.ctx.db
   const headers = new Headers(answer.headers)
+  // A proxy that compresses an answer weakens its ETag, which If-Match would not take back.
   if (!headers.has('cache-control'))
-    headers.set('cache-control', headers.has('etag') ? 'private, no-cache' : 'private, no-store')
+    headers.set('cache-control', headers.has('etag') ? 'private, no-cache, no-transform' : 'private, no-store')
   if (bookmark) headers.set('x-d1-bookmark', bookmark)
   const etag = headers.get('etag')
   const known = c.req.method === 'GET' || c.req.method === 'HEAD' ? c.req.header('if-none-match') : undefined
-  if (etag && known !== undefined && matches(known, etag)) return new Response(null, { status: 304, headers })
+  if (etag && known !== undefined && matchesWeakly(known, etag)) return new Response(null, { status: 304, headers })
   return new Response(answer.status === 204 ? null : answer.body, { status: answer.status, headers })
-}
-
-/** The query with one text a name: empty values count as absent, repeated orderings as one list, else the last wins. */
-function queryOf(c: AppContext): Record<string, string> {
-  const query: Record<string, string> = {}
-  for (const [name, values] of Object.entries(c.req.queries())) {
-    const value = name === 'ordering' ? values.filter(Boolean).join(',') : values.at(-1)
-    if (!value) continue
-    if (value.includes('\0')) throw new AppError('malformed_request', 'NUL characters are not text.')
-    query[name] = value
-  }
-  return query
 }

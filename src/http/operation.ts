@@ -97,8 +97,8 @@ function possibleErrors(declaration: Declaration<z.ZodType, z.ZodType, z.ZodType
   const codes: ErrorCode[] = [...everyOperation, 'permission_denied', 'insufficient_scope', ...errors]
   if (params) codes.push('not_found')
   if (query instanceof z.ZodObject && 'page' in query.shape) codes.push('invalid_page')
-  if (query ?? body) codes.push('validation_error')
-  if (body) codes.push('malformed_body', 'body_too_large', 'unsupported_media_type', 'request_timeout')
+  codes.push('validation_error')
+  if (body || changes) codes.push('malformed_body', 'body_too_large', 'unsupported_media_type', 'request_timeout')
   if (changes) codes.push('write_conflict', 'idempotency_in_progress', 'idempotency_key_reused')
   if (changes && params && declaration.status !== 201) codes.push('precondition_failed')
   return codes
@@ -132,6 +132,10 @@ function successOf(response: z.ZodType | undefined, file: FileAnswer | undefined
     : { description: 'Success, no content' }
 }
 
+/** Changes one existing resource, so that preconditions speak of it. */
+export const changesOne = ({ scope, status }: Pick<Operation, 'scope' | 'status'>): boolean =>
+  scope === 'write' && status !== 201
+
 /** The promise of one operation: it is routed, documented, tested and its callers are judged by this alone. */
 export function operation<
   P extends z.ZodType = typeof NoParams,
@@ -141,10 +145,9 @@ export function operation<
 >(declaration: Declaration<P, Q, B, R>): Operation<P, Q, B, R> {
   const { id, tag, method, path, summary, roles, status = 200, params, query, body, response, file } = declaration
   const scope = declaration.scope ?? (method === 'get' ? 'read' : 'write')
-  const changesOne = scope === 'write' && params !== undefined && status !== 201
   const headers = {
     ...(scope === 'read' ? {} : { 'idempotency-key': idempotencyHeader }),
-    ...(changesOne ? { 'if-match': ifMatchHeader } : {}),
+    ...(params && changesOne({ scope, status }) ? { 'if-match': ifMatchHeader } : {}),
   }
   const callers = roles.length ? `Roles: ${roles.join(', ')}.` : 'For the superuser of the platform.'
   const success = successOf(response, file)
@@ -153,7 +156,12 @@ export function operation<
     ...(query ? { query } : {}),
     ...(Object.keys(headers).length ? { headers: z.object(headers) } : {}),
     ...(body
-      ? { body: { required: true, content: { 'application/json': { schema: body, example: declaration.example } } } }
+      ? {
+          body: {
+            required: !body.safeParse({}).success,
+            content: { 'application/json': { schema: body, example: declaration.example } },
+          },
+        }
       : {}),
   }
   return {

@@ -14,6 +14,7 @@ const titles: Record<number, string> = {
   415: 'Unsupported media type',
   422: 'Unprocessable request',
   429: 'Too many requests',
+  499: 'Client closed request',
   500: 'Internal error',
   503: 'Service unavailable',
 }

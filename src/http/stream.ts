@@ -7,12 +7,14 @@ import { utf8 } from '../domain/encoding.ts'
 export const streamOf = (
   chunks: AsyncIterator<string, unknown>,
   onError: (error: unknown) => void,
-): ReadableStream<Uint8Array> =>
-  new ReadableStream(
+): ReadableStream<Uint8Array> => {
+  let isCancelled = false
+  return new ReadableStream(
     {
       async pull(controller) {
         try {
           const { value, done } = await chunks.next()
+          if (isCancelled) return
           if (done) controller.close()
           else controller.enqueue(utf8(value))
         } catch (error) {
@@ -21,8 +23,10 @@ export const streamOf = (
         }
       },
       async cancel() {
+        isCancelled = true
         await chunks.return?.()
       },
     },
     { highWaterMark: 0 },
   )
+}

@@ -1,10 +1,18 @@
 import type { z } from '@hono/zod-openapi'
-import { AppError, type FieldError, fieldError, invalid, parameterError } from '../domain/errors.ts'
+import { type FieldError, fieldError, invalid } from '../domain/errors.ts'
+import { sameJson } from '../domain/json.ts'
+import { type Answered, unknownFields } from './unknown-fields.ts'
 
 type Issue = z.core.$ZodIssue
 
+const formatCodes: Readonly<Record<string, string>> = {
+  email: 'invalid_email',
+  datetime: 'invalid_date',
+  starts_with: 'invalid_id',
+}
+
 /** The stable code and the plain words of what zod found. */
-function describe(issue: Issue): [code: string, detail: string] {
+export function describe(issue: Issue): [code: string, detail: string] {
   switch (issue.code) {
     case 'invalid_type':
       return ['invalid_type', `Expected ${issue.expected}.`]
@@ -24,10 +32,7 @@ function describe(issue: Issue): [code: string, detail: string] {
         ? ['min_items', `At least ${issue.minimum} items.`]
         : ['min_value', `At least ${issue.minimum}.`]
     case 'invalid_format':
-      return [
-        issue.format === 'email' ? 'invalid_email' : issue.format === 'datetime' ? 'invalid_date' : 'invalid',
-        issue.message,
-      ]
+      return [formatCodes[issue.format] ?? 'invalid', issue.message]
     case 'invalid_union':
       return 'options' in issue && Array.isArray(issue.options)
         ? ['invalid_choice', `One of ${issue.options.map(String).join(', ')}.`]
@@ -59,20 +64,45 @@ export function fieldErrors(error: z.ZodError, input: unknown, prefix: readonly 
   })
 }
 
-/** The parsed body, or a `validation_error` that points at every field. */
-export function parseBody<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
-  const result = schema.safeParse(input)
-  if (!result.success) throw invalid(...fieldErrors(result.error, input))
-  return result.data
+/** All that is wrong with `input`: its fields, and names that the schema does not have. */
+const faultsOf = (schema: z.ZodType, error: z.ZodError | undefined, input: unknown, answered?: Answered) => [
+  ...(error ? fieldErrors(error, input) : []),
+  ...unknownFields(schema, input, answered ? { answered } : {}),
+]
+
+export interface BodyContext {
+  answered: Answered
+  /** The resource as clients read it. Fields that are answered in another form than they are set come back in that form. */
+  current?: (() => unknown) | undefined
 }
 
-export function parseQuery<S extends z.ZodType>(schema: S, input: Record<string, unknown>): z.output<S> {
-  const result = schema.safeParse(input)
-  if (result.success) return result.data
-  const errors = result.error.issues.map((issue) => {
-    const [code, detail] = describe(issue)
-    return parameterError(issue.path.map(String).join('.') || null, code, detail)
-  })
-  if (errors.some((error) => error.code === 'invalid_page')) throw new AppError('invalid_page', 'Invalid page.')
-  throw invalid(...errors)
+/** The body without the fields that cannot be read and are just what the resource answers. */
+function withoutUnchanged(
+  error: z.ZodError,
+  input: Readonly<Record<string, unknown>>,
+  current: () => unknown,
+): Record<string, unknown> | null {
+  const answer = current() as Record<string, unknown> | undefined
+  const isUnchanged = (name: PropertyKey | undefined): boolean =>
+    typeof name === 'string' &&
+    Object.hasOwn(input, name) &&
+    answer !== undefined &&
+    Object.hasOwn(answer, name) &&
+    sameJson(JSON.stringify(input[name]), JSON.stringify(answer[name]) ?? 'null')
+  const names = new Set(error.issues.map((issue) => issue.path[0]).filter(isUnchanged))
+  return names.size ? Object.fromEntries(Object.entries(input).filter(([name]) => !names.has(name))) : null
+}
+
+/** The parsed body, or a `validation_error` that points at every field. */
+export function parseBody<S extends z.ZodType>(
+  schema: S,
+  input: Readonly<Record<string, unknown>>,
+  context?: BodyContext,
+): z.output<S> {
+  const first = schema.safeParse(input)
+  const rest = first.success || !context?.current ? null : withoutUnchanged(first.error, input, context.current)
+  const result = rest ? schema.safeParse(rest) : first
+  const errors = faultsOf(schema, result.error, rest ?? input, context?.answered)
+  if (!result.success || errors.length) throw invalid(...errors)
+  return result.data
 }

@@ -64,12 +64,6 @@ describe.each(cases)('%s', (_, operation) => {
     expect((await ask(operation, { page: '' })).status).toBe(200)
   })
 
-  it('answers whatever it does not know as if it were not asked', async () => {
-    const plain = await ask(operation)
-    const asked = await ask(operation, { no_such_filter: 'x', limit: '1', format: 'xml' })
-    expect(asked.body).toEqual(plain.body)
-  })
-
   it('is in the same order each time, in every order it offers', async () => {
     const keys = orderingsOf(operation)
     expect(keys.length).toBeGreaterThan(0)
@@ -112,9 +106,9 @@ describe.each(cases)('%s', (_, operation) => {
     }
   })
 
-  it.runIf(sized)('clamps and forgives the size of its pages', async () => {
+  it.runIf(sized)('clamps the size of its pages', async () => {
     const plain = await ask(operation)
-    for (const size of ['501', '99999', '0', '-3', 'abc', '1.5', '']) {
+    for (const size of ['501', '99999', '9'.repeat(400), '']) {
       const reply = await ask(operation, { page_size: size })
       expect([size, reply.status, reply.body.count, idsOf(reply)]).toEqual([size, 200, plain.body.count, idsOf(plain)])
     }
@@ -138,12 +132,13 @@ describe.each(cases)('%s', (_, operation) => {
   })
 
   it.runIf(sized)('links its neighbours with everything else kept', async () => {
-    const asked = { page_size: '2', no_such_filter: 'å b&c', page: '2' }
+    const ordering = orderingsOf(operation).slice(0, 2).join(', ')
+    const asked = { page_size: '2', ordering, page: '2' }
     const { body, headers } = await ask(operation, asked)
     const { next, previous } = body as { next: string; previous: string }
     for (const link of [next, previous]) {
       expect(link.startsWith(`${base}${operation.path.split('{')[0]}`)).toBe(true)
-      expect(new URL(link).searchParams.get('no_such_filter')).toBe('å b&c')
+      expect(new URL(link).searchParams.get('ordering')).toBe(ordering)
       expect(new URL(link).searchParams.get('page_size')).toBe('2')
       for (const [name, value] of Object.entries(requests[operation.id]?.query ?? {}))
         expect(new URL(link).searchParams.get(name)).toBe(value)
@@ -158,11 +153,11 @@ describe.each(cases)('%s', (_, operation) => {
   })
 
   it.runIf(sized)('follows its own next also when the query is long', async () => {
-    const asked = { page_size: '3', no_such_filter: 'å'.repeat(3000) }
-    const first = await ask(operation, asked)
+    const [key = ''] = orderingsOf(operation)
+    const first = await ask(operation, { page_size: '3', ordering: `${key}, `.repeat(1000) })
     const second = await read(first.body.next)
     expect(second.status === 200 || second.text).toBe(true)
-    expect(idsOf(second)).toEqual(idsOf(await ask(operation, { page_size: '3', page: '2' })))
+    expect(idsOf(second)).toEqual(idsOf(await ask(operation, { page_size: '3', ordering: key, page: '2' })))
   })
 
   it.runIf(sized)('is neither upset nor opened by cursors that it did not make', async () => {
@@ -176,7 +171,7 @@ describe.each(cases)('%s', (_, operation) => {
     }
     const encode = (value: unknown) =>
       btoa(JSON.stringify(value)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
-    const foreign = [
+    const broken = [
       own.slice(0, -3),
       own.slice(4),
       'x',
@@ -185,25 +180,30 @@ describe.each(cases)('%s', (_, operation) => {
       encode(null),
       encode([]),
       encode({ ...content, for: 'x' }),
+      encode({ ...content, after: content.after.map(() => null) }),
+      encode({ ...content, after: [{}] }),
+      encode({ ...content, after: content.after.map(() => 'a\0b') }),
+      encode({ ...content, after: content.after.map(() => '\ud800') }),
+      btoa(JSON.stringify({ ...content, after: content.after.map(() => 'KEY') }).replaceAll('"KEY"', '1e999')),
+    ]
+    for (const [index, cursor] of broken.entries()) {
+      const { status, body } = await ask(operation, { ...asked, cursor })
+      expect([index, status, body.errors?.[0]]).toMatchObject([index, 400, { code: 'invalid_cursor', attr: 'cursor' }])
+    }
+    const foreign = [
       encode({ ...content, for: 1 }),
       encode({ ...content, after: [] }),
       encode({ ...content, after: [...content.after, 1] }),
-      encode({ ...content, after: content.after.map(() => null) }),
-      encode({ ...content, after: [{}] }),
     ]
     for (const [index, cursor] of foreign.entries()) {
       const reply = await ask(operation, { ...asked, cursor })
       expect([index, reply.status, reply.status === 200 ? idsOf(reply) : reply.text]).toEqual([index, 200, plain])
     }
     const all = new Set(idsOf(await ask(operation)))
-    const infinite = JSON.stringify({ ...content, after: content.after.map(() => 'KEY') }).replaceAll('"KEY"', '1e999')
     const hostile = [
       encode({ ...content, after: content.after.map(() => '') }),
       encode({ ...content, after: content.after.map(() => -1) }),
       encode({ ...content, after: content.after.map(() => "' or 1=1 --") }),
-      encode({ ...content, after: content.after.map(() => 'a\0b') }),
-      encode({ ...content, after: content.after.map(() => '\ud800') }),
-      btoa(infinite),
     ]
     for (const [index, cursor] of hostile.entries()) {
       const reply = await ask(operation, { ...asked, cursor })

@@ -140,3 +140,32 @@ export function spoiled(body: Record<string, unknown>, { path, value }: Fault): 
   else at[last] = value
   return copy
 }
+
+/** The objects of a body whose names the schema states, each by its path. */
+export function placesIn(given: Schema, sample: unknown, itemwise: readonly string[] = [], path: Path = []): Path[] {
+  const schema = resolve(given)
+  if (itemwise.includes(path.join('.')) || typeof sample !== 'object' || sample === null) return []
+  if (Array.isArray(sample))
+    return sample.flatMap((item, index) =>
+      schema.items ? placesIn(schema.items, item, itemwise, [...path, index]) : [],
+    )
+  const below = Object.entries(sample).flatMap(([name, value]) => {
+    const fields = [schema, ...alternatives(schema).map(resolve)].flatMap((one) => one.properties?.[name] ?? [])
+    const found = fields.flatMap((field) => placesIn(field, value, itemwise, [...path, name]))
+    return found.filter((one, index) => found.findIndex((other) => other.join('/') === one.join('/')) === index)
+  })
+  const isNamed = schema.properties !== undefined || alternatives(schema).some((one) => resolve(one).properties)
+  return isNamed ? [path, ...below] : below
+}
+
+/** A copy of the body with one more value in it, whatever its name. */
+export function placed(body: Record<string, unknown>, path: Path, value: unknown): Record<string, unknown> {
+  const copy = structuredClone(body)
+  let at = copy as Record<string | number, unknown>
+  for (const step of path.slice(0, -1)) at = at[step] as Record<string | number, unknown>
+  Object.defineProperty(at, path.at(-1) ?? '', { value, enumerable: true })
+  return copy
+}
+
+/** A name with a letter too many in it. */
+export const misspelt = (name: string): string => `${name.slice(0, 2)}q${name.slice(2)}`

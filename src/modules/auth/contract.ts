@@ -31,7 +31,8 @@ export const CreatedAccessToken = z
 
 export const UserInfo = z
   .object({
-    id: Id('usr').openapi({
+    id: z.string().openapi({
+      example: 'usr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
       description:
         'The account; for a token bound to an organisation its member; `root` for the superuser of the platform.',
     }),

@@ -11,6 +11,7 @@ import { currencies, maxAmountMinor, toMajor, toMinor } from '../../domain/money
 import { orderStatuses } from '../../domain/orders.ts'
 import { maxEmailLength, maxPersonNameLength, maxPhoneLength, normalizeEmail } from '../../domain/users.ts'
 import { Instant, JsonObject, RequiredText } from '../../http/fields.ts'
+import { unknownFields } from '../../http/unknown-fields.ts'
 import { fieldErrors } from '../../http/validation.ts'
 
 /** An amount in major units in, minor units out. */
@@ -143,5 +144,7 @@ export function parseExternalOrder(
   path: readonly PropertyKey[],
 ): { order: ExternalOrder } | { errors: FieldError[] } {
   const result = ExternalOrderSchema.safeParse(raw)
-  return result.success ? { order: toDomain(result.data) } : { errors: fieldErrors(result.error, raw, path) }
+  const unknown = unknownFields(ExternalOrderSchema, raw, { prefix: path })
+  if (result.success && !unknown.length) return { order: toDomain(result.data) }
+  return { errors: [...(result.error ? fieldErrors(result.error, raw, path) : []), ...unknown] }
 }

@@ -10,7 +10,7 @@ import {
   networks,
   type PlainBlock as DomainPlainBlock,
 } from '../../domain/email/blocks.ts'
-import { Id, Translated } from '../../http/fields.ts'
+import { Translated } from '../../http/fields.ts'
 
 const Size = (min: number, max: number) => z.int().min(min).max(max)
 
@@ -159,7 +159,7 @@ function blocksWith<Key extends z.ZodType<string | undefined>>(id: Key, name: st
     .openapi(name)
 }
 
-export const Block = blocksWith(Id('blk'), 'EmailBlock')
+export const Block = blocksWith(BlockId, 'EmailBlock')
 const BlockInput = blocksWith(BlockId.optional(), 'EmailBlockInput')
 
 export const Blocks = z.array(Block)

@@ -80,7 +80,10 @@ async function* documentOf(ctx: Ctx, user: LoadedUser): AsyncGenerator<string, v
 }
 
 /** The document of a customer; that it was asked for is recorded before the first row goes out. */
-export async function exportUser(ctx: Ctx, user: LoadedUser) {
-  await ctx.db.batch(await ctx.settle(null, true))
-  return { name: `user-${user.id}.json`, chunks: documentOf(ctx, user) }
-}
+export const exportUser = (ctx: Ctx, user: LoadedUser) => ({
+  name: `user-${user.id}.json`,
+  open: async () => {
+    await ctx.db.batch(await ctx.settle(null, true))
+    return documentOf(ctx, user)
+  },
+})

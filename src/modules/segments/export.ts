@@ -75,7 +75,7 @@ async function* records(
 }
 
 /** The file of a segment's members; that it was asked for is recorded before the first row goes out. */
-export async function exportUsers(
+export function exportUsers(
   ctx: Ctx,
   segment: LoadedSegment,
   options: { columns: readonly ExportColumn[]; bom?: boolean | undefined },
@@ -86,22 +86,24 @@ export async function exportUsers(
       extra: { current_status: segment.status },
     })
   const now = ctx.now()
-  const [, rows] = await ctx.db.batch([
-    insert(segmentExports, {
-      id: ctx.newId('segment_export'),
-      segment_id: segment.id,
-      organization_id: segment.organization_id,
-      caller_id: ctx.caller.id,
-      request_id: ctx.requestId,
-      columns: JSON.stringify(columns),
-      user_count: segment.user_count,
-      created_at: now,
-    }),
-    pageAfter(ctx, segment, columns, 0),
-    ...(await ctx.settle({ columns, user_count: segment.user_count }, true)),
-  ])
   return {
     name: `segment-${slugify(segment.name, 'segment')}-${toIso(now).slice(0, 10)}.csv`,
-    chunks: records(ctx, segment, columns, { rows, bom }),
+    open: async () => {
+      const [, rows] = await ctx.db.batch([
+        insert(segmentExports, {
+          id: ctx.newId('segment_export'),
+          segment_id: segment.id,
+          organization_id: segment.organization_id,
+          caller_id: ctx.caller.id,
+          request_id: ctx.requestId,
+          columns: JSON.stringify(columns),
+          user_count: segment.user_count,
+          created_at: now,
+        }),
+        pageAfter(ctx, segment, columns, 0),
+        ...(await ctx.settle({ columns, user_count: segment.user_count }, true)),
+      ])
+      return records(ctx, segment, columns, { rows, bom })
+    },
   }
 }

@@ -14,7 +14,7 @@ export function devDns(open: (c: AppContext) => RecordsCtx): Hono<AppEnv> {
   })
   routes.get('/dev/dns/:name', async (c) => c.json({ texts: await capturedRecordsAt(open(c), c.req.param('name')) }))
   routes.put('/dev/dns/:name', async (c) => {
-    const body = parseJson(await readBody(c), c.req.header('content-type'))
+    const body = parseJson(await readBody(c), c.req.raw.headers)
     const texts = await setCapturedRecords(open(c), c.req.param('name'), () => parseBody(CapturedTexts, body).texts)
     return c.json({ texts })
   })

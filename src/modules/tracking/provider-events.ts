@@ -1,19 +1,24 @@
 import type { JobCtx } from '../../context.ts'
-import { eventsOf, type EventProvider } from '../../gateways/provider-events/provider-events.ts'
+import { AppError, notFound } from '../../domain/errors.ts'
+import { eventsOf, type EventProvider, isEventProvider } from '../../gateways/provider-events/provider-events.ts'
 import { takeReceiptEvents } from './receipts.ts'
 import { passOn } from './visits.ts'
 
-export { isEventProvider } from '../../gateways/provider-events/provider-events.ts'
+/** The provider of this name; 404 for one that we have none of, before its body is read. */
+export function providerOf(name: string): EventProvider {
+  if (isEventProvider(name)) return name
+  throw notFound()
+}
 
-/** Takes in what a provider posts; false without a good signature. */
+/** Takes in what a provider posts; refuses what has no good signature. */
 export async function receiveEvents(
   job: JobCtx,
   provider: EventProvider,
   request: { headers: Headers; body: string },
-): Promise<boolean> {
+): Promise<void> {
   const events = await eventsOf(job.config, provider, request, job.now())
-  if (events === null) return false
+  if (events === null)
+    throw new AppError('not_authenticated', 'The signature is missing, too old or does not fit the body.')
   await takeReceiptEvents(job, events)
   await passOn(job, events)
-  return true
 }

@@ -1,0 +1,131 @@
+import { z } from '@hono/zod-openapi'
+import { fieldError, type FieldError, unknownField } from '../domain/errors.ts'
+import { nearestName } from '../domain/nearest.ts'
+import type { Operation } from './operation.ts'
+
+type Schema = z.core.$ZodType
+type Shape = Readonly<Record<string, Schema>>
+
+/** More than these are not listed: a body may have a hundred thousand names. */
+const maxListed = 50
+
+interface Definition {
+  type: string
+  innerType?: Schema
+  options?: readonly Schema[]
+  in?: Schema
+  out?: Schema
+}
+
+const definitionOf = (schema: Schema): Definition => (schema as unknown as { def: Definition }).def
+
+/** The schemas of which a value meets one, without what is wrapped around them. */
+function alternativesOf(schema: Schema): Schema[] {
+  const { type, innerType, options, in: first, out: second } = definitionOf(schema)
+  if (innerType) return alternativesOf(innerType)
+  if (type === 'union' && options) return options.flatMap(alternativesOf)
+  // What is preprocessed is read by the second schema; what is transformed, by the first.
+  if (first && second) return alternativesOf(definitionOf(first).type === 'transform' ? second : first)
+  return [schema]
+}
+
+const elementOf = (schema: Schema): Schema[] => (schema instanceof z.ZodArray ? alternativesOf(schema.element) : [])
+
+const valueOf = (schema: Schema): Schema[] => (schema instanceof z.ZodRecord ? alternativesOf(schema.valueType) : [])
+
+const fieldOf = (shape: Shape, name: string): Schema[] =>
+  Object.hasOwn(shape, name) && shape[name] ? alternativesOf(shape[name]) : []
+
+const objectsOf = (schemas: readonly Schema[]): Shape[] =>
+  schemas.flatMap((schema) => (schema instanceof z.ZodObject ? [schema.shape as Shape] : []))
+
+/** Of a union's objects those that the value means: a `type` that an object does not have rules it out. */
+const shapesOf = (schemas: readonly Schema[], value: Readonly<Record<string, unknown>>): Shape[] =>
+  objectsOf(schemas).filter((shape) =>
+    Object.entries(shape).every(
+      ([name, field]) =>
+        !(field instanceof z.ZodLiteral) || !Object.hasOwn(value, name) || field.values.has(value[name] as string),
+    ),
+  )
+
+/** What the service answers beside what it reads. */
+export interface Answered {
+  schema: z.ZodType | null
+  /** Fields that can be set by another operation, so that dropping them would lose what was asked for. */
+  settable: ReadonlySet<string>
+}
+
+const nothingAnswered: Answered = { schema: null, settable: new Set() }
+
+interface Place {
+  value: unknown
+  path: readonly PropertyKey[]
+  reads: readonly Schema[]
+  answers: readonly Schema[]
+}
+
+const itemsOf = (items: readonly unknown[], { path, reads, answers }: Place): Place[] => {
+  const below = { reads: reads.flatMap(elementOf), answers: answers.flatMap(elementOf) }
+  return below.reads.length ? items.map((value, index) => ({ value, path: [...path, index], ...below })) : []
+}
+
+/** What stands in one object: places to look into, and what is wrong with the names. */
+function fieldsOf(object: Readonly<Record<string, unknown>>, place: Place, settable: ReadonlySet<string>) {
+  const shapes = shapesOf(place.reads, object)
+  const answered = objectsOf(place.answers)
+  const values = place.reads.flatMap(valueOf)
+  const inside: Place[] = []
+  const errors: FieldError[] = []
+  if (!shapes.length && !values.length) return { inside, errors }
+  for (const [name, value] of Object.entries(object)) {
+    const path = [...place.path, name]
+    const reads = [...shapes.flatMap((shape) => fieldOf(shape, name)), ...values]
+    const answers = answered.flatMap((shape) => fieldOf(shape, name))
+    if (reads.length) inside.push({ value, path, reads, answers })
+    else if (settable.has(name))
+      errors.push(fieldError(path, 'unknown_field', 'Not taken here; a change (PATCH) sets it.'))
+    else if (!answers.length) errors.push(unknownField(path, nearestName(name, shapes.flatMap(Object.keys))))
+    if (errors.length >= maxListed) break
+  }
+  return { inside, errors }
+}
+
+/** Fields of a body that its schema does not have and that no client has read from the resource, at any depth. */
+export function unknownFields(
+  schema: z.ZodType,
+  value: unknown,
+  options: { prefix?: readonly PropertyKey[]; answered?: Answered } = {},
+): FieldError[] {
+  const { prefix = [], answered = nothingAnswered } = options
+  const answers = answered.schema ? alternativesOf(answered.schema) : []
+  const found: FieldError[] = []
+  const places: Place[] = [{ value, path: prefix, reads: alternativesOf(schema), answers }]
+  for (let at = 0; at < places.length && found.length < maxListed; at++) {
+    const place = places[at] as Place
+    if (Array.isArray(place.value)) places.push(...itemsOf(place.value, place))
+    else if (typeof place.value === 'object' && place.value !== null) {
+      const { settable } = at === 0 ? answered : nothingAnswered
+      const { inside, errors } = fieldsOf(place.value as Record<string, unknown>, place, settable)
+      found.push(...errors)
+      places.push(...inside)
+    }
+  }
+  return found.slice(0, maxListed)
+}
+
+const shapeOf = (schema: z.ZodType | null | undefined): Shape => (schema instanceof z.ZodObject ? schema.shape : {})
+
+/**
+ * Clients read a resource, change a field and send all of it back: what the answer has beside the body is ignored where
+ * a body stands for the resource, in changes and where a list's path makes a new one. An action such as duplicating
+ * takes no resource.
+ */
+export function answeredBeside(operations: readonly Operation[], operation: Operation): Answered {
+  if (operation.method === 'patch') return { schema: operation.response, settable: new Set() }
+  const isCollection = operations.some(({ method, path }) => method === 'get' && path === operation.path)
+  if (operation.method !== 'post' || !isCollection) return nothingAnswered
+  const change = operations.find(({ method, path }) => method === 'patch' && path === `${operation.path}/{id}`)
+  const own = shapeOf(operation.body)
+  const settable = Object.keys(shapeOf(change?.body)).filter((name) => !Object.hasOwn(own, name))
+  return { schema: operation.response, settable: new Set(settable) }
+}

@@ -1,0 +1,214 @@
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { call, callWith } from '../support/api.ts'
+import { dump } from '../support/dump.ts'
+import { calculated, givenPeople, givenSegment } from '../support/segments.ts'
+import { givenOrganisation } from '../support/factories.ts'
+import { visit } from '../support/visits.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+const logged = () => {
+  const lines: { level: string; status?: number; operation?: string }[] = []
+  const keep = (line: unknown) => void lines.push(JSON.parse(String(line)) as (typeof lines)[number])
+  for (const method of ['log', 'error', 'warn', 'info'] as const) vi.spyOn(console, method).mockImplementation(keep)
+  return lines
+}
+
+describe('an export', () => {
+  it('that is asked for its headers alone records nothing, and refuses as the whole does', async () => {
+    const organisation = await givenOrganisation()
+    await givenPeople({ organization: organisation.id }, [{}])
+    const segment = await givenSegment({ organization_id: organisation.id })
+    const path = `/v1/segments/${segment.id}/export`
+    expect((await call(path, { method: 'HEAD' })).status).toBe(409)
+    await calculated(segment.id as string)
+    const before = await dump()
+    const head = await call(path, { method: 'HEAD' })
+    expect(await dump()).toEqual(before)
+    const whole = await call(path)
+    const names = ['content-type', 'content-disposition', 'cache-control']
+    expect([head.status, head.text, names.map((name) => head.headers.get(name))]).toEqual([
+      200,
+      '',
+      names.map((name) => whole.headers.get(name)),
+    ])
+    const count = await env.DB.prepare('select count(*) as n from segment_exports where segment_id = ?')
+      .bind(segment.id)
+      .first<{ n: number }>()
+    expect(count?.n).toBe(1)
+    expect((await call(`${path}?columns=x`, { method: 'HEAD' })).status).toBe(400)
+  })
+})
+
+describe('a path beside which a neighbour takes any name', () => {
+  it('answers 405 with its own methods', async () => {
+    const cases = [
+      ['PATCH', '/v1/editions/_meta', 'GET, HEAD'],
+      ['DELETE', '/v1/editions/_meta', 'GET, HEAD'],
+      ['PATCH', '/v1/segments/cel-context', 'GET, HEAD'],
+      ['DELETE', '/v1/segments/cel-context/', 'GET, HEAD'],
+      ['GET', '/v1/segments/validate-cel', 'POST'],
+      ['HEAD', '/v1/segments/validate-cel', 'POST'],
+      ['PATCH', '/v1/segments/validate-cel', 'POST'],
+      ['DELETE', '/v1/email-messages/template-variables', 'GET, HEAD'],
+      ['PATCH', '/v1/webhooks/event-kinds', 'GET, HEAD'],
+      ['DELETE', '/v1/webhooks/event-kinds', 'GET, HEAD'],
+      ['DELETE', '/v1/auth/user-info', 'GET, HEAD'],
+      ['PUT', '/v1/editions/_meta', 'GET, HEAD'],
+      ['PUT', `/v1/editions/${world.a.editions[0].id}`, 'GET, HEAD, PATCH'],
+    ] as const
+    for (const [method, path, allow] of cases) {
+      const { status, headers } = await call(path, { method })
+      expect([method, path, status, headers.get('allow')]).toEqual([method, path, 405, allow])
+    }
+    expect((await call('/v1/editions/_meta', { method: 'HEAD' })).status).toBe(200)
+    expect((await call('/v1/editions/_meta', { method: 'PATCH', token: null })).status).toBe(401)
+  })
+
+  it('as those outside the API do', async () => {
+    const cases = [
+      ['POST', '/openapi.json', 'GET, HEAD'],
+      ['DELETE', '/docs', 'GET, HEAD'],
+      ['POST', '/docs/scalar.js', 'GET, HEAD'],
+      ['PUT', '/healthz', 'GET, HEAD'],
+      ['GET', '/provider-events/resend', 'POST'],
+      ['PUT', '/t/u/x', 'GET, HEAD, POST'],
+    ] as const
+    for (const [method, path, allow] of cases) {
+      const { status, headers, body } = await call(path, { method, token: null })
+      expect([path, status, headers.get('allow'), body?.code]).toEqual([path, 405, allow, 'method_not_allowed'])
+    }
+    expect((await call('/elsewhere', { token: null, method: 'POST' })).status).toBe(404)
+  })
+})
+
+describe('a client that goes away', () => {
+  it('is no error of ours, and nothing is written', async () => {
+    const before = await dump()
+    const lines = logged()
+    const raw = new ReadableStream({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('{"name":')),
+      pull: (controller) => controller.error(new Error('Network connection lost.')),
+    })
+    const headers = { 'content-type': 'application/json', 'idempotency-key': 'gone' }
+    const reply = await callWith({ ENVIRONMENT: 'production' }, '/v1/events', { raw, headers })
+    expect([reply.status, reply.body.code]).toEqual([499, 'client_closed_request'])
+    expect(lines.map(({ level, status }) => [level, status])).toEqual([['info', 499]])
+    expect(await dump()).toEqual(before)
+    vi.restoreAllMocks()
+    const body = { organization_id: world.a.id, name: 'Again' }
+    expect((await call('/v1/events', { body, headers: { 'idempotency-key': 'gone' } })).status).toBe(201)
+  })
+
+  it('while a file goes out, either', async () => {
+    const organisation = await givenOrganisation()
+    await givenPeople({ organization: organisation.id }, [{}])
+    const segment = await givenSegment({ organization_id: organisation.id })
+    await calculated(segment.id as string)
+    const { streamOf } = await import('../../src/http/stream.ts')
+    const failures: unknown[] = []
+    let give: (result: IteratorResult<string>) => void = () => {}
+    let isEnded = false
+    const stream = streamOf(
+      {
+        next: () => new Promise((resolve) => (give = resolve)),
+        return: async () => ((isEnded = true), { value: undefined, done: true }),
+      },
+      (error) => failures.push(error),
+    )
+    const reader = stream.getReader()
+    const read = reader.read()
+    await reader.cancel()
+    give({ value: 'late', done: false })
+    expect(await read).toEqual({ value: undefined, done: true })
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    expect([failures, isEnded]).toEqual([[], true])
+  })
+})
+
+describe('a body that is not read as it comes', () => {
+  const send = (headers: Record<string, string>) =>
+    call('/v1/events', { raw: JSON.stringify({ organization_id: world.a.id, name: 'Encoded' }), headers })
+
+  it('for its charset is 415', async () => {
+    for (const charset of ['iso-8859-1', '"ISO-8859-1"', 'utf-16', 'us-ascii', 'utf-8x', '""']) {
+      const reply = await send({ 'content-type': `application/json; charset=${charset}` })
+      expect([charset, reply.status, reply.body.code]).toEqual([charset, 415, 'unsupported_media_type'])
+    }
+    for (const type of ['application/json; charset=UTF-8', 'application/json;charset="utf-8"', 'application/json; a=b'])
+      expect([type, (await send({ 'content-type': type })).status]).toEqual([type, 201])
+  })
+
+  it('for its encoding is 415, and says what is read', async () => {
+    for (const encoding of ['gzip', 'br', 'identity, gzip', 'x']) {
+      const reply = await send({ 'content-type': 'application/json', 'content-encoding': encoding })
+      expect([encoding, reply.status, reply.headers.get('accept-encoding')]).toEqual([encoding, 415, 'identity'])
+    }
+    expect((await send({ 'content-type': 'application/json', 'content-encoding': 'identity' })).status).toBe(201)
+  })
+})
+
+describe('what a provider posts and is not taken', () => {
+  it('is answered with a problem document', async () => {
+    for (const [path, status, code] of [
+      ['/provider-events/resend', 401, 'not_authenticated'],
+      ['/provider-events/unheard-of', 404, 'not_found'],
+    ] as const) {
+      const reply = await visit(path, { method: 'POST', body: '{}' })
+      expect([reply.status, reply.headers.get('content-type')]).toEqual([status, 'application/problem+json'])
+      expect(JSON.parse(reply.text)).toMatchObject({ status, code })
+    }
+  })
+})
+
+describe('conditions of a change', () => {
+  const path = () => `/v1/editions/${world.a.editions[0].id}`
+  const patch = (headers: Record<string, string>, name: string) =>
+    call(path(), { method: 'PATCH', body: { name }, headers })
+
+  it('compare If-Match strongly: a weak ETag names no state', async () => {
+    const etag = (await call(path())).headers.get('etag') ?? ''
+    for (const tags of [`W/${etag}`, `"other", W/${etag}`, 'W/"other"']) {
+      const reply = await patch({ 'if-match': tags }, 'Weakly')
+      expect([tags, reply.status, reply.body.code]).toEqual([tags, 412, 'precondition_failed'])
+    }
+    expect((await patch({ 'if-match': `W/"other", ${etag}` }, 'Strongly')).status).toBe(200)
+    expect((await call(path())).body.name).toBe('Strongly')
+  })
+
+  it('let no proxy weaken the ETag that a change needs', async () => {
+    expect((await call(path())).headers.get('cache-control')).toBe('private, no-cache, no-transform')
+  })
+
+  it('honour If-None-Match: * for what exists, and the ETag of its state', async () => {
+    const { headers, body } = await call(path())
+    const etag = headers.get('etag') ?? ''
+    for (const tags of ['*', ' * ', etag, `W/${etag}`, `"other", ${etag}`]) {
+      const reply = await patch({ 'if-none-match': tags }, 'Never')
+      expect([tags, reply.status, reply.body.code]).toEqual([tags, 412, 'precondition_failed'])
+    }
+    const before = await dump()
+    for (const [method, target] of [
+      ['DELETE', `/v1/webhooks/${world.a.editions[0].webhook}`],
+      ['POST', `/v1/campaigns/${world.a.editions[0].draft}/send-now`],
+      ['DELETE', `/v1/auth/tokens/${world.a.boundToken}`],
+    ] as const)
+      expect((await call(target, { method, headers: { 'if-none-match': '*' } })).status).toBe(412)
+    expect(await dump()).toEqual(before)
+    expect((await call(path())).body.name).toBe(body.name)
+    expect((await patch({ 'if-none-match': '"other"' }, 'Another state')).status).toBe(200)
+    const made = await call('/v1/events', {
+      body: { organization_id: world.a.id, name: 'New' },
+      headers: { 'if-none-match': '*' },
+    })
+    expect(made.status).toBe(201)
+  })
+})

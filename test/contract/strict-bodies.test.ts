@@ -1,0 +1,251 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Operation } from '../../src/http/operation.ts'
+import { call } from '../support/api.ts'
+import { dump } from '../support/dump.ts'
+import { callerOf, implemented, make, pathOf, sampleOf, send, withBody, writes } from '../support/operations.ts'
+import { bodySchema, misspelt, type Path, placesIn, placed } from '../support/schema.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+const byId = (operations: readonly Operation[]) => operations.map((operation) => [operation.id, operation] as const)
+
+const prepared = async (operation: Operation) => {
+  const caller = callerOf(operation, world)
+  const sample = await make(operation, world, caller)
+  return { caller, sample, before: await dump() }
+}
+
+const absent: Record<string, string>[] = [{}, { 'content-type': 'application/json' }, { 'content-length': '0' }]
+const pointerOf = (path: Path): string => `#/${path.join('/')}`
+const bodyless = writes.filter((operation) => operation.body === null)
+
+describe.each(byId(withBody))('%s', (_, operation) => {
+  it('refuses a field that it does not know, at any depth, and writes nothing', async () => {
+    const { caller, sample, before } = await prepared(operation)
+    const places = placesIn(bodySchema(operation), sample.body, sampleOf(operation).itemwise)
+    expect(places[0]).toEqual([])
+    for (const place of places)
+      for (const name of ['no_such_field', 'constructor', '__proto__']) {
+        const at = [...place, name]
+        const reply = await send(
+          operation,
+          { ...sample, body: placed(sample.body ?? {}, at, { id: 1 }) },
+          { token: caller.token },
+        )
+        const errors = reply.body?.errors?.map((error: { code: string; pointer: string }) => [
+          error.code,
+          error.pointer,
+        ])
+        expect([reply.status, reply.body?.code, errors]).toEqual([
+          400,
+          'validation_error',
+          [['unknown_field', pointerOf(at)]],
+        ])
+      }
+    expect(await dump()).toEqual(before)
+  })
+
+  it('names the field that may be meant', async () => {
+    const { caller, sample, before } = await prepared(operation)
+    for (const name of Object.keys(bodySchema(operation).properties ?? {}).filter(({ length }) => length > 3)) {
+      const reply = await send(
+        operation,
+        { ...sample, body: { ...sample.body, [misspelt(name)]: null } },
+        { token: caller.token },
+      )
+      expect([reply.status, reply.body.errors]).toEqual([
+        400,
+        [
+          {
+            code: 'unknown_field',
+            detail: `No such field; did you mean \`${name}\`?`,
+            attr: misspelt(name),
+            pointer: `#/${misspelt(name)}`,
+          },
+        ],
+      ])
+    }
+    expect(await dump()).toEqual(before)
+  })
+
+  it('takes an absent body for one without fields', async () => {
+    const { sample, caller } = await prepared(operation)
+    const required = bodySchema(operation).required ?? []
+    for (const headers of absent) {
+      const { body: _body, ...bare } = required.length ? sample : await make(operation, world, caller)
+      const method = operation.method.toUpperCase()
+      const reply = await send(operation, bare, { method, token: caller.token, headers })
+      if (required.length === 0) {
+        expect([reply.status, reply.body?.errors]).toEqual([operation.status, undefined])
+        continue
+      }
+      const errors = reply.body.errors.map((error: { code: string; pointer: string }) => [error.code, error.pointer])
+      expect([reply.status, errors]).toEqual([400, required.map((name) => ['required', `#/${name}`])])
+    }
+  })
+})
+
+describe.each(byId(bodyless))('%s', (_, operation) => {
+  it('has no body, takes an empty object for none, and no field', async () => {
+    const { caller, sample, before } = await prepared(operation)
+    const refused = await send(operation, { ...sample, body: { force: true } }, { token: caller.token })
+    expect([refused.status, refused.body.errors[0].code, refused.body.errors[0].pointer]).toEqual([
+      400,
+      'unknown_field',
+      '#/force',
+    ])
+    expect(await dump()).toEqual(before)
+    const taken = await send(operation, { ...sample, body: {} }, { token: caller.token })
+    expect(taken.status === operation.status || taken.text).toBe(true)
+  })
+})
+
+const patches = implemented.filter(({ method }) => method === 'patch')
+
+describe.each(byId(patches))('%s', (_, operation) => {
+  it('takes the whole resource back as it was read, and with one field edited', async () => {
+    const { caller, sample } = await prepared(operation)
+    const path = pathOf(operation, { path: sample.path ?? {} })
+    const read = async () => (await call(path, { token: caller.token })).body as Record<string, unknown>
+    const patch = (body: Record<string, unknown>) =>
+      call(path, { method: 'PATCH', body: JSON.parse(JSON.stringify(body)), token: caller.token })
+    const before = await read()
+    const known = Object.keys(bodySchema(operation).properties ?? {})
+    const settable = (from: Record<string, unknown>) => known.map((name) => [name, from[name]])
+    const first = await patch(before)
+    expect([first.status, settable(first.body)]).toEqual([200, settable(before)])
+    // What the service derives is derived from the fields as they are, which the seed did not do.
+    const second = await patch(first.body)
+    expect([second.status, second.body]).toEqual([200, { ...first.body, modified: second.body.modified }])
+    for (const [name, value] of Object.entries(sample.body ?? {})) {
+      const reply = await patch({ ...(await read()), [name]: value })
+      expect([name, reply.status === 200 || reply.text]).toEqual([name, true])
+    }
+  })
+
+  it('ignores what clients cannot set, also where it differs', async () => {
+    const { caller, sample } = await prepared(operation)
+    const path = pathOf(operation, { path: sample.path ?? {} })
+    const before = (await call(path, { token: caller.token })).body as Record<string, unknown>
+    const known = Object.keys(bodySchema(operation).properties ?? {})
+    const readOnly = Object.keys(before).filter((name) => !known.includes(name))
+    const reply = await call(path, {
+      method: 'PATCH',
+      body: Object.fromEntries(readOnly.map((name) => [name, 'other'])),
+      token: caller.token,
+    })
+    expect([reply.status, reply.body]).toEqual([200, { ...before, modified: reply.body.modified }])
+  })
+})
+
+describe('a field that is answered in another form than it is set', () => {
+  it('comes back unchanged without a word, and changed is refused', async () => {
+    const { a, people } = world
+    const token = people.OA.token
+    const [edition] = a.editions
+    const body = {
+      organization_id: a.id,
+      edition_id: edition.id,
+      segment_id: edition.segment,
+      name: 'Texts',
+      channel: 'sms',
+      sms_body: { en: 'Hello', da: 'Hej' },
+    }
+    const { body: campaign } = await call('/v1/campaigns', { body, token })
+    const message = (await call(`/v1/email-messages/${edition.message}`, { token })).body
+    const cases = [
+      [`/v1/campaigns/${campaign.id}`, campaign, 'sms_body', 'sms_body_translations'],
+      [`/v1/email-messages/${message.id}`, message, 'subject', 'subject_translations'],
+    ] as const
+    for (const [path, whole, field, translations] of cases) {
+      expect(whole[field]).toEqual(expect.any(String))
+      const kept = await call(path, { method: 'PATCH', body: whole, token })
+      expect([kept.status, kept.body[translations]]).toEqual([200, whole[translations]])
+      const reply = await call(path, { method: 'PATCH', body: { ...whole, [field]: 'Other' }, token })
+      expect([reply.status, reply.body.errors.map(({ pointer }: { pointer: string }) => pointer)]).toEqual([
+        400,
+        [`#/${field}`],
+      ])
+    }
+  })
+})
+
+describe('a body that makes a resource', () => {
+  it('may carry what the service sets, and nothing that only a change sets', async () => {
+    const operation = withBody.find(({ id }) => id === 'createEdition')
+    if (!operation) throw new Error('no createEdition')
+    const { caller, sample } = await prepared(operation)
+    const taken = await send(
+      operation,
+      { ...sample, body: { ...sample.body, id: 'x', created: 1 } },
+      { token: caller.token },
+    )
+    expect(taken.status).toBe(201)
+    const refused = await send(
+      operation,
+      { ...sample, body: { ...sample.body, currency: 'eur' } },
+      { token: caller.token },
+    )
+    expect([refused.status, refused.body.errors]).toEqual([
+      400,
+      [
+        {
+          code: 'unknown_field',
+          detail: 'Not taken here; a change (PATCH) sets it.',
+          attr: 'currency',
+          pointer: '#/currency',
+        },
+      ],
+    ])
+  })
+
+  it('of an action is no resource', async () => {
+    const operation = withBody.find(({ id }) => id === 'duplicateEdition')
+    if (!operation) throw new Error('no duplicateEdition')
+    const { caller, sample } = await prepared(operation)
+    const body = { ...sample.body, start_date: '2027-06-01T10:00:00Z' }
+    const reply = await send(operation, { ...sample, body }, { token: caller.token })
+    expect([reply.status, reply.body.errors[0].pointer]).toEqual([400, '#/start_date'])
+  })
+
+  it('of a hundred thousand unknown names is refused with the first fifty', async () => {
+    const operation = withBody.find(({ id }) => id === 'createEvent')
+    if (!operation) throw new Error('no createEvent')
+    const { caller, sample } = await prepared(operation)
+    const names = Object.fromEntries(Array.from({ length: 100_000 }, (__, index) => [`n${index}`, 0]))
+    const reply = await send(operation, { ...sample, body: { ...sample.body, ...names } }, { token: caller.token })
+    expect([reply.status, reply.body.code]).toEqual([413, 'body_too_large'])
+    const fewer = Object.fromEntries(Object.entries(names).slice(0, 50_000))
+    const listed = await send(operation, { ...sample, body: { ...sample.body, ...fewer } }, { token: caller.token })
+    expect([listed.status, listed.body.errors.length]).toEqual([400, 50])
+  })
+})
+
+describe('an order of an import', () => {
+  it('with a field that nobody knows is an error of its own', async () => {
+    const operation = withBody.find(({ id }) => id === 'importExternalOrders')
+    if (!operation) throw new Error('no importExternalOrders')
+    const { caller, sample } = await prepared(operation)
+    const [order] = (sample.body?.['orders'] ?? []) as Record<string, unknown>[]
+    const [item] = (order?.['items'] ?? []) as object[]
+    const items = [{ ...item, unit_prize: 5 }]
+    const body = { ...sample.body, orders: [{ ...order, items }] }
+    const reply = await send(operation, { ...sample, body }, { token: caller.token })
+    expect(reply.status).toBe(201)
+    expect(reply.body.results[0]).toMatchObject({
+      action: 'error',
+      order_id: null,
+      errors: [
+        {
+          code: 'unknown_field',
+          pointer: '#/orders/0/items/0/unit_prize',
+          detail: 'No such field; did you mean `unit_price`?',
+        },
+      ],
+    })
+  })
+})

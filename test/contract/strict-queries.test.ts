@@ -1,0 +1,121 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Operation } from '../../src/http/operation.ts'
+import type { Reply } from '../support/api.ts'
+import { dump } from '../support/dump.ts'
+import { callerOf, implemented, lists, make, pathOf, send } from '../support/operations.ts'
+import { call } from '../support/api.ts'
+import { misspelt } from '../support/schema.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+const byId = (operations: readonly Operation[]) => operations.map((operation) => [operation.id, operation] as const)
+const parametersOf = (operation: Operation): string[] =>
+  Object.keys((operation.query as unknown as { shape?: object }).shape ?? {})
+
+/** Sends the sample with more parameters; `more` is a query as it stands in an address. */
+async function asking(operation: Operation) {
+  const caller = callerOf(operation, world)
+  const sample = await make(operation, world, caller)
+  const before = await dump()
+  const ask = (more: string, query: Record<string, string> = sample.query ?? {}): Promise<Reply> => {
+    const path = pathOf(operation, { ...sample, query })
+    return call(`${path}${path.includes('?') ? '&' : '?'}${more}`, {
+      method: operation.method.toUpperCase(),
+      token: caller.token,
+      ...(sample.body === undefined ? {} : { body: sample.body }),
+    })
+  }
+  return { ask, sample, before }
+}
+
+const refusal = (reply: Reply) => [reply.status, reply.body?.code, reply.body?.errors]
+const refused = (name: string, code: string, detail: string) => [
+  400,
+  'validation_error',
+  [{ code, detail, attr: name, pointer: null }],
+]
+
+describe.each(byId(implemented))('%s', (_, operation) => {
+  it('refuses a parameter that nobody knows, and does nothing', async () => {
+    const { ask, before } = await asking(operation)
+    for (const name of ['zzzzzz', 'constructor', '__proto__'])
+      for (const value of ['1', ''])
+        expect(refusal(await ask(`${name}=${value}`))).toEqual(refused(name, 'unknown_parameter', 'No such parameter.'))
+    for (const name of parametersOf(operation).filter(({ length }) => length > 3)) {
+      const detail = `No such parameter; did you mean \`${name}\`?`
+      expect(refusal(await ask(`${misspelt(name)}=1`))).toEqual(refused(misspelt(name), 'unknown_parameter', detail))
+    }
+    expect(await dump()).toEqual(before)
+  })
+})
+
+describe.each(byId(implemented.filter((operation) => parametersOf(operation).length)))('%s', (_, operation) => {
+  it('refuses a parameter that is given twice where one is meant', async () => {
+    const { ask, sample, before } = await asking(operation)
+    for (const name of parametersOf(operation).filter((one) => one !== 'ordering')) {
+      const { [name]: value = 'x', ...others } = sample.query ?? {}
+      const reply = await ask(`${name}=${value}&${name}=${value}`, others)
+      expect(refusal(reply)).toEqual(refused(name, 'repeated', 'Given 2 times; expected once.'))
+    }
+    expect(await dump()).toEqual(before)
+  })
+})
+
+const prefixes: Record<string, string> = {
+  customer_id: 'usr',
+  edition_id: 'edt',
+  event_id: 'evt',
+  organization_id: 'org',
+  transaction_id: 'trx',
+  user_id: 'usr',
+}
+const withIds = implemented.filter((operation) => parametersOf(operation).some((name) => name.endsWith('_id')))
+
+describe.each(byId(withIds))('%s', (_, operation) => {
+  it('refuses an id of another kind, and says which kind it expects', async () => {
+    const { ask, sample } = await asking(operation)
+    for (const name of parametersOf(operation).filter((one) => one.endsWith('_id'))) {
+      const { [name]: __, ...others } = sample.query ?? {}
+      const prefix = prefixes[name]
+      for (const value of ['whk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', 'x', prefix])
+        expect(refusal(await ask(`${name}=${value}`, others))).toEqual(
+          refused(name, 'invalid_id', `An id that begins with \`${prefix}_\`.`),
+        )
+    }
+  })
+})
+
+describe.each(byId(lists))('%s', (_, operation) => {
+  it('refuses a page size that is no number, and a cursor that it did not make', async () => {
+    const { ask } = await asking(operation)
+    for (const size of ['abc', '0', '-1', '1.5', '10x']) {
+      const reply = await ask(`page_size=${size}`)
+      if (!parametersOf(operation).includes('page_size')) {
+        expect([operation.id, reply.status]).toEqual(['listUsers', 200])
+        continue
+      }
+      expect(refusal(reply)).toEqual(refused('page_size', 'invalid', 'A whole number from 1.'))
+    }
+    for (const cursor of ['x', '%F0%9F%92%A9', btoa('{}'), btoa('{"for":1}'), btoa('{"for":1,"after":[null]}')])
+      expect(refusal(await ask(`cursor=${cursor}`))).toEqual(
+        refused('cursor', 'invalid_cursor', 'Take the cursor from `next` as it stands there.'),
+      )
+  })
+})
+
+describe('a list of one page size', () => {
+  it('takes no notice of another, given however often', async () => {
+    const operation = implemented.find(({ id }) => id === 'listUsers')
+    if (!operation) throw new Error('no listUsers')
+    const { ask, sample } = await asking(operation)
+    const usual = await send(operation, sample, { token: world.people.OA.token })
+    for (const more of ['page_size=1', 'page_size=abc&page_size=2', 'page_size=']) {
+      const reply = await ask(more)
+      expect([reply.status, reply.body.results]).toEqual([200, usual.body.results])
+    }
+  })
+})
