@@ -106,7 +106,7 @@ describe.each([360, 800])('a message of all blocks on a screen of %i pixels', (w
       'Left en',
       'Right en',
       'Day ticket',
-      '1125.00 DKK',
+      'DKK\u00A01,125.00',
       'Instagram',
       'Street 1',
       'Unsubscribe',

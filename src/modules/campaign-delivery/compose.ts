@@ -18,7 +18,9 @@ import type { Content, Contents } from './content.ts'
 /** A message, or why none could be made of the person's data. */
 export type Composed<Message> = { n: number; message: Message } | { n: number; refusal: SendResult }
 
-const pathOf: Record<LinkKind, string> = { click: 'c', open: 'o', unsubscribe: 'u' }
+type MessageLink = Exclude<LinkKind, 'resubscribe'>
+
+const pathOf: Record<MessageLink, string> = { click: 'c', open: 'o', unsubscribe: 'u' }
 
 interface Links {
   clicks: string[]
@@ -29,7 +31,7 @@ interface Links {
 const hasUnsubscribe = ({ surroundings }: Content): boolean => surroundings.has_unsubscribe ?? true
 
 async function linksOf({ config }: JobCtx, claim: Claim, n: number, content: Content): Promise<Links> {
-  const address = async (kind: LinkKind, link = 0) => {
+  const address = async (kind: MessageLink, link = 0) => {
     const token = await mintLinkToken(config.linkSigningKey, { kind, campaign_id: claim.campaign_id, n, link })
     return `${content.surroundings.public_url}/t/${pathOf[kind]}/${token}`
   }
