@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { currencies, moneyText } from '../../src/domain/money.ts'
 import { languages } from '../../src/domain/languages.ts'

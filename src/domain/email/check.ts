@@ -14,7 +14,8 @@ import { check, maxCharactersOfMessage, namesIn, type Parsed, piecesOf } from '.
 import { maxStepsOfMessage } from './liquid-bounds.ts'
 import { cleanRichText } from './rich-text.ts'
 import { isAddress } from './urls.ts'
-import { knownNames, nearestName, sampleContext, withheldFrom, writtenName } from './variables.ts'
+import { nearestName } from './nearest-name.ts'
+import { knownNames, sampleContext, withheldFrom, writtenName } from './variables.ts'
 import { languageFor, type Reader } from './words.ts'
 
 type Path = readonly (string | number)[]

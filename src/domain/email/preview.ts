@@ -48,7 +48,7 @@ function contextOf({ type, values }: Asked, language: Language): TemplateContext
     const given = context[category]
     if (isObject(given)) context[category] = { ...given, [name]: '' }
   }
-  return context as TemplateContext
+  return context
 }
 
 /** Which text of a message makes too much of what was handed in, and where in it. */

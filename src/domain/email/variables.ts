@@ -218,10 +218,10 @@ const described = (variable: string, { description, sample, message_types }: Pla
   ...(message_types && { message_types: [...message_types] }),
 })
 
-function describedItem(list: string, name: string, item: Plain): VariableDescription {
+function describedItem(list: string, name: string, field: Plain): VariableDescription {
   const [, of = ''] = name.split('.')
   const each = name.slice(0, -of.length - 1)
-  return { ...described(name, item), list, name, loop: `{% for ${each} in ${list} %}{{ ${name} }}{% endfor %}` }
+  return { ...described(name, field), list, name, loop: `{% for ${each} in ${list} %}{{ ${name} }}{% endfor %}` }
 }
 
 /** As the API lists them: each name works as it stands, those of lists in their loop. */
@@ -273,25 +273,6 @@ export const addressNames: readonly { category: Category; name: string }[] = ent
 export const isAddressName = (path: string): boolean =>
   addressNames.some(({ category, name }) => `${category}.${name}` === path)
 
-function distance(one: string, other: string): number {
-  let previous = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (const [at, letter] of [...one].entries()) {
-    const row = [at + 1]
-    for (const [index, candidate] of [...other].entries())
-      row.push(
-        Math.min(
-          (row[index] ?? 0) + 1,
-          (previous[index + 1] ?? 0) + 1,
-          (previous[index] ?? 0) + Number(letter !== candidate),
-        ),
-      )
-    previous = row
-  }
-  return previous.at(-1) ?? 0
-}
-
-const maxNameLength = 60
-
 /** A name as templates write it: `order.items[].name` is `item.name`. */
 export function writtenName(path: string): string {
   for (const [category, variables] of entries)
@@ -300,20 +281,4 @@ export function writtenName(path: string): string {
       if ('of' in variable && path.startsWith(start)) return `${variable.each}.${path.slice(start.length)}`
     }
   return path
-}
-
-/** What to write instead: the known name that is most like it, the loop of a name that lacks it, or null. */
-export function nearestName(written: string): string | null {
-  if (written.length > maxNameLength) return null
-  const last = written.split('.').at(-1) ?? written
-  const candidates = templateVariables
-    .flatMap(({ variables }) => variables)
-    .map((one) => {
-      const sameField = one.variable.split('.').at(-1) === last ? 2 : Number.POSITIVE_INFINITY
-      return { one, far: Math.min(distance(written, one.variable), sameField) }
-    })
-    .toSorted((a, b) => a.far - b.far)
-  const [best] = candidates
-  if (!best || best.far > Math.max(3, written.length / 3)) return null
-  return best.far === 0 ? (best.one.loop ?? null) : best.one.variable
 }

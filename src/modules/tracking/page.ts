@@ -18,17 +18,10 @@ const paragraph = (text: string, kind = ''): string => `<p${kind && ` class="${k
 const button = (action: string, text: string): string =>
   `<form method="post" action="${escapeHtml(action)}"><button name="List-Unsubscribe" value="One-Click">${escapeHtml(text)}</button></form>`
 
-/** The tokens of the two ways, out and back. */
-export interface Ways {
-  unsubscribe: string
-  resubscribe: string
-}
-
 /** What marketing goes to the address or does not, in the language of the recipient, and the way to change it. */
 export function subscriptionPage(
   subscriber: Subscriber,
-  { suppression, consents }: Subscription,
-  ways: Ways,
+  { suppression, consents, tokens }: Subscription,
   isBack = false,
 ): string {
   const [language, words] = pageWordsIn(subscriber.language)
@@ -47,13 +40,13 @@ export function subscriptionPage(
         paragraph(words.left(of)),
         suppression === 'unsubscribed' ? list(words.withdrawn) : '',
         isDead ? '' : paragraph(words.stays, 'small'),
-        suppression === 'unsubscribed' ? button(`../s/${ways.resubscribe}`, words.again) : '',
+        suppression === 'unsubscribed' ? button(`../s/${tokens.resubscribe}`, words.again) : '',
       ]
     : [
         paragraph((isBack ? words.back : words.ask)(of)),
         list(isBack ? words.given : words.withdraws),
         isBack ? '' : paragraph(words.stays, 'small'),
-        button(`../u/${ways.unsubscribe}`, words.unsubscribe),
+        button(`../u/${tokens.unsubscribe}`, words.unsubscribe),
       ]
   return page(bcp47(language), words.title, parts.join(''))
 }

@@ -2,7 +2,6 @@ import { Hono } from 'hono'
 import { readBody } from '../../http/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
-import { mintLinkToken } from '../../domain/campaign-tokens.ts'
 import { pagePolicy, subscriptionPage, unknownPage } from './page.ts'
 import { isEventProvider, receiveEvents } from './provider-events.ts'
 import { type Subscriber, subscriptionOf } from './subscription.ts'
@@ -29,12 +28,8 @@ const subscriptionLinks = [
   ['/t/s', 'resubscribe'],
 ] as const
 
-async function pageOf(job: Job, subscriber: Subscriber, isBack = false): Promise<string> {
-  const token = (kind: 'unsubscribe' | 'resubscribe') =>
-    mintLinkToken(job.config.linkSigningKey, { kind, campaign_id: subscriber.campaign_id, n: subscriber.n, link: 0 })
-  const ways = { unsubscribe: await token('unsubscribe'), resubscribe: await token('resubscribe') }
-  return subscriptionPage(subscriber, await subscriptionOf(job, subscriber), ways, isBack)
-}
+const pageOf = async (job: Job, subscriber: Subscriber, isBack = false): Promise<string> =>
+  subscriptionPage(subscriber, await subscriptionOf(job, subscriber), isBack)
 
 /** What people and providers reach without a token of the API: links of messages, and what became of these. */
 export function tracking(open: (c: AppContext) => Job): Hono<AppEnv> {

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import type { consentRecords } from '../../db/schema/consents.ts'
+import { mintLinkToken } from '../../domain/campaign-tokens.ts'
 import { readerOf, wordsOf } from '../../domain/email/words.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { Channel } from '../../domain/messaging.ts'
@@ -75,10 +76,14 @@ export async function suppressionReason({ db }: JobCtx, subscriber: Subscriber):
   return row?.reason ?? null
 }
 
+export type SubscriptionLink = 'unsubscribe' | 'resubscribe'
+
 /** What the page shows: whether marketing goes there, and the consents that its button changes. */
 export interface Subscription {
   suppression: string | null
   consents: { title: string; channels: Channel[] }[]
+  /** Of the links out and back. */
+  tokens: Record<SubscriptionLink, string>
 }
 
 export async function subscriptionOf(job: JobCtx, subscriber: Subscriber): Promise<Subscription> {
@@ -89,5 +94,8 @@ export async function subscriptionOf(job: JobCtx, subscriber: Subscriber): Promi
     title: wordsOf(JSON.parse(title) as TranslatedDict, reader) || name,
     channels: JSON.parse(channels) as Channel[],
   }))
-  return { suppression, consents }
+  const { campaign_id, n } = subscriber
+  const token = (kind: SubscriptionLink) => mintLinkToken(job.config.linkSigningKey, { kind, campaign_id, n, link: 0 })
+  const tokens = { unsubscribe: await token('unsubscribe'), resubscribe: await token('resubscribe') }
+  return { suppression, consents, tokens }
 }

@@ -104,7 +104,10 @@ export async function unsubscribe(job: JobCtx, subscriber: Subscriber): Promise<
       rows: await givenConsents(job, subscriber),
       answerTo: () => ({ status: 'withdrawn', method: unsubscribeMethod, expires_at: null }),
       suppression: suppression({
-        ...{ organization_id, channel, address, campaign_id },
+        organization_id,
+        channel,
+        address,
+        campaign_id,
         reason: 'unsubscribed',
         detail: '',
         at: job.now(),

@@ -4,7 +4,7 @@ import { isMachine, readReference, recipientEvent } from '../../domain/campaign-
 import type { RecipientRow } from '../../domain/campaign-sender.ts'
 import { type LinkTarget, readLinkToken } from '../../domain/campaign-tokens.ts'
 import type { ProviderEvent } from '../../domain/messaging.ts'
-import type { Subscriber } from './subscription.ts'
+import type { Subscriber, SubscriptionLink } from './subscription.ts'
 
 /** Who came to a link, as far as it is noted: neither address nor cookie. */
 export interface Visit {
@@ -58,11 +58,7 @@ export async function subscriberOf(
 }
 
 /** Whom a link to unsubscribe, or to subscribe again, is of. */
-export async function findSubscriber(
-  job: JobCtx,
-  kind: 'unsubscribe' | 'resubscribe',
-  token: string,
-): Promise<Subscriber | null> {
+export async function findSubscriber(job: JobCtx, kind: SubscriptionLink, token: string): Promise<Subscriber | null> {
   const target = await readLinkToken(job.config.linkSigningKey, kind, token)
   // The object of a campaign that is not there any more is not made anew to be asked.
   const known =
