@@ -27,7 +27,6 @@ interface Recipient {
   address: string
   state: string
   clicked_at: string | null
-  unsubscribed_at: string | null
 }
 
 const expression = 'stats.order_count >= 2 && user.has_email'
@@ -42,7 +41,7 @@ async function eventually<T>(ask: () => Promise<T>, holds: (value: T) => boolean
   throw new Error('The campaign did not end in two minutes.')
 }
 
-/** Regulars are found by an expression and get a message of blocks; one of them follows a link, and one has had enough. */
+/** Regulars are found by an expression and get a message of blocks; one of them follows a link. */
 export async function runCampaign(client: Client, url: string, home: Home, tell: Tell): Promise<void> {
   const segment = await client.post<Made>('/v1/segments', {
     ...home,
@@ -90,21 +89,19 @@ export async function runCampaign(client: Client, url: string, home: Home, tell:
   tell(`${url}/dev/outbox shows ${outbox.count} mails, among them: ${mail?.subject}`)
 
   const link = /href="(http[^"]+\/t\/c\/[^"]+)"/.exec(whole.html)?.[1] ?? ''
-  const leave = /href="(http[^"]+\/t\/u\/[^"]+)"/.exec(whole.html)?.[1] ?? ''
   // Whoever comes sooner than a person can is counted as a machine.
   await wait(2500)
   const followed = await fetch(link, { redirect: 'manual', headers: { 'user-agent': phone } })
-  await fetch(leave, { method: 'POST', body: 'List-Unsubscribe=One-Click' })
-  tell(`its link leads to ${followed.headers.get('location')}; one POST to the link at its end unsubscribes`)
+  tell(`its link leads to ${followed.headers.get('location')}; a transactional message has no link to unsubscribe`)
   const [recipient] = await eventually(
     async () =>
       (await client.get<Page<Recipient>>(`${path}/recipients?state=sent&page_size=500`)).results.filter(
-        (one) => one.unsubscribed_at && one.clicked_at,
+        (one) => one.clicked_at,
       ),
     (found) => found.length > 0,
   )
-  tell(`${recipient?.address} clicked at ${recipient?.clicked_at} and left at ${recipient?.unsubscribed_at}`)
+  tell(`${recipient?.address} clicked at ${recipient?.clicked_at}`)
   const stats = await client.get<Record<string, number>>(`${path}/stats`)
-  const names = ['sent', 'failed', 'delivered', 'opened', 'clicked', 'unsubscribed', 'open_rate', 'unsubscribe_rate']
+  const names = ['sent', 'failed', 'delivered', 'opened', 'clicked', 'open_rate', 'click_rate']
   tell(`stats: ${names.map((name) => `${name} ${stats[name]}`).join(', ')}`)
 }

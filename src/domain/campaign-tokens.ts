@@ -4,7 +4,7 @@ import { fromBase64, toBase64Url, utf8 } from './encoding.ts'
  * Tokens in the links of messages: what is meant and a MAC, in as few characters as that takes. 16 bytes of the
  * campaign's ULID, then kind, recipient and link as numbers of 1 to 8 bytes, then 8 bytes of HMAC-SHA256.
  */
-export const linkKinds = ['click', 'open', 'unsubscribe'] as const
+export const linkKinds = ['click', 'open', 'unsubscribe', 'resubscribe'] as const
 export type LinkKind = (typeof linkKinds)[number]
 
 export interface LinkTarget {

@@ -1,3 +1,5 @@
+import { bcp47, type Language } from './languages.ts'
+
 /** All seven have two decimals. */
 export const currencies = ['eur', 'usd', 'gbp', 'pln', 'dkk', 'sek', 'nok'] as const
 export type Currency = (typeof currencies)[number]
@@ -27,5 +29,24 @@ export function toMinor(major: number): number | null {
   return Math.abs(exact - minor) <= tolerance * Math.max(1, Math.abs(exact)) ? minor : null
 }
 
+/** As programs read it: `1150.00 DKK`. */
 export const formatMoney = (minor: number, currency: string): string =>
   `${minor < 0 ? '-' : ''}${Math.trunc(Math.abs(minor) / 100)}.${String(Math.abs(minor) % 100).padStart(2, '0')} ${currency.toUpperCase()}`
+
+const formatters = new Map<string, Intl.NumberFormat>()
+
+function formatterOf(language: Language, currency: string): Intl.NumberFormat {
+  const key = `${language} ${currency}`
+  const known = formatters.get(key)
+  if (known) return known
+  const made = new Intl.NumberFormat(bcp47(language), { style: 'currency', currency })
+  formatters.set(key, made)
+  return made
+}
+
+/** As people read it in a message: `1.150,00 kr.` in Danish. All of its spaces are no-break ones. */
+export const moneyText = (minor: number, currency: string, language: Language): string =>
+  // Adding 0 takes the sign from -0.
+  formatterOf(language, currency)
+    .format(toMajor(minor) + 0)
+    .replaceAll(/\s/g, '\u00A0')

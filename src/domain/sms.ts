@@ -20,8 +20,8 @@ const wayOut: Record<Language, string> = {
 const link = /https?:\/\/[^\s<>"'{}]+/g
 const afterLink = /[.,;:!?)\]]+$/
 
-/** The text with its links leading through counters, and at its end the way out of further messages. */
-export function trackableSms(body: string, language: Language): Template {
+/** The text with its links leading through counters, and at its end the way out of further messages of marketing. */
+export function trackableSms(body: string, language: Language, isMarketing = true): Template {
   const links: string[] = []
   const count = (text: string) =>
     text.replaceAll(link, (found) => {
@@ -38,7 +38,7 @@ export function trackableSms(body: string, language: Language): Template {
       isLiquid || (pieces[index + 1]?.isLiquid && /https?:\/\/\S*$/.test(piece)) ? piece : count(piece),
     )
     .join('')
-  const end = /links\.unsubscribe/.test(body) ? '' : `\n${wayOut[language]}: {{ links.unsubscribe }}`
+  const end = !isMarketing || /links\.unsubscribe/.test(body) ? '' : `\n${wayOut[language]}: {{ links.unsubscribe }}`
   return { subject: '', html: '', text: text.trimEnd() + end, links }
 }
 

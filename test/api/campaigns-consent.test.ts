@@ -7,7 +7,7 @@ import { leftOutStatement } from '../../src/modules/campaign-delivery/audience.t
 import { applyEvents } from '../../src/modules/tracking/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { alarm, capturedOf, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
-import { type Crowd, seedCrowd, seedMarketingConsent, seedReady } from '../support/seed-campaigns.ts'
+import { type Crowd, marketingTo, seedCrowd, seedMarketingConsent, seedReady } from '../support/seed-campaigns.ts'
 import { db, write } from '../support/seed.ts'
 import { pathsIn, visit } from '../support/visits.ts'
 
@@ -123,6 +123,7 @@ describe('a link to unsubscribe', () => {
   it('of another campaign or another organisation, or forged, is like none at all and changes nothing', async () => {
     const crowd = await seedCrowd(1)
     const { campaign } = await seedReady(crowd)
+    await marketingTo(crowd, campaign.segment_id)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
     await until(campaign.id, ['sent'])
     const [path = ''] = pathsIn((await capturedOf(campaign.id))[0], 'u')

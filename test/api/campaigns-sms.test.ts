@@ -2,13 +2,14 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
 import { capturedOf, until } from '../support/campaigns.ts'
-import { type Crowd, seedCrowd, seedPeople, seedReady } from '../support/seed-campaigns.ts'
+import { type Crowd, marketingTo, seedCrowd, seedPeople, seedReady } from '../support/seed-campaigns.ts'
 import { write } from '../support/seed.ts'
 
 const texts = (bodies: object) => ({ channel: 'sms', sms_body: JSON.stringify(bodies) })
 
 async function send(crowd: Crowd, bodies: object): Promise<string> {
   const { campaign } = await seedReady(crowd, texts(bodies))
+  await marketingTo(crowd, campaign.segment_id)
   const reply = await post(`/v1/campaigns/${campaign.id}/send-now`, {})
   expect([reply.status, reply.body.status]).toEqual([200, 'calculating'])
   await until(campaign.id, ['sent', 'failed'])
@@ -16,14 +17,14 @@ async function send(crowd: Crowd, bodies: object): Promise<string> {
 }
 
 describe('the text of an SMS', () => {
-  it('is that of the default language where the own one is blank', async () => {
+  it('is that of the default language where the own one is blank, its way out too', async () => {
     // The first of them reads Danish, the others English.
     const crowd = await seedCrowd(2)
     const id = await send(crowd, { en: 'Doors open at ten', da: ' \n ' })
     const link = 'https://events\\.example\\.test/t/u/[\\w-]+'
     const bodies = (await capturedOf(id)).map(({ body }) => body)
     expect(bodies.toSorted()).toEqual([
-      expect.stringMatching(`^Doors open at ten\nAfmeld: ${link}$`),
+      expect.stringMatching(`^Doors open at ten\nStop: ${link}$`),
       expect.stringMatching(`^Doors open at ten\nStop: ${link}$`),
     ])
   })
@@ -84,7 +85,7 @@ describe('the number of an SMS', () => {
   it('is E.164, and of the country of the edition where it has none of its own', async () => {
     const crowd = await seedCrowd(0, { default_country_code: '+46' })
     const numbers = ['+4520123456', '070-123 45 67', '12', 'none']
-    await seedPeople(crowd, 4, (index) => ({ phone_number: numbers[index] ?? null }))
+    crowd.people = await seedPeople(crowd, 4, (index) => ({ phone_number: numbers[index] ?? null }))
     const id = await send(crowd, { en: 'Hello' })
     expect((await capturedOf(id)).map(({ recipient }) => recipient).toSorted()).toEqual(['+4520123456', '+46701234567'])
     const { body } = await get(`/v1/campaigns/${id}/recipients?state=skipped`)

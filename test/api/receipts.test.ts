@@ -78,7 +78,7 @@ describe('an import with send_receipts', () => {
       subject: `Din ordre ${danish.order_number}`,
     })
     expect(kept.html).toContain(`Kære Astrid, tak for ordre ${danish.order_number}.`)
-    expect(kept.text).toContain('450.00 DKK')
+    expect(kept.text).toContain('450,00\u00A0kr.')
     expect(kept.html).toContain('Saturday')
     expect((await outboxOf(english.customer.email))[0].subject).toBe(`Your order ${english.order_number}`)
     // Polish is missing: the language of the edition stands in.

@@ -4,7 +4,7 @@ import { mintLinkToken } from '../../src/domain/campaign-tokens.ts'
 import { applyEvents } from '../../src/modules/tracking/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { alarm, capturedOf, realJob, statsOf, until } from '../support/campaigns.ts'
-import { seedCrowd, seedMarketingConsent, seedReady } from '../support/seed-campaigns.ts'
+import { marketingTo, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
 import { seedEndpoint } from '../support/seed-webhooks.ts'
 import { db, write } from '../support/seed.ts'
 import { later, pathsIn, type Sent, sent, visit } from '../support/visits.ts'
@@ -72,9 +72,8 @@ describe('links of messages', () => {
 
 describe('unsubscribing', () => {
   it('takes one POST without cookies; looking changes nothing', async () => {
-    const { id, crowd, captured } = await sent(2)
+    const { id, crowd, captured, consent } = await sent(2)
     const person = crowd.people[0]
-    const consent = await seedMarketingConsent(crowd, [person?.id ?? ''])
     await seedEndpoint(
       { organization: crowd.organization, edition: crowd.edition },
       { events: '["consent.withdrawn"]', edition_id: null },
@@ -117,7 +116,8 @@ describe('unsubscribing', () => {
       record_hash: string
       method: string
     }>`
-      select id, status, is_latest, previous_record_id, record_hash, method from consent_records where consent_id = ${consent} order by occurred_at`)
+      select id, status, is_latest, previous_record_id, record_hash, method from consent_records
+      where consent_id = ${consent} and user_id = ${person?.id ?? ''} order by occurred_at`)
     expect(records).toMatchObject([
       { status: 'given', is_latest: 0 },
       { status: 'withdrawn', is_latest: 1, previous_record_id: records[0]?.id, method: 'one_click_unsubscribe' },
@@ -145,6 +145,7 @@ describe('the page of a link to unsubscribe', () => {
       ...spoken.map((locale, at) => sql`update users set locale = ${locale} where id = ${crowd.people[at]?.id ?? ''}`),
     )
     const { campaign } = await seedReady(crowd)
+    await marketingTo(crowd, campaign.segment_id)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
     await until(campaign.id, ['sent'])
     const captured = await capturedOf(campaign.id)
@@ -178,6 +179,7 @@ describe('an SMS campaign', () => {
     const [first, second] = crowd.people
     await write(sql`update users set phone_number = ${first?.phone_number ?? ''} where id = ${second?.id ?? ''}`)
     const { campaign } = await seedReady(crowd, { channel: 'sms' })
+    await marketingTo(crowd, campaign.segment_id)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
     const row = await until(campaign.id, ['sent', 'failed'])
     expect(row).toMatchObject({ status: 'sent', total_recipients: 2, sent_count: 2, skipped_count: 1 })

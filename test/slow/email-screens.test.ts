@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compile } from '../../src/domain/email/compile.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
 import { sampleContext } from '../../src/domain/email/variables.ts'
+import { languages } from '../../src/domain/languages.ts'
+import { subscriptionPage } from '../../src/modules/tracking/page.ts'
 import { type Browser, openBrowser } from '../support/browser.ts'
 import { aMessageOf, framing, oneOfEach } from '../support/messages.ts'
 
@@ -74,26 +76,32 @@ interface Measured {
   page: string
 }
 
+/** What is seen of a document on a screen; the picture is kept under the name where pictures go. */
+async function look(document: string, width: number, scheme: string, name: string): Promise<Measured> {
+  await browser.send('Emulation.setDeviceMetricsOverride', {
+    width,
+    height: 900,
+    deviceScaleFactor: 1,
+    mobile: width < 500,
+  })
+  await browser.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }] })
+  const { frameTree } = await browser.send<{ frameTree: { frame: { id: string } } }>('Page.getFrameTree')
+  await browser.send('Page.setDocumentContent', { frameId: frameTree.frame.id, html: document })
+  await browser.evaluate(
+    'Promise.all([...document.images].map((image) => image.decode().catch(() => null))).then(() => 1)',
+  )
+  const seen = await browser.evaluate<Measured>(measure)
+  if (pictures) {
+    const shot = await browser.send<{ data: string }>('Page.captureScreenshot', { captureBeyondViewport: true })
+    await mkdir(pictures, { recursive: true })
+    await writeFile(join(pictures, `${name}.png`), Buffer.from(shot.data, 'base64'))
+  }
+  return seen
+}
+
 describe.each([360, 800])('a message of all blocks on a screen of %i pixels', (width) => {
   it.each(['light', 'dark'])('is seen whole and can be read, in the %s', async (scheme) => {
-    await browser.send('Emulation.setDeviceMetricsOverride', {
-      width,
-      height: 900,
-      deviceScaleFactor: 1,
-      mobile: width < 500,
-    })
-    await browser.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }] })
-    const { frameTree } = await browser.send<{ frameTree: { frame: { id: string } } }>('Page.getFrameTree')
-    await browser.send('Page.setDocumentContent', { frameId: frameTree.frame.id, html })
-    await browser.evaluate(
-      'Promise.all([...document.images].map((image) => image.decode().catch(() => null))).then(() => 1)',
-    )
-    const seen = await browser.evaluate<Measured>(measure)
-    if (pictures) {
-      const shot = await browser.send<{ data: string }>('Page.captureScreenshot', { captureBeyondViewport: true })
-      await mkdir(pictures, { recursive: true })
-      await writeFile(join(pictures, `${width}-${scheme}.png`), Buffer.from(shot.data, 'base64'))
-    }
+    const seen = await look(html, width, scheme, `${width}-${scheme}`)
     expect([seen.seen, seen.wide]).toEqual([width, width])
     const outside = [...seen.texts, ...seen.images].filter(({ left, right }) => left < 0 || right > width + 0.5)
     expect(outside).toEqual([])
@@ -106,7 +114,7 @@ describe.each([360, 800])('a message of all blocks on a screen of %i pixels', (w
       'Left en',
       'Right en',
       'Day ticket',
-      '1125.00 DKK',
+      'DKK\u00A01,125.00',
       'Instagram',
       'Street 1',
       'Unsubscribe',
@@ -114,5 +122,37 @@ describe.each([360, 800])('a message of all blocks on a screen of %i pixels', (w
     ])
       expect(seen.page).toContain(text)
     expect(seen.images).toHaveLength(2)
+  })
+})
+
+const subscriber = {
+  campaign_id: 'cmp_1',
+  n: 1,
+  user_id: 'usr_1',
+  address: 'a-very-long-address-of-somebody-who-reads-mails@festival-of-the-north.example.com',
+  organization_id: 'org_1',
+  organization_name: 'Nordlys & Friends of the Open Air ApS',
+  edition_id: 'edt_1',
+  channel: 'email',
+} as const
+const subscription = {
+  consents: [{ title: 'Newsletter of the festival', channels: ['email' as const, 'sms' as const] }],
+  tokens: { unsubscribe: 'out', resubscribe: 'back' },
+}
+
+describe.each([360, 800])('the page of a link to unsubscribe on a screen of %i pixels', (width) => {
+  it.each(languages)('is seen whole and can be read, in %s, before and after', async (language) => {
+    for (const [scheme, suppression] of [
+      ['light', null],
+      ['dark', 'unsubscribed'],
+    ] as const) {
+      const document = subscriptionPage({ ...subscriber, language }, { ...subscription, suppression }, false)
+      const seen = await look(document, width, scheme, `page-${width}-${language}-${suppression ?? 'ask'}`)
+      expect([seen.seen, seen.wide]).toEqual([width, width])
+      expect(seen.texts.filter(({ left, right }) => left < 0 || right > width + 0.5)).toEqual([])
+      expect(seen.texts.filter(({ height, size }) => height < 8 || size < 12)).toEqual([])
+      for (const text of [subscriber.organization_name, subscriber.address, 'Newsletter of the festival'])
+        expect(seen.page).toContain(text)
+    }
   })
 })

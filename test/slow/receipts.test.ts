@@ -35,7 +35,7 @@ describe('receipts over real queues to a real provider', () => {
     const danish = accepted.find(({ to }) => to.includes('plain-1@'))
     expect(danish?.body).toMatchObject({ subject: 'Din ordre plain-1', to: ['Astrid Holm <plain-1@example.com>'] })
     expect(danish?.body['html']).toContain('Tak, Astrid.')
-    expect(danish?.body['text']).toContain('450.00 DKK')
+    expect(danish?.body['text']).toContain('450,00\u00A0kr.')
     for (const { key, references } of provider.calls()) expect(references).toEqual([key])
   })
 

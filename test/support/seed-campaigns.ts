@@ -129,10 +129,17 @@ export async function seedCampaigns(
   )
 }
 
+/** Makes the segment one of marketing to which everybody has agreed, through either channel; answers the consent's id. */
+export async function marketingTo(crowd: Crowd, segmentId: string): Promise<string> {
+  await write(sql`update segments set communication_type = 'marketing' where id = ${segmentId}`)
+  return seedMarketingConsent(crowd, undefined, { channels: '["email","sms"]' })
+}
+
 /** A consent to marketing by e-mail, given yesterday by these people, or by all of them; answers its id. */
 export async function seedMarketingConsent(
   crowd: Crowd,
   userIds: readonly string[] = crowd.people.map(({ id }) => id),
+  columns: Partial<typeof consents.$inferSelect> = {},
 ): Promise<string> {
   const id = freshId('consent')
   const at = Date.now() - 86_400_000
@@ -147,6 +154,7 @@ export async function seedMarketingConsent(
       channels: '["email"]',
       created_at: at,
       modified_at: at,
+      ...columns,
     }),
     ...insertAll(
       consentRecords,

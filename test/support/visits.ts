@@ -5,7 +5,7 @@ import type { CampaignEventsMessage } from '../../src/context.ts'
 import { toBase64, utf8 } from '../../src/domain/encoding.ts'
 import { post } from './api.ts'
 import { type Captured, capturedOf, until } from './campaigns.ts'
-import { type Crowd, seedCrowd, seedReady } from './seed-campaigns.ts'
+import { type Crowd, marketingTo, seedCrowd, seedReady } from './seed-campaigns.ts'
 
 export const phone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15'
 export const secret = `whsec_${toBase64(utf8('a secret of thirty-two characters'))}`
@@ -35,15 +35,18 @@ export const later = (messages: CampaignEventsMessage[]) =>
 export interface Sent {
   id: string
   crowd: Crowd
+  /** The marketing that everybody had agreed to. */
+  consent: string
   captured: Captured[]
 }
 
 export async function sent(count: number): Promise<Sent> {
   const crowd = await seedCrowd(count)
   const { campaign } = await seedReady(crowd)
+  const consent = await marketingTo(crowd, campaign.segment_id)
   await post(`/v1/campaigns/${campaign.id}/send-now`, {})
   await until(campaign.id, ['sent', 'failed'])
-  return { id: campaign.id, crowd, captured: await capturedOf(campaign.id) }
+  return { id: campaign.id, crowd, consent, captured: await capturedOf(campaign.id) }
 }
 
 export const pathsIn = (mail: Captured | undefined, kind: string): string[] =>

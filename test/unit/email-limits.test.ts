@@ -4,6 +4,7 @@ import { compile } from '../../src/domain/email/compile.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
 import { cleanRichText } from '../../src/domain/email/rich-text.ts'
 import { sampleContext } from '../../src/domain/email/variables.ts'
+import { readerOf } from '../../src/domain/email/words.ts'
 import { richText } from '../support/hostile.ts'
 import { hostileTemplates } from '../support/hostile-templates.ts'
 import { aMessageOf, framing } from '../support/messages.ts'
@@ -27,7 +28,7 @@ describe('a hostile template', () => {
     const made = personalise(compile(aMessageOf(richText(source)), 'en', framing), sampleContext())
     expect(made.text.length - frame.text.length).toBeLessThanOrEqual(250_000)
     expect(made.html.length - frame.html.length).toBeLessThanOrEqual(5 * 250_000)
-    unknownVariables(draft, 'en')
+    unknownVariables(draft, readerOf('en', 'en'), 'campaign')
   })
 
   it.each([

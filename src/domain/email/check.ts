@@ -1,4 +1,5 @@
-import { type FieldError, fieldError, pointerTo } from '../errors.ts'
+import type { EmailMessageType } from '../email-messages.ts'
+import { type FieldError, fieldError } from '../errors.ts'
 import { type Language, languages, type TranslatedDict } from '../languages.ts'
 import {
   allBlocks,
@@ -13,7 +14,8 @@ import { check, maxCharactersOfMessage, namesIn, type Parsed, piecesOf } from '.
 import { maxStepsOfMessage } from './liquid-bounds.ts'
 import { cleanRichText } from './rich-text.ts'
 import { isAddress } from './urls.ts'
-import { knownNames, nearestName, sampleContext } from './variables.ts'
+import { nearestName } from './nearest-name.ts'
+import { knownNames, sampleContext, withheldFrom, writtenName } from './variables.ts'
 import { languageFor, type Reader } from './words.ts'
 
 type Path = readonly (string | number)[]
@@ -131,42 +133,16 @@ export interface UnknownVariable {
 const isKnown = (name: string): boolean =>
   knownNames.has(name) || knownNames.has(name.replace(/\.(size|first|last)$/, ''))
 
-/** Names that nothing fills in, of the texts in this language. For a draft without faults. */
-export function unknownVariables(draft: Draft, language: Language): UnknownVariable[] {
+/** Names that nothing fills in for messages of this type, of the texts that this reader sees. For a draft without faults. */
+export function unknownVariables(draft: Draft, reader: Reader, type: EmailMessageType): UnknownVariable[] {
   const sample = sampleContext()
-  const names = sourcesOf(draft)
-    .filter((source) => source.language === null || source.language === language)
-    .flatMap((source) => {
-      const checked = check(source.text, sample)
-      return checked.ok ? namesIn(checked.parsed) : []
-    })
-  return [...new Set(names)]
-    .filter((name) => !isKnown(name))
-    .map((variable) => ({ variable, suggestion: nearestName(variable) }))
-}
-
-export interface MissingTranslation {
-  pointer: string
-  language: Language
-  /** What is read instead; null when nothing is. */
-  fallback: Language | null
-}
-
-/** Texts that this language lacks, and what stands in for them. A text that nobody has written misses nothing. */
-export function missingTranslations(draft: Draft, reader: Reader): MissingTranslation[] {
-  const texts = [
-    { path: ['subject'] as Path, value: draft.subject ?? {} },
-    ...allBlocks(draft.blocks ?? []).flatMap(({ block, path }) =>
-      fieldsOf(block).flatMap(({ name, value }) =>
-        typeof value === 'string' ? [] : [{ path: [...path, 'data', name], value }],
-      ),
-    ),
-  ]
-  return texts.flatMap(({ path, value }) => {
-    const isWritten = languages.some((language) => value[language]?.trim())
-    if (!isWritten || value[reader.language]?.trim()) return []
-    return [{ pointer: pointerTo(path), language: reader.language, fallback: languageFor(value, reader) }]
+  const withheld = withheldFrom(type).map(({ category, name }) => `${category}.${name}`)
+  const names = sourcesFor(draft, reader).flatMap((source) => {
+    const checked = check(source.text, sample)
+    return checked.ok ? namesIn(checked.parsed) : []
   })
+  const unknown = names.filter((name) => !isKnown(name) || withheld.includes(name)).map(writtenName)
+  return [...new Set(unknown)].map((variable) => ({ variable, suggestion: nearestName(variable) }))
 }
 
 /** The blocks as they are kept: markup cleaned. */

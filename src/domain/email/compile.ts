@@ -6,10 +6,11 @@ import { escapeHtml } from './escape.ts'
 import { footerOf, plainFooter } from './footer.ts'
 import { htmlOf } from './mrml.ts'
 import { fonts, gutter, light, styles, width } from './theme.ts'
-import { type Reader, readerOf, wordsOf } from './words.ts'
+import { readerFor } from './translations.ts'
+import { type Reader, wordsOf } from './words.ts'
 
 /** Part of what renditions are known by: another number compiles every message anew. */
-export const compilerVersion = 1
+export const compilerVersion = 2
 
 /** A message in one language with its Liquid still in it. */
 export interface Template {
@@ -20,6 +21,11 @@ export interface Template {
   links: readonly string[]
 }
 
+/** A template, and the one language that all of it is in: the asked one, or what stands in for it. */
+export interface Compiled extends Template {
+  language: Language
+}
+
 export interface Message {
   subject: TranslatedDict
   blocks: readonly Block[]
@@ -27,7 +33,7 @@ export interface Message {
 }
 
 export interface CompileOptions {
-  /** Stands in for texts that the language lacks, before English does. */
+  /** Stands in for a language that texts are missing in, before English does. */
   defaultLanguage: Language
   /** Title of the document, and the line above the card: the edition, or the organisation. */
   title: string
@@ -50,8 +56,8 @@ export function mjmlOf(message: Message, reader: Reader, options: CompileOptions
 
 const emptyCard = '<mj-section padding="0"><mj-column><mj-spacer height="24px" /></mj-column></mj-section>'
 
-export function compile(message: Message, language: Language, options: CompileOptions): Template {
-  const reader = readerOf(language, options.defaultLanguage)
+export function compile(message: Message, language: Language, options: CompileOptions): Compiled {
+  const reader = readerFor(message, language, options.defaultLanguage)
   const cloakroom = new Cloakroom()
   const html = cloakroom.giveBack(htmlOf(mjmlOf(message, reader, options, cloakroom)))
   const footers = message.blocks.filter((block) => block.type === 'footer').map(({ data }) => data)
@@ -62,5 +68,6 @@ export function compile(message: Message, language: Language, options: CompileOp
     html,
     text: `${[...parts, ...feet].filter(Boolean).join('\n\n')}\n`,
     links: [],
+    language: reader.language,
   }
 }

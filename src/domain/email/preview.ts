@@ -1,18 +1,21 @@
 import type { FieldError } from '../errors.ts'
 import type { Language } from '../languages.ts'
 import { bareHtml } from './block-html.ts'
-import { type MissingTranslation, missingTranslations, type UnknownVariable, unknownVariables } from './check.ts'
+import type { EmailMessageType } from '../email-messages.ts'
+import { type UnknownVariable, unknownVariables } from './check.ts'
 import { compile, type CompileOptions, type Message } from './compile.ts'
 import { check } from './liquid.ts'
 import { overflowOf } from './overflow.ts'
 import { personalise } from './personalise.ts'
-import { sampleContext, type TemplateContext } from './variables.ts'
-import { readerOf } from './words.ts'
+import { type MissingTranslation, missingTranslations, readerFor } from './translations.ts'
+import { sampleContext, type TemplateContext, withheldFrom } from './variables.ts'
 
 export interface Preview {
   html: string
   subject: string
   text: string
+  /** The one that the message is in, whatever was asked for. */
+  language: Language
   size_bytes: number
   missing_translations: MissingTranslation[]
   unknown_variables: UnknownVariable[]
@@ -21,6 +24,7 @@ export interface Preview {
 export interface Asked {
   mode: 'mjml' | 'html'
   language: Language
+  type: EmailMessageType
   /** Laid over the sample values. */
   values: Record<string, unknown>
 }
@@ -37,27 +41,34 @@ function laidOver(under: unknown, over: unknown): unknown {
   return { ...under, ...Object.fromEntries(entries.map(([key, value]) => [key, laidOver(under[key], value)])) }
 }
 
-function contextOf({ language, values }: Asked): TemplateContext {
-  const sample = sampleContext()
-  return laidOver({ ...sample, customer: { ...sample.customer, language } }, values) as TemplateContext
+/** What recipients of such a message would have, and what was handed in over it. */
+function contextOf({ type, values }: Asked, language: Language): TemplateContext {
+  const context = laidOver(sampleContext(language), values) as Record<string, unknown>
+  for (const { category, name } of withheldFrom(type)) {
+    const given = context[category]
+    if (isObject(given)) context[category] = { ...given, [name]: '' }
+  }
+  return context
 }
 
 /** Which text of a message makes too much of what was handed in, and where in it. */
-export const overflowOfPreview = (message: Message, asked: Asked, options: CompileOptions): FieldError | null =>
-  overflowOf(message, readerOf(asked.language, options.defaultLanguage), contextOf(asked))
+export function overflowOfPreview(message: Message, asked: Asked, options: CompileOptions): FieldError | null {
+  const reader = readerFor(message, asked.language, options.defaultLanguage)
+  return overflowOf(message, reader, contextOf(asked, reader.language))
+}
 
 export function previewOf(message: Message, asked: Asked, options: CompileOptions): Preview {
-  const { mode, language } = asked
-  const context = contextOf(asked)
-  const reader = readerOf(language, options.defaultLanguage)
+  const { mode, language, type } = asked
+  const reader = readerFor(message, language, options.defaultLanguage)
   const template = compile(message, language, options)
   const shown = mode === 'mjml' ? template : { ...template, html: bareHtml(message.blocks, reader) }
-  const made = personalise(shown, context)
+  const made = personalise(shown, contextOf(asked, reader.language))
   return {
     ...made,
+    language: reader.language,
     size_bytes: new TextEncoder().encode(made.html).length,
-    missing_translations: missingTranslations(message, reader),
-    unknown_variables: unknownVariables(message, language),
+    missing_translations: missingTranslations(message, language, reader),
+    unknown_variables: unknownVariables(message, reader, type),
   }
 }
 

@@ -1,18 +1,29 @@
+import type { EmailMessageType } from '../email-messages.ts'
+import type { Language } from '../languages.ts'
+import { moneyText } from '../money.ts'
+import { dateText } from './dates.ts'
 import { maxListItems } from './liquid-bounds.ts'
 
 /** What templates may name. The list of them, the sample values, the check for unknown names and the type of what sending fills in come from here. */
 
+/** Amounts and times are shown in the formats of a language. */
+type Sample = string | number | { minor: number } | { at: number; style: 'day' | 'minute' }
+
 interface Plain {
   description: string
-  sample: string | number
+  sample: Sample
   /** It holds an address, so that links may go to it. */
   is_address?: true
+  /** The only types of messages that have it; all where this is not said. */
+  message_types?: readonly EmailMessageType[]
 }
 
 interface List {
   description: string
+  /** The name of one of it in a loop. */
+  each: string
   of: Readonly<Record<string, Plain>>
-  sample: readonly Readonly<Record<string, string | number>>[]
+  sample: readonly Readonly<Record<string, Sample>>[]
 }
 
 const plain = (description: string, sample: string): { description: string; sample: string } => ({
@@ -22,6 +33,18 @@ const plain = (description: string, sample: string): { description: string; samp
 const count = (description: string, sample: number): { description: string; sample: number } => ({
   description,
   sample,
+})
+const money = (description: string, minor: number): { description: string; sample: { minor: number } } => ({
+  description,
+  sample: { minor },
+})
+const date = (
+  description: string,
+  style: 'day' | 'minute',
+  instant: string,
+): { description: string; sample: { at: number; style: 'day' | 'minute' } } => ({
+  description,
+  sample: { at: Date.parse(instant), style },
 })
 const address = (description: string, sample: string): { description: string; sample: string; is_address: true } => ({
   description,
@@ -35,8 +58,8 @@ const item = {
   location: plain('Name of its location.', 'Main stage'),
   options: plain('Names of the chosen options, separated by commas.', 'Early entrance'),
   quantity: count('How many were bought.', 2),
-  unit_price: plain('Price of one, with its options.', '450.00 DKK'),
-  total: plain('Price of all of them.', '900.00 DKK'),
+  unit_price: money('Price of one, with its options.', 45_000),
+  total: money('Price of all of them.', 90_000),
 }
 
 export const catalogue = {
@@ -50,11 +73,12 @@ export const catalogue = {
   },
   order: {
     number: plain('Number of the order.', '100234'),
-    date: plain('When it was made, in the time zone of the edition.', '1 June 2026, 10:00'),
+    date: date('When it was made, in the time zone of the edition.', 'minute', '2026-06-01T10:00+02:00'),
     status: plain('Its status.', 'completed'),
     currency: plain('Its currency.', 'DKK'),
     items: {
       description: `What was bought: at most ${maxListItems} lines.`,
+      each: 'item',
       of: item,
       sample: [
         {
@@ -63,8 +87,8 @@ export const catalogue = {
           location: 'Main stage',
           options: 'Early entrance',
           quantity: 2,
-          unit_price: '450.00 DKK',
-          total: '900.00 DKK',
+          unit_price: { minor: 45_000 },
+          total: { minor: 90_000 },
         },
         {
           name: 'Camping pass',
@@ -72,25 +96,25 @@ export const catalogue = {
           location: '',
           options: '',
           quantity: 1,
-          unit_price: '250.00 DKK',
-          total: '250.00 DKK',
+          unit_price: { minor: 25_000 },
+          total: { minor: 25_000 },
         },
       ],
     },
     items_count: count('How many units were bought.', 3),
     more_items_count: count('How many lines the order has beyond those in order.items.', 0),
-    subtotal: plain('Sum of the prices.', '1150.00 DKK'),
-    deposit: plain('Sum of the deposits; empty when there is none.', '50.00 DKK'),
+    subtotal: money('Sum of the prices.', 115_000),
+    deposit: money('Sum of the deposits; empty when there is none.', 5_000),
     handling_fee: plain('Sum of the handling fees; empty when there is none.', ''),
-    service_fee: plain('Service fee; empty when there is none.', '25.00 DKK'),
-    discount: plain('Discount; empty when there is none.', '-100.00 DKK'),
-    tax: plain('Tax contained in the prices; empty when there is none.', '210.00 DKK'),
-    total: plain('What the customer pays.', '1125.00 DKK'),
+    service_fee: money('Service fee; empty when there is none.', 2_500),
+    discount: money('Discount; empty when there is none.', -10_000),
+    tax: money('Tax contained in the prices; empty when there is none.', 21_000),
+    total: money('What the customer pays.', 112_500),
   },
   edition: {
     name: plain('Full name of the edition.', 'Nordlys Festival 2026'),
-    start_date: plain('First day.', '19 June 2026'),
-    end_date: plain('Last day.', '21 June 2026'),
+    start_date: date('First day.', 'day', '2026-06-19T12:00+02:00'),
+    end_date: date('Last day.', 'day', '2026-06-21T12:00+02:00'),
     timezone: plain('Its time zone.', 'Europe/Copenhagen'),
   },
   organization: {
@@ -101,23 +125,23 @@ export const catalogue = {
     variant: plain('Name of its variant.', 'Saturday'),
     location: plain('Name of its location.', 'Main stage'),
     code: plain('Code of the purchase.', 'NL-7F3K-92'),
-    price: plain('What was paid for it.', '450.00 DKK'),
+    price: money('What was paid for it.', 45_000),
     status: plain('Its status.', 'active'),
   },
   refund: {
-    amount: plain('What is paid back.', '450.00 DKK'),
+    amount: money('What is paid back.', 45_000),
     reason: plain('Why.', 'The customer is ill.'),
     status: plain('Its status.', 'approved'),
-    date: plain('When it was decided.', '3 June 2026, 12:30'),
+    date: date('When it was decided.', 'minute', '2026-06-03T12:30+02:00'),
   },
   campaign: {
     name: plain('Name of the campaign.', 'Early birds'),
   },
   links: {
-    unsubscribe: address(
-      'Where the recipient unsubscribes. Campaigns have it; other messages leave it empty.',
-      'https://example.com/unsubscribe',
-    ),
+    unsubscribe: {
+      ...address('Where the recipient unsubscribes. Marketing campaigns have it.', 'https://example.com/unsubscribe'),
+      message_types: ['campaign'],
+    },
     portal: address(
       'Where the customer finds orders and tickets; empty when there is none.',
       'https://example.com/portal',
@@ -145,43 +169,94 @@ const entries: [Category, [string, Plain | List][]][] = categories.map((category
   Object.entries(catalogue[category] as Record<string, Plain | List>),
 ])
 
-const samplesOf = (variables: [string, Plain | List][]) =>
-  Object.fromEntries(variables.map(([name, { sample }]) => [name, sample]))
+const sampleZone = 'Europe/Copenhagen'
 
-/** A whole context of sample values. */
-export const sampleContext = (): TemplateContext =>
-  structuredClone(Object.fromEntries(entries.map(([category, variables]) => [category, samplesOf(variables)])))
+function shownSample(sample: Sample, language: Language): string | number {
+  if (typeof sample !== 'object') return sample
+  if ('minor' in sample) return moneyText(sample.minor, 'dkk', language)
+  return dateText(sample.at, language, sampleZone, sample.style)
+}
+
+const shownRow = (row: Readonly<Record<string, Sample>>, language: Language): Record<string, string | number> =>
+  Object.fromEntries(Object.entries(row).map(([name, sample]) => [name, shownSample(sample, language)]))
+
+const samplesOf = (variables: [string, Plain | List][], language: Language) =>
+  Object.fromEntries(
+    variables.map(([name, variable]) => [
+      name,
+      'of' in variable ? variable.sample.map((row) => shownRow(row, language)) : shownSample(variable.sample, language),
+    ]),
+  )
+
+const samples = new Map<Language, TemplateContext>()
+
+/** A whole context of sample values, as they are in the language. */
+export function sampleContext(language: Language = 'en'): TemplateContext {
+  const known = samples.get(language)
+  if (known) return structuredClone(known)
+  const made = Object.fromEntries(entries.map(([category, variables]) => [category, samplesOf(variables, language)]))
+  const context: TemplateContext = { ...made, customer: { ...made['customer'], language } }
+  samples.set(language, context)
+  return structuredClone(context)
+}
 
 export interface VariableDescription {
   variable: string
   description: string
   sample: string
+  /** Of a field of a list: the list, the field's name in a loop through it, and that loop. */
+  list?: string
+  name?: string
+  loop?: string
+  message_types?: EmailMessageType[]
 }
 
-const described = (variable: string, { description, sample }: Plain): VariableDescription => ({
+const described = (variable: string, { description, sample, message_types }: Plain): VariableDescription => ({
   variable,
   description,
-  sample: String(sample),
+  sample: String(shownSample(sample, 'en')),
+  ...(message_types && { message_types: [...message_types] }),
 })
 
-/** As the API lists them: `order.items[].name` is a field of each item. */
+function describedItem(list: string, name: string, field: Plain): VariableDescription {
+  const [, of = ''] = name.split('.')
+  const each = name.slice(0, -of.length - 1)
+  return { ...described(name, field), list, name, loop: `{% for ${each} in ${list} %}{{ ${name} }}{% endfor %}` }
+}
+
+/** As the API lists them: each name works as it stands, those of lists in their loop. */
 export const templateVariables: { name: Category; variables: VariableDescription[] }[] = entries.map(
   ([category, variables]) => ({
     name: category,
     variables: variables.flatMap(([name, variable]) => {
       const path = `${category}.${name}`
       if (!('of' in variable)) return [described(path, variable)]
-      const list = { variable: path, description: variable.description, sample: JSON.stringify(variable.sample) }
-      return [list, ...Object.entries(variable.of).map(([of, one]) => described(`${path}[].${of}`, one))]
+      return Object.entries(variable.of).map(([of, one]) => describedItem(path, `${variable.each}.${of}`, one))
     }),
   }),
 )
 
-/** Every name that a template may use, the categories themselves included. */
+/** Fields of lists by how the names in a text are read, `order.items[].name`. */
+const listFields: ReadonlyMap<string, VariableDescription> = new Map(
+  templateVariables.flatMap(({ variables }) =>
+    variables.flatMap((one) => (one.list ? [[`${one.list}[].${one.variable.split('.').at(-1)}`, one] as const] : [])),
+  ),
+)
+
+/** Every name that a template may use, the categories and lists themselves included. */
 export const knownNames: ReadonlySet<string> = new Set([
   ...categories,
-  ...templateVariables.flatMap(({ variables }) => variables.map(({ variable }) => variable)),
+  ...entries.flatMap(([category, variables]) => variables.map(([name]) => `${category}.${name}`)),
+  ...listFields.keys(),
 ])
+
+/** Variables that messages of this type do not have. */
+export const withheldFrom = (type: EmailMessageType): { category: Category; name: string }[] =>
+  entries.flatMap(([category, variables]) =>
+    variables.flatMap(([name, variable]) =>
+      'message_types' in variable && !variable.message_types?.includes(type) ? [{ category, name }] : [],
+    ),
+  )
 
 /** Lists that `for` may go through. */
 export const listNames: ReadonlySet<string> = new Set(
@@ -198,36 +273,12 @@ export const addressNames: readonly { category: Category; name: string }[] = ent
 export const isAddressName = (path: string): boolean =>
   addressNames.some(({ category, name }) => `${category}.${name}` === path)
 
-function distance(one: string, other: string): number {
-  let previous = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (const [at, letter] of [...one].entries()) {
-    const row = [at + 1]
-    for (const [index, candidate] of [...other].entries())
-      row.push(
-        Math.min(
-          (row[index] ?? 0) + 1,
-          (previous[index + 1] ?? 0) + 1,
-          (previous[index] ?? 0) + Number(letter !== candidate),
-        ),
-      )
-    previous = row
-  }
-  return previous.at(-1) ?? 0
-}
-
-const maxNameLength = 60
-
-/** The known name that is most like it, or null when none is much like it. */
-export function nearestName(path: string): string | null {
-  if (path.length > maxNameLength) return null
-  const last = path.split('.').at(-1) ?? path
-  const candidates = [...knownNames]
-    .filter((name) => name.includes('.'))
-    .map((name) => {
-      const sameField = name.split('.').at(-1) === last ? 2 : Number.POSITIVE_INFINITY
-      return { name, far: Math.min(distance(path, name), sameField) }
-    })
-    .toSorted((a, b) => a.far - b.far)
-  const [best] = candidates
-  return best && best.far <= Math.max(3, path.length / 3) ? best.name : null
+/** A name as templates write it: `order.items[].name` is `item.name`. */
+export function writtenName(path: string): string {
+  for (const [category, variables] of entries)
+    for (const [name, variable] of variables) {
+      const start = `${category}.${name}[].`
+      if ('of' in variable && path.startsWith(start)) return `${variable.each}.${path.slice(start.length)}`
+    }
+  return path
 }

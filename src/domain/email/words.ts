@@ -1,7 +1,7 @@
-import type { Language, TranslatedDict } from '../languages.ts'
+import { type Language, languages, type TranslatedDict } from '../languages.ts'
 import { phrases, type Phrases } from './phrases.ts'
 
-/** The language of a rendering, and what stands in where a text is not translated. */
+/** The language of a rendering, and what stands in where a message is whole in no language. */
 export interface Reader {
   language: Language
   defaultLanguage: Language
@@ -14,9 +14,9 @@ export const readerOf = (language: Language, defaultLanguage: Language): Reader 
   phrases: phrases[language],
 })
 
-/** Which language a text is read in: the asked one, the default of its message, English; null when it has none. */
+/** Which language a text is read in: the reader's, the default of its message, English, any; null when it has none. */
 export const languageFor = (texts: TranslatedDict, { language, defaultLanguage }: Reader): Language | null =>
-  [language, defaultLanguage, 'en' as const].find((candidate) => texts[candidate]?.trim()) ?? null
+  [language, defaultLanguage, 'en' as const, ...languages].find((candidate) => texts[candidate]?.trim()) ?? null
 
 export function wordsOf(texts: TranslatedDict | undefined, reader: Reader): string {
   const found = texts && languageFor(texts, reader)

@@ -3,10 +3,11 @@ import { referenceOf } from '../../domain/campaign-events.ts'
 import type { ChunkRecipient, Claim } from '../../domain/campaign-sending.ts'
 import { type LinkKind, mintLinkToken } from '../../domain/campaign-tokens.ts'
 import { maxRenderedSmsLength } from '../../domain/email/budget.ts'
+import { dateText } from '../../domain/email/dates.ts'
 import { renderFault } from '../../domain/email/liquid.ts'
 import { personalise } from '../../domain/email/personalise.ts'
 import type { TemplateContext } from '../../domain/email/variables.ts'
-import { bcp47, type Language } from '../../domain/languages.ts'
+import type { Language } from '../../domain/languages.ts'
 import { displayName } from '../../domain/mailbox.ts'
 import type { SendResult } from '../../domain/messaging.ts'
 import { fullName } from '../../domain/users.ts'
@@ -17,7 +18,9 @@ import type { Content, Contents } from './content.ts'
 /** A message, or why none could be made of the person's data. */
 export type Composed<Message> = { n: number; message: Message } | { n: number; refusal: SendResult }
 
-const pathOf: Record<LinkKind, string> = { click: 'c', open: 'o', unsubscribe: 'u' }
+type MessageLink = Exclude<LinkKind, 'resubscribe'>
+
+const pathOf: Record<MessageLink, string> = { click: 'c', open: 'o', unsubscribe: 'u' }
 
 interface Links {
   clicks: string[]
@@ -25,22 +28,21 @@ interface Links {
   unsubscribe: string
 }
 
+const hasUnsubscribe = ({ surroundings }: Content): boolean => surroundings.has_unsubscribe ?? true
+
 async function linksOf({ config }: JobCtx, claim: Claim, n: number, content: Content): Promise<Links> {
-  const address = async (kind: LinkKind, link = 0) => {
+  const address = async (kind: MessageLink, link = 0) => {
     const token = await mintLinkToken(config.linkSigningKey, { kind, campaign_id: claim.campaign_id, n, link })
     return `${content.surroundings.public_url}/t/${pathOf[kind]}/${token}`
   }
   const isEmail = content.surroundings.channel === 'email'
   const [unsubscribe, pixel, ...clicks] = await Promise.all([
-    address('unsubscribe'),
+    hasUnsubscribe(content) ? address('unsubscribe') : '',
     isEmail ? address('open') : '',
     ...content.positions.map((position) => address('click', position)),
   ])
   return { unsubscribe, pixel, clicks }
 }
-
-const dayIn = (at: number | null, timeZone: string, language: Language): string =>
-  at === null ? '' : new Intl.DateTimeFormat(bcp47(language), { timeZone, dateStyle: 'long' }).format(at)
 
 /** Days of an edition are the same for all: making a formatter takes longer than a whole message. */
 const days = new Map<string, string>()
@@ -48,15 +50,16 @@ function dayOf(at: number | null, timeZone: string, language: Language): string 
   const key = `${at} ${timeZone} ${language}`
   const known = days.get(key)
   if (known !== undefined) return known
-  const day = dayIn(at, timeZone, language)
+  const day = dateText(at, language, timeZone, 'day')
   if (days.size > 1000) days.clear()
   days.set(key, day)
   return day
 }
 
 /** What the message may say of this person. All of it was kept when the campaign started. */
-function contextOf({ person, language }: ChunkRecipient, { surroundings }: Content, links: Links): TemplateContext {
-  const { edition, organization_name, campaign_name } = surroundings
+function contextOf(recipient: ChunkRecipient, { surroundings }: Content, links: Links): TemplateContext {
+  const { person } = recipient
+  const { edition, organization_name, campaign_name, language = recipient.language } = surroundings
   return {
     customer: {
       first_name: person.first_name,
@@ -106,8 +109,10 @@ export const composeEmails = (job: JobCtx, claim: Claim, contents: Contents): Pr
       try {
         const { subject, html, text } = personalise(content.template, contextOf(recipient, content, links))
         const headers = {
-          'List-Unsubscribe': `<${links.unsubscribe}>`,
-          'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+          ...(hasUnsubscribe(content) && {
+            'List-Unsubscribe': `<${links.unsubscribe}>`,
+            'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+          }),
           'List-Id': `<${surroundings.edition_id.replace('_', '-').toLowerCase()}.${hostOf(surroundings.public_url)}>`,
           'Feedback-ID': `${claim.campaign_id}:${surroundings.organization_id}:campaign:${surroundings.edition_id}`,
         }

@@ -5,7 +5,7 @@ import { violatedUnique } from '../../db/failures.ts'
 import { campaignContents, campaignLinks } from '../../db/schema/campaigns.ts'
 import { insertAll } from '../../db/write.ts'
 import { isBlank, missingFor } from '../../domain/campaigns.ts'
-import type { Template } from '../../domain/email/compile.ts'
+import type { Compiled, Template } from '../../domain/email/compile.ts'
 import { personalise } from '../../domain/email/personalise.ts'
 import { trackable } from '../../domain/email/trackable.ts'
 import { sampleContext } from '../../domain/email/variables.ts'
@@ -31,6 +31,10 @@ export interface ContentSurroundings {
   from: Mailbox
   reply_to: string | null
   sms_sender: string
+  /** Whether there is a way out of further messages; contents from before this was kept all have one. */
+  has_unsubscribe?: boolean
+  /** What the message is in, which may be another than its reader's; absent in contents from before this was kept. */
+  language?: Language
 }
 
 /** What a campaign says in one language, from when it was started. */
@@ -78,21 +82,23 @@ export async function hasSender(
   return found?.is_good !== 0
 }
 
-async function templatesOf(job: JobCtx, row: CampaignRow): Promise<Map<Language, Template>> {
+/** By the language of who reads it. An SMS has one text, so it is never half in another language. */
+async function templatesOf(job: JobCtx, row: CampaignRow, isMarketing: boolean): Promise<Map<Language, Compiled>> {
   const languages = new Set([
     row.edition_default_language,
     ...(JSON.parse(row.edition_enabled_languages) as Language[]),
   ])
-  const found = new Map<Language, Template>()
+  const found = new Map<Language, Compiled>()
   const bodies = JSON.parse(row.sms_body) as TranslatedDict
   for (const language of languages) {
     if (row.channel === 'sms') {
-      const own = bodies[language]
-      found.set(language, trackableSms((isBlank(own) ? bodies[row.edition_default_language] : own) ?? '', language))
+      const written = isBlank(bodies[language]) ? row.edition_default_language : language
+      const template = trackableSms(bodies[written] ?? '', written, isMarketing)
+      found.set(language, { ...template, language: written })
       continue
     }
     const template = await templateOf(job, row.email_message_id ?? '', language, row.edition_id)
-    if (template) found.set(language, trackable(template))
+    if (template) found.set(language, { ...trackable(template), language: template.language })
   }
   return found
 }
@@ -101,13 +107,14 @@ async function templatesOf(job: JobCtx, row: CampaignRow): Promise<Map<Language,
 export async function drawContent(job: JobCtx, row: CampaignRow, content: number): Promise<{ error: string | null }> {
   const missing = missingFor(readinessOf(job, row))
   if (missing.length) return { error: missing.map(({ detail }) => detail).join(' ') }
-  const templates = await templatesOf(job, row)
-  if (templates.size === 0) return { error: 'The message is not there any more.' }
   const segment = await job.db.first(
     sql<
       ContentSurroundings['segment']
     >`select edition_id, communication_type from segments where seq = ${row.segment_seq}`,
   )
+  const isMarketing = segment?.communication_type !== 'transactional'
+  const templates = await templatesOf(job, row, isMarketing)
+  if (templates.size === 0) return { error: 'The message is not there any more.' }
   const sender = await emailSenderOf(job, row)
   const known = await job.db.all(
     sql<{ position: number; url: string }>`select position, url from campaign_links where campaign_id = ${row.id}`,
@@ -132,6 +139,7 @@ export async function drawContent(job: JobCtx, row: CampaignRow, content: number
     from: sender.from,
     reply_to: sender.replyTo,
     sms_sender: smsSenderOf(row),
+    has_unsubscribe: isMarketing,
   }
   const contents = [...templates].map(([language, template]) => ({
     campaign_id: row.id,
@@ -141,7 +149,7 @@ export async function drawContent(job: JobCtx, row: CampaignRow, content: number
     html: template.html,
     text: template.text,
     links: JSON.stringify(template.links.map((url) => positions.get(url))),
-    surroundings: JSON.stringify(surroundings),
+    surroundings: JSON.stringify({ ...surroundings, language: template.language }),
     created_at: job.now(),
   }))
   const added = [...positions]

@@ -102,6 +102,10 @@ export const EmailPreview = z
     html: z.string(),
     subject: z.string(),
     text: z.string(),
+    language: LanguageCode.openapi({
+      description:
+        'The language that all of the message is in: the one asked for, or what stands in for it where texts are missing.',
+    }),
     size_bytes: z.int().openapi({ description: 'Of the HTML. Gmail cuts messages off after 102,000.' }),
     missing_translations: z.array(
       z.object({
@@ -129,6 +133,21 @@ export const TemplateVariables = z
             variable: z.string().openapi({ example: 'customer.first_name' }),
             description: z.string(),
             sample: z.string().openapi({ example: 'Astrid' }),
+            list: z.string().optional().openapi({
+              description: 'Of a field of a list: the list that it is a field of.',
+              example: 'order.items',
+            }),
+            name: z.string().optional().openapi({
+              description: 'Of a field of a list: its name inside of `loop`.',
+              example: 'item.name',
+            }),
+            loop: z.string().optional().openapi({
+              description: 'Of a field of a list: the loop that puts it out for each item.',
+              example: '{% for item in order.items %}{{ item.name }}{% endfor %}',
+            }),
+            message_types: z.array(MessageType).optional().openapi({
+              description: 'The only types of messages that may use it; all where this is absent.',
+            }),
           }),
         ),
       }),

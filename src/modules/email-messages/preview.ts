@@ -5,6 +5,7 @@ import type { CompileOptions, Message } from '../../domain/email/compile.ts'
 import { isOverBudget, renderFault } from '../../domain/email/liquid.ts'
 import { TooLarge } from '../../domain/email/personalise.ts'
 import { type Asked, overflowOfPreview, type Preview, previewOf } from '../../domain/email/preview.ts'
+import type { EmailMessageType } from '../../domain/email-messages.ts'
 import { type AppError, fieldError, invalid } from '../../domain/errors.ts'
 import type { TranslatedDict } from '../../domain/languages.ts'
 import type { PreviewEmailMessageInput } from './message-contract.ts'
@@ -54,7 +55,8 @@ export function previewMessage(_: Ctx, row: MessageDetailRow, input: PreviewEmai
     template: 'modern' as const,
   }
   const language = input.language ?? options.defaultLanguage
-  const asked = { mode: input.mode, language, values: input.context ?? {} }
+  const type = row.type as EmailMessageType
+  const asked = { mode: input.mode, language, type, values: input.context ?? {} }
   try {
     return previewOf(message, asked, options)
   } catch (error) {

@@ -6,9 +6,10 @@ import {
   compile,
   type CompileOptions,
   compilerVersion,
+  type Compiled,
   type Message,
-  type Template,
 } from '../../domain/email/compile.ts'
+import { readerFor } from '../../domain/email/translations.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 
 interface Source {
@@ -47,7 +48,7 @@ const hashOf = async (source: Source, language: Language): Promise<string> => {
 }
 
 /**
- * A message in one language, Liquid still inside: as it was stored when nothing has changed since, else compiled and
+ * A message for readers of a language, Liquid still inside: as it was stored when nothing has changed since, else compiled and
  * stored in the place of the one before. `editionId` is the edition that sends it: its name, its sender and its default
  * language frame messages of the organisation and of the platform. Null when there is no such message.
  */
@@ -56,7 +57,7 @@ export async function templateOf(
   messageId: string,
   language: Language,
   editionId: string | null = null,
-): Promise<Template | null> {
+): Promise<Compiled | null> {
   const sending = editionId ?? ''
   const row = await ctx.db.first(sql<Source & Partial<Stored>>`select email_messages.subject, email_messages.blocks,
       editions.default_language, organizations.name as organization_name, editions.full_name as edition_name,
@@ -71,8 +72,13 @@ export async function templateOf(
   if (!row) return null
   const { content_hash, stored_subject, html, text, ...source } = row
   const hash = await hashOf(source, language)
-  if (content_hash === hash) return { subject: stored_subject ?? '', html: html ?? '', text: text ?? '', links: [] }
-  const template = compile(messageOf(source), language, framing(source))
+  const message = messageOf(source)
+  const options = framing(source)
+  if (content_hash === hash) {
+    const reader = readerFor(message, language, options.defaultLanguage)
+    return { subject: stored_subject ?? '', html: html ?? '', text: text ?? '', links: [], language: reader.language }
+  }
+  const template = compile(message, language, options)
   await ctx.db.all(sql`insert into email_renditions
       (message_id, edition_id, language, content_hash, subject, html, text, created_at)
     select id, ${sending}, ${language}, ${hash}, ${template.subject}, ${template.html}, ${template.text}, ${ctx.now()}

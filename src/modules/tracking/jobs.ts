@@ -2,6 +2,7 @@ import type { CampaignEventsMessage, JobCtx } from '../../context.ts'
 import type { RecipientEvent } from '../../domain/campaign-events.ts'
 import { suppressTold } from './suppress.ts'
 import { unsubscribe } from './unsubscribe.ts'
+import { subscriberOf } from './visits.ts'
 
 export const isEventsMessage = (body: unknown): body is CampaignEventsMessage => {
   if (typeof body !== 'object' || body === null) return false
@@ -32,6 +33,7 @@ async function apply(job: JobCtx, campaignId: string, events: readonly Recipient
   // Providers with lists of their own tell us who left; whoever left here has been seen to already.
   for (const { n, provider_id } of events.filter(({ type }) => type === 'unsubscribed')) {
     const row = provider_id === undefined ? null : await sender.recipient(n)
-    if (row) await unsubscribe(job, { ...row, campaign_id: campaignId })
+    const subscriber = row && (await subscriberOf(job, campaignId, row))
+    if (subscriber) await unsubscribe(job, subscriber)
   }
 }

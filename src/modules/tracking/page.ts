@@ -1,73 +1,54 @@
 import { escapeHtml } from '../../domain/email/escape.ts'
-import { bcp47, type Language, languages } from '../../domain/languages.ts'
-
-interface Words {
-  title: string
-  ask: (organisation: string, address: string) => string
-  button: string
-  done: (organisation: string, address: string) => string
-}
-
-const words: Record<Language, Words> = {
-  en: {
-    title: 'Unsubscribe',
-    ask: (organisation, address) => `Should ${organisation} send nothing more to ${address}?`,
-    button: 'Unsubscribe',
-    done: (organisation, address) => `${organisation} sends nothing more to ${address}.`,
-  },
-  da: {
-    title: 'Afmeld',
-    ask: (organisation, address) => `Skal ${organisation} ikke længere sende noget til ${address}?`,
-    button: 'Afmeld',
-    done: (organisation, address) => `${organisation} sender ikke længere noget til ${address}.`,
-  },
-  se: {
-    title: 'Avsluta prenumeration',
-    ask: (organisation, address) => `Ska ${organisation} inte skicka något mer till ${address}?`,
-    button: 'Avsluta prenumeration',
-    done: (organisation, address) => `${organisation} skickar inget mer till ${address}.`,
-  },
-  nl: {
-    title: 'Afmelden',
-    ask: (organisation, address) => `Moet ${organisation} niets meer naar ${address} sturen?`,
-    button: 'Afmelden',
-    done: (organisation, address) => `${organisation} stuurt niets meer naar ${address}.`,
-  },
-  pl: {
-    title: 'Rezygnacja',
-    ask: (organisation, address) => `Czy ${organisation} ma nic więcej nie wysyłać na ${address}?`,
-    button: 'Rezygnuję',
-    done: (organisation, address) => `${organisation} nie wyśle nic więcej na ${address}.`,
-  },
-}
+import { bcp47 } from '../../domain/languages.ts'
+import type { Subscriber, Subscription } from './subscription.ts'
+import { pageWordsIn } from './page-words.ts'
 
 /** Nothing but the page itself, and its own form. */
 export const pagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 const style =
-  'body{font:17px/1.6 -apple-system,BlinkMacSystemFont,"Segoe UI",Helvetica,Arial,sans-serif;color-scheme:light dark;max-width:32rem;margin:18vh auto;padding:0 1.5rem;text-align:center}button{font:inherit;font-weight:600;padding:.7em 1.8em;border:0;border-radius:10px;background:#1f4fd8;color:#fff;cursor:pointer}'
+  'body{font:17px/1.6 -apple-system,BlinkMacSystemFont,"Segoe UI",Helvetica,Arial,sans-serif;color-scheme:light dark;max-width:34rem;margin:14vh auto;padding:0 1.5rem;text-align:center;overflow-wrap:anywhere}ul{list-style:none;margin:0 0 1em;padding:0}.small{font-size:.9em}button{font:inherit;font-weight:600;padding:.7em 1.8em;border:0;border-radius:10px;background:#1f4fd8;color:#fff;cursor:pointer}'
 
 const page = (language: string, title: string, body: string): string =>
   `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex"><title>${escapeHtml(title)}</title><style>${style}</style></head><body>${body}</body></html>`
 
-const wordsFor = (language: string): [Language, Words] => {
-  const known = languages.find((one) => one === language) ?? 'en'
-  return [known, words[known]]
-}
+const paragraph = (text: string, kind = ''): string => `<p${kind && ` class="${kind}"`}>${escapeHtml(text)}</p>`
 
-export function askPage(language: string, organisation: string, address: string): string {
-  const [known, said] = wordsFor(language)
-  return page(
-    bcp47(known),
-    said.title,
-    `<p>${escapeHtml(said.ask(organisation, address))}</p><form method="post"><button name="List-Unsubscribe" value="One-Click">${escapeHtml(said.button)}</button></form>`,
-  )
-}
+const button = (action: string, text: string): string =>
+  `<form method="post" action="${escapeHtml(action)}"><button name="List-Unsubscribe" value="One-Click">${escapeHtml(text)}</button></form>`
 
-export function donePage(language: string, organisation: string, address: string): string {
-  const [known, said] = wordsFor(language)
-  return page(bcp47(known), said.title, `<p>${escapeHtml(said.done(organisation, address))}</p>`)
+/** What marketing goes to the address or does not, in the language of the recipient, and the way to change it. */
+export function subscriptionPage(
+  subscriber: Subscriber,
+  { suppression, consents, tokens }: Subscription,
+  isBack = false,
+): string {
+  const [language, words] = pageWordsIn(subscriber.language)
+  const { organization_name: organisation, address, channel } = subscriber
+  const of = { organisation, address, channel: words.channels[channel] }
+  const isLeft = suppression !== null
+  const isDead = isLeft && suppression !== 'unsubscribed' && suppression !== 'complaint'
+  const list = (heading: string): string =>
+    consents.length === 0
+      ? ''
+      : paragraph(heading, 'small') +
+        `<ul class="small">${consents.map(({ title, channels }) => `<li>${escapeHtml(`${title} (${channels.map((one) => words.channelNames[one]).join(', ')})`)}</li>`).join('')}</ul>`
+  // Relative, for a service whose address has a path.
+  const parts = isLeft
+    ? [
+        paragraph(words.left(of)),
+        suppression === 'unsubscribed' ? list(words.withdrawn) : '',
+        isDead ? '' : paragraph(words.stays, 'small'),
+        suppression === 'unsubscribed' ? button(`../s/${tokens.resubscribe}`, words.again) : '',
+      ]
+    : [
+        paragraph((isBack ? words.back : words.ask)(of)),
+        list(isBack ? words.given : words.withdraws),
+        isBack ? '' : paragraph(words.stays, 'small'),
+        button(`../u/${tokens.unsubscribe}`, words.unsubscribe),
+      ]
+  return page(bcp47(language), words.title, parts.join(''))
 }
 
 export const unknownPage = (): string =>

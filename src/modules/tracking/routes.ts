@@ -2,10 +2,11 @@ import { Hono } from 'hono'
 import { readBody } from '../../http/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
-import { askPage, donePage, pagePolicy, unknownPage } from './page.ts'
+import { pagePolicy, subscriptionPage, unknownPage } from './page.ts'
 import { providerOf, receiveEvents } from './provider-events.ts'
-import { unsubscribe } from './unsubscribe.ts'
-import { findDeparture, followLink, openPixel, type Visit } from './visits.ts'
+import { type Subscriber, subscriptionOf } from './subscription.ts'
+import { resubscribe, unsubscribe } from './unsubscribe.ts'
+import { findSubscriber, followLink, openPixel, type Visit } from './visits.ts'
 
 type Job = Parameters<typeof followLink>[0]
 
@@ -21,6 +22,14 @@ const visitOf = (c: AppContext): Visit => ({ method: c.req.method, agent: c.req.
 
 const htmlOf = (c: AppContext, body: string, status: 200 | 404 = 200) =>
   c.html(body, status, { 'content-security-policy': pagePolicy })
+
+const subscriptionLinks = [
+  ['/t/u', 'unsubscribe'],
+  ['/t/s', 'resubscribe'],
+] as const
+
+const pageOf = async (job: Job, subscriber: Subscriber, isBack = false): Promise<string> =>
+  subscriptionPage(subscriber, await subscriptionOf(job, subscriber), isBack)
 
 /** What people and providers reach without a token of the API: links of messages, and what became of these. */
 export function tracking(open: (c: AppContext) => Job): Hono<AppEnv> {
@@ -50,20 +59,22 @@ export function tracking(open: (c: AppContext) => Job): Hono<AppEnv> {
   })
 
   // Programs look at every link, so looking changes nothing.
-  routes.get('/t/u/:token', async (c) => {
-    const found = await findDeparture(open(c), c.req.param('token'))
-    if (!found) return htmlOf(c, unknownPage(), 404)
-    return htmlOf(c, askPage(found.row.language, found.organization_name, found.row.address))
-  })
+  for (const [path, kind] of subscriptionLinks) {
+    routes.get(`${path}/:token`, async (c) => {
+      const job = open(c)
+      const subscriber = await findSubscriber(job, kind, c.req.param('token'))
+      return subscriber ? htmlOf(c, await pageOf(job, subscriber)) : htmlOf(c, unknownPage(), 404)
+    })
 
-  routes.post('/t/u/:token', async (c) => {
-    await limitConfirmations(c, c.req.param('token'))
-    const job = open(c)
-    const found = await findDeparture(job, c.req.param('token'))
-    if (!found) return htmlOf(c, unknownPage(), 404)
-    await unsubscribe(job, { ...found.row, campaign_id: found.campaign_id })
-    return htmlOf(c, donePage(found.row.language, found.organization_name, found.row.address))
-  })
+    routes.post(`${path}/:token`, async (c) => {
+      await limitConfirmations(c, c.req.param('token'))
+      const job = open(c)
+      const subscriber = await findSubscriber(job, kind, c.req.param('token'))
+      if (!subscriber) return htmlOf(c, unknownPage(), 404)
+      await (kind === 'unsubscribe' ? unsubscribe : resubscribe)(job, subscriber)
+      return htmlOf(c, await pageOf(job, subscriber, kind === 'resubscribe'))
+    })
+  }
 
   // Not limited by address: others can make our provider post here too, from the addresses that it posts our events
   // from. What is forged costs a signature's check and no look at the database.

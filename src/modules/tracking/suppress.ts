@@ -19,10 +19,11 @@ interface Suppression {
   at: number
 }
 
-/** A dead address counts for more than one whose person has had enough. */
+/** A dead address counts for more than one whose person has had enough, and a complaint, which has no way back, for more than leaving. */
 export const suppressionUpdate = sql`on conflict do update set reason = excluded.reason, detail = excluded.detail,
   campaign_id = excluded.campaign_id
-  where excluded.reason = 'hard_bounce' and suppressions.reason not in ('hard_bounce', 'invalid')`
+  where (excluded.reason = 'hard_bounce' and suppressions.reason not in ('hard_bounce', 'invalid'))
+    or (excluded.reason = 'complaint' and suppressions.reason = 'unsubscribed')`
 
 /** From now on nothing goes there. */
 export const suppression = ({ organization_id, channel, address, reason, detail, campaign_id, at }: Suppression): SQL =>

@@ -1,115 +1,143 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { changedOne, commitPart } from '../../db/commit.ts'
+import type { Statement } from '../../db/database.ts'
 import { consentRecords } from '../../db/schema/consents.ts'
-import { contactSeenInEdition } from '../../db/shared-customers.ts'
 import { insertAll } from '../../db/write.ts'
 import { recordHash } from '../../domain/consent-records.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { toIso } from '../../domain/instants.ts'
 import { type Announcement, announceAll } from '../webhooks/index.ts'
+import {
+  type ConsentRow,
+  givenConsents,
+  type Subscriber,
+  suppressionReason,
+  unsubscribeMethod,
+  withdrawnConsents,
+} from './subscription.ts'
 import { suppression } from './suppress.ts'
-
-interface Home {
-  organization_id: string
-  edition_id: string
-  channel: 'email' | 'sms'
-}
-
-type RecordRow = typeof consentRecords.$inferSelect
-type GivenRow = RecordRow & { key: string; email: string | null }
-
-export interface Leaving {
-  campaign_id: string
-  n: number
-  user_id: string
-  address: string
-  language: string
-}
 
 const maxTries = 5
 
-/** Consents to marketing through the campaign's channel that this person has given, in its edition or everywhere. */
-const givenBy = ({ db }: JobCtx, userId: string, { organization_id, edition_id, channel }: Home): Promise<GivenRow[]> =>
-  db.all(
-    sql<GivenRow>`select r.*, consents.key,
-        ${contactSeenInEdition(sql`users`, 'email', sql`r.edition_id`)} as email from consent_records r
-      join consents on consents.id = r.consent_id join users on users.id = r.user_id
-      where r.user_id = ${userId} and r.is_latest = 1 and r.status = 'given'
-        and r.organization_id = ${organization_id} and consents.type = 'marketing'
-        and (consents.edition_id is null or consents.edition_id = ${edition_id})
-        and exists (select 1 from json_each(consents.channels) where value = ${channel})`,
-  )
+type RecordRow = ConsentRow['record']
 
-async function withdrawalOf(job: JobCtx, given: GivenRow, leaving: Leaving): Promise<RecordRow> {
-  const { key: _key, email: _email, ...before } = given
-  const record = {
-    ...before,
-    id: job.newId('consent_record'),
-    order_id: null,
-    status: 'withdrawn',
-    method: 'one_click_unsubscribe',
-    source: `campaign:${leaving.campaign_id}`,
-    language: leaving.language,
-    occurred_at: job.now(),
-    expires_at: null,
-    previous_record_id: given.id,
-    is_latest: 1,
-  }
-  return { ...record, record_hash: await recordHash(record, given.record_hash) }
+/** What a person answers to a consent with one click. */
+interface Answer {
+  status: 'given' | 'withdrawn'
+  method: string
+  expires_at: number | null
 }
 
-const announcementOf = (given: GivenRow, record: RecordRow): Announcement => ({
-  kind: 'consent.withdrawn',
+async function nextRecord(job: JobCtx, subscriber: Subscriber, before: RecordRow, answer: Answer): Promise<RecordRow> {
+  const record = {
+    ...before,
+    ...answer,
+    id: job.newId('consent_record'),
+    order_id: null,
+    source: `campaign:${subscriber.campaign_id}`,
+    language: subscriber.language,
+    occurred_at: job.now(),
+    previous_record_id: before.id,
+    is_latest: 1,
+  }
+  return { ...record, record_hash: await recordHash(record, before.record_hash) }
+}
+
+const announcementOf = ({ record: before, key, email }: ConsentRow, record: RecordRow): Announcement => ({
+  kind: record.status === 'given' ? 'consent.given' : 'consent.withdrawn',
   organization_id: record.organization_id,
   edition_id: record.edition_id,
   data: {
-    consent: { id: record.consent_id, key: given.key, version: record.consent_version },
-    user: { api_id: record.user_id, email: given.email },
+    consent: { id: record.consent_id, key, version: record.consent_version },
+    user: { api_id: record.user_id, email },
     record_id: record.id,
-    status: 'withdrawn',
-    previous_status: 'given',
+    status: record.status === 'given' ? 'given' : 'withdrawn',
+    previous_status: before.status === 'given' ? 'given' : 'withdrawn',
     occurred_at: toIso(record.occurred_at),
-    expires_at: null,
+    expires_at: record.expires_at === null ? null : toIso(record.expires_at),
     source: record.source,
   },
 })
 
-/**
- * Nothing more goes to this address, and the consents that let it come are withdrawn: one transaction with what tells
- * of it. Doing it again changes nothing.
- */
-export async function unsubscribe(job: JobCtx, leaving: Leaving, tries = 1): Promise<void> {
-  const home = await job.db.first(
-    sql<Home>`select organization_id, edition_id, channel from campaigns where id = ${leaving.campaign_id}`,
-  )
-  if (!home) return
-  const given = await givenBy(job, leaving.user_id, home)
-  const records = await Promise.all(given.map((row) => withdrawalOf(job, row, leaving)))
+interface Change {
+  rows: readonly ConsentRow[]
+  answerTo: (row: ConsentRow) => Answer
+  /** What becomes of the suppression of the address. */
+  suppression: Statement
+}
+
+/** One transaction with what is announced of it; whoever answered the same question meanwhile makes it a LostRace. */
+async function commitChange(job: JobCtx, subscriber: Subscriber, change: Change): Promise<void> {
+  const { rows, answerTo } = change
+  const records = await Promise.all(rows.map((row) => nextRecord(job, subscriber, row.record, answerTo(row))))
   const after: (() => Promise<unknown>)[] = []
-  const teller = { ...job, afterCommit: (work: () => Promise<unknown>) => void after.push(work) }
-  const announcements = given.map((row, index) => announcementOf(row, records[index] ?? row))
-  try {
-    await commitPart(job, [
-      suppression({ ...home, ...leaving, reason: 'unsubscribed', detail: '', at: job.now() }),
-      ...given.flatMap(({ id }) => [
-        sql`update consent_records set is_latest = 0 where id = ${id} and is_latest = 1`,
-        changedOne(),
-      ]),
-      ...insertAll(consentRecords, records),
-      ...announceAll(teller, announcements),
-    ])
-  } catch (error) {
-    // Somebody answered the same question meanwhile.
-    if (error instanceof LostRace && tries < maxTries) return unsubscribe(job, leaving, tries + 1)
-    throw error
-  }
-  await tellObject(job, leaving)
-  // A bell that is not heard is made up for by the sweep.
+  const announcer = { ...job, afterCommit: (work: () => Promise<unknown>) => void after.push(work) }
+  const announcements = rows.map((row, index) => announcementOf(row, records[index] ?? row.record))
+  await commitPart(job, [
+    change.suppression,
+    ...rows.flatMap(({ record }) => [
+      sql`update consent_records set is_latest = 0 where id = ${record.id} and is_latest = 1`,
+      changedOne(),
+    ]),
+    ...insertAll(consentRecords, records),
+    ...announceAll(announcer, announcements),
+  ])
+  // The sweep makes up for a queue message that is lost.
   await Promise.allSettled(after.map((work) => work()))
 }
 
-const tellObject = (job: JobCtx, { campaign_id, n }: Leaving): Promise<void> =>
+async function retried(attempt: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof LostRace) || tries >= maxTries) throw error
+    }
+}
+
+/** No marketing goes to this address any more, and the consents that let it come are withdrawn. Doing it again changes nothing. */
+export async function unsubscribe(job: JobCtx, subscriber: Subscriber): Promise<void> {
+  await retried(async () => {
+    const { organization_id, channel, address, campaign_id } = subscriber
+    await commitChange(job, subscriber, {
+      rows: await givenConsents(job, subscriber),
+      answerTo: () => ({ status: 'withdrawn', method: unsubscribeMethod, expires_at: null }),
+      suppression: suppression({
+        organization_id,
+        channel,
+        address,
+        campaign_id,
+        reason: 'unsubscribed',
+        detail: '',
+        at: job.now(),
+      }),
+    })
+  })
+  await countUnsubscribed(job, subscriber)
+}
+
+/**
+ * Takes back what unsubscribing did: the suppression, and the consents that it withdrew, which end when they would have
+ * ended. An address that is dead or has complained stays as it is. Doing it again changes nothing.
+ */
+export const resubscribe = (job: JobCtx, subscriber: Subscriber): Promise<void> =>
+  retried(async () => {
+    if ((await suppressionReason(job, subscriber)) !== 'unsubscribed') return
+    const { organization_id, channel, address } = subscriber
+    await commitChange(job, subscriber, {
+      rows: await withdrawnConsents(job, subscriber),
+      answerTo: ({ previous_expires_at }) => ({
+        status: 'given',
+        method: 'one_click_resubscribe',
+        expires_at: previous_expires_at,
+      }),
+      suppression: sql`delete from suppressions where organization_id = ${organization_id} and channel = ${channel}
+        and address = ${address} and reason = 'unsubscribed'`,
+    })
+  })
+
+const countUnsubscribed = (job: JobCtx, { campaign_id, n }: Subscriber): Promise<void> =>
   job.doorbell.ring('campaign-events', [
     { type: 'campaign.events', campaign_id, events: [{ n, type: 'unsubscribed', at: job.now() }] },
   ])

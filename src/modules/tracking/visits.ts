@@ -4,6 +4,7 @@ import { isMachine, readReference, recipientEvent } from '../../domain/campaign-
 import type { RecipientRow } from '../../domain/campaign-sender.ts'
 import { type LinkTarget, readLinkToken } from '../../domain/campaign-tokens.ts'
 import type { ProviderEvent } from '../../domain/messaging.ts'
+import type { Subscriber, SubscriptionLink } from './subscription.ts'
 
 /** Who came to a link, as far as it is noted: neither address nor cookie. */
 export interface Visit {
@@ -42,23 +43,28 @@ export async function openPixel(job: JobCtx, token: string, visit: Visit): Promi
   return target && { result: true, note: () => noteVisit(job, target, visit) }
 }
 
-export interface Departure {
-  campaign_id: string
-  row: RecipientRow
-  organization_name: string
+export async function subscriberOf(
+  job: JobCtx,
+  campaignId: string,
+  { n, user_id, address, language }: RecipientRow,
+): Promise<Subscriber | null> {
+  const campaign = await job.db.first(
+    sql<Pick<Subscriber, 'organization_id' | 'organization_name' | 'edition_id' | 'channel'>>`select
+      campaigns.organization_id, campaigns.edition_id, campaigns.channel, organizations.name as organization_name
+      from campaigns join organizations on organizations.id = campaigns.organization_id
+      where campaigns.id = ${campaignId}`,
+  )
+  return campaign ? { ...campaign, campaign_id: campaignId, n, user_id, address, language } : null
 }
 
-/** Whom a link to unsubscribe is of. */
-export async function findDeparture(job: JobCtx, token: string): Promise<Departure | null> {
-  const target = await readLinkToken(job.config.linkSigningKey, 'unsubscribe', token)
-  if (!target) return null
-  const { campaign_id } = target
-  const home = await job.db.first(
-    sql<{ name: string }>`select organizations.name from campaigns
-      join organizations on organizations.id = campaigns.organization_id where campaigns.id = ${campaign_id}`,
-  )
-  const row = home ? await job.senders.of(campaign_id).recipient(target.n) : null
-  return home && row ? { campaign_id, row, organization_name: home.name } : null
+/** Whom a link to unsubscribe, or to subscribe again, is of. */
+export async function findSubscriber(job: JobCtx, kind: SubscriptionLink, token: string): Promise<Subscriber | null> {
+  const target = await readLinkToken(job.config.linkSigningKey, kind, token)
+  // The object of a campaign that is not there any more is not made anew to be asked.
+  const known =
+    target && (await job.db.first(sql<{ id: string }>`select id from campaigns where id = ${target.campaign_id}`))
+  const row = known && (await job.senders.of(known.id).recipient(target.n))
+  return row ? subscriberOf(job, known.id, row) : null
 }
 
 /** Hands on what a provider tells of messages of campaigns. */

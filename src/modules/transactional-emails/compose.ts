@@ -31,12 +31,11 @@ function outbound(job: JobCtx, claim: Claim, { head }: OrderAndItems, words: Per
 /** The message as it goes out, or why there is none. What was handed out before is handed out again, to the letter. */
 export async function compose(job: JobCtx, claim: Claim): Promise<Composed> {
   if (claim.content !== null) return { email: JSON.parse(claim.content) as OutboundEmail }
-  const language = claim.language as Language
   const order = await loadOrder(job.db, claim.order_id)
-  const template = await templateOf(job, claim.email_message_id, language, claim.edition_id)
+  const template = await templateOf(job, claim.email_message_id, claim.language as Language, claim.edition_id)
   if (!order || !template) return { verdict: failedFor('message_missing', 'The message is gone.') }
   try {
-    return { email: outbound(job, claim, order, personalise(template, orderContext(order, language))) }
+    return { email: outbound(job, claim, order, personalise(template, orderContext(order, template.language))) }
   } catch (error) {
     // The template fails for these values each time.
     const detail = renderFault(error) ?? (error instanceof Error ? error.message : '')

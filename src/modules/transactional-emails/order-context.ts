@@ -1,10 +1,11 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import type { carts } from '../../db/schema/orders.ts'
+import { dateText } from '../../domain/email/dates.ts'
 import type { TemplateContext } from '../../domain/email/variables.ts'
 import { maxListItems } from '../../domain/email/liquid-bounds.ts'
-import { bcp47, type Language } from '../../domain/languages.ts'
-import { formatMoney } from '../../domain/money.ts'
+import type { Language } from '../../domain/languages.ts'
+import { moneyText } from '../../domain/money.ts'
 import type { BoughtOption } from '../../domain/purchases.ts'
 import { fullName, shownPhone } from '../../domain/users.ts'
 import { boughtColumns, boughtJoins, type BoughtRow } from '../purchases/index.ts'
@@ -67,19 +68,10 @@ export async function loadOrder(db: Database, orderId: string): Promise<OrderAnd
   return head ? { head, items, more: Math.max(0, (lines?.n ?? 0) - items.length) } : null
 }
 
-const dates = (at: number | null, language: Language, timeZone: string, style: 'day' | 'minute'): string =>
-  at === null
-    ? ''
-    : new Intl.DateTimeFormat(bcp47(language), {
-        dateStyle: 'long',
-        ...(style === 'minute' ? { timeStyle: 'short' } : {}),
-        timeZone,
-      }).format(at)
-
 /** What templates may say of an order, in the words and formats of one language. */
 export function orderContext({ head, items, more }: OrderAndItems, language: Language): TemplateContext {
   const { currency, timezone } = head
-  const money = (minor: number) => formatMoney(minor, currency)
+  const money = (minor: number) => moneyText(minor, currency, language)
   const some = (minor: number) => (minor === 0 ? '' : money(minor))
   return {
     customer: {
@@ -92,7 +84,7 @@ export function orderContext({ head, items, more }: OrderAndItems, language: Lan
     },
     order: {
       number: head.order_number ?? head.id,
-      date: dates(head.created_at, language, timezone, 'minute'),
+      date: dateText(head.created_at, language, timezone, 'minute'),
       status: head.status,
       currency: currency.toUpperCase(),
       items: items.map((item) => ({
@@ -116,8 +108,8 @@ export function orderContext({ head, items, more }: OrderAndItems, language: Lan
     },
     edition: {
       name: head.edition_name,
-      start_date: dates(head.start_at, language, timezone, 'day'),
-      end_date: dates(head.end_at, language, timezone, 'day'),
+      start_date: dateText(head.start_at, language, timezone, 'day'),
+      end_date: dateText(head.end_at, language, timezone, 'day'),
       timezone,
     },
     organization: { name: head.organization_name },

@@ -1,0 +1,213 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { sha256, toHex } from '../../src/domain/encoding.ts'
+import { bcp47, type Language, languages } from '../../src/domain/languages.ts'
+import { phrases } from '../../src/domain/email/phrases.ts'
+import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
+import { call, post } from '../support/api.ts'
+import { capturedOf, until } from '../support/campaigns.ts'
+import { contextAt } from '../support/context.ts'
+import { anOrder, givenShop, sell, type Shop } from '../support/receipts.ts'
+import { marketingTo, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+import { seedMessage } from '../support/seed-emails.ts'
+import { db, write } from '../support/seed.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+let world: World
+let id: string
+beforeAll(async () => {
+  world = await buildWorld()
+  id = await seedMessage({ organization: world.a.id, edition: world.a.editions[0].id }, { type: 'campaign' })
+})
+
+const inLanguages = (word: string, ...spoken: Language[]) =>
+  Object.fromEntries(spoken.map((language) => [language, `${word} ${language}`]))
+const rich = (text: object) => ({ type: 'rich_text', data: { text } })
+const preview = async (body: object) =>
+  (await post(`/v1/email-messages/${id}/preview`, body, world.people.EV.token)).body
+
+/** Which of the languages anything of the message is in. */
+const spokenIn = ({ html, text, subject }: { html: string; text: string; subject: string }): string[] => {
+  const said = `${subject} ${text} ${/<body.*/s.exec(html)?.[0] ?? ''}`
+  return languages.filter(
+    (language) =>
+      new RegExp(`\\b(Subject|Block|Title|Footer) ${language}\\b`).test(said) ||
+      html.includes(`<html lang="${bcp47(language)}"`),
+  )
+}
+
+describe('the language of a message', () => {
+  const message = (lacking: Partial<Record<'subject' | 'block' | 'title' | 'footer', Language>>, ...of: Language[]) => {
+    const texts = (name: 'subject' | 'block' | 'title' | 'footer', word: string) =>
+      inLanguages(word, ...of.filter((language) => lacking[name] !== language))
+    return {
+      subject: texts('subject', 'Subject'),
+      blocks: [
+        rich(texts('block', 'Block')),
+        { type: 'order_summary', data: { title: texts('title', 'Title') } },
+        { type: 'footer', data: { text: texts('footer', 'Footer') } },
+      ],
+    }
+  }
+
+  it.each(['subject', 'block', 'title', 'footer'] as const)(
+    'is the default one as a whole where the %s alone is not translated',
+    async (name) => {
+      const body = await preview({ language: 'da', ...message({ [name]: 'da' }, 'en', 'da') })
+      expect(spokenIn(body)).toEqual(['en'])
+      expect(body.language).toBe('en')
+      expect(body.html).toContain(phrases.en.unsubscribe)
+      expect(body.html + body.text).not.toContain(phrases.da.unsubscribe)
+      expect(body.text).toContain(phrases.en.subtotal)
+      expect(body.text).not.toContain('kr.')
+      expect(body.missing_translations).toMatchObject([{ language: 'da', fallback: 'en' }])
+    },
+  )
+
+  it('is the one asked for where nothing is missing, amounts and days too', async () => {
+    const body = await preview({
+      language: 'da',
+      subject: { da: 'Subject da' },
+      blocks: [
+        rich({ da: 'Block da {{ order.total }} {{ edition.start_date }} {{ customer.language }}' }),
+        { type: 'order_summary', data: {} },
+      ],
+    })
+    expect([spokenIn(body), body.language, body.missing_translations]).toEqual([['da'], 'da', []])
+    expect(body.text).toContain('1.125,00\u00A0kr. 19. juni 2026 da')
+    expect(body.html).toContain('1.150,00\u00A0kr.')
+  })
+
+  it('is English where the default one is not complete, else any that is', async () => {
+    await write(sql`update editions set default_language = 'nl' where id = ${world.a.editions[0].id}`)
+    const asked = async (...of: Language[]) =>
+      (await preview({ language: 'da', ...message({ block: 'da' }, ...of) })).language
+    expect(await asked('en', 'da', 'nl')).toBe('nl')
+    expect(await asked('en', 'da', 'pl')).toBe('en')
+    expect(await asked('da', 'pl')).toBe('pl')
+    await write(sql`update editions set default_language = 'en' where id = ${world.a.editions[0].id}`)
+  })
+
+  it('is the one that lacks least where none is complete, and no text is lost', async () => {
+    const body = await preview({
+      language: 'da',
+      subject: inLanguages('Subject', 'en', 'pl'),
+      blocks: [
+        rich(inLanguages('Block', 'pl', 'da')),
+        rich(inLanguages('Title', 'pl')),
+        rich(inLanguages('Footer', 'nl')),
+      ],
+    })
+    expect(body.language).toBe('pl')
+    expect(body.html).toContain('<html lang="pl"')
+    for (const text of ['Block pl', 'Title pl', 'Footer nl']) expect(body.text).toContain(text)
+    expect(body.missing_translations).toEqual([
+      { pointer: '#/subject', language: 'da', fallback: 'pl' },
+      { pointer: '#/blocks/1/data/text', language: 'da', fallback: 'pl' },
+      { pointer: '#/blocks/2/data/text', language: 'da', fallback: 'nl' },
+    ])
+  })
+})
+
+const sentTo = async (email: string) => {
+  const { body } = await call(`/dev/outbox.json?to=${email}`, { token: null })
+  return (await call(`/dev/outbox/${body.results[0].id}.json`, { token: null })).body
+}
+
+const receiptIn = async (shop: Shop, locale: string) => {
+  const order = anOrder({ items: [{ product: 'Day ticket', quantity: 2, unit_price: 575 }] })
+  const customer = { ...order.customer, locale }
+  await sell(shop, [{ ...order, customer }])
+  await sendEmails(contextAt(Date.now() + 1000))
+  return sentTo(customer.email)
+}
+
+describe('a receipt', () => {
+  it('is in the language of its reader with its amounts', async () => {
+    const shop = await givenShop()
+    const mail = await receiptIn(shop, 'da')
+    expect(mail.html).toContain('<html lang="da"')
+    for (const part of [mail.html, mail.text]) expect(part).toContain('1.150,00\u00A0kr.')
+    expect(mail.text).toContain('I alt: ')
+    expect(mail.text).not.toContain('DKK')
+  })
+
+  it('is in another as a whole where one block lacks a text, and is made anew when that text is written', async () => {
+    const shop = await givenShop()
+    const blocks = (title: object) =>
+      JSON.stringify([
+        { id: 'a', type: 'rich_text', data: { text: { en: 'On {{ order.date }}', da: 'Den {{ order.date }}' } } },
+        { id: 'b', type: 'order_summary', data: { title } },
+      ])
+    const store = (title: object) =>
+      write(sql`update email_messages set blocks = ${blocks(title)} where organization_id = ${shop.organization_id}`)
+    await store({ en: 'Your order' })
+    const mail = await receiptIn(shop, 'da')
+    expect(mail.subject).toMatch(/^Your order/)
+    expect(mail.html).toContain('<html lang="en"')
+    for (const part of [mail.html, mail.text]) {
+      expect(part).toContain('DKK\u00A01,150.00')
+      expect(part).toMatch(/On \w+ \d+, \d{4}/)
+      expect(part).not.toMatch(/I alt|kr\.|Den \d/)
+    }
+    await store({ en: 'Your order', da: 'Din ordre' })
+    const later = await receiptIn(shop, 'da')
+    expect(later.html).toContain('<html lang="da"')
+    expect(later.text).toContain('1.150,00\u00A0kr.')
+  })
+
+  it('is not made of what an older renderer stored', async () => {
+    const shop = { ...(await givenShop({ full_name: 'Nordlys 2026' })), edition_name: 'Nordlys 2026' }
+    await receiptIn(shop, 'da')
+    const [message] = await db().all(
+      sql<{
+        id: string
+        subject: string
+        blocks: string
+      }>`select id, subject, blocks from email_messages where organization_id = ${shop.organization_id}`,
+    )
+    const { subject, blocks } = message ?? { subject: '', blocks: '' }
+    const frame = { defaultLanguage: 'en', title: shop.edition_name, sender: 'Nordlys' }
+    const ofFirstRenderer = toHex(await sha256(JSON.stringify([1, 'da', subject, blocks, frame])))
+    await write(sql`update email_renditions set html = 'half', content_hash = ${ofFirstRenderer}
+      where message_id = ${message?.id ?? ''} and language = 'da'`)
+    const mail = await receiptIn(shop, 'da')
+    expect(mail.html).toContain('<html lang="da"')
+  })
+})
+
+describe('a campaign', () => {
+  it('speaks to each in one language, its day too', async () => {
+    const crowd = await seedCrowd(2, {
+      enabled_languages: '["en","da"]',
+      start_at: Date.UTC(2026, 5, 19, 12),
+      timezone: 'Europe/Copenhagen',
+    })
+    const [dane] = crowd.people
+    const { campaign, message } = await seedReady(crowd)
+    await marketingTo(crowd, campaign.segment_id)
+    await write(
+      sql`update email_messages set subject = '{"en":"Hello","da":"Hej"}', blocks = ${JSON.stringify([
+        { id: 'a', ...rich({ en: 'On {{ edition.start_date }} in {{ customer.language }}' }) },
+      ])} where id = ${message}`,
+      sql`update users set locale = 'da' where id = ${dane?.id ?? ''}`,
+    )
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    await until(campaign.id, ['sent'])
+    const mail = (await capturedOf(campaign.id)).find(({ recipient }) => recipient.includes(dane?.email ?? '?'))
+    expect(mail?.subject).toBe('Hello')
+    expect(mail?.html).toContain('<html lang="en"')
+    expect(mail?.html).toContain('On June 19, 2026 in en')
+    expect(mail?.html).not.toContain('Afmeld')
+  })
+
+  it('by SMS says its way out in the language of its text', async () => {
+    const crowd = await seedCrowd(1, { enabled_languages: '["en","da"]' })
+    const { campaign } = await seedReady(crowd, { channel: 'sms', sms_body: '{"en":"Doors open","da":" "}' })
+    await marketingTo(crowd, campaign.segment_id)
+    await write(sql`update users set locale = 'da' where id = ${crowd.people[0]?.id ?? ''}`)
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    await until(campaign.id, ['sent'])
+    expect((await capturedOf(campaign.id))[0]?.body).toMatch(/^Doors open\nStop: /)
+  })
+})

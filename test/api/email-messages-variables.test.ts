@@ -1,0 +1,97 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { emailMessageTypes } from '../../src/domain/email-messages.ts'
+import { get, post } from '../support/api.ts'
+import { seedMessage } from '../support/seed-emails.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+interface Variable {
+  variable: string
+  sample: string
+  list?: string
+  name?: string
+  loop?: string
+  message_types?: string[]
+}
+
+let world: World
+let listed: Variable[]
+beforeAll(async () => {
+  world = await buildWorld()
+  const { body } = await get('/v1/email-messages/template-variables', world.people.EV.token)
+  listed = body.categories.flatMap(({ variables }: { variables: Variable[] }) => variables)
+})
+
+const ofType = (type: string) => seedMessage({ organization: world.a.id, edition: world.a.editions[0].id }, { type })
+const preview = async (id: string, source: string, more: object = {}) => {
+  const blocks = [{ type: 'rich_text', data: { text: { en: source } } }]
+  return (
+    await post(`/v1/email-messages/${id}/preview`, { blocks, subject: { en: 'x' }, ...more }, world.people.EV.token)
+  ).body
+}
+
+describe('the variables of templates', () => {
+  it('of lists say their list, the name inside its loop, and the loop', () => {
+    expect(listed.find(({ name }) => name === 'item.name')).toEqual({
+      variable: 'item.name',
+      description: 'Name of the product.',
+      sample: 'Day ticket',
+      list: 'order.items',
+      name: 'item.name',
+      loop: '{% for item in order.items %}{{ item.name }}{% endfor %}',
+    })
+    expect(listed.map(({ variable }) => variable).filter((name) => !/^[a-z_]+\.[a-z_]+$/.test(name))).toEqual([])
+  })
+
+  it.each(emailMessageTypes)('each alone show a value, without a warning, in a message of type %s', async (type) => {
+    const id = await ofType(type)
+    const here = listed.filter(({ message_types }) => message_types?.includes(type) ?? true)
+    expect(here.length).toBeGreaterThan(30)
+    const source = here.map(({ variable, loop }) => `<p>${variable}=[${loop ?? `{{ ${variable} }}`}]</p>`).join('')
+    const { text, unknown_variables } = await preview(id, source)
+    expect(unknown_variables).toEqual([])
+    const shown = new Map([...text.matchAll(/^([a-z_.]+)=\[(.*)\]$/gm)].map(([, name, value]) => [name, value]))
+    expect(shown.size).toBe(here.length)
+    for (const { variable, sample, list } of here) {
+      if (list) expect([variable, shown.get(variable)]).toEqual([variable, expect.stringContaining(sample)])
+      else expect([variable, shown.get(variable)]).toEqual([variable, sample])
+    }
+  })
+
+  it('that stand outside of their loop, or are none of it, bring a name that works', async () => {
+    const id = await ofType('receipt')
+    const source =
+      '{{ item.name }}{% for line in order.items %}{{ line.nam }}{{ line.total }}{% endfor %}{{ item.colour }}{{ order.items.first.name }}'
+    const { unknown_variables } = await preview(id, source)
+    expect(unknown_variables).toEqual([
+      { variable: 'item.name', suggestion: '{% for item in order.items %}{{ item.name }}{% endfor %}' },
+      { variable: 'item.colour', suggestion: null },
+      { variable: 'order.items.first.name', suggestion: 'item.name' },
+      { variable: 'item.nam', suggestion: 'item.name' },
+    ])
+  })
+})
+
+describe('links.unsubscribe', () => {
+  it('is for campaigns alone', () => {
+    expect(listed.find(({ variable }) => variable === 'links.unsubscribe')?.message_types).toEqual(['campaign'])
+  })
+
+  it('shows a link in a campaign', async () => {
+    const { text, html, unknown_variables } = await preview(await ofType('campaign'), 'Out: {{ links.unsubscribe }}')
+    expect([unknown_variables, text]).toEqual([[], expect.stringContaining('Out: https://example.com/unsubscribe')])
+    expect(html).toContain('>Unsubscribe</a>')
+  })
+
+  it.each(emailMessageTypes.filter((type) => type !== 'campaign'))(
+    'brings a warning and nothing else in a message of type %s, whatever value is handed in',
+    async (type) => {
+      const context = { links: { unsubscribe: 'https://evil.example/out' } }
+      const { text, html, unknown_variables } = await preview(await ofType(type), 'Out: [{{ links.unsubscribe }}]', {
+        context,
+      })
+      expect(unknown_variables).toEqual([{ variable: 'links.unsubscribe', suggestion: null }])
+      expect(text).toContain('Out: []')
+      expect(text + html).not.toMatch(/evil|Unsubscribe|example\.com\/unsubscribe/)
+    },
+  )
+})

@@ -1,0 +1,270 @@
+import * as fc from 'fast-check'
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { mintLinkToken } from '../../src/domain/campaign-tokens.ts'
+import { applyEvents } from '../../src/modules/tracking/jobs.ts'
+import { post } from '../support/api.ts'
+import { type Captured, capturedOf, realJob, statsOf, until } from '../support/campaigns.ts'
+import { marketingTo, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+import { seedMessage } from '../support/seed-emails.ts'
+import { seedEndpoint } from '../support/seed-webhooks.ts'
+import { db, write } from '../support/seed.ts'
+import { pathsIn, sent, visit } from '../support/visits.ts'
+
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+const leave = (path: string) => visit(path, { method: 'POST', headers: form, body: 'List-Unsubscribe=One-Click' })
+/** What the form of a page posts to. */
+const actionOf = (path: string, html: string): string => {
+  const action = /<form method="post" action="([^"]+)"/.exec(html)?.[1]
+  return action === undefined ? '' : new URL(action, `https://events.example.test${path}`).pathname
+}
+
+interface Record {
+  status: string
+  is_latest: number
+  method: string
+  expires_at: number | null
+  previous_record_id: string | null
+  id: string
+}
+const recordsOf = (userId: string) =>
+  db().all(sql<Record>`select id, status, is_latest, method, expires_at, previous_record_id from consent_records
+    where user_id = ${userId} order by occurred_at, id`)
+const suppressionsOf = (organization: string) =>
+  db().all(sql<{ address: string; reason: string; channel: string }>`select address, reason, channel from suppressions
+    where organization_id = ${organization} order by address`)
+const mailTo = (captured: Captured[], email: string | null | undefined) =>
+  captured.find(({ recipient }) => recipient.includes(email ?? '?'))
+
+describe('the page of a link to unsubscribe', () => {
+  it.each([
+    ['en', 'news and offers by e-mail', 'Subscribe again'],
+    ['da', 'nyheder og tilbud på e-mail', 'Tilmeld igen'],
+    ['se', 'nyheter och erbjudanden via e-post', 'Prenumerera igen'],
+    ['nl', 'nieuws en aanbiedingen per e-mail', 'Opnieuw aanmelden'],
+    ['pl', 'wiadomości i ofert', 'Zapisz mnie ponownie'],
+  ])('says in %s whose messages of which kind stop, and gives the way back', async (locale, kind, again) => {
+    const spoken = JSON.stringify(['en', 'da', 'se', 'nl', 'pl'])
+    const crowd = await seedCrowd(1, { enabled_languages: spoken })
+    const [person] = crowd.people
+    await write(
+      sql`update organizations set name = 'Nord & <b>lys</b>' where id = ${crowd.organization}`,
+      sql`update users set locale = ${locale} where id = ${person?.id ?? ''}`,
+    )
+    const { campaign } = await seedReady(crowd)
+    const consent = await marketingTo(crowd, campaign.segment_id)
+    await write(sql`update consents set title = '{"en":"<i>Letters</i>","da":"<i>Letters</i>"}' where id = ${consent}`)
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    await until(campaign.id, ['sent'])
+    const [path = ''] = pathsIn((await capturedOf(campaign.id))[0], 'u')
+    const asked = await visit(path)
+    const left = await leave(path)
+    const looked = await visit(path)
+    const back = await visit(actionOf(path, left.text), { method: 'POST' })
+    for (const page of [asked, left, looked, back]) {
+      expect(page.status).toBe(200)
+      expect(page.text).toContain(kind)
+      expect(page.text).toContain('Nord &amp; &lt;b&gt;lys&lt;/b&gt;')
+      expect(page.text).toContain(person?.email)
+      expect(page.text).toContain('&lt;i&gt;Letters&lt;/i&gt; (')
+      expect(page.text).toContain(`<html lang="${locale === 'se' ? 'sv' : locale}">`)
+      expect(page.text).not.toMatch(/undefined|null|\[object/)
+    }
+    expect([asked, left, looked, back].map(({ text }) => text.includes(again))).toEqual([false, true, true, false])
+    expect(looked.text).toBe(left.text)
+    expect(actionOf(path, back.text)).toBe(path)
+  })
+
+  it('takes back what leaving did, in one POST: the suppression, the consent, and tells of it', async () => {
+    const { id, crowd, consent } = await sent(2)
+    const [person, other] = crowd.people
+    const expires = Date.now() + 86_400_000_000
+    await write(sql`update consent_records set expires_at = ${expires} where user_id = ${person?.id ?? ''}`)
+    await seedEndpoint(
+      { organization: crowd.organization, edition: crowd.edition },
+      { events: '["consent.given"]', edition_id: null },
+    )
+    const [path = ''] = pathsIn(mailTo(await capturedOf(id), person?.email), 'u')
+    const left = await leave(path)
+    await applyEvents(realJob(), left.rung)
+    const back = actionOf(path, left.text)
+    expect(back).toMatch(/^\/t\/s\/[\w-]+$/)
+    const before = await recordsOf(person?.id ?? '')
+    for (const method of ['GET', 'HEAD']) expect((await visit(back, { method })).status).toBe(200)
+    expect(await recordsOf(person?.id ?? '')).toEqual(before)
+    expect(await suppressionsOf(crowd.organization)).toMatchObject([{ address: person?.email, reason: 'unsubscribed' }])
+
+    const done = await visit(back, { method: 'POST' })
+    expect([done.status, done.headers.get('cache-control'), done.rung]).toEqual([200, 'no-store', []])
+    await visit(back, { method: 'POST' })
+    expect(await suppressionsOf(crowd.organization)).toEqual([])
+    const records = await recordsOf(person?.id ?? '')
+    expect(records).toMatchObject([
+      { status: 'given', is_latest: 0 },
+      { status: 'withdrawn', is_latest: 0, method: 'one_click_unsubscribe', expires_at: null },
+      {
+        status: 'given',
+        is_latest: 1,
+        method: 'one_click_resubscribe',
+        expires_at: expires,
+        previous_record_id: before[1]?.id,
+      },
+    ])
+    expect(await recordsOf(other?.id ?? '')).toMatchObject([{ status: 'given', is_latest: 1 }])
+    const events = await db().all(sql<{ payload: string; deliveries: number }>`select payload,
+      (select count(*) from webhook_deliveries where event_id = webhook_events.id) as deliveries
+      from webhook_events where organization_id = ${crowd.organization} and kind = 'consent.given'`)
+    expect(events).toMatchObject([{ deliveries: 1 }])
+    expect(JSON.parse(events[0]?.payload ?? '{}').data).toMatchObject({
+      consent: { id: consent },
+      status: 'given',
+      previous_status: 'withdrawn',
+      user: { api_id: person?.id },
+      record_id: records[2]?.id,
+    })
+    // That somebody left with this campaign stays true.
+    expect(await statsOf(id)).toMatchObject({ unsubscribed: 1 })
+    expect((await leave(path)).status).toBe(200)
+    expect(await suppressionsOf(crowd.organization)).toMatchObject([{ reason: 'unsubscribed' }])
+  })
+
+  it('leaves alone what leaving did not do', async () => {
+    const { crowd, captured } = await sent(1)
+    const [person] = crowd.people
+    const [path = ''] = pathsIn(captured[0], 'u')
+    const left = await leave(path)
+    // Withdrawn elsewhere since.
+    await write(sql`update consent_records set method = 'portal' where user_id = ${person?.id ?? ''} and is_latest = 1`)
+    await visit(actionOf(path, left.text), { method: 'POST' })
+    expect(await recordsOf(person?.id ?? '')).toMatchObject([
+      { status: 'given' },
+      { status: 'withdrawn', is_latest: 1 },
+    ])
+  })
+
+  it.each(['complaint', 'hard_bounce'])(
+    'gives no way back from a %s, that it was said before or after',
+    async (reason) => {
+      const { id, crowd, captured } = await sent(1)
+      const [person] = crowd.people
+      const [path = ''] = pathsIn(captured[0], 'u')
+      const left = await leave(path)
+      const back = actionOf(path, left.text)
+      const n = person?.seq ?? 0
+      const event =
+        reason === 'complaint'
+          ? { n, type: 'complained' as const, at: Date.now() }
+          : { n, type: 'bounced' as const, bounce: 'hard' as const, at: Date.now() }
+      await applyEvents(realJob(), [{ type: 'campaign.events', campaign_id: id, events: [event] }])
+      expect(await suppressionsOf(crowd.organization)).toMatchObject([{ reason }])
+      const tried = await visit(back, { method: 'POST' })
+      expect(tried.status).toBe(200)
+      expect(tried.text).not.toContain('<form')
+      expect((await visit(path)).text).toBe(tried.text)
+      expect(await suppressionsOf(crowd.organization)).toMatchObject([{ reason }])
+      expect(await recordsOf(person?.id ?? '')).toMatchObject([
+        { status: 'given' },
+        { status: 'withdrawn', is_latest: 1 },
+      ])
+    },
+  )
+
+  it('takes no token of another kind, none that is forged, and none of nobody', async () => {
+    const { id, crowd, captured } = await sent(1)
+    const [path = ''] = pathsIn(captured[0], 'u')
+    const left = await leave(path)
+    const back = actionOf(path, left.text)
+    const token = back.slice('/t/s/'.length)
+    const nobody = await mintLinkToken('link-signing-key-of-the-tests', {
+      kind: 'resubscribe',
+      campaign_id: id,
+      n: 999_999,
+      link: 0,
+    })
+    const forged = [path.replace('/u/', '/s/'), `/t/u/${token}`, `${back.slice(0, -2)}AA`, '/t/s/x', `/t/s/${nobody}`]
+    for (const one of forged)
+      for (const method of ['GET', 'POST']) expect([one, (await visit(one, { method })).status]).toEqual([one, 404])
+    expect(await suppressionsOf(crowd.organization)).toMatchObject([{ reason: 'unsubscribed' }])
+  })
+
+  it('ends as it was last said, however often and in whatever order', async () => {
+    const { crowd, captured } = await sent(1)
+    const [person] = crowd.people
+    const [path = ''] = pathsIn(captured[0], 'u')
+    const back = actionOf(path, (await leave(path)).text)
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.constantFrom(path, back), { minLength: 1, maxLength: 5 }), async (steps) => {
+        for (const one of steps) await leave(one)
+        const isLeft = steps.at(-1) === path
+        expect((await suppressionsOf(crowd.organization)).length).toBe(isLeft ? 1 : 0)
+        const records = await recordsOf(person?.id ?? '')
+        const latest = records.filter(({ is_latest }) => is_latest === 1)
+        expect(latest.map(({ status }) => status)).toEqual([isLeft ? 'withdrawn' : 'given'])
+        // Each record follows another: the chain is whole.
+        for (const record of records)
+          if (record.previous_record_id !== null)
+            expect(records.some(({ id }) => id === record.previous_record_id)).toBe(true)
+        const said = await visit(path)
+        expect(said.text.includes('/s/')).toBe(isLeft)
+      }),
+      { numRuns: 6 },
+    )
+    // Both at once: one of the two, and whole.
+    await Promise.all([leave(path), leave(back), leave(path), leave(back)])
+    const latest = (await recordsOf(person?.id ?? '')).filter(({ is_latest }) => is_latest === 1)
+    expect(latest).toHaveLength(1)
+  })
+})
+
+describe('transactional messages', () => {
+  it('of a campaign by e-mail have no way out, neither in words nor in headers', async () => {
+    const crowd = await seedCrowd(1)
+    const message = await seedMessage(crowd, {
+      type: 'campaign',
+      blocks: JSON.stringify([
+        { id: 'a', type: 'rich_text', data: { text: { en: '<p>Gates open. Out: [{{ links.unsubscribe }}]</p>' } } },
+        { id: 'b', type: 'footer', data: { text: { en: '<p>Street 1</p>' }, show_unsubscribe: true } },
+      ]),
+    })
+    const { campaign } = await seedReady(crowd, { email_message_id: message })
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    await until(campaign.id, ['sent'])
+    const [mail] = await capturedOf(campaign.id)
+    expect(Object.keys(JSON.parse(mail?.headers ?? '{}')).toSorted()).toEqual(['Feedback-ID', 'List-Id'])
+    expect(mail?.html).toContain('Out: []')
+    expect(`${mail?.html} ${mail?.body}`).not.toMatch(/\/t\/u\/|unsubscribe|afmeld/i)
+  })
+
+  it('of a campaign by SMS end with their text', async () => {
+    const crowd = await seedCrowd(1)
+    const { campaign } = await seedReady(crowd, { channel: 'sms', sms_body: '{"en":"Gates open"}' })
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    await until(campaign.id, ['sent'])
+    expect((await capturedOf(campaign.id)).map(({ body }) => body)).toEqual(['Gates open'])
+  })
+})
+
+describe('contents that were kept before transactional messages lost their way out', () => {
+  let mails: Captured[]
+  let marketing: Captured[]
+  beforeAll(async () => {
+    const crowd = await seedCrowd(1)
+    const ready = await seedReady(crowd)
+    await post(`/v1/campaigns/${ready.campaign.id}/send-now`, {})
+    await until(ready.campaign.id, ['sending'], realJob(), false)
+    await write(
+      sql`update campaign_contents set surroundings = json_remove(surroundings, '$.has_unsubscribe', '$.language')
+        where campaign_id = ${ready.campaign.id}`,
+    )
+    await until(ready.campaign.id, ['sent'])
+    mails = await capturedOf(ready.campaign.id)
+    marketing = (await sent(1)).captured
+  })
+
+  it('still say the same, so that a call that is repeated is the same call', () => {
+    for (const mail of [mails[0], marketing[0]]) {
+      expect(JSON.parse(mail?.headers ?? '{}')).toMatchObject({ 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' })
+      expect(pathsIn(mail, 'u')).toHaveLength(1)
+    }
+  })
+})
