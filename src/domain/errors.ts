@@ -1,4 +1,5 @@
 import type { FieldCode } from './error-guide/fields.ts'
+import { askForRole } from './roles-in-words.ts'
 
 /** Every refusal of the API by its stable code, with the HTTP status it goes out with. */
 export const errorStatus = {
@@ -130,8 +131,13 @@ export const doesNotExist = (...path: string[]): AppError =>
 
 export const editionArchived = (): AppError => new AppError('edition_archived', 'This edition is archived.')
 
-export const permissionDenied = (requiredRoles: readonly string[], errors: readonly FieldError[] = []): AppError =>
-  new AppError('permission_denied', 'Your role does not allow this operation.', {
+/** `instead` says what the caller may do; without it, whom to ask. */
+export const permissionDenied = (
+  requiredRoles: readonly string[],
+  errors: readonly FieldError[] = [],
+  instead = askForRole(requiredRoles),
+): AppError =>
+  new AppError('permission_denied', `Your role does not allow this operation. ${instead}`, {
     errors,
     extra: { required_roles: requiredRoles },
   })

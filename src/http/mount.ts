@@ -20,6 +20,8 @@ import { parseBody, parseQuery } from './validation.ts'
 /** What a path names, and where it stands; null when the look-up itself has judged the caller. */
 export interface Located {
   place: Place | null
+  /** What a caller whose role is not enough there may do instead. */
+  instead?: string | undefined
 }
 
 interface Input<P, Q, B, Loaded> {
@@ -61,8 +63,19 @@ const matches = (header: string, etag: string): boolean =>
 function judge(ctx: Ctx, operation: Operation): void {
   const { scope } = operation
   if (!ctx.caller.scopes.includes(scope))
-    throw new AppError('insufficient_scope', `This token may not ${scope}.`, { extra: { required_scope: scope } })
+    throw new AppError(
+      'insufficient_scope',
+      `This token may not ${scope}. Use or make a token with the scope \`${scope}\`.`,
+      {
+        extra: { required_scope: scope },
+      },
+    )
   if (!mayAnywhere(ctx.caller, operation.roles)) throw permissionDenied(operation.roles)
+}
+
+function judgeLoaded(ctx: Ctx, operation: Operation, loaded: Located | undefined): void {
+  if (loaded?.place && !mayAt(ctx.caller, operation.roles, loaded.place))
+    throw permissionDenied(operation.roles, [], loaded.instead)
 }
 
 function judgeTarget(
@@ -122,7 +135,7 @@ export function mount<
   async function decide(c: AppContext, ctx: Ctx, read: ReadBody): Promise<Result> {
     const params = operation.params.parse(c.req.param())
     const loaded = (await load?.(ctx, params)) as Loaded
-    if (loaded?.place && !mayAt(ctx.caller, operation.roles, loaded.place)) throw permissionDenied(operation.roles)
+    judgeLoaded(ctx, operation, loaded)
     if (loaded) await checkPrecondition(c, ctx, loaded)
     const query = parseQuery(operation.query, queryOf(c))
     const body = operation.body
@@ -194,7 +207,7 @@ export function mountList<
 ): void {
   register(router, operation, async (c, ctx) => {
     const loaded = (await handling.load?.(ctx, operation.params.parse(c.req.param()))) as Loaded
-    if (loaded?.place && !mayAt(ctx.caller, operation.roles, loaded.place)) throw permissionDenied(operation.roles)
+    judgeLoaded(ctx, operation, loaded)
     const url = publicAddress(ctx.config.publicUrl, c.req.url)
     const query = parseQuery(operation.query, queryOf(c))
     const asked = pageRequest(query as { page: number }, url)
@@ -223,7 +236,7 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
 ): void {
   register(router, operation, async (c, ctx) => {
     const loaded = await handling.load(ctx, operation.params.parse(c.req.param()))
-    if (loaded.place && !mayAt(ctx.caller, operation.roles, loaded.place)) throw permissionDenied(operation.roles)
+    judgeLoaded(ctx, operation, loaded)
     const { name, chunks } = await handling.handle(ctx, { query: parseQuery(operation.query, queryOf(c)), loaded })
     const headers = {
       'content-type': `${operation.file?.type ?? 'application/octet-stream'}; charset=utf-8`,

@@ -29,9 +29,13 @@ export const startPage = (links: Record<string, Entry>): Markup =>
   layout(
     name,
     html`<h1>${name}</h1>
-<ul class="codes plain">
-${Object.values(links).map(
-  ({ path, label }) => html`<li><a href="${path}"><code>${path}</code></a><span>${label}</span></li>`,
-)}
-</ul>`,
+      <ul class="codes plain">
+        ${Object.values(links).map(
+          ({ path, label }) =>
+            html`<li>
+              <a href="${path}"><code>${path}</code></a
+              ><span>${label}</span>
+            </li>`,
+        )}
+      </ul>`,
   )

@@ -4,8 +4,7 @@ const campaign = { type: 'campaign', id: 'cmp_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', name:
 const aCampaign = '/v1/campaigns/cmp_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 const aSegment = '/v1/segments/seg_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 const aMessage = '/v1/email-messages/eml_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
-const aDelivery = 
-  '/v1/webhooks/whk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/deliveries/whd_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/retry'
+const aDelivery = '/v1/webhooks/whk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/deliveries/whd_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/retry'
 const domains = '/v1/organizations/org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/sender-domains'
 
 /** Refusals of what the state of a resource does not allow. */
@@ -72,7 +71,8 @@ export const conflictErrors = {
     example: { path: '/v1/campaigns', detail: 'The first request with this Idempotency-Key is still running.' },
   },
   idempotency_answer_lost: {
-    cause: 'The request with this Idempotency-Key was done. Its answer was sealed with a key that the service no longer has.',
+    cause:
+      'The request with this Idempotency-Key was done. Its answer was sealed with a key that the service no longer has.',
     mend: 'Read the resource to see what was done. Do not send the request with another key: it would be done twice.',
     example: { path: '/v1/campaigns', detail: 'This request was done. Its answer can no longer be read.' },
   },

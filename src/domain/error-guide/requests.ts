@@ -29,11 +29,12 @@ export const requestErrors = {
     example: { detail: 'Send a valid access token: Authorization: Bearer <token>.' },
   },
   permission_denied: {
-    cause: 'You may see this, and your role does not allow the operation here. `required_roles` lists the roles that do.',
+    cause:
+      'You may see this, and your role does not allow the operation here. `required_roles` lists the roles that do.',
     mend: 'Do what `detail` says. Otherwise ask an admin of the organisation for one of `required_roles`.',
     example: {
       detail:
-        'Your role does not allow this operation. It takes the admin of the edition or of the organisation: ask an organisation admin.',
+        'Your role does not allow this operation. It takes the role admin of the organisation or of the edition: ask an organisation admin for it.',
       extra: { required_roles: ['OA', 'EA'] },
     },
   },
@@ -46,7 +47,8 @@ export const requestErrors = {
     },
   },
   not_found: {
-    cause: 'There is nothing at this address, or it belongs to somebody whose data you may not see. The two are not told apart.',
+    cause:
+      'There is nothing at this address, or it belongs to somebody whose data you may not see. The two are not told apart.',
     mend: 'Check the path and the id. If they are right, ask for a role in the organisation that the resource belongs to.',
     example: { detail: 'Not found.' },
   },
@@ -115,4 +117,3 @@ export const serviceErrors = {
     example: { detail: 'The database is busy. Try again in a moment.' },
   },
 } as const satisfies Record<string, ErrorGuide>
-

@@ -73,7 +73,8 @@ export const valueFields = {
     detail: 'At most 32 levels.',
   },
   invalid_characters: {
-    cause: 'The text contains what cannot be stored or shown: NUL, half of a surrogate pair, or a line break in one line.',
+    cause:
+      'The text contains what cannot be stored or shown: NUL, half of a surrogate pair, or a line break in one line.',
     mend: 'Take these characters out.',
     detail: 'NUL and half surrogate pairs are not text.',
   },
