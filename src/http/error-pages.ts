@@ -1,8 +1,8 @@
-import { html, raw } from 'hono/html'
+import { html } from 'hono/html'
 import { expressionFields, type FieldCode, fieldGuide } from '../domain/error-guide/fields.ts'
 import { errorGuide } from '../domain/error-guide/index.ts'
 import { AppError, type ErrorCode, errorStatus } from '../domain/errors.ts'
-import { pageStyle } from './page-style.ts'
+import { styleElement } from './page-style.ts'
 import { pageOfCode, problem } from './problem.ts'
 
 export type Markup = ReturnType<typeof html>
@@ -15,9 +15,7 @@ export const layout = (title: string, content: Markup): Markup =>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <link rel="icon" href="data:," />
         <title>${title}</title>
-        <style>
-          ${raw(pageStyle)}
-        </style>
+        ${styleElement}
       </head>
       <body>
         <header><a href="/docs">API documentation</a><a href="/docs/errors">Errors</a></header>
