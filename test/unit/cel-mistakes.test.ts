@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expressionFields } from '../../src/domain/error-guide/fields.ts'
 import { checkExpression } from '../../src/domain/cel/index.ts'
 import { meaningless } from '../support/cel-mistakes-meaning.ts'

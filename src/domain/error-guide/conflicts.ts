@@ -34,11 +34,11 @@ export const conflictErrors = {
         checks: [
           {
             category: 'basics',
-            check_id: 'dates_set',
+            check_id: 'basics.name_present',
             severity: 'critical',
             passed: false,
-            message: 'The edition has no dates.',
-            suggestion: 'Set start_date and end_date.',
+            message: 'The edition has no name.',
+            suggestion: 'Enter a name.',
             related_objects: [],
           },
         ],
