@@ -84,6 +84,14 @@ describe('whatever is written', () => {
     )
   })
 
+  it.each(['=', '“', '"', '`', 'in (', 'AND ', '1,', '1 ', '/*', 'a LIKE ', '(a,', '\\'])(
+    'gets at most ten messages, as long as it may be: %s',
+    (piece) => {
+      const count = errorsOf(piece.repeat(4000 / piece.length)).length
+      expect([count >= 1, count <= 10]).toEqual([true, true])
+    },
+  )
+
   it('is pointed at exactly where one operator of many is wrong', () => {
     const condition = fc.constantFrom(
       'user.is_active',

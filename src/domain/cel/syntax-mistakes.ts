@@ -30,22 +30,21 @@ function mistakenBrackets(tokens: readonly Token[]): Mistake[] {
   return [{ ...mistakeAt(last, message), code: 'expected_token' }]
 }
 
-/** `in (1, 2)`: a list in the wrong brackets. */
-function mistakenList(tokens: readonly Token[], index: number): Mistake | null {
-  const [before, token] = [tokens[index - 1], tokens[index]]
-  if (token?.text !== '(' || before?.text.toLowerCase() !== 'in') return null
-  let depth = 0
-  let hasComma = false
-  for (const other of tokens.slice(index)) {
-    if (Object.hasOwn(closing, other.text)) depth++
-    if (isClosing(other.text)) depth--
-    if (other.text === ',' && depth === 1) hasComma = true
-    if (depth === 0)
-      return hasComma
-        ? mistakeAt({ start: token.start, end: other.end }, 'A list stands in `[` and `]`, not in `(` and `)`.')
-        : null
+/** `in (1, 2)`: lists in the wrong brackets, each by the index of its first token. One pass, whatever is nested. */
+function mistakenLists(tokens: readonly Token[]): ReadonlyMap<number, Mistake> {
+  const found = new Map<number, Mistake>()
+  const open: { index: number; hasComma: boolean }[] = []
+  for (const [index, token] of tokens.entries()) {
+    const innermost = open.at(-1)
+    if (token.text === ',' && innermost) innermost.hasComma = true
+    if (Object.hasOwn(closing, token.text)) open.push({ index, hasComma: false })
+    if (!isClosing(token.text)) continue
+    const { index: start, hasComma } = open.pop() ?? { index: 0, hasComma: false }
+    const isList = hasComma && tokens[start]?.text === '(' && tokens[start - 1]?.text.toLowerCase() === 'in'
+    const range = { start: tokens[start]?.start ?? 0, end: token.end }
+    if (isList) found.set(start, mistakeAt(range, 'A list stands in `[` and `]`, not in `(` and `)`.'))
   }
-  return null
+  return found
 }
 
 const quoteOf = ({ text }: Token): string => /^(?:"""|'''|"|')/.exec(text)?.[0] ?? '"'
@@ -71,22 +70,22 @@ const mistakeIn = (tokens: readonly Token[], index: number, isInBrackets: boolea
   mistakenText(tokens, index) ??
   mistakenSign(tokens, index) ??
   mistakenWord(tokens, index) ??
-  mistakenNumber(tokens, index, isInBrackets) ??
-  mistakenList(tokens, index)
+  mistakenNumber(tokens, index, isInBrackets)
 
 function patternsIn(given: readonly Token[]): Mistake[] {
   const tokens = [...given]
+  const lists = mistakenLists(given)
   const found: Mistake[] = []
   let depth = 0
   let isBetween = false
-  for (let index = 0; index < tokens.length; index++) {
+  for (let index = 0; index < tokens.length && found.length < shown; index++) {
     const token = tokens[index] as Token
     const word = token.text.toLowerCase()
     if (Object.hasOwn(closing, word)) depth++
     if (isClosing(word)) depth--
     // The `and` of `between 1 and 2` has its word already.
     const isSecond: boolean = isBetween && word === 'and'
-    const mistake: Mistake | null = isSecond ? null : mistakeIn(tokens, index, depth > 0)
+    const mistake: Mistake | null = isSecond ? null : (mistakeIn(tokens, index, depth > 0) ?? lists.get(index) ?? null)
     isBetween = word === 'between' ? mistake !== null : isBetween && !isSecond
     if (!mistake) continue
     found.push(mistake)
