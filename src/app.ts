@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { secureHeaders } from 'hono/secure-headers'
+import { readConfig } from './entry/config.ts'
 import { openJob } from './entry/job.ts'
 import { openRequest } from './entry/request.ts'
 import { docsPage, docsScript } from './http/docs.ts'
@@ -11,6 +12,7 @@ import { rateLimit } from './http/middleware/rate-limit.ts'
 import { requestId } from './http/middleware/request-id.ts'
 import { logError } from './http/log.ts'
 import { openApiDocument } from './http/openapi.ts'
+import { reference } from './http/reference.ts'
 import { answerOf } from './http/refusal.ts'
 import type { Router } from './http/router.ts'
 import { fixedPaths, unrouted } from './http/unrouted.ts'
@@ -81,6 +83,11 @@ app.get('/openapi.json', (c) => {
 })
 app.get('/docs', () => docsPage())
 app.get('/docs/scalar.js', (c) => docsScript(c.env.ASSETS, c.req.url))
+
+app.route(
+  '/',
+  reference((c) => readConfig(c.env).environment !== 'production'),
+)
 
 app.route(
   '/',

@@ -1,3 +1,6 @@
+import type { FieldCode } from './error-guide/fields.ts'
+import { askForRole } from './roles-in-words.ts'
+
 /** Every refusal of the API by its stable code, with the HTTP status it goes out with. */
 export const errorStatus = {
   validation_error: 400,
@@ -92,14 +95,21 @@ type Path = readonly PropertyKey[]
 export const pointerTo = (path: Path): string =>
   `#${path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')}`
 
-export const fieldError = (path: Path, code: string, detail: string): FieldError => ({
+/** A code that is written out has an entry in the guide; others are texts that a library or a table gives. */
+type Known<Code extends string> = string extends Code ? Code : FieldCode
+
+export const fieldError = <Code extends string>(path: Path, code: Known<Code> & Code, detail: string): FieldError => ({
   code,
   detail,
   attr: path.map(String).join('.') || null,
   pointer: pointerTo(path),
 })
 
-export const parameterError = (name: string | null, code: string, detail: string): FieldError => ({
+export const parameterError = <Code extends string>(
+  name: string | null,
+  code: Known<Code> & Code,
+  detail: string,
+): FieldError => ({
   code,
   detail,
   attr: name,
@@ -142,8 +152,13 @@ export const sharedCustomer = (): AppError =>
     { extra: { required_roles: ['OA', 'OM'] } },
   )
 
-export const permissionDenied = (requiredRoles: readonly string[], errors: readonly FieldError[] = []): AppError =>
-  new AppError('permission_denied', 'Your role does not allow this operation.', {
+/** `instead` says what the caller may do; without it, whom to ask. */
+export const permissionDenied = (
+  requiredRoles: readonly string[],
+  errors: readonly FieldError[] = [],
+  instead = askForRole(requiredRoles),
+): AppError =>
+  new AppError('permission_denied', `Your role does not allow this operation. ${instead}`, {
     errors,
     extra: { required_roles: requiredRoles },
   })

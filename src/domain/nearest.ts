@@ -17,6 +17,13 @@ const shortestBeginning = 3
 const beginsAlike = (one: string, other: string): boolean =>
   Math.min(one.length, other.length) >= shortestBeginning && (one.startsWith(other) || other.startsWith(one))
 
+/** Whether two neighbours that are swapped are all that is wrong, as in `emial`. */
+function isSwapOf(one: string, other: string): boolean {
+  const at = Array.from({ length: one.length }, (_, index) => index).findIndex((index) => one[index] !== other[index])
+  const swapped = one.slice(0, at) + (one[at + 1] ?? '') + (one[at] ?? '') + one.slice(at + 2)
+  return at >= 0 && swapped === other
+}
+
 /** What somebody may have meant by `text`: the candidate most like it, or null when none is at all like it. */
 export function nearest<Candidate>(
   text: string,
@@ -31,7 +38,7 @@ export function nearest<Candidate>(
   for (const candidate of candidates)
     for (const name of namesOf(candidate)) {
       const known = name.toLowerCase()
-      const distance = beginsAlike(wanted, known) ? 0.5 : editDistance(wanted, known)
+      const distance = beginsAlike(wanted, known) ? 0.5 : isSwapOf(wanted, known) ? 1 : editDistance(wanted, known)
       if (distance < least) {
         best = candidate
         least = known === wanted ? 0 : distance

@@ -1,5 +1,14 @@
-/** Why a destination is refused; the answer never says more than that it is. */
-export type DestinationFault = 'malformed' | 'forbidden'
+/** The rule that a destination breaks. */
+export type DestinationFault =
+  | 'malformed'
+  | 'credentials'
+  | 'own_host'
+  | 'protocol'
+  | 'https'
+  | 'port'
+  | 'address'
+  | 'bare_name'
+  | 'private_name'
 
 interface Policy {
   /** Permits http, ports, any name and loopback: development and tests only. */
@@ -31,15 +40,15 @@ function judge(text: string, policy: Policy): DestinationFault | null {
   if (!url) return 'malformed'
   const host = url.hostname.toLowerCase().replace(/\.+$/, '')
   if (host === '') return 'malformed'
-  if (url.username || url.password) return 'forbidden'
-  if (policy.ownHosts.includes(host)) return 'forbidden'
-  if (policy.allowInsecure) {
-    if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'forbidden'
-    return isIpLiteral(host) && !isLoopback(host) ? 'forbidden' : null
-  }
-  if (url.protocol !== 'https:' || url.port !== '') return 'forbidden'
-  if (isIpLiteral(host) || !host.includes('.')) return 'forbidden'
-  return closedSuffixes.some((suffix) => host === suffix || host.endsWith(`.${suffix}`)) ? 'forbidden' : null
+  if (url.username || url.password) return 'credentials'
+  if (policy.ownHosts.includes(host)) return 'own_host'
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'protocol'
+  if (policy.allowInsecure) return isIpLiteral(host) && !isLoopback(host) ? 'address' : null
+  if (url.protocol !== 'https:') return 'https'
+  if (isIpLiteral(host)) return 'address'
+  if (!host.includes('.') && host !== 'localhost') return 'bare_name'
+  if (closedSuffixes.some((suffix) => host === suffix || host.endsWith(`.${suffix}`))) return 'private_name'
+  return url.port === '' ? null : 'port'
 }
 
 /** What was said under a policy: to take a URL apart costs a tenth of what a whole delivery adds to its post. */
@@ -53,3 +62,28 @@ export function destinationFault(text: string, policy: Policy): DestinationFault
   if (fault === undefined) known.set(text, (fault = judge(text, policy)))
   return fault
 }
+
+const rules: Record<DestinationFault, string> = {
+  malformed: 'This is no address of the web. Write it as https://hooks.example.com/events.',
+  credentials: 'The address contains a user name or a password, and events carry none. Take it out.',
+  own_host: 'The address is of this service itself.',
+  protocol: 'Events are sent over https only.',
+  https: 'Events are sent over https only. Write https:// in place of http://.',
+  port: 'Events are sent to port 443 only. Leave the port out.',
+  address: 'Events are not sent to an IP address, private or public. Write the name of a host.',
+  bare_name: 'The name of the host has no point: it leads nowhere outside of its own network.',
+  private_name: 'The name of the host is private: it leads nowhere outside of its own network or machine.',
+}
+
+const permitted = ' In development ALLOW_INSECURE_WEBHOOKS=1 permits it.'
+
+/** What the service would send to with the variable set. */
+const permits = (text: string, policy: Policy): boolean =>
+  !policy.allowInsecure && judge(text, { ...policy, allowInsecure: true }) === null
+
+/** The rule in words; in development with the variable that permits the address, where one does. */
+export const destinationRefusal = (
+  fault: DestinationFault,
+  text: string,
+  { policy, isDevelopment }: { policy: Policy; isDevelopment: boolean },
+): string => rules[fault] + (isDevelopment && permits(text, policy) ? permitted : '')

@@ -1,13 +1,13 @@
 import { z } from '@hono/zod-openapi'
 import type { Ctx } from '../context.ts'
-import { mayAnywhere, mayAt, type Place, rolesAt } from '../domain/access.ts'
-import { AppError, doesNotExist, LostRace, permissionDenied } from '../domain/errors.ts'
+import { AppError, LostRace } from '../domain/errors.ts'
 import type { Presented } from '../domain/audit.ts'
 import type { Page, PageRequest } from '../domain/page.ts'
 import { auditing } from './audit.ts'
 import { parseJson, readBody } from './body.ts'
 import type { AppContext } from './env.ts'
 import * as idempotency from './idempotency.ts'
+import { judge, judgeLoaded, judgeTarget, type Located } from './judge.ts'
 import { logError } from './log.ts'
 import { pageLinks, pageRequest } from './list-query.ts'
 import { changesOne, type Operation } from './operation.ts'
@@ -20,11 +20,6 @@ import type { Router } from './router.ts'
 import { streamOf } from './stream.ts'
 import { type Answered, answeredBeside } from './unknown-fields.ts'
 import { parseBody } from './validation.ts'
-
-/** What a path names, and where it stands; null when the look-up itself has judged the caller. */
-export interface Located {
-  place: Place | null
-}
 
 interface Input<P, Q, B, Loaded> {
   params: P
@@ -56,26 +51,6 @@ const maxTries = 5
 
 /** The body, read when it is first asked for: not before the caller may do what is asked. */
 type ReadBody = () => Promise<Uint8Array<ArrayBuffer>>
-
-function judge(ctx: Ctx, operation: Operation): void {
-  const { scope } = operation
-  if (!ctx.caller.scopes.includes(scope))
-    throw new AppError('insufficient_scope', `This token may not ${scope}.`, { extra: { required_scope: scope } })
-  if (!mayAnywhere(ctx.caller, operation.roles)) throw permissionDenied(operation.roles)
-}
-
-function judgeTarget(
-  ctx: Ctx,
-  operation: Operation,
-  target: { organization_id: string; edition_id?: string | null | undefined },
-) {
-  const { organization_id, edition_id } = target
-  const place: Place = { organization_id, editions: edition_id ? [edition_id] : [] }
-  if (mayAt(ctx.caller, operation.roles, place)) return
-  if (!rolesAt(ctx.caller, { organization_id, editions: 'any' }).length) throw doesNotExist('organization_id')
-  if (edition_id && !rolesAt(ctx.caller, place).length) throw doesNotExist('edition_id')
-  throw permissionDenied(operation.roles)
-}
 
 const noFields = z.object({})
 const jsonType = { 'content-type': 'application/json' }
@@ -117,7 +92,7 @@ export function mount<
   async function decide(c: AppContext, ctx: Ctx, read: ReadBody): Promise<Result> {
     const params = operation.params.parse(c.req.param())
     const loaded = (await load?.(ctx, params)) as Loaded
-    if (loaded?.place && !mayAt(ctx.caller, operation.roles, loaded.place)) throw permissionDenied(operation.roles)
+    judgeLoaded(ctx, operation, loaded)
     const now = loaded && current ? () => current(loaded, ctx) : undefined
     if (loaded && changesOne(operation))
       await checkPreconditions(c.req.raw.headers, now ? () => etagOf(JSON.stringify(now())) : null)
@@ -213,7 +188,7 @@ export function mountList<
 ): void {
   register(router, operation, async (c, ctx) => {
     const loaded = (await handling.load?.(ctx, operation.params.parse(c.req.param()))) as Loaded
-    if (loaded?.place && !mayAt(ctx.caller, operation.roles, loaded.place)) throw permissionDenied(operation.roles)
+    judgeLoaded(ctx, operation, loaded)
     const url = publicAddress(ctx.config.publicUrl, c.req.url)
     const query = parseQuery(c, operation.query)
     const asked = pageRequest(query as { page: number }, url)
@@ -245,7 +220,7 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
 ): void {
   register(router, operation, async (c, ctx) => {
     const loaded = await handling.load(ctx, operation.params.parse(c.req.param()))
-    if (loaded.place && !mayAt(ctx.caller, operation.roles, loaded.place)) throw permissionDenied(operation.roles)
+    judgeLoaded(ctx, operation, loaded)
     // What is asked for is recorded with the resource that it is of.
     const settle: Ctx['settle'] = async (asked) => {
       const deed = { loaded, place: loaded.place, target: undefined, before: null, after: asked as Presented | null }

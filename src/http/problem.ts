@@ -37,7 +37,7 @@ export const FieldProblem = z
 
 export const Problem = z
   .looseObject({
-    type: z.string().openapi({ example: '/docs#errors/validation_error' }),
+    type: z.string().openapi({ example: 'https://api.example.com/docs/errors/validation_error' }),
     title: z.string().openapi({ example: 'Invalid request' }),
     status: z.int().openapi({ example: 400 }),
     code: z.string().openapi({ description: 'Stable: programs decide by it.', example: 'validation_error' }),
@@ -66,14 +66,17 @@ export interface Answer {
   body: string
 }
 
+/** The path of the page about a code. */
+export const pageOfCode = (code: string): string => `/docs/errors/${code}`
+
 /**
- * The problem document of an error. `not_found` carries neither path nor request id: what is hidden and what does not
+ * The problem document of an error; `type` is the address of the page about its code. `not_found` carries neither path nor request id: what is hidden and what does not
  * exist answer with the same bytes.
  */
-export function problem(error: AppError, request: { path: string; requestId: string }): Answer {
+export function problem(error: AppError, request: { path: string; requestId: string; type: string }): Answer {
   const status = errorStatus[error.code]
   const document: ProblemDocument = {
-    type: `/docs#errors/${error.code}`,
+    type: request.type,
     title: titles[status] ?? 'Error',
     status,
     code: error.code,

@@ -4,5 +4,9 @@
  */
 export function publicAddress(publicUrl: string, requested: string): URL {
   const url = new URL(requested)
-  return URL.canParse(publicUrl) ? new URL(publicUrl + url.pathname + url.search) : url
+  return URL.canParse(publicUrl) ? new URL(publicUrl.replace(/\/+$/, '') + url.pathname + url.search) : url
 }
+
+/** The address of another path of the service, for whoever asked for `requested`. */
+export const addressOf = (publicUrl: string, requested: string, path: string): string =>
+  publicAddress(publicUrl, new URL(path, requested).href).href

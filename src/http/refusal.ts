@@ -1,15 +1,19 @@
 import { AppError } from '../domain/errors.ts'
 import type { AppContext } from './env.ts'
 import { logError } from './log.ts'
-import { type Answer, problem } from './problem.ts'
+import { type Answer, pageOfCode, problem } from './problem.ts'
+import { addressOf } from './public-address.ts'
 
 /** The answer to any failure. What is no refusal of ours is logged whole and answered without a word about it. */
 export function answerOf(c: AppContext, error: unknown): Answer {
-  const request = { path: c.req.path, requestId: c.var.requestId }
+  const answer = (refusal: AppError) => {
+    const type = addressOf(c.env.PUBLIC_URL, c.req.url, pageOfCode(refusal.code))
+    return problem(refusal, { path: c.req.path, requestId: c.var.requestId, type })
+  }
   if (error instanceof AppError) {
     if (error.cause !== undefined) logError(c.var.requestId, error.cause)
-    return problem(error, request)
+    return answer(error)
   }
   logError(c.var.requestId, error)
-  return problem(new AppError('internal_error', 'Something went wrong on our side.'), request)
+  return answer(new AppError('internal_error', 'Something went wrong on our side.'))
 }

@@ -152,6 +152,64 @@ describe('validateCel', () => {
     expect((await about('has(consents.newsleter)')).map(([, meant]: [string, string]) => meant)).toEqual(['newsletter'])
   })
 
+  it('names in words what nothing has, with the nearest that is known', async () => {
+    const [day] = products
+    const { variants, editions } = (await contextOf(`organization_id=${organisation.id}`)).body.dynamic_values
+    const rows: [expression: string, pointed: string, message: string, suggestion: string | null][] = [
+      [
+        'purchases.exists(p, p.product_name == "Day tiket")',
+        '"Day tiket"',
+        'There is no product with the name "Day tiket". Did you mean "Day ticket"?',
+        'Day ticket',
+      ],
+      [
+        'purchases.exists(p, p.product_name in ["Camping", "Backstage"])',
+        '"Backstage"',
+        'There is no product with the name "Backstage".',
+        null,
+      ],
+      [
+        'purchases.exists(p, p.product_id == "Day ticket")',
+        '"Day ticket"',
+        `There is no product "Day ticket". Did you mean "${day?.value}" (Day ticket)?`,
+        day?.value ?? '',
+      ],
+      [
+        'purchases.exists(p,\n p.variant_id == "Day ticket: adult")',
+        '"Day ticket: adult"',
+        `There is no variant "Day ticket: adult". Did you mean "${variants[0].value}" (Day ticket: Adult)?`,
+        variants[0].value,
+      ],
+      [
+        'orders.exists(o, o.edition_id == "summer")',
+        '"summer"',
+        `There is no edition "summer". Did you mean "${editions[0].value}" (Summer)?`,
+        editions[0].value,
+      ],
+      ['"cmp_1" in campaigns.opened', '"cmp_1"', 'There is no campaign "cmp_1".', null],
+    ]
+    for (const [expression, pointed, message, suggestion] of rows) {
+      const { is_valid, warnings } = await validate({ expression })
+      expect([expression, is_valid, warnings.length]).toEqual([expression, true, 1])
+      const [{ start, end, line, column, ...warning }] = warnings
+      const found = [expression.slice(start, end), warning.message, warning.suggestion]
+      expect(found).toEqual([pointed, message, suggestion])
+      const before = expression.slice(0, start).split('\n')
+      expect([line, column]).toEqual([before.length, (before.at(-1) ?? '').length + 1])
+    }
+    expect((await validate({ expression: 'purchases.exists(p, p.product_name == "Day ticket")' })).warnings).toEqual([])
+  })
+
+  it('proposes nothing that the caller may not see', async () => {
+    const { token } = await givenMember(organisation, 'manager', edition.id)
+    const foreign = await givenMember(await givenOrganisation(), 'admin')
+    const expression = 'purchases.exists(p, p.product_name == "Winter tickt")'
+    expect((await validate({ expression })).warnings).toMatchObject([{ suggestion: 'Winter ticket' }])
+    expect((await validate({ expression, edition_id: edition.id })).warnings).toMatchObject([{ suggestion: null }])
+    expect((await validate({ expression }, token)).warnings).toMatchObject([{ suggestion: null }])
+    expect(await validate({ expression }, foreign.token)).toMatchObject({ status: 400 })
+  })
+
   it('knows nothing of other editions in an edition, whose expressions see nothing of them', async () => {
     const winter = products.find(({ label }) => label === 'Winter ticket')?.value
     const expression = `purchases.exists(p, p.product_id == "${winter}")`

@@ -117,7 +117,8 @@ describe('what an edition said of a customer', () => {
         sql`update consent_records set is_latest = 1, edition_id = ${edition} where user_id = ${user_id}`,
       )
       const leaving = { campaign_id: campaign.id, n: person?.seq ?? 0, user_id, address: person?.email ?? '' }
-      await unsubscribe(realJob(), { ...leaving, language: 'en' })
+      const place = { organization_id: crowd.organization, organization_name: '', edition_id: crowd.edition }
+      await unsubscribe(realJob(), { ...leaving, ...place, language: 'en', channel: 'email' })
       const events = await eventsOf(crowd.organization)
       emails.push(...events.map(({ payload }) => JSON.parse(payload).data.user.email))
     }

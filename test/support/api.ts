@@ -2,6 +2,7 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env, exports } from 'cloudflare:workers'
 import { expect } from 'vitest'
 import { app, operations } from '../../src/app.ts'
+import { fieldGuide } from '../../src/domain/error-guide/fields.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { Problem } from '../../src/http/problem.ts'
 
@@ -47,6 +48,7 @@ function checkPromise(method: string, path: string, reply: Reply): void {
   if (reply.status >= 400) {
     expect(reply.headers.get('content-type')).toBe('application/problem+json')
     expect(Problem.safeParse(reply.body).error).toBeUndefined()
+    for (const { code } of reply.body.errors) expect(fieldGuide, 'each code has its page').toHaveProperty([code])
     return
   }
   const operation = matching(method, path.split('?')[0] ?? path)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { destinationFault } from '../../src/domain/webhook-destination.ts'
+import { destinationFault, destinationRefusal } from '../../src/domain/webhook-destination.ts'
 
 const strict = { allowInsecure: false, ownHosts: ['api.tickets.dk'] }
 const lenient = { ...strict, allowInsecure: true }
@@ -22,63 +22,63 @@ describe('a destination', () => {
     expect(destinationFault(url, strict)).toBeNull()
   })
 
-  it.each([
-    // IPv4 in every notation that the parser takes
-    'https://127.0.0.1/',
-    'https://93.184.216.34/',
-    'https://2130706433/',
-    'https://0x7f000001/',
-    'https://0x7f.1/',
-    'https://127.1/',
-    'https://0177.0.0.1/',
-    'https://017700000001/',
-    'https://0/',
-    'https://①②⑦.⓪.⓪.①/',
-    'https://127。0。0。1/',
-    'https://%31%32%37.0.0.1/',
-    'https://127.0.0.1./',
-    'https://169.254.169.254/latest/meta-data',
-    'https://10.0.0.1/',
-    'https://[::1]/',
-    'https://[::ffff:127.0.0.1]/',
-    'https://[::ffff:7f00:1]/',
-    'https://[64:ff9b::7f00:1]/',
-    'https://[2606:4700::1111]/',
-    'https://127.0.0.1../',
-    // names that lead inside
-    'https://localhost/',
-    'https://localhost./',
-    'https://localhost../',
-    'https://LOCALHOST/',
-    'https://ｌｏｃａｌｈｏｓｔ/',
-    'https://a.localhost/',
-    'https://backend/',
-    'https://backend./',
-    'https://printer.local/',
-    'https://metadata.google.internal/',
-    'https://router.home.arpa/',
-    'https://nas.lan/',
-    'https://abc.onion/',
-    'https://a.invalid/',
-    'https://a.test/',
-    'https://169.254.169.254.nip.io/',
-    'https://127-0-0-1.sslip.io/',
-    // ourselves
-    'https://api.tickets.dk/v1/webhooks',
-    'https://API.tickets.dk./',
-    // credentials, ports and other protocols
-    'https://user@hooks.example.com/',
-    'https://user:secret@hooks.example.com/',
-    'https://:secret@hooks.example.com/',
-    'https://hooks.example.com@127.0.0.1/',
-    'https://hooks.example.com%2f@127.0.0.1/',
-    'https://hooks.example.com:8443/',
-    'https://hooks.example.com:22/',
-    'http://hooks.example.com/',
-    'ftp://hooks.example.com/',
-    'ws://hooks.example.com/',
-  ])('may not be %s', (url) => {
-    expect(destinationFault(url, strict)).toBe('forbidden')
+  it.each(
+    Object.entries({
+      address: [
+        'https://127.0.0.1/',
+        'https://93.184.216.34/',
+        'https://2130706433/',
+        'https://0x7f000001/',
+        'https://0x7f.1/',
+        'https://127.1/',
+        'https://0177.0.0.1/',
+        'https://017700000001/',
+        'https://0/',
+        'https://①②⑦.⓪.⓪.①/',
+        'https://127。0。0。1/',
+        'https://%31%32%37.0.0.1/',
+        'https://127.0.0.1./',
+        'https://169.254.169.254/latest/meta-data',
+        'https://10.0.0.1/',
+        'https://[::1]/',
+        'https://[::ffff:127.0.0.1]/',
+        'https://[::ffff:7f00:1]/',
+        'https://[64:ff9b::7f00:1]/',
+        'https://[2606:4700::1111]/',
+        'https://127.0.0.1../',
+      ],
+      private_name: [
+        'https://localhost/',
+        'https://localhost./',
+        'https://localhost../',
+        'https://LOCALHOST/',
+        'https://ｌｏｃａｌｈｏｓｔ/',
+        'https://a.localhost/',
+        'https://printer.local/',
+        'https://metadata.google.internal/',
+        'https://router.home.arpa/',
+        'https://nas.lan/',
+        'https://abc.onion/',
+        'https://a.invalid/',
+        'https://a.test/',
+        'https://169.254.169.254.nip.io/',
+        'https://127-0-0-1.sslip.io/',
+      ],
+      bare_name: ['https://backend/', 'https://backend./'],
+      own_host: ['https://api.tickets.dk/v1/webhooks', 'https://API.tickets.dk./'],
+      credentials: [
+        'https://user@hooks.example.com/',
+        'https://user:secret@hooks.example.com/',
+        'https://:secret@hooks.example.com/',
+        'https://hooks.example.com@127.0.0.1/',
+        'https://hooks.example.com%2f@127.0.0.1/',
+      ],
+      port: ['https://hooks.example.com:8443/', 'https://hooks.example.com:22/'],
+      https: ['http://hooks.example.com/'],
+      protocol: ['ftp://hooks.example.com/', 'ws://hooks.example.com/'],
+    }).flatMap(([rule, urls]) => urls.map((url) => [rule, url] as const)),
+  )('breaks the rule of %s: %s', (rule, url) => {
+    expect(destinationFault(url, strict)).toBe(rule)
   })
 
   it.each([
@@ -120,6 +120,27 @@ describe('a destination', () => {
       'http://api.tickets.dk/',
       'ftp://localhost/',
     ])
-      expect([url, destinationFault(url, lenient)]).toEqual([url, 'forbidden'])
+      expect([url, destinationFault(url, lenient)]).not.toEqual([url, null])
+  })
+
+  it.each([
+    ['http://localhost:8787/hook', 'https', true],
+    ['https://localhost:8787/hook', 'localhost', true],
+    ['https://hooks.example.com:8443/', '443', true],
+    ['https://receiver/', 'no point', true],
+    ['https://127.0.0.1/', 'IP address', true],
+    ['https://10.0.0.1/', 'IP address', false],
+    ['https://a:b@hooks.example.com/', 'password', false],
+    ['https://api.tickets.dk/', 'this service itself', false],
+    ['ftp://hooks.example.com/', 'https', false],
+  ])('names the rule that %s breaks, and in development the variable that permits it', (url, word, isPermitted) => {
+    const fault = destinationFault(url, strict)
+    if (fault === null) throw new Error('This address is not refused.')
+    const inDevelopment = destinationRefusal(fault, url, { policy: strict, isDevelopment: true })
+    const inProduction = destinationRefusal(fault, url, { policy: strict, isDevelopment: false })
+    expect(inProduction).toContain(word === 'localhost' ? 'private' : word)
+    expect(inDevelopment).toBe(
+      inProduction + (isPermitted ? ' In development ALLOW_INSECURE_WEBHOOKS=1 permits it.' : ''),
+    )
   })
 })

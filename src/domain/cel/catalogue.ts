@@ -8,6 +8,8 @@ export interface Field {
   nullable: boolean
   description: string
   values_from?: ValuesFrom
+  /** Of which known values it is the name. */
+  names_of?: ValuesFrom
 }
 
 export interface Variable {
@@ -19,7 +21,7 @@ export interface Variable {
 
 const strings: ListType = { list: 'string', nullable: false }
 
-type Options = { nullable?: true; from?: ValuesFrom }
+type Options = { nullable?: true; from?: ValuesFrom; namesOf?: ValuesFrom }
 type Entry = readonly [name: string, type: Type, description: string, options?: Options]
 
 const fieldsOf = (prefix: string, entries: readonly Entry[]): Field[] =>
@@ -30,6 +32,7 @@ const fieldsOf = (prefix: string, entries: readonly Entry[]): Field[] =>
     nullable: options?.nullable ?? false,
     description,
     ...(options?.from ? { values_from: options.from } : {}),
+    ...(options?.namesOf ? { names_of: options.namesOf } : {}),
   }))
 
 const nullable = { nullable: true } as const
@@ -83,7 +86,7 @@ export const variables: readonly Variable[] = [
     description: "The units that the person's orders contain, in every status; of the same editions as `orders`.",
     fields: fieldsOf('purchases[]', [
       ['product_id', 'string', 'Id of the product.', { from: 'products' }],
-      ['product_name', 'string', 'Name of the product.'],
+      ['product_name', 'string', 'Name of the product.', { namesOf: 'products' }],
       ['variant_id', 'string', 'Id of the variant.', { nullable: true, from: 'variants' }],
       ['location_id', 'string', 'Id of the location.', { nullable: true, from: 'locations' }],
       ['option_ids', strings, 'Ids of the options that were chosen.', { from: 'options' }],

@@ -2,7 +2,9 @@ import type { Checker } from './checker.ts'
 import { instantOf } from './constants.ts'
 import { refusedFunctions } from './functions.ts'
 import type { Ast } from './parse.ts'
-import { type Expression, isList, nameOf, type Range, Refusal, type Scalar } from './types.ts'
+import { type Expression, isList, type Range, Refusal, type Scalar } from './types.ts'
+import { unknownFunction } from './unknown-names.ts'
+import { wordsOf } from './words.ts'
 
 const textMethods: Record<string, readonly [args: number, type: Scalar]> = {
   contains: [1, 'bool'],
@@ -43,7 +45,8 @@ export function checkCall(
   if (receiver && Object.hasOwn(textMethods, name)) return textMethod(checker, name, receiver, args, range)
   if (receiver && getters.includes(name)) return getter(checker, name, receiver, args, range)
   if (receiver) checker.check(receiver)
-  throw new Refusal('unknown_function', `There is no function ${name} with these arguments.`, range)
+  const call = { receiver: receiver && checker.textOf(receiver), args: args.map((ast) => checker.textOf(ast)) }
+  throw new Refusal('unknown_function', unknownFunction(name, call), range)
 }
 
 const called = (name: string, args: Expression[], type: Scalar, range: Range): Expression => ({
@@ -77,14 +80,18 @@ function convert(checker: Checker, to: Scalar, ast: Ast, range: Range): Expressi
     return instantOf(to, operand, range)
   }
   if (operand.type !== to && (isList(operand.type) || !conversions[to]?.includes(operand.type)))
-    throw new Refusal('no_matching_overload', `There is no ${to}(${nameOf(operand.type)}).`, range)
+    throw new Refusal('no_matching_overload', `\`${to}\` cannot be made of ${wordsOf(operand.type)}.`, range)
   return called(to, [operand], to, range)
 }
 
 function size(checker: Checker, ast: Ast, range: Range): Expression {
   const operand = checker.check(ast)
   if (operand.type !== 'string' && operand.type !== 'json' && !isList(operand.type))
-    throw new Refusal('no_matching_overload', `There is no size(${nameOf(operand.type)}).`, range)
+    throw new Refusal(
+      'no_matching_overload',
+      `\`size\` counts a list or a text, and this is ${wordsOf(operand.type)}.`,
+      range,
+    )
   return called('size', [operand], 'int', range)
 }
 
@@ -92,16 +99,22 @@ function textMethod(checker: Checker, name: string, receiver: Ast, args: readonl
   const [arity, type] = textMethods[name] ?? [0, 'string']
   const texts = [receiver, ...args].map((ast) => checker.as(checker.check(ast), 'string'))
   if (args.length !== arity)
-    throw new Refusal('no_matching_overload', `${name} takes ${arity} argument${arity === 1 ? '' : 's'}.`, range)
+    throw new Refusal(
+      'no_matching_overload',
+      `\`${name}\` takes ${arity === 1 ? 'one text' : 'nothing'} in its parentheses.`,
+      range,
+    )
   const other = texts.find((text) => text.type !== 'string')
-  if (other) throw new Refusal('no_matching_overload', `${name} needs texts, not ${nameOf(other.type)}.`, other)
+  if (other)
+    throw new Refusal('no_matching_overload', `\`${name}\` needs a text, and this is ${wordsOf(other.type)}.`, other)
   return called(name, texts, type, range)
 }
 
 function getter(checker: Checker, name: string, receiver: Ast, args: readonly Ast[], range: Range): Expression {
   const of = checker.check(receiver)
   const fits = of.type === 'timestamp' || (of.type === 'duration' && durationGetters.includes(name))
-  if (!fits) throw new Refusal('no_matching_overload', `There is no ${nameOf(of.type)}.${name}().`, range)
+  if (!fits)
+    throw new Refusal('no_matching_overload', `\`${name}\` is asked of a time, and this is ${wordsOf(of.type)}.`, range)
   if (args.length) throw new Refusal('unsupported', 'Times are taken in UTC; time zones are not supported here.', range)
   return called(name, [of], 'int', range)
 }

@@ -1,15 +1,7 @@
 import type { Checker } from './checker.ts'
 import { type Ast, limits } from './parse.ts'
-import {
-  type Expression,
-  isList,
-  isScalar,
-  type ListType,
-  type MacroName,
-  nameOf,
-  type Range,
-  Refusal,
-} from './types.ts'
+import { type Expression, isList, isScalar, type ListType, type MacroName, type Range, Refusal } from './types.ts'
+import { wordsOf } from './words.ts'
 
 const arities: Record<MacroName, readonly number[]> = {
   exists: [2],
@@ -34,7 +26,11 @@ export function checkMacro(
   if (!Object.hasOwn(arities, name)) return null
   const macro = name as MacroName
   if (!arities[macro].includes(args.length))
-    throw new Refusal('no_matching_overload', `${name} takes a variable and a condition.`, range)
+    throw new Refusal(
+      'no_matching_overload',
+      `\`${name}\` takes a variable and a condition, such as \`orders.exists(o, o.status == "completed")\`.`,
+      range,
+    )
   const [variable, ...bodies] = args
   if (variable?.op !== 'id')
     throw new Refusal(
@@ -45,7 +41,11 @@ export function checkMacro(
   const list = checker.check(receiver)
   const of: ListType | undefined = list.type === 'json' ? { list: 'json', nullable: false } : asList(list)
   if (!of)
-    throw new Refusal('invalid_comprehension_range', `${name} needs a list, and this is ${nameOf(list.type)}.`, list)
+    throw new Refusal(
+      'invalid_comprehension_range',
+      `\`${name}\` needs a list, and this is ${wordsOf(list.type)}.`,
+      list,
+    )
   if (macro === 'map' && isMapped(list)) throw new Refusal('unsupported', 'A list can be mapped once.', range)
   if (checker.elements.length >= limits.macros)
     throw new Refusal('limit_exceeded', `Macros nest at most ${limits.macros} deep.`, range)
@@ -87,6 +87,10 @@ const asList = ({ type }: Expression): ListType | undefined => (isList(type) ? t
 function resultOf(checker: Checker, ast: Ast): Expression {
   const result = checker.check(ast)
   if (!isScalar(result.type))
-    throw new Refusal('unsupported', `A list of ${nameOf(result.type)} cannot be made.`, result)
+    throw new Refusal(
+      'unsupported',
+      `\`map\` makes a simple value of each element, and this is ${wordsOf(result.type)}.`,
+      result,
+    )
   return result
 }

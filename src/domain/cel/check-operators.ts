@@ -1,6 +1,7 @@
 import type { Checker } from './checker.ts'
 import { constantOf } from './constants.ts'
 import type { Ast } from './parse.ts'
+import { incomparable, notCalculable, notInList } from './type-hints.ts'
 import {
   type ArithmeticOperator,
   type ComparisonOperator,
@@ -13,18 +14,17 @@ import {
   type Scalar,
   type Type,
 } from './types.ts'
+import { capital, wordsOf } from './words.ts'
 
 const isNumber = (type: Type): boolean => type === 'int' || type === 'double'
 const comparable = (one: Type, other: Type): boolean => one === other || (isNumber(one) && isNumber(other))
-
-const noOverload = (left: Type, operator: string, right: Type, range: Range, hint = ''): Refusal =>
-  new Refusal('no_such_overload', `There is no ${nameOf(left)} ${operator} ${nameOf(right)}.${hint}`, range)
 
 export function checkMinus(checker: Checker, ast: Ast, range: Range): Expression {
   if (ast.op === 'value' && (typeof ast.args === 'bigint' || typeof ast.args === 'number'))
     return constantOf(ast.args, range, true)
   const operand = checker.as(checker.check(ast), 'double')
-  if (!isNumber(operand.type)) throw new Refusal('no_such_overload', `There is no -${nameOf(operand.type)}.`, range)
+  if (!isNumber(operand.type))
+    throw new Refusal('no_such_overload', `${capital(wordsOf(operand.type))} has no negative.`, range)
   return { node: 'minus', operand, type: operand.type, nullable: false, ...range }
 }
 
@@ -57,12 +57,12 @@ export function checkArithmetic(
   if (isReadable(right.type)) left = checker.as(left, right.type)
   if (isReadable(left.type)) right = checker.as(right, left.type)
   const type = resultOf(operator, left.type, right.type)
-  if (!type) {
-    const hint = [left, right].some((operand) => operand.type === 'json')
-      ? ' Numbers of metadata are doubles: write 1.0 instead of 1, or int(…).'
-      : ''
-    throw noOverload(left.type, operator, right.type, range, hint)
-  }
+  if (!type)
+    throw new Refusal(
+      'no_such_overload',
+      notCalculable(operator, checker.operand(left, a), checker.operand(right, b)),
+      range,
+    )
   // SQLite has no infinity for a division by zero, so that the divisor has to be known.
   if (operator === '/' && type === 'double' && !(right.node === 'literal' && right.value !== 0))
     throw new Refusal('unsupported', 'Doubles can be divided by a number that is written out and not 0.', right)
@@ -83,7 +83,12 @@ export function checkCompare(
     throw new Refusal('unsupported', 'Two values of metadata cannot be compared with each other.', range)
   const valid = pair.every((one) => isScalar(one.type) || one.type === 'json' || (isEquality && one.type === 'null'))
   const loose = pair.some(({ type }) => type === 'json' || type === 'null')
-  if (!valid || (!loose && !comparable(left.type, right.type))) throw noOverload(left.type, operator, right.type, range)
+  if (!valid || (!loose && !comparable(left.type, right.type)))
+    throw new Refusal(
+      'no_such_overload',
+      incomparable(operator, checker.operand(left, a), checker.operand(right, b)),
+      range,
+    )
   if (!isEquality) {
     left = checker.as(left, numeric(right.type))
     right = checker.as(right, numeric(left.type))
@@ -108,7 +113,8 @@ export function checkIn(checker: Checker, [a, b]: readonly [Ast, Ast], range: Ra
   const fits =
     (isScalar(element.type) && (of === 'json' || of === 'never' || comparable(element.type, of))) ||
     (element.type === 'json' && of !== 'json')
-  if ((!isList(list.type) && of !== 'json') || !fits) throw noOverload(element.type, 'in', list.type, range)
+  if ((!isList(list.type) && of !== 'json') || !fits)
+    throw new Refusal('no_such_overload', notInList(checker.operand(element, a), checker.operand(list, b)), range)
   if (list.node === 'list') for (const item of list.items) checker.note(element, item)
   checker.note(list, element)
   return { node: 'in', element, list, type: 'bool', nullable: false, ...range }

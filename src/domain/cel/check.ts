@@ -1,7 +1,9 @@
 import { Checker, type KnownLiteral } from './checker.ts'
 import { heavyList } from './cost.ts'
-import { parse } from './parse.ts'
-import { type CelError, errorAt, type Expression, nameOf, Refusal } from './types.ts'
+import { parse, SyntaxRefusal } from './parse.ts'
+import { conditionHint } from './type-hints.ts'
+import { type CelError, errorAt, type Expression, Refusal } from './types.ts'
+import { wordsOf } from './words.ts'
 
 export type Checked =
   | { ok: true; expression: Expression; isTimeDependent: boolean; literals: KnownLiteral[] }
@@ -18,7 +20,7 @@ export function typedExpression(source: string): Checked {
       return { ok: true, expression, isTimeDependent: checker.isTimeDependent, literals: checker.literals }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    refusals.push(error)
+    refusals.push(...(error instanceof SyntaxRefusal ? error.all : [error]))
   }
   const errors = refusals.map(({ code, message, range }) => errorAt(source, code, message, range))
   return { ok: false, errors: errors.toSorted((one, other) => one.start - other.start) }
@@ -34,6 +36,7 @@ export function checkExpression(source: string): Checked {
     return { ok: false, errors: [errorAt(source, 'limit_exceeded', message, heavy)] }
   }
   if (checked.expression.type === 'bool') return checked
-  const message = `A segment needs an expression that is true or false, and this is ${nameOf(checked.expression.type)}.`
+  const hint = conditionHint({ expression: checked.expression, text: source.trim() })
+  const message = `A segment needs an expression that is true or false, and this is ${wordsOf(checked.expression.type)}.${hint}`
   return { ok: false, errors: [errorAt(source, 'not_boolean', message, { start: 0, end: source.length })] }
 }

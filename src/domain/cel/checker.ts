@@ -4,24 +4,28 @@ import { checkMacro } from './check-macros.ts'
 import { checkArithmetic, checkCompare, checkIn, checkMinus } from './check-operators.ts'
 import { constantOf } from './constants.ts'
 import { type Ast, chainOf, type Parsed } from './parse.ts'
+import { conditionHint, type Operand } from './type-hints.ts'
 import {
   type Expression,
   isList,
   isScalar,
   type LiteralExpression,
-  nameOf,
   type ObjectName,
   type Range,
   Refusal,
   type Scalar,
   type ValuesFrom,
 } from './types.ts'
+import { unknownField, unknownVariable, fieldOfNothing } from './unknown-names.ts'
+import { wordsOf } from './words.ts'
 
 /** A literal that a field with known values is compared with. */
 export interface KnownLiteral extends Range {
   /** As in the context: `product_id`, `status`, … or `consent_key`. */
   field: string
   values_from: ValuesFrom
+  /** Whether `value` is an id or a key, or a name. */
+  by: 'value' | 'label'
   value: string
 }
 
@@ -42,6 +46,16 @@ export class Checker {
 
   rangeOf(ast: Range): Range {
     return this.#parsed.rangeOf(ast)
+  }
+
+  textOf(ast: Range): string {
+    const { start, end } = this.rangeOf(ast)
+    return this.#parsed.source.slice(start, end)
+  }
+
+  /** A checked part with its text, for what is said about it. */
+  operand(expression: Expression, ast: Ast): Operand {
+    return { expression, text: this.textOf(ast) }
   }
 
   check(ast: Ast): Expression {
@@ -100,7 +114,11 @@ export class Checker {
     const operand = this.check(ast)
     if (operand.type === 'json') return this.as(operand, 'bool')
     if (operand.type !== 'bool')
-      throw new Refusal(code, `This has to be true or false, and is ${nameOf(operand.type)}.`, operand)
+      throw new Refusal(
+        code,
+        `This has to be true or false, and is ${wordsOf(operand.type)}.${conditionHint(this.operand(operand, ast))}`,
+        operand,
+      )
     return operand
   }
 
@@ -112,15 +130,18 @@ export class Checker {
 
   note(expression: Expression, literal: Expression): void {
     if (!expression.values || literal.node !== 'literal' || typeof literal.value !== 'string') return
-    const { from, field } = expression.values
-    this.literals.push({ field, values_from: from, value: literal.value, start: literal.start, end: literal.end })
+    const { from, field, by } = expression.values
+    this.literals.push({ field, values_from: from, by, value: literal.value, start: literal.start, end: literal.end })
   }
 
   #variable(name: string, range: Range): Expression {
     const element = this.elements.findLast((one) => one.name === name)
     if (element) return { ...element, ...range }
     const variable = variableNamed(name)
-    if (!variable) throw new Refusal('unknown_variable', `There is no variable ${name}.`, range)
+    if (!variable) {
+      const elements = this.elements.map((one) => one.name)
+      throw new Refusal('unknown_variable', unknownVariable(name, elements), range)
+    }
     if (name === 'now') {
       this.isTimeDependent = true
       return { node: 'now', type: 'timestamp', nullable: false, ...range }
@@ -134,12 +155,9 @@ export class Checker {
     if (type === 'json') return { node: 'member', object, key: name, type, nullable: false, ...range }
     if (type === 'consents') return this.consent(name, range)
     if (typeof type !== 'string' || !fieldsOfObject(type as ObjectName).size)
-      throw new Refusal('cannot_index_type', `${nameOf(type)} has no fields.`, range)
+      throw new Refusal('cannot_index_type', fieldOfNothing(type, this.textOf(of), name), range)
     const field = fieldsOfObject(type as ObjectName).get(name)
-    if (!field) {
-      const known = [...fieldsOfObject(type as ObjectName).keys()].join(', ')
-      throw new Refusal('no_such_key', `${type} has no field ${name}. It has ${known}.`, range)
-    }
+    if (!field) throw new Refusal('no_such_key', unknownField(type as ObjectName, name), range)
     if (object.type === 'consent' && name === 'is_current') this.isTimeDependent = true
     return {
       node: 'field',
@@ -147,13 +165,14 @@ export class Checker {
       name,
       type: field.type,
       nullable: field.nullable,
-      ...(field.values_from ? { values: { from: field.values_from, field: name } } : {}),
+      ...(field.values_from ? { values: { from: field.values_from, field: name, by: 'value' } } : {}),
+      ...(field.names_of ? { values: { from: field.names_of, field: name, by: 'label' } } : {}),
       ...range,
     }
   }
 
   consent(key: string, range: Range): Expression {
-    this.literals.push({ field: 'consent_key', values_from: 'consents', value: key, ...range })
+    this.literals.push({ field: 'consent_key', values_from: 'consents', by: 'value', value: key, ...range })
     return { node: 'consent', key, type: 'consent', nullable: false, ...range }
   }
 
@@ -188,7 +207,7 @@ export class Checker {
     const type = chosen.type === 'null' ? otherwise.type : chosen.type
     const same = [chosen.type, otherwise.type].every((one) => one === type || one === 'null')
     if (!same || (type !== 'null' && !isScalar(type))) {
-      const message = `Both branches need the same simple type, and are ${nameOf(chosen.type)} and ${nameOf(otherwise.type)}.`
+      const message = `Both branches need the same simple type, and are ${wordsOf(chosen.type)} and ${wordsOf(otherwise.type)}.`
       throw new Refusal('incompatible_ternary_branches', message, range)
     }
     const nullable = [chosen, otherwise].some((branch) => branch.nullable || branch.type === 'null')

@@ -42,10 +42,18 @@ const problems: Record<Exclude<Milliseconds, bigint>, string> = {
   out_of_range: 'is out of range',
 }
 
+const timestampForm = (text: string): string =>
+  `Write it as ${typeof timestampOf(`${text}T00:00:00Z`) === 'bigint' ? `${text}T00:00:00Z` : '2026-06-01T08:00:00Z'}.`
+
+const durationForm = (text: string): string => {
+  const days = /^(\d{1,5}) ?(?:d|days?)$/.exec(text)?.[1]
+  return days ? `Days are written as hours: ${Number(days) * 24}h.` : 'Write it as 72h, 90m or 1h30m.'
+}
+
 /** `timestamp("…")` and `duration("…")` are constants. */
 export function instantOf(type: 'timestamp' | 'duration', text: LiteralExpression, range: Range): LiteralExpression {
   const ms = (type === 'timestamp' ? timestampOf : durationOf)(String(text.value))
   if (typeof ms === 'bigint') return literal(ms, type, range)
-  const form = type === 'timestamp' ? 'Write it as 2026-06-01T08:00:00Z.' : 'Write it as 72h, 90m or 1h30m.'
+  const form = type === 'timestamp' ? timestampForm(String(text.value)) : durationForm(String(text.value))
   throw new Refusal(`invalid_${type}`, `This ${type} ${problems[ms]}. ${form}`, text)
 }

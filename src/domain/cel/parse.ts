@@ -1,4 +1,5 @@
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js'
+import { knownSyntax, syntaxMistakes } from './syntax-mistakes.ts'
 import { type Range, Refusal } from './types.ts'
 
 export type Ast = ASTNode
@@ -17,6 +18,7 @@ const environment = new Environment({
 })
 
 export interface Parsed {
+  source: string
   ast: Ast
   /** The range of a node together with the parentheses that belong to it. */
   rangeOf: (node: Range) => Range
@@ -32,7 +34,18 @@ export function parse(source: string): Parsed {
   const ast = syntaxOf(source)
   measure(ast)
   const pairs = parenthesesOf(source)
-  return { ast, rangeOf: (node) => widened(node, pairs) }
+  return { source, ast, rangeOf: (node) => widened(node, pairs) }
+}
+
+/** All that is wrong with a text that is no expression; itself the first of it. */
+export class SyntaxRefusal extends Refusal {
+  readonly all: readonly Refusal[]
+
+  constructor(all: readonly Refusal[]) {
+    const [first] = all
+    super(first?.code ?? 'unexpected_token', first?.message ?? '', first?.range ?? { start: 0, end: 0 })
+    this.all = all
+  }
 }
 
 function syntaxOf(source: string): Ast {
@@ -41,7 +54,10 @@ function syntaxOf(source: string): Ast {
   } catch (error) {
     if (!(error instanceof ParseError)) throw error
     const { start, end } = error.range ?? { start: 0, end: source.length }
-    throw new Refusal(error.code, `${error.summary}.`, { start, end })
+    const known = knownSyntax(error.code, source.slice(start, end))
+    if (known !== null) throw new Refusal(error.code, known, { start, end })
+    const mistakes = syntaxMistakes(source, { code: error.code, start, end })
+    throw new SyntaxRefusal(mistakes.map(({ code, message, ...range }) => new Refusal(code, message, range)))
   }
 }
 

@@ -43,10 +43,17 @@ export type ComparisonOperator = '<' | '<=' | '>' | '>=' | '==' | '!='
 export type MacroName = 'exists' | 'exists_one' | 'all' | 'filter' | 'map'
 export type Constant = string | bigint | number | boolean | null
 
+/** Where the known values of something stand; `by` tells whether it is compared with their ids and keys or their names. */
+interface KnownFrom {
+  from: ValuesFrom
+  field: string
+  by: 'value' | 'label'
+}
+
 interface Base extends Range {
   type: Type
   nullable: boolean
-  values?: { from: ValuesFrom; field: string } | undefined
+  values?: KnownFrom | undefined
 }
 
 export type LiteralExpression = Base & { node: 'literal'; value: Constant }

@@ -3,13 +3,14 @@ import type { Ctx, JobCtx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { emailMessages } from '../../db/schema/email-messages.ts'
 import { inList, type Standing, visible } from '../../db/visibility.ts'
-import type { Place } from '../../domain/access.ts'
+import { mayAt, type Place } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Language } from '../../domain/languages.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import type { EmailMessageFilters, EmailMessageOrdering } from './contract.ts'
+import { writers } from './message-contract.ts'
 
 export type MessageRow = typeof emailMessages.$inferSelect
 
@@ -62,15 +63,24 @@ export function listMessages(
  * A message that the caller sees. Where it stands is for changing it: what belongs to the platform stands nowhere, what
  * belongs to the organisation is for its own roles.
  */
-export async function findMessage(ctx: Ctx, id: string): Promise<MessageDetailRow & { place: Place | null }> {
+export async function findMessage(
+  ctx: Ctx,
+  id: string,
+): Promise<MessageDetailRow & { place: Place | null; instead?: string }> {
   const row = await ctx.db.first(sql<MessageDetailRow>`select email_messages.*, ${organizationSummaryColumns},
       ${editionSummaryColumns}, editions.default_language, editions.email_sender_name
     from email_messages ${surroundings} where email_messages.id = ${id} and ${visibleMessages(ctx)}`)
   if (!row) throw notFound()
   const { organization_id, edition_id } = row
   if (organization_id === null) return { ...row, place: null }
-  return { ...row, place: { organization_id, editions: edition_id === null ? [] : [edition_id] } }
+  const place = { organization_id, editions: edition_id === null ? [] : [edition_id] }
+  // A template of the organisation is nothing that a role in an edition changes, and something that it copies.
+  const mayAdopt = edition_id === null && mayAt(ctx.caller, writers, { organization_id, editions: 'any' })
+  return { ...row, place, ...(mayAdopt ? { instead: adoptInstead('organisation') } : {}) }
 }
+
+export const adoptInstead = (owner: 'organisation' | 'platform'): string =>
+  `This is a template of the ${owner}: adopt it first, and change or delete the copy of your edition.`
 
 /** As `findMessage`, for reading: whoever sees a message may read it, wherever their role is. */
 export const findReadable = async (ctx: Ctx, id: string): Promise<MessageDetailRow & { place: null }> => ({

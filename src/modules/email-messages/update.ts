@@ -10,12 +10,12 @@ import { openEditions } from '../editions/index.ts'
 import type { BlocksIn } from './block-contract.ts'
 import { checkCampaignsReach, noCampaignBeyond } from './campaign-use.ts'
 import { type UpdateEmailMessageInput, writers } from './message-contract.ts'
-import type { MessageDetailRow, MessageRow } from './queries.ts'
+import { adoptInstead, type MessageDetailRow, type MessageRow } from './queries.ts'
 import { inUse, usesOf } from './usage.ts'
 
 /** The platform's messages are everybody's and nobody's to change; locked ones are for reading and copying. */
 export function checkChangeable(row: MessageDetailRow): void {
-  if (row.scope === 'platform') throw permissionDenied(writers)
+  if (row.scope === 'platform') throw permissionDenied(writers, [], adoptInstead('platform'))
   if (row.is_locked === 1)
     throw new AppError('email_message_locked', 'This message is locked. Duplicate it to change it.')
 }

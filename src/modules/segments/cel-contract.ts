@@ -132,7 +132,7 @@ export const validateCel = operation({
   scope: 'read',
   summary: 'Validate CEL expression',
   description:
-    'Answers 200 whatever the expression is. It is held against one edition, or with `organization_id` alone against the whole organisation: for somebody without a role in it, against their editions. An error `cost_exceeded` is about lists inside of lists that are too long for it. A warning `unknown_value` is about an id or a key that does not exist.',
+    'Answers 200 whatever the expression is. It is held against one edition, or with `organization_id` alone against the whole organisation: for somebody without a role in it, against their editions. An error `cost_exceeded` is about lists inside of lists that are too long for it. A warning `unknown_value` is about an id, a key or the name of a product that does not exist, with the nearest that the caller may see.',
   roles: roleCodes,
   body: ValidateCel,
   example: { expression: 'user.emial == "a"', organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' },

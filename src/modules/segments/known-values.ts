@@ -135,19 +135,20 @@ export async function knownValues(db: Database, home: Home): Promise<KnownValues
   ) as KnownValues
 }
 
-/** Of some values those that nothing has, where the list of known ones is not all. */
+/** Of some values or names those that nothing has, where the list of known ones is not all. */
 export async function missingValues(
   db: Database,
   home: Home,
-  kind: ValueKind,
-  values: readonly string[],
+  asked: { kind: ValueKind; by: 'value' | 'label'; values: readonly string[] },
 ): Promise<string[]> {
+  const { kind, by, values } = asked
   if (Object.hasOwn(statics, kind)) return [...values]
   const source = sources(home)[kind as Exclude<ValueKind, StaticKind>]
   const found = await db.all(
-    sql<{ value: string }>`${recent(home)} select value from (${source}) where ${inList(sql`value`, values)}`,
+    sql<{ found: string }>`${recent(home)} select ${sql.raw(by)} as found from (${source})
+      where ${inList(sql.raw(by), values)}`,
   )
-  return values.filter((value) => !found.some((row) => row.value === value))
+  return values.filter((value) => !found.some((row) => row.found === value))
 }
 
 export const knownValuesFor = async (ctx: Ctx, asked: AskedHome): Promise<KnownValues> =>

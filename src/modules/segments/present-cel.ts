@@ -1,10 +1,10 @@
 import type { z } from '@hono/zod-openapi'
-import { context } from '../../domain/cel/index.ts'
+import { context, type ValuesFrom } from '../../domain/cel/index.ts'
 import { errorAt, nameOf as typeName } from '../../domain/cel/types.ts'
 import type { CelContextWire, CelValidation, ExplanationWire } from './cel-contract.ts'
 import type { SegmentExplanation } from './explain.ts'
 import type { KnownValues } from './known-values.ts'
-import type { Validation } from './validate.ts'
+import type { Validation, Warning } from './validate.ts'
 
 export const presentContext = (values: KnownValues): CelContextWire => ({
   variables: context.variables.map(({ name, type, description, fields }) => ({
@@ -24,6 +24,30 @@ export const presentContext = (values: KnownValues): CelContextWire => ({
   examples: [...context.examples],
 })
 
+const nouns: Record<ValuesFrom, string> = {
+  products: 'product',
+  variants: 'variant',
+  locations: 'location',
+  options: 'option',
+  consents: 'consent',
+  locales: 'person with the language',
+  editions: 'edition',
+  order_statuses: 'order status',
+  order_types: 'order type',
+  purchase_statuses: 'purchase status',
+  consent_statuses: 'consent status',
+  currencies: 'order in the currency',
+  campaigns: 'campaign',
+}
+
+function unknownValue({ literal, meant }: Warning): string {
+  const named = literal.by === 'label' ? ' with the name' : ''
+  const none = `There is no ${nouns[literal.values_from]}${named} "${literal.value}".`
+  if (!meant) return none
+  const isId = literal.by === 'value' && meant.label !== meant.value
+  return `${none} Did you mean "${meant[literal.by]}"${isId ? ` (${meant.label})` : ''}?`
+}
+
 export const presentValidation = ({
   source,
   checked,
@@ -33,9 +57,9 @@ export const presentValidation = ({
   is_valid: checked.ok,
   return_type: checked.ok ? 'bool' : null,
   errors: checked.ok ? [] : checked.errors,
-  warnings: warnings.map(({ literal, suggestion }) => ({
-    ...errorAt(source, 'unknown_value', `There is no ${literal.field} "${literal.value}".`, literal),
-    suggestion,
+  warnings: warnings.map((warning) => ({
+    ...errorAt(source, 'unknown_value', unknownValue(warning), warning.literal),
+    suggestion: warning.meant?.[warning.literal.by] ?? null,
   })),
   estimated_user_count: estimate.count,
   is_estimate: estimate.isSampled,

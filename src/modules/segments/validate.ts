@@ -17,13 +17,14 @@ import { fieldError } from '../../domain/errors.ts'
 import { nearest } from '../../domain/nearest.ts'
 import { sampleEnding, sampleParts } from '../../domain/segments.ts'
 import { audienceReason, type Home, idsOf, peopleOf, scopeOf } from './audience.ts'
-import type { ValidateCelInput, ValueKind } from './cel-contract.ts'
+import type { KnownValue, ValidateCelInput } from './cel-contract.ts'
 import { findHome } from './home.ts'
 import { type KnownValues, knownValues, missingValues, valuesShown } from './known-values.ts'
 
 export interface Warning {
   literal: KnownLiteral
-  suggestion: string | null
+  /** The known value that is most like it. */
+  meant: KnownValue | null
 }
 
 /** How many people an expression holds for; null when the database could not say. */
@@ -39,28 +40,32 @@ export interface Validation {
   estimate: Estimate
 }
 
+/** Of literals that the shown values lack, those that nothing has: a full list is not all that there is. */
+async function missingLiterals(ctx: Ctx, home: Home, known: KnownValues, strange: readonly KnownLiteral[]) {
+  const missing = new Map<string, string[]>()
+  const keyOf = ({ values_from, by }: KnownLiteral) => `${values_from} ${by}`
+  for (const [key, literals] of Map.groupBy(strange, keyOf)) {
+    const [{ values_from: kind, by }] = literals as [KnownLiteral]
+    if (known[kind].length < valuesShown) continue
+    const values = literals.map(({ value }) => value)
+    missing.set(key, await missingValues(ctx.db, home, { kind, by, values }))
+  }
+  return strange.filter((literal) => missing.get(keyOf(literal))?.includes(literal.value) ?? true)
+}
+
 async function warningsOf(ctx: Ctx, home: Home, literals: readonly KnownLiteral[]): Promise<Warning[]> {
   if (literals.length === 0) return []
   const known: KnownValues = await knownValues(ctx.db, home)
   const strange = literals.filter(
-    ({ values_from, value }) => !known[values_from].some((candidate) => candidate.value === value),
+    ({ values_from, by, value }) => !known[values_from].some((candidate) => candidate[by] === value),
   )
-  // A full list is not all that there is.
-  const full = [...new Set(strange.map(({ values_from }) => values_from))].filter(
-    (kind) => known[kind].length >= valuesShown,
-  )
-  const missing = new Map<ValueKind, string[]>()
-  for (const kind of full) {
-    const values = strange.filter((literal) => literal.values_from === kind).map(({ value }) => value)
-    missing.set(kind, await missingValues(ctx.db, home, kind, values))
-  }
-  return strange
-    .filter(({ values_from, value }) => missing.get(values_from)?.includes(value) ?? true)
-    .map((literal) => ({
-      literal,
-      suggestion:
-        nearest(literal.value, known[literal.values_from], ({ value, label }) => [value, label])?.value ?? null,
-    }))
+  const missing = await missingLiterals(ctx, home, known, strange)
+  return missing.map((literal) => {
+    const meant = nearest(literal.value, known[literal.values_from], ({ value, label }) =>
+      literal.by === 'label' ? [label] : [value, label],
+    )
+    return { literal, meant }
+  })
 }
 
 /** Up to so many people all are asked, unless the expression takes long; of more a sample. */

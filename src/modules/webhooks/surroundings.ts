@@ -1,12 +1,13 @@
 import type { Ctx } from '../../context.ts'
 import { AppError, fieldError, invalid } from '../../domain/errors.ts'
-import { destinationFault } from '../../domain/webhook-destination.ts'
+import { destinationFault, destinationRefusal } from '../../domain/webhook-destination.ts'
 
-export function checkDestination(ctx: Ctx, url: string): void {
-  const fault = destinationFault(url, ctx.config.webhooks)
-  if (fault === 'malformed') throw invalid(fieldError(['url'], 'malformed_url', 'No address of the web.'))
-  if (fault === 'forbidden')
-    throw invalid(fieldError(['url'], 'forbidden_destination', 'Events are not sent to this address.'))
+export function checkDestination({ config }: Ctx, url: string): void {
+  const fault = destinationFault(url, config.webhooks)
+  if (fault === null) return
+  const isDevelopment = config.environment !== 'production'
+  const detail = destinationRefusal(fault, url, { policy: config.webhooks, isDevelopment })
+  throw invalid(fieldError(['url'], fault === 'malformed' ? 'malformed_url' : 'forbidden_destination', detail))
 }
 
 export const endpointInactive = (extra: Record<string, unknown> = {}): AppError =>

@@ -1,0 +1,180 @@
+import type { ErrorGuide } from './guide.ts'
+
+const campaign = { type: 'campaign', id: 'cmp_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', name: 'Early birds' }
+const aCampaign = '/v1/campaigns/cmp_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
+const aSegment = '/v1/segments/seg_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
+const aMessage = '/v1/email-messages/eml_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
+const aDelivery = '/v1/webhooks/whk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/deliveries/whd_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/retry'
+const domains = '/v1/organizations/org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/sender-domains'
+
+/** Refusals of what the state of a resource does not allow. */
+export const conflictErrors = {
+  delivery_already_succeeded: {
+    cause: 'The receiver has taken this delivery: it answered with a status from 200 to 299.',
+    mend: 'There is nothing to do. To send an event of the kind again, use the test of the endpoint.',
+    example: { path: aDelivery, detail: 'This delivery has succeeded.', extra: { current_status: 'success' } },
+  },
+  delivery_in_progress: {
+    cause: 'An attempt of this delivery is due already, or is being made.',
+    mend: 'Read the delivery after a moment. Retry it once its status is `failed` or `exhausted`.',
+    example: { path: aDelivery, detail: 'An attempt is due or under way.', extra: { current_status: 'pending' } },
+  },
+  edition_archived: {
+    cause: 'The edition is archived: it can be read, and nothing in it can be changed.',
+    mend: 'Set `is_archived` of the edition to false first, or work in another edition.',
+    example: { path: '/v1/editions/edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', detail: 'This edition is archived.' },
+  },
+  edition_not_publishable: {
+    cause: 'The edition fails at least one critical check of its health. It stays a draft.',
+    mend: 'Follow the `suggestion` of each entry in `checks`, and publish again.',
+    example: {
+      path: '/v1/editions/edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
+      detail: 'This edition cannot be published: 1 critical check fails.',
+      extra: {
+        checks: [
+          {
+            category: 'basics',
+            check_id: 'basics.name_present',
+            severity: 'critical',
+            passed: false,
+            message: 'The edition has no name.',
+            suggestion: 'Enter a name.',
+            related_objects: [],
+          },
+        ],
+      },
+    },
+  },
+  email_message_in_use: {
+    cause: 'Editions or campaigns use this message. `related_objects` names them.',
+    mend: 'Choose another message in each of `related_objects`, and try again.',
+    example: { path: aMessage, detail: 'This message is in use.', extra: { related_objects: [campaign] } },
+  },
+  email_message_locked: {
+    cause: 'The message is locked: it is there to be read and copied.',
+    mend: 'Duplicate the message, and change the copy.',
+    example: { path: aMessage, detail: 'This message is locked. Duplicate it to change it.' },
+  },
+  email_message_not_template: {
+    cause: 'Only templates of the platform and of the organisation are adopted. This message belongs to an edition.',
+    mend: 'Duplicate the message into the edition that needs it.',
+    example: { path: `${aMessage}/adopt`, detail: 'Only templates are adopted. Duplicate messages of an edition.' },
+  },
+  endpoint_inactive: {
+    cause: 'The webhook endpoint is switched off, by somebody or because its receiver kept failing.',
+    mend: 'Set `is_active` of the endpoint to true, and try again.',
+    example: { path: aDelivery, detail: 'This endpoint is switched off.' },
+  },
+  idempotency_in_progress: {
+    cause: 'The first request with this Idempotency-Key has not been answered yet.',
+    mend: 'Wait as many seconds as `Retry-After` says, and send the same request again: it gets the answer of the first.',
+    example: { path: '/v1/campaigns', detail: 'The first request with this Idempotency-Key is still running.' },
+  },
+  idempotency_answer_lost: {
+    cause:
+      'The request with this Idempotency-Key was done. Its answer was sealed with a key that the service no longer has.',
+    mend: 'Read the resource to see what was done. Do not send the request with another key: it would be done twice.',
+    example: { path: '/v1/campaigns', detail: 'This request was done. Its answer can no longer be read.' },
+  },
+  campaign_not_ready: {
+    cause: 'Something that the campaign needs is missing or does not fit. `errors` lists all of it.',
+    mend: 'Mend each entry of `errors`, and send or schedule the campaign again.',
+    example: {
+      path: `${aCampaign}/send-now`,
+      detail: 'The campaign cannot be sent yet.',
+      errors: [
+        {
+          code: 'required',
+          detail: 'An e-mail campaign needs a message.',
+          attr: 'email_message_id',
+          pointer: '#/email_message_id',
+        },
+      ],
+    },
+  },
+  invalid_transition: {
+    cause: 'The campaign is in a status from which it cannot do this. `allowed_transitions` lists what comes next.',
+    mend: 'Read the campaign again. Do one of `allowed_transitions`, or make a new campaign.',
+    example: {
+      path: `${aCampaign}/cancel`,
+      detail: "Campaign in status 'sent' cannot be cancelled.",
+      extra: { current_status: 'sent', allowed_transitions: [] },
+    },
+  },
+  last_admin: {
+    cause: 'The member is the only admin of the organisation.',
+    mend: 'Make somebody else an admin first.',
+    example: {
+      path: '/v1/organizations/org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/members/mem_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
+      detail: 'An organisation keeps at least one admin.',
+    },
+  },
+  nothing_to_retry: {
+    cause: 'Every failed recipient of the campaign failed for good, such as an address that does not exist.',
+    mend: 'There is nothing to do. The recipients of the campaign say why each failed.',
+    example: {
+      path: `${aCampaign}/retry-failed`,
+      detail: 'Nobody failed for a reason that may pass.',
+      extra: { current_status: 'sent' },
+    },
+  },
+  segment_calculating: {
+    cause: 'The segment is being calculated, and cannot change meanwhile.',
+    mend: 'Wait until its status is `ready`. If the calculation is stuck, reset the segment to draft.',
+    example: {
+      path: aSegment,
+      detail: 'This segment is being calculated.',
+      extra: { current_status: 'calculating', allowed_transitions: ['ready', 'failed', 'draft'] },
+    },
+  },
+  segment_in_use: {
+    cause: 'Campaigns that are not over use the segment. `related_objects` names them.',
+    mend: 'Cancel or delete these campaigns, or give them another segment.',
+    example: {
+      path: aSegment,
+      detail: 'Campaigns that are not over use this segment.',
+      extra: { related_objects: [campaign] },
+    },
+  },
+  segment_not_ready: {
+    cause: 'The segment has no members yet: it was never calculated, or the last calculation failed.',
+    mend: 'Recalculate the segment, and wait until its status is `ready`.',
+    example: {
+      path: `${aSegment}/export`,
+      detail: 'Only a segment that is ready can be exported.',
+      extra: { current_status: 'draft' },
+    },
+  },
+  segment_not_stuck: {
+    cause: 'The calculation of the segment still makes progress.',
+    mend: 'Wait for it to end. It can be reset once it has made no progress for `retry_after` seconds.',
+    example: {
+      path: `${aSegment}/reset-to-draft`,
+      detail: 'The calculation of this segment is still alive.',
+      extra: { retry_after: 120 },
+    },
+  },
+  sender_domain_taken: {
+    cause: 'Another organisation has proved that the domain is its own, and its DNS record still stands.',
+    mend: 'Remove the record of the other organisation from the DNS of the domain, and verify again.',
+    example: {
+      path: `${domains}/sdm_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/verify`,
+      detail: 'Another organisation has verified this domain, and its record still stands.',
+    },
+  },
+  too_many_sender_domains: {
+    cause: 'The organisation has as many sender domains as one can have.',
+    mend: 'Delete a domain that is no longer used.',
+    example: { path: domains, detail: 'An organisation has at most 20 sender domains.' },
+  },
+  user_erased: {
+    cause: 'Everything that says who this customer is was erased. What they bought stays, without them.',
+    mend: 'There is nothing to do. An import with the same address makes a new customer.',
+    example: { path: '/v1/user/usr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', detail: 'This customer was erased.' },
+  },
+  write_conflict: {
+    cause: 'Others changed the same resource while your change was decided, several times over. Nothing was changed.',
+    mend: 'Wait as many seconds as `Retry-After` says, and send the request again.',
+    example: { detail: 'Others keep changing this resource. Try again.' },
+  },
+} as const satisfies Record<string, ErrorGuide>

@@ -1,0 +1,10 @@
+import { expressionFields } from './expression-fields.ts'
+import { resourceFields } from './resource-fields.ts'
+import { valueFields } from './value-fields.ts'
+
+export { expressionFields }
+
+/** What the page of each code in `errors[]` says. */
+export const fieldGuide = { ...valueFields, ...resourceFields, ...expressionFields } as const
+
+export type FieldCode = keyof typeof fieldGuide

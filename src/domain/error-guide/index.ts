@@ -1,0 +1,11 @@
+import type { ErrorCode } from '../errors.ts'
+import { conflictErrors } from './conflicts.ts'
+import type { ErrorGuide } from './guide.ts'
+import { requestErrors, serviceErrors } from './requests.ts'
+
+/** What the page of each error code says. A code without an entry is a type error. */
+export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
+  ...requestErrors,
+  ...conflictErrors,
+  ...serviceErrors,
+}

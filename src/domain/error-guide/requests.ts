@@ -1,0 +1,134 @@
+import type { ErrorGuide } from './guide.ts'
+
+/** Refusals of what the caller sent, or may not do. */
+export const requestErrors = {
+  validation_error: {
+    cause: 'A field of the body or a parameter of the query breaks a rule. Nothing was changed.',
+    mend: 'Read `errors`: each entry names the field, points at it inside the body, and says which rule it broke.',
+    example: {
+      detail: '1 field is invalid.',
+      errors: [{ code: 'max_length', detail: 'At most 200 characters.', attr: 'name', pointer: '#/name' }],
+    },
+  },
+  malformed_body: {
+    cause: 'The body is no JSON object: it is empty, not valid JSON, not UTF-8, or a list.',
+    mend: 'Send one JSON object in UTF-8. `errors[0].code` says what it was that came.',
+    example: {
+      detail: 'A JSON body is required.',
+      errors: [{ code: 'required', detail: 'A JSON body is required.', attr: null, pointer: '#' }],
+    },
+  },
+  malformed_request: {
+    cause: 'The address contains what is no text, such as a NUL character.',
+    mend: 'Encode the parameters of the query anew.',
+    example: { detail: 'NUL characters are not text.' },
+  },
+  not_authenticated: {
+    cause: 'The request has no access token, or one that does not exist, has ended or was revoked.',
+    mend: 'Send `Authorization: Bearer <token>` with a token that is still good. An admin of the organisation makes one.',
+    example: { detail: 'Send a valid access token: Authorization: Bearer <token>.' },
+  },
+  permission_denied: {
+    cause:
+      'You may see this, and your role does not allow the operation here. `required_roles` lists the roles that do.',
+    mend: 'Do what `detail` says. Otherwise ask an admin of the organisation for one of `required_roles`.',
+    example: {
+      detail:
+        'Your role does not allow this operation. It takes the role admin of the organisation or of the edition: ask an organisation admin for it.',
+      extra: { required_roles: ['OA', 'EA'] },
+    },
+  },
+  shared_customer: {
+    cause: 'Other editions of the organisation know this customer, or the one who has the address that was sent.',
+    mend: 'Ask an admin or a manager of the organisation to make the change.',
+    example: {
+      path: '/v1/user/usr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
+      detail:
+        'Other editions of the organisation may know this customer. Ask an admin or a manager of the organisation to make this change.',
+      extra: { required_roles: ['OA', 'OM'] },
+    },
+  },
+  client_closed_request: {
+    cause: 'The connection was closed before the body had come. Only logs show this code.',
+    mend: 'Send the request again.',
+    example: { detail: 'The request ended before its body did.' },
+  },
+  insufficient_scope: {
+    cause: 'The token was made with fewer scopes than its owner has roles for.',
+    mend: 'Use a token with the scope that `required_scope` names, or make one.',
+    example: {
+      detail: 'This token may not write. Use or make a token with the scope `write`.',
+      extra: { required_scope: 'write' },
+    },
+  },
+  not_found: {
+    cause:
+      'There is nothing at this address, or it belongs to somebody whose data you may not see. The two are not told apart.',
+    mend: 'Check the path and the id. If they are right, ask for a role in the organisation that the resource belongs to.',
+    example: { detail: 'Not found.' },
+  },
+  invalid_page: {
+    cause: 'The list has fewer pages, or the page is no number.',
+    mend: 'Begin at page 1 and follow `next` until it is null.',
+    example: { path: '/v1/orders', detail: 'Invalid page.' },
+  },
+  method_not_allowed: {
+    cause: 'The path exists, and has no such method.',
+    mend: 'Use a method that the `Allow` header names.',
+    example: { path: '/v1/orders', detail: 'This path has GET, HEAD.' },
+  },
+  request_timeout: {
+    cause: 'The body did not come in time.',
+    mend: 'Send the request again. If it happens often, send smaller bodies.',
+    example: { detail: 'The body did not come within 15 seconds.' },
+  },
+  precondition_failed: {
+    cause: 'Somebody changed the resource after the ETag of your `If-Match` was answered. Nothing was changed.',
+    mend: 'Read the resource again, decide again, and send its new ETag.',
+    example: { detail: 'The resource has changed since that ETag.' },
+  },
+  body_too_large: {
+    cause: 'The body has more bytes than this operation reads.',
+    mend: 'Split what you send into several requests.',
+    example: { path: '/v1/data-imports/external-orders', detail: 'The body is larger than 1000000 bytes.' },
+  },
+  unsupported_media_type: {
+    cause: 'The body is not declared as JSON.',
+    mend: 'Send `Content-Type: application/json`.',
+    example: { detail: 'Send the body as application/json.' },
+  },
+  idempotency_key_reused: {
+    cause: 'The Idempotency-Key belongs to a request with another path or body, sent within the last 24 hours.',
+    mend: 'Make a new key for each request that you mean to be done once. Repeat a request with the same body.',
+    example: { path: '/v1/campaigns', detail: 'This Idempotency-Key was used for another request.' },
+  },
+  rate_limited: {
+    cause: 'More requests came than the limit allows, or too many sign-ins failed.',
+    mend: 'Wait as many seconds as `Retry-After` says, and send at a slower pace.',
+    example: { detail: 'More than 600 requests a minute.' },
+  },
+} as const satisfies Record<string, ErrorGuide>
+
+/** Failures of the service, or of what it depends on. */
+export const serviceErrors = {
+  internal_error: {
+    cause: 'Something failed on our side. It was logged under `request_id`.',
+    mend: 'Send the request again, with the same Idempotency-Key if it had one. If it fails again, report the `request_id`.',
+    example: { detail: 'Something went wrong on our side.' },
+  },
+  idempotency_unavailable: {
+    cause: 'The service has no key to seal answers with: neither IDEMPOTENCY_KEY nor LINK_SIGNING_KEY is set.',
+    mend: 'Set one of the two as a secret of the Worker. Until then send requests without an Idempotency-Key.',
+    example: { path: '/v1/campaigns', detail: 'Requests with an Idempotency-Key are not taken at present.' },
+  },
+  identity_unavailable: {
+    cause: 'The token is of the configured identity provider, and the provider does not answer.',
+    mend: 'Wait as many seconds as `Retry-After` says, and send the request again.',
+    example: { detail: 'The identity provider does not answer. Try again in a moment.' },
+  },
+  overloaded: {
+    cause: 'The database has more to do than it can. Nothing was changed.',
+    mend: 'Wait as many seconds as `Retry-After` says, and send the request again.',
+    example: { detail: 'The database is busy. Try again in a moment.' },
+  },
+} as const satisfies Record<string, ErrorGuide>

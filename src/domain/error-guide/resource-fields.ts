@@ -1,0 +1,182 @@
+import type { FieldGuide } from './guide.ts'
+
+/** Rules of accounts, editions, orders, webhooks and campaigns. */
+const resourceRules = {
+  admin_only: {
+    cause: 'Only an admin may change this field.',
+    mend: 'Leave the field out, or ask an organisation admin to change it.',
+    detail: 'Only an admin may change this field.',
+  },
+  permission_denied: {
+    cause: 'Your role does not reach the place that the field names.',
+    mend: 'Choose a place where you have a role, or ask an organisation admin for one.',
+    detail: 'Your role does not reach there.',
+  },
+  superuser_only: {
+    cause: 'Only the superuser of the platform may set this field.',
+    mend: 'Leave the field out.',
+    detail: 'Only the superuser verifies by hand.',
+  },
+  scope_not_held: {
+    cause: 'A token gives only the scopes that it has itself.',
+    mend: 'Ask for fewer scopes, or make the token with one that has them.',
+    detail: 'Only scopes of the token that asks.',
+  },
+  too_many_generations: {
+    cause: 'The token was made by a token that was made by a token, and so on.',
+    mend: 'Make the token with one that stands nearer to the first.',
+    detail: 'At most 8 tokens mint one another.',
+  },
+  edition_archived: {
+    cause: 'The edition is archived: nothing in it can be changed.',
+    mend: 'Set `is_archived` of the edition to false first.',
+    detail: 'The edition is archived.',
+  },
+  contact_required: {
+    cause: 'The customer of an order has neither an e-mail address nor a telephone number.',
+    mend: 'Send at least one of the two.',
+    detail: 'An e-mail address or a telephone number.',
+  },
+  currency_mismatch: {
+    cause: 'The order exists in another currency, and an order keeps its currency.',
+    mend: 'Send the order in the currency that `detail` names.',
+    detail: 'This order is in dkk.',
+  },
+  duplicate_in_edition: {
+    cause: 'The edition has an order with this external_id from the same source.',
+    mend: 'Use `on_duplicate` `skip` or `update`, or another external_id.',
+    detail: 'An order with this external_id exists.',
+  },
+  invalid_transition: {
+    cause: 'An order cannot go from the status that it has to the one that was sent.',
+    mend: 'Leave the status out, or send one that follows the present one.',
+    detail: 'An order that is refunded cannot become pending.',
+  },
+  negative_amount: {
+    cause: 'The discount is larger than the order.',
+    mend: 'Send a discount up to the sum of the items and fees.',
+    detail: 'The discount is larger than the order.',
+  },
+  no_receipt_message: {
+    cause: 'Receipts were asked for, and the edition has no message to send as one.',
+    mend: 'Adopt a receipt template into the edition, or send `send_receipts` as false.',
+    detail: 'The edition has no message for receipts.',
+  },
+  malformed_url: {
+    cause: 'The text is no address of the web.',
+    mend: 'Send a whole address, such as `https://hooks.example.com/events`, without spaces.',
+    detail: 'This is no address of the web. Write it as https://hooks.example.com/events.',
+  },
+  forbidden_destination: {
+    cause:
+      'Events go to public https addresses on the usual port alone, by name and without credentials, and never to this service itself.',
+    mend: 'Change what `detail` names. In development ALLOW_INSECURE_WEBHOOKS=1 permits http, ports, any name and loopback.',
+    detail: 'Events are sent over https only, and this address begins with http.',
+  },
+  invalid_domain: {
+    cause: 'The text is no name of a domain.',
+    mend: 'Send the name alone, such as `example.com`, without a protocol or a path.',
+    detail: 'No domain.',
+  },
+  channel_mismatch: {
+    cause: 'The segment was made for another channel than the campaign.',
+    mend: 'Choose a segment of the same `communication_channel`.',
+    detail: 'The segment is not for sms.',
+  },
+  gateway_not_bulk: {
+    cause: 'The provider that the service sends with takes single messages, and no campaigns.',
+    mend: 'Whoever runs the service chooses another provider: EMAIL_PROVIDER or SMS_PROVIDER.',
+    detail: 'The provider of this service takes no campaigns.',
+  },
+  links_not_configured: {
+    cause: 'A campaign needs links back to the service, and the service knows no address or key for them.',
+    mend: 'Whoever runs the service sets PUBLIC_URL and LINK_SIGNING_KEY.',
+    detail: 'PUBLIC_URL and LINK_SIGNING_KEY are not set.',
+  },
+  sender_not_verified: {
+    cause: 'The address that the edition sends from is of a domain that the organisation has not proved to be its own.',
+    mend: 'Add the domain to the sender domains of the organisation and verify it, or choose another sender.',
+    detail: 'The domain of the sender is not verified.',
+  },
+  sender_unset: {
+    cause: 'An SMS needs a sender, and the edition has none.',
+    mend: 'Set `sms_sender_name` of the edition.',
+    detail: "The edition's `sms_sender_name` is not set.",
+  },
+  nonexistent_local_time: {
+    cause: 'The clocks of the edition are put forward, and this time is left out.',
+    mend: 'Choose another time, or send it with an offset.',
+    detail: 'The clocks of the edition skip this time.',
+  },
+  scheduled_at_in_past: {
+    cause: 'The campaign was scheduled for a time that is over.',
+    mend: 'Choose a time that is still to come, or start the campaign now.',
+    detail: 'This time is over.',
+  },
+  scheduled_at_too_far: {
+    cause: 'Campaigns are scheduled for at most a year from now.',
+    mend: 'Choose an earlier time.',
+    detail: 'At most a year from now.',
+  },
+} as const satisfies Record<string, FieldGuide>
+
+/** Rules of messages and their templates. */
+const messageRules = {
+  invalid_template: {
+    cause: 'The Liquid of the text cannot be read, or uses what there is not. `line` and `column` say where.',
+    mend: 'Mend the place that is named. `GET /v1/email-messages/template-variables` lists what can be used.',
+    detail: 'There is no filter `shout` here.',
+  },
+  template_too_large: {
+    cause: 'The message, or what it becomes, is too large.',
+    mend: 'Shorten the text, or loop over fewer things.',
+    detail: 'At most 100 blocks, those in columns included.',
+  },
+  not_renderable: {
+    cause: 'The message cannot be made of the values that were handed in.',
+    mend: 'Send values of the form that `GET /v1/email-messages/template-variables` shows.',
+    detail: 'The value cannot be shown.',
+  },
+  misplaced_liquid: {
+    cause: 'Liquid stands inside of a tag of HTML, or a tag of HTML inside of Liquid.',
+    mend: 'Close the one before the other begins.',
+    detail: 'Liquid tags stand between the tags of HTML, not inside them.',
+  },
+  invalid_address: {
+    cause: 'The link leads where links of messages may not lead.',
+    mend: 'Write an address that begins with http, https, mailto or tel.',
+    detail: 'No address that a link may go to: http, https, mailto or tel.',
+  },
+  too_wide: {
+    cause: 'The columns are together wider than the message.',
+    mend: 'Make the widths of the columns add up to 100 at most.',
+    detail: 'The columns are wider than the message.',
+  },
+  scope_mismatch: {
+    cause: 'A template of the organisation has no edition, and a message of an edition has one.',
+    mend: 'Leave `edition_id` out, or send the scope `edition`.',
+    detail: 'A template of the organisation has no edition.',
+  },
+  wrong_type: {
+    cause: 'The message was made for another purpose.',
+    mend: 'Choose a message of type `campaign`.',
+    detail: 'The message is not of type campaign.',
+  },
+  no_blocks: {
+    cause: 'The message is empty.',
+    mend: 'Add at least one block to the message.',
+    detail: 'The message has no block.',
+  },
+  missing_subject: {
+    cause: 'The message has no subject in the language of the edition.',
+    mend: 'Write the subject in the language that `detail` names.',
+    detail: 'The message has no subject in da.',
+  },
+  missing_text: {
+    cause: 'The SMS has no text in the language of the edition.',
+    mend: 'Write the text in the language that `detail` names.',
+    detail: 'There is no text in da.',
+  },
+} as const satisfies Record<string, FieldGuide>
+
+export const resourceFields = { ...resourceRules, ...messageRules }

@@ -1,0 +1,171 @@
+import type { FieldGuide } from './guide.ts'
+
+/** Rules that any field may break. */
+export const valueFields = {
+  required: {
+    cause: 'The field is missing, and the operation needs it.',
+    mend: 'Send the field.',
+    detail: 'This field is required.',
+  },
+  null: {
+    cause: 'The field was sent as null, and always has a value.',
+    mend: 'Send a value, or leave the field out.',
+    detail: 'May not be null.',
+  },
+  blank: {
+    cause: 'The text is empty, or nothing but white space.',
+    mend: 'Send at least one letter.',
+    detail: 'May not be blank.',
+  },
+  invalid: {
+    cause: 'The value does not have the form that the field takes.',
+    mend: 'Send it in the form that `detail` or the documentation of the operation shows.',
+    detail: 'From 1 to 255 characters.',
+  },
+  invalid_type: {
+    cause: 'The value is of another JSON type than the field.',
+    mend: 'Send the type that `detail` names: a number without quotes, a text with them.',
+    detail: 'Expected string.',
+  },
+  invalid_choice: {
+    cause: 'The field takes certain values, and this is none of them.',
+    mend: 'Send one of the values that `detail` lists, in the same letters.',
+    detail: 'One of transactional, marketing.',
+  },
+  max_length: {
+    cause: 'The text has more characters than the field holds.',
+    mend: 'Shorten the text to the length that `detail` names.',
+    detail: 'At most 200 characters.',
+  },
+  min_length: {
+    cause: 'The text has fewer characters than the field needs.',
+    mend: 'Send at least as many characters as `detail` names.',
+    detail: 'At least 2 characters.',
+  },
+  unknown_field: {
+    cause: 'The body has a field that the operation does not know, or a new resource has one that only a change sets.',
+    mend: 'Send the field under the name that `detail` asks about, or leave it out.',
+    detail: 'No such field; did you mean `events`?',
+  },
+  unknown_parameter: {
+    cause: 'The query has a parameter that the operation does not know.',
+    mend: 'Send the parameter under the name that `detail` asks about, or leave it out.',
+    detail: 'No such parameter; did you mean `page_size`?',
+  },
+  invalid_id: {
+    cause: 'The value is no id of the kind that belongs here.',
+    mend: 'Send an id that begins with the letters that `detail` names.',
+    detail: 'An id that begins with `org_`.',
+  },
+  repeated: {
+    cause: 'The parameter stands several times in the query, and takes one value.',
+    mend: 'Send the parameter once.',
+    detail: 'Given 2 times; expected once.',
+  },
+  max_items: {
+    cause: 'The list has more items than the field takes.',
+    mend: 'Send fewer items, or several requests.',
+    detail: 'At most 100 items.',
+  },
+  min_items: {
+    cause: 'The list has fewer items than the field needs.',
+    mend: 'Send at least as many items as `detail` names.',
+    detail: 'At least 1 items.',
+  },
+  max_value: {
+    cause: 'The number is larger than the field takes.',
+    mend: 'Send a number up to the one that `detail` names.',
+    detail: 'At most 1000.',
+  },
+  min_value: {
+    cause: 'The number is smaller than the field takes.',
+    mend: 'Send a number from the one that `detail` names.',
+    detail: 'At least 1.',
+  },
+  max_decimal_places: {
+    cause: 'The amount has more digits after the point than the currency.',
+    mend: 'Round the amount to the digits that `detail` names.',
+    detail: 'At most 2 decimals.',
+  },
+  too_deep: {
+    cause: 'Objects and lists of the body stand inside each other too deep.',
+    mend: 'Send a flatter value.',
+    detail: 'At most 32 levels.',
+  },
+  invalid_characters: {
+    cause:
+      'The text contains what cannot be stored or shown: NUL, half of a surrogate pair, or a line break in one line.',
+    mend: 'Take these characters out.',
+    detail: 'NUL and half surrogate pairs are not text.',
+  },
+  invalid_utf8: {
+    cause: 'The bytes of the body are no UTF-8.',
+    mend: 'Encode the body as UTF-8.',
+    detail: 'The body is not valid UTF-8.',
+  },
+  invalid_json: {
+    cause: 'The body cannot be read as JSON.',
+    mend: 'Let a library write the JSON. Look for a comma at the end, single quotes and comments.',
+    detail: 'The body is not valid JSON: Unexpected token',
+  },
+  invalid_email: {
+    cause: 'The text is no e-mail address.',
+    mend: 'Send one address such as `ada@example.com`, without a name.',
+    detail: 'No e-mail address.',
+  },
+  invalid_phone: {
+    cause: 'The text is no telephone number.',
+    mend: 'Send the number with its country code, such as `+4532123456`.',
+    detail: 'No telephone number.',
+  },
+  invalid_date: {
+    cause: 'The text is no date and time, or a day that the calendar does not have.',
+    mend: 'Write it as `2026-06-01T10:00:00Z`.',
+    detail: 'A date and time as in 2026-06-01T10:00:00, with or without an offset.',
+  },
+  in_past: {
+    cause: 'The time is over.',
+    mend: 'Send a time that is still to come.',
+    detail: 'This time is past.',
+  },
+  in_future: {
+    cause: 'The time has not come yet.',
+    mend: 'Send a time that is over.',
+    detail: 'This time has not come yet.',
+  },
+  too_late: {
+    cause: 'The time is later than allowed.',
+    mend: 'Send a time up to the one that `detail` names.',
+    detail: 'At the latest 2027-06-01T10:00:00.000Z.',
+  },
+  end_before_start: {
+    cause: 'The end lies before the start.',
+    mend: 'Send an end that is not before the start, or both in one request.',
+    detail: 'The end is before the start.',
+  },
+  unique: {
+    cause: 'Something else has this value already, and only one may.',
+    mend: 'Choose another value, or change the one that has it.',
+    detail: 'This slug is taken.',
+  },
+  duplicate: {
+    cause: 'The value stands twice in what was sent.',
+    mend: 'Send each value once.',
+    detail: 'Another block has this id.',
+  },
+  does_not_exist: {
+    cause: 'The id leads to nothing, or to something that you may not see. The two are not told apart.',
+    mend: 'Check the id. Look it up in the list of the resource, with the same token.',
+    detail: 'Object does not exist.',
+  },
+  required_filter: {
+    cause: 'The list is too large without a filter.',
+    mend: 'Give at least one of the parameters that `detail` names.',
+    detail: 'Give organization_id or edition_id.',
+  },
+  unknown_language: {
+    cause: 'The key is no language of the service.',
+    mend: 'Use `en`, `da`, `se`, `nl` or `pl`.',
+    detail: 'One of en, da, se, nl, pl.',
+  },
+} as const satisfies Record<string, FieldGuide>

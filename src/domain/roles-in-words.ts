@@ -1,0 +1,19 @@
+const names: Readonly<Record<string, string>> = { A: 'admin', M: 'manager', V: 'viewer' }
+
+/** The names of the roles whose codes begin with a letter: `admin or manager`. */
+const namesOf = (roles: readonly string[], level: 'O' | 'E'): string =>
+  roles
+    .filter((role) => role.startsWith(level))
+    .map((role) => names[role.slice(1)])
+    .join(' or ')
+
+/** What somebody whose role is not enough may do: `roles` are the codes that are. */
+export function askForRole(roles: readonly string[]): string {
+  const inOrganization = namesOf(roles, 'O')
+  const inEdition = namesOf(roles, 'E')
+  if (!inOrganization && !inEdition) return 'Only the superuser of the platform may do it.'
+  const place = inEdition === inOrganization ? 'of the organisation or of the edition' : 'of the organisation'
+  const besides = inEdition && inEdition !== inOrganization ? `, or ${inEdition} of the edition` : ''
+  const role = inOrganization ? `${inOrganization} ${place}${besides}` : `${inEdition} of the edition`
+  return `It takes the role ${role}: ask an organisation admin for it.`
+}

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest'
+import { fieldGuide } from '../../src/domain/error-guide/fields.ts'
+import { errorGuide } from '../../src/domain/error-guide/index.ts'
+import { AppError, type ErrorCode, errorStatus } from '../../src/domain/errors.ts'
+import { codePage } from '../../src/http/error-pages.ts'
+import { problem } from '../../src/http/problem.ts'
+import { operations } from '../../src/app.ts'
+import { unrouted } from '../../src/http/unrouted.ts'
+import { call, callWith, get, pathOfLink, post, publicUrl } from '../support/api.ts'
+import { givenEdition, givenMember, givenOrganisation } from '../support/factories.ts'
+
+const codes = Object.keys(errorStatus) as ErrorCode[]
+const allCodes = [...new Set([...codes, ...Object.keys(fieldGuide)])]
+const html = (path: string) => call(path, { token: null, headers: { accept: 'text/html,*/*;q=0.8' } })
+
+/** The text of a page as a reader sees it. */
+const textOf = (page: string) =>
+  page
+    .replaceAll(/<style>[^]*?<\/style>/g, '')
+    .replaceAll(/<\/?code>/g, '')
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+
+const plain = (text: string) => text.replaceAll('`', '')
+
+const exampleOf = (page: string) => JSON.parse(textOf(/<pre>([^]*?)<\/pre>/.exec(page)?.[1] ?? '').trim())
+
+describe('the type of a problem', () => {
+  it('opens the page of its code under PUBLIC_URL', async () => {
+    const refused = await post('/v1/organizations', {})
+    expect(refused.body.type).toBe(`${publicUrl}/docs/errors/validation_error`)
+    const page = await html(pathOfLink(refused.body.type))
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8'])
+    expect(textOf(page.text)).toContain('validation_error')
+  })
+
+  it('names the host that was asked where PUBLIC_URL is empty, and drops its last slash', async () => {
+    const typeUnder = async (PUBLIC_URL: string) => (await callWith({ PUBLIC_URL }, '/v1/orders')).body.type
+    expect(await typeUnder('')).toBe('https://api.example/docs/errors/validation_error')
+    expect(await typeUnder('https://a.example/base/')).toBe('https://a.example/base/docs/errors/validation_error')
+  })
+
+  it('is there for every refusal, before the caller is known too', async () => {
+    const refusals = await Promise.all([
+      call('/v1/orders', { token: null }),
+      get('/v1/nothing'),
+      get('/v1/editions/edt_nothing'),
+      call('/v1/organizations', { method: 'POST', raw: '{', headers: { 'content-type': 'application/json' } }),
+      call('/v1/organizations', { method: 'PATCH', body: {} }),
+      get('/nothing'),
+    ])
+    for (const { body } of refusals) {
+      expect(body.type).toBe(`${publicUrl}/docs/errors/${body.code}`)
+      expect((await html(pathOfLink(body.type))).status).toBe(200)
+    }
+  })
+
+  it('tells nothing apart of what is hidden and what does not exist', async () => {
+    const mine = await givenOrganisation()
+    const hidden = await givenEdition(await givenOrganisation())
+    const { token } = await givenMember(mine, 'admin')
+    const [one, other] = [await get(`/v1/editions/${hidden.id}`, token), await get('/v1/editions/edt_none', token)]
+    expect([one.status, one.text]).toEqual([404, other.text])
+  })
+})
+
+describe('/docs/errors', () => {
+  it('lists every code with its status, and each link opens a page', async () => {
+    const page = await html('/docs/errors')
+    const links = [...page.text.matchAll(/href="\/docs\/errors\/(\w+)"/g)].map(([, code]) => code)
+    expect(new Set(links)).toEqual(new Set(allCodes))
+    for (const code of codes) expect(textOf(page.text)).toMatch(new RegExp(`\\b${errorStatus[code]}\\s+${code}\\b`))
+  })
+
+  it.each(codes)('explains %s with a body as it is answered', async (code) => {
+    const { status, text } = await html(`/docs/errors/${code}`)
+    expect(status).toBe(200)
+    const { cause, mend, example } = errorGuide[code]
+    expect(textOf(text)).toContain(plain(cause))
+    expect(textOf(text)).toContain(plain(mend))
+    const body = exampleOf(text)
+    const { detail, errors = [], extra = {} } = example
+    const answer = problem(new AppError(code, detail, { errors, extra }), {
+      path: body.instance ?? '',
+      requestId: body.request_id ?? '',
+      type: `${publicUrl}/docs/errors/${code}`,
+    })
+    expect(body).toEqual(JSON.parse(answer.body))
+    // The example is of a path that there is.
+    if (code !== 'not_found') expect(unrouted(operations, body.instance).code).toBe('method_not_allowed')
+    for (const error of body.errors) expect(fieldGuide).toHaveProperty(error.code)
+  })
+
+  it.each(Object.keys(fieldGuide))('explains the field code %s', async (code) => {
+    const { status, text } = await html(`/docs/errors/${code}`)
+    expect(status).toBe(200)
+    expect(textOf(text)).toContain(plain(fieldGuide[code as keyof typeof fieldGuide].mend))
+  })
+
+  it('says nothing about a code that there is not, whatever it is called', async () => {
+    for (const code of ['nothing', 'constructor', '__proto__', 'toString', '%3Cscript%3E', 'a%00b', 'hasOwnProperty'])
+      expect([code, (await html(`/docs/errors/${code}`)).status]).toEqual([code, 404])
+  })
+
+  it('runs and loads nothing', async () => {
+    for (const path of ['/docs/errors', '/docs/errors/max_length', '/']) {
+      const { headers, text } = await html(path)
+      const policy = headers.get('content-security-policy') ?? ''
+      expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/]+=*'; /)
+      expect(policy).not.toContain('unsafe')
+      expect(text).not.toMatch(/<script|javascript:| on\w+=|https?:\/\/(?!events\.example\.test)/)
+      // The hash is of the style that stands in the page.
+      const style = /<style>([^]*?)<\/style>/.exec(text)?.[1] ?? ''
+      const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(style)))
+      expect(policy).toContain(`'sha256-${btoa(String.fromCodePoint(...digest))}'`)
+    }
+  })
+
+  it('escapes what it shows', async () => {
+    const hostile = '<img src=x onerror=alert(1)>"&\''
+    const page = String(await codePage('not_found', (path) => `https://a.example/${hostile}${path}`))
+    expect(page).not.toMatch(/<img|alert\(1\)>"/)
+    expect(exampleOf(page).type).toBe(`https://a.example/${hostile}/docs/errors/not_found`)
+  })
+})
+
+describe('/', () => {
+  it('leads a program to the documents', async () => {
+    const { status, headers, body } = await call('/', { token: null })
+    expect(status).toBe(200)
+    expect(headers.get('vary')?.toLowerCase()).toContain('accept')
+    expect(body).toEqual({
+      name: 'Event Commerce Management Service',
+      docs: `${publicUrl}/docs`,
+      errors: `${publicUrl}/docs/errors`,
+      openapi: `${publicUrl}/openapi.json`,
+      health: `${publicUrl}/healthz`,
+      outbox: `${publicUrl}/dev/outbox`,
+    })
+    for (const [name, link] of Object.entries(body).slice(1))
+      expect([name, (await call(pathOfLink(String(link)), { token: null })).status]).toEqual([name, 200])
+  })
+
+  it('leads a person to the same, as a page', async () => {
+    const { headers, text } = await html('/')
+    expect(headers.get('content-type')).toContain('text/html')
+    expect([...text.matchAll(/href="(\/[^"]*)"/g)].map(([, link]) => link)).toEqual(
+      expect.arrayContaining(['/docs', '/docs/errors', '/openapi.json', '/healthz', '/dev/outbox']),
+    )
+  })
+
+  it('names no outbox where there is none', async () => {
+    const { body } = await callWith({ ENVIRONMENT: 'production' }, '/', { token: null })
+    expect(body).not.toHaveProperty('outbox')
+    const page = await callWith({ ENVIRONMENT: 'production' }, '/', { token: null, headers: { accept: 'text/html' } })
+    expect(page.text).not.toContain('outbox')
+  })
+})

@@ -1,0 +1,93 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { callWith, patch, post, remove, type Reply } from '../support/api.ts'
+import { dump } from '../support/dump.ts'
+import { seedMessage } from '../support/seed-emails.ts'
+import { buildWorld, type Who, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+const token = (who: Who) => world.people[who].token
+const denied = (reply: Reply) => {
+  expect([reply.status, reply.body.code]).toEqual([403, 'permission_denied'])
+  return reply.body.detail.replace('Your role does not allow this operation. ', '')
+}
+
+describe('a 403 says what the caller may do instead', () => {
+  it('adopt a template of the organisation, to whoever writes in one of its editions', async () => {
+    const path = `/v1/email-messages/${await seedMessage({ organization: world.a.id, edition: null })}`
+    const adopt =
+      'This is a template of the organisation: adopt it first, and change or delete the copy of your edition.'
+    const before = await dump()
+    for (const who of ['EA', 'EM'] as const) {
+      expect(denied(await patch(path, { title: 'Mine' }, token(who)))).toBe(adopt)
+      expect(denied(await remove(path, token(who)))).toBe(adopt)
+    }
+    const ask =
+      'It takes the role admin or manager of the organisation or of the edition: ask an organisation admin for it.'
+    for (const who of ['OV', 'EV'] as const) expect(denied(await patch(path, { title: 'Mine' }, token(who)))).toBe(ask)
+    expect(await dump()).toEqual(before)
+  })
+
+  it('adopt a template of the platform, to everybody who writes', async () => {
+    const path = `/v1/email-messages/${await seedMessage({ organization: null, edition: null })}`
+    for (const who of ['OA', 'EM'] as const)
+      expect(denied(await patch(path, { title: 'Mine' }, token(who)))).toBe(
+        'This is a template of the platform: adopt it first, and change or delete the copy of your edition.',
+      )
+  })
+
+  it('ask an organisation admin for a role, by its name', async () => {
+    const [edition] = world.a.editions
+    const body = { email: 'new@example.dk', role: 'viewer', edition_id: edition.id }
+    const reply = await post(`/v1/organizations/${world.a.id}/members`, body, token('EM'))
+    expect(denied(reply)).toMatch(/^It takes the role admin of the organisation.*: ask an organisation admin for it\.$/)
+    expect(denied(await post('/v1/organizations', { name: 'Mine' }, token('OA')))).toBe(
+      'Only the superuser of the platform may do it.',
+    )
+  })
+
+  it('use a token with the scope', async () => {
+    const made = await post('/v1/auth/tokens', { name: 'Reader', scopes: ['read'] }, token('OA'))
+    expect(made.status).toBe(201)
+    const reply = await patch(`/v1/editions/${world.a.editions[0].id}`, { name: 'x' }, made.body.token)
+    expect(reply.body).toMatchObject({
+      code: 'insufficient_scope',
+      detail: 'This token may not write. Use or make a token with the scope `write`.',
+    })
+  })
+})
+
+describe('a destination that is refused', () => {
+  const create = (url: string, bindings: object) =>
+    callWith(bindings, '/v1/webhooks', {
+      body: { organization_id: world.a.id, name: 'Receiver', url, events: ['purchase.action'] },
+      token: token('OA'),
+    })
+
+  it.each([
+    ['http://hooks.example.com/', 'Events are sent over https only. Write https:// in place of http://.', true],
+    ['https://hooks.example.com:8443/', 'Events are sent to port 443 only. Leave the port out.', true],
+    ['https://10.0.0.1/', 'Events are not sent to an IP address, private or public. Write the name of a host.', false],
+    [
+      'https://user:secret@hooks.example.com/',
+      'The address contains a user name or a password, and events carry none. Take it out.',
+      false,
+    ],
+  ])('names the rule that %s breaks', async (url, rule, isPermitted) => {
+    const variable = ' In development ALLOW_INSECURE_WEBHOOKS=1 permits it.'
+    for (const [ENVIRONMENT, detail] of [
+      ['production', rule],
+      ['development', isPermitted ? rule + variable : rule],
+    ]) {
+      const { status, body } = await create(url, { ENVIRONMENT, ALLOW_INSECURE_WEBHOOKS: '' })
+      expect([status, body.errors]).toEqual([
+        400,
+        [{ code: 'forbidden_destination', detail, attr: 'url', pointer: '#/url' }],
+      ])
+      expect(body.errors[0].detail).not.toContain('secret')
+    }
+  })
+})
