@@ -3,7 +3,7 @@ import type { Statement } from '../../db/database.ts'
 import { breakerUntil, disableAfterMs } from '../../domain/webhooks.ts'
 import { attempt, type Outcome } from './attempt.ts'
 import { type Claim, claimsOf, claimStatement } from './claim.ts'
-import { type EndpointHealth, openBreaker, recordStatements, switchOff } from './record.ts'
+import { endWaiting, type EndpointHealth, openBreaker, recordStatements, switchOff } from './record.ts'
 import { type Lane, ring } from './ring.ts'
 
 export { type Lane, sweepDeliveries } from './ring.ts'
@@ -102,6 +102,11 @@ async function conclude(job: JobCtx, lane: Lane, outcomes: readonly Outcome[], g
     outcomes.some(({ claim, result, slow }) => claim.endpoint_id === id && result && slow !== (lane === 'slow')),
   )
   const staying = goOn ? ids.filter((id) => !turned.includes(id)) : []
+  // Only what was asked for gets through an open breaker. Its success closes it.
+  const closing = ids.filter((id) =>
+    outcomes.some(({ claim, result }) => claim.endpoint_id === id && claim.manual !== null && result?.error === null),
+  )
+  if (closing.length) await job.db.batch(endWaiting(closing, job.now()))
   const [attempts, deliveries, endpoints] = recordStatements(outcomes)
   const isWell = outcomes.every(({ result }) => result?.error === null)
   const [, , health, next] = await job.db.batch([
