@@ -6,7 +6,15 @@ alter table campaigns add column deleted_message_id text;
 
 update campaigns set segment_snapshot = (
   select json_object(
-    'edition_id', iif(contents.campaign_id is null, segments.edition_id, contents.surroundings ->> '$.segment.edition_id'),
+    -- Recipients of every start are listed: several places together are the whole organisation.
+    'edition_id', case
+      when contents.campaign_id is null then segments.edition_id
+      when exists (
+        select 1 from campaign_contents as earlier where earlier.campaign_id = campaigns.id
+          and earlier.surroundings ->> '$.segment.edition_id' is not contents.surroundings ->> '$.segment.edition_id'
+      ) then null
+      else contents.surroundings ->> '$.segment.edition_id'
+    end,
     'name', segments.name,
     'communication_type',
       coalesce(contents.surroundings ->> '$.segment.communication_type', segments.communication_type),

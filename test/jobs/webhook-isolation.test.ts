@@ -75,10 +75,25 @@ describe('a retry by hand behind an open breaker', () => {
     await run([endpoint.id])
     expect(sent.slice(failed).map(({ headers }) => headers['webhook-id'])).toEqual([asked?.event_id])
     const after = await endpointNow(endpoint.id)
-    expect(after.breaker_until).toBeGreaterThan(until)
+    expect(after.breaker_until).toBe(until)
     const waiting = await deliveriesOf(endpoint.id)
-    expect(waiting.every(({ next_retry_at }) => (next_retry_at ?? 0) >= (after.breaker_until ?? 0))).toBe(true)
+    expect(waiting.every(({ next_retry_at }) => (next_retry_at ?? 0) >= until)).toBe(true)
     expect(waiting.find(({ id }) => id === asked?.id)).toMatchObject({ status: 'retrying', manual: null })
+  })
+
+  it('costs the same however much waits, and however often it fails', async () => {
+    const costOf = async (waiting: number) => {
+      const { endpoint, run, sent, job, failed, until } = await givenResting(8)
+      await happen(endpoint, waiting)
+      const asked = (await deliveriesOf(endpoint.id)).filter(({ status }) => status === 'retrying').slice(0, 4)
+      for (const { id } of asked) await retry(id, job.now())
+      const { rows_read, rows_written } = { ...job.db.meter }
+      await run([endpoint.id])
+      expect(sent).toHaveLength(failed + 4)
+      expect((await endpointNow(endpoint.id)).breaker_until).toBe(until)
+      return [job.db.meter.rows_read - rows_read, job.db.meter.rows_written - rows_written]
+    }
+    expect(await costOf(300)).toEqual(await costOf(30))
   })
 
   it('closes the breaker when it succeeds, and what waited goes out at once', async () => {

@@ -3,7 +3,7 @@ import type { Statement } from '../../db/database.ts'
 import { breakerUntil, disableAfterMs } from '../../domain/webhooks.ts'
 import { attempt, type Outcome } from './attempt.ts'
 import { type Claim, claimsOf, claimStatement } from './claim.ts'
-import { endWaiting, type EndpointHealth, openBreaker, recordStatements, switchOff } from './record.ts'
+import { endWaiting, type EndpointHealth, openBreaker, recordStatements, switchOff, waitFor } from './record.ts'
 import { type Lane, ring } from './ring.ts'
 
 export { type Lane, sweepDeliveries } from './ring.ts'
@@ -141,6 +141,14 @@ async function care(job: JobCtx, outcomes: readonly Outcome[], health: readonly 
       now - endpoint.failing_since >= disableAfterMs
     )
       return switchOff(endpoint.id, 'failing', now)
+    const own = outcomes.filter(({ claim }) => claim.endpoint_id === endpoint.id).map(({ claim }) => claim)
+    const open = endpoint.breaker_until !== null && endpoint.breaker_until > now ? endpoint.breaker_until : null
+    // What was asked for behind an open breaker does not make it longer, however often it fails.
+    if (open !== null && own.every(({ manual }) => manual !== null))
+      return waitFor(
+        own.map(({ id }) => id),
+        open,
+      )
     const until = breakerUntil(endpoint.failures_in_row, now)
     return until === null ? [] : openBreaker(endpoint.id, until)
   })

@@ -112,20 +112,27 @@ export const recordStatements = (outcomes: readonly Outcome[]): [Statement, Stat
   endpointStatement(outcomes),
 ]
 
+const putOff = (waiting: SQL, until: number): Statement[] => [
+  sql`update webhook_attempts set next_retry_at = ${until}, next_reason = 'breaker' where (delivery_id, number) in
+    (select id, attempts from webhook_deliveries where ${waiting})`,
+  sql`update webhook_deliveries set next_retry_at = ${until} where ${waiting}`,
+]
+
+const isOpenBefore = (until: number): SQL =>
+  sql`status in ('pending', 'retrying') and next_retry_at < ${until} and manual is null`
+
 /**
  * Leaves an endpoint alone until then: what is due before waits, and its attempts say why. What somebody asked for does
  * not wait.
  */
-export function openBreaker(endpointId: string, until: number): Statement[] {
-  const waiting = sql`endpoint_id = ${endpointId} and status in ('pending', 'retrying') and next_retry_at < ${until}
-    and manual is null`
-  return [
-    sql`update webhook_endpoints set breaker_until = ${until} where id = ${endpointId}`,
-    sql`update webhook_attempts set next_retry_at = ${until}, next_reason = 'breaker' where (delivery_id, number) in
-      (select id, attempts from webhook_deliveries where ${waiting})`,
-    sql`update webhook_deliveries set next_retry_at = ${until} where ${waiting}`,
-  ]
-}
+export const openBreaker = (endpointId: string, until: number): Statement[] => [
+  sql`update webhook_endpoints set breaker_until = ${until} where id = ${endpointId}`,
+  ...putOff(sql`endpoint_id = ${endpointId} and ${isOpenBefore(until)}`, until),
+]
+
+/** These deliveries wait for a breaker that is open already. */
+export const waitFor = (deliveryIds: readonly string[], until: number): Statement[] =>
+  putOff(sql`${inList(sql`id`, deliveryIds)} and ${isOpenBefore(until)}`, until)
 
 /** What waits for the open breakers of these endpoints is due at once: before the statement that closes them. */
 export function endWaiting(endpointIds: readonly string[], now: number): Statement[] {
