@@ -15,15 +15,13 @@ import { inStatus } from '../support/campaign-status.ts'
 import { capturedOf, realJob, rowOf, until } from '../support/campaigns.ts'
 import { interrupted } from '../support/context.ts'
 import { type Crowd, type Ready, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
-import { seedAccount, seedMember, seedToken, write } from '../support/seed.ts'
+import { seedManager, write } from '../support/seed.ts'
 
 let crowd: Crowd
 let manager: string
 beforeAll(async () => {
   crowd = await seedCrowd(3)
-  const account = await seedAccount()
-  await seedMember(account, { organization: crowd.organization, edition: crowd.edition, role: 'manager' })
-  manager = (await seedToken(account)).token
+  manager = await seedManager(crowd)
 })
 
 const pathOf = (id: string, more = '') => `/v1/campaigns/${id}${more}`

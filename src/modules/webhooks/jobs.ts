@@ -106,7 +106,7 @@ async function conclude(job: JobCtx, lane: Lane, outcomes: readonly Outcome[], g
   const closing = ids.filter((id) =>
     outcomes.some(({ claim, result }) => claim.endpoint_id === id && claim.manual !== null && result?.error === null),
   )
-  if (closing.length) await job.db.batch(endWaiting(closing, job.now()))
+  if (closing.length) await job.db.batch([endWaiting(closing, job.now())])
   const [attempts, deliveries, endpoints] = recordStatements(outcomes)
   const isWell = outcomes.every(({ result }) => result?.error === null)
   const [, , health, next] = await job.db.batch([

@@ -135,15 +135,11 @@ export const waitFor = (deliveryIds: readonly string[], until: number): Statemen
   putOff(sql`${inList(sql`id`, deliveryIds)} and ${isOpenBefore(until)}`, until)
 
 /** What waits for the open breakers of these endpoints is due at once: before the statement that closes them. */
-export function endWaiting(endpointIds: readonly string[], now: number): Statement[] {
-  const waiting = sql`select webhook_deliveries.id, attempts from webhook_endpoints cross join webhook_deliveries
-    on endpoint_id = webhook_endpoints.id and status in ('pending', 'retrying') and next_retry_at = breaker_until
-    where ${inList(sql`webhook_endpoints.id`, endpointIds)} and breaker_until > ${now}`
-  return [
-    sql`update webhook_attempts set next_retry_at = ${now} where (delivery_id, number) in (${waiting})`,
-    sql`update webhook_deliveries set next_retry_at = ${now} where id in (select id from (${waiting}))`,
-  ]
-}
+export const endWaiting = (endpointIds: readonly string[], now: number): Statement =>
+  sql`update webhook_deliveries set next_retry_at = ${now} where id in (
+    select webhook_deliveries.id from webhook_endpoints cross join webhook_deliveries
+      on endpoint_id = webhook_endpoints.id and status in ('pending', 'retrying') and next_retry_at = breaker_until
+    where ${inList(sql`webhook_endpoints.id`, endpointIds)} and breaker_until > ${now})`
 
 /** What waits for endpoints that are switched off ends here, and can be recovered. */
 export const failOpenDeliveries = (endpointIds: readonly string[], now: number): Statement =>

@@ -44,7 +44,7 @@ export async function updateEndpoint(
   if (isFresh && endpoint.breaker_until !== null) ctx.afterCommit(() => ring(ctx, 'fast', [endpoint.id]))
   return commit(ctx, { ...endpoint, ...changes, version: endpoint.version + 1 }, [
     ...openEditions(endpoint.edition_id, edition_id),
-    ...(isFresh ? endWaiting([endpoint.id], now) : []),
+    ...(isFresh ? [endWaiting([endpoint.id], now)] : []),
     ...updateVersion(webhookEndpoints, endpoint, changes),
     ...(is_active === false ? [failOpenDeliveries([endpoint.id], now)] : []),
   ])
