@@ -40,7 +40,7 @@ export interface Readiness {
   channel: Channel
   edition: { is_archived: number; default_language: Language; sms_sender_name: string }
   segment: { communication_channel: string; is_deleted: boolean }
-  message: { type: string; subject: TranslatedDict; blocks: number } | null
+  message: CampaignMessage | null
   has_message: boolean
   sms_body: TranslatedDict
   /** Whether the provider takes campaigns. */
@@ -51,14 +51,32 @@ export interface Readiness {
 
 export const isBlank = (text: string | undefined): boolean => text === undefined || text.trim() === ''
 
+export interface CampaignMessage {
+  type: string
+  subject: TranslatedDict
+  blocks: number
+}
+
+export interface MessageFault {
+  code: 'wrong_type' | 'no_blocks' | 'missing_subject'
+  detail: string
+}
+
+/** What keeps a message from going out as a campaign of an edition with this default language. */
+export function messageFaults(message: CampaignMessage, language: Language): MessageFault[] {
+  const found: MessageFault[] = []
+  if (message.type !== 'campaign') found.push({ code: 'wrong_type', detail: 'The message is not of type campaign.' })
+  if (message.blocks === 0) found.push({ code: 'no_blocks', detail: 'The message has no block.' })
+  if (isBlank(message.subject[language]))
+    found.push({ code: 'missing_subject', detail: `The message has no subject in ${language}.` })
+  return found
+}
+
 function* emailFaults({ message, has_message, edition }: Readiness): Generator<FieldError> {
   const at = ['email_message_id']
   if (!has_message) return yield fieldError(at, 'required', 'An e-mail campaign needs a message.')
   if (!message) return yield fieldError(at, 'does_not_exist', 'The message is not there any more.')
-  if (message.type !== 'campaign') yield fieldError(at, 'wrong_type', 'The message is not of type campaign.')
-  if (message.blocks === 0) yield fieldError(at, 'no_blocks', 'The message has no block.')
-  if (isBlank(message.subject[edition.default_language]))
-    yield fieldError(at, 'missing_subject', `The message has no subject in ${edition.default_language}.`)
+  for (const { code, detail } of messageFaults(message, edition.default_language)) yield fieldError(at, code, detail)
 }
 
 function* smsFaults({ edition, sms_body }: Readiness): Generator<FieldError> {

@@ -1,5 +1,4 @@
 import { dayMs } from './instants.ts'
-import { sameJson } from './json.ts'
 import type { Currency } from './money.ts'
 
 export const editionStatuses = ['upcoming', 'current', 'past', 'no_dates'] as const
@@ -108,24 +107,3 @@ export const isClosedTo = (before: { is_archived: number }, change: { is_archive
   before.is_archived === 1 &&
   change.is_archived !== false &&
   Object.entries(change).some(([field, value]) => field !== 'is_archived' && value !== undefined)
-
-/** Who is paid, what it costs, and whether an edition is shown at all: for admins to change. */
-const adminOnlyFields = [
-  'merchant_account_id',
-  'merchant_account_extra_parameters',
-  'merchant_id',
-  'fee_rule_id',
-  'currency',
-  'is_archived',
-] as const
-
-type AdminOnly = Record<(typeof adminOnlyFields)[number], string | number | null>
-
-const isJson = { merchant_account_extra_parameters: true, merchant_id: true }
-
-/** The fields of a change that need an admin: those that really differ. JSON fields are JSON texts. */
-export const adminOnlyChanges = (before: AdminOnly, after: AdminOnly): (keyof AdminOnly)[] =>
-  adminOnlyFields.filter((field) => {
-    const [old, changed] = [before[field], after[field]]
-    return Object.hasOwn(isJson, field) ? !sameJson(String(old), String(changed)) : old !== changed
-  })

@@ -27,7 +27,7 @@ export type ExclusionReason = (typeof exclusionReasons)[number]
 /** What is known of an address that is dead, whatever is sent to it. */
 export const deadAddressReasons = ['hard_bounce', 'invalid'] as const
 
-/** Campaigns in these states still need their segment. */
+/** Campaigns in these states still need their segment and their message. */
 export const campaignStatusesInNeed = ['draft', 'scheduled', 'calculating', 'sending'] as const
 
 /** A calculation that gave no sign of life for so long is begun again where it stands, and in the end given up. */

@@ -5,6 +5,7 @@ import {
   audienceOf,
   type CampaignRow,
   drawContent,
+  keepCalculated,
   membersOf,
   readCampaign,
 } from '../modules/campaign-delivery/index.ts'
@@ -61,6 +62,7 @@ export class Calculation {
           this.#go(record, () => this.#ledger.change({ segment_epoch: audience.epoch }, false))
           return audience.goes_on
         }
+        await this.#job.db.batch([keepCalculated(row, audience.epoch)])
         return this.#go(record, () => {
           this.#ledger.dismiss(retryableReasons)
           this.#ledger.change({

@@ -193,9 +193,8 @@ describe('duplicateEdition', () => {
   })
 
   it('refuses what it cannot do, and makes nothing', async () => {
-    const { organisation, edition, path } = await givenFull()
+    const { edition, path } = await givenFull()
     const foreign = await givenEvent(await givenOrganisation())
-    const archived = await givenEdition(organisation, { is_archived: 1 })
     const before = await dump()
     const name = 'Nordlys 2027'
     expect(codes(await post(path, { name, event_id: foreign.id }))).toEqual(refused('#/event_id does_not_exist'))
@@ -207,10 +206,20 @@ describe('duplicateEdition', () => {
     expect(codes(await post(path, { name: ' ', email_template_mode: 'both' }))).toEqual(
       refused('#/name blank', '#/email_template_mode invalid_choice'),
     )
-    const reply = await post(`/v1/editions/${archived.id}/duplicate`, { name })
-    expect([reply.status, reply.body.code]).toEqual([409, 'edition_archived'])
     const after = await dump()
     expect(after).toEqual(before)
+  })
+
+  it('reads an archived edition, which stays as it is; the copy is open', async () => {
+    const { edition, path } = await givenFull()
+    await write(sql`update editions set is_archived = 1, version = version + 1 where id = ${edition.id}`)
+    const before = (await get(`/v1/editions/${edition.id}`)).text
+    for (const email_template_mode of ['copy', 'share']) {
+      const reply = await post(path, { name: `Again ${email_template_mode}`, email_template_mode })
+      expect([reply.status, reply.body.is_archived, reply.body.is_draft]).toEqual([201, false, true])
+      expect((await patch(`/v1/editions/${reply.body.id}`, { name: 'Ours' })).status).toBe(200)
+    }
+    expect((await get(`/v1/editions/${edition.id}`)).text).toBe(before)
   })
 
   it('copies nothing of a source that changes in the meantime', async () => {

@@ -69,6 +69,37 @@ describe('adoptEmailMessage', () => {
     expect(await triggersOf(edition)).toMatchObject([{ email_message_id: first.body.id, is_active: 1 }])
   })
 
+  it.each([
+    ['receipt', 'receipt_online'],
+    ['receipt_online', 'receipt'],
+  ])('leaves a %s where it is when a %s comes beside it', async (type, second) => {
+    const edition = await seedEdition(world.a)
+    const adopt = async (id: string) => (await post(path(id, '/adopt'), { edition_id: edition }, token('OM'))).body.id
+    const first = await adopt(await template({ type }))
+    const beside = await adopt(await template({ type: second }))
+    expect((await get(path(beside))).body).toMatchObject({ type: second, edition: { id: edition } })
+    expect((await editionNow(edition)).transaction_receipt_email_id).toBe(first)
+    expect(await triggersOf(edition)).toMatchObject([{ email_message_id: first, is_active: 1 }])
+    const newer = await adopt(await template({ type }))
+    expect((await editionNow(edition)).transaction_receipt_email_id).toBe(newer)
+    await patch(`/v1/editions/${edition}`, { transaction_receipt_email_id: null })
+    const alone = await adopt(await template({ type: second }))
+    expect((await editionNow(edition)).transaction_receipt_email_id).toBe(alone)
+  })
+
+  it('lets one of two types win that are adopted at once', async () => {
+    const edition = await seedEdition(world.a)
+    const ids = await Promise.all(['receipt', 'receipt_online'].map((type) => template({ type })))
+    const adopted = await Promise.all(ids.map((id) => post(path(id, '/adopt'), { edition_id: edition })))
+    expect(adopted.map(({ status }) => status)).toEqual([201, 201])
+    const sent = (await editionNow(edition)).transaction_receipt_email_id
+    expect(adopted.map(({ body }) => body.id)).toContain(sent)
+    expect(await triggersOf(edition)).toMatchObject([{ email_message_id: sent }])
+    expect(
+      (await db().first(sql<{ version: number }>`select version from editions where id = ${edition}`))?.version,
+    ).toBe(2)
+  })
+
   it('takes the messages of the platform too', async () => {
     const [edition] = world.a.editions
     const { body } = await get('/v1/email-messages?scope=platform&type=receipt', token('EA'))

@@ -53,7 +53,7 @@ describe('deleteEmailMessage', () => {
         values (${segment}, ${world.a.id}, ${edition.id}, 'All', 'all', 'marketing', 'email', 'true', 0, 'draft', ${at}, ${at})`,
       sql`insert into campaigns (id, organization_id, edition_id, segment_id, name, search, channel, email_message_id,
           status, created_at, modified_at)
-        values (${campaign}, ${world.a.id}, ${edition.id}, ${segment}, 'Early birds', 'x', 'email', ${mailed}, 'sent', ${at}, ${at})`,
+        values (${campaign}, ${world.a.id}, ${edition.id}, ${segment}, 'Early birds', 'x', 'email', ${mailed}, 'scheduled', ${at}, ${at})`,
     )
     const refused = await remove(path(mailed), token('OA'))
     expect([refused.status, refused.body.related_objects]).toEqual([

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { get, patch, post, type Reply, remove, publicUrl } from '../support/api.ts'
+import { get, patch, post, type Reply, remove, rootToken, publicUrl } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
 import { db } from '../support/seed.ts'
 import { aBlock, seedMessage } from '../support/seed-emails.ts'
@@ -201,9 +201,13 @@ describe('listEmailMessages', () => {
       (await get(`/v1/email-messages?${query}`, who)).body.results.map(({ id }: { id: string }) => id)
     expect((await ids('type=reminder')).toSorted()).toEqual([reminder, template, platform].toSorted())
     expect(await ids(`type=reminder&edition_id=${edition.id}`)).toEqual([reminder])
-    expect((await ids(`type=reminder&organization_id=${world.b.id}`)).toSorted()).toEqual(
-      [reminder, template].toSorted(),
-    )
+    const asked = `type=reminder&organization_id=${world.b.id}`
+    expect((await ids(asked)).toSorted()).toEqual([reminder, template, platform].toSorted())
+    expect((await ids(asked, rootToken)).toSorted()).toEqual([reminder, template, platform].toSorted())
+    expect(await ids(`${asked}&scope=platform`)).toEqual([platform])
+    expect(await ids(`${asked}&scope=template`)).toEqual([template])
+    expect(await ids(`${asked}&scope=edition`)).toEqual([reminder])
+    expect(await ids(`${asked}&edition_id=${edition.id}`)).toEqual([reminder])
     expect(await ids('type=reminder&scope=template')).toEqual([template])
     expect(await ids('type=reminder&scope=platform', token('EV'))).toEqual([platform])
     expect(await ids(`organization_id=${world.b.id}`, token('OA'))).toEqual([])

@@ -60,8 +60,27 @@ describe('updateOrganization', () => {
 
   it('takes no slug of another', async () => {
     const { body } = await created({ name: 'Other' })
-    const reply = await patch(`/v1/organizations/${world.a.id}`, { slug: body.slug }, world.people.OA.token)
+    const reply = await patch(`/v1/organizations/${world.a.id}`, { slug: body.slug })
     expect([reply.status, reply.body.errors?.[0]?.code]).toEqual([400, 'unique'])
+  })
+
+  it('leaves the slug to the superuser, so that nobody learns which others have', async () => {
+    const { body } = await created({ name: 'Hidden' })
+    const path = `/v1/organizations/${world.a.id}`
+    const { token } = world.people.OA
+    const before = (await get(path)).body
+    const [taken, free] = [
+      await patch(path, { name: 'Mine', slug: body.slug }, token),
+      await patch(path, { name: 'Mine', slug: `free-${next()}` }, token),
+    ]
+    for (const reply of [taken, free]) {
+      expect([reply.status, reply.body.code, reply.body.required_roles]).toEqual([403, 'permission_denied', []])
+      expect(reply.body.errors).toMatchObject([{ pointer: '#/slug', code: 'superuser_only' }])
+    }
+    expect(taken.body.detail).toBe(free.body.detail)
+    expect((await get(path)).body).toEqual(before)
+    const renamed = await patch(path, { name: 'Ours', slug: before.slug }, token)
+    expect([renamed.status, renamed.body.name, renamed.body.slug]).toEqual([200, 'Ours', before.slug])
   })
 })
 

@@ -4,7 +4,7 @@ import type { webhookEndpoints } from '../../src/db/schema/webhooks.ts'
 import { get } from '../support/api.ts'
 import { db, seededAt } from '../support/seed.ts'
 import { neverOpen, seedDelivery, seedEndpoint } from '../support/seed-webhooks.ts'
-import { deliveryRow, quietClient } from '../support/webhook-rows.ts'
+import { deliveryRow, endpointRow, quietClient } from '../support/webhook-rows.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -161,12 +161,18 @@ describe('retryWebhookDelivery', () => {
     expect(rung).toEqual([{ lane: 'slow', endpoint_id: endpoint.id, delaySeconds: 0 }])
   })
 
-  it('waits for an open breaker', async () => {
-    const { send } = quietClient()
+  it('asks for its attempt now, also behind an open breaker', async () => {
+    const { send, rung } = quietClient()
     const endpoint = await givenEndpoint({ breaker_until: neverOpen })
-    const row = await seedDelivery(place(), endpoint.id)
-    const { body } = await send(`/v1/webhooks/${endpoint.id}/deliveries/${row.id}/retry`, { method: 'POST' })
-    expect(body.next_retry_at).toBe(new Date(neverOpen).toISOString())
+    const ended = await seedDelivery(place(), endpoint.id)
+    const waiting = await seedDelivery(place(), endpoint.id, { status: 'retrying', next_retry_at: neverOpen })
+    for (const row of [ended, waiting]) {
+      const { body } = await send(`/v1/webhooks/${endpoint.id}/deliveries/${row.id}/retry`, { method: 'POST' })
+      expect(Date.parse(body.next_retry_at)).toBeLessThanOrEqual(Date.now())
+    }
+    const now = { lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }
+    expect(rung).toEqual([now, now])
+    expect((await endpointRow(endpoint.id))?.breaker_until).toBe(neverOpen)
   })
 
   it('is refused for what has succeeded, is under way, or has nobody to go to', async () => {

@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post, remove } from '../support/api.ts'
 import { db, seedMember } from '../support/seed.ts'
-import { seedDelivery, seedEndpoint } from '../support/seed-webhooks.ts'
-import { deliveriesOf, deliveryRow, endpointRow } from '../support/webhook-rows.ts'
+import { neverOpen, seedDelivery, seedEndpoint } from '../support/seed-webhooks.ts'
+import { deliveriesOf, deliveryRow, endpointRow, quietClient } from '../support/webhook-rows.ts'
 import { buildWorld, givenPerson, type World } from '../support/world.ts'
 
 let world: World
@@ -77,6 +77,32 @@ describe('updateWebhook', () => {
       breaker_until: null,
     })
     expect(await deliveryRow(waiting.id)).toMatchObject({ status: 'failed' })
+  })
+
+  it.each([
+    ['another address', { url: 'https://moved.example.com/events' }, {}],
+    ['being switched on', { is_active: true }, { is_active: 0 }],
+  ])('closes the breaker by %s, and what waited for it is due', async (_, change, columns) => {
+    const { send, rung } = quietClient()
+    const state = { failures_in_row: 9, failing_since: 1, is_slow: 1, ...columns }
+    const endpoint = await seedEndpoint(inEdition(), state)
+    const open = { status: 'retrying' }
+    const waiting = await seedDelivery(inEdition(), endpoint.id, { ...open, next_retry_at: neverOpen })
+    const planned = await seedDelivery(inEdition(), endpoint.id, { ...open, next_retry_at: neverOpen + 5 })
+    const other = await seedEndpoint(inEdition(), state)
+    const others = await seedDelivery(inEdition(), other.id, { ...open, next_retry_at: neverOpen })
+    const closed = { failures_in_row: 0, failing_since: null, breaker_until: null, is_slow: 0 }
+    const path = `/v1/webhooks/${endpoint.id}`
+    await send(path, { method: 'PATCH', body: { name: 'Same', url: endpoint.url } })
+    expect(await endpointRow(endpoint.id)).toMatchObject({ failures_in_row: 9, breaker_until: neverOpen, is_slow: 1 })
+    expect(rung).toEqual([])
+    expect((await send(path, { method: 'PATCH', body: change })).status).toBe(200)
+    expect(await endpointRow(endpoint.id)).toMatchObject(closed)
+    expect((await deliveryRow(waiting.id))?.next_retry_at).toBeLessThanOrEqual(Date.now())
+    expect(rung).toEqual([{ lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }])
+    expect((await deliveryRow(planned.id))?.next_retry_at).toBe(neverOpen + 5)
+    expect((await deliveryRow(others.id))?.next_retry_at).toBe(neverOpen)
+    expect(await endpointRow(other.id)).toMatchObject({ failures_in_row: 9, breaker_until: neverOpen })
   })
 
   it('keeps the reason for which it was switched off', async () => {

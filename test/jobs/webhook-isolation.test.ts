@@ -58,6 +58,117 @@ describe('breaker', () => {
   })
 })
 
+/** An endpoint whose breaker has just opened, and what was sent to it. */
+async function givenResting(count: number) {
+  const endpoint = await givenEndpoint()
+  await happen(endpoint, count)
+  const state = { isWell: false }
+  const machine = engine(() => answers(state.isWell ? 200 : 503))
+  await machine.run([endpoint.id])
+  const { breaker_until } = await endpointNow(endpoint.id)
+  expect(breaker_until).toBeGreaterThan(machine.job.now())
+  return { endpoint, state, ...machine, failed: machine.sent.length, until: breaker_until ?? 0 }
+}
+
+const newestOf = async (endpointId: string) =>
+  (await deliveriesOf(endpointId)).toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1)).at(-1)
+
+/** As the operation stores it. */
+const retry = (id: string, now: number, manual = 'extra') =>
+  db.batch([
+    sql`update webhook_deliveries set status = 'retrying', manual = ${manual}, next_retry_at = ${now}, lease_until = null
+      where id = ${id}`,
+  ])
+
+describe('a retry by hand behind an open breaker', () => {
+  it('is attempted now, alone, and leaves the breaker open when it fails', async () => {
+    const { endpoint, run, sent, job, failed, until } = await givenResting(12)
+    const asked = (await deliveriesOf(endpoint.id)).find(({ status }) => status === 'retrying')
+    await retry(asked?.id ?? '', job.now())
+    await run([endpoint.id])
+    expect(sent.slice(failed).map(({ headers }) => headers['webhook-id'])).toEqual([asked?.event_id])
+    const after = await endpointNow(endpoint.id)
+    expect(after.breaker_until).toBe(until)
+    const waiting = await deliveriesOf(endpoint.id)
+    expect(waiting.every(({ next_retry_at }) => (next_retry_at ?? 0) >= until)).toBe(true)
+    expect(waiting.find(({ id }) => id === asked?.id)).toMatchObject({ status: 'retrying', manual: null })
+  })
+
+  it('costs the same however much waits, and however often it fails', async () => {
+    const costOf = async (waiting: number) => {
+      const { endpoint, run, sent, job, failed, until } = await givenResting(8)
+      await happen(endpoint, waiting)
+      const asked = (await deliveriesOf(endpoint.id)).filter(({ status }) => status === 'retrying').slice(0, 4)
+      for (const { id } of asked) await retry(id, job.now())
+      const { rows_read, rows_written } = { ...job.db.meter }
+      await run([endpoint.id])
+      expect(sent).toHaveLength(failed + 4)
+      expect((await endpointNow(endpoint.id)).breaker_until).toBe(until)
+      return [job.db.meter.rows_read - rows_read, job.db.meter.rows_written - rows_written]
+    }
+    expect(await costOf(300)).toEqual(await costOf(30))
+  })
+
+  it('closes the breaker when it succeeds, and what waited goes out at once', async () => {
+    const { endpoint, state, run, sent, job, failed } = await givenResting(12)
+    const asked = await newestOf(endpoint.id)
+    state.isWell = true
+    await retry(asked?.id ?? '', job.now())
+    await run([endpoint.id])
+    expect(sent[failed]?.headers['webhook-id']).toBe(asked?.event_id)
+    expect(await endpointNow(endpoint.id)).toMatchObject({ breaker_until: null, failures_in_row: 0 })
+    expect(new Set((await deliveriesOf(endpoint.id)).map(({ status }) => status))).toEqual(new Set(['success']))
+    expect(sent).toHaveLength(failed + 12)
+  })
+
+  it('is not put off by a breaker that opens before it is attempted', async () => {
+    const endpoint = await givenEndpoint()
+    await happen(endpoint, 12)
+    const asked = (await newestOf(endpoint.id))?.id ?? ''
+    const { run, sent, job } = engine(async () => {
+      if (sent.length === 1) await retry(asked, job.now())
+      return answers(503)
+    })
+    await run([endpoint.id])
+    expect((await endpointNow(endpoint.id)).breaker_until).toBeGreaterThan(job.now())
+    expect(await attemptsOf(asked)).toMatchObject([{ number: 1, error: 'http_error', is_manual: 1 }])
+  })
+
+  it('comes before what has waited longer', async () => {
+    const endpoint = await givenEndpoint()
+    await happen(endpoint, 40)
+    const asked = await newestOf(endpoint.id)
+    const { run, sent, job } = engine(() => answers(200))
+    await retry(asked?.id ?? '', job.now())
+    await run([endpoint.id])
+    expect(sent.slice(0, 4).map(({ headers }) => headers['webhook-id'])).toContain(asked?.event_id)
+    expect(sent).toHaveLength(40)
+  })
+
+  it('reads none of what waits for the breaker', async () => {
+    const { endpoint, run, job } = await givenResting(8)
+    await happen(endpoint, 300)
+    const before = job.db.meter.rows_read
+    await run([endpoint.id])
+    expect(job.db.meter.rows_read - before).toBeLessThan(20)
+  })
+})
+
+describe('an attempt at an address that has changed since', () => {
+  it('says nothing of the endpoint', async () => {
+    const endpoint = await givenEndpoint()
+    await happen(endpoint)
+    const { run } = engine(async () => {
+      await db.batch([
+        sql`update webhook_endpoints set url = 'https://moved.example.com/', version = version + 1 where id = ${endpoint.id}`,
+      ])
+      return answers(410)
+    })
+    await run([endpoint.id])
+    expect(await endpointNow(endpoint.id)).toMatchObject({ is_active: 1, failures_in_row: 0, failing_since: null })
+  })
+})
+
 describe('sweepDeliveries', () => {
   it('rings for what a lost message or a crash left behind, and for nothing else', async () => {
     const lost = await givenEndpoint()

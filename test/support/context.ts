@@ -59,3 +59,14 @@ export function contextAt(now: number, caller: Partial<Caller> = {}): Ctx {
     ...capturing({ db, now: () => now, newId }),
   }
 }
+
+/** A context in which something happens between the last look and each commit. */
+export function interrupted(happen: () => Promise<unknown>): Ctx {
+  const ctx = contextAt(Date.now())
+  const batch = ctx.db.batch.bind(ctx.db)
+  ctx.db.batch = async (statements) => {
+    await happen()
+    return batch(statements)
+  }
+  return ctx
+}

@@ -199,3 +199,10 @@ export const seedEvents = (organization: string, count: number): Promise<void> =
       }),
     ),
   )
+
+/** A token of a manager of one edition. */
+export async function seedManager({ organization, edition }: { organization: string; edition: string }) {
+  const account = await seedAccount()
+  await seedMember(account, { organization, edition, role: 'manager' })
+  return (await seedToken(account)).token
+}

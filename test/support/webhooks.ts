@@ -166,6 +166,7 @@ export interface AttemptRow {
   error: string | null
   next_retry_at: number | null
   next_reason: string | null
+  is_manual: number
 }
 
 export const attemptsOf = (deliveryId: string): Promise<AttemptRow[]> =>

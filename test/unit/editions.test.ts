@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import {
-  adminOnlyChanges,
   countryCodes,
   countryLabels,
   currencyOf,
@@ -109,26 +108,5 @@ describe('currencyOf', () => {
       '+1': 'usd',
     })
     expect(Object.keys(countryLabels)).toHaveLength(13)
-  })
-})
-
-describe('adminOnlyChanges', () => {
-  const before = {
-    merchant_account_id: null,
-    merchant_account_extra_parameters: '{"a":1,"b":{"c":2,"d":3}}',
-    merchant_id: '{}',
-    fee_rule_id: 'fee_1',
-    currency: 'dkk',
-    is_archived: 0,
-  }
-
-  it('finds nothing where only the order of keys differs', () => {
-    const after = { ...before, merchant_account_extra_parameters: '{"b":{"d":3,"c":2},"a":1}' }
-    expect(adminOnlyChanges(before, after)).toEqual([])
-  })
-
-  it('names every field that differs', () => {
-    const after = { ...before, merchant_id: '{"x":[1]}', fee_rule_id: null, is_archived: 1 }
-    expect(adminOnlyChanges(before, after)).toEqual(['merchant_id', 'fee_rule_id', 'is_archived'])
   })
 })

@@ -30,6 +30,8 @@ export const campaigns = sqliteTable('campaigns', {
   run: integer().notNull().default(0),
   revision: integer().notNull().default(0),
   heartbeat_at: integer(),
+  segment_snapshot: text(),
+  deleted_message_id: text(),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),

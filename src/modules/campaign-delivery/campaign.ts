@@ -12,6 +12,7 @@ import {
 } from '../../domain/campaigns.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { Channel } from '../../domain/messaging.ts'
+import { currentSegment } from './segment-snapshot.ts'
 
 type Row = typeof campaigns.$inferSelect
 
@@ -38,6 +39,7 @@ export interface Surroundings {
   message_type: string | null
   message_subject: string | null
   message_blocks: number | null
+  message_version: number | null
 }
 
 export interface CampaignRow extends Row, Surroundings {
@@ -56,7 +58,7 @@ export const surroundingColumns: SQL = sql`editions.full_name as edition_name, e
   segments.seq as segment_seq, segments.edition_id as segment_edition_id,
   segments.communication_channel as segment_communication_channel, segments.deleted_at as segment_deleted_at,
   email_messages.id as message_id, email_messages.type as message_type, email_messages.subject as message_subject,
-  json_array_length(email_messages.blocks) as message_blocks`
+  json_array_length(email_messages.blocks) as message_blocks, email_messages.version as message_version`
 
 /** Messages of the campaign's edition, or of its whole organisation. */
 export const messageJoin = (id: SQL, organization: SQL, edition: SQL): SQL =>
@@ -68,7 +70,7 @@ export const surroundingJoins: SQL = sql`join editions on editions.id = campaign
   join segments on segments.id = campaigns.segment_id
   ${messageJoin(sql`campaigns.email_message_id`, sql`campaigns.organization_id`, sql`campaigns.edition_id`)}`
 
-type Judged = Surroundings & Pick<Row, 'channel' | 'email_message_id' | 'sms_body'>
+type Judged = Surroundings & Pick<Row, 'channel' | 'email_message_id' | 'deleted_message_id' | 'sms_body'>
 
 export const readinessOf = ({ config, email }: Pick<JobCtx, 'config' | 'email'>, row: Judged): Readiness => ({
   channel: row.channel as Channel,
@@ -81,7 +83,7 @@ export const readinessOf = ({ config, email }: Pick<JobCtx, 'config' | 'email'>,
     communication_channel: row.segment_communication_channel,
     is_deleted: row.segment_deleted_at !== null,
   },
-  has_message: row.email_message_id !== null,
+  has_message: row.email_message_id !== null || row.deleted_message_id !== null,
   message:
     row.message_id === null
       ? null
@@ -109,9 +111,10 @@ export async function startDue(job: JobCtx, id: string): Promise<CampaignRow | n
   const due = sql`id = ${id} and status = 'scheduled' and scheduled_at <= ${now}`
   await job.db.batch([
     sql`update campaigns set status = 'failed', error_message = ${missedSchedule}, completed_at = ${now},
-      version = version + 1, modified_at = ${now} where ${due} and scheduled_at < ${now - lateAfterMs}`,
+      segment_snapshot = ${currentSegment}, version = version + 1, modified_at = ${now} where ${due} and scheduled_at < ${now - lateAfterMs}`,
     sql`update campaigns set status = 'calculating', run = run + 1, heartbeat_at = ${now}, error_message = '',
-      completed_at = null, version = version + 1, modified_at = ${now} where ${due}`,
+      completed_at = null, segment_snapshot = ${currentSegment}, version = version + 1, modified_at = ${now}
+      where ${due}`,
   ])
   return readCampaign(job, id)
 }

@@ -13,4 +13,5 @@ export {
   type Surroundings,
 } from './campaign.ts'
 export { drawContent, hasSender } from './content.ts'
+export { keepCalculated, keepSegment, snapshotOf } from './segment-snapshot.ts'
 export { ringCampaign } from './ring.ts'

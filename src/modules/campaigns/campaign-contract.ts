@@ -20,7 +20,9 @@ export const Campaign = z
     name: z.string().openapi({ example: 'Early birds' }),
     organization_id: Id('org').nullable(),
     edition_id: Id('edt').nullable(),
-    segment: SegmentSummary,
+    segment: SegmentSummary.openapi({
+      description: 'As it was when the campaign was sent, whatever happens to it; until then as it is.',
+    }),
     channel: Channel,
     status: Status,
     scheduled_at: ScheduledAt.nullable().openapi({ type: ['string', 'null'] }),
@@ -39,7 +41,9 @@ const SmsSize = z.object({
 })
 
 export const CampaignDetail = Campaign.extend({
-  email_message_id: Id('eml').nullable(),
+  email_message_id: Id('eml')
+    .nullable()
+    .openapi({ description: 'A campaign that is over still names its message when that is deleted.' }),
   sms_body: z.string().openapi({ description: "The text in the edition's default language." }),
   sms_body_translations: z.record(z.string(), z.string()).openapi({ description: 'The text by language.' }),
   sms_sizes: z.record(z.string(), SmsSize).nullable().openapi({

@@ -3,7 +3,7 @@ import { commit } from '../../db/commit.ts'
 import { campaigns } from '../../db/schema/campaigns.ts'
 import { updateVersion } from '../../db/write.ts'
 import { isRunning } from '../../domain/campaigns.ts'
-import { projection } from '../campaign-delivery/index.ts'
+import { keepSegment, projection } from '../campaign-delivery/index.ts'
 import { segmentStays } from './judge.ts'
 import type { CampaignDetailRow, LoadedCampaign } from './queries.ts'
 import { checkTransition, invalidTransition } from './refusals.ts'
@@ -17,6 +17,7 @@ export async function cancelCampaign(ctx: Ctx, campaign: LoadedCampaign): Promis
     return commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
       ...segmentStays(ctx, campaign),
       ...updateVersion(campaigns, campaign, changes),
+      keepSegment(campaign.id),
     ])
   }
   const { done, snapshot } = await ctx.senders.of(campaign.id).cancel(campaign.id, campaign.run)

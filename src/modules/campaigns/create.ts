@@ -54,6 +54,8 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
     run: 0,
     revision: 0,
     heartbeat_at: null,
+    segment_snapshot: null,
+    deleted_message_id: null,
     version: 1,
     created_at: now,
     modified_at: now,

@@ -3,9 +3,11 @@ import type { Ctx } from '../../context.ts'
 import { stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { mayAt, organizationRoles, type Place } from '../../domain/access.ts'
+import { isEditable } from '../../domain/campaigns.ts'
 import { AppError } from '../../domain/errors.ts'
+import { snapshotOf } from '../campaign-delivery/index.ts'
 import { writers } from './contract.ts'
-import { findCampaign, type LoadedCampaign } from './queries.ts'
+import { type CampaignDetailRow, findCampaign, type LoadedCampaign } from './queries.ts'
 
 interface SegmentPlace {
   organization_id: string
@@ -31,10 +33,15 @@ export function checkSegmentRole(ctx: Ctx, campaign: SegmentPlace): void {
   )
 }
 
-/** As `findCampaign`, for whoever may also write where its segment stands. */
+/**
+ * As `findCampaign`, for whoever may also write where its segment stood when the campaign was started, and where it
+ * stands while the campaign can still be changed.
+ */
 export async function findJudged(ctx: Ctx, id: string): Promise<LoadedCampaign> {
   const campaign = await findCampaign(ctx, id)
-  checkSegmentRole(ctx, campaign)
+  const snapshot = snapshotOf(campaign)
+  if (snapshot) checkSegmentRole(ctx, { ...campaign, segment_edition_id: snapshot.edition_id })
+  if (!snapshot || isEditable(campaign.status)) checkSegmentRole(ctx, campaign)
   return campaign
 }
 
@@ -44,5 +51,13 @@ export const segmentStays = (ctx: Ctx, campaign: SegmentPlace): Statement[] => {
   if (mayAt(ctx.caller, writers, { organization_id, editions: [] })) return []
   return [
     stillHolds(sql`exists (select 1 from segments where id = ${segment_id} and edition_id is ${segment_edition_id})`),
+  ]
+}
+
+/** Aborts when the message has changed or gone since the campaign was found ready. */
+export const messageStays = ({ message_id, message_version }: CampaignDetailRow): Statement[] => {
+  if (message_id === null) return []
+  return [
+    stillHolds(sql`exists (select 1 from email_messages where id = ${message_id} and version = ${message_version})`),
   ]
 }

@@ -1,21 +1,31 @@
 import type { z } from '@hono/zod-openapi'
 import { isErasedAddress } from '../../domain/campaign-sender.ts'
 import type { Person } from '../../domain/campaign-sending.ts'
-import { type Counters, inZone, ratesOf } from '../../domain/campaigns.ts'
+import { type Counters, inZone, isEditable, ratesOf } from '../../domain/campaigns.ts'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { SmsSizes } from '../../domain/sms.ts'
 import { fullName } from '../../domain/users.ts'
+import { snapshotOf } from '../campaign-delivery/index.ts'
 import { presentSegmentSummary } from '../segments/index.ts'
+import type { SegmentSummary } from '../../http/fields.ts'
 import type { Campaign, CampaignDetail, CampaignRecipient, CampaignStats } from './campaign-contract.ts'
 import type { CampaignDetailRow, ListedRecipient } from './queries.ts'
+
+/** As it was when the campaign was sent; until then as it is. */
+function presentSegment(row: CampaignDetailRow): z.input<typeof SegmentSummary> {
+  const snapshot = isEditable(row.status) || row.status === 'calculating' ? null : snapshotOf(row)
+  if (!snapshot) return presentSegmentSummary(row)
+  const { edition_id: _, ...summary } = snapshot
+  return { id: row.segment_id, ...summary }
+}
 
 export const presentCampaignItem = (row: CampaignDetailRow): z.input<typeof Campaign> => ({
   id: row.id,
   name: row.name,
   organization_id: row.organization_id,
   edition_id: row.edition_id,
-  segment: presentSegmentSummary(row),
+  segment: presentSegment(row),
   channel: row.channel,
   status: row.status,
   scheduled_at: row.scheduled_at === null ? null : inZone(row.scheduled_at, row.edition_timezone),
@@ -30,7 +40,7 @@ export function presentCampaign(row: CampaignDetailRow): z.input<typeof Campaign
   const bodies = JSON.parse(row.sms_body) as TranslatedDict
   return {
     ...presentCampaignItem(row),
-    email_message_id: row.email_message_id,
+    email_message_id: row.email_message_id ?? row.deleted_message_id,
     sms_body: bodies[row.edition_default_language] ?? '',
     sms_body_translations: bodies,
     sms_sizes: row.sms_sizes === null ? null : (JSON.parse(row.sms_sizes) as SmsSizes),

@@ -5,7 +5,7 @@ import { updateVersion } from '../../db/write.ts'
 import { type ScheduleFault, scheduleOf } from '../../domain/campaigns.ts'
 import { fieldError, invalid } from '../../domain/errors.ts'
 import { openEditions } from '../editions/index.ts'
-import { segmentStays } from './judge.ts'
+import { checkSegmentRole, messageStays, segmentStays } from './judge.ts'
 import type { CampaignDetailRow, LoadedCampaign } from './queries.ts'
 import { checkReady, checkTransition } from './refusals.ts'
 
@@ -17,6 +17,7 @@ const faults: Record<ScheduleFault, string> = {
 }
 
 export async function scheduleCampaign(ctx: Ctx, campaign: LoadedCampaign, text: string): Promise<CampaignDetailRow> {
+  checkSegmentRole(ctx, campaign)
   const now = ctx.now()
   const scheduled_at = scheduleOf(text, campaign.edition_timezone, now)
   if (typeof scheduled_at === 'string') throw invalid(fieldError(['scheduled_at'], scheduled_at, faults[scheduled_at]))
@@ -27,6 +28,7 @@ export async function scheduleCampaign(ctx: Ctx, campaign: LoadedCampaign, text:
   return commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
     ...openEditions(campaign.edition_id),
     ...segmentStays(ctx, campaign),
+    ...messageStays(campaign),
     ...updateVersion(campaigns, campaign, changes),
   ])
 }

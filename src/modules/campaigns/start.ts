@@ -4,15 +4,16 @@ import { campaigns } from '../../db/schema/campaigns.ts'
 import { updateVersion } from '../../db/write.ts'
 import { isRunning } from '../../domain/campaigns.ts'
 import { AppError, fieldError } from '../../domain/errors.ts'
-import { hasSender } from '../campaign-delivery/index.ts'
+import { hasSender, keepSegment } from '../campaign-delivery/index.ts'
 import { openEditions } from '../editions/index.ts'
-import { segmentStays } from './judge.ts'
+import { checkSegmentRole, messageStays, segmentStays } from './judge.ts'
 import type { CampaignDetailRow, LoadedCampaign } from './queries.ts'
 import { checkReady, checkTransition, invalidTransition } from './refusals.ts'
 
 /** A new run, which the campaign's object begins as soon as it hears of it. */
 function startRun(ctx: Ctx, campaign: LoadedCampaign, status: 'calculating' | 'sending'): Promise<CampaignDetailRow> {
   const now = ctx.now()
+  const isAnew = status === 'calculating'
   const changes = {
     status,
     run: campaign.run + 1,
@@ -25,11 +26,14 @@ function startRun(ctx: Ctx, campaign: LoadedCampaign, status: 'calculating' | 's
   return commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
     ...openEditions(campaign.edition_id),
     ...segmentStays(ctx, campaign),
+    ...(isAnew ? messageStays(campaign) : []),
     ...updateVersion(campaigns, campaign, changes),
+    ...(isAnew ? [keepSegment(campaign.id)] : []),
   ])
 }
 
 export async function sendCampaignNow(ctx: Ctx, campaign: LoadedCampaign): Promise<CampaignDetailRow> {
+  checkSegmentRole(ctx, campaign)
   checkTransition(campaign, 'calculating', 'sent')
   checkReady(ctx, campaign)
   return startRun(ctx, campaign, 'calculating')

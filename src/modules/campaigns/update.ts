@@ -7,7 +7,7 @@ import { searchText } from '../../domain/fold.ts'
 import { openEditions } from '../editions/index.ts'
 import type { UpdateCampaignInput } from './campaign-contract.ts'
 import { smsColumns } from './create.ts'
-import { checkSegmentRole, segmentStays } from './judge.ts'
+import { checkSegmentRole, messageStays, segmentStays } from './judge.ts'
 import { type CampaignDetailRow, type LoadedCampaign, resolveReferences } from './queries.ts'
 import { checkReady, invalidTransition } from './refusals.ts'
 
@@ -46,6 +46,7 @@ export async function updateCampaign(
     ...openEditions(campaign.edition_id),
     ...segmentStays(ctx, campaign),
     ...(after.segment_id === campaign.segment_id ? [] : segmentStays(ctx, after)),
+    ...(campaign.status === 'scheduled' ? messageStays(after) : []),
     ...updateVersion(campaigns, campaign, { ...changes, modified_at: after.modified_at }),
   ])
 }

@@ -72,8 +72,6 @@ const CreateEdition = z.object({
   tax_type: TaxType.default('none'),
 })
 
-const adminOnly = { description: 'For admins to change.' }
-
 const UpdateEdition = z.object({
   name: RequiredText(200).optional(),
   start_date: InstantOrNull.optional(),
@@ -81,18 +79,18 @@ const UpdateEdition = z.object({
   timezone: TimeZone.optional(),
   default_country_code: CountryCode.optional(),
   is_draft: z.boolean().optional(),
-  is_archived: z.boolean().optional().openapi(adminOnly),
+  is_archived: z.boolean().optional(),
   default_language: LanguageCode.optional(),
   enabled_languages: EnabledLanguages.optional(),
   tax_type: TaxType.optional(),
   default_price_tax_rate: TaxRate.optional(),
   default_deposit_tax_rate: TaxRate.optional(),
   default_packaging_deposit_tax_rate: TaxRate.optional(),
-  currency: Currency.optional().openapi(adminOnly),
-  fee_rule_id: Id('fee').nullable().optional().openapi(adminOnly),
-  merchant_account_id: Id('mac').nullable().optional().openapi(adminOnly),
-  merchant_account_extra_parameters: JsonObject.optional().openapi(adminOnly),
-  merchant_id: JsonObject.optional().openapi(adminOnly),
+  currency: Currency.optional(),
+  fee_rule_id: Id('fee').nullable().optional(),
+  merchant_account_id: Id('mac').nullable().optional(),
+  merchant_account_extra_parameters: JsonObject.optional(),
+  merchant_id: JsonObject.optional(),
   metadata: JsonObject.optional(),
   sms_sender_name: SmsSenderName.optional(),
   email_sender_name: SenderName.nullable().optional(),
@@ -190,7 +188,7 @@ export const updateEdition = operation({
   path: '/v1/editions/{id}',
   summary: 'Update an edition',
   description:
-    'Fields that are left out stay. `is_draft: false` publishes, unless the edition would fail a critical check of its health: 409 `edition_not_publishable` has the failed `checks`. `published_at` keeps the first time. An archived edition changes only by `is_archived: false`, which may bring other fields along. Merchant, fee, currency and archive fields are for admins to change: 403 names each of them with `admin_only`.',
+    'Fields that are left out stay. `is_draft: false` publishes, unless the edition would fail a critical check of its health: 409 `edition_not_publishable` has the failed `checks`. `published_at` keeps the first time. An archived edition changes only by `is_archived: false`, which may bring other fields along.',
   roles: ['OA', 'OM', 'EA', 'EM'],
   params: IdParams('edt'),
   body: UpdateEdition,

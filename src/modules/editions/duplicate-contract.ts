@@ -30,12 +30,11 @@ export const duplicateEdition = operation({
   summary: 'Duplicate an edition',
   description: `Makes a draft with the settings of the source and copies of its categories, products, variants, options, pickup
 points, triggers, consents and pass designs. Carts, orders, transactions, customers, campaigns, segments and webhooks are not
-copied. Dates are: move them before publishing.`,
+copied. Dates are: move them before publishing. An archived source is read like any other; the copy is open.`,
   roles: ['OA', 'OM'],
   status: 201,
   params: IdParams('edt'),
   body: DuplicateEdition,
   example: { name: '2027', email_template_mode: 'copy' },
   response: EditionDetail,
-  errors: ['edition_archived'],
 })

@@ -12,7 +12,7 @@ import { inList } from '../../db/visibility.ts'
 import { insert } from '../../db/write.ts'
 import { copiedTables, type CopyPlan, type CopySource, planCopy } from '../../domain/edition-copy.ts'
 import { editionFullName } from '../../domain/editions.ts'
-import { doesNotExist, editionArchived, fieldError, invalid, LostRace } from '../../domain/errors.ts'
+import { doesNotExist, fieldError, invalid, LostRace } from '../../domain/errors.ts'
 import { searchText } from '../../domain/fold.ts'
 import { freeSlug, slugify } from '../../domain/slug.ts'
 import type { DuplicateEditionInput } from './duplicate-contract.ts'
@@ -87,7 +87,6 @@ export async function duplicateEdition(
   source: EditionDetailRow,
   input: DuplicateEditionInput,
 ): Promise<EditionDetailRow> {
-  if (source.is_archived) throw editionArchived()
   const { rows, event_id, event_name, full_name, slug } = await load(ctx, source, input)
   const plan = planCopy(rows, input.email_template_mode, ctx.newId)
   const now = ctx.now()

@@ -25,6 +25,13 @@ export const reachedEdition = (ctx: Ctx, id: string): Promise<EditionHome | unde
     from editions where editions.id = ${id}
       and ${visible(ctx.caller, standing(sql`editions.organization_id`, sql`editions.id`))}`)
 
+/** The type of the message that the edition sends for the like; null where it sends none. */
+export async function typeInUse(ctx: Pick<Ctx, 'db'>, editionId: string, kind: TriggerKind): Promise<string | null> {
+  const found = await ctx.db.first(sql<{ type: string }>`select email_messages.type from editions
+    join email_messages on email_messages.id = editions.${sql.raw(editionFieldOf[kind])} where editions.id = ${editionId}`)
+  return found?.type ?? null
+}
+
 /** Keeps the trigger of an edition in step with the field that names its message. */
 export function triggerStatements(
   ctx: Pick<Ctx, 'newId' | 'now'>,

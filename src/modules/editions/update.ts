@@ -2,10 +2,9 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { updateVersion } from '../../db/write.ts'
-import { mayAt, type Place, type RoleCode } from '../../domain/access.ts'
-import { adminOnlyChanges, editionFullName, endsBeforeStart, isClosedTo, publishedAt } from '../../domain/editions.ts'
+import { editionFullName, endsBeforeStart, isClosedTo, publishedAt } from '../../domain/editions.ts'
 import { editionFieldOf, triggerKinds } from '../../domain/email-messages.ts'
-import { editionArchived, fieldError, permissionDenied } from '../../domain/errors.ts'
+import { editionArchived } from '../../domain/errors.ts'
 import { searchText } from '../../domain/fold.ts'
 import type { UpdateEditionInput } from './contract.ts'
 import { endBeforeStart } from './create.ts'
@@ -15,8 +14,6 @@ import type { EditionDetailRow, EditionRow } from './queries.ts'
 import { resolveReferences } from './references.ts'
 
 type Changes = Partial<EditionRow>
-
-const admins: readonly RoleCode[] = ['OA', 'EA']
 
 const flag = (value: boolean | undefined) => (value === undefined ? undefined : Number(value))
 const json = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value))
@@ -50,17 +47,11 @@ function changesOf(row: EditionDetailRow, input: UpdateEditionInput, now: number
 
 export async function updateEdition(
   ctx: Ctx,
-  row: EditionDetailRow & { place: Place },
+  row: EditionDetailRow,
   input: UpdateEditionInput,
 ): Promise<EditionDetailRow> {
   const changes = changesOf(row, input, ctx.now())
   const after = { ...row, ...changes }
-  const needAdmin = adminOnlyChanges(row, after)
-  if (needAdmin.length && !mayAt(ctx.caller, admins, row.place))
-    throw permissionDenied(
-      admins,
-      needAdmin.map((field) => fieldError([field], 'admin_only', 'Only an admin may change this field.')),
-    )
   const movesDates = input.start_date !== undefined || input.end_date !== undefined
   if (movesDates && endsBeforeStart(after))
     throw endBeforeStart(input.end_date === undefined ? 'start_date' : 'end_date')

@@ -42,7 +42,8 @@ export const listEmailMessages = operation({
   method: 'get',
   path: '/v1/email-messages',
   summary: 'List email messages',
-  description: "Newest first. The organisation's templates and the platform's messages are seen by all its roles.",
+  description:
+    "Newest first. The organisation's templates and the platform's messages are seen by all its roles: `organization_id` lists the platform's too, unless `scope` says otherwise.",
   roles: roleCodes,
   query: listEmailMessagesQuery,
   response: envelope(EmailMessageItem),
@@ -88,7 +89,7 @@ export const updateEmailMessage = operation({
   path: '/v1/email-messages/{id}',
   summary: 'Update an email message',
   description:
-    "Fields that are left out stay; `blocks` replaces the whole content. Errors in templates tell line and column. The platform's messages are read-only.",
+    "Fields that are left out stay; `blocks` replaces the whole content. Errors in templates tell line and column. A message that a campaign is about to send stays one that can be sent: 409 `email_message_in_use` has the faults in `errors`. The platform's messages are read-only.",
   roles: writers,
   params: IdParams('eml'),
   body: UpdateEmailMessage,
@@ -106,7 +107,8 @@ export const deleteEmailMessage = operation({
   method: 'delete',
   path: '/v1/email-messages/{id}',
   summary: 'Delete an email message',
-  description: 'With its blocks. A message that an edition, a trigger or a campaign uses stays: 409 names them.',
+  description:
+    'With its blocks. A message that an edition or its trigger uses, or a campaign that is a draft, scheduled or running, stays: 409 names them. Campaigns that are over keep their own copy.',
   roles: writers,
   status: 204,
   params: IdParams('eml'),
@@ -120,7 +122,7 @@ export const adoptEmailMessage = operation({
   path: '/v1/email-messages/{id}/adopt',
   summary: 'Adopt an email message',
   description:
-    "Copies a template of the organisation or of the platform into an edition. A receipt or a confirmation of refunds becomes the edition's own at once.",
+    "Copies a template of the organisation or of the platform into an edition. A receipt or a confirmation of refunds becomes the edition's own at once, unless the edition sends one of another type: `receipt_online` does not replace `receipt`.",
   roles: writers,
   status: 201,
   params: IdParams('eml'),

@@ -5,7 +5,7 @@ import { insert } from '../../db/write.ts'
 import { mayAt } from '../../domain/access.ts'
 import { titleOfCopy, triggerOf } from '../../domain/email-messages.ts'
 import { AppError, doesNotExist, editionArchived, fieldError, invalid, permissionDenied } from '../../domain/errors.ts'
-import { type EditionHome, openEditions, reachedEdition, useEmail } from '../editions/index.ts'
+import { type EditionHome, openEditions, reachedEdition, typeInUse, useEmail } from '../editions/index.ts'
 import { type AdoptEmailMessageInput, type DuplicateEmailMessageInput, writers } from './message-contract.ts'
 import { detailOf, homeOf } from './create.ts'
 import type { MessageDetailRow, MessageRow } from './queries.ts'
@@ -47,7 +47,10 @@ async function targetEdition(ctx: Ctx, id: string, organizationId: string | null
   return edition
 }
 
-/** An edition's own copy of a template; what the edition sends for the like is this message from now on. */
+/**
+ * An edition's own copy of a template; what the edition sends for the like is this message from now on, unless it sends
+ * one of another type.
+ */
 export async function adoptMessage(
   ctx: Ctx,
   source: MessageDetailRow,
@@ -60,9 +63,11 @@ export async function adoptMessage(
   const home = await homeOf(ctx, target.organization_id, target.edition_id)
   const row = copyOf(ctx, source, target, input.title ?? source.title)
   const kind = triggerOf(row.type)
+  const inUse = kind === null ? null : await typeInUse(ctx, edition.edition_id, kind)
+  const isUsed = kind !== null && (inUse === null || inUse === row.type)
   return commit(ctx, detailOf(row, home), [
     insert(emailMessages, row),
-    ...(kind === null ? [] : useEmail(ctx, edition, kind, row.id)),
+    ...(isUsed ? useEmail(ctx, edition, kind, row.id) : openEditions(edition.edition_id)),
   ])
 }
 

@@ -34,6 +34,13 @@ const visibleMessages = (ctx: Ctx): SQL =>
 const surroundings = sql`left join organizations on organizations.id = email_messages.organization_id
   left join editions on editions.id = email_messages.edition_id`
 
+/** Of an organisation that the caller has a role in: what the platform has is at its hand too. */
+function ofOrganization(ctx: Ctx, id: string): SQL {
+  const own = sql`organization_id = ${id}`
+  const isKnown = ctx.caller.is_superuser || ctx.caller.grants.some((grant) => grant.organization_id === id)
+  return isKnown ? sql`(${own} or organization_id is null)` : own
+}
+
 export function listMessages(
   ctx: Ctx,
   page: PageRequest,
@@ -46,7 +53,7 @@ export function listMessages(
     key: sql`id`,
     where: [
       visibleMessages(ctx),
-      ...(organization_id ? [sql`organization_id = ${organization_id}`] : []),
+      ...(organization_id ? [ofOrganization(ctx, organization_id)] : []),
       ...(edition_id ? [sql`edition_id = ${edition_id}`] : []),
       ...(type ? [sql`type = ${type}`] : []),
       ...(scope ? [sql`scope = ${scope}`] : []),

@@ -8,7 +8,7 @@ import { triggerOf } from '../../domain/email-messages.ts'
 import { AppError, invalid, permissionDenied } from '../../domain/errors.ts'
 import { openEditions } from '../editions/index.ts'
 import type { BlocksIn } from './block-contract.ts'
-import { checkCampaignsReach, noCampaignBeyond } from './campaign-use.ts'
+import { checkCampaignsReach, checkSendable, noCampaignBeyond } from './campaign-use.ts'
 import { type UpdateEmailMessageInput, writers } from './message-contract.ts'
 import { adoptInstead, type MessageDetailRow, type MessageRow } from './queries.ts'
 import { inUse, usesOf } from './usage.ts'
@@ -72,9 +72,11 @@ export async function updateMessage(
     modified_at: ctx.now(),
   }
   const result = { ...row, ...changes, version: row.version + 1 } as MessageDetailRow
+  const sendable = await checkSendable(ctx, row, result)
   return commit(ctx, result, [
     ...openEditions(row.edition_id),
     ...noCampaignBeyond(ctx, row),
+    ...sendable,
     ...updateVersion(emailMessages, row, changes),
   ])
 }

@@ -33,7 +33,10 @@ const CreateOrganization = z.object({
   slug: Slug.optional().openapi({ description: 'Made from the name when absent.', example: 'nordlys' }),
 })
 
-const UpdateOrganization = z.object({ name: RequiredText(200).optional(), slug: Slug.optional() })
+const UpdateOrganization = z.object({
+  name: RequiredText(200).optional(),
+  slug: Slug.optional().openapi({ description: 'Changed by the operator of the platform alone.' }),
+})
 
 const AddMember = z.object({
   email: z
@@ -98,6 +101,8 @@ export const updateOrganization = operation({
   method: 'patch',
   path: '/v1/organizations/{id}',
   summary: 'Update an organisation',
+  description:
+    'Slugs are unique among all organisations, so the operator of the platform alone changes them: 403 for everybody else.',
   roles: ['OA'],
   params: IdParams('org'),
   body: UpdateOrganization,

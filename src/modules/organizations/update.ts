@@ -2,16 +2,28 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { updateVersion } from '../../db/write.ts'
+import { AppError, fieldError } from '../../domain/errors.ts'
 import { searchText } from '../../domain/fold.ts'
 import type { UpdateOrganizationInput } from './contract.ts'
 import { slugTaken } from './create.ts'
 import type { OrganizationRow } from './queries.ts'
 
-export function updateOrganization(
+/** Slugs are unique among all organisations: whether one is free says what others have. */
+function checkSlug(ctx: Ctx, row: OrganizationRow, slug: string | undefined): void {
+  if (slug === undefined || slug === row.slug || ctx.caller.is_superuser) return
+  const detail = 'The operator of the platform changes slugs, because they are shared by all organisations.'
+  throw new AppError('permission_denied', detail, {
+    errors: [fieldError(['slug'], 'superuser_only', 'Leave it out, or send the slug that the organisation has.')],
+    extra: { required_roles: [] },
+  })
+}
+
+export async function updateOrganization(
   ctx: Ctx,
   row: OrganizationRow,
   input: UpdateOrganizationInput,
 ): Promise<OrganizationRow> {
+  checkSlug(ctx, row, input.slug)
   const name = input.name ?? row.name
   const changes = { name, slug: input.slug ?? row.slug, search: searchText(name), modified_at: ctx.now() }
   return commit(ctx, { ...row, ...changes, version: row.version + 1 }, updateVersion(organizations, row, changes), {

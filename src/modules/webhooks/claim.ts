@@ -12,9 +12,10 @@ interface ClaimRow extends Omit<Claim, 'endpoint'> {
 }
 
 /**
- * Takes what is due of these endpoints, the oldest first: so many that an endpoint has at most four requests in
- * flight, and one alone while it is being probed. Nobody else gets them before the lease is over. The index is named
- * because the planner would rather walk through all that the endpoint ever had.
+ * Takes what is due of these endpoints, first what somebody asked for, then the oldest: so many that an endpoint has at
+ * most four requests in flight, and one alone while it is being probed. Behind an open breaker only what somebody asked
+ * for is taken. Nobody else gets them before the lease is over. The indexes are named because the planner would rather
+ * walk through all that the endpoint ever had.
  */
 export const claimStatement = (job: JobCtx, endpointIds: readonly string[]): SQL<ClaimRow> => {
   const now = job.now()
@@ -25,16 +26,19 @@ export const claimStatement = (job: JobCtx, endpointIds: readonly string[]): SQL
     where id in (
       with lanes as materialized (
         select id, iif(breaker_until is null, ${maxInFlight}, 1) - (select count(*) from webhook_deliveries
-          where endpoint_id = webhook_endpoints.id and webhook_deliveries.lease_until > ${now}) as free
-        from webhook_endpoints
-        where ${inList(sql`id`, endpointIds)} and is_active = 1 and (breaker_until is null or breaker_until <= ${now})
+          where endpoint_id = webhook_endpoints.id and webhook_deliveries.lease_until > ${now}) as free,
+          coalesce(breaker_until, 0) > ${now} as is_resting
+        from webhook_endpoints where ${inList(sql`id`, endpointIds)} and is_active = 1
       )
       select id from (
-        select deliveries.id, free,
-          row_number() over (partition by deliveries.endpoint_id order by deliveries.event_id) as place
+        select deliveries.id, free, row_number() over (partition by deliveries.endpoint_id
+          order by deliveries.manual is null, deliveries.event_id) as place
         from lanes join webhook_deliveries as deliveries on deliveries.id in (
-          select id from webhook_deliveries indexed by webhook_deliveries_open
-          where endpoint_id = lanes.id and ${due} order by event_id limit ${maxInFlight})
+          select id from (select id from webhook_deliveries indexed by webhook_deliveries_asked
+            where endpoint_id = lanes.id and manual is not null and ${due} order by event_id limit ${maxInFlight})
+          union all
+          select id from (select id from webhook_deliveries indexed by webhook_deliveries_open
+            where not lanes.is_resting and endpoint_id = lanes.id and ${due} order by event_id limit ${maxInFlight}))
         where free > 0
       ) where place <= free)
     returning id, endpoint_id, event_id, attempts, status, step, manual, lease_until,

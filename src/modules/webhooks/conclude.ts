@@ -4,7 +4,7 @@ import type { Claim, Lane } from '../../domain/webhook-sender.ts'
 import { breakerUntil, disableAfterMs } from '../../domain/webhooks.ts'
 import type { Outcome } from './attempt.ts'
 import { claimsOf, claimStatement } from './claim.ts'
-import { type EndpointHealth, openBreaker, recordStatements, switchOff } from './record.ts'
+import { endWaiting, type EndpointHealth, openBreaker, recordStatements, switchOff, waitFor } from './record.ts'
 import { ring } from './ring.ts'
 
 /** Further ahead than this the sweep of each minute is near enough. */
@@ -17,6 +17,11 @@ export async function conclude(job: JobCtx, lane: Lane, outcomes: readonly Outco
     outcomes.some(({ claim, result, slow }) => claim.endpoint_id === id && result && slow !== (lane === 'slow')),
   )
   const staying = goOn ? ids.filter((id) => !turned.includes(id)) : []
+  // Only what was asked for gets through an open breaker. Its success closes it.
+  const closing = ids.filter((id) =>
+    outcomes.some(({ claim, result }) => claim.endpoint_id === id && claim.manual !== null && result?.error === null),
+  )
+  if (closing.length) await job.db.batch([endWaiting(closing, job.now())])
   const [attempts, deliveries, endpoints] = recordStatements(outcomes)
   const isWell = outcomes.every(({ result }) => result?.error === null)
   const [, , health, next] = await job.db.batch([
@@ -51,6 +56,14 @@ async function care(job: JobCtx, outcomes: readonly Outcome[], health: readonly 
       now - endpoint.failing_since >= disableAfterMs
     )
       return switchOff(endpoint.id, 'failing', now)
+    const own = outcomes.filter(({ claim }) => claim.endpoint_id === endpoint.id).map(({ claim }) => claim)
+    const open = endpoint.breaker_until !== null && endpoint.breaker_until > now ? endpoint.breaker_until : null
+    // What was asked for behind an open breaker does not make it longer, however often it fails.
+    if (open !== null && own.every(({ manual }) => manual !== null))
+      return waitFor(
+        own.map(({ id }) => id),
+        open,
+      )
     const until = breakerUntil(endpoint.failures_in_row, now)
     return until === null ? [] : openBreaker(endpoint.id, until)
   })

@@ -118,7 +118,7 @@ export const retryWebhookDelivery = operation({
   path: '/v1/webhooks/{id}/deliveries/{delivery_id}/retry',
   summary: 'Retry a delivery',
   description:
-    'Makes one attempt now. For a delivery that is `retrying` it comes beside the schedule, which goes on; one that has `failed` or is `exhausted` gets this attempt alone.',
+    'Makes one attempt now, before all others and also behind an open breaker. For a delivery that is `retrying` it comes beside the schedule, which goes on; one that has `failed` or is `exhausted` gets this attempt alone.',
   roles: keepers,
   params: DeliveryParams,
   response: WebhookDeliveryDetail,

@@ -72,24 +72,36 @@ export interface EndpointHealth {
   breaker_until: number | null
 }
 
-/** Failures add up until a success clears them; within one group the order of the endings counts. */
+/**
+ * Failures add up until a success clears them; within one group the order of the endings counts. An attempt at an
+ * address that the endpoint does not have any more says nothing of it.
+ */
 function endpointStatement(outcomes: readonly Outcome[]): SQL<EndpointHealth> {
   const groups = Map.groupBy(
     outcomes.filter((outcome) => outcome.result !== null),
-    (outcome) => outcome.claim.endpoint_id,
+    ({ claim }) => `${claim.endpoint_id} ${claim.endpoint.url}`,
   )
-  const rows = [...groups].map(([id, group]) => {
+  const rows = [...groups.values()].map((group) => {
     const inOrder = group.toSorted((a, b) => a.endedAt - b.endedAt)
     const lastSuccess = inOrder.findLastIndex((outcome) => outcome.result?.error === null)
     const failures = inOrder.slice(lastSuccess + 1)
-    return [id, lastSuccess >= 0 ? 1 : 0, failures.length, failures[0]?.startedAt ?? null, inOrder.at(-1)?.slow ? 1 : 0]
+    const isSlow = inOrder.at(-1)?.slow ? 1 : 0
+    const { endpoint_id, endpoint } = group[0]?.claim ?? {}
+    return [
+      endpoint_id,
+      lastSuccess >= 0 ? 1 : 0,
+      failures.length,
+      failures[0]?.startedAt ?? null,
+      isSlow,
+      endpoint?.url,
+    ]
   })
   return sql<EndpointHealth>`update webhook_endpoints set
       failures_in_row = iif(${field(1)}, 0, failures_in_row) + ${field(2)},
       failing_since = iif(${field(1)}, ${field(3)}, coalesce(failing_since, ${field(3)})),
       breaker_until = iif(${field(1)}, null, breaker_until),
       is_slow = ${field(4)}
-    from ${table(rows)} where webhook_endpoints.id = ${field(0)} and (${field(2)} > 0 or is_slow <> ${field(4)}
+    from ${table(rows)} where webhook_endpoints.id = ${field(0)} and webhook_endpoints.url = ${field(5)} and (${field(2)} > 0 or is_slow <> ${field(4)}
       or failures_in_row > 0 or failing_since is not null or breaker_until is not null)
     returning id, failures_in_row, failing_since, breaker_until`
 }
@@ -100,16 +112,34 @@ export const recordStatements = (outcomes: readonly Outcome[]): [Statement, Stat
   endpointStatement(outcomes),
 ]
 
-/** Leaves an endpoint alone until then: what is due before waits, and its attempts say why. */
-export function openBreaker(endpointId: string, until: number): Statement[] {
-  const waiting = sql`endpoint_id = ${endpointId} and status in ('pending', 'retrying') and next_retry_at < ${until}`
-  return [
-    sql`update webhook_endpoints set breaker_until = ${until} where id = ${endpointId}`,
-    sql`update webhook_attempts set next_retry_at = ${until}, next_reason = 'breaker' where (delivery_id, number) in
-      (select id, attempts from webhook_deliveries where ${waiting})`,
-    sql`update webhook_deliveries set next_retry_at = ${until} where ${waiting}`,
-  ]
-}
+const putOff = (waiting: SQL, until: number): Statement[] => [
+  sql`update webhook_attempts set next_retry_at = ${until}, next_reason = 'breaker' where (delivery_id, number) in
+    (select id, attempts from webhook_deliveries where ${waiting})`,
+  sql`update webhook_deliveries set next_retry_at = ${until} where ${waiting}`,
+]
+
+const isOpenBefore = (until: number): SQL =>
+  sql`status in ('pending', 'retrying') and next_retry_at < ${until} and manual is null`
+
+/**
+ * Leaves an endpoint alone until then: what is due before waits, and its attempts say why. What somebody asked for does
+ * not wait.
+ */
+export const openBreaker = (endpointId: string, until: number): Statement[] => [
+  sql`update webhook_endpoints set breaker_until = ${until} where id = ${endpointId}`,
+  ...putOff(sql`endpoint_id = ${endpointId} and ${isOpenBefore(until)}`, until),
+]
+
+/** These deliveries wait for a breaker that is open already. */
+export const waitFor = (deliveryIds: readonly string[], until: number): Statement[] =>
+  putOff(sql`${inList(sql`id`, deliveryIds)} and ${isOpenBefore(until)}`, until)
+
+/** What waits for the open breakers of these endpoints is due at once: before the statement that closes them. */
+export const endWaiting = (endpointIds: readonly string[], now: number): Statement =>
+  sql`update webhook_deliveries set next_retry_at = ${now} where id in (
+    select webhook_deliveries.id from webhook_endpoints cross join webhook_deliveries
+      on endpoint_id = webhook_endpoints.id and status in ('pending', 'retrying') and next_retry_at = breaker_until
+    where ${inList(sql`webhook_endpoints.id`, endpointIds)} and breaker_until > ${now})`
 
 /** What waits for endpoints that are switched off ends here, and can be recovered. */
 export const failOpenDeliveries = (endpointIds: readonly string[], now: number): Statement =>

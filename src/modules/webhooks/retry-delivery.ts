@@ -24,12 +24,10 @@ export async function retryDelivery(ctx: Ctx, delivery: LoadedDelivery): Promise
   const { id, endpoint_id, attempts, endpoint } = delivery
   const now = ctx.now()
   const manual = decide(delivery, now)
-  // While a breaker is open nothing is claimed, so that is when the attempt will be made.
-  const next_retry_at = Math.max(now, endpoint.breaker_until ?? 0)
-  const changes = { status: 'retrying', manual, next_retry_at, lease_until: null, modified_at: now }
-  ctx.afterCommit(() => ring(ctx, endpoint.is_slow ? 'slow' : 'fast', [endpoint_id], next_retry_at - now))
+  const changes = { status: 'retrying', manual, next_retry_at: now, lease_until: null, modified_at: now }
+  ctx.afterCommit(() => ring(ctx, endpoint.is_slow ? 'slow' : 'fast', [endpoint_id]))
   return commit(ctx, { ...delivery, ...changes }, [
-    sql`update webhook_deliveries set status = 'retrying', manual = ${manual}, next_retry_at = ${next_retry_at},
+    sql`update webhook_deliveries set status = 'retrying', manual = ${manual}, next_retry_at = ${now},
         lease_until = null, modified_at = ${now}
       where id = ${id} and status = ${delivery.status} and attempts = ${attempts} and manual is null
         and exists (select 1 from webhook_endpoints where id = ${endpoint_id} and is_active = 1)`,

@@ -5,21 +5,17 @@ import { updateVersion } from '../../db/write.ts'
 import { checkMove, openEditions } from '../editions/index.ts'
 import { keepers, type UpdateWebhookInput } from './endpoint-contract.ts'
 import type { EndpointRow, LoadedEndpoint } from './queries.ts'
-import { failOpenDeliveries } from './record.ts'
+import { endWaiting, failOpenDeliveries } from './record.ts'
+import { ring } from './ring.ts'
 import { checkDestination } from './surroundings.ts'
 
-/** Switching on forgets what went wrong before; switching off again what is off changes nothing. */
+/** What is known of an endpoint of which nothing is known yet. */
+const unknownHealth = { failures_in_row: 0, failing_since: null, breaker_until: null, is_slow: 0 }
+
+/** Switching on what is on, or off what is off, changes nothing. */
 function activity(endpoint: EndpointRow, isActive: boolean | undefined, now: number): Partial<EndpointRow> {
   if (isActive === undefined) return {}
-  if (isActive)
-    return {
-      is_active: 1,
-      disabled_at: null,
-      disabled_reason: null,
-      failures_in_row: 0,
-      failing_since: null,
-      breaker_until: null,
-    }
+  if (isActive) return endpoint.is_active === 1 ? {} : { is_active: 1, disabled_at: null, disabled_reason: null }
   return endpoint.is_active === 1 ? { is_active: 0, disabled_at: now, disabled_reason: 'manual' } : {}
 }
 
@@ -33,6 +29,8 @@ export async function updateEndpoint(
   if (edition_id !== undefined && edition_id !== endpoint.edition_id)
     await checkMove(ctx, keepers, endpoint.organization_id, edition_id)
   const now = ctx.now()
+  // Another address, or a new start: what went wrong before counts no more.
+  const isFresh = (url !== undefined && url !== endpoint.url) || (is_active === true && endpoint.is_active === 0)
   const changes = {
     ...(name === undefined ? {} : { name }),
     ...(url === undefined ? {} : { url }),
@@ -40,10 +38,13 @@ export async function updateEndpoint(
     ...(events === undefined ? {} : { events: JSON.stringify(events) }),
     ...(timeout_seconds === undefined ? {} : { timeout_seconds }),
     ...activity(endpoint, is_active, now),
+    ...(isFresh ? unknownHealth : {}),
     modified_at: now,
   }
+  if (isFresh && endpoint.breaker_until !== null) ctx.afterCommit(() => ring(ctx, 'fast', [endpoint.id]))
   return commit(ctx, { ...endpoint, ...changes, version: endpoint.version + 1 }, [
     ...openEditions(endpoint.edition_id, edition_id),
+    ...(isFresh ? [endWaiting([endpoint.id], now)] : []),
     ...updateVersion(webhookEndpoints, endpoint, changes),
     ...(is_active === false ? [failOpenDeliveries([endpoint.id], now)] : []),
   ])

@@ -1,4 +1,5 @@
-import { next, seedAccount, seedEvents, seedMember, seedMembers, seedOrganizations } from '../seed.ts'
+import { sql } from 'drizzle-orm'
+import { db, next, seedAccount, seedEvents, seedMember, seedMembers, seedOrganizations } from '../seed.ts'
 import { dropSenderDomains, seedSenderDomain, seedSenderDomains } from '../seed-sender-domains.ts'
 import { bodyId, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
 import type { World } from '../world.ts'
@@ -7,6 +8,9 @@ const oneSenderDomain = async ({ a, b }: World): Promise<Sample> => ({
   path: { id: a.id, domain_id: (await seedSenderDomain(a.id)).id },
   references: [pathId('id', b.id), pathId('domain_id', (await seedSenderDomain(b.id)).id)],
 })
+
+const slugOf = async (id: string) =>
+  (await db().first(sql<{ slug: string }>`select slug from organizations where id = ${id}`))?.slug
 
 export const organizationSamples: Record<string, SampleOf> = {
   listOrganizations: {
@@ -19,9 +23,10 @@ export const organizationSamples: Record<string, SampleOf> = {
   getOrganization: { make: ({ a, b }) => ({ path: { id: a.id }, references: [pathId('id', b.id)] }) },
 
   updateOrganization: {
-    make: ({ a, b }) => ({
+    make: async ({ a, b }) => ({
       path: { id: a.id },
-      body: { name: `Nordlys Events ${next()}`, slug: `nordlys-${next()}` },
+      // Another slug is for the superuser.
+      body: { name: `Nordlys Events ${next()}`, slug: await slugOf(a.id) },
       references: [pathId('id', b.id)],
     }),
   },

@@ -1,5 +1,5 @@
 import { next, seededAt } from '../seed.ts'
-import { seedDeliveries, seedDelivery, seedEndpoint, seedEndpoints } from '../seed-webhooks.ts'
+import { neverOpen, seedDeliveries, seedDelivery, seedEndpoint, seedEndpoints } from '../seed-webhooks.ts'
 import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
 
@@ -16,6 +16,8 @@ const freshEndpoint = async (world: World) => ({
 
 const freshDelivery = async (world: World) => {
   const { id } = await seedEndpoint(home(world))
+  // The one request that a breaker leaves is taken, so what is asked for stays as it is.
+  await seedDelivery(home(world), id, { status: 'retrying', next_retry_at: neverOpen, lease_until: neverOpen })
   const delivery = await seedDelivery(home(world), id)
   return { path: { id, delivery_id: delivery.id }, references: [endpointIn(world), deliveryIn(world)] }
 }

@@ -1,0 +1,214 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { segments } from '../../src/db/schema/segments.ts'
+import { update } from '../../src/db/write.ts'
+import { LostRace } from '../../src/domain/errors.ts'
+import { failure } from '../../src/domain/messaging.ts'
+import type { OutboundEmail } from '../../src/gateways/email/email.ts'
+import { startDue } from '../../src/modules/campaign-delivery/index.ts'
+import { findJudged } from '../../src/modules/campaigns/judge.ts'
+import { scheduleCampaign } from '../../src/modules/campaigns/schedule.ts'
+import { deleteMessage } from '../../src/modules/email-messages/delete.ts'
+import { findMessage } from '../../src/modules/email-messages/queries.ts'
+import { get, patch, post, remove } from '../support/api.ts'
+import { inStatus } from '../support/campaign-status.ts'
+import { capturedOf, realJob, rowOf, until } from '../support/campaigns.ts'
+import { interrupted } from '../support/context.ts'
+import { type Crowd, type Ready, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+import { seedManager, write } from '../support/seed.ts'
+
+let crowd: Crowd
+let manager: string
+beforeAll(async () => {
+  crowd = await seedCrowd(3)
+  manager = await seedManager(crowd)
+})
+
+const pathOf = (id: string, more = '') => `/v1/campaigns/${id}${more}`
+const soon = () => new Date(Date.now() + 3_600_000).toISOString()
+const sendNow = async (id: string) => expect((await post(pathOf(id, '/send-now'), {})).status).toBe(200)
+const moveSegment = (id: string, edition_id: string | null) => write(update(segments, { edition_id }, sql`id = ${id}`))
+const listed = async (id: string) => {
+  const { body } = await get(`/v1/campaigns?edition_id=${crowd.edition}&page_size=500`)
+  return body.results.find((campaign: { id: string }) => campaign.id === id)
+}
+
+async function givenSent(): Promise<Ready> {
+  const ready = await seedReady(crowd)
+  await sendNow(ready.campaign.id)
+  await until(ready.campaign.id, ['sent'])
+  return ready
+}
+
+/** A campaign whose provider refused everybody for a reason that may pass. */
+async function givenFailed(): Promise<Ready> {
+  const ready = await seedReady(crowd)
+  await sendNow(ready.campaign.id)
+  const job = realJob()
+  const send = async (messages: readonly OutboundEmail[]) =>
+    messages.map(() => failure('configuration', 'invalid_api_key', ''))
+  await until(ready.campaign.id, ['failed'], { ...job, email: { ...job.email, send } })
+  return ready
+}
+
+describe('the segment of a campaign', () => {
+  it('is shown as it was when the campaign was sent, whatever happens to it', async () => {
+    const { campaign, segment } = await givenSent()
+    const kept = {
+      id: segment.id,
+      name: segment.name,
+      communication_type: 'transactional',
+      communication_channel: 'email',
+      status: 'ready',
+      user_count: 3,
+    }
+    const shown = async () => [(await get(pathOf(campaign.id))).body.segment, (await listed(campaign.id)).segment]
+    expect(await shown()).toEqual([kept, kept])
+    const change = { name: 'Renamed', communication_type: 'marketing', communication_channel: 'sms' }
+    expect((await patch(`/v1/segments/${segment.id}`, change)).body).toMatchObject({ ...change, user_count: 0 })
+    expect(await shown()).toEqual([kept, kept])
+    expect((await remove(`/v1/segments/${segment.id}`)).status).toBe(204)
+    expect(await shown()).toEqual([kept, kept])
+  })
+
+  it('is shown as it is while the campaign is a draft, scheduled or calculating', async () => {
+    for (const status of ['draft', 'scheduled', 'calculating'] as const) {
+      const id = await inStatus(crowd, status)
+      const { segment_id } = await rowOf(id)
+      await patch(`/v1/segments/${segment_id}`, { name: 'Renamed' })
+      expect((await get(pathOf(id))).body.segment.name).toBe('Renamed')
+    }
+  })
+
+  it('is kept when a schedule starts, is missed or is cancelled', async () => {
+    const now = Date.now()
+    const due = await seedReady(crowd, { status: 'scheduled', scheduled_at: now - 1000 })
+    const missed = await seedReady(crowd, { status: 'scheduled', scheduled_at: now - 30 * 3_600_000 })
+    const cancelled = await seedReady(crowd, { status: 'scheduled', scheduled_at: now + 3_600_000 })
+    expect((await startDue(realJob(), due.campaign.id))?.status).toBe('calculating')
+    expect((await startDue(realJob(), missed.campaign.id))?.status).toBe('failed')
+    expect((await post(pathOf(cancelled.campaign.id, '/cancel'), {})).body.status).toBe('cancelled')
+    for (const { campaign, segment } of [due, missed, cancelled]) {
+      const kept = JSON.parse((await rowOf(campaign.id)).segment_snapshot ?? '{}')
+      expect(kept).toMatchObject({ edition_id: crowd.edition, name: segment.name, communication_channel: 'email' })
+    }
+    await patch(`/v1/segments/${missed.segment.id}`, { name: 'Renamed' })
+    expect((await get(pathOf(missed.campaign.id))).body.segment.name).toBe(missed.segment.name)
+  })
+})
+
+describe('a campaign to the whole organisation whose segment moves to an edition afterwards', () => {
+  it('shows the edition neither its recipients nor lets it go on', async () => {
+    const { campaign, segment } = await seedReady(crowd)
+    await moveSegment(segment.id, null)
+    await sendNow(campaign.id)
+    await until(campaign.id, ['sent'])
+    await moveSegment(segment.id, crowd.edition)
+    for (const reply of [
+      await get(pathOf(campaign.id, '/recipients'), manager),
+      await post(pathOf(campaign.id, '/retry-failed'), {}, manager),
+    ])
+      expect([reply.status, reply.body.code, reply.body.required_roles]).toEqual([
+        403,
+        'permission_denied',
+        ['OA', 'OM'],
+      ])
+    expect((await get(pathOf(campaign.id), manager)).status).toBe(200)
+  })
+
+  it('stays closed to the edition when it is sent again to the edition', async () => {
+    const { campaign, segment } = await seedReady(crowd, { status: 'failed' })
+    await moveSegment(segment.id, null)
+    await sendNow(campaign.id)
+    await until(campaign.id, ['sent'])
+    await write(sql`update campaigns set status = 'failed' where id = ${campaign.id}`)
+    await moveSegment(segment.id, crowd.edition)
+    for (const more of ['/send-now', '/schedule'])
+      expect((await post(pathOf(campaign.id, more), { scheduled_at: soon() }, manager)).status).toBe(403)
+    expect((await post(pathOf(campaign.id, '/schedule'), { scheduled_at: soon() })).status).toBe(200)
+    expect((await get(pathOf(campaign.id, '/recipients'), manager)).status).toBe(403)
+    await write(sql`update campaigns set scheduled_at = ${Date.now() - 1} where id = ${campaign.id}`)
+    await startDue(realJob(), campaign.id)
+    expect(JSON.parse((await rowOf(campaign.id)).segment_snapshot ?? '{}')).toMatchObject({ edition_id: null })
+    expect((await get(pathOf(campaign.id, '/recipients'), manager)).status).toBe(403)
+  })
+})
+
+describe('a campaign to an edition whose segment moves to the whole organisation afterwards', () => {
+  it('stays open to the edition, and is not sent again by it', async () => {
+    const { campaign, segment } = await givenFailed()
+    await moveSegment(segment.id, null)
+    expect((await get(pathOf(campaign.id, '/recipients'), manager)).body.count).toBe(3)
+    for (const more of ['/send-now', '/schedule'])
+      expect((await post(pathOf(campaign.id, more), { scheduled_at: soon() }, manager)).status).toBe(403)
+    expect((await post(pathOf(campaign.id, '/retry-failed'), {}, manager)).status).toBe(200)
+    expect(await until(campaign.id, ['sent'])).toMatchObject({ sent_count: 3, total_recipients: 3 })
+  })
+})
+
+describe('the message of a campaign', () => {
+  it.each(['draft', 'scheduled', 'calculating', 'sending'] as const)('stays while it is %s', async (status) => {
+    const id = await inStatus(crowd, status)
+    const { email_message_id, name } = await rowOf(id)
+    const reply = await remove(`/v1/email-messages/${email_message_id}`)
+    expect([reply.status, reply.body.code, reply.body.related_objects]).toEqual([
+      409,
+      'email_message_in_use',
+      [{ type: 'campaign', id, name }],
+    ])
+    expect((await get(`/v1/email-messages/${email_message_id}`)).status).toBe(200)
+  })
+
+  it.each(['sent', 'failed', 'cancelled'] as const)(
+    'is deleted when it is %s, which still names it',
+    async (status) => {
+      const id = await inStatus(crowd, status)
+      const before = (await get(pathOf(id))).text
+      const message = (await rowOf(id)).email_message_id ?? ''
+      expect((await remove(`/v1/email-messages/${message}`, manager)).status).toBe(204)
+      expect((await get(`/v1/email-messages/${message}`)).status).toBe(404)
+      expect((await get(pathOf(id))).text).toBe(before)
+      expect(JSON.parse(before).email_message_id).toBe(message)
+    },
+  )
+
+  it('keeps going out from the own copy of a campaign, when it and the segment are deleted', async () => {
+    const { campaign, segment, message } = await givenFailed()
+    expect((await remove(`/v1/email-messages/${message}`)).status).toBe(204)
+    expect((await remove(`/v1/segments/${segment.id}`)).status).toBe(204)
+    expect((await post(pathOf(campaign.id, '/retry-failed'), {}, manager)).status).toBe(200)
+    expect(await until(campaign.id, ['sent'])).toMatchObject({ sent_count: 3 })
+    const captured = await capturedOf(campaign.id)
+    expect(captured.every(({ html }) => html.includes('Hello Astrid'))).toBe(true)
+    expect((await get(pathOf(campaign.id))).body).toMatchObject({
+      email_message_id: message,
+      segment: { id: segment.id, name: segment.name, user_count: 3 },
+    })
+  })
+
+  it('is missed by a failed campaign that starts anew', async () => {
+    const { campaign, message } = await givenFailed()
+    await remove(`/v1/email-messages/${message}`)
+    for (const more of ['/send-now', '/schedule']) {
+      const reply = await post(pathOf(campaign.id, more), { scheduled_at: soon() })
+      expect([reply.status, reply.body.errors]).toMatchObject([
+        409,
+        [{ pointer: '#/email_message_id', code: 'does_not_exist' }],
+      ])
+    }
+    expect(await rowOf(campaign.id)).toMatchObject({ status: 'failed', run: 1 })
+  })
+
+  it('is there or not used, when both are decided at once', async () => {
+    const failed = await inStatus(crowd, 'failed')
+    const message = (await rowOf(failed)).email_message_id ?? ''
+    const late = interrupted(async () => void (await remove(`/v1/email-messages/${message}`)))
+    await expect(scheduleCampaign(late, await findJudged(late, failed), soon())).rejects.toBeInstanceOf(LostRace)
+    const again = await inStatus(crowd, 'failed')
+    const other = (await rowOf(again)).email_message_id ?? ''
+    const ctx = interrupted(() => write(sql`update campaigns set status = 'scheduled' where id = ${again}`))
+    await expect(deleteMessage(ctx, await findMessage(ctx, other))).rejects.toBeInstanceOf(LostRace)
+    expect(await rowOf(again)).toMatchObject({ email_message_id: other, status: 'scheduled' })
+    expect((await get(`/v1/email-messages/${other}`)).status).toBe(200)
+  })
+})

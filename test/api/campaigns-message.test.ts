@@ -1,0 +1,114 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Ctx } from '../../src/context.ts'
+import { LostRace } from '../../src/domain/errors.ts'
+import { findJudged } from '../../src/modules/campaigns/judge.ts'
+import { scheduleCampaign } from '../../src/modules/campaigns/schedule.ts'
+import { sendCampaignNow } from '../../src/modules/campaigns/start.ts'
+import { updateCampaign } from '../../src/modules/campaigns/update.ts'
+import { get, patch, post } from '../support/api.ts'
+import { inStatus } from '../support/campaign-status.ts'
+import { rowOf } from '../support/campaigns.ts'
+import { interrupted } from '../support/context.ts'
+import { type Crowd, seedCrowd } from '../support/seed-campaigns.ts'
+import { seedMessage } from '../support/seed-emails.ts'
+import { seedManager, write } from '../support/seed.ts'
+
+let crowd: Crowd
+let manager: string
+beforeAll(async () => {
+  crowd = await seedCrowd(3)
+  manager = await seedManager(crowd)
+})
+
+const pathOf = (id: string, more = '') => `/v1/campaigns/${id}${more}`
+const soon = () => new Date(Date.now() + 3_600_000).toISOString()
+const verbs = {
+  schedule: async (ctx: Ctx, id: string) => scheduleCampaign(ctx, await findJudged(ctx, id), soon()),
+  send: async (ctx: Ctx, id: string) => sendCampaignNow(ctx, await findJudged(ctx, id)),
+}
+
+describe('a message that a campaign is about to send', () => {
+  const unsendable: [string, Record<string, unknown>, string, string][] = [
+    ['another type', { type: 'other' }, '#/type', 'wrong_type'],
+    ['no block', { blocks: [] }, '#/blocks', 'no_blocks'],
+    ['no subject in the language of the edition', { subject: { da: 'Hej' } }, '#/subject/en', 'missing_subject'],
+  ]
+
+  it.each(unsendable)('does not get %s', async (_, change, pointer, code) => {
+    for (const status of ['scheduled', 'calculating'] as const) {
+      const id = await inStatus(crowd, status)
+      const { email_message_id, name } = await rowOf(id)
+      const path = `/v1/email-messages/${email_message_id}`
+      const before = (await get(path)).text
+      const reply = await patch(path, { title: 'Changed', ...change }, manager)
+      expect([reply.status, reply.body.code, reply.body.errors]).toMatchObject([
+        409,
+        'email_message_in_use',
+        [{ pointer, code }],
+      ])
+      expect(reply.body.related_objects).toEqual([{ type: 'campaign', id, name }])
+      expect((await get(path)).text).toBe(before)
+    }
+    for (const status of ['draft', 'sending', 'sent', 'failed', 'cancelled'] as const) {
+      const { email_message_id } = await rowOf(await inStatus(crowd, status))
+      expect((await patch(`/v1/email-messages/${email_message_id}`, change)).status).toBe(200)
+    }
+  })
+
+  it('is judged for each edition that sends it, and for new faults only', async () => {
+    const other = await seedCrowd(0)
+    const danish = await seedCrowd(0, { default_language: 'da' })
+    const shared = await seedMessage({ organization: crowd.organization, edition: null }, { type: 'campaign' })
+    await write(sql`update editions set organization_id = ${crowd.organization}, slug = id
+      where id in (${other.edition}, ${danish.edition})`)
+    const ids: string[] = []
+    for (const edition of [crowd.edition, danish.edition])
+      ids.push(await inStatus({ organization: crowd.organization, edition }, 'scheduled', { email_message_id: shared }))
+    const path = `/v1/email-messages/${shared}`
+    const refused = await patch(path, { subject: { en: 'Only English' } })
+    expect([refused.status, refused.body.errors]).toMatchObject([409, [{ pointer: '#/subject/da' }]])
+    expect(refused.body.related_objects).toMatchObject([{ id: ids[1] }])
+    // An edition that took another language by itself keeps nobody from mending the rest.
+    await write(sql`update editions set default_language = 'pl' where id = ${danish.edition}`)
+    expect((await patch(path, { title: 'Mended' })).status).toBe(200)
+    expect((await patch(path, { subject: { en: 'Only English' } })).status).toBe(200)
+    expect((await patch(path, { type: 'other' })).status).toBe(409)
+  })
+
+  it.each([
+    ['is scheduled', verbs.schedule],
+    ['is sent', verbs.send],
+  ])('makes the campaign decide anew that %s while it changes', async (_, verb) => {
+    const id = await inStatus(crowd, 'draft')
+    const { email_message_id } = await rowOf(id)
+    const ctx = interrupted(async () => void (await patch(`/v1/email-messages/${email_message_id}`, { blocks: [] })))
+    await expect(verb(ctx, id)).rejects.toBeInstanceOf(LostRace)
+    await expect(verb(ctx, id)).rejects.toMatchObject({ code: 'campaign_not_ready', errors: [{ code: 'no_blocks' }] })
+    expect((await rowOf(id)).status).toBe('draft')
+  })
+
+  it('makes a scheduled campaign decide anew that takes it while it changes', async () => {
+    const id = await inStatus(crowd, 'scheduled')
+    const next = await seedMessage(crowd, { type: 'campaign' })
+    const ctx = interrupted(async () => void (await patch(`/v1/email-messages/${next}`, { type: 'other' })))
+    const take = async () => updateCampaign(ctx, await findJudged(ctx, id), { email_message_id: next })
+    await expect(take()).rejects.toBeInstanceOf(LostRace)
+    await expect(take()).rejects.toMatchObject({ code: 'campaign_not_ready' })
+  })
+
+  it('is either changed or scheduled', async () => {
+    for (let round = 0; round < 8; round++) {
+      const id = await inStatus(crowd, 'draft')
+      const { email_message_id } = await rowOf(id)
+      const change = () => patch(`/v1/email-messages/${email_message_id}`, { type: 'other' })
+      const plan = () => post(pathOf(id, '/schedule'), { scheduled_at: soon() })
+      const [changed, planned] =
+        round % 2 ? await Promise.all([change(), plan()]) : (await Promise.all([plan(), change()])).toReversed()
+      const { status } = await rowOf(id)
+      expect([changed?.status, planned?.status, status]).toEqual(
+        status === 'scheduled' ? [409, 200, 'scheduled'] : [200, 409, 'draft'],
+      )
+    }
+  })
+})
