@@ -115,7 +115,9 @@ describe('listOrders', () => {
     ['amount', [1, 2, 0]],
     ['-amount', [0, 2, 1]],
     ['status', [2, 0, 1]],
-    ['order_number', [2, 1, 0]],
+    ['order_number', [1, 0, 2]],
+    ['-order_number', [0, 1, 2]],
+    ['-status,-order_number', [1, 0, 2]],
     ['-type,amount', [1, 2, 0]],
   ])('orders by %s', async (ordering, expected) => {
     const { body } = await list(`${here()}&ordering=${ordering}`)

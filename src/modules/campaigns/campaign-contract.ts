@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { failReasons, recipientStates as sendStates, skipReasons } from '../../domain/campaign-sending.ts'
+import { engagements, failReasons, recipientStates as sendStates, skipReasons } from '../../domain/campaign-sending.ts'
 import { campaignLifecycle, maxCampaignNameLength, maxSmsBodyLength } from '../../domain/campaigns.ts'
 import { channels } from '../../domain/messaging.ts'
 import { Id, LanguageCode, RequiredText, SegmentSummary, Timestamp, Translated } from '../../http/fields.ts'
@@ -59,6 +59,10 @@ export const CampaignStats = z
     total_recipients: Count,
     sent: Count.openapi({ description: 'Accepted by the provider.' }),
     failed: Count,
+    pending: Count.openapi({
+      description: 'Still to be tried. With `sent`, `failed` and `cancelled` they make `total_recipients`.',
+    }),
+    cancelled: Count.openapi({ description: 'Whom a cancelled campaign left: they get nothing any more.' }),
     delivered: Count.openapi({ description: 'Confirmed, where the provider reports that; otherwise accepted.' }),
     opened: Count.openapi({ description: 'People, machines left out.' }),
     clicked: Count.openapi({ description: 'People, machines left out.' }),
@@ -114,6 +118,10 @@ const reasons = [...skipReasons, ...failReasons] as const
 
 export const StateFilter = z.enum(recipientStates)
 export const ReasonFilter = z.enum(reasons)
+export const EngagementFilter = z.enum(engagements).openapi({
+  description:
+    'What became of the message. `not_opened` and `not_clicked` are those to whom it was sent, whose address did not bounce, and who have not done it; machines do not count.',
+})
 
 export const CampaignRecipient = z
   .object({

@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import type { Person } from '../../domain/campaign-sending.ts'
-import { type Counters, inZone, ratesOf } from '../../domain/campaigns.ts'
+import { inZone, pendingOf, ratesOf } from '../../domain/campaigns.ts'
 import { sampleContext } from '../../domain/email/variables.ts'
 import { personalise } from '../../domain/email/personalise.ts'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
@@ -9,7 +9,7 @@ import { smsSize, trackableSms } from '../../domain/sms.ts'
 import { fullName } from '../../domain/users.ts'
 import { presentSegmentSummary } from '../segments/index.ts'
 import type { Campaign, CampaignDetail, CampaignRecipient, CampaignStats } from './campaign-contract.ts'
-import type { CampaignDetailRow, ListedRecipient } from './queries.ts'
+import type { CampaignDetailRow, CampaignNumbers, ListedRecipient } from './queries.ts'
 
 export const presentCampaignItem = (row: CampaignDetailRow): z.input<typeof Campaign> => ({
   id: row.id,
@@ -59,10 +59,12 @@ export function presentCampaign(row: CampaignDetailRow): z.input<typeof Campaign
   }
 }
 
-export const presentStats = (counters: Counters): z.input<typeof CampaignStats> => ({
+export const presentStats = (counters: CampaignNumbers): z.input<typeof CampaignStats> => ({
   total_recipients: counters.total,
   sent: counters.sent,
   failed: counters.failed,
+  pending: counters.is_cancelled ? 0 : pendingOf(counters),
+  cancelled: counters.is_cancelled ? pendingOf(counters) : 0,
   delivered: counters.delivered,
   opened: counters.opened,
   clicked: counters.clicked,

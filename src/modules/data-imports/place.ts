@@ -7,7 +7,7 @@ import { update, updateVersion } from '../../db/write.ts'
 import { type ExternalOrder, reconcile, type ResolvedItem, type Unit, unitsOf } from '../../domain/external-orders.ts'
 import { fold } from '../../domain/fold.ts'
 import type { Language } from '../../domain/languages.ts'
-import { type CartTotals, isPaid, orderSearch, ownSearch, paymentStatusOf } from '../../domain/orders.ts'
+import { type CartTotals, isPaid, numberKey, orderSearch, ownSearch, paymentStatusOf } from '../../domain/orders.ts'
 import { type BoughtOption, type PurchaseStatus, purchaseLifecycle, purchaseStatusOf } from '../../domain/purchases.ts'
 import { contactSearch } from '../../domain/users.ts'
 import type { OrderRow, PurchaseRow, TransactionRow, UserRow } from './state.ts'
@@ -33,6 +33,7 @@ const orderColumns = ({ order, items, totals }: Placement) => ({
   has_payment: isPaid(paymentStatusOf[order.status]) ? 1 : 0,
   metadata: JSON.stringify(order.metadata),
   number_folded: fold(order.order_number ?? ''),
+  number_key: numberKey(order.order_number),
 })
 
 const paymentColumns = ({ order, totals }: Placement) => ({
@@ -90,7 +91,7 @@ export function placeNew(ctx: Ctx, writes: Writes, placement: Placement): OrderR
   const created_at = order.created_at ?? ctx.now()
   const id = ctx.newId('order')
   const transactionId = ctx.newId('transaction')
-  const own = ownSearch({ id, order_number: order.order_number }, [transactionId])
+  const own = ownSearch({ ...order, id }, [transactionId])
   const row = {
     id,
     ...homeOf(placement),
@@ -167,7 +168,7 @@ export function placeAgain(
   const { order, user, items, totals } = placement
   const { order: row, payment } = existing
   const now = ctx.now()
-  const own = ownSearch({ id: row.id, order_number: order.order_number }, payment ? [payment.id] : [])
+  const own = ownSearch({ ...order, id: row.id }, payment ? [payment.id] : [])
   const changes = {
     ...orderColumns(placement),
     user_id: user.id,

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsDigits, containsFolded, containsFoldedOrDigits } from '../../db/contains.ts'
-import { paginate } from '../../db/paginate.ts'
+import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
 import type { orders } from '../../db/schema/orders.ts'
 import { standing, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
@@ -72,7 +72,7 @@ function conditions(ctx: Ctx, filters: OrderFilters): SQL[] {
 const sortKeys = {
   created: sql`orders.created_at`,
   modified: sql`orders.modified_at`,
-  order_number: sql`coalesce(orders.order_number, '')`,
+  order_number: nullable(sql`orders.number_key`, { indexed: true }),
   status: sql`orders.status`,
   type: sql`orders.type`,
   amount: sql`orders.amount_minor`,
@@ -80,7 +80,7 @@ const sortKeys = {
 
 /** Orders that compare equal follow the time of creation, as the indexes do. */
 function sortOf(ordering: readonly OrderBy<keyof typeof sortKeys>[]) {
-  const sort = sortBy(ordering, '-created', sortKeys)
+  const sort = sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', sortKeys)
   return sort.some(({ by }) => by === sortKeys.created)
     ? sort
     : [...sort, { by: sortKeys.created, desc: sort.at(-1)?.desc ?? true }]

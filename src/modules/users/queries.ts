@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits } from '../../db/contains.ts'
-import { paginate } from '../../db/paginate.ts'
+import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
 import type { users } from '../../db/schema/users.ts'
 import { inList, visible, visibleIn } from '../../db/visibility.ts'
 import type { Place } from '../../domain/access.ts'
@@ -40,10 +40,10 @@ function conditions(ctx: Ctx, filters: UserFilters): SQL[] {
 }
 
 const orders = {
-  email: sql`coalesce(users.email, '')`,
-  phone_number: sql`coalesce(users.phone_number, '')`,
+  email: nullable(sql`users.email`, { indexed: true }),
+  phone_number: nullable(sql`users.phone_number`, { indexed: true }),
   date_joined: sql`users.created_at`,
-  last_seen: sql`coalesce(users.last_seen_at, 0)`,
+  last_seen: nullable(sql`users.last_seen_at`, { indexed: true }),
 }
 
 export const listUsers = (
@@ -56,7 +56,7 @@ export const listUsers = (
     from: sql`users`,
     key: sql`users.seq`,
     where: conditions(ctx, filters),
-    sort: sortBy(ordering, '-date_joined', orders),
+    sort: sortBy<keyof typeof orders, SortKey['by']>(ordering, '-date_joined', orders),
     columns: sql`users.*`,
     joins: sql`join users on users.seq = page.key`,
   })
