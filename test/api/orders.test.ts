@@ -95,6 +95,11 @@ describe('listOrders', () => {
     ['search by phone', () => `search=${encodeURIComponent('512 345')}`, [0]],
     ['search for nothing there', () => 'search=zzz', []],
     ['two filters', () => 'status=completed&search=lucja', [0]],
+    ['search with white space around it', () => 'search=%20%20200%20', [1]],
+    ['order_number with white space around it', () => `order_number=${encodeURIComponent(' ø-1\t')}`, [0]],
+    ['customer_email with white space around it', () => 'customer_email=%20lucja%20', [0]],
+    ['customer_phone with white space around it', () => 'customer_phone=%2032123456%20', [1]],
+    ['white space alone, which counts as none', () => 'search=%20&customer_phone=%20&order_number=%09', [0, 1, 2]],
     ['an empty filter, which counts as none', () => 'status=&search=', [0, 1, 2]],
     ['an unknown edition beside the known', () => 'organization_id=org_unknown', []],
   ])('filters by %s', async (_, query, expected) => {

@@ -41,6 +41,29 @@ describe('listWebhookDeliveries', () => {
     ])
   })
 
+  it('finds the deliveries whose event was of an edition, whichever the endpoint is of', async () => {
+    const [one, two] = world.a.editions
+    const { id } = await seedEndpoint({ organization: world.a.id, edition: null }, { breaker_until: null })
+    const ofOne = await seedDelivery({ organization: world.a.id, edition: one.id }, id)
+    const ofTwo = await seedDelivery({ organization: world.a.id, edition: two.id }, id)
+    const ids = async (edition: string, who: 'OA' | 'EA' = 'OA') =>
+      (await get(`/v1/webhooks/${id}/deliveries?edition_id=${edition}`, token(who))).body.results?.map(
+        (item: { id: string }) => item.id,
+      )
+    expect(await ids(one.id)).toEqual([ofOne.id])
+    expect(await ids(two.id)).toEqual([ofTwo.id])
+    expect(await ids(world.b.editions[0].id)).toEqual([])
+    // An endpoint that has moved keeps what came before.
+    const moved = await givenEndpoint()
+    const early = await seedDelivery({ organization: world.a.id, edition: two.id }, moved.id)
+    const read = (who: 'OA' | 'EA') =>
+      get(`/v1/webhooks/${moved.id}/deliveries?edition_id=${two.id}`, token(who)).then(({ body }) =>
+        body.results.map((item: { id: string }) => item.id),
+      )
+    expect(await read('OA')).toEqual([early.id])
+    expect(await read('EA')).toEqual([])
+  })
+
   it('finds deliveries by status, and by what the endpoint is', async () => {
     const { id } = await givenEndpoint()
     const failed = await seedDelivery(place(), id)

@@ -101,10 +101,11 @@ export async function summariesOf(
 const relatedShown = 20
 
 export interface Related {
+  type: 'campaign'
   id: string
   name: string
 }
 
 export const campaignsInNeed = (segmentId: string): SQL<Related> =>
-  sql<Related>`select id, name from campaigns where segment_id = ${segmentId}
+  sql<Related>`select 'campaign' as type, id, name from campaigns where segment_id = ${segmentId}
     and ${inList(sql`status`, campaignStatusesInNeed)} order by created_at limit ${relatedShown}`

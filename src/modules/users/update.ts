@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { users } from '../../db/schema/users.ts'
-import { updateVersion } from '../../db/write.ts'
+import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
 import { fieldError, invalid } from '../../domain/errors.ts'
 import { searchSeparator } from '../../domain/fold.ts'
 import { contactSearch, normalizePhone, searchColumns } from '../../domain/users.ts'
@@ -41,6 +41,7 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
         'A customer keeps an e-mail address or a number.',
       ),
     )
+  if (isEmpty(changesIn<UserRow>(user, contact))) return commit(ctx, user, [])
   const changes = {
     ...contact,
     ...searchColumns(contact),

@@ -77,9 +77,9 @@ const listDeliveriesQuery = listQuery({
   ordering: ['created', 'modified', 'name'],
   filters: {
     status: z.enum(deliveryStatuses).optional(),
-    edition_id: IdFilter.optional().openapi({ description: 'Of the endpoint, as the two that follow.' }),
-    organization_id: IdFilter.optional(),
-    is_active: BooleanFilter.optional(),
+    edition_id: IdFilter.optional().openapi({ description: 'Of the event, whichever the endpoint is of now.' }),
+    organization_id: IdFilter.optional().openapi({ description: 'Of the endpoint.' }),
+    is_active: BooleanFilter.optional().openapi({ description: 'Of the endpoint.' }),
   },
 })
 

@@ -77,9 +77,8 @@ const eventStanding: Standing = {
 export const reachedDeliveries = (ctx: Ctx, endpoint: EndpointRow): SQL =>
   sql`endpoint_id = ${endpoint.id} and ${visibleIn(ctx.caller, eventStanding, { organization_id: endpoint.organization_id })}`
 
-const isAsked = (endpoint: EndpointRow, { organization_id, edition_id, is_active }: DeliveryFilters): boolean =>
+const isAsked = (endpoint: EndpointRow, { organization_id, is_active }: DeliveryFilters): boolean =>
   (organization_id === undefined || organization_id === endpoint.organization_id) &&
-  (edition_id === undefined || edition_id === endpoint.edition_id) &&
   (is_active === undefined || is_active === (endpoint.is_active === 1))
 
 export const listDeliveries = (
@@ -95,6 +94,7 @@ export const listDeliveries = (
     where: [
       isAsked(endpoint, filters) ? reachedDeliveries(ctx, endpoint) : sql`0`,
       ...(filters.status ? [sql`status = ${filters.status}`] : []),
+      ...(filters.edition_id ? [eventWhere(sql`webhook_events.edition_id = ${filters.edition_id}`)] : []),
     ],
     sort: sortBy(ordering, '-created', { created: sql`created_at`, modified: sql`modified_at`, name: sql`kind` }),
     columns: sql`webhook_deliveries.*`,

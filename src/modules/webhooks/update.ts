@@ -1,7 +1,7 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { webhookEndpoints } from '../../db/schema/webhooks.ts'
-import { updateVersion } from '../../db/write.ts'
+import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
 import { checkMove, openEditions } from '../editions/index.ts'
 import { keepers, type UpdateWebhookInput } from './endpoint-contract.ts'
 import type { EndpointRow, LoadedEndpoint } from './queries.ts'
@@ -33,15 +33,17 @@ export async function updateEndpoint(
   if (edition_id !== undefined && edition_id !== endpoint.edition_id)
     await checkMove(ctx, keepers, endpoint.organization_id, edition_id)
   const now = ctx.now()
-  const changes = {
+  const asked: Partial<EndpointRow> = {
     ...(name === undefined ? {} : { name }),
     ...(url === undefined ? {} : { url }),
     ...(edition_id === undefined ? {} : { edition_id }),
     ...(events === undefined ? {} : { events: JSON.stringify(events) }),
     ...(timeout_seconds === undefined ? {} : { timeout_seconds }),
     ...activity(endpoint, is_active, now),
-    modified_at: now,
   }
+  if (isEmpty(changesIn<EndpointRow>(endpoint, asked, ['events'])))
+    return commit(ctx, endpoint, openEditions(endpoint.edition_id))
+  const changes = { ...asked, modified_at: now }
   return commit(ctx, { ...endpoint, ...changes, version: endpoint.version + 1 }, [
     ...openEditions(endpoint.edition_id, edition_id),
     ...updateVersion(webhookEndpoints, endpoint, changes),
