@@ -99,6 +99,7 @@ describe('getWebhookDelivery', () => {
     await db().batch([
       sql`insert into webhook_attempts (delivery_id, number, started_at, duration_ms, status_code, error, is_manual)
         values (${row.id}, 2, ${seededAt + 9000}, 15000, null, 'timeout', 1)`,
+      sql`update webhook_attempts set response_text = 'unknown "topic"' where delivery_id = ${row.id} and number = 1`,
     ])
     const { body } = await get(`/v1/webhooks/${id}/deliveries/${row.id}`, token('EA'))
     const event = await db().first(
@@ -111,7 +112,14 @@ describe('getWebhookDelivery', () => {
       signature: row.signature,
       signed_at: new Date(row.signed_at ?? 0).toISOString(),
       attempt_log: [
-        { number: 1, status_code: 500, error: 'http_error', is_manual: false, next_reason: 'schedule' },
+        {
+          number: 1,
+          status_code: 500,
+          error: 'http_error',
+          is_manual: false,
+          next_reason: 'schedule',
+          response_text: 'unknown "topic"',
+        },
         {
           number: 2,
           started_at: new Date(seededAt + 9000).toISOString(),
@@ -121,6 +129,7 @@ describe('getWebhookDelivery', () => {
           is_manual: true,
           next_retry_at: null,
           next_reason: null,
+          response_text: null,
         },
       ],
     })

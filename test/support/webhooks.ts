@@ -67,6 +67,7 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
           status: null,
           error: 'network_error',
           retryAfter: null,
+          text: null,
           durationMs: 5,
           ...(await behaviour(request, sent.length)),
         }
@@ -139,6 +140,7 @@ export interface AttemptRow {
   number: number
   status_code: number | null
   error: string | null
+  response_text: string | null
   next_retry_at: number | null
   next_reason: string | null
 }

@@ -20,6 +20,14 @@ const OrderNumber = z.string().max(16).nullable().openapi({ example: '100023' })
 const shared = {
   id: Id('ord'),
   order_number: OrderNumber,
+  external_id: z.string().nullable().openapi({
+    description: 'In the system that it was imported from; null for an order that was not imported.',
+    example: 'A-1001',
+  }),
+  source: z.string().nullable().openapi({
+    description: 'The system that it was imported from; null for an order that was not imported.',
+    example: 'ticketshop',
+  }),
   type: z.enum(orderTypes),
   status: z.enum(orderStatuses),
   edition: EditionSummary,
@@ -126,7 +134,8 @@ export const listOrders = operation({
   method: 'get',
   path: '/v1/orders',
   summary: 'List orders',
-  description: 'At least one of `edition_id`, `organization_id` and `customer_id` is required.',
+  description:
+    'At least one of `edition_id`, `organization_id` and `customer_id` is required. By `order_number`, numbers are compared as numbers, case is not, and orders without one come last in both directions.',
   roles: roleCodes,
   query: listQuery({
     ordering: ['created', 'modified', 'order_number', 'status', 'type', 'amount'],
@@ -136,10 +145,11 @@ export const listOrders = operation({
       customer_id: IdFilter.optional().openapi({ description: 'Orders across all accessible editions.' }),
       transaction_id: IdFilter.optional(),
       order_number: TextFilter.optional().openapi({ description: partial }),
+      external_id: z.string().trim().max(128).optional().openapi({ description: 'All of it, from whichever source.' }),
       customer_email: TextFilter.optional().openapi({ description: partial }),
       customer_phone: TextFilter.optional().openapi({ description: 'Part of it; digits alone are compared.' }),
       search: TextFilter.optional().openapi({
-        description: 'Part of order number, order id, customer e-mail, customer phone or transaction id.',
+        description: 'Part of order number, order id, external id, customer e-mail, customer phone or transaction id.',
       }),
       status: z.enum(orderStatuses).optional(),
       type: z.enum(orderTypes).optional(),

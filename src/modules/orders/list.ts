@@ -22,6 +22,7 @@ export interface OrderFilters {
   customer_id?: string | undefined
   transaction_id?: string | undefined
   order_number?: string | undefined
+  external_id?: string | undefined
   customer_email?: string | undefined
   customer_phone?: string | undefined
   search?: string | undefined
@@ -39,9 +40,6 @@ const ofCustomer = (condition: SQL): SQL =>
 type Condition = (value: string) => SQL
 
 const textFilters = {
-  edition_id: (id) => sql`orders.edition_id = ${id}`,
-  organization_id: (id) => sql`orders.organization_id = ${id}`,
-  customer_id: (id) => sql`orders.user_id = ${id}`,
   transaction_id: (id) => sql`orders.id = (select order_id from transactions where id = ${id})`,
   order_number: (text) => containsFolded(sql`orders.number_folded`, text),
   customer_email: (text) => ofCustomer(containsFolded(sql`users.email_folded`, text)),
@@ -50,6 +48,30 @@ const textFilters = {
   status: (status) => sql`orders.status = ${status}`,
   type: (type) => sql`orders.type = ${type}`,
 } satisfies Record<string, Condition>
+
+/**
+ * The scopes of a list. An index has the external ids of each edition: looked up first, they are all that is read, so
+ * the scopes stand where no index of an order is chosen for them.
+ */
+function scopes({ external_id, edition_id, organization_id, customer_id }: OrderFilters): SQL[] {
+  const editions = [
+    ...(edition_id ? [sql`id = ${edition_id}`] : []),
+    ...(organization_id ? [sql`organization_id = ${organization_id}`] : []),
+  ]
+  const ofCustomer = customer_id ? [sql`orders.user_id = ${customer_id}`] : []
+  if (external_id && editions.length)
+    return [
+      sql`orders.seq in (select seq from orders where external_id = ${external_id}
+        and edition_id in (select id from editions where ${sql.join(editions, sql` and `)}))`,
+      ...ofCustomer,
+    ]
+  return [
+    ...(edition_id ? [sql`orders.edition_id = ${edition_id}`] : []),
+    ...(organization_id ? [sql`orders.organization_id = ${organization_id}`] : []),
+    ...ofCustomer,
+    ...(external_id ? [sql`orders.external_id = ${external_id}`] : []),
+  ]
+}
 
 function conditions(ctx: Ctx, filters: OrderFilters): SQL[] {
   if (!filters.edition_id && !filters.organization_id && !filters.customer_id)
@@ -62,6 +84,7 @@ function conditions(ctx: Ctx, filters: OrderFilters): SQL[] {
   })
   const { created_after, created_before } = filters
   return [
+    ...scopes(filters),
     ...texts,
     ...(created_after === undefined ? [] : [sql`orders.created_at >= ${created_after}`]),
     ...(created_before === undefined ? [] : [sql`orders.created_at <= ${created_before}`]),
@@ -97,7 +120,7 @@ export function listOrders(
     key: sql`orders.seq`,
     where: conditions(ctx, filters),
     sort: sortOf(ordering),
-    columns: sql`orders.id, orders.order_number, orders.type, orders.status, orders.amount_minor, orders.currency,
+    columns: sql`orders.id, orders.order_number, orders.external_id, orders.external_source, orders.type, orders.status, orders.amount_minor, orders.currency,
       orders.items_count, orders.has_payment, orders.created_at, orders.modified_at, users.first_name, users.last_name,
       users.email, ${editionSummaryColumns}`,
     joins: sql`join orders on orders.seq = page.key join users on users.id = orders.user_id

@@ -29,7 +29,12 @@ const Attempt = z
     status_code: z.int().nullable(),
     error: z.string().nullable().openapi({
       description:
-        'Null for a success; else `timeout`, `network_error`, `redirect`, `http_error` or `destination_forbidden` (nothing was sent).',
+        'Null for a success; else `timeout`, `connection_refused`, `connection_reset`, `connection_lost` (refused, or closed before an answer: the runtime does not say which), `dns_failure`, `tls_failure`, `network_error` (the runtime does not say what), `redirect`, `http_error` or `destination_forbidden` (nothing was sent).',
+    }),
+    response_text: z.string().nullable().openapi({
+      description:
+        'The first 1024 bytes of the answer as plain text, without control characters; null when no answer came.',
+      example: 'unknown topic',
     }),
     is_manual: z.boolean(),
     next_retry_at: Timestamp.nullable(),

@@ -120,7 +120,7 @@ export async function findDelivery(ctx: Ctx, endpointId: string, id: string): Pr
       webhook_endpoints.breaker_until, webhook_endpoints.is_slow,
       (select json_group_array(json_object('number', number, 'started_at', started_at, 'duration_ms', duration_ms,
         'status_code', status_code, 'error', error, 'is_manual', is_manual, 'next_retry_at', next_retry_at,
-        'next_reason', next_reason))
+        'next_reason', next_reason, 'response_text', response_text))
         from (select * from webhook_attempts where delivery_id = webhook_deliveries.id
           order by number desc limit ${attemptsShown})) as attempt_log
     from webhook_deliveries join webhook_endpoints on webhook_endpoints.id = webhook_deliveries.endpoint_id
