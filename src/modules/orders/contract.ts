@@ -15,7 +15,10 @@ import { operation } from '../../http/operation.ts'
 import { boughtFields, Purchase } from '../purchases/index.ts'
 
 const Amount = z.number().openapi({ format: 'double', description: 'Major units.', example: 250 })
-const OrderNumber = z.string().max(16).nullable().openapi({ example: '100023' })
+const OrderNumber = z.string().max(16).nullable().openapi({
+  description: 'Null for an order that came without one.',
+  example: '100023',
+})
 
 const shared = {
   id: Id('ord'),
@@ -41,7 +44,7 @@ export const OrderListItem = z
   .object({
     ...shared,
     customer_name: z.string(),
-    customer_email: z.string().nullable(),
+    customer_email: z.string().nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
     items_count: z.int(),
     has_payment: z.boolean(),
   })
@@ -63,7 +66,7 @@ const Cart = z
     id: Id('crt'),
     status: z.enum(cartStatuses),
     items: z.array(CartItem),
-    coupon_code: z.string().nullable(),
+    coupon_code: z.string().nullable().openapi({ description: 'Null when none was used.' }),
     subtotal: Amount,
     deposit: Amount,
     handling_fee: Amount,
@@ -113,15 +116,15 @@ export const OrderDetail = z
     customer: z.object({
       api_id: Id('usr'),
       full_name: z.string(),
-      email: z.string().nullable(),
-      phone_number: z.string().nullable(),
+      email: z.string().nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
+      phone_number: z.string().nullable().openapi({ description: 'Null for a customer without a number.' }),
       date_joined: Timestamp,
-      last_seen: Timestamp.nullable(),
+      last_seen: Timestamp.nullable().openapi({ description: 'Null until the customer is seen.' }),
       metadata: JsonObject,
     }),
     transactions: z.array(Transaction),
     purchases: z.array(Purchase),
-    completed_transaction_id: Id('trx').nullable(),
+    completed_transaction_id: Id('trx').nullable().openapi({ description: 'Null until a payment is complete.' }),
     metadata: JsonObject,
   })
   .openapi('OrderDetail')
