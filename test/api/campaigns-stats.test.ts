@@ -9,6 +9,7 @@ import { get, post, publicUrl } from '../support/api.ts'
 import { alarm, consume, realJob, statsOf, until } from '../support/campaigns.ts'
 import { inStatus } from '../support/campaign-status.ts'
 import { type Crowd, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+import { seedRecipients } from '../support/seed-recipients.ts'
 import { write } from '../support/seed.ts'
 
 const nothing = {
@@ -58,6 +59,17 @@ describe('getCampaignStats', () => {
   it('of a run that its object has not heard of are zeros', async () => {
     const { campaign } = await seedReady(await seedCrowd(1), { status: 'calculating', run: 1 })
     expect(await statsOf(campaign.id)).toEqual(nothing)
+  })
+
+  it.each([
+    ['sending', { pending: 2, cancelled: 0 }],
+    ['cancelled', { pending: 0, cancelled: 2 }],
+  ] as const)('of one that is %s tell those who are left', async (status, left) => {
+    const { campaign } = await seedReady(await seedCrowd(1), { status, run: 1 })
+    await seedRecipients(campaign.id, 6, { run: 1_000_000, status })
+    expect(await statsOf(campaign.id)).toEqual({ ...nothing, total_recipients: 6, sent: 2, failed: 2, ...left })
+    const { body } = await get(`/v1/campaigns/${campaign.id}/recipients?engagement=not_opened&ordering=-sent_at`)
+    expect([body.count, body.results.map(({ state }: { state: string }) => state)]).toEqual([2, ['sent', 'sent']])
   })
 
   it('count each person once in each number, whatever is told and how often', async () => {

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fold } from '../../src/domain/fold.ts'
 import { numberKey } from '../../src/domain/orders.ts'

@@ -81,7 +81,12 @@ export const EditionDetail = z
       .string()
       .nullable()
       .openapi({ description: 'Null: mails come from the address of the platform.' }),
-    email_reply_to: z.string().nullable().openapi({ description: 'Null: replies go to the sender.' }),
+    email_reply_to: z
+      .string()
+      .nullable()
+      .openapi({
+        description: 'Null: replies go to `email_sender_address`, or to the platform where that is null too.',
+      }),
     meta_title: MetaTitle,
     meta_description: MetaDescription,
     meta_image: orNull(Image).openapi({ description: 'Null without `meta_image_id`.' }),

@@ -35,7 +35,7 @@ function changesOf(row: EditionDetailRow, input: UpdateEditionInput, now: number
   const { start_date, end_date, is_draft, is_archived, enabled_languages, metadata, ...others } = input
   const { merchant_account_extra_parameters, merchant_id, meta_title, meta_description, ...plain } = others
   const asked: Changes = {
-    ...(plain as Changes),
+    ...plain,
     start_at: start_date,
     end_at: end_date,
     is_draft: flag(is_draft),

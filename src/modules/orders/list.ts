@@ -58,17 +58,17 @@ function scopes({ external_id, edition_id, organization_id, customer_id }: Order
     ...(edition_id ? [sql`id = ${edition_id}`] : []),
     ...(organization_id ? [sql`organization_id = ${organization_id}`] : []),
   ]
-  const ofCustomer = customer_id ? [sql`orders.user_id = ${customer_id}`] : []
+  const byCustomer = customer_id ? [sql`orders.user_id = ${customer_id}`] : []
   if (external_id && editions.length)
     return [
       sql`orders.seq in (select seq from orders where external_id = ${external_id}
         and edition_id in (select id from editions where ${sql.join(editions, sql` and `)}))`,
-      ...ofCustomer,
+      ...byCustomer,
     ]
   return [
     ...(edition_id ? [sql`orders.edition_id = ${edition_id}`] : []),
     ...(organization_id ? [sql`orders.organization_id = ${organization_id}`] : []),
-    ...ofCustomer,
+    ...byCustomer,
     ...(external_id ? [sql`orders.external_id = ${external_id}`] : []),
   ]
 }
