@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { type Check, checks } from '../src/domain/edition-health/index.ts'
 import { type Operation, tags } from '../src/http/operation.ts'
 import { root } from './support/paths.ts'
+import { type DescribedDocument, nullsPage } from './support/nulls.ts'
 import { importWasm } from './support/wasm.ts'
 
 importWasm()
-const { operations } = await import('../src/app.ts')
-
-const file = join(root, 'README.md')
+const { operations, routers } = await import('../src/app.ts')
+const { openApiDocument } = await import('../src/http/openapi.ts')
 
 const row = ({ method, path, id, summary, roles }: Operation): string =>
   `| \`${method.toUpperCase()}\` | \`${path}\` | \`${id}\` | ${summary} | ${roles.length ? roles.join(' ') : 'superuser'} |`
@@ -39,13 +39,23 @@ function withSection(text: string, name: string, content: string): string {
   return `${text.slice(0, start + begin.length)}\n\n${content}\n\n${text.slice(stop)}`
 }
 
-const before = await readFile(file, 'utf8')
-const after = withSection(withSection(before, 'operations', tables.join('\n\n')), 'checks', checkTable)
 // Formatting pads the columns of tables.
 const bare = (text: string) => text.replaceAll(/ +/g, ' ').replaceAll(/-+/g, '-')
-if (bare(before) === bare(after)) process.exit()
-if (process.argv.includes('--check')) {
-  console.error('The tables in README.md are stale. Run: npm run readme')
-  process.exit(1)
+
+/** Writes the page anew where it is stale, or fails where that is only asked. */
+async function renew(name: string, make: (before: string) => string): Promise<void> {
+  const file = join(root, name)
+  const before = await readFile(file, 'utf8').catch(() => '')
+  const after = make(before)
+  if (bare(before) === bare(after)) return
+  if (process.argv.includes('--check')) {
+    console.error(`${name} is stale. Run: npm run readme`)
+    process.exitCode = 1
+  } else await writeFile(file, after)
 }
-await writeFile(file, after)
+
+await renew('README.md', (before) =>
+  withSection(withSection(before, 'operations', tables.join('\n\n')), 'checks', checkTable),
+)
+const document = JSON.parse(JSON.stringify(openApiDocument(routers))) as DescribedDocument
+await renew('docs/nulls.md', () => nullsPage(document))

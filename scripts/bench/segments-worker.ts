@@ -47,9 +47,10 @@ segmentsBench.post('/floor/segments/seed', async (c) => {
         iif(i % 4 = 0, 'en', 'da'), 'email', iif(i % 5 = 0, json_object('company', 'Company ' || (i % 7)), '{}'),
         'guest ' || i, ${at} - (i % 120) * ${day}, ${at} - (i % 700) * ${day}, ${at} from n`,
     sql`insert into orders (id, organization_id, edition_id, user_id, order_number, type, status, amount_minor, currency,
-        items_count, has_payment, search_own, search, created_at, modified_at)
+        items_count, has_payment, number_key, search_own, search, created_at, modified_at)
       select ${idOf('ord', 'u.seq * 2 + k.value')}, u.organization_id, ${edition_id}, u.id, u.seq, 'imported',
         iif((u.seq + k.value) % 4 = 0, 'cancelled', 'completed'), 10000 + (u.seq * 7 + k.value * 13) % 90000, 'dkk', 1, 1,
+        printf('%02d', length(u.seq)) || u.seq,
         '', '', ${at} - (u.seq % 365) * ${day}, ${at}
       from users u cross join json_each('[0,1]') k where ${ours}`,
     sql`insert into purchases (id, organization_id, edition_id, order_id, user_id, product_id, status, price_minor,

@@ -1,18 +1,19 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { digitsOf, fold, phoneNeedle } from '../domain/fold.ts'
+import { fold, phoneDigits, phoneNeedles } from '../domain/fold.ts'
+
+const anyOf = (conditions: readonly SQL[]): SQL => sql`(${sql.join([...conditions], sql` or `)})`
+
+const contains = (column: SQL, part: string): SQL => sql`instr(${column}, ${part}) > 0`
 
 /** The contains-filter on a folded column: exact, without the limits of LIKE. */
-export const containsFolded = (column: SQL, needle: string): SQL => sql`instr(${column}, ${fold(needle)}) > 0`
+export const containsFolded = (column: SQL, needle: string): SQL => contains(column, fold(needle))
 
 /** As above for a column that also holds telephone numbers as digits: `+45 12 34` finds `451234`. */
-export function containsFoldedOrDigits(column: SQL, needle: string): SQL {
-  const digits = phoneNeedle(needle)
-  const text = containsFolded(column, needle)
-  return digits === null ? text : sql`(${text} or instr(${column}, ${digits}) > 0)`
-}
+export const containsFoldedOrDigits = (column: SQL, needle: string): SQL =>
+  anyOf([fold(needle), ...phoneNeedles(needle)].map((part) => contains(column, part)))
 
 /** Compares digits alone; a needle without any digit finds nothing. */
 export function containsDigits(column: SQL, needle: string): SQL {
-  const digits = digitsOf(needle)
-  return digits === '' ? sql`0` : sql`instr(${column}, ${digits}) > 0`
+  const parts = phoneDigits(needle)
+  return parts.length === 0 ? sql`0` : anyOf(parts.map((part) => contains(column, part)))
 }

@@ -3,11 +3,29 @@ import { AppError } from '../domain/errors.ts'
 import type { Page, PageRequest } from '../domain/page.ts'
 import type { Database } from './database.ts'
 
-/** One key of an order. `by` never answers NULL, so that keys compare: coalesce columns that may be empty. */
+/**
+ * A column that may be NULL. NULL stands last in both directions. `indexed` says that an index has the column as it is:
+ * an order that begins with it reads the rows with a value, then those without one, both through that index.
+ */
+export interface NullableKey {
+  column: SQL
+  indexed: boolean
+}
+
+/** One key of an order. An expression by itself never answers NULL, so that keys compare. */
 export interface SortKey {
+  by: SQL | NullableKey
+  desc: boolean
+}
+
+export const nullable = (column: SQL, { indexed = false } = {}): NullableKey => ({ column, indexed })
+
+interface Key {
   by: SQL
   desc: boolean
 }
+
+type After = readonly (string | number)[]
 
 /**
  * A list: `key` is the unique row key of the table `from` and ends every order; `columns` and `joins` are looked up
@@ -25,7 +43,7 @@ export interface ListSource {
 const and = (conditions: readonly SQL[]): SQL => (conditions.length ? sql.join([...conditions], sql` and `) : sql`1`)
 
 /** Rows that come after the given keys; one row comparison, which an index serves, when all keys run the same way. */
-function beyond(sort: readonly SortKey[], after: readonly (string | number)[]): SQL {
+function beyond(sort: readonly Key[], after: After): SQL {
   const sign = (desc: boolean) => (desc ? sql`<` : sql`>`)
   if (sort.every((key) => key.desc === sort[0]?.desc)) {
     const values = after.map((value) => sql`${value}`)
@@ -41,6 +59,81 @@ function beyond(sort: readonly SortKey[], after: readonly (string | number)[]): 
   return sql`(${sql.join(alternatives, sql` or `)})`
 }
 
+const isNullable = (by: SortKey['by']): by is NullableKey => 'column' in by
+
+/** A column that may be NULL makes two keys: whether it is NULL, and its value or 0. */
+const keysOf = (sort: readonly SortKey[]): Key[] =>
+  sort.flatMap(({ by, desc }) =>
+    isNullable(by)
+      ? [
+          { by: sql`(${by.column} is null)`, desc: false },
+          { by: sql`coalesce(${by.column}, 0)`, desc },
+        ]
+      : [{ by, desc }],
+  )
+
+const keyName = (index: number): SQL => sql.raw(`k${index}`)
+
+const orderOf = (sort: readonly Key[]): SQL =>
+  sql.join(
+    sort.map(({ by, desc }) => sql`${by} ${desc ? sql`desc` : sql`asc`}`),
+    sql`, `,
+  )
+
+interface Run {
+  /** Keys in their order, those that are the same in all rows left out. */
+  sort: readonly Key[]
+  /** Expressions of all keys. */
+  shown: readonly SQL[]
+  where: readonly SQL[]
+  after: After | null
+}
+
+/** The first rows of a run, with their keys. */
+function rowsOf(source: ListSource, { sort, shown, where, after }: Run, limit: SQL): SQL {
+  const keys = shown.map((by, index) => sql`${by} as ${keyName(index)}`)
+  const conditions = [...source.where, ...where, ...(after ? [beyond(sort, after)] : [])]
+  return sql`select ${source.key} as key, ${sql.join(keys, sql`, `)} from ${source.from} where ${and(conditions)}
+    order by ${orderOf(sort)} ${limit}`
+}
+
+/** The rows with a value in the first column, then those without one, which are not read before they are needed. */
+function valuesFirst(source: ListSource, first: Key, rest: readonly Key[], page: RowsAsked): SQL {
+  const { after } = page
+  const others = rest.map((key) => key.by)
+  const limit = sql`limit ${page.limit + page.offset}`
+  const without: Run = {
+    sort: rest,
+    shown: [sql`1`, sql`0`, ...others],
+    where: [sql`${first.by} is null`],
+    after: after?.[0] === 1 ? after.slice(2) : null,
+  }
+  if (without.after) return rowsOf(source, without, limit)
+  const withValue: Run = {
+    sort: [first, ...rest],
+    shown: [sql`0`, first.by, ...others],
+    where: [sql`${first.by} is not null`],
+    after: after && after.slice(1),
+  }
+  return sql`select * from (
+      select * from (${rowsOf(source, withValue, limit)}) union all select * from (${rowsOf(source, without, limit)})
+    ) limit ${page.limit} offset ${page.offset}`
+}
+
+interface RowsAsked {
+  after: After | null
+  limit: number
+  offset: number
+}
+
+function pageOf(source: ListSource, sort: readonly SortKey[], keys: readonly Key[], page: RowsAsked): SQL {
+  const [first, ...rest] = sort
+  if (first && isNullable(first.by) && first.by.indexed)
+    return valuesFirst(source, { by: first.by.column, desc: first.desc }, keysOf(rest), page)
+  const run = { sort: keys, shown: keys.map((key) => key.by), where: [], after: page.after }
+  return rowsOf(source, run, sql`limit ${page.limit} offset ${page.offset}`)
+}
+
 /**
  * One page and the exact count of the whole list, from one snapshot. Throws `invalid_page` past the end; page 1 of
  * nothing is an empty page. One row more than the page tells whether another follows: the count does not, for who walks
@@ -48,24 +141,16 @@ function beyond(sort: readonly SortKey[], after: readonly (string | number)[]): 
  */
 export async function paginate<Row>(db: Database, request: PageRequest, source: ListSource): Promise<Page<Row>> {
   const sort = [...source.sort, { by: source.key, desc: source.sort.at(-1)?.desc ?? false }]
-  const names = sort.map((_, index) => sql.raw(`k${index}`))
-  const keys = sort.map((key, index) => sql`${key.by} as ${names[index]}`)
-  const direction = (key: SortKey) => (key.desc ? sql`desc` : sql`asc`)
-  const order = sort.map((key) => sql`${key.by} ${direction(key)}`)
-  const outerOrder = sort.map((key, index) => sql`page.${names[index]} ${direction(key)}`)
-  const after = request.after?.length === sort.length ? request.after : null
+  const keys = keysOf(sort)
+  const after = request.after?.length === keys.length ? request.after : null
   const skipped = (request.page - 1) * request.size
-  const where = after ? [...source.where, beyond(sort, after)] : source.where
+  const names = keys.map((_, index) => sql`page.${keyName(index)}`)
+  const outerOrder = orderOf(keys.map(({ desc }, index) => ({ by: sql`page.${keyName(index)}`, desc })))
+  const asked = { after, limit: request.size + 1, offset: after ? 0 : skipped }
   const rows = sql<Row & Record<string, string | number>>`
-    select ${sql.join(
-      names.map((name) => sql`page.${name}`),
-      sql`, `,
-    )}, ${source.columns}
-    from (
-      select ${source.key} as key, ${sql.join(keys, sql`, `)} from ${source.from} where ${and(where)}
-      order by ${sql.join(order, sql`, `)} limit ${request.size + 1} offset ${after ? 0 : skipped}
-    ) as page ${source.joins}
-    order by ${sql.join(outerOrder, sql`, `)}`
+    select ${sql.join(names, sql`, `)}, ${source.columns}
+    from (${pageOf(source, sort, keys, asked)}) as page ${source.joins}
+    order by ${outerOrder}`
   const count = sql<{ n: number }>`select count(*) as n from ${source.from} where ${and(source.where)}`
   const [found, [total]] = await db.batch([rows, count])
   const n = total?.n ?? 0
@@ -77,6 +162,6 @@ export async function paginate<Row>(db: Database, request: PageRequest, source: 
     count: n,
     page: request.page,
     size: request.size,
-    after: last && found.length > request.size ? sort.map((_, index) => last[`k${index}`] ?? '') : null,
+    after: last && found.length > request.size ? keys.map((_, index) => last[`k${index}`] ?? '') : null,
   }
 }

@@ -1,5 +1,6 @@
 import { getTableColumns, type InferInsertModel, type SQL, sql, type Table } from 'drizzle-orm'
 import { changedOne } from './commit.ts'
+import { sameJson } from '../domain/json.ts'
 import type { Statement } from './database.ts'
 
 type Insert<T extends Table> = InferInsertModel<T>
@@ -56,6 +57,23 @@ export function update<T extends Table>(table: T, changes: Partial<Insert<T>>, w
   const sets = columnsIn(table, changes).map((name) => sql`${columnName(name)} = ${changes[name as keyof Insert<T>]}`)
   return sql`update ${table} set ${sql.join(sets, sql`, `)} where ${where}`
 }
+
+/** What of `changes` the row does not have already; of columns in `json`, texts that say the same are the same. */
+export function changesIn<Row extends object>(
+  row: Row,
+  changes: Partial<Row>,
+  json: readonly (keyof Row)[] = [],
+): Partial<Row> {
+  const isSame = (name: keyof Row) => {
+    const [before, after] = [row[name], changes[name]]
+    if (before === after || after === undefined) return true
+    return json.includes(name) && typeof before === 'string' && typeof after === 'string' && sameJson(before, after)
+  }
+  const names = (Object.keys(changes) as (keyof Row)[]).filter((name) => !isSame(name))
+  return Object.fromEntries(names.map((name) => [name, changes[name]])) as Partial<Row>
+}
+
+export const isEmpty = (changes: object): boolean => Object.keys(changes).length === 0
 
 /** A change of the one row that was decided on: when somebody changed it since, the whole batch is aborted. */
 export function updateVersion<T extends Table>(

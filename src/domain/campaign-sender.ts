@@ -1,5 +1,5 @@
 import type { RecipientEvent, Stamps } from './campaign-events.ts'
-import type { Answer, LeftOut, Reason, RecipientState, Report } from './campaign-sending.ts'
+import type { Answer, Engagement, LeftOut, Reason, RecipientState, Report } from './campaign-sending.ts'
 import type { CampaignStatus, Counters } from './campaigns.ts'
 
 /** What the row of a campaign shows of its object. */
@@ -39,6 +39,7 @@ export const isErasedAddress = ({ n, address }: Pick<RecipientRow, 'n' | 'addres
 export interface RecipientsQuery {
   state?: RecipientState | undefined
   reason?: Reason | undefined
+  engagement?: Engagement | undefined
   sort: { by: 'address' | 'sent_at' | 'n'; desc: boolean }[]
   size: number
   /** Rows before this page; sort keys of the row before it, when the link that was followed carries them. */

@@ -44,6 +44,19 @@ export interface Person {
 export const recipientStates = ['pending', 'sent', 'failed', 'skipped'] as const
 export type RecipientState = (typeof recipientStates)[number]
 
+/** What became of a message that was sent. Those who did not open or click are those whom it reached: bounces are not. */
+export const engagements = [
+  'delivered',
+  'opened',
+  'not_opened',
+  'clicked',
+  'not_clicked',
+  'bounced',
+  'complained',
+  'unsubscribed',
+] as const
+export type Engagement = (typeof engagements)[number]
+
 /** Why nobody tried to reach a person: what excludes people from a segment, when it is calculated or later, or this. */
 export const skipReasons = [
   'no_address',

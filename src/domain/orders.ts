@@ -1,4 +1,4 @@
-import { searchSeparator, searchText } from './fold.ts'
+import { fold, searchSeparator, searchText } from './fold.ts'
 import { lifecycle } from './lifecycle.ts'
 import { formatMoney } from './money.ts'
 
@@ -119,11 +119,23 @@ export function summaryLines(totals: CartTotals, currency: string): SummaryLine[
   ].filter(({ key, amount_minor }) => amount_minor !== 0 || key === 'subtotal' || key === 'total')
 }
 
+/**
+ * What an order number is sorted by: folded, with the length of each number before its digits, so that A-2 stands before
+ * A-10. The migration that added the column makes the same of what was there.
+ */
+export const numberKey = (orderNumber: string | null): string | null =>
+  orderNumber === null
+    ? null
+    : fold(orderNumber).replaceAll(/\d+/g, (digits) => {
+        const number = digits.replace(/^0+(?=\d)/, '')
+        return `${String(number.length).padStart(2, '0')}${number}`
+      })
+
 /** What an order is found by on its own behalf. */
 export const ownSearch = (
-  order: { order_number: string | null; id: string },
+  order: { order_number: string | null; external_id: string | null; id: string },
   transactionIds: readonly string[],
-): string => searchText(order.order_number, order.id, ...transactionIds)
+): string => searchText(order.order_number, order.id, ...transactionIds, order.external_id)
 
 /** An order's whole search text: its own and its customer's. */
 export const orderSearch = (own: string, contact: string): string =>

@@ -22,10 +22,14 @@ export function normalizeEmail(text: string): string | null {
   return email.length <= maxEmailLength && !dotted && emailPattern.test(email) ? email : null
 }
 
+/** The code of a country as people write it before a number: `+45`, `0045`, `(+45)`, `(0045)`. */
+const internationalPrefix = /^\s*(?:\(\s*(?:\+|00)\s*([1-9]\d{0,3})\s*\)|(?:\+|00)(?=\s*\(?\s*[1-9]))/
+
 /** E.164, or null when it is no telephone number; numbers without a country's code are of `countryCode` (such as `+45`). */
 export function normalizePhone(text: string, countryCode: string | null): string | null {
   if (text.length > maxPhoneLength) return null
-  const number = parsePhoneNumberFromString(text, {
+  const international = text.replace(internationalPrefix, (_, code: string | undefined) => `+${code ?? ''}`)
+  const number = parsePhoneNumberFromString(international, {
     extract: false,
     ...(countryCode ? { defaultCallingCode: countryCode.replace('+', '') } : {}),
   })

@@ -79,7 +79,12 @@ export const Image = z
 export const orNull = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()])
 
 export const OrganizationSummary = z
-  .object({ id: Id('org'), name: z.string(), slug: z.string(), avatar: orNull(Image) })
+  .object({
+    id: Id('org'),
+    name: z.string(),
+    slug: z.string(),
+    avatar: orNull(Image).openapi({ description: 'Null: there is no avatar for it.' }),
+  })
   .openapi('OrganizationSummary')
 
 export const EditionSummary = z
@@ -87,11 +92,11 @@ export const EditionSummary = z
     id: Id('edt'),
     full_name: z.string(),
     slug: z.string(),
-    start_date: Timestamp.nullable(),
-    end_date: Timestamp.nullable(),
+    start_date: Timestamp.nullable().openapi({ description: 'Null while the edition has no start.' }),
+    end_date: Timestamp.nullable().openapi({ description: 'Null while the edition has no end.' }),
     timezone: z.string(),
     is_draft: z.boolean(),
-    published_at: Timestamp.nullable(),
+    published_at: Timestamp.nullable().openapi({ description: 'Null while the edition was never published.' }),
   })
   .openapi('EditionSummary')
 

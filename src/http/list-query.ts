@@ -62,8 +62,12 @@ export const InstantFilter = z
 
 export const IdFilter = z.string().max(64)
 
-/** A contains-filter: folded, so neither case nor accents matter. */
-export const TextFilter = z.string().max(254)
+/** A contains-filter: folded, so neither case nor accents matter. White space around it is cut off; alone it is none. */
+export const TextFilter = z
+  .string()
+  .trim()
+  .max(254)
+  .transform((text) => text || undefined)
 
 function Ordering<const Names extends readonly [string, ...string[]]>(names: Names) {
   const choices = names.flatMap((name) => [name, `-${name}`])

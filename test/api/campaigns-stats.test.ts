@@ -1,19 +1,23 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import type { RecipientEvent } from '../../src/domain/campaign-events.ts'
+import { engagements } from '../../src/domain/campaign-sending.ts'
 import { failure, type SendResult } from '../../src/domain/messaging.ts'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { applyEvents } from '../../src/modules/tracking/jobs.ts'
-import { get, post } from '../support/api.ts'
+import { get, post, publicUrl } from '../support/api.ts'
 import { alarm, consume, realJob, statsOf, until } from '../support/campaigns.ts'
 import { inStatus } from '../support/campaign-status.ts'
 import { type Crowd, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+import { seedRecipients } from '../support/seed-recipients.ts'
 import { write } from '../support/seed.ts'
 
 const nothing = {
   total_recipients: 0,
   sent: 0,
   failed: 0,
+  pending: 0,
+  cancelled: 0,
   delivered: 0,
   opened: 0,
   clicked: 0,
@@ -55,6 +59,17 @@ describe('getCampaignStats', () => {
   it('of a run that its object has not heard of are zeros', async () => {
     const { campaign } = await seedReady(await seedCrowd(1), { status: 'calculating', run: 1 })
     expect(await statsOf(campaign.id)).toEqual(nothing)
+  })
+
+  it.each([
+    ['sending', { pending: 2, cancelled: 0 }],
+    ['cancelled', { pending: 0, cancelled: 2 }],
+  ] as const)('of one that is %s tell those who are left', async (status, left) => {
+    const { campaign } = await seedReady(await seedCrowd(1), { status, run: 1 })
+    await seedRecipients(campaign.id, 6, { run: 1_000_000, status })
+    expect(await statsOf(campaign.id)).toEqual({ ...nothing, total_recipients: 6, sent: 2, failed: 2, ...left })
+    const { body } = await get(`/v1/campaigns/${campaign.id}/recipients?engagement=not_opened&ordering=-sent_at`)
+    expect([body.count, body.results.map(({ state }: { state: string }) => state)]).toEqual([2, ['sent', 'sent']])
   })
 
   it('count each person once in each number, whatever is told and how often', async () => {
@@ -107,6 +122,8 @@ describe('getCampaignStats', () => {
       total_recipients: 5,
       sent: 4,
       failed: 1,
+      pending: 0,
+      cancelled: 0,
       delivered: 4,
       opened: 3,
       clicked: 1,
@@ -121,6 +138,32 @@ describe('getCampaignStats', () => {
       machine_opened: 2,
     }
     expect(await statsOf(id)).toEqual(expected)
+    const withEngagement = async (engagement: string) => {
+      const { body } = await get(`/v1/campaigns/${id}/recipients?engagement=${engagement}&page_size=2`)
+      const second = body.next ? await get(body.next.replace(publicUrl, '')) : null
+      const found = [...body.results, ...(second?.body.results ?? [])].map((row: { id: string }) =>
+        crowd.people.findIndex((person) => person.id === row.id),
+      )
+      expect([engagement, body.count]).toEqual([engagement, found.length])
+      return found
+    }
+    const engaged = Object.fromEntries(
+      await Promise.all(engagements.map(async (one) => [one, await withEngagement(one)] as const)),
+    )
+    expect(engaged).toEqual({
+      delivered: [0, 1, 2, 3],
+      opened: [0, 1, 2],
+      not_opened: [],
+      clicked: [2],
+      not_clicked: [0, 1],
+      bounced: [3],
+      complained: [1],
+      unsubscribed: [2],
+    })
+    expect((await get(`/v1/campaigns/${id}/recipients?engagement=opened&state=failed`)).body.count).toBe(0)
+    expect((await get(`/v1/campaigns/${id}/recipients?engagement=liked`)).body.errors).toMatchObject([
+      { code: 'invalid_choice', attr: 'engagement' },
+    ])
     // Somebody whom the provider had refused has it after all.
     await applyEvents(realJob(), [{ ...message, events: tell('delivered', e) }])
     expect(await statsOf(id)).toMatchObject({ sent: 5, failed: 0, delivered: 5, open_rate: 0.6 })
@@ -141,7 +184,7 @@ describe('retryFailedCampaignRecipients', () => {
     const before = (await get(`/v1/campaigns/${id}`)).body
     expect(before).toMatchObject({ total_recipients: 4, sent_count: 0, failed_count: 0 })
     expect(before.completed_at).not.toBeNull()
-    expect(await statsOf(id)).toEqual({ ...nothing, total_recipients: 4 })
+    expect(await statsOf(id)).toEqual({ ...nothing, total_recipients: 4, pending: 4 })
     const reached: string[] = []
     const well = answering((message) => {
       reached.push(message.to.address)

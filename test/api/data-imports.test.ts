@@ -114,7 +114,7 @@ describe('importExternalOrders', () => {
         items: [{ product: 'ØLBILLET', quantity: 1, unit_price: 1 }],
       }),
     ])
-    const [third] = await givenOrders(shop, [anOrder({ customer: { phone_number: '32123456' } })])
+    const [third] = await givenOrders(shop, [anOrder({ customer: { phone_number: '(+45) 32 12 34 56' } })])
     expect(await contentsOf(shop)).toMatchObject({ orders: 3, users: 1, products: 2 })
     const order = await get(`/v1/orders/${third}`)
     expect(order.body.customer).toMatchObject({ email: 'a@example.dk', full_name: 'Holm', phone_number: '+4532123456' })

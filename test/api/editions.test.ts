@@ -152,6 +152,10 @@ describe('createEdition', () => {
       ),
     )
     expect(codes(await post('/v1/editions', { ...base, name: 'x'.repeat(201) }))).toEqual(refused('#/name max_length'))
+    for (const body of [{ enabled_languages: ['da'] }, { default_language: 'pl', enabled_languages: ['en'] }])
+      expect(codes(await post('/v1/editions', { ...base, ...body }))).toEqual(
+        refused('#/default_language language_not_enabled'),
+      )
     expect(codes(await post('/v1/editions', { ...base, enabled_languages: [] }))).toEqual(
       refused('#/enabled_languages min_items'),
     )

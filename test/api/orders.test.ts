@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
+import { costOf } from '../support/cost.ts'
 import { givenMember } from '../support/factories.ts'
 import { anOrder, givenOrders, givenShop, type Shop } from '../support/orders.ts'
 
@@ -17,6 +18,7 @@ beforeAll(async () => {
   shop = await givenShop()
   ids = await givenOrders(shop, [
     anOrder({
+      external_id: 'Shop/Ø-1',
       order_number: 'Ø-100',
       created: '2026-01-01T10:00:00Z',
       status: 'completed',
@@ -57,6 +59,8 @@ describe('listOrders', () => {
       {
         id: ids[0],
         order_number: 'Ø-100',
+        external_id: 'Shop/Ø-1',
+        source: 'webshop',
         type: 'imported',
         status: 'completed',
         edition: expect.objectContaining({ id: shop.edition_id }),
@@ -93,8 +97,19 @@ describe('listOrders', () => {
     ['search by order id', () => `search=${ids[2]?.toLowerCase()}`, [2]],
     ['search by part of an e-mail', () => 'search=holm.with', [1]],
     ['search by phone', () => `search=${encodeURIComponent('512 345')}`, [0]],
+    ['search by external id, folded', () => `search=${encodeURIComponent('shop/o')}`, [0]],
+    ['external_id', () => `external_id=${encodeURIComponent(' Shop/Ø-1')}`, [0]],
+    ['external_id of an organisation', () => `organization_id=${shop.organization_id}&external_id=Shop/%C3%98-1`, [0]],
+    ['part of an external_id', () => 'external_id=Shop', []],
+    ['customer_phone as it is dialled from abroad', () => `customer_phone=${encodeURIComponent('0045 32 12')}`, [1]],
+    ['search by phone with its prefix in brackets', () => `search=${encodeURIComponent('(+45) 32 12')}`, [1]],
     ['search for nothing there', () => 'search=zzz', []],
     ['two filters', () => 'status=completed&search=lucja', [0]],
+    ['search with white space around it', () => 'search=%20%20200%20', [1]],
+    ['order_number with white space around it', () => `order_number=${encodeURIComponent(' ø-1\t')}`, [0]],
+    ['customer_email with white space around it', () => 'customer_email=%20lucja%20', [0]],
+    ['customer_phone with white space around it', () => 'customer_phone=%2032123456%20', [1]],
+    ['white space alone, which counts as none', () => 'search=%20&customer_phone=%20&order_number=%09', [0, 1, 2]],
     ['an empty filter, which counts as none', () => 'status=&search=', [0, 1, 2]],
     ['an unknown edition beside the known', () => 'organization_id=org_unknown', []],
   ])('filters by %s', async (_, query, expected) => {
@@ -115,7 +130,9 @@ describe('listOrders', () => {
     ['amount', [1, 2, 0]],
     ['-amount', [0, 2, 1]],
     ['status', [2, 0, 1]],
-    ['order_number', [2, 1, 0]],
+    ['order_number', [1, 0, 2]],
+    ['-order_number', [0, 1, 2]],
+    ['-status,-order_number', [1, 0, 2]],
     ['-type,amount', [1, 2, 0]],
   ])('orders by %s', async (ordering, expected) => {
     const { body } = await list(`${here()}&ordering=${ordering}`)
@@ -134,6 +151,38 @@ describe('listOrders', () => {
     expect((await list(`customer_id=${body.customer.api_id}`, inEdition.token)).body.count).toBe(0)
     const mine = await get(`/v1/orders/${ids[2]}`)
     expect((await list(`customer_id=${mine.body.customer.api_id}`, inEdition.token)).body.count).toBe(1)
+  })
+})
+
+describe('orders of another system', () => {
+  it('are found by their external id after another import and another customer address', async () => {
+    const { body } = await list(`organization_id=${shop.organization_id}&external_id=Shop/%C3%98-1`)
+    const [{ id }] = body.results
+    const order = (await get(`/v1/orders/${id}`)).body
+    expect(order).toMatchObject({ external_id: 'Shop/Ø-1', source: 'webshop' })
+    await patch(`/v1/user/${order.customer.api_id}`, { phone_number: '0045 20 30 40 50' })
+    expect(await found(`search=${encodeURIComponent('SHOP/Ø')}`)).toEqual([0])
+    expect(await found('customer_phone=20304050')).toEqual([0])
+    await patch(`/v1/user/${order.customer.api_id}`, { phone_number: '+48 512 345 678' })
+  })
+
+  it('are found without reading the others', async () => {
+    const other = await givenShop()
+    const add = (count: number, name: string) =>
+      givenOrders(
+        other,
+        Array.from({ length: count }, (_, at) => anOrder({ external_id: `${name}-${at}` })),
+      )
+    await add(9, 'E')
+    const cost = async (scope: string) => {
+      const reply = await list(`${scope}&external_id=E-7`)
+      expect(reply.body.count).toBe(1)
+      return costOf(reply).rows_read
+    }
+    const scopes = [`edition_id=${other.edition_id}`, `organization_id=${other.organization_id}`]
+    const before = [await cost(scopes[0] ?? ''), await cost(scopes[1] ?? '')]
+    await add(40, 'F')
+    expect([await cost(scopes[0] ?? ''), await cost(scopes[1] ?? '')]).toEqual(before)
   })
 })
 

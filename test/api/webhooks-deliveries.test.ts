@@ -41,6 +41,29 @@ describe('listWebhookDeliveries', () => {
     ])
   })
 
+  it('finds the deliveries whose event was of an edition, whichever the endpoint is of', async () => {
+    const [one, two] = world.a.editions
+    const { id } = await seedEndpoint({ organization: world.a.id, edition: null }, { breaker_until: null })
+    const ofOne = await seedDelivery({ organization: world.a.id, edition: one.id }, id)
+    const ofTwo = await seedDelivery({ organization: world.a.id, edition: two.id }, id)
+    const ids = async (edition: string, who: 'OA' | 'EA' = 'OA') =>
+      (await get(`/v1/webhooks/${id}/deliveries?edition_id=${edition}`, token(who))).body.results?.map(
+        (item: { id: string }) => item.id,
+      )
+    expect(await ids(one.id)).toEqual([ofOne.id])
+    expect(await ids(two.id)).toEqual([ofTwo.id])
+    expect(await ids(world.b.editions[0].id)).toEqual([])
+    // An endpoint that has moved keeps what came before.
+    const moved = await givenEndpoint()
+    const early = await seedDelivery({ organization: world.a.id, edition: two.id }, moved.id)
+    const read = (who: 'OA' | 'EA') =>
+      get(`/v1/webhooks/${moved.id}/deliveries?edition_id=${two.id}`, token(who)).then(({ body }) =>
+        body.results.map((item: { id: string }) => item.id),
+      )
+    expect(await read('OA')).toEqual([early.id])
+    expect(await read('EA')).toEqual([])
+  })
+
   it('finds deliveries by status, and by what the endpoint is', async () => {
     const { id } = await givenEndpoint()
     const failed = await seedDelivery(place(), id)
@@ -76,6 +99,7 @@ describe('getWebhookDelivery', () => {
     await db().batch([
       sql`insert into webhook_attempts (delivery_id, number, started_at, duration_ms, status_code, error, is_manual)
         values (${row.id}, 2, ${seededAt + 9000}, 15000, null, 'timeout', 1)`,
+      sql`update webhook_attempts set response_text = 'unknown "topic"' where delivery_id = ${row.id} and number = 1`,
     ])
     const { body } = await get(`/v1/webhooks/${id}/deliveries/${row.id}`, token('EA'))
     const event = await db().first(
@@ -88,7 +112,14 @@ describe('getWebhookDelivery', () => {
       signature: row.signature,
       signed_at: new Date(row.signed_at ?? 0).toISOString(),
       attempt_log: [
-        { number: 1, status_code: 500, error: 'http_error', is_manual: false, next_reason: 'schedule' },
+        {
+          number: 1,
+          status_code: 500,
+          error: 'http_error',
+          is_manual: false,
+          next_reason: 'schedule',
+          response_text: 'unknown "topic"',
+        },
         {
           number: 2,
           started_at: new Date(seededAt + 9000).toISOString(),
@@ -98,6 +129,7 @@ describe('getWebhookDelivery', () => {
           is_manual: true,
           next_retry_at: null,
           next_reason: null,
+          response_text: null,
         },
       ],
     })

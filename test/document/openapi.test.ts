@@ -3,16 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { operations, routers } from '../../src/app.ts'
 import { openApiDocument } from '../../src/http/openapi.ts'
 import type { Operation } from '../../src/http/operation.ts'
-
-interface Schema {
-  type?: string | string[]
-  properties?: Record<string, Schema>
-  required?: string[]
-  $ref?: string
-  anyOf?: Schema[]
-  oneOf?: Schema[]
-  enum?: unknown[]
-}
+import { nullableFields, type Schema } from '../../scripts/support/nulls.ts'
 
 interface Documented {
   operationId: string
@@ -28,6 +19,7 @@ interface Documented {
 interface Document {
   openapi: string
   paths: Record<string, Record<string, Documented>>
+  webhooks: Record<string, Record<string, Documented>>
   components: { schemas: Record<string, Schema> }
 }
 
@@ -53,6 +45,16 @@ const acceptsNull = (schema: Schema): boolean =>
 const isList = (operation: Operation): boolean => 'page' in ((operation.query as { shape?: object }).shape ?? {})
 
 describe('the OpenAPI document', () => {
+  it('says of every field that may be null when it is', () => {
+    const fields = nullableFields(document)
+    expect(fields.length).toBeGreaterThan(80)
+    expect(
+      fields
+        .filter(({ description }) => !/\bnull\b/i.test(description))
+        .map(({ resource, field }) => `${resource}.${field}`),
+    ).toEqual([])
+  })
+
   it('is valid OpenAPI 3.1', async () => {
     expect(document.openapi).toMatch(/^3\.1\./)
     const { valid, errors } = await new Validator().validate(JSON.parse(text))

@@ -127,6 +127,20 @@ describe('delivery', () => {
     }
   })
 
+  it('keeps what each attempt was answered', async () => {
+    const endpoint = await givenEndpoint()
+    await happen(endpoint)
+    const said = ['unknown topic "x"', null, '', 'thanks']
+    const { run, advance } = engine((_, nth) => answers(nth < 4 ? 500 : 200, { text: said[nth - 1] ?? null }))
+    for (const _ of said) {
+      await run([endpoint.id])
+      advance(86_400_000)
+    }
+    const [delivery] = await deliveriesOf(endpoint.id)
+    expect(delivery?.status).toBe('success')
+    expect((await attemptsOf(delivery?.id ?? '')).map(({ response_text }) => response_text)).toEqual(said)
+  })
+
   it('switches an endpoint off that answers 410, and fails what waits for it', async () => {
     const endpoint = await givenEndpoint()
     await happen(endpoint, 6)

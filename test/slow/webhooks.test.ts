@@ -68,7 +68,7 @@ describe('deliveries over real queues to a real receiver', () => {
   it.for([
     ['hang', 'timeout'],
     ['drip', 'timeout'],
-    ['cut', 'network_error'],
+    ['cut', 'connection_lost'],
   ] as const)('take a receiver that does this for a failure: %s', async ([how, error]) => {
     const endpoint = await givenEndpoint(place, { timeout_seconds: 1 })
     place.receiver.tell(endpoint.path, (_, nth) => (nth === 1 ? how : 200))

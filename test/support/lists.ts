@@ -26,6 +26,14 @@ export async function walkAs(
   return { ids: pages.flat(), pages, count }
 }
 
+/** As an order of a list: null stands last, whichever way it runs. */
+export const nullsLast =
+  (desc: boolean) =>
+  (left: unknown, right: unknown): number => {
+    if (left === null || right === null) return Number(left === null) - Number(right === null)
+    return desc ? byCodePoint(right, left) : byCodePoint(left, right)
+  }
+
 /** As SQLite compares text: by code point; null before everything. */
 export const byCodePoint = (left: unknown, right: unknown): number => {
   if (typeof left === 'number' && typeof right === 'number') return left - right

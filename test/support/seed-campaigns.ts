@@ -116,7 +116,7 @@ export async function seedCampaigns(
       search: searchText(name),
       channel: 'email',
       status: 'draft',
-      scheduled_at: at + (number % 2) * 3_600_000,
+      scheduled_at: number % 4 === 3 ? null : at + (number % 2) * 3_600_000,
       total_recipients: number % 4,
       created_at: at,
       modified_at: at + (number % 2),

@@ -7,6 +7,7 @@ import { cartItems, carts, orders, purchases, transactions } from '../../src/db/
 import { userEditions, users } from '../../src/db/schema/users.ts'
 import { insert, insertAll } from '../../src/db/write.ts'
 import { searchText } from '../../src/domain/fold.ts'
+import { numberKey } from '../../src/domain/orders.ts'
 import { editionRow, freshId, next, seededAt, write } from './seed.ts'
 
 export interface Trade {
@@ -26,8 +27,8 @@ const times = (number: number) => {
   return { created_at: at, modified_at: at }
 }
 
-/** Rows of one customer who bought one ticket. */
-function trade(place: Place, product: string) {
+/** Rows of one customer who bought one ticket. Of several, every fourth lacks what may be missing. */
+function trade(place: Place, product: string, index: number) {
   const number = next()
   const stamps = times(number)
   const ids: Trade = {
@@ -39,9 +40,9 @@ function trade(place: Place, product: string) {
   const where = { organization_id: place.organization, edition_id: place.edition }
   // Pairs of orders share their keys of every order but the last.
   const pair = Math.floor(number / 2)
-  const email = `customer-${number}@example.test`
-  const phone = `+4520${String(100_000 + number)}`
-  const orderNumber = String(10_000 + pair)
+  const email = index % 4 === 2 ? null : `customer-${number}@example.test`
+  const phone = index % 4 === 3 ? null : `+4520${String(100_000 + number)}`
+  const orderNumber = index % 4 === 3 ? null : String(9_950 + pair)
   const amounts = { deposit_minor: 0, handling_fee_minor: 0 }
   const user = {
     id: ids.user,
@@ -51,10 +52,10 @@ function trade(place: Place, product: string) {
     first_name: 'Ægir',
     last_name: `Holm ${number}`,
     locale: 'en',
-    msg_channel: 'email',
-    email_folded: email,
-    phone_digits: phone.slice(1),
-    search: searchText(`Ægir Holm ${number}`, email, phone.slice(1)),
+    msg_channel: email === null ? 'sms' : 'email',
+    email_folded: email ?? '',
+    phone_digits: phone?.slice(1) ?? '',
+    search: searchText(`Ægir Holm ${number}`, email, phone?.slice(1)),
     last_seen_at: number % 2 ? null : stamps.created_at,
     ...stamps,
   }
@@ -70,9 +71,10 @@ function trade(place: Place, product: string) {
     items_count: 1,
     has_payment: 1,
     completed_transaction_id: ids.transaction,
-    number_folded: orderNumber,
+    number_folded: orderNumber ?? '',
+    number_key: numberKey(orderNumber),
     search_own: searchText(orderNumber, ids.order, ids.transaction),
-    search: searchText(orderNumber, ids.order, ids.transaction, email, phone.slice(1)),
+    search: searchText(orderNumber, ids.order, ids.transaction, email, phone?.slice(1)),
     ...stamps,
   }
   const total = order.amount_minor
@@ -135,7 +137,7 @@ function trade(place: Place, product: string) {
 export async function seedTrades(place: Place, count: number): Promise<Trade[]> {
   const product = freshId('product')
   const name = `Day ticket ${next()}`
-  const rows = Array.from({ length: count }, () => trade(place, product))
+  const rows = Array.from({ length: count }, (_, index) => trade(place, product, index))
   await write(
     insert(products, {
       id: product,

@@ -80,6 +80,7 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
           status: null,
           error: 'network_error',
           retryAfter: null,
+          text: null,
           durationMs: 5,
           ...(await behaviour(request, sent.length)),
         }
@@ -164,6 +165,7 @@ export interface AttemptRow {
   number: number
   status_code: number | null
   error: string | null
+  response_text: string | null
   next_retry_at: number | null
   next_reason: string | null
   is_manual: number

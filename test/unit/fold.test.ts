@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { digitsOf, fold, phoneNeedle, searchSeparator, searchText } from '../../src/domain/fold.ts'
+import { digitsOf, fold, phoneDigits, phoneNeedles, searchSeparator, searchText } from '../../src/domain/fold.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 30 })
 const words = fc.string({ unit: fc.constantFrom(...Array.from('aÅåØøÆæßŁłçéñİıΣσςéﬁ①ÞðĦ -')), maxLength: 12 })
@@ -43,11 +43,23 @@ describe('fold', () => {
   })
 })
 
-describe('phoneNeedle', () => {
-  it('takes what reads as a number for one', () => {
-    expect(phoneNeedle('+45 20 12-34')).toBe('45201234')
-    expect(phoneNeedle('(020) 123.4/5')).toBe('02012345')
-    for (const no of ['', '12', 'abc', '12 ab 34', '٣٤٥']) expect(phoneNeedle(no)).toBeNull()
+describe('phoneNeedles', () => {
+  it('take what reads as a number for one', () => {
+    expect(phoneNeedles('+45 20 12-34')).toEqual(['45201234'])
+    expect(phoneNeedles('(020) 123.4/5')).toEqual(['02012345', '2012345'])
+    for (const no of ['', '12', 'abc', '12 ab 34', '٣٤٥']) expect(phoneNeedles(no)).toEqual([])
     fc.assert(fc.property(any, (one) => /^\d*$/.test(digitsOf(one))))
+  })
+
+  it.each([
+    ['0045 32 12', ['00453212', '453212']],
+    ['(0045) 32 12 34', ['0045321234', '45321234']],
+    ['+44 (0)20 7946', ['440207946', '44207946']],
+    ['070-174 06', ['07017406', '7017406']],
+    ['0958', ['0958']],
+    ['000', ['000']],
+    ['abc', []],
+  ])('of %s leave out what is only dialled', (needle, digits) => {
+    expect(phoneDigits(needle)).toEqual(digits)
   })
 })

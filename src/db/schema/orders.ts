@@ -18,6 +18,7 @@ export const orders = sqliteTable('orders', {
   external_source: text(),
   external_id: text(),
   number_folded: text().notNull().default(''),
+  number_key: text(),
   search_own: text().notNull(),
   search: text().notNull(),
   version: integer().notNull().default(1),

@@ -60,6 +60,7 @@ export const webhookAttempts = sqliteTable(
     duration_ms: integer().notNull(),
     status_code: integer(),
     error: text(),
+    response_text: text(),
     is_manual: integer().notNull(),
     next_retry_at: integer(),
     next_reason: text(),

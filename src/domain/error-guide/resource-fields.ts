@@ -179,4 +179,12 @@ const messageRules = {
   },
 } as const satisfies Record<string, FieldGuide>
 
-export const resourceFields = { ...resourceRules, ...messageRules }
+export const resourceFields = {
+  language_not_enabled: {
+    cause: 'The default language of the edition is not among its enabled languages.',
+    mend: 'Enable the language in the same request, or choose a default that is enabled.',
+    detail: 'Not among the enabled languages.',
+  },
+  ...resourceRules,
+  ...messageRules,
+}

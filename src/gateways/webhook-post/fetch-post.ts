@@ -1,31 +1,42 @@
+import { plainText } from '../../domain/plain-text.ts'
 import { isTimeout, withTimeLimit } from '../time-limit/time-limit.ts'
+import { faultOf, platformFaultOf } from './network-faults.ts'
 import type { PostResult, WebhookPost } from './webhook-post.ts'
 
 const maxResponseBytes = 8192
+const maxTextBytes = 1024
 
-/** Reads what a receiver sends up to the limit, so that the connection can be used again; the rest is cut off. */
-async function drain(response: Response, headers: Headers): Promise<void> {
-  const length = headers.get('content-length')
-  // Told and short, it is read at one go, which takes a fraction of the time.
-  if (length !== null && Number(length) <= maxResponseBytes) return void (await response.arrayBuffer())
+/**
+ * Reads what a receiver sends up to the limit, so that the connection can be used again; the rest is cut off. Answers
+ * the first bytes of it.
+ */
+async function beginningOf(response: Response): Promise<Uint8Array> {
+  const length = response.headers.get('content-length')
+  // Announced and short, it is read at one go, which takes a fraction of the time.
+  if (length !== null && Number(length) <= maxResponseBytes) return new Uint8Array(await response.arrayBuffer())
+  const kept = new Uint8Array(maxTextBytes)
   const reader = response.body?.getReader()
-  if (!reader) return
   let size = 0
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    if (size < maxTextBytes) kept.set(part.value.subarray(0, maxTextBytes - size), size)
     size += part.value.byteLength
-    if (size > maxResponseBytes) return reader.cancel()
+    if (size <= maxResponseBytes) continue
+    await reader?.cancel()
+    break
   }
+  return kept.subarray(0, size)
 }
 
-const errorOf = (status: number): PostResult['error'] => {
+function errorOf(status: number, text: string): PostResult['error'] {
   if (status >= 200 && status < 300) return null
-  return status >= 300 && status < 400 ? 'redirect' : 'http_error'
+  return status >= 300 && status < 400 ? 'redirect' : (platformFaultOf(status, text) ?? 'http_error')
 }
 
 /** The timeout covers the headers and the body; redirects are answers and are not followed. */
 export const fetchPost: WebhookPost = {
   async post({ url, headers, body, timeoutMs }) {
     const started = performance.now()
+    let hasAnswer = false
     const done = (result: Omit<PostResult, 'durationMs'>): PostResult => ({
       ...result,
       durationMs: Math.round(performance.now() - started),
@@ -39,13 +50,15 @@ export const fetchPost: WebhookPost = {
           body,
           signal,
         })
-        const { status, headers: told } = response
-        await drain(response, told)
-        const error = errorOf(status)
-        return done({ status, error, retryAfter: error === null ? null : told.get('retry-after') })
+        hasAnswer = true
+        const { status } = response
+        const text = plainText(await beginningOf(response), maxTextBytes)
+        const error = errorOf(status, text)
+        return done({ status, error, retryAfter: error === null ? null : response.headers.get('retry-after'), text })
       })
     } catch (error) {
-      return done({ status: null, error: isTimeout(error) ? 'timeout' : 'network_error', retryAfter: null })
+      const fault = isTimeout(error) ? 'timeout' : faultOf(error, hasAnswer)
+      return done({ status: null, error: fault, retryAfter: null, text: null })
     }
   },
 }

@@ -1,8 +1,23 @@
-/** What came of one POST. `error` is a class and no text: nothing of the receiver's network is told. */
+export const postErrors = [
+  'timeout',
+  'connection_refused',
+  'connection_reset',
+  'connection_lost',
+  'dns_failure',
+  'tls_failure',
+  'network_error',
+  'redirect',
+  'http_error',
+] as const
+export type PostError = (typeof postErrors)[number]
+
+/** What came of one POST. `error` is a class and no text: nothing of this service's network is shown. */
 export interface PostResult {
   status: number | null
-  error: 'timeout' | 'network_error' | 'redirect' | 'http_error' | null
+  error: PostError | null
   retryAfter: string | null
+  /** The beginning of the answer's body, as plain text; null when no answer came. */
+  text: string | null
   durationMs: number
 }
 

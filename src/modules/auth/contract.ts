@@ -16,8 +16,8 @@ const tokenFields = {
   prefix: z.string().openapi({ description: 'The first characters, to recognise the token by.', example: 'ecm_Ab3d' }),
   scopes: z.array(Scope),
   created: Timestamp,
-  expires_at: Timestamp.nullable(),
-  last_used_at: Timestamp.nullable(),
+  expires_at: Timestamp.nullable().openapi({ description: 'Null when it does not end by itself.' }),
+  last_used_at: Timestamp.nullable().openapi({ description: 'Null until it is used.' }),
 }
 
 export const AccessToken = z.object(tokenFields).openapi('AccessToken')
@@ -36,29 +36,37 @@ export const UserInfo = z
       description:
         'The account; for a token bound to an organisation its member; `root` for the superuser of the platform.',
     }),
-    email: z.string().nullable(),
+    email: z.string().nullable().openapi({ description: 'Null for a service token and for the superuser.' }),
     first_name: z.string(),
     last_name: z.string(),
     full_name: z.string(),
     is_superuser: z.boolean(),
-    date_joined: Timestamp.nullable(),
-    last_seen: Timestamp.nullable().openapi({ description: 'Null for a token bound to an organisation.' }),
+    date_joined: Timestamp.nullable().openapi({
+      description: 'Null for a caller without an account: a service token, or the superuser.',
+    }),
+    last_seen: Timestamp.nullable().openapi({
+      description: 'Null for a caller without an account, and before it was seen.',
+    }),
     token: z.object({
-      id: Id('tok').nullable(),
+      id: Id('tok').nullable().openapi({
+        description: 'Null for a caller without a stored token: of the identity provider, or the superuser.',
+      }),
       kind: z.enum(['personal', 'service', 'oidc', 'root']),
-      name: z.string().nullable(),
-      prefix: z.string().nullable(),
+      name: z.string().nullable().openapi({
+        description: 'Null for a caller without a stored token: of the identity provider, or the superuser.',
+      }),
+      prefix: z.string().nullable().openapi({ description: 'Null for a caller without a stored token.' }),
       scopes: z.array(Scope),
-      created: Timestamp.nullable(),
-      expires_at: Timestamp.nullable(),
-      last_used_at: Timestamp.nullable(),
+      created: Timestamp.nullable().openapi({ description: 'Null for a caller without a stored token.' }),
+      expires_at: Timestamp.nullable().openapi({ description: 'Null when it does not end by itself.' }),
+      last_used_at: Timestamp.nullable().openapi({ description: 'Null until it is used.' }),
     }),
     organizations: z.array(
       z.object({
         id: Id('org'),
         name: z.string(),
         slug: z.string(),
-        avatar: orNull(Image),
+        avatar: orNull(Image).openapi({ description: 'Null: there is no avatar for it.' }),
         role: z.enum(memberRoles).nullable().openapi({ description: 'Null when only editions of it are reached.' }),
       }),
     ),

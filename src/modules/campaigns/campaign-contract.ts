@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { failReasons, recipientStates as sendStates, skipReasons } from '../../domain/campaign-sending.ts'
+import { engagements, failReasons, recipientStates as sendStates, skipReasons } from '../../domain/campaign-sending.ts'
 import { campaignLifecycle, maxCampaignNameLength, maxSmsBodyLength } from '../../domain/campaigns.ts'
 import { channels } from '../../domain/messaging.ts'
 import { Id, LanguageCode, RequiredText, SegmentSummary, Timestamp, Translated } from '../../http/fields.ts'
@@ -10,7 +10,7 @@ const Count = z.int().min(0).max(2_147_483_647)
 
 const ScheduledAt = z.string().openapi({
   format: 'date-time',
-  description: "In the time zone of the campaign's edition, with the offset.",
+  description: "In the time zone of the campaign's edition, with the offset. Null until it is scheduled.",
   example: '2026-06-01T10:00:00+02:00',
 })
 
@@ -18,8 +18,8 @@ export const Campaign = z
   .object({
     id: Id('cmp'),
     name: z.string().openapi({ example: 'Early birds' }),
-    organization_id: Id('org').nullable(),
-    edition_id: Id('edt').nullable(),
+    organization_id: Id('org').nullable().openapi({ description: 'Never null; the specification allows it.' }),
+    edition_id: Id('edt').nullable().openapi({ description: 'Never null; the specification allows it.' }),
     segment: SegmentSummary.openapi({
       description: 'As it was when the campaign was sent, whatever happens to it; until then as it is.',
     }),
@@ -41,9 +41,10 @@ const SmsSize = z.object({
 })
 
 export const CampaignDetail = Campaign.extend({
-  email_message_id: Id('eml')
-    .nullable()
-    .openapi({ description: 'A campaign that is over still names its message when that is deleted.' }),
+  email_message_id: Id('eml').nullable().openapi({
+    description:
+      'Null for an SMS, and while no message is chosen. A campaign that is over still names its message when that is deleted.',
+  }),
   sms_body: z.string().openapi({ description: "The text in the edition's default language." }),
   sms_body_translations: z.record(z.string(), z.string()).openapi({ description: 'The text by language.' }),
   sms_sizes: z.record(z.string(), SmsSize).nullable().openapi({
@@ -54,8 +55,8 @@ export const CampaignDetail = Campaign.extend({
     description: 'People of the segment whom nobody tried to reach; the list of recipients tells why.',
   }),
   error_message: z.string(),
-  started_at: Timestamp.nullable(),
-  completed_at: Timestamp.nullable(),
+  started_at: Timestamp.nullable().openapi({ description: 'Null until sending starts.' }),
+  completed_at: Timestamp.nullable().openapi({ description: 'Null until sending ends.' }),
 }).openapi('CampaignDetail')
 
 const Rate = z.number().min(0).openapi({ description: 'A fraction with four decimals.', example: 0.4213 })
@@ -65,6 +66,10 @@ export const CampaignStats = z
     total_recipients: Count,
     sent: Count.openapi({ description: 'Accepted by the provider.' }),
     failed: Count,
+    pending: Count.openapi({
+      description: 'Still to be tried. With `sent`, `failed` and `cancelled` they make `total_recipients`.',
+    }),
+    cancelled: Count.openapi({ description: 'Whom a cancelled campaign left: they get nothing any more.' }),
     delivered: Count.openapi({ description: 'Confirmed, where the provider reports that; otherwise accepted.' }),
     opened: Count.openapi({ description: 'People, machines left out.' }),
     clicked: Count.openapi({ description: 'People, machines left out.' }),
@@ -120,29 +125,42 @@ const reasons = [...skipReasons, ...failReasons] as const
 
 export const StateFilter = z.enum(recipientStates)
 export const ReasonFilter = z.enum(reasons)
+export const EngagementFilter = z.enum(engagements).openapi({
+  description:
+    'What became of the message. `not_opened` and `not_clicked` are those to whom it was sent, whose address did not bounce, and who have not done it; machines do not count.',
+})
 
 export const CampaignRecipient = z
   .object({
     id: Id('usr'),
-    user: z.object({ api_id: Id('usr'), full_name: z.string(), email: z.string().nullable() }),
+    user: z.object({
+      api_id: Id('usr'),
+      full_name: z.string(),
+      email: z.string().nullable().openapi({ description: 'Null for a person without an e-mail address.' }),
+    }),
     address: z.string().openapi({ example: 'astrid.holm@example.com' }),
     language: LanguageCode,
     state: z.enum(recipientStates),
     reason: z.enum(reasons).nullable().openapi({
       description:
-        'Of skipped ones, why nobody tried; of failed ones: `rejected` for good, `unreachable` after all tries, `rate_limited` for a day, `unknown` when it may have gone and is not sent again.',
+        'Of skipped ones, why nobody tried; of failed ones: `rejected` for good, `unreachable` after all tries, `rate_limited` for a day, `unknown` when it may have gone and is not sent again. Null for all others.',
     }),
     error_code: z.string(),
     error_detail: z.string(),
     attempts: z.int(),
-    provider_id: z.string().nullable(),
-    sent_at: Timestamp.nullable(),
-    delivered_at: Timestamp.nullable(),
-    opened_at: Timestamp.nullable(),
-    clicked_at: Timestamp.nullable(),
-    bounced_at: Timestamp.nullable(),
-    complained_at: Timestamp.nullable(),
-    unsubscribed_at: Timestamp.nullable(),
-    machine_opened_at: Timestamp.nullable(),
+    provider_id: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Null until the provider has taken the message, and where it names none.' }),
+    sent_at: Timestamp.nullable().openapi({ description: 'Null until the provider has taken the message.' }),
+    delivered_at: Timestamp.nullable().openapi({ description: 'Null until the provider reports it.' }),
+    opened_at: Timestamp.nullable().openapi({
+      description: 'Null until the person opens it, which not every mail program reports.',
+    }),
+    clicked_at: Timestamp.nullable().openapi({ description: 'Null until the person follows a link of it.' }),
+    bounced_at: Timestamp.nullable().openapi({ description: 'Null unless the provider reports that it came back.' }),
+    complained_at: Timestamp.nullable().openapi({ description: 'Null unless the person reports it as unwanted.' }),
+    unsubscribed_at: Timestamp.nullable().openapi({ description: 'Null unless the person unsubscribes by it.' }),
+    machine_opened_at: Timestamp.nullable().openapi({ description: 'Null unless a program fetched it.' }),
   })
   .openapi('CampaignRecipient')

@@ -10,6 +10,7 @@ import {
   CampaignStats,
   Channel,
   CreateCampaign,
+  EngagementFilter,
   ReasonFilter,
   ScheduleCampaign,
   StateFilter,
@@ -41,7 +42,7 @@ export const listCampaigns = operation({
   method: 'get',
   path: '/v1/campaigns',
   summary: 'List campaigns',
-  description: 'Newest first. Campaigns without a schedule come last by `scheduled_at`, and first by `-scheduled_at`.',
+  description: 'Newest first. Campaigns without a schedule come last by `scheduled_at` and `-scheduled_at`.',
   roles: readers,
   query: listCampaignsQuery,
   response: envelope(Campaign),
@@ -162,7 +163,11 @@ export const getCampaignStats = operation({
 
 const listRecipientsQuery = listQuery({
   ordering: ['address', 'sent_at'],
-  filters: { state: StateFilter.optional(), reason: ReasonFilter.optional() },
+  filters: {
+    state: StateFilter.optional(),
+    reason: ReasonFilter.optional(),
+    engagement: EngagementFilter.optional(),
+  },
 })
 export type RecipientFilters = Omit<z.output<typeof listRecipientsQuery>, WithPages>
 export type RecipientOrdering = z.output<typeof listRecipientsQuery>['ordering']
@@ -174,7 +179,7 @@ export const listCampaignRecipients = operation({
   path: '/v1/campaigns/{id}/recipients',
   summary: 'List recipients of a campaign',
   description:
-    'Everybody in the segment, also those whom nobody tried to reach. Those of a cancelled campaign who were left are `cancelled`. Ordering by `address` needs a role of the organisation.',
+    'Everybody in the segment, also those whom nobody tried to reach. Those of a cancelled campaign who were left are `cancelled`. By `sent_at`, those to whom nothing was sent come last. Ordering by `address` needs a role of the organisation. Each page reads all recipients of the campaign once, in its own object.',
   roles: writers,
   params: IdParams('cmp'),
   query: listRecipientsQuery,

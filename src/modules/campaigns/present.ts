@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi'
 import { isErasedAddress } from '../../domain/campaign-sender.ts'
 import type { Person } from '../../domain/campaign-sending.ts'
-import { type Counters, inZone, isEditable, ratesOf } from '../../domain/campaigns.ts'
+import { inZone, isEditable, pendingOf, ratesOf } from '../../domain/campaigns.ts'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { SmsSizes } from '../../domain/sms.ts'
@@ -10,7 +10,7 @@ import { snapshotOf } from '../campaign-delivery/index.ts'
 import { presentSegmentSummary } from '../segments/index.ts'
 import type { SegmentSummary } from '../../http/fields.ts'
 import type { Campaign, CampaignDetail, CampaignRecipient, CampaignStats } from './campaign-contract.ts'
-import type { CampaignDetailRow, ListedRecipient } from './queries.ts'
+import type { CampaignDetailRow, CampaignNumbers, ListedRecipient } from './queries.ts'
 
 /** As it was when the campaign was sent; until then as it is. */
 function presentSegment(row: CampaignDetailRow): z.input<typeof SegmentSummary> {
@@ -52,10 +52,12 @@ export function presentCampaign(row: CampaignDetailRow): z.input<typeof Campaign
   }
 }
 
-export const presentStats = (counters: Counters): z.input<typeof CampaignStats> => ({
+export const presentStats = (counters: CampaignNumbers): z.input<typeof CampaignStats> => ({
   total_recipients: counters.total,
   sent: counters.sent,
   failed: counters.failed,
+  pending: counters.is_cancelled ? 0 : pendingOf(counters),
+  cancelled: counters.is_cancelled ? pendingOf(counters) : 0,
   delivered: counters.delivered,
   opened: counters.opened,
   clicked: counters.clicked,

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
-import { paginate } from '../../db/paginate.ts'
+import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
 import { inList, standing, visible, visibleIn } from '../../db/visibility.ts'
 import { customersSeenBy } from '../../db/shared-customers.ts'
 import type { Place } from '../../domain/access.ts'
@@ -25,9 +25,6 @@ export type LoadedCampaign = CampaignDetailRow & { place: Place }
 
 const campaignStanding = standing(sql`campaigns.organization_id`, sql`campaigns.edition_id`)
 
-/** Campaigns without a schedule stand after those with one. */
-const noDate = 8_640_000_000_000_000
-
 export function listCampaigns(
   ctx: Ctx,
   page: PageRequest,
@@ -46,11 +43,11 @@ export function listCampaigns(
       ...(status ? [sql`status = ${status}`] : []),
       ...(search ? [containsFolded(sql`search`, search)] : []),
     ],
-    sort: sortBy(ordering, '-created', {
+    sort: sortBy<CampaignOrdering[number]['name'], SortKey['by']>(ordering, '-created', {
       created: sql`created_at`,
       modified: sql`modified_at`,
       name: sql`name`,
-      scheduled_at: sql`coalesce(scheduled_at, ${sql.raw(String(noDate))})`,
+      scheduled_at: nullable(sql`scheduled_at`),
       total_recipients: sql`total_recipients`,
     }),
     columns: sql`campaigns.*, ${segmentSummaryColumns}, editions.timezone as edition_timezone`,
@@ -104,10 +101,15 @@ export async function resolveReferences(ctx: Ctx, ids: References): Promise<Refe
   return found as ReferencedRow
 }
 
+export interface CampaignNumbers extends Counters {
+  /** Those of a cancelled campaign who are left are not tried any more. */
+  is_cancelled: boolean
+}
+
 /** The counters of the campaign's object, which a draft does not have yet. */
-export async function countersOf(ctx: Ctx, campaign: CampaignRow): Promise<Counters> {
-  if (campaign.run === 0) return noCounters
-  return (await ctx.senders.of(campaign.id).snapshot()) ?? noCounters
+export async function countersOf(ctx: Ctx, campaign: CampaignRow): Promise<CampaignNumbers> {
+  const counters = campaign.run === 0 ? null : await ctx.senders.of(campaign.id).snapshot()
+  return { ...(counters ?? noCounters), is_cancelled: campaign.status === 'cancelled' }
 }
 
 export type ListedRecipient = RecipientRow & { is_cancelled: boolean }
@@ -140,7 +142,7 @@ export async function listRecipients(
   campaign: CampaignRow,
   page: PageRequest,
   ordering: RecipientOrdering,
-  { state, reason }: RecipientFilters,
+  { state, reason, engagement }: RecipientFilters,
 ): Promise<Page<ListedRecipient>> {
   judgeOrdering(ctx, ordering)
   const isCancelled = campaign.status === 'cancelled'
@@ -154,6 +156,7 @@ export async function listRecipients(
       : await ctx.senders.of(campaign.id).recipients({
           state: state === 'cancelled' ? 'pending' : state,
           reason,
+          engagement,
           sort: ordering.map(({ name, desc }) => ({ by: name, desc })),
           size: page.size,
           skipped,

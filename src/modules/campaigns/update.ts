@@ -1,7 +1,7 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { campaigns } from '../../db/schema/campaigns.ts'
-import { updateVersion } from '../../db/write.ts'
+import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
 import { isEditable } from '../../domain/campaigns.ts'
 import { searchText } from '../../domain/fold.ts'
 import { openEditions } from '../editions/index.ts'
@@ -37,6 +37,8 @@ export async function updateCampaign(
 ): Promise<CampaignDetailRow> {
   if (!isEditable(campaign.status)) throw invalidTransition(campaign.status, 'changed')
   const changes = changesOf(campaign, input)
+  if (isEmpty(changesIn<CampaignDetailRow>(campaign, changes, ['sms_body'])))
+    return commit(ctx, campaign, openEditions(campaign.edition_id))
   const after = { ...campaign, ...changes, modified_at: ctx.now(), version: campaign.version + 1 }
   const isMoved = after.segment_id !== campaign.segment_id || after.email_message_id !== campaign.email_message_id
   if (isMoved) Object.assign(after, await resolveReferences(ctx, after))

@@ -14,9 +14,12 @@ import { FieldProblem } from '../../http/problem.ts'
 const Result = z
   .object({
     index: z.int().openapi({ description: 'Position in the call, from 0.' }),
-    external_id: z.string().nullable(),
+    external_id: z.string().nullable().openapi({ description: 'Null when the order names none that can be read.' }),
     action: z.enum(importActions),
-    order_id: Id('ord').nullable().openapi({ description: 'The order that was made, changed or found.' }),
+    order_id: Id('ord').nullable().openapi({
+      description:
+        'The order that was made, changed or found. Null for one that was refused, and for a new one of a dry run.',
+    }),
     errors: z.array(FieldProblem),
   })
   .openapi('ExternalOrderResult')
@@ -26,7 +29,7 @@ export const ExternalOrdersImport = z
     id: Id('imp').nullable().openapi({ description: 'Null for a dry run, which leaves nothing behind.' }),
     name: z.string(),
     source: z.enum(['csv', 'api']),
-    external_source: z.string().nullable(),
+    external_source: z.string().nullable().openapi({ description: 'Null for an import without a source.' }),
     status: z.enum(importStatuses),
     organization: OrganizationSummary,
     edition: EditionSummary,

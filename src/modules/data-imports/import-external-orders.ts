@@ -89,7 +89,7 @@ function groupsOf(candidates: readonly Candidate[]): Candidate[][] {
 /** A violated uniqueness means that another call made the same order, customer or product a moment ago. */
 const races = Object.fromEntries(
   [
-    'orders.edition_id, orders.external_source, orders.external_id',
+    'orders.edition_id, orders.external_id, orders.external_source',
     'users.organization_id, users.email',
     'users.organization_id, users.phone_number',
     'products.edition_id, products.name_folded',

@@ -12,6 +12,7 @@ import type { Language } from '../../domain/languages.ts'
 import {
   type CartTotals,
   isPaid,
+  numberKey,
   orderSearch,
   ownSearch,
   paymentStatusesBefore,
@@ -44,6 +45,7 @@ const orderColumns = ({ order, items, totals }: Placement) => ({
   has_payment: isPaid(paymentStatusOf[order.status]) ? 1 : 0,
   metadata: JSON.stringify(order.metadata),
   number_folded: fold(order.order_number ?? ''),
+  number_key: numberKey(order.order_number),
 })
 
 const paymentColumns = ({ order, totals }: Placement) => ({
@@ -110,7 +112,7 @@ export function placeNew(ctx: Ctx, writes: Writes, placement: Placement): OrderR
   const created_at = order.created_at ?? ctx.now()
   const id = ctx.newId('order')
   const transactionId = ctx.newId('transaction')
-  const own = ownSearch({ id, order_number: order.order_number }, [transactionId])
+  const own = ownSearch({ ...order, id }, [transactionId])
   const row = {
     id,
     ...homeOf(placement),
@@ -209,7 +211,7 @@ export function placeAgain(
   const { order: row, payment } = existing
   const paid = payment && paymentStatusAfter(payment, placement)
   const now = ctx.now()
-  const own = ownSearch({ id: row.id, order_number: order.order_number }, payment ? [payment.id] : [])
+  const own = ownSearch({ ...order, id: row.id }, payment ? [payment.id] : [])
   const changes = {
     ...orderColumns(placement),
     ...(paid ? { has_payment: isPaid(paid) ? 1 : 0 } : {}),

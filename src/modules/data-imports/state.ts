@@ -84,7 +84,7 @@ export async function loadState(
     sql<OrderRow>`${known}`,
     sql<UserRow>`${users} and ${inList(sql`email`, unique(group.map((order) => order.customer.email)))}`,
     // A number may be several customers'; one without an address is meant before others, then the oldest.
-    sql<UserRow>`${users} and coalesce(phone_number, '') in (select value from json_each(${JSON.stringify(unique([...phones]))}))
+    sql<UserRow>`${users} and phone_number in (select value from json_each(${JSON.stringify(unique([...phones]))}))
       order by email is null desc, seq`,
     sql<ProductRow>`select * from products where edition_id = ${edition_id} and ${inList(sql`name_folded`, names)}`,
     sql<LocationRow>`select * from locations where edition_id = ${edition_id}

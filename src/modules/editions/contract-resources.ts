@@ -29,12 +29,12 @@ export const EditionListItem = z
     name: z.string(),
     full_name: z.string(),
     slug: Slug,
-    start_date: Timestamp.nullable(),
-    end_date: Timestamp.nullable(),
+    start_date: Timestamp.nullable().openapi({ description: 'Null while the edition has no start.' }),
+    end_date: Timestamp.nullable().openapi({ description: 'Null while the edition has no end.' }),
     timezone: z.string().openapi({ example: 'Europe/Copenhagen' }),
     is_draft: z.boolean(),
     is_archived: z.boolean(),
-    published_at: Timestamp.nullable(),
+    published_at: Timestamp.nullable().openapi({ description: 'Null while the edition was never published.' }),
     organization: OrganizationSummary,
     status: z.enum(editionStatuses),
     created: Timestamp,
@@ -50,14 +50,16 @@ export const EditionDetail = z
     slug: Slug,
     organization: OrganizationSummary,
     event: z.object({ id: Id('evt'), name: z.string() }),
-    start_date: Timestamp.nullable(),
-    end_date: Timestamp.nullable(),
+    start_date: Timestamp.nullable().openapi({ description: 'Null while the edition has no start.' }),
+    end_date: Timestamp.nullable().openapi({ description: 'Null while the edition has no end.' }),
     timezone: z.string().openapi({ example: 'Europe/Copenhagen' }),
     status: z.enum(editionStatuses),
     default_country_code: CountryCode,
     is_draft: z.boolean(),
     is_archived: z.boolean(),
-    published_at: Timestamp.nullable().openapi({ description: 'When it was first published.' }),
+    published_at: Timestamp.nullable().openapi({
+      description: 'When it was first published; null while it never was.',
+    }),
     default_language: LanguageCode,
     enabled_languages: z.array(LanguageCode),
     tax_type: TaxType,
@@ -65,21 +67,35 @@ export const EditionDetail = z
     default_deposit_tax_rate: z.number(),
     default_packaging_deposit_tax_rate: z.number(),
     currency: Currency,
-    fee_rule_id: z.string().nullable(),
-    merchant_account_id: z.string().nullable(),
+    fee_rule_id: z.string().nullable().openapi({ description: 'Null while none is chosen.' }),
+    merchant_account_id: z.string().nullable().openapi({ description: 'Null while none is chosen.' }),
     merchant_account_extra_parameters: JsonObject,
     merchant_id: JsonObject,
     metadata: JsonObject,
     sms_sender_name: SmsSenderName,
-    email_sender_name: z.string().nullable(),
-    email_sender_address: z.string().nullable(),
-    email_reply_to: z.string().nullable(),
+    email_sender_name: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Null: the name of the edition stands in the mail.' }),
+    email_sender_address: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Null: mails come from the address of the platform.' }),
+    email_reply_to: z.string().nullable().openapi({
+      description: 'Null: replies go to `email_sender_address`, or to the platform where that is null too.',
+    }),
     meta_title: MetaTitle,
     meta_description: MetaDescription,
-    meta_image: orNull(Image),
-    meta_image_id: z.string().nullable(),
-    transaction_receipt_email_id: z.string().nullable(),
-    refund_confirmation_email_id: z.string().nullable(),
+    meta_image: orNull(Image).openapi({ description: 'Null without `meta_image_id`.' }),
+    meta_image_id: z.string().nullable().openapi({ description: 'Null while none is chosen.' }),
+    transaction_receipt_email_id: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Null while none is chosen: no receipts are sent.' }),
+    refund_confirmation_email_id: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Null while none is chosen: no confirmations are sent.' }),
     created: Timestamp,
     modified: Timestamp,
   })

@@ -132,7 +132,7 @@ export const listEditions = operation({
   method: 'get',
   path: '/v1/editions',
   summary: 'List editions',
-  description: 'Newest first. Editions without a date stand after those with one, before them in a reversed order.',
+  description: 'Newest first. Editions without a date stand last, also in a reversed order.',
   roles: roleCodes,
   query: listEditionsQuery,
   response: envelope(EditionListItem),

@@ -15,6 +15,25 @@ import { slugOnce, slugsFrom } from './slugs.ts'
 export const endBeforeStart = (field: 'start_date' | 'end_date') =>
   invalid(fieldError([field], 'end_before_start', 'The end is before the start.'))
 
+interface LanguageColumns {
+  default_language: string
+  /** JSON. */
+  enabled_languages: string
+}
+
+const lacksDefault = ({ default_language, enabled_languages }: LanguageColumns): boolean =>
+  !(JSON.parse(enabled_languages) as string[]).includes(default_language)
+
+/** The default language is an enabled one, once it or they change; `before` is null for an edition that is new. */
+export function checkLanguages(before: LanguageColumns | null, after: LanguageColumns): void {
+  const { default_language, enabled_languages } = after
+  const isOther = before?.default_language !== default_language || before.enabled_languages !== enabled_languages
+  if (!isOther || !lacksDefault(after)) return
+  const field = before?.default_language === default_language ? 'enabled_languages' : 'default_language'
+  const detail = `The default language ${default_language} is none of the enabled languages ${enabled_languages}.`
+  throw invalid(fieldError([field], 'language_not_enabled', detail))
+}
+
 const slugTaken = () => new LostRace('another edition took the slug meanwhile')
 
 /** The organisation, and the name of the event where it is the organisation's own. */
@@ -38,6 +57,12 @@ async function free(ctx: Ctx, organizationId: string, base: string): Promise<str
 export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promise<EditionDetailRow> {
   const period = { start_at: input.start_date ?? null, end_at: input.end_date ?? null }
   if (endsBeforeStart(period)) throw endBeforeStart('end_date')
+  const { default_language } = input
+  const languages = {
+    default_language,
+    enabled_languages: JSON.stringify(input.enabled_languages ?? [default_language]),
+  }
+  checkLanguages(null, languages)
   const { organization, event_name } = await surroundings(ctx, input)
   const full_name = editionFullName(event_name, input.name)
   const slug = await free(ctx, input.organization_id, slugify(full_name, 'edition'))
@@ -55,8 +80,7 @@ export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promis
     is_draft: 1,
     is_archived: 0,
     published_at: null,
-    default_language: input.default_language,
-    enabled_languages: JSON.stringify(input.enabled_languages ?? [input.default_language]),
+    ...languages,
     tax_type: input.tax_type,
     default_price_tax_rate: 0,
     default_deposit_tax_rate: 0,

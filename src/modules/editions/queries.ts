@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
-import { paginate } from '../../db/paginate.ts'
+import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
 import type { editions } from '../../db/schema/editions.ts'
 import { standing, visible } from '../../db/visibility.ts'
 import type { Place } from '../../domain/access.ts'
@@ -25,9 +25,6 @@ export const statusAt = (now: number): SQL<{ status: string }> => sql`case
   when coalesce(editions.end_at, editions.start_at + ${openEndedMs}) < ${now} then 'past'
   else 'current' end`
 
-/** The last instant of the calendar: rows without a date stand after those with one. */
-const noDate = 8_640_000_000_000_000
-
 export function listEditions(
   ctx: Ctx,
   page: PageRequest,
@@ -47,11 +44,11 @@ export function listEditions(
       ...(status ? [sql`${statusAt(ctx.now())} = ${status}`] : []),
       ...(search ? [containsFolded(sql`search`, search)] : []),
     ],
-    sort: sortBy(ordering, '-created', {
+    sort: sortBy<EditionOrdering[number]['name'], SortKey['by']>(ordering, '-created', {
       created: sql`created_at`,
       modified: sql`modified_at`,
-      start_date: sql`coalesce(start_at, ${sql.raw(String(noDate))})`,
-      end_date: sql`coalesce(end_at, ${sql.raw(String(noDate))})`,
+      start_date: nullable(sql`start_at`),
+      end_date: nullable(sql`end_at`),
       name: sql`name`,
     }),
     columns: sql`editions.*, ${organizationSummaryColumns}`,

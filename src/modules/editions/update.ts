@@ -1,13 +1,13 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { editions } from '../../db/schema/editions.ts'
-import { updateVersion } from '../../db/write.ts'
+import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
 import { editionFullName, endsBeforeStart, isClosedTo, publishedAt } from '../../domain/editions.ts'
 import { editionFieldOf, triggerKinds } from '../../domain/email-messages.ts'
 import { editionArchived } from '../../domain/errors.ts'
 import { searchText } from '../../domain/fold.ts'
 import type { UpdateEditionInput } from './contract.ts'
-import { endBeforeStart } from './create.ts'
+import { checkLanguages, endBeforeStart } from './create.ts'
 import { triggerStatements } from './emails.ts'
 import { checkPublishable } from './health.ts'
 import type { EditionDetailRow, EditionRow } from './queries.ts'
@@ -18,18 +18,21 @@ type Changes = Partial<EditionRow>
 const flag = (value: boolean | undefined) => (value === undefined ? undefined : Number(value))
 const json = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value))
 
-/** What the body leaves out is undefined in it; null is a value. */
-const withoutUndefined = (changes: Changes): Changes =>
-  Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
+const jsonColumns = [
+  'enabled_languages',
+  'metadata',
+  'merchant_account_extra_parameters',
+  'merchant_id',
+  'meta_title',
+  'meta_description',
+] as const
 
+/** The columns that will be others. What the body leaves out is undefined in it; null is a value. */
 function changesOf(row: EditionDetailRow, input: UpdateEditionInput, now: number): Changes {
   const { start_date, end_date, is_draft, is_archived, enabled_languages, metadata, ...others } = input
   const { merchant_account_extra_parameters, merchant_id, meta_title, meta_description, ...plain } = others
-  const full_name = input.name === undefined ? row.full_name : editionFullName(row.event_name, input.name)
-  return withoutUndefined({
+  const asked: Changes = {
     ...plain,
-    full_name,
-    search: searchText(full_name, row.slug),
     start_at: start_date,
     end_at: end_date,
     is_draft: flag(is_draft),
@@ -41,8 +44,11 @@ function changesOf(row: EditionDetailRow, input: UpdateEditionInput, now: number
     merchant_id: json(merchant_id),
     meta_title: json(meta_title),
     meta_description: json(meta_description),
-    modified_at: now,
-  })
+  } as Changes
+  const changes = changesIn<EditionRow>(row, asked, jsonColumns)
+  if (isEmpty(changes)) return changes
+  const full_name = changes.name === undefined ? row.full_name : editionFullName(row.event_name, changes.name)
+  return { ...changes, full_name, search: searchText(full_name, row.slug), modified_at: now }
 }
 
 export async function updateEdition(
@@ -55,9 +61,11 @@ export async function updateEdition(
   const movesDates = input.start_date !== undefined || input.end_date !== undefined
   if (movesDates && endsBeforeStart(after))
     throw endBeforeStart(input.end_date === undefined ? 'start_date' : 'end_date')
+  checkLanguages(row, after)
   const image_key = await resolveReferences(ctx, row, input)
   if (isClosedTo(row, input)) throw editionArchived()
   if (row.is_draft === 1 && after.is_draft === 0) await checkPublishable(ctx, after)
+  if (isEmpty(changes)) return commit(ctx, row, [])
   const result = { ...after, image_key, version: row.version + 1 }
   const triggered = triggerKinds.flatMap((kind) => {
     const messageId = input[editionFieldOf[kind]]

@@ -36,7 +36,9 @@ export const EmailMessageItem = z
     template: MessageTemplate,
     locked: z.boolean(),
     organization: orNull(OrganizationSummary).openapi({ description: "Null for the platform's own." }),
-    edition: orNull(EditionSummary),
+    edition: orNull(EditionSummary).openapi({
+      description: 'Null for a message of the whole organisation, or of the platform.',
+    }),
     created: Timestamp,
     modified: Timestamp,
   })
@@ -117,7 +119,10 @@ export const EmailPreview = z
     unknown_variables: z.array(
       z.object({
         variable: z.string().openapi({ example: 'customer.firstname' }),
-        suggestion: z.string().nullable().openapi({ example: 'customer.first_name' }),
+        suggestion: z.string().nullable().openapi({
+          description: 'The known name that is most like it; null when none is.',
+          example: 'customer.first_name',
+        }),
       }),
     ),
   })

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { emailMessages } from '../../db/schema/email-messages.ts'
-import { updateVersion } from '../../db/write.ts'
+import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
 import type { Block } from '../../domain/email/blocks.ts'
 import { cleaned, faultsOf } from '../../domain/email/check.ts'
 import { triggerOf } from '../../domain/email-messages.ts'
@@ -63,14 +63,16 @@ export async function updateMessage(
   const faults = faultsOf({ subject, blocks })
   if (faults.length) throw invalid(...faults)
   await checkType(ctx, row, type)
-  const changes: Partial<MessageRow> = {
+  const asked: Partial<MessageRow> = {
     ...(title === undefined ? {} : { title }),
     ...(subject === undefined ? {} : { subject: JSON.stringify(subject) }),
     ...(type === undefined ? {} : { type }),
     ...(template === undefined ? {} : { template }),
     ...(blocks === undefined ? {} : { blocks: JSON.stringify(withIds(ctx, cleaned(blocks))) }),
-    modified_at: ctx.now(),
   }
+  if (isEmpty(changesIn<MessageRow>(row, asked, ['subject', 'blocks'])))
+    return commit(ctx, row, openEditions(row.edition_id))
+  const changes = { ...asked, modified_at: ctx.now() }
   const result = { ...row, ...changes, version: row.version + 1 } as MessageDetailRow
   const sendable = await checkSendable(ctx, row, result)
   return commit(ctx, result, [

@@ -15,11 +15,22 @@ import { operation } from '../../http/operation.ts'
 import { boughtFields, Purchase } from '../purchases/index.ts'
 
 const Amount = z.number().openapi({ format: 'double', description: 'Major units.', example: 250 })
-const OrderNumber = z.string().max(16).nullable().openapi({ example: '100023' })
+const OrderNumber = z.string().max(16).nullable().openapi({
+  description: 'Null for an order that came without one.',
+  example: '100023',
+})
 
 const shared = {
   id: Id('ord'),
   order_number: OrderNumber,
+  external_id: z.string().nullable().openapi({
+    description: 'In the system that it was imported from; null for an order that was not imported.',
+    example: 'A-1001',
+  }),
+  source: z.string().nullable().openapi({
+    description: 'The system that it was imported from; null for an order that was not imported.',
+    example: 'ticketshop',
+  }),
   type: z.enum(orderTypes),
   status: z.enum(orderStatuses),
   edition: EditionSummary,
@@ -33,7 +44,7 @@ export const OrderListItem = z
   .object({
     ...shared,
     customer_name: z.string(),
-    customer_email: z.string().nullable(),
+    customer_email: z.string().nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
     items_count: z.int(),
     has_payment: z.boolean(),
   })
@@ -55,7 +66,7 @@ const Cart = z
     id: Id('crt'),
     status: z.enum(cartStatuses),
     items: z.array(CartItem),
-    coupon_code: z.string().nullable(),
+    coupon_code: z.string().nullable().openapi({ description: 'Null when none was used.' }),
     subtotal: Amount,
     deposit: Amount,
     handling_fee: Amount,
@@ -105,15 +116,15 @@ export const OrderDetail = z
     customer: z.object({
       api_id: Id('usr'),
       full_name: z.string(),
-      email: z.string().nullable(),
-      phone_number: z.string().nullable(),
+      email: z.string().nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
+      phone_number: z.string().nullable().openapi({ description: 'Null for a customer without a number.' }),
       date_joined: Timestamp,
-      last_seen: Timestamp.nullable(),
+      last_seen: Timestamp.nullable().openapi({ description: 'Null until the customer is seen.' }),
       metadata: JsonObject,
     }),
     transactions: z.array(Transaction),
     purchases: z.array(Purchase),
-    completed_transaction_id: Id('trx').nullable(),
+    completed_transaction_id: Id('trx').nullable().openapi({ description: 'Null until a payment is complete.' }),
     metadata: JsonObject,
   })
   .openapi('OrderDetail')
@@ -126,7 +137,8 @@ export const listOrders = operation({
   method: 'get',
   path: '/v1/orders',
   summary: 'List orders',
-  description: 'At least one of `edition_id`, `organization_id` and `customer_id` is required.',
+  description:
+    'At least one of `edition_id`, `organization_id` and `customer_id` is required. By `order_number`, numbers are compared as numbers, case is not, and orders without one come last in both directions.',
   roles: roleCodes,
   query: listQuery({
     ordering: ['created', 'modified', 'order_number', 'status', 'type', 'amount'],
@@ -136,10 +148,11 @@ export const listOrders = operation({
       customer_id: IdFilter.optional().openapi({ description: 'Orders across all accessible editions.' }),
       transaction_id: IdFilter.optional(),
       order_number: TextFilter.optional().openapi({ description: partial }),
+      external_id: z.string().trim().max(128).optional().openapi({ description: 'All of it, from whichever source.' }),
       customer_email: TextFilter.optional().openapi({ description: partial }),
       customer_phone: TextFilter.optional().openapi({ description: 'Part of it; digits alone are compared.' }),
       search: TextFilter.optional().openapi({
-        description: 'Part of order number, order id, customer e-mail, customer phone or transaction id.',
+        description: 'Part of order number, order id, external id, customer e-mail, customer phone or transaction id.',
       }),
       status: z.enum(orderStatuses).optional(),
       type: z.enum(orderTypes).optional(),

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsDigits, containsFolded, containsFoldedOrDigits } from '../../db/contains.ts'
-import { paginate } from '../../db/paginate.ts'
+import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
 import type { orders } from '../../db/schema/orders.ts'
 import { type CustomerView, customersSeenBy, givenSearch } from '../../db/shared-customers.ts'
 import { standing, visibleIn } from '../../db/visibility.ts'
@@ -23,6 +23,7 @@ export interface OrderFilters {
   customer_id?: string | undefined
   transaction_id?: string | undefined
   order_number?: string | undefined
+  external_id?: string | undefined
   customer_email?: string | undefined
   customer_phone?: string | undefined
   search?: string | undefined
@@ -48,9 +49,6 @@ function containsText(view: CustomerView, text: string): SQL {
 type Condition = (value: string, view: CustomerView) => SQL
 
 const textFilters = {
-  edition_id: (id) => sql`orders.edition_id = ${id}`,
-  organization_id: (id) => sql`orders.organization_id = ${id}`,
-  customer_id: (id) => sql`orders.user_id = ${id}`,
   transaction_id: (id) => sql`orders.id = (select order_id from transactions where id = ${id})`,
   order_number: (text) => containsFolded(sql`orders.number_folded`, text),
   customer_email: (text, view) =>
@@ -61,6 +59,30 @@ const textFilters = {
   status: (status) => sql`orders.status = ${status}`,
   type: (type) => sql`orders.type = ${type}`,
 } satisfies Record<string, Condition>
+
+/**
+ * The scopes of a list. An index has the external ids of each edition: looked up first, they are all that is read, so
+ * the scopes stand where no index of an order is chosen for them.
+ */
+function scopes({ external_id, edition_id, organization_id, customer_id }: OrderFilters): SQL[] {
+  const editions = [
+    ...(edition_id ? [sql`id = ${edition_id}`] : []),
+    ...(organization_id ? [sql`organization_id = ${organization_id}`] : []),
+  ]
+  const byCustomer = customer_id ? [sql`orders.user_id = ${customer_id}`] : []
+  if (external_id && editions.length)
+    return [
+      sql`orders.seq in (select seq from orders where external_id = ${external_id}
+        and edition_id in (select id from editions where ${sql.join(editions, sql` and `)}))`,
+      ...byCustomer,
+    ]
+  return [
+    ...(edition_id ? [sql`orders.edition_id = ${edition_id}`] : []),
+    ...(organization_id ? [sql`orders.organization_id = ${organization_id}`] : []),
+    ...byCustomer,
+    ...(external_id ? [sql`orders.external_id = ${external_id}`] : []),
+  ]
+}
 
 function conditions(ctx: Ctx, view: CustomerView, filters: OrderFilters): SQL[] {
   if (!filters.edition_id && !filters.organization_id && !filters.customer_id)
@@ -73,6 +95,7 @@ function conditions(ctx: Ctx, view: CustomerView, filters: OrderFilters): SQL[] 
   })
   const { created_after, created_before } = filters
   return [
+    ...scopes(filters),
     ...texts,
     ...(created_after === undefined ? [] : [sql`orders.created_at >= ${created_after}`]),
     ...(created_before === undefined ? [] : [sql`orders.created_at <= ${created_before}`]),
@@ -83,7 +106,7 @@ function conditions(ctx: Ctx, view: CustomerView, filters: OrderFilters): SQL[] 
 const sortKeys = {
   created: sql`orders.created_at`,
   modified: sql`orders.modified_at`,
-  order_number: sql`coalesce(orders.order_number, '')`,
+  order_number: nullable(sql`orders.number_key`, { indexed: true }),
   status: sql`orders.status`,
   type: sql`orders.type`,
   amount: sql`orders.amount_minor`,
@@ -91,7 +114,7 @@ const sortKeys = {
 
 /** Orders that compare equal follow the time of creation, as the indexes do. */
 function sortOf(ordering: readonly OrderBy<keyof typeof sortKeys>[]) {
-  const sort = sortBy(ordering, '-created', sortKeys)
+  const sort = sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', sortKeys)
   return sort.some(({ by }) => by === sortKeys.created)
     ? sort
     : [...sort, { by: sortKeys.created, desc: sort.at(-1)?.desc ?? true }]
@@ -109,8 +132,8 @@ export function listOrders(
     key: sql`orders.seq`,
     where: conditions(ctx, view, filters),
     sort: sortOf(ordering),
-    columns: sql`orders.id, orders.order_number, orders.type, orders.status, orders.amount_minor, orders.currency,
-      orders.items_count, orders.has_payment, orders.created_at, orders.modified_at,
+    columns: sql`orders.id, orders.order_number, orders.external_id, orders.external_source, orders.type, orders.status,
+      orders.amount_minor, orders.currency, orders.items_count, orders.has_payment, orders.created_at, orders.modified_at,
       ${view.columns(['first_name', 'last_name', 'email'])}, ${editionSummaryColumns}`,
     joins: sql`join orders on orders.seq = page.key join users on users.id = orders.user_id
       ${view.join} join editions on editions.id = orders.edition_id`,

@@ -24,6 +24,8 @@ type Detail = z.input<typeof OrderDetail>
 const presentShared = (row: OrderListRow | OrderHeadRow) => ({
   id: row.id,
   order_number: row.order_number,
+  external_id: row.external_id,
+  source: row.external_source,
   type: row.type as (typeof orderTypes)[number],
   status: row.status as OrderStatus,
   edition: presentEditionSummary(row),

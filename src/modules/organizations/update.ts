@@ -1,7 +1,7 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { organizations } from '../../db/schema/organizations.ts'
-import { updateVersion } from '../../db/write.ts'
+import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
 import { AppError, fieldError } from '../../domain/errors.ts'
 import { searchText } from '../../domain/fold.ts'
 import type { UpdateOrganizationInput } from './contract.ts'
@@ -24,8 +24,9 @@ export async function updateOrganization(
   input: UpdateOrganizationInput,
 ): Promise<OrganizationRow> {
   checkSlug(ctx, row, input.slug)
-  const name = input.name ?? row.name
-  const changes = { name, slug: input.slug ?? row.slug, search: searchText(name), modified_at: ctx.now() }
+  const asked = changesIn(row, { name: input.name ?? row.name, slug: input.slug ?? row.slug })
+  if (isEmpty(asked)) return commit(ctx, row, [])
+  const changes = { ...asked, search: searchText(asked.name ?? row.name), modified_at: ctx.now() }
   return commit(ctx, { ...row, ...changes, version: row.version + 1 }, updateVersion(organizations, row, changes), {
     'organizations.slug': slugTaken,
   })

@@ -29,18 +29,22 @@ export const Option = z
 /** What was bought: shared by the items of a cart and by purchases. */
 export const boughtFields = {
   product: Product,
-  variant: orNull(Variant),
-  location: orNull(Location),
+  variant: orNull(Variant).openapi({ description: 'Null for a product that was sold without variants.' }),
+  location: orNull(Location).openapi({ description: 'Null for what is tied to no place.' }),
   options: z.array(Option),
 }
 
 export const Purchase = z
   .object({
     id: Id('pur'),
-    vendor_code: z.string().nullable(),
+    vendor_code: z.string().nullable().openapi({ description: 'Null when its source gave none.' }),
     status: z.enum(purchaseStatuses),
     ...boughtFields,
-    user: z.object({ api_id: Id('usr'), full_name: z.string(), email: z.string().nullable() }),
+    user: z.object({
+      api_id: Id('usr'),
+      full_name: z.string(),
+      email: z.string().nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
+    }),
     price_paid: Amount,
     deposit_paid: Amount,
     handling_fee_paid: Amount,
@@ -55,14 +59,14 @@ export const Purchase = z
 export const PurchaseDetail = Purchase.extend({
   order: z.object({
     id: Id('ord'),
-    order_number: z.string().nullable(),
+    order_number: z.string().nullable().openapi({ description: 'Null for an order that came without one.' }),
     type: z.enum(orderTypes),
     status: z.enum(orderStatuses),
   }),
   organization: OrganizationSummary,
   edition: EditionSummary,
   currency: z.string(),
-  transaction_id: Id('trx').nullable(),
+  transaction_id: Id('trx').nullable().openapi({ description: 'Null for an order without a payment.' }),
   refunded_amount: Amount,
   pending_refund_amount: Amount,
   metadata: JsonObject,

@@ -93,17 +93,21 @@ const CelIssue = z
   .openapi('CelIssue')
 
 const CelWarning = CelIssue.extend({
-  suggestion: z.string().nullable().openapi({ description: 'The known value that is most like it.' }),
+  suggestion: z
+    .string()
+    .nullable()
+    .openapi({ description: 'The known value that is most like it; null when none is.' }),
 }).openapi('CelWarning')
 
 export const CelValidation = z
   .object({
     is_valid: z.boolean(),
-    return_type: z.string().nullable().openapi({ example: 'bool' }),
+    return_type: z.string().nullable().openapi({ description: 'Null for an expression with errors.', example: 'bool' }),
     errors: z.array(CelIssue),
     warnings: z.array(CelWarning),
     estimated_user_count: z.int().nullable().openapi({
-      description: 'People whom the expression holds for now.',
+      description:
+        'People whom the expression holds for now. Null for an expression with errors, and where they were not to be counted.',
     }),
     is_estimate: z.boolean().openapi({
       description:
@@ -145,7 +149,10 @@ const Explanation = z
   .object({
     user_id: Id('usr'),
     is_member: z.boolean().openapi({ description: 'Would be a member if the segment were calculated now.' }),
-    excluded_for: z.string().nullable().openapi({ description: 'The first condition that keeps the person out.' }),
+    excluded_for: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The first condition that keeps the person out; null for a member.' }),
     parts: z
       .array(
         z.object({
@@ -161,7 +168,10 @@ const Explanation = z
         z.object({
           name: z.enum(['edition', 'address', 'consent', 'suppression', 'active']),
           value: z.boolean(),
-          reason: z.string().nullable().openapi({ example: 'no_consent' }),
+          reason: z
+            .string()
+            .nullable()
+            .openapi({ description: 'Null when the condition holds.', example: 'no_consent' }),
         }),
       )
       .openapi({ description: 'What the type and the channel of the segment ask besides.' }),

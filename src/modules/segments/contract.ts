@@ -82,9 +82,9 @@ export const Segment = z
     name: z.string().openapi({ example: 'Regulars who stay away' }),
     description: z.string(),
     organization_id: Id('org'),
-    edition_id: Id('edt').nullable(),
+    edition_id: Id('edt').nullable().openapi({ description: 'Null for a segment of the whole organisation.' }),
     organization: OrganizationSummary,
-    edition: orNull(EditionSummary),
+    edition: orNull(EditionSummary).openapi({ description: 'Null for a segment of the whole organisation.' }),
     communication_type: CommunicationType,
     communication_channel: CommunicationChannel,
     expression: z.string().openapi({ example: expressionExample }),
@@ -92,8 +92,8 @@ export const Segment = z
     status: z.enum(segmentStatuses),
     user_count: z.int().openapi({ description: 'Members at the last calculation.' }),
     excluded: Excluded,
-    calculated_at: Timestamp.nullable(),
-    calculation_started_at: Timestamp.nullable(),
+    calculated_at: Timestamp.nullable().openapi({ description: 'Null until it is calculated.' }),
+    calculation_started_at: Timestamp.nullable().openapi({ description: 'Null while it is not being calculated.' }),
     progress: z
       .number()
       .min(0)

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
-import { paginate } from '../../db/paginate.ts'
+import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
 import type { segments } from '../../db/schema/segments.ts'
 import { inList, standing, visible, visibleIn } from '../../db/visibility.ts'
 import type { Place } from '../../domain/access.ts'
@@ -60,12 +60,12 @@ export function listSegments(
       ...exact.flatMap((name) => (filters[name] ? [sql`segments.${sql.raw(name)} = ${filters[name]}`] : [])),
       ...(search ? [containsFolded(sql`segments.search`, search)] : []),
     ],
-    sort: sortBy(ordering, '-created', {
+    sort: sortBy<SegmentOrdering[number]['name'], SortKey['by']>(ordering, '-created', {
       created: sql`segments.created_at`,
       modified: sql`segments.modified_at`,
       name: sql`segments.name`,
       user_count: sql`segments.user_count`,
-      calculated_at: sql`coalesce(segments.calculated_at, 0)`,
+      calculated_at: nullable(sql`segments.calculated_at`),
     }),
     columns,
     joins: sql`join segments on segments.seq = page.key ${joins}`,
@@ -101,10 +101,11 @@ export async function summariesOf(
 const relatedShown = 20
 
 export interface Related {
+  type: 'campaign'
   id: string
   name: string
 }
 
 export const campaignsInNeed = (segmentId: string): SQL<Related> =>
-  sql<Related>`select id, name from campaigns where segment_id = ${segmentId}
+  sql<Related>`select 'campaign' as type, id, name from campaigns where segment_id = ${segmentId}
     and ${inList(sql`status`, campaignStatusesInNeed)} order by created_at limit ${relatedShown}`

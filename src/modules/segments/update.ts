@@ -30,6 +30,8 @@ export async function updateSegment(ctx: Ctx, segment: LoadedSegment, input: Upd
   if (isMoved) await checkMove(ctx, keepers, segment.organization_id, input.edition_id ?? null)
   if (means && segment.status === 'calculating') throw segmentCalculating(segment.status)
   const { name = segment.name, description = segment.description } = input
+  if (!means && name === segment.name && description === segment.description)
+    return commit(ctx, segment, openEditions(segment.edition_id))
   const changes = {
     name,
     description,

@@ -19,7 +19,7 @@ const DnsRecord = z
     type: z.string().openapi({ example: 'TXT' }),
     name: z.string().openapi({ example: '_event-commerce.nordlys.dk' }),
     value: z.string().openapi({ example: 'event-commerce-domain=6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e' }),
-    priority: z.int().nullable().openapi({ description: 'Of an MX record.' }),
+    priority: z.int().nullable().openapi({ description: 'Of an MX record; null for others.' }),
   })
   .openapi('SenderDomainRecord')
 
@@ -33,9 +33,9 @@ export const SenderDomain = z
     organization_id: Id('org'),
     domain: z.string().openapi({ example: 'nordlys.dk' }),
     status: z.enum(senderDomainStatuses),
-    verified_by: z.enum(senderDomainVerifiers).nullable(),
-    verified_at: Timestamp.nullable(),
-    last_check: orNull(SenderDomainCheck),
+    verified_by: z.enum(senderDomainVerifiers).nullable().openapi({ description: 'Null until it is verified.' }),
+    verified_at: Timestamp.nullable().openapi({ description: 'Null until it is verified.' }),
+    last_check: orNull(SenderDomainCheck).openapi({ description: 'Null until it is checked.' }),
     records: z.array(DnsRecord),
     created: Timestamp,
     modified: Timestamp,

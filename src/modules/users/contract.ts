@@ -13,16 +13,22 @@ import { operation } from '../../http/operation.ts'
 export const User = z
   .object({
     id: Id('usr'),
-    email: z.string().nullable().openapi({ example: 'aegir@example.dk' }),
+    email: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Null for a customer with a number alone.', example: 'aegir@example.dk' }),
     locale: z.string().openapi({ example: 'da' }),
     msg_channel: z.enum(messageChannels),
     date_joined: Timestamp,
-    phone_number: z.string().nullable().openapi({ description: 'E.164.', example: '+4532123456' }),
+    phone_number: z
+      .string()
+      .nullable()
+      .openapi({ description: 'E.164; null for a customer without a number.', example: '+4532123456' }),
     first_name: z.string(),
     last_name: z.string(),
     is_verified: z.boolean(),
     is_active: z.boolean(),
-    last_seen: Timestamp.nullable(),
+    last_seen: Timestamp.nullable().openapi({ description: 'Null until the customer is seen.' }),
     metadata: JsonObject,
   })
   .openapi('User', {

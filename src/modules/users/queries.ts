@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits } from '../../db/contains.ts'
-import { paginate } from '../../db/paginate.ts'
+import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
 import type { users } from '../../db/schema/users.ts'
 import {
   type CustomerView,
@@ -71,11 +71,11 @@ function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
 }
 
 /** By what is shown: an order by what is hidden would tell it. */
-const sortKeys = ({ column }: CustomerView) => ({
-  email: sql`coalesce(${column('email')}, '')`,
-  phone_number: sql`coalesce(${column('phone_number')}, '')`,
+const sortKeys = ({ column, isWhole: indexed }: CustomerView) => ({
+  email: nullable(column('email'), { indexed }),
+  phone_number: nullable(column('phone_number'), { indexed }),
   date_joined: column('created_at'),
-  last_seen: sql`coalesce(${column('last_seen_at')}, 0)`,
+  last_seen: nullable(column('last_seen_at'), { indexed }),
 })
 
 export function listUsers(
@@ -91,7 +91,7 @@ export function listUsers(
     from: isJudged ? sql`users ${view.join}` : sql`users`,
     key: sql`users.seq`,
     where: conditions(ctx, view, filters),
-    sort: sortBy(ordering, '-date_joined', sortKeys(view)),
+    sort: sortBy<keyof ReturnType<typeof sortKeys>, SortKey['by']>(ordering, '-date_joined', sortKeys(view)),
     columns: columnsOf(view),
     joins: sql`join users on users.seq = page.key ${view.join}`,
   })

@@ -5,7 +5,7 @@ import type { Statement } from '../../db/database.ts'
 import { userEditions, users } from '../../db/schema/users.ts'
 import { changeableEditions, isKnownElsewhere } from '../../db/shared-customers.ts'
 import { inList } from '../../db/visibility.ts'
-import { update, updateVersion } from '../../db/write.ts'
+import { changesIn, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { AppError, fieldError, invalid, sharedCustomer } from '../../domain/errors.ts'
 import { searchSeparator } from '../../domain/fold.ts'
 import { contactSearch, givenSearchColumns, normalizePhone, searchColumns } from '../../domain/users.ts'
@@ -89,6 +89,7 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
         'A customer keeps an e-mail address or a number.',
       ),
     )
+  if (isEmpty(changesIn<UserRow>(user, contact))) return commit(ctx, user, [])
   const changes = {
     ...contact,
     ...searchColumns(contact),

@@ -14,9 +14,12 @@ export const WebhookDelivery = z
     }),
     event: z.string().openapi({ description: 'Kind of the event.', example: 'purchase.action' }),
     attempts: z.int().openapi({ description: 'Requests that were made.' }),
-    response_status_code: z.int().nullable(),
-    last_attempt_at: Timestamp.nullable(),
-    next_retry_at: Timestamp.nullable(),
+    response_status_code: z
+      .int()
+      .nullable()
+      .openapi({ description: 'Of the latest attempt; null before the first and when no answer came.' }),
+    last_attempt_at: Timestamp.nullable().openapi({ description: 'Null before the first attempt.' }),
+    next_retry_at: Timestamp.nullable().openapi({ description: 'Null when no further attempt is planned.' }),
     created: Timestamp,
   })
   .openapi('WebhookDelivery')
@@ -26,15 +29,21 @@ const Attempt = z
     number: z.int(),
     started_at: Timestamp,
     duration_ms: z.int(),
-    status_code: z.int().nullable(),
+    status_code: z.int().nullable().openapi({ description: 'Null when no answer came.' }),
     error: z.string().nullable().openapi({
       description:
-        'Null for a success; else `timeout`, `network_error`, `redirect`, `http_error` or `destination_forbidden` (nothing was sent).',
+        'Null for a success; else `timeout`, `connection_refused`, `connection_reset`, `connection_lost` (refused, or closed before an answer: the runtime does not say which), `dns_failure`, `tls_failure`, `network_error` (the runtime does not say what), `redirect`, `http_error` or `destination_forbidden` (nothing was sent).',
+    }),
+    response_text: z.string().nullable().openapi({
+      description:
+        'The first 1024 bytes of the answer as plain text, without control characters; null when no answer came.',
+      example: 'unknown topic',
     }),
     is_manual: z.boolean(),
-    next_retry_at: Timestamp.nullable(),
+    next_retry_at: Timestamp.nullable().openapi({ description: 'Null when no further attempt is planned.' }),
     next_reason: z.string().nullable().openapi({
-      description: 'What the time of the next attempt came from: `schedule`, `retry_after` or `breaker`.',
+      description:
+        'What the time of the next attempt came from: `schedule`, `retry_after` or `breaker`. Null when none is planned.',
     }),
   })
   .openapi('WebhookAttempt')
@@ -47,7 +56,9 @@ export const WebhookDeliveryDetail = WebhookDelivery.extend({
     description: 'By the current secret of the latest attempt, `v1,<base64>`; empty before the first.',
     example: 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   }),
-  signed_at: Timestamp.nullable().openapi({ description: 'The `webhook-timestamp` that was signed.' }),
+  signed_at: Timestamp.nullable().openapi({
+    description: 'The `webhook-timestamp` that was signed; null before the first attempt.',
+  }),
   attempt_log: z.array(Attempt).openapi({ description: 'The latest hundred attempts, in their order.' }),
 }).openapi('WebhookDeliveryDetail')
 
@@ -77,9 +88,9 @@ const listDeliveriesQuery = listQuery({
   ordering: ['created', 'modified', 'name'],
   filters: {
     status: z.enum(deliveryStatuses).optional(),
-    edition_id: IdFilter.optional().openapi({ description: 'Of the endpoint, as the two that follow.' }),
-    organization_id: IdFilter.optional(),
-    is_active: BooleanFilter.optional(),
+    edition_id: IdFilter.optional().openapi({ description: 'Of the event, whichever the endpoint is of now.' }),
+    organization_id: IdFilter.optional().openapi({ description: 'Of the endpoint.' }),
+    is_active: BooleanFilter.optional().openapi({ description: 'Of the endpoint.' }),
   },
 })
 

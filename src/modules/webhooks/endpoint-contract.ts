@@ -63,10 +63,10 @@ export type UpdateWebhookInput = z.output<typeof UpdateWebhook>
 export const WebhookEndpoint = z
   .object({
     id: Id('whk'),
-    organization_id: Id('org').nullable(),
+    organization_id: Id('org').nullable().openapi({ description: 'Never null; the specification allows it.' }),
     name: z.string().openapi({ example: 'Warehouse' }),
     url: z.string().openapi({ example: 'https://hooks.example.com/event-commerce' }),
-    edition_id: Id('edt').nullable(),
+    edition_id: Id('edt').nullable().openapi({ description: 'Null for an endpoint of the whole organisation.' }),
     events: z.array(EventKindName),
     is_active: z.boolean(),
     timeout_seconds: z.int().openapi(timeoutMeaning),
@@ -82,11 +82,14 @@ export const WebhookEndpointDetail = WebhookEndpoint.extend({
     example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   }),
   previous_secret_expires_at: Timestamp.nullable().openapi({
-    description: 'Until then the secret before the last rotation signs too.',
+    description: 'Until then the secret before the last rotation signs too; null when it does not.',
   }),
-  disabled_at: Timestamp.nullable(),
+  disabled_at: Timestamp.nullable().openapi({ description: 'Null while it is switched on.' }),
   disabled_reason: z.enum(['manual', 'gone', 'failing']).nullable().openapi({
-    description: 'Switched off by hand, by an answer 410, or after five days of nothing but failures.',
+    description:
+      'Switched off by hand, by an answer 410, or after five days of nothing but failures. Null while it is switched on.',
   }),
-  failing_since: Timestamp.nullable().openapi({ description: 'Nothing but failures came back since then.' }),
+  failing_since: Timestamp.nullable().openapi({
+    description: 'Nothing but failures came back since then; null when the latest attempt succeeded.',
+  }),
 }).openapi('WebhookEndpointDetail')

@@ -2,16 +2,22 @@ import { z } from '@hono/zod-openapi'
 import type { EventKind } from '../../domain/webhooks.ts'
 import { Id, Timestamp } from '../../http/fields.ts'
 
-const Person = z.object({ api_id: Id('usr'), email: z.string().nullable() })
+const Person = z.object({
+  api_id: Id('usr'),
+  email: z.string().nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
+})
 
 const ConsentChange = z.object({
   consent: z.object({ id: Id('con'), key: z.string().openapi({ example: 'newsletter' }), version: z.int() }),
   user: Person,
   record_id: Id('cre'),
   status: z.enum(['given', 'skipped', 'withdrawn', 'expired']),
-  previous_status: z.enum(['given', 'skipped', 'withdrawn', 'expired']).nullable(),
+  previous_status: z
+    .enum(['given', 'skipped', 'withdrawn', 'expired'])
+    .nullable()
+    .openapi({ description: 'Null for the first of this consent.' }),
   occurred_at: Timestamp,
-  expires_at: Timestamp.nullable(),
+  expires_at: Timestamp.nullable().openapi({ description: 'Null for a consent that does not end by itself.' }),
   source: z.string().openapi({ example: 'checkout' }),
 })
 
@@ -32,17 +38,21 @@ const PurchaseAction = z.object({
   action: z.enum(purchaseActions),
   purchase: z.object({
     id: Id('pur'),
-    vendor_code: z.string().nullable(),
+    vendor_code: z.string().nullable().openapi({ description: 'Null when its source gave none.' }),
     status: z.string().openapi({ example: 'active' }),
     product: z.object({ api_id: Id('prd'), name: z.string() }),
-    variant: z.union([z.object({ api_id: Id('var'), name: z.string() }), z.null()]),
+    variant: z
+      .union([z.object({ api_id: Id('var'), name: z.string() }), z.null()])
+      .openapi({ description: 'Null for a product that was sold without variants.' }),
   }),
-  order: z.object({ id: Id('ord'), order_number: z.string().nullable() }),
+  order: z.object({
+    id: Id('ord'),
+    order_number: z.string().nullable().openapi({ description: 'Null for an order that came without one.' }),
+  }),
   user: Person,
-  refund_request: z.union([
-    z.object({ id: Id('rfr'), status: z.string(), amount: z.number(), currency: z.string() }),
-    z.null(),
-  ]),
+  refund_request: z
+    .union([z.object({ id: Id('rfr'), status: z.string(), amount: z.number(), currency: z.string() }), z.null()])
+    .openapi({ description: 'Null for an action that is no refund.' }),
   occurred_at: Timestamp,
 })
 
@@ -80,7 +90,7 @@ export const payloadOf = (kind: EventKind) =>
     created: Timestamp,
     api_version: z.literal('v1'),
     organization_id: Id('org'),
-    edition_id: Id('edt').nullable(),
+    edition_id: Id('edt').nullable().openapi({ description: 'Null for an event of the whole organisation.' }),
     data: eventData[kind],
   })
 

@@ -61,5 +61,6 @@ export const presentDelivery = (row: DeliveryDetailRow): z.input<typeof WebhookD
     is_manual: attempt.is_manual === 1,
     next_retry_at: toIsoOrNull(attempt.next_retry_at),
     next_reason: attempt.next_reason,
+    response_text: attempt.response_text,
   })),
 })

@@ -77,9 +77,8 @@ const eventStanding: Standing = {
 export const reachedDeliveries = (ctx: Ctx, endpoint: EndpointRow): SQL =>
   sql`endpoint_id = ${endpoint.id} and ${visibleIn(ctx.caller, eventStanding, { organization_id: endpoint.organization_id })}`
 
-const isAsked = (endpoint: EndpointRow, { organization_id, edition_id, is_active }: DeliveryFilters): boolean =>
+const isAsked = (endpoint: EndpointRow, { organization_id, is_active }: DeliveryFilters): boolean =>
   (organization_id === undefined || organization_id === endpoint.organization_id) &&
-  (edition_id === undefined || edition_id === endpoint.edition_id) &&
   (is_active === undefined || is_active === (endpoint.is_active === 1))
 
 export const listDeliveries = (
@@ -95,6 +94,7 @@ export const listDeliveries = (
     where: [
       isAsked(endpoint, filters) ? reachedDeliveries(ctx, endpoint) : sql`0`,
       ...(filters.status ? [sql`status = ${filters.status}`] : []),
+      ...(filters.edition_id ? [eventWhere(sql`webhook_events.edition_id = ${filters.edition_id}`)] : []),
     ],
     sort: sortBy(ordering, '-created', { created: sql`created_at`, modified: sql`modified_at`, name: sql`kind` }),
     columns: sql`webhook_deliveries.*`,
@@ -120,7 +120,7 @@ export async function findDelivery(ctx: Ctx, endpointId: string, id: string): Pr
       webhook_endpoints.breaker_until, webhook_endpoints.is_slow,
       (select json_group_array(json_object('number', number, 'started_at', started_at, 'duration_ms', duration_ms,
         'status_code', status_code, 'error', error, 'is_manual', is_manual, 'next_retry_at', next_retry_at,
-        'next_reason', next_reason))
+        'next_reason', next_reason, 'response_text', response_text))
         from (select * from webhook_attempts where delivery_id = webhook_deliveries.id
           order by number desc limit ${attemptsShown})) as attempt_log
     from webhook_deliveries join webhook_endpoints on webhook_endpoints.id = webhook_deliveries.endpoint_id

@@ -50,18 +50,20 @@ function attemptStatement(outcomes: readonly Outcome[]): Statement {
     claim.manual === null ? 0 : 1,
     verdict.next?.at ?? null,
     verdict.next?.reason ?? null,
+    result?.text ?? null,
   ])
   const fields = sql.join(
-    Array.from({ length: 9 }, (_, index) => field(index)),
+    Array.from({ length: 10 }, (_, index) => field(index)),
     sql`, `,
   )
   // A delivery may be gone with its endpoint. An attempt that was not made gives its number to the next one.
   return sql`insert into webhook_attempts (delivery_id, number, started_at, duration_ms, status_code, error, is_manual,
-      next_retry_at, next_reason)
+      next_retry_at, next_reason, response_text)
     select ${fields} from ${table(rows)} where ${field(0)} in (select id from webhook_deliveries)
     on conflict do update set started_at = excluded.started_at, duration_ms = excluded.duration_ms,
       status_code = excluded.status_code, error = excluded.error, is_manual = excluded.is_manual,
-      next_retry_at = excluded.next_retry_at, next_reason = excluded.next_reason
+      next_retry_at = excluded.next_retry_at, next_reason = excluded.next_reason,
+      response_text = excluded.response_text
     where webhook_attempts.error = 'destination_forbidden'`
 }
 

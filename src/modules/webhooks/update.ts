@@ -1,7 +1,7 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { webhookEndpoints } from '../../db/schema/webhooks.ts'
-import { updateVersion } from '../../db/write.ts'
+import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
 import { checkMove, openEditions } from '../editions/index.ts'
 import { keepers, type UpdateWebhookInput } from './endpoint-contract.ts'
 import type { EndpointRow, LoadedEndpoint } from './queries.ts'
@@ -31,7 +31,7 @@ export async function updateEndpoint(
   const now = ctx.now()
   // Another address, or a new start: what went wrong before counts no more.
   const isFresh = (url !== undefined && url !== endpoint.url) || (is_active === true && endpoint.is_active === 0)
-  const changes = {
+  const asked: Partial<EndpointRow> = {
     ...(name === undefined ? {} : { name }),
     ...(url === undefined ? {} : { url }),
     ...(edition_id === undefined ? {} : { edition_id }),
@@ -39,8 +39,10 @@ export async function updateEndpoint(
     ...(timeout_seconds === undefined ? {} : { timeout_seconds }),
     ...activity(endpoint, is_active, now),
     ...(isFresh ? unknownHealth : {}),
-    modified_at: now,
   }
+  if (isEmpty(changesIn<EndpointRow>(endpoint, asked, ['events'])))
+    return commit(ctx, endpoint, openEditions(endpoint.edition_id))
+  const changes = { ...asked, modified_at: now }
   if (isFresh && endpoint.breaker_until !== null) ctx.afterCommit(() => ring(ctx, 'fast', [endpoint.id]))
   return commit(ctx, { ...endpoint, ...changes, version: endpoint.version + 1 }, [
     ...openEditions(endpoint.edition_id, edition_id),

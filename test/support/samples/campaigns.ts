@@ -25,7 +25,6 @@ export const campaignSamples: Record<string, SampleOf> = {
       references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
     }),
     fill: (world, count) => seedCampaigns(home(world), world.a.editions[0].segment, count),
-    sortValue: { scheduled_at: (item) => item['scheduled_at'] ?? '9999' },
   },
 
   createCampaign: {
@@ -78,7 +77,6 @@ export const campaignSamples: Record<string, SampleOf> = {
   listCampaignRecipients: {
     make: (world) => ({ path: { id: world.a.editions[0].campaign }, references: [campaignIn(world)] }),
     fill: (world, count) => seedRecipients(world.a.editions[0].campaign, count),
-    sortValue: { sent_at: (item) => item['sent_at'] ?? '' },
   },
 
   retryFailedCampaignRecipients: {

@@ -1,3 +1,4 @@
+import { numberKey } from '../../../src/domain/orders.ts'
 import { next } from '../seed.ts'
 import { seedDataImports, seedTrade, seedTrades } from '../seed-commerce.ts'
 import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
@@ -19,6 +20,7 @@ export const commerceSamples: Record<string, SampleOf> = {
       ],
     }),
     fill: (world, count) => seedTrades(firstEdition(world), count),
+    sortValue: { order_number: (item) => numberKey(item['order_number'] as string | null) },
   },
 
   getOrder: {

@@ -23,10 +23,6 @@ export const editionSamples: Record<string, SampleOf> = {
     make: ({ b }) => ({ references: [queryId('organization_id', b.id)] }),
     fill: ({ a }, count) => seedEditions(a, count),
     // Editions without a date stand after all dates.
-    sortValue: {
-      start_date: (item) => item['start_date'] ?? 'never',
-      end_date: (item) => item['end_date'] ?? 'never',
-    },
   },
 
   createEdition: {

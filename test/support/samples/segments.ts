@@ -20,7 +20,6 @@ export const segmentSamples: Record<string, SampleOf> = {
       references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
     }),
     fill: (world, count) => seedSegments(home(world), count),
-    sortValue: { calculated_at: (item) => item['calculated_at'] ?? '' },
   },
 
   createSegment: {

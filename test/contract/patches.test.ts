@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Operation } from '../../src/http/operation.ts'
+import { call, type Reply } from '../support/api.ts'
+import { dump } from '../support/dump.ts'
+import { callerOf, implemented, make, pathOf, send } from '../support/operations.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+const patches = implemented.filter(({ method }) => method === 'patch')
+
+type Resource = Record<string, unknown>
+
+/** Fields that an answer names otherwise, or shows in one language alone. */
+const shownAs: Record<string, (resource: Resource) => unknown> = {
+  sms_body: (resource) => resource['sms_body_translations'],
+  subject: (resource) => resource['subject_translations'],
+  segment_id: (resource) => (resource['segment'] as Resource)['id'],
+}
+
+const fieldsOf = (operation: Operation): string[] =>
+  Object.keys((operation.body as unknown as { shape: Record<string, unknown> }).shape)
+
+/** The body that sends every field of the resource back as it was read. */
+function standing(operation: Operation, resource: Resource): Resource {
+  const shown = fieldsOf(operation).map((name): [string, unknown] => [
+    name,
+    (shownAs[name] ?? ((one) => one[name]))(resource),
+  ])
+  return Object.fromEntries(shown.filter(([, value]) => value !== undefined))
+}
+
+const keyOrderOf = (value: unknown): unknown =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).toReversed())
+    : value
+
+describe.each(patches.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
+  it('that changes nothing writes nothing and keeps the ETag', async () => {
+    const caller = callerOf(operation, world)
+    const sample = await make(operation, world, caller)
+    const changed = await send(operation, sample, { token: caller.token })
+    expect(changed.status === 200 || changed.text).toBe(true)
+    const same: Resource = standing(operation, changed.body)
+    expect(Object.keys(same).length).toBeGreaterThanOrEqual(Object.keys(sample.body ?? {}).length)
+    const before = await dump()
+    const bodies = {
+      'nothing at all': {},
+      'the same again': sample.body ?? {},
+      'all that stands': same,
+      'all that stands, its keys in another order': Object.fromEntries(
+        Object.entries(same).map(([name, value]) => [name, keyOrderOf(value)]),
+      ),
+    }
+    for (const [name, body] of Object.entries(bodies)) {
+      const reply: Reply = await call(pathOf(operation, sample), { method: 'PATCH', body, token: caller.token })
+      expect([name, reply.status, reply.text, reply.headers.get('etag')]).toEqual([
+        name,
+        200,
+        changed.text,
+        changed.headers.get('etag'),
+      ])
+      expect([name, await dump()]).toEqual([name, before])
+    }
+  })
+
+  it('that changes nothing is kept with its Idempotency-Key', async () => {
+    const caller = callerOf(operation, world)
+    const sample = await make(operation, world, caller)
+    const headers = { 'idempotency-key': `nothing-${operation.id}` }
+    const ask = () => call(pathOf(operation, sample), { method: 'PATCH', body: {}, token: caller.token, headers })
+    const first = await ask()
+    const again = await ask()
+    expect([again.status, again.text]).toEqual([200, first.text])
+    expect(again.headers.get('idempotency-replayed')).toBe('true')
+  })
+})
+
+it('has all of them', () => {
+  expect(patches.length).toBeGreaterThanOrEqual(7)
+})

@@ -1,0 +1,123 @@
+import * as fc from 'fast-check'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { plainText } from '../../src/domain/plain-text.ts'
+import { fetchPost } from '../../src/gateways/webhook-post/fetch-post.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+const request = { url: 'https://receiver.example.com/hook', headers: {}, body: '{}', timeoutMs: 1000 }
+
+/** What comes of a post to a receiver that does this. */
+const posted = (answer: () => Response) => {
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async () => answer())
+  return fetchPost.post(request)
+}
+
+const utf8 = (text: string) => new TextEncoder().encode(text)
+
+/** A body that comes in these parts and, where `error` is given, breaks then. */
+const streamed = (parts: readonly Uint8Array[], error?: Error): ReadableStream<Uint8Array> => {
+  let next = 0
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const part = parts[next++]
+      if (part) controller.enqueue(part)
+      else if (error) controller.error(error)
+      else controller.close()
+    },
+  })
+}
+
+describe('plainText', () => {
+  it.each([
+    ['{\r\n\t"error": "unknown topic"\n}\n', '{ "error": "unknown topic" }'],
+    ['a\u0000b\u001b[31mred\u007f', 'ab[31mred'],
+    ['\u202Eevil\u2066\u200B', 'evil'],
+    ['a\u2028b', 'a b'],
+    ['  \n ', ''],
+  ])('makes one line without marks of %j', (given, plain) => {
+    expect(plainText(utf8(given), 1024)).toBe(plain)
+  })
+
+  it('cuts between characters', () => {
+    expect(plainText(utf8('æ'.repeat(10)), 7)).toBe('æææ')
+    expect(plainText(utf8('🎪🎪'), 7)).toBe('🎪')
+    expect(plainText(new Uint8Array(1024).fill(0xff), 1024)).toBe('\ufffd'.repeat(341))
+  })
+
+  it('is storable, short and unchanged the second time, whatever bytes come', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), fc.integer({ min: 4, max: 60 }), (bytes, max) => {
+        const plain = plainText(bytes, max)
+        expect(plain.isWellFormed() && !/[\p{Cc}\p{Cf}]/u.test(plain)).toBe(true)
+        expect(utf8(plain).length).toBeLessThanOrEqual(max)
+        expect(plainText(utf8(plain), max)).toBe(plain)
+      }),
+    )
+  })
+})
+
+describe('a post', () => {
+  it('keeps the beginning of what was answered', async () => {
+    const known = await posted(
+      () => new Response('unknown topic', { status: 422, headers: { 'content-length': '13' } }),
+    )
+    expect(known).toMatchObject({ status: 422, error: 'http_error', text: 'unknown topic' })
+    const long = await posted(
+      () => new Response(streamed(Array.from({ length: 900 }, () => utf8('æøå'))), { status: 200 }),
+    )
+    expect(long).toMatchObject({ status: 200, error: null, text: `${'æøå'.repeat(170)}æø` })
+    const empty = await posted(() => new Response(null, { status: 204 }))
+    expect(empty).toMatchObject({ status: 204, error: null, text: '' })
+    const redirect = await posted(() => new Response('', { status: 302, headers: { location: 'http://10.0.0.1/' } }))
+    expect(redirect).toMatchObject({ status: 302, error: 'redirect', text: '' })
+  })
+
+  it('reads no more than the limit of a body without end', async () => {
+    let pulled = 0
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        pulled++
+        controller.enqueue(new Uint8Array(1000).fill(0x78))
+      },
+    })
+    expect(await posted(() => new Response(endless))).toMatchObject({ status: 200, text: 'x'.repeat(1024) })
+    expect(pulled).toBeLessThan(15)
+  })
+
+  // As workerd and other runtimes put it.
+  it.each([
+    ['Network connection lost.', 'connection_lost'],
+    ['connect(): Connection refused', 'connection_refused'],
+    ['read ECONNRESET', 'connection_reset'],
+    ['Connection reset by peer', 'connection_reset'],
+    ['DNS lookup failed.', 'dns_failure'],
+    ['failed to lookup address information: Name or service not known', 'dns_failure'],
+    ['TLS handshake failed: received corrupt message', 'tls_failure'],
+    ['internal error; reference = qkh7m8n28e4h6k4jsgk975r4', 'network_error'],
+    ['', 'network_error'],
+  ])('that fails with %j says %s', async (message, error) => {
+    const result = await posted(() => {
+      throw new Error(message)
+    })
+    expect(result).toEqual({ status: null, error, retryAfter: null, text: null, durationMs: expect.any(Number) })
+  })
+
+  it('says that the connection broke when the answer had begun', async () => {
+    const result = await posted(() => new Response(streamed([utf8('ab')], new Error('Network connection lost.'))))
+    expect(result).toMatchObject({ status: null, error: 'connection_reset', text: null })
+  })
+
+  it.each([
+    [530, 'error code: 1016', 'dns_failure'],
+    [521, 'error code: 521', 'connection_refused'],
+    [525, 'error code: 525', 'tls_failure'],
+    [526, 'error code: 526\n', 'tls_failure'],
+    [530, 'error code: 1033', 'http_error'],
+    [500, 'error code: 1016', 'http_error'],
+    [530, 'my error code: 1016', 'http_error'],
+    [200, 'error code: 1016', null],
+  ])('answered by %i %j says %s', async (status, body, error) => {
+    expect(await posted(() => new Response(body, { status }))).toMatchObject({ status, error, text: body.trim() })
+  })
+})
