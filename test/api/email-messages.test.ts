@@ -56,8 +56,9 @@ describe('createEmailMessage', () => {
   it('shows the subject in the default language of the edition', async () => {
     const edition = world.a.editions[1].id
     await db().batch([sql`update editions set default_language = 'da' where id = ${edition}`])
-    const { body } = await post('/v1/email-messages', aMessage({ edition_id: edition }))
-    expect(body.subject).toBe('Ordre 100234')
+    const subject = { en: 'Order {{ order.total }}', da: 'Ordre {{ order.number }}: {{ order.total }}' }
+    const { body } = await post('/v1/email-messages', aMessage({ edition_id: edition, subject }))
+    expect(body.subject).toBe('Ordre 100234: 1.125,00\u00A0kr.')
     const english = await post('/v1/email-messages', aMessage({ edition_id: edition, subject: { en: 'Only English' } }))
     expect(english.body.subject).toBe('Only English')
   })

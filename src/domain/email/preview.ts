@@ -73,7 +73,8 @@ export function previewOf(message: Message, asked: Asked, options: CompileOption
 }
 
 /** A subject as the recipient of the samples would see it; as it is written when it cannot be read. */
-export function previewSubject(subject: string): string {
-  if (!check(subject, sampleContext()).ok) return subject
-  return personalise({ subject, html: '', text: '', links: [] }, sampleContext()).subject
+export function previewSubject(subject: string, language: Language): string {
+  const sample = sampleContext(language)
+  if (!check(subject, sample).ok) return subject
+  return personalise({ subject, html: '', text: '', links: [] }, sample).subject
 }

@@ -27,7 +27,7 @@ export function presentMessage(row: MessageDetailRow): EmailMessageDetailOut {
   const language = row.default_language ?? 'en'
   return {
     ...presentMessageItem(row),
-    subject: previewSubject(wordsOf(subject, readerOf(language, language))),
+    subject: previewSubject(wordsOf(subject, readerOf(language, language)), language),
     subject_translations: subject,
     blocks: JSON.parse(row.blocks) as EmailMessageDetailOut['blocks'],
   }
