@@ -60,8 +60,10 @@ describe('createEdition', () => {
     expect(read.headers.get('etag')).toBe(reply.headers.get('etag'))
   })
 
-  it('keeps what the body says and ignores what it may not say', async () => {
+  it('keeps what the body says, ignores what the service sets, and refuses what a change sets', async () => {
     const { base } = await givenPlace()
+    const refusedFields = await post('/v1/editions', { ...base, name: 'x', currency: 'usd', is_draft: false })
+    expect(codes(refusedFields)).toEqual(refused('#/currency unknown_field', '#/is_draft unknown_field'))
     const reply = await post('/v1/editions', {
       ...base,
       name: '  Nordlys Festival: vinter ',
@@ -73,8 +75,6 @@ describe('createEdition', () => {
       enabled_languages: ['se', 'en'],
       tax_type: 'vat',
       slug: 'mine',
-      currency: 'usd',
-      is_draft: false,
     })
     expect(reply.body).toMatchObject({
       name: 'Nordlys Festival: vinter',
