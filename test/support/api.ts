@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import { app, operations } from '../../src/app.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { Problem } from '../../src/http/problem.ts'
+import { expectDocumented } from './promised.ts'
 
 export const rootToken = 'root-token-of-the-tests'
 
@@ -43,13 +44,14 @@ const matching = (method: string, path: string): Operation | undefined =>
 
 /** Every answer is held against what the operation promises: status, schema, and no field beyond it. */
 function checkPromise(method: string, path: string, reply: Reply): void {
+  const operation = matching(method, path.split('?')[0] ?? path)
+  if (operation) expectDocumented(operation, reply)
   if (reply.status === 304) return
   if (reply.status >= 400) {
     expect(reply.headers.get('content-type')).toBe('application/problem+json')
     expect(Problem.safeParse(reply.body).error).toBeUndefined()
     return
   }
-  const operation = matching(method, path.split('?')[0] ?? path)
   if (!operation) return
   expect(reply.status, `${operation.id} answered ${reply.text}`).toBe(operation.status)
   if (operation.file) return expect(reply.headers.get('content-type')).toBe(`${operation.file.type}; charset=utf-8`)
