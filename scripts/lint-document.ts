@@ -33,15 +33,6 @@ const ruleset = {
   rules: off,
 } as RulesetDefinition
 
-/** Rules of Redocly beyond its strict set would be about style alone. */
-const redoclyRules = {
-  extends: ['recommended-strict'],
-  rules: {
-    // The same as for Spectral.
-    'info-license-strict': 'off',
-  },
-} as const
-
 async function bySpectral(text: string): Promise<string[]> {
   const linter = new spectral.Spectral()
   linter.setRuleset(ruleset)
@@ -50,7 +41,7 @@ async function bySpectral(text: string): Promise<string[]> {
 }
 
 async function byRedocly(source: string): Promise<string[]> {
-  const config = await createConfig(redoclyRules)
+  const config = await createConfig({ extends: ['recommended-strict'] })
   const found = await lintFromString({ source, absoluteRef: 'openapi.json', config })
   return found.map(({ ruleId, message, location }) => `redocly ${ruleId} ${location[0]?.pointer ?? ''}: ${message}`)
 }

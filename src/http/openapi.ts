@@ -1,7 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { errorStatus } from '../domain/errors.ts'
 import { complete } from './document/complete.ts'
-import { groups } from './document/groups.ts'
+import { eventGroups, groups } from './document/groups.ts'
 import type { AppEnv } from './env.ts'
 import { tags } from './operation.ts'
 import type { Router } from './router.ts'
@@ -43,7 +43,10 @@ export function openApiDocument(routers: readonly Router[]) {
       license: { name: 'MIT' },
     },
     servers: [{ url: '/', 'x-internal': false }],
-    tags: tags.filter((tag) => used.has(tag)).map((name) => ({ name, description: groups[name] })),
+    tags: [
+      ...tags.filter((tag) => used.has(tag)).map((name) => ({ name, description: groups[name] })),
+      ...Object.entries(eventGroups).map(([name, description]) => ({ name, description })),
+    ],
     security: [{ bearer: [] }],
     'x-error-codes': errorStatus,
   })

@@ -34,7 +34,19 @@ const limitedElsewhere = new Map([
 describe('the document as a whole', () => {
   it('says what every group is for', () => {
     for (const { name, description } of document.tags)
-      expect([name, (description ?? '').length > 60]).toEqual([name, true])
+      expect([name, (description ?? '').length > 50]).toEqual([name, true])
+  })
+
+  it('has each event under the group of its kind, with a name for generated clients', () => {
+    const events = Object.entries(document.webhooks).map(([kind, { post }]) => ({ kind, ...post }))
+    const names = document.tags.map(({ name }) => name)
+    for (const { kind, tags = [] } of events) {
+      expect(names).toContain(tags[0])
+      expect(tags[0]?.toLowerCase()).toBe(`${kind.split('.')[0]} events`)
+    }
+    const ids = events.map(({ operationId }) => operationId)
+    expect(new Set(ids).size).toBe(events.length)
+    expect(ids).toContain('onPurchaseAction')
   })
 
   it('has a name for each branch of the unions of blocks, and says by `type` which it is', () => {

@@ -1,5 +1,12 @@
 import type { tags } from '../operation.ts'
 
+/** The requests that endpoints of webhooks receive, by what they tell of. */
+export const eventGroups: Readonly<Record<string, string>> = {
+  'Consent events': 'Somebody gave, skipped or withdrew a consent, or one has come to its end.',
+  'Purchase events': `One purchase has changed its state, or something was done about its refund; \`action\` says what.`,
+  'Wallet events': 'A pass was added to the wallet of a phone, or taken out of it.',
+}
+
 /** What each group is for, and the words that it is spoken of in. */
 export const groups: Readonly<Record<(typeof tags)[number], string>> = {
   Auth: `Who calls, and the access tokens they call with. A token has the scopes \`read\`, \`write\` or both, is shown once
