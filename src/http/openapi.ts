@@ -45,7 +45,7 @@ export function openApiDocument(routers: readonly Router[]) {
     servers: [{ url: '/', 'x-internal': false }],
     tags: [
       ...tags.filter((tag) => used.has(tag)).map((name) => ({ name, description: groups[name] })),
-      ...Object.entries(eventGroups).map(([name, description]) => ({ name, description })),
+      ...Object.entries(eventGroups).map(([name, meaning]) => ({ name, description: meaning })),
     ],
     security: [{ bearer: [] }],
     'x-error-codes': errorStatus,

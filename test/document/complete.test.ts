@@ -103,6 +103,15 @@ describe.each(cases)('%s', (id, operation) => {
     expect(parameters.some(({ name }) => name === 'if-none-match')).toBe(isConditional)
   })
 
+  it('shows an answer that is as the schema says', () => {
+    if (!operation.response) return
+    const media = documentedAt(operation).responses[operation.status]?.content?.['application/json']
+    expect(media?.example, 'npm run examples').toBeDefined()
+    const { error, data } = operation.response.safeParse(media?.example)
+    expect(error).toBeUndefined()
+    expect(media?.example).toEqual(data)
+  })
+
   it('states the limits of what it takes', () => {
     const { parameters = [], requestBody } = documentedAt(operation)
     const found: string[] = []

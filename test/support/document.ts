@@ -39,7 +39,11 @@ export interface Documented {
   requestBody?: { content: Record<string, { schema: Schema; example?: unknown }> }
   responses: Record<
     string,
-    { description: string; headers?: Record<string, { $ref: string }>; content?: Record<string, { schema: Schema }> }
+    {
+      description: string
+      headers?: Record<string, { $ref: string }>
+      content?: Record<string, { schema: Schema; example?: unknown }>
+    }
   >
 }
 

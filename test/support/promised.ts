@@ -1,4 +1,4 @@
-import { type OutputUnit, Validator } from '@cfworker/json-schema'
+import { dereference, type OutputUnit, validate } from '@cfworker/json-schema'
 import { expect } from 'vitest'
 import { routers } from '../../src/app.ts'
 import { openApiDocument } from '../../src/http/openapi.ts'
@@ -35,18 +35,29 @@ const documentedHeaders = [
   'x-request-id',
 ]
 
-const validators = new Map<object, Validator>()
+const base = new URL('https://openapi.example/openapi.json')
 
-function validatorOf(schema: object): Validator {
-  const known = validators.get(schema)
-  if (known) return known
-  const made = new Validator({ ...schema, components: document.components }, '2020-12', false)
-  validators.set(schema, made)
-  return made
+// One look-up for all: the validator's own would walk every component again for each answer's schema.
+const known: Record<string, object> = dereference(
+  { components: document.components },
+  Object.create(null) as Record<string, object>,
+  base,
+) as Record<string, object>
+
+let counted = 0
+const prepared = new WeakSet<object>()
+
+/** Names the schema of an answer, so that its references are resolved as those of the document. */
+function prepare(schema: object): object {
+  if (prepared.has(schema)) return schema
+  prepared.add(schema)
+  counted += 1
+  dereference(schema, known, base, `/answers/${counted}`)
+  return schema
 }
 
 const faultsOf = (schema: object, value: unknown): string[] => {
-  const { valid, errors } = validatorOf(schema).validate(value)
+  const { valid, errors } = validate(value, prepare(schema), '2020-12', known, false)
   return valid ? [] : errors.map(({ instanceLocation, error }: OutputUnit) => `${instanceLocation}: ${error}`)
 }
 

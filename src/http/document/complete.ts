@@ -1,9 +1,18 @@
+import answers from './examples.json' with { type: 'json' }
 import type { Operation } from '../operation.ts'
 import { hasETag, headers, withHeaders } from './headers.ts'
 import { withParameters } from './parameters.ts'
 import type { Document, Documented } from './shapes.ts'
 
 const problem = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
+
+/** Written by `npm run examples` from real answers. */
+const examples: Readonly<Record<string, unknown>> = answers
+
+function withExample({ id, status }: Operation, { responses }: Documented): void {
+  const media = responses[status]?.content?.['application/json']
+  if (media && Object.hasOwn(examples, id)) media.example ??= examples[id]
+}
 
 function withCommonAnswers(operation: Operation, { responses }: Documented): void {
   if (operation.method === 'get' && hasETag(operation))
@@ -19,6 +28,7 @@ export function complete(generated: object, operations: readonly Operation[]): v
     if (!documented) continue
     withParameters(operation, documented)
     withCommonAnswers(operation, documented)
+    withExample(operation, documented)
     withHeaders(operation, documented)
   }
   document.components.headers = headers
