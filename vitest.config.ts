@@ -2,40 +2,46 @@ import { readFileSync } from 'node:fs'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers'
 import { defineConfig } from 'vitest/config'
 
-const worker = cloudflareTest(async () => ({
-  wrangler: { configPath: './wrangler.toml' },
-  miniflare: {
-    bindings: {
-      TEST_MIGRATIONS: await readD1Migrations('./migrations'),
-      ROOT_TOKEN: 'root-token-of-the-tests',
-      ENVIRONMENT: 'test',
-      ALLOW_INSECURE_WEBHOOKS: '',
-      PUBLIC_URL: 'https://events.example.test',
-      LINK_SIGNING_KEY: 'link-signing-key-of-the-tests',
+const worker = () =>
+  cloudflareTest(async () => ({
+    wrangler: { configPath: './wrangler.toml' },
+    miniflare: {
+      bindings: {
+        TEST_MIGRATIONS: await readD1Migrations('./migrations'),
+        ROOT_TOKEN: 'root-token-of-the-tests',
+        ENVIRONMENT: 'test',
+        ALLOW_INSECURE_WEBHOOKS: '',
+        PUBLIC_URL: 'https://events.example.test',
+        LINK_SIGNING_KEY: 'link-signing-key-of-the-tests',
+      },
+      // Nobody hears what rings for calculations, messages and campaigns: tests make them at the moment of their choice.
+      queueProducers: {
+        WEBHOOKS: 'webhooks',
+        WEBHOOKS_SLOW: 'webhooks-slow',
+        EMAILS: 'emails-unheard',
+        SEGMENTS: 'segments-unheard',
+        CAMPAIGNS: 'campaigns-unheard',
+        CAMPAIGN_EVENTS: 'campaign-events-unheard',
+      },
+      ratelimits: Object.fromEntries(
+        [
+          'RATE_LIMITER',
+          'MEMBER_RATE_LIMITER',
+          'SIGN_IN_RATE_LIMITER',
+          'LINK_RATE_LIMITER',
+          'CONFIRMATION_RATE_LIMITER',
+        ].map((name, index) => [
+          name,
+          { namespace_id: String(1001 + index), simple: { limit: 1_000_000, period: 60 } },
+        ]),
+      ),
     },
-    // Nobody hears what rings for calculations, messages and campaigns: tests make them at the moment of their choice.
-    queueProducers: {
-      WEBHOOKS: 'webhooks',
-      WEBHOOKS_SLOW: 'webhooks-slow',
-      EMAILS: 'emails-unheard',
-      SEGMENTS: 'segments-unheard',
-      CAMPAIGNS: 'campaigns-unheard',
-      CAMPAIGN_EVENTS: 'campaign-events-unheard',
-    },
-    ratelimits: Object.fromEntries(
-      [
-        'RATE_LIMITER',
-        'MEMBER_RATE_LIMITER',
-        'SIGN_IN_RATE_LIMITER',
-        'LINK_RATE_LIMITER',
-        'CONFIRMATION_RATE_LIMITER',
-      ].map((name, index) => [name, { namespace_id: String(1001 + index), simple: { limit: 1_000_000, period: 60 } }]),
-    ),
-  },
-}))
+  }))
 
 // Everything runs inside workerd, but for the validator of the OpenAPI document, which needs files and eval.
 const inNode = ['test/document/**/*.test.ts']
+// Prints what operations answer, for the document: npm run examples.
+const examples = ['test/examples/**/*.test.ts']
 // Starts real servers, and waits for leases that last a minute: npm run test:slow.
 const slow = ['test/slow/**/*.test.ts']
 
@@ -93,11 +99,20 @@ export default defineConfig({
         },
       },
       {
-        plugins: [worker],
+        plugins: [worker()],
+        test: {
+          name: 'examples',
+          include: examples,
+          deps: { optimizer: { ssr: { enabled: true, include: bundled } } },
+          setupFiles: ['./test/support/setup.ts'],
+        },
+      },
+      {
+        plugins: [worker()],
         test: {
           name: 'worker',
           include: ['test/**/*.test.ts'],
-          exclude: [...inNode, ...slow],
+          exclude: [...inNode, ...slow, ...examples],
           deps: { optimizer: { ssr: { enabled: true, include: bundled } } },
           setupFiles: ['./test/support/setup.ts'],
           testTimeout: 30_000,

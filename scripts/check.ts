@@ -18,6 +18,7 @@ const steps: [name: string, args: string[]][] = [
   ['binding types', [wranglerProgram, 'types', '--include-runtime=false', '--strict-vars=false', '--check']],
   ['types', [program('typescript', 'bin', 'tsc')]],
   ['readme', [join(import.meta.dirname, 'readme.ts'), '--check']],
+  ['document', [join(import.meta.dirname, 'lint-document.ts')]],
   [
     'tests',
     [

@@ -101,7 +101,8 @@ export function missingFor(state: Readiness): FieldError[] {
   return found
 }
 
-const schedulePattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/
+/** ISO 8601, with or without an offset. */
+export const schedulePattern = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/
 
 export type ScheduleFault = 'invalid_date' | 'nonexistent_local_time' | 'scheduled_at_in_past' | 'scheduled_at_too_far'
 

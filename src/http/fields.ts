@@ -55,6 +55,9 @@ export const JsonObject = z
 
 export const LanguageCode = z.enum(languages)
 
+// `propertyNames` is a word of OpenAPI 3.1, which the types of `openapi()` do not have.
+const languageKeys: object = { propertyNames: { enum: languages }, maxProperties: languages.length }
+
 export const Translated = (max: number) =>
   z
     .record(z.string(), z.string().max(max))
@@ -69,7 +72,10 @@ export const Translated = (max: number) =>
           })
     })
     .transform((value) => value as TranslatedDict)
-    .openapi({ example: { en: 'Summer festival', da: 'Sommerfestival' } })
+    .openapi({
+      ...languageKeys,
+      example: { en: 'Summer festival', da: 'Sommerfestival' },
+    })
 
 export const Image = z
   .object({ thumbnail: z.string(), optimized: z.string(), large: z.string(), original: z.string() })

@@ -20,6 +20,8 @@ const PageNumber = z
   })
   .openapi({
     type: 'integer',
+    minimum: 1,
+    maximum: 999_999_999,
     description: 'Page number, from 1. A page past the end is 404 `invalid_page`.',
     example: 1,
   })
@@ -84,9 +86,11 @@ function Ordering<const Names extends readonly [string, ...string[]]>(names: Nam
       return asked.map((part) => ({ name: part.replace(/^-/, ''), desc: part.startsWith('-') }))
     })
     .openapi({
-      type: 'string',
+      type: 'array',
+      items: { type: 'string', enum: choices },
+      param: { style: 'form', explode: false },
       description: `Keys separated by commas, or the parameter repeated; a leading \`-\` turns the order round. Keys: ${names.join(', ')}.`,
-      example: `-${names[0]}`,
+      example: [`-${names[0]}`],
     })
 }
 

@@ -101,6 +101,7 @@ function possibleErrors(declaration: Declaration<z.ZodType, z.ZodType, z.ZodType
   if (body || changes) codes.push('malformed_body', 'body_too_large', 'unsupported_media_type', 'request_timeout')
   if (changes) codes.push('write_conflict', 'idempotency_in_progress', 'idempotency_key_reused')
   if (changes && params && declaration.status !== 201) codes.push('precondition_failed')
+  if (changes) codes.push('idempotency_answer_lost', 'idempotency_unavailable')
   return codes
 }
 
@@ -112,7 +113,7 @@ function errorResponses(codes: readonly ErrorCode[]): RouteConfig['responses'] {
   )
 }
 
-const idempotencyHeader = z.string().max(255).optional().openapi({
+const idempotencyHeader = z.string().min(1).max(255).optional().openapi({
   description: 'Makes the request safe to repeat: within 24 hours the same key answers with the first answer.',
   example: '6f1d2c3b-8a9e-4f00-9d6b-0c1a2b3c4d5e',
 })

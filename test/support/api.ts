@@ -5,6 +5,7 @@ import { app, operations } from '../../src/app.ts'
 import { fieldGuide } from '../../src/domain/error-guide/fields.ts'
 import type { Operation } from '../../src/http/operation.ts'
 import { Problem } from '../../src/http/problem.ts'
+import { expectDocumented } from './promised.ts'
 
 export const rootToken = 'root-token-of-the-tests'
 
@@ -44,6 +45,8 @@ const matching = (method: string, path: string): Operation | undefined =>
 
 /** Every answer is held against what the operation promises: status, schema, and no field beyond it. */
 function checkPromise(method: string, path: string, reply: Reply): void {
+  const operation = matching(method, path.split('?')[0] ?? path)
+  if (operation) expectDocumented(operation, reply)
   if (reply.status === 304) return
   if (reply.status >= 400) {
     expect(reply.headers.get('content-type')).toBe('application/problem+json')
@@ -51,7 +54,6 @@ function checkPromise(method: string, path: string, reply: Reply): void {
     for (const { code } of reply.body.errors) expect(fieldGuide, 'each code has its page').toHaveProperty([code])
     return
   }
-  const operation = matching(method, path.split('?')[0] ?? path)
   if (!operation) return
   expect(reply.status, `${operation.id} answered ${reply.text}`).toBe(operation.status)
   if (operation.file) return expect(reply.headers.get('content-type')).toBe(`${operation.file.type}; charset=utf-8`)

@@ -114,7 +114,7 @@ const CreateAccessToken = z.object({
   member_id: Id('mem').optional().openapi({
     description: 'For this member, by an admin of its organisation: the token works in that organisation only.',
   }),
-  scopes: z.array(Scope).min(1).optional(),
+  scopes: z.array(Scope).min(1).max(tokenScopes.length).optional(),
   expires_at: InstantOrNull.optional().openapi({
     description:
       'Without it a year from now, or the end of the token that asks where that is sooner. Later than that end is refused. Null, a token that does not expire, and more than 365 days need an organisation admin with a token that does not expire. Of a session of the identity provider: at most 90 days for admins, 180 for managers, 365 for viewers.',

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { engagements, failReasons, recipientStates as sendStates, skipReasons } from '../../domain/campaign-sending.ts'
-import { campaignLifecycle, maxCampaignNameLength, maxSmsBodyLength } from '../../domain/campaigns.ts'
+import { campaignLifecycle, maxCampaignNameLength, maxSmsBodyLength, schedulePattern } from '../../domain/campaigns.ts'
 import { channels } from '../../domain/messaging.ts'
 import { Id, LanguageCode, RequiredText, SegmentSummary, Timestamp, Translated } from '../../http/fields.ts'
 
@@ -110,7 +110,7 @@ export const UpdateCampaign = z.object({
 
 export const ScheduleCampaign = z.object({
   scheduled_at: z.string().max(64).openapi({
-    format: 'date-time',
+    pattern: schedulePattern.source,
     description:
       "Later than now and within a year. Without an offset it is local time of the edition's time zone; of a time that comes twice there, the first.",
     example: '2026-06-01T10:00:00',

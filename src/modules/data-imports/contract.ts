@@ -76,7 +76,12 @@ const ImportExternalOrders = z.object({
       const path = [beyond.order, 'items', beyond.item, 'quantity']
       context.addIssue({ code: 'custom', params: { code: 'max_value' }, path, message })
     })
-    .openapi({ type: 'array', items: { $ref: '#/components/schemas/ExternalOrder' } }),
+    .openapi({
+      type: 'array',
+      minItems: 1,
+      maxItems: maxOrdersPerCall,
+      items: { $ref: '#/components/schemas/ExternalOrder' },
+    }),
 })
 
 export type ImportExternalOrdersInput = z.output<typeof ImportExternalOrders>

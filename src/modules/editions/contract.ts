@@ -20,6 +20,7 @@ import {
 
 const TimeZone = z
   .string()
+  .max(64)
   .refine(isTimeZone, {
     params: { code: 'invalid_choice' },
     message: 'A name of the IANA time zone database, as in Europe/Copenhagen.',
@@ -39,6 +40,7 @@ const EnabledLanguages = z
           message: 'Listed more than once.',
         })
   })
+  .openapi({ uniqueItems: true, maxItems: LanguageCode.options.length })
 
 const TaxRate = z.number().min(0).max(100).openapi({ description: 'Per cent.', example: 25 })
 

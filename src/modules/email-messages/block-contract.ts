@@ -16,7 +16,7 @@ const Size = (min: number, max: number) => z.int().min(min).max(max)
 
 const Colour = z
   .string()
-  .regex(/^#[0-9a-f]{6}$/i, 'A colour as #rrggbb.')
+  .regex(/^#[0-9A-Fa-f]{6}$/, 'A colour as #rrggbb.')
   .openapi({ example: '#1d4ed8' })
 
 const Padding = z
@@ -124,15 +124,15 @@ const BlockId = z
   .openapi({ example: 'blk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' })
 
 /** The blocks with their ids, or, coming in, without: ids that are left out are made. */
-function blocksWith<Key extends z.ZodType<string | undefined>>(id: Key, name: string) {
+function blocksWith<Key extends z.ZodType<string | undefined>>(id: Key, suffix: 'Block' | 'BlockInput') {
   const plain = [
-    z.object({ id, type: z.literal('rich_text'), data: RichText }),
-    z.object({ id, type: z.literal('heading'), data: Heading }),
-    z.object({ id, type: z.literal('image'), data: Image }),
-    z.object({ id, type: z.literal('button'), data: Button }),
-    z.object({ id, type: z.literal('divider'), data: Divider }),
-    z.object({ id, type: z.literal('spacer'), data: Spacer }),
-    z.object({ id, type: z.literal('social'), data: Social }),
+    z.object({ id, type: z.literal('rich_text'), data: RichText }).openapi(`EmailRichText${suffix}`),
+    z.object({ id, type: z.literal('heading'), data: Heading }).openapi(`EmailHeading${suffix}`),
+    z.object({ id, type: z.literal('image'), data: Image }).openapi(`EmailImage${suffix}`),
+    z.object({ id, type: z.literal('button'), data: Button }).openapi(`EmailButton${suffix}`),
+    z.object({ id, type: z.literal('divider'), data: Divider }).openapi(`EmailDivider${suffix}`),
+    z.object({ id, type: z.literal('spacer'), data: Spacer }).openapi(`EmailSpacer${suffix}`),
+    z.object({ id, type: z.literal('social'), data: Social }).openapi(`EmailSocial${suffix}`),
   ] as const
   const Column = z.object({
     width: Size(5, 95).optional().openapi({ description: 'In per cent; the others share what is left.' }),
@@ -152,15 +152,15 @@ function blocksWith<Key extends z.ZodType<string | undefined>>(id: Key, name: st
   return z
     .discriminatedUnion('type', [
       ...plain,
-      z.object({ id, type: z.literal('columns'), data: Columns }),
-      z.object({ id, type: z.literal('order_summary'), data: OrderSummary }),
-      z.object({ id, type: z.literal('footer'), data: Footer }),
+      z.object({ id, type: z.literal('columns'), data: Columns }).openapi(`EmailColumns${suffix}`),
+      z.object({ id, type: z.literal('order_summary'), data: OrderSummary }).openapi(`EmailOrderSummary${suffix}`),
+      z.object({ id, type: z.literal('footer'), data: Footer }).openapi(`EmailFooter${suffix}`),
     ])
-    .openapi(name)
+    .openapi(`Email${suffix}`)
 }
 
-export const Block = blocksWith(BlockId, 'EmailBlock')
-const BlockInput = blocksWith(BlockId.optional(), 'EmailBlockInput')
+export const Block = blocksWith(BlockId, 'Block')
+const BlockInput = blocksWith(BlockId.optional(), 'BlockInput')
 
 export const Blocks = z.array(Block)
 export const BlocksInput = z.array(BlockInput).max(maxBlocks).openapi({

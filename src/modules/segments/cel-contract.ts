@@ -64,8 +64,8 @@ const CelContext = z
 type KnownValuesShape = Record<ValueKind, z.ZodArray<typeof KnownValue>>
 
 const HomeQuery = z.object({
-  organization_id: IdFilter.optional(),
-  edition_id: IdFilter.optional().openapi({ description: 'At least one of the two.' }),
+  organization_id: IdFilter.optional().openapi({ description: 'Required unless `edition_id` is given.' }),
+  edition_id: IdFilter.optional().openapi({ description: 'Required unless `organization_id` is given.' }),
 })
 
 export const getCelContext = operation({
@@ -189,7 +189,7 @@ export const explainSegment = operation({
   description: 'Why somebody is in the segment or not, by the data of this moment.',
   roles: keepers,
   params: IdParams('seg'),
-  query: z.object({ user_id: IdFilter }),
+  query: z.object({ user_id: IdFilter.min(1).openapi({ description: 'The customer.' }) }),
   response: Explanation,
 })
 

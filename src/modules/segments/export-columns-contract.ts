@@ -31,7 +31,10 @@ export const exportColumns = z
     return z.NEVER
   })
   .openapi({
-    type: 'string',
+    type: 'array',
+    items: { type: 'string', enum: [...columnNames] },
+    minItems: 1,
+    param: { style: 'form', explode: false },
     description: `Columns separated by commas, in this order: of ${columnNames.join(', ')}. All unless told.`,
-    example: 'id,email,consent_status',
+    example: ['id', 'email', 'consent_status'],
   })

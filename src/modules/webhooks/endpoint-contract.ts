@@ -31,6 +31,7 @@ const Events = z
           message: 'Listed more than once.',
         })
   })
+  .openapi({ uniqueItems: true, maxItems: eventKindNames.length })
 
 const timeoutMeaning = { description: 'At most 30 count; 0 means 15.', example: 15 }
 const TimeoutSeconds = z.int().min(0).max(maxTimeoutSeconds).openapi(timeoutMeaning)

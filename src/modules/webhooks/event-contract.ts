@@ -1,7 +1,9 @@
 import { z } from '@hono/zod-openapi'
-import { eventKindNames, eventKinds } from '../../domain/webhooks.ts'
+import { type EventKind, eventKindNames, eventKinds } from '../../domain/webhooks.ts'
 import { examplePayload } from './example-contract.ts'
 import { payloadOf } from './payload-contract.ts'
+
+const capitalized = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
 
 const Headers = z.object({
   'webhook-id': z.string().openapi({
@@ -19,12 +21,19 @@ const Headers = z.object({
   }),
 })
 
+/** `purchase.action` is of the group `Purchase events`. */
+const groupOf = (kind: EventKind): string => `${capitalized(kind.split('.')[0] ?? '')} events`
+
+/** `purchase.action` is `onPurchaseAction` in generated clients. */
+const nameOf = (kind: EventKind): string => `on${kind.split(/[.-]/).map(capitalized).join('')}`
+
 /** The requests that endpoints receive, for the `webhooks` of the OpenAPI document. */
 export const eventRequests = eventKindNames.map((kind) => ({
   path: kind,
   method: 'post' as const,
-  tags: ['Webhooks'],
-  summary: eventKinds[kind],
+  tags: [groupOf(kind)],
+  operationId: nameOf(kind),
+  summary: `${kind}: ${eventKinds[kind]}`,
   description: 'Signed as in the Standard Webhooks specification.',
   security: [],
   request: {

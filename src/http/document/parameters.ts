@@ -1,0 +1,67 @@
+import type { Operation } from '../operation.ts'
+import { hasETag } from './headers.ts'
+import type { Documented, Parameter } from './shapes.ts'
+
+/** Parameters that mean the same in every group; what a contract says of its own stands. */
+const meanings: Readonly<Record<string, string>> = {
+  created_after: 'Only what was made at this time or later.',
+  created_before: 'Only what was made before this time.',
+  delivery_id: 'The delivery.',
+  domain_id: 'The sender domain.',
+  edition_id: 'Only what belongs to this edition.',
+  event_id: 'Only what belongs to this event.',
+  member_id: 'The membership.',
+  organization_id: 'Only what belongs to this organisation.',
+  search: 'Part of the name. Neither case nor accents matter.',
+  transaction_id: 'Only the order with this transaction.',
+  user_id: 'The customer.',
+}
+
+const resources: Readonly<Record<string, string>> = {
+  campaigns: 'campaign',
+  editions: 'edition',
+  'email-messages': 'e-mail message',
+  orders: 'order',
+  organizations: 'organisation',
+  purchases: 'purchase',
+  segments: 'segment',
+  tokens: 'access token',
+  user: 'customer',
+  webhooks: 'webhook endpoint',
+}
+
+/** `/v1/campaigns/{id}/stats` names a campaign by its `id`. */
+function namedBy(path: string, name: string): string {
+  const parts = path.split('/')
+  const collection = parts[parts.indexOf(`{${name}}`) - 1] ?? ''
+  const resource = resources[collection]
+  return resource ? `The ${resource}.` : (meanings[name] ?? 'The resource.')
+}
+
+const filteredBy = ({ name, schema }: Parameter): string =>
+  meanings[name] ??
+  (schema.type === 'boolean'
+    ? `Only what has \`${name}\` as this says.`
+    : `Only what has this \`${name}\`${schema.enum ? '' : ', exactly'}.`)
+
+/** No id is longer, so what is longer names nothing: 404. */
+const maxIdLength = 64
+
+const ifNoneMatch: Parameter = {
+  name: 'if-none-match',
+  in: 'header',
+  required: false,
+  description: 'ETags that the client has: 304 without a body when the resource is still as one of them says.',
+  schema: { type: 'string', example: '"0aR3xU1nV0xJ8mYk2bq1Sg"' },
+}
+
+export function withParameters(operation: Operation, documented: Documented): void {
+  const parameters = documented.parameters ?? []
+  for (const parameter of parameters) {
+    const isInPath = parameter.in === 'path'
+    parameter.description ??= isInPath ? namedBy(operation.path, parameter.name) : filteredBy(parameter)
+    if (isInPath) parameter.schema.maxLength ??= maxIdLength
+  }
+  if (operation.method === 'get' && hasETag(operation)) parameters.push(ifNoneMatch)
+  if (parameters.length) documented.parameters = parameters
+}

@@ -1,0 +1,46 @@
+/** The parts of an OpenAPI document that are completed after the schemas are generated. */
+
+export interface Reference {
+  $ref: string
+}
+
+export interface Schema {
+  type?: string | string[]
+  enum?: unknown[]
+  format?: string
+  example?: unknown
+  maxLength?: number
+}
+
+export interface Parameter {
+  name: string
+  in: 'path' | 'query' | 'header' | 'cookie'
+  required?: boolean
+  description?: string
+  schema: Schema
+  example?: unknown
+}
+
+export interface Media {
+  schema?: unknown
+  example?: unknown
+}
+
+export interface Answer {
+  description: string
+  headers?: Record<string, Reference>
+  content?: Record<string, Media>
+}
+
+export interface Documented {
+  operationId?: string
+  parameters?: Parameter[]
+  responses: Record<string, Answer>
+}
+
+export interface Document {
+  info: { license?: { name: string; identifier: string } }
+  tags?: { name: string; description?: string }[]
+  paths: Record<string, Record<string, Documented>>
+  components: { headers?: Record<string, unknown> } & Record<string, unknown>
+}

@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest'
+import { operations } from '../../src/app.ts'
+import { languages } from '../../src/domain/languages.ts'
+import type { Operation } from '../../src/http/operation.ts'
+import { document, documentedAt, resolved, type Schema, schemasIn } from '../support/document.ts'
+
+const all = operations as readonly Operation[]
+const cases = all.map((operation) => [operation.id, operation] as const)
+
+const isOf = (schema: Schema, type: string): boolean => [schema.type].flat().includes(type)
+
+/** What a client can send without a limit that the document states. */
+function unlimited(schema: Schema): string[] {
+  const isChosen = schema.enum !== undefined || schema.const !== undefined
+  const isText = isOf(schema, 'string') && !isChosen
+  const isBounded = schema.maxLength !== undefined || schema.pattern !== undefined || schema.format === 'date-time'
+  const isWhole = isOf(schema, 'integer') && !isChosen
+  return [
+    ...(isText && !isBounded ? ['text of any length'] : []),
+    ...(isOf(schema, 'array') && schema.maxItems === undefined ? ['any number of items'] : []),
+    ...(isWhole && (schema.minimum === undefined || schema.maximum === undefined) ? ['any whole number'] : []),
+  ]
+}
+
+/** Limited by the size of a request alone, or by a rule that a schema cannot state. */
+const limitedElsewhere = new Map([
+  ['validateCel.expression', 'one that is too long is answered as a fault of the expression'],
+  ['page_size', 'larger values are clamped'],
+  ['columns', 'one that stands again counts once'],
+  ['ordering', 'one that stands again counts once'],
+  ['cursor', 'comes from the service, and what is not from it is refused'],
+])
+
+describe('the document as a whole', () => {
+  it('says what every group is for', () => {
+    for (const { name, description } of document.tags)
+      expect([name, (description ?? '').length > 50]).toEqual([name, true])
+  })
+
+  it('has each event under the group of its kind, with a name for generated clients', () => {
+    const events = Object.entries(document.webhooks).map(([kind, { post }]) => ({ kind, ...post }))
+    const names = document.tags.map(({ name }) => name)
+    for (const { kind, tags = [] } of events) {
+      expect(names).toContain(tags[0])
+      expect(tags[0]?.toLowerCase()).toBe(`${kind.split('.')[0]} events`)
+    }
+    const ids = events.map(({ operationId }) => operationId)
+    expect(new Set(ids).size).toBe(events.length)
+    expect(ids).toContain('onPurchaseAction')
+  })
+
+  it('has a name for each branch of the unions of blocks, and says by `type` which it is', () => {
+    for (const [name, count] of [
+      ['EmailBlock', 10],
+      ['EmailBlockInput', 10],
+    ] as const) {
+      const { oneOf = [], discriminator } = document.components.schemas[name] ?? {}
+      expect(oneOf.filter(({ $ref }) => $ref)).toHaveLength(count)
+      expect(Object.keys(discriminator?.mapping ?? {})).toHaveLength(count)
+    }
+    const { properties } = resolved(document.components.schemas['EmailColumnsBlock'] ?? {})
+    const inside = [...schemasIn(properties?.['data'] ?? {})].find(([, { oneOf }]) => oneOf)?.[1]
+    expect(inside?.oneOf?.every(({ $ref }) => $ref)).toBe(true)
+  })
+
+  it('has patterns that are regular expressions and take the example beside them', () => {
+    const found = Object.values(document.components.schemas).flatMap((schema) => [...schemasIn(schema)])
+    let seen = 0
+    for (const [path, schema] of found) {
+      if (schema.pattern === undefined) continue
+      const { example } = schema as { example?: string }
+      seen += 1
+      expect([path, schema.pattern]).toEqual([path, expect.not.stringMatching(/\/[a-z]+$/)])
+      if (example !== undefined) expect(example).toMatch(new RegExp(schema.pattern, 'u'))
+    }
+    expect(seen).toBeGreaterThan(20)
+  })
+})
+
+describe.each(cases)('%s', (id, operation) => {
+  it('says what each parameter means', () => {
+    for (const { name, description } of documentedAt(operation).parameters ?? [])
+      expect([name, (description ?? '').length > 5]).toEqual([name, true])
+  })
+
+  it('declares the headers of its answers', () => {
+    const { responses, parameters = [] } = documentedAt(operation)
+    const of = (status: number | string) => Object.keys(responses[status]?.headers ?? {})
+    for (const status of Object.keys(responses))
+      expect(of(status)).toEqual(expect.arrayContaining(['X-Request-Id', 'RateLimit-Policy']))
+    const known = Object.keys(document.components.headers)
+    for (const status of Object.keys(responses)) for (const name of of(status)) expect(known).toContain(name)
+    expect(of(405)).toContain('Allow')
+    expect(of(429)).toContain('Retry-After')
+    expect(of(503)).toContain('Retry-After')
+    const isList = 'page' in ((operation.query as { shape?: object }).shape ?? {})
+    expect(of(operation.status).includes('Link')).toBe(isList)
+    expect(of(operation.status).includes('ETag')).toBe(operation.response !== null && !isList)
+    expect(of(operation.status).includes('Location')).toBe(operation.status === 201)
+    expect(of(operation.status).includes('Idempotency-Replayed')).toBe(operation.scope === 'write')
+    const isConditional = operation.method === 'get' && of(200).includes('ETag')
+    expect('304' in responses).toBe(isConditional)
+    expect(parameters.some(({ name }) => name === 'if-none-match')).toBe(isConditional)
+  })
+
+  it('shows an answer that is as the schema says', () => {
+    if (!operation.response) return
+    const media = documentedAt(operation).responses[operation.status]?.content?.['application/json']
+    expect(media?.example, 'npm run examples').toBeDefined()
+    const { error, data } = operation.response.safeParse(media?.example)
+    expect(error).toBeUndefined()
+    expect(media?.example).toEqual(data)
+  })
+
+  it('states the limits of what it takes', () => {
+    const { parameters = [], requestBody } = documentedAt(operation)
+    const found: string[] = []
+    for (const { name, in: place, schema } of parameters)
+      if (place !== 'header' && !limitedElsewhere.has(name))
+        for (const [, one] of schemasIn(schema)) found.push(...unlimited(one).map((what) => `${name}: ${what}`))
+    for (const { schema } of Object.values(requestBody?.content ?? {}))
+      for (const [path, one] of schemasIn(schema, id))
+        if (!limitedElsewhere.has(path)) found.push(...unlimited(one).map((what) => `${path}: ${what}`))
+    expect(found).toEqual([])
+  })
+})
+
+describe('constraints', () => {
+  const operationOf = (id: string): Operation => {
+    const found = all.find((operation) => operation.id === id)
+    if (!found) throw new Error(`There is no ${id}`)
+    return found
+  }
+  const parameter = (id: string, name: string) =>
+    documentedAt(operationOf(id)).parameters?.find((one) => one.name === name)
+  const field = (id: string, name: string): Schema => {
+    const schema = documentedAt(operationOf(id)).requestBody?.content['application/json']?.schema ?? {}
+    return resolved(schema).properties?.[name] ?? {}
+  }
+
+  it('lists the values of `ordering` and `columns`, separated by commas', () => {
+    const ordering = parameter('listCampaigns', 'ordering')
+    expect(ordering).toMatchObject({ explode: false, schema: { type: 'array' } })
+    expect(ordering?.schema.items?.enum).toEqual(expect.arrayContaining(['created', '-created', '-name']))
+    const columns = parameter('exportSegmentUsers', 'columns')
+    expect(columns).toMatchObject({ explode: false, schema: { type: 'array', minItems: 1 } })
+    expect(columns?.schema.items?.enum).toContain('consent_status')
+  })
+
+  it('says how long an Idempotency-Key is', () => {
+    expect(parameter('createEdition', 'idempotency-key')?.schema).toMatchObject({ minLength: 1, maxLength: 255 })
+  })
+
+  it('says how many orders a call takes', () => {
+    expect(field('importExternalOrders', 'orders')).toMatchObject({ minItems: 1, maxItems: 100 })
+  })
+
+  it('says that events and languages stand once', () => {
+    expect(field('createWebhook', 'events')).toMatchObject({ uniqueItems: true, minItems: 1 })
+    expect(field('createEdition', 'enabled_languages')).toMatchObject({ uniqueItems: true, minItems: 1 })
+  })
+
+  it('names the languages that texts can be in', () => {
+    expect(field('createCampaign', 'sms_body').propertyNames?.enum).toEqual([...languages])
+  })
+
+  it('says that a segment is explained for one customer, and that values are of one place', () => {
+    expect(parameter('explainSegment', 'user_id')).toMatchObject({ required: true, schema: { minLength: 1 } })
+    for (const name of ['organization_id', 'edition_id'])
+      expect(parameter('getCelContext', name)?.description).toMatch(/^Required unless/)
+  })
+
+  it('takes the time of a schedule with and without an offset, as its examples are', () => {
+    const { pattern = '' } = field('scheduleCampaign', 'scheduled_at')
+    for (const time of ['2026-06-01T10:00:00', '2026-06-01T10:00:00+02:00', '2026-06-01T10:00:00Z'])
+      expect(time).toMatch(new RegExp(pattern, 'u'))
+    expect(field('scheduleCampaign', 'scheduled_at').format).toBeUndefined()
+  })
+})

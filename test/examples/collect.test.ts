@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { callerOf, implemented, make, send } from '../support/operations.ts'
+import { buildWorld } from '../support/world.ts'
+
+const most = 2
+
+/** Long lists show their beginning; what opens doors shows what it looks like. */
+function shortened(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, most).map(shortened)
+  if (typeof value === 'string') return value.replace(/^(ecm|whsec)_.{8,}$/, '$1_0123456789abcdef').slice(0, 2000)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shortened(one)]))
+}
+
+// Not a test of the service: `npm run examples` reads what this prints.
+it('prints an answer of every operation', { timeout: 300_000 }, async () => {
+  const world = await buildWorld()
+  let count = 0
+  for (const operation of implemented) {
+    if (!operation.response) continue
+    const caller = callerOf(operation, world)
+    const { status, body } = await send(operation, await make(operation, world, caller), { token: caller.token })
+    expect([operation.id, status]).toEqual([operation.id, operation.status])
+    console.log(`example ${operation.id} ${JSON.stringify(shortened(body))}`)
+    count += 1
+  }
+  expect(count).toBeGreaterThan(50)
+})

@@ -1,0 +1,119 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { root } from '../../scripts/support/paths.ts'
+import { type Server, startServer } from '../../scripts/support/server.ts'
+import { pythonProgram, typedProgram, validatingProgram } from '../support/client-programs.ts'
+
+let folder: string
+let server: Server
+const documentFile = () => join(folder, 'openapi.json')
+
+/** What a program prints; throws with all that it said when it fails. */
+function run(command: string, args: readonly string[], cwd: string): Promise<string> {
+  const env = { ...process.env, URL: server.url, TOKEN: server.rootToken, NO_COLOR: '1', DO_NOT_TRACK: '1' }
+  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let [printed, said] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) =>
+      code === 0 ? resolve(printed) : reject(new Error(`${command} ${args.join(' ')}\n${printed}\n${said}`)),
+    )
+  })
+}
+
+/** Made calls: what was made is in the list, and what does not exist is a problem document. */
+function expectRealCalls(printed: string): void {
+  const { found, made, code } = JSON.parse(printed.trim().split('\n').at(-1) ?? '') as Record<string, unknown>
+  expect(found).toEqual([made])
+  expect(made).toMatch(/^edt_/)
+  expect(code).toBe('not_found')
+}
+
+const bin = (name: string): string => join(folder, 'node_modules', '.bin', name)
+
+const compilerOptions = {
+  target: 'esnext',
+  module: 'nodenext',
+  lib: ['esnext', 'dom', 'dom.iterable'],
+  strict: true,
+  noEmit: true,
+  allowImportingTsExtensions: true,
+  skipLibCheck: true,
+  types: ['node'],
+  typeRoots: [join(root, 'node_modules', '@types')],
+}
+
+async function compileAndRun(place: string, program: string): Promise<string> {
+  const cwd = join(folder, place)
+  await writeFile(join(cwd, 'program.ts'), program)
+  await writeFile(join(cwd, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['program.ts'] }))
+  await run(bin('tsc'), ['-p', '.'], cwd)
+  return run(process.execPath, ['program.ts'], cwd)
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'clients-'))
+  server = await startServer({ port: 0, stateDir: join(folder, 'state'), env: { RATE_LIMIT_PER_MINUTE: '0' } })
+  await writeFile(documentFile(), await (await fetch(`${server.url}/openapi.json`)).text())
+  await copyFile(join(import.meta.dirname, 'clients', 'package.json'), join(folder, 'package.json'))
+  await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund'], folder)
+}, 300_000)
+afterAll(async () => {
+  await server?.stop()
+  if (folder) await rm(folder, { recursive: true, force: true })
+})
+
+describe('a client generated from the document', () => {
+  it('by openapi-typescript compiles and makes real calls', async () => {
+    await mkdir(join(folder, 'typed'))
+    await run(bin('openapi-typescript'), [documentFile(), '-o', join(folder, 'typed', 'schema.d.ts')], folder)
+    expectRealCalls(await compileAndRun('typed', typedProgram))
+  })
+
+  it('by @hey-api/openapi-ts, with zod that checks each answer, compiles and makes real calls', async () => {
+    await mkdir(join(folder, 'validating'))
+    const config = {
+      input: documentFile(),
+      output: { path: join(folder, 'validating', 'generated'), importFileExtension: '.ts' },
+      plugins: ['@hey-api/client-fetch', '@hey-api/typescript', 'zod', { name: '@hey-api/sdk', validator: true }],
+    }
+    const file = join(folder, 'validating', 'openapi-ts.config.mjs')
+    await writeFile(file, `export default ${JSON.stringify(config)}`)
+    await run(bin('openapi-ts'), ['-f', file], join(folder, 'validating'))
+    expectRealCalls(await compileAndRun('validating', validatingProgram))
+  })
+})
+
+const python = ['python3', 'python'].find(
+  (name) => spawnSync(name, ['-c', 'import venv, ensurepip, sys; sys.exit(sys.version_info < (3, 10))']).status === 0,
+)
+if (!python) console.warn('The client for Python and Schemathesis are left out: there is no Python 3.10 with venv.')
+
+describe.runIf(python)('with Python', () => {
+  const tool = (name: string) => join(folder, 'venv', 'bin', name)
+
+  beforeAll(async () => {
+    await run(python ?? '', ['-m', 'venv', join(folder, 'venv')], folder)
+    const packages = ['openapi-python-client==0.29.1', 'schemathesis==4.32.5']
+    await run(tool('pip'), ['install', '--quiet', '--disable-pip-version-check', ...packages], folder)
+  }, 300_000)
+
+  it('a client by openapi-python-client is imported whole and makes real calls', async () => {
+    const cwd = join(folder, 'python')
+    await mkdir(cwd)
+    const args = ['generate', '--path', documentFile(), '--output-path', join(cwd, 'generated'), '--meta', 'none']
+    await run(tool('openapi-python-client'), args, cwd)
+    await writeFile(join(cwd, 'program.py'), pythonProgram)
+    expectRealCalls(await run(tool('python'), ['program.py'], cwd))
+  })
+
+  it('Schemathesis finds nothing that is not explained in schemathesis.toml', async () => {
+    const config = join(import.meta.dirname, 'clients', 'schemathesis.toml')
+    await run(tool('schemathesis'), ['--config-file', config, 'run', documentFile(), '--url', server.url], folder)
+  }, 420_000)
+})

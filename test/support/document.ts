@@ -1,0 +1,87 @@
+import { routers } from '../../src/app.ts'
+import { openApiDocument } from '../../src/http/openapi.ts'
+import type { Operation } from '../../src/http/operation.ts'
+
+export interface Schema {
+  $ref?: string
+  type?: string | string[]
+  format?: string
+  pattern?: string
+  enum?: unknown[]
+  const?: unknown
+  properties?: Record<string, Schema>
+  items?: Schema
+  additionalProperties?: Schema | boolean
+  propertyNames?: Schema
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  allOf?: Schema[]
+  discriminator?: { propertyName: string; mapping?: Record<string, string> }
+  maxLength?: number
+  maxItems?: number
+  minItems?: number
+  maxProperties?: number
+  minimum?: number
+  maximum?: number
+  uniqueItems?: boolean
+  minLength?: number
+}
+
+export interface Documented {
+  parameters?: {
+    name: string
+    in: string
+    description?: string
+    required?: boolean
+    schema: Schema
+    explode?: boolean
+  }[]
+  requestBody?: { content: Record<string, { schema: Schema; example?: unknown }> }
+  responses: Record<
+    string,
+    {
+      description: string
+      headers?: Record<string, { $ref: string }>
+      content?: Record<string, { schema: Schema; example?: unknown }>
+    }
+  >
+}
+
+export interface Document {
+  tags: { name: string; description?: string }[]
+  paths: Record<string, Record<string, Documented>>
+  webhooks: Record<string, Record<string, { tags: string[]; operationId?: string }>>
+  components: { schemas: Record<string, Schema>; headers: Record<string, { description: string }> }
+}
+
+export const documentText = JSON.stringify(openApiDocument(routers))
+export const document = JSON.parse(documentText) as Document
+
+export function documentedAt({ id, path, method }: Pick<Operation, 'id' | 'path' | 'method'>): Documented {
+  const found = document.paths[path]?.[method]
+  if (!found) throw new Error(`${id} is not documented`)
+  return found
+}
+
+export const resolved = (schema: Schema): Schema =>
+  schema.$ref ? (document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema
+
+const parts = (schema: Schema): [string, Schema][] => [
+  ...Object.entries(schema.properties ?? {}),
+  ...[schema.items, typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined].flatMap(
+    (one) => (one ? [['[]', one] as [string, Schema]] : []),
+  ),
+  ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])].map((one): [string, Schema] => [
+    '',
+    one,
+  ]),
+]
+
+/** Every schema inside of one, by its path; a named schema once. */
+export function* schemasIn(given: Schema, path = '', seen = new Set<Schema>()): Generator<[string, Schema]> {
+  const schema = resolved(given)
+  if (seen.has(schema)) return
+  seen.add(schema)
+  yield [path, schema]
+  for (const [name, part] of parts(schema)) yield* schemasIn(part, name ? `${path}.${name}` : path, seen)
+}

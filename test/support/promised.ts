@@ -1,0 +1,90 @@
+import { dereference, type OutputUnit, validate } from '@cfworker/json-schema'
+import { expect } from 'vitest'
+import { routers } from '../../src/app.ts'
+import { openApiDocument } from '../../src/http/openapi.ts'
+import type { Operation } from '../../src/http/operation.ts'
+
+interface Header {
+  $ref?: string
+}
+
+interface Promised {
+  description: string
+  headers?: Record<string, Header>
+  content?: Record<string, { schema: object }>
+}
+
+interface Document {
+  paths: Record<string, Record<string, { responses: Record<string, Promised> }>>
+  components: object
+}
+
+const document = JSON.parse(JSON.stringify(openApiDocument(routers))) as Document
+
+/** Headers of which the document says something, in small letters. */
+const documentedHeaders = [
+  'allow',
+  'content-disposition',
+  'etag',
+  'idempotency-replayed',
+  'link',
+  'location',
+  'ratelimit-policy',
+  'retry-after',
+  'x-d1-bookmark',
+  'x-request-id',
+]
+
+const base = new URL('https://openapi.example/openapi.json')
+
+// One look-up for all: the validator's own would walk every component again for each answer's schema.
+const known: Record<string, object> = dereference(
+  { components: document.components },
+  Object.create(null) as Record<string, object>,
+  base,
+) as Record<string, object>
+
+let counted = 0
+const prepared = new WeakSet<object>()
+
+/** Names the schema of an answer, so that its references are resolved as those of the document. */
+function prepare(schema: object): object {
+  if (prepared.has(schema)) return schema
+  prepared.add(schema)
+  counted += 1
+  dereference(schema, known, base, `/answers/${counted}`)
+  return schema
+}
+
+const faultsOf = (schema: object, value: unknown): string[] => {
+  const { valid, errors } = validate(value, prepare(schema), '2020-12', known, false)
+  return valid ? [] : errors.map(({ instanceLocation, error }: OutputUnit) => `${instanceLocation}: ${error}`)
+}
+
+export interface Answered {
+  status: number
+  headers: Headers
+  body: unknown
+}
+
+/** What an answer has that the document does not say: its status, headers, content type, error code and body. */
+export function undocumented(operation: Operation, { status, headers, body }: Answered): string[] {
+  const promised = document.paths[operation.path]?.[operation.method]?.responses[String(status)]
+  if (!promised) return [`${status} is not documented`]
+  const names = Object.keys(promised.headers ?? {}).map((name) => name.toLowerCase())
+  const found = documentedHeaders
+    .filter((name) => headers.has(name) && !names.includes(name))
+    .map((name) => `${status} has the header ${name}`)
+  const type = headers.get('content-type')?.split(';')[0] ?? null
+  if (type === null || status === 304) return found
+  const content = promised.content?.[type]
+  if (!content) return [...found, `${status} is ${type}`]
+  if (!type.includes('json')) return found
+  const { code } = body as { code?: string }
+  if (status >= 400 && !promised.description.includes(`\`${code}\``)) found.push(`${status} has the code ${code}`)
+  return [...found, ...faultsOf(content.schema, body)]
+}
+
+export function expectDocumented(operation: Operation, answered: Answered): void {
+  expect(undocumented(operation, answered), `${operation.id} answers as the document says`).toEqual([])
+}
