@@ -1,6 +1,7 @@
 import { createClient } from './support/client.ts'
 import { readDemo, writeDemo } from './support/demo-file.ts'
 import { type DemoState, seed } from './support/seed.ts'
+import { checkSettings } from './support/settings.ts'
 import { developmentRootToken, type Server, startServer } from './support/server.ts'
 
 const { PORT = '8787', STATE_DIR = '.wrangler/state', SEED = '1' } = process.env
@@ -12,7 +13,7 @@ async function seeded(server: Server, demo: DemoState): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  if (!/^\d{1,5}$/.test(PORT)) throw new Error(`PORT is a number, not ${PORT}.`)
+  checkSettings({ ...process.env, PORT, SEED })
   const options = { port: Number(PORT), stateDir: STATE_DIR, signal: quit.signal }
   const demo = await readDemo(STATE_DIR)
   const wanted = SEED !== '0' && !demo.is_complete
