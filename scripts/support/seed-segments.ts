@@ -1,14 +1,11 @@
 import { examples } from '../../src/domain/cel/functions.ts'
 import type { DemoEdition, Make } from './seed-rows.ts'
 
-const forCampaign = 'segment.newsletter'
-
-/** A segment for each example of the reference, about these editions. Answers the one that the campaign goes to. */
-export async function makeSegments(make: Make, home: DemoEdition, editions: [string, string]): Promise<string> {
-  const { organization_id } = home
+/** A segment for each example of the reference, about these editions; their members are there soon after. */
+export async function makeExampleSegments(make: Make, home: DemoEdition, editions: [string, string]): Promise<void> {
   for (const [index, { title, expression }] of examples.entries()) {
     const id = await make(`segment.${index}`, '/v1/segments', {
-      organization_id,
+      organization_id: home.organization_id,
       name: title,
       communication_type: 'transactional',
       communication_channel: 'email',
@@ -16,11 +13,14 @@ export async function makeSegments(make: Make, home: DemoEdition, editions: [str
     })
     await make(`segment.${index}.members`, `/v1/segments/${id}/recalculate`, {})
   }
-  return make(forCampaign, '/v1/segments', {
+}
+
+/** Whom the campaign goes to: marketing leaves out who has not agreed to it. */
+export const makeAudienceSegment = (make: Make, { organization_id }: DemoEdition): Promise<string> =>
+  make('segment.newsletter', '/v1/segments', {
     organization_id,
     name: 'Newsletter',
     communication_type: 'marketing',
     communication_channel: 'email',
     expression: 'user.has_email',
   })
-}

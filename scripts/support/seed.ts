@@ -2,7 +2,7 @@ import type { Client, Page } from './client.ts'
 import { startCampaign, visitCampaign } from './seed-campaign.ts'
 import { externalOrders } from './seed-orders.ts'
 import { dayMs, type Make, rowsPath } from './seed-rows.ts'
-import { makeSegments } from './seed-segments.ts'
+import { makeAudienceSegment, makeExampleSegments } from './seed-segments.ts'
 
 export interface DemoToken {
   role: string
@@ -135,8 +135,8 @@ async function makeOrders(make: Make, { key, currency }: Company, parts: Company
   }
 }
 
-/** Consents, visits and deliveries, and what is told to them: segments and a campaign that is under way. */
-async function makeAudience(root: Client, make: Make, state: DemoState, parts: CompanyParts): Promise<string> {
+/** Consents, visits and deliveries, segments, and a campaign that was sent and read. */
+async function makeAudience(root: Client, make: Make, state: DemoState, parts: CompanyParts): Promise<void> {
   const { organization_id, editions } = parts
   const home = { organization_id, edition_id: editions.current }
   await root.patch(`/v1/editions/${editions.current}`, { is_draft: false }, `seed-${state.seeded_at}-publish`)
@@ -150,12 +150,14 @@ async function makeAudience(root: Client, make: Make, state: DemoState, parts: C
   const { results } = await root.get<Page<{ id: string }>>(`/v1/user?organization_id=${organization_id}&page_size=5`)
   for (const { id } of results)
     await root.patch(`/v1/user/${id}`, { metadata: { company: 'Havn & Co' } }, `seed-${state.seeded_at}-${id}`)
-  const segment_id = await makeSegments(make, home, [editions.past, editions.current])
-  return startCampaign(root, make, { ...home, segment_id })
+  const segment_id = await makeAudienceSegment(make, home)
+  await visitCampaign(root, await startCampaign(root, make, { ...home, segment_id }))
+  await makeExampleSegments(make, home, [editions.past, editions.current])
 }
 
 /** Two organisations, made through the API; the first shows everything. `save` is called after every step. */
 export async function seed(root: Client, state: DemoState, save: () => Promise<void>): Promise<void> {
+  let saving = Promise.resolve()
   const make: Make = async (step, path, body) => {
     const known = state.made[step]
     if (known !== undefined) return known
@@ -165,20 +167,21 @@ export async function seed(root: Client, state: DemoState, save: () => Promise<v
       `seed-${state.seeded_at}-${step}`,
     )
     if (answer.failed_orders) throw new Error(`${answer.failed_orders} orders of ${step} were refused.`)
-    state.made[step] = answer.token ?? answer.id
-    await save()
-    return state.made[step]
+    const made = answer.token ?? answer.id
+    state.made[step] = made
+    await (saving = saving.then(save))
+    return made
   }
   const at: Dates = (days) => new Date(state.seeded_at + days * dayMs).toISOString()
-  let campaign = ''
-  for (const company of companies) {
+  const makeCompany = async (company: Company) => {
     const parts = await makeEditions(make, company, at)
-    await makeOrders(make, company, parts, at)
-    // The campaign goes out while the rest is made.
-    if (company === companies[0]) campaign = await makeAudience(root, make, state, parts)
-    await makePeople(make, state, company.key, parts)
+    const trade = async () => {
+      await makeOrders(make, company, parts, at)
+      if (company === companies[0]) await makeAudience(root, make, state, parts)
+    }
+    await Promise.all([makePeople(make, state, company.key, parts), trade()])
   }
-  await visitCampaign(root, campaign)
+  await Promise.all(companies.map(makeCompany))
   state.is_complete = true
   await save()
 }
