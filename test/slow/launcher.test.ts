@@ -1,10 +1,12 @@
-import { existsSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lockFolder } from '../../scripts/support/folder-lock.ts'
+import { root } from '../../scripts/support/paths.ts'
 import { checkSettings } from '../../scripts/support/settings.ts'
 import { launch, type Launcher } from '../support/launcher.ts'
 import { pidsAt } from '../support/receiving.ts'
@@ -60,6 +62,32 @@ describe('npm start with a wrong variable', () => {
       EMAIL_FROM: 'Events <no-reply@example.com>',
     })
     checkSettings({ EMAIL_PROVIDER: 'resend', EMAIL_API_KEY: 're_1', PUBLIC_URL: 'https://events.example.com' })
+  })
+})
+
+describe('the scripts without the Node that npm ci brings along', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>
+  }
+
+  it('are all checked before they run', () => {
+    for (const command of Object.values(scripts).filter((text) => /\bnode /.test(text)))
+      expect(command).toContain('node --import ./scripts/need-node.js ')
+    for (const name of ['start', 'demo', 'test', 'test:slow', 'check']) expect(scripts[name]).toContain('need-node.js')
+  })
+
+  it('end in one line that says what to run', () => {
+    // Stands for an old Node: the check reads nothing but the version.
+    const old = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' })"
+    const program = join(root, 'scripts', 'need-node.js')
+    const { status, stderr } = spawnSync(process.execPath, [
+      ...['--import', `data:text/javascript,${encodeURIComponent(old)}`, '--import', program],
+      ...['--eval', 'console.error("it went on")'],
+    ])
+    expect(status).toBe(1)
+    expect(String(stderr)).toBe(
+      'This needs Node 24, and here runs Node 20.20.2. npm ci brings Node 24 along, but not with --ignore-scripts. Run: npm rebuild node\n',
+    )
   })
 })
 
