@@ -1,6 +1,7 @@
 import { createClient } from './support/client.ts'
-import { readDemo, writeDemo } from './support/demo-file.ts'
-import { type DemoState, seed } from './support/seed.ts'
+import { readDemo, writeDemo, writeShell } from './support/demo-file.ts'
+import { demoVariables, type DemoState, seed } from './support/seed.ts'
+import { checkSettings } from './support/settings.ts'
 import { developmentRootToken, type Server, startServer } from './support/server.ts'
 
 const { PORT = '8787', STATE_DIR = '.wrangler/state', SEED = '1' } = process.env
@@ -12,8 +13,13 @@ async function seeded(server: Server, demo: DemoState): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  if (!/^\d{1,5}$/.test(PORT)) throw new Error(`PORT is a number, not ${PORT}.`)
-  const options = { port: Number(PORT), stateDir: STATE_DIR, signal: quit.signal }
+  checkSettings({ ...process.env, PORT, SEED })
+  const options = {
+    port: Number(PORT),
+    stateDir: STATE_DIR,
+    signal: quit.signal,
+    program: 'scripts/support/seed-worker.ts',
+  }
   const demo = await readDemo(STATE_DIR)
   const wanted = SEED !== '0' && !demo.is_complete
   if (wanted && process.env['RATE_LIMIT_PER_MINUTE']) {
@@ -26,7 +32,7 @@ async function main(): Promise<void> {
   const server = await startServer({ ...options, env: process.env, onOutput })
   try {
     if (wanted && !demo.is_complete) await seeded(server, demo)
-    introduce(server, demo)
+    await introduce(server, demo)
     isIntroduced = true
   } catch (error) {
     await server.stop()
@@ -37,15 +43,20 @@ async function main(): Promise<void> {
   if (!quit.signal.aborted) throw new Error(`The server ended by itself (exit code ${code}).\n${output}`)
 }
 
-function introduce(server: Server, demo: DemoState): void {
-  const [first] = demo.tokens
+async function introduce(server: Server, demo: DemoState): Promise<void> {
   const root = server.rootToken === developmentRootToken ? developmentRootToken : '$ROOT_TOKEN'
   console.log(`\nThe API:        ${server.url}/v1`)
   console.log(`Its reference:  ${server.url}/docs`)
   console.log(`Its outbox:     ${server.url}/dev/outbox`)
   console.log(`Superuser:      ${root}`)
   for (const { role, name, token } of demo.tokens) console.log(`${role}:             ${token}  ${name}`)
-  console.log(`\ncurl -H "Authorization: Bearer ${first?.token ?? root}" ${server.url}/v1/auth/user-info\n`)
+  // A token that was given is no business of terminals and files.
+  const token = root === developmentRootToken ? [['TOKEN', root] as const] : []
+  const variables = [['API', server.url] as const, ...token, ...demoVariables(demo)]
+  const file = await writeShell(STATE_DIR, [...new Map(variables)])
+  console.log(`\nThe commands of README.md need these, which . ${file} sets:`)
+  for (const [name, value] of new Map(variables)) console.log(`export ${name}=${value}`)
+  console.log(`\ncurl -H "Authorization: Bearer $TOKEN" $API/v1/auth/user-info\n`)
   console.log(`Ready ${server.url}`)
 }
 

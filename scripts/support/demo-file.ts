@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { root } from './paths.ts'
 import type { DemoState } from './seed.ts'
 
@@ -20,4 +20,11 @@ export async function writeDemo(stateDir: string, demo: DemoState): Promise<void
   await mkdir(resolve(file, '..'), { recursive: true, mode: 0o700 })
   await writeFile(`${file}.new`, JSON.stringify(demo, null, 2), { mode: 0o600 })
   await rename(`${file}.new`, file)
+}
+
+/** A file for a shell to read, by its path from here; of its owner alone, as it holds a token. */
+export async function writeShell(stateDir: string, variables: readonly (readonly [string, string])[]): Promise<string> {
+  const lines = variables.map(([name, value]) => `export ${name}='${value.replaceAll("'", String.raw`'\''`)}'`)
+  await writeFile(resolve(root, stateDir, 'demo.sh'), `${lines.join('\n')}\n`, { mode: 0o600 })
+  return join(stateDir, 'demo.sh')
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
-import { createServer } from 'node:net'
+import { createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { root } from './paths.ts'
 
@@ -22,20 +23,26 @@ interface Options {
   onOutput?: (text: string) => void
 }
 
+const endWithParent = join(import.meta.dirname, 'end-with-parent.ts')
 const graceMs = 5000
 const keptCharacters = 200_000
 
-/** Starts Node with the arguments as the leader of a process group of its own, with nothing to read. */
+/**
+ * Starts Node with the arguments as the leader of a process group of its own, with nothing to read. When this process
+ * ends, however it ends, the group is killed.
+ */
 export function startNode(args: readonly string[], options: Options = {}): Running {
-  const child = spawn(process.execPath, args, {
+  const child = spawn(process.execPath, ['--import', endWithParent, ...args], {
     cwd: options.cwd ?? root,
-    env: { ...process.env, ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...options.env, PARENT_PIPE: '3' },
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     detached: true,
   })
+  // Nothing is written to it: it only has to stay open. It breaks when the child ends first.
+  ;(child.stdio[3] as Socket | null)?.on('error', () => undefined).unref()
   let output = ''
   for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
       output = (output + text).slice(-keptCharacters)
       options.onOutput?.(text)
     })

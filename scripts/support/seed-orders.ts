@@ -16,7 +16,7 @@ const firstNames = [
 ]
 const lastNames = ['Nygård', 'de Vries', 'Kowalski', 'Sjöberg', 'Jensen', 'Ødegaard', 'Bakker', 'Müller', 'Lindqvist']
 const products = [
-  { product: 'Festival ticket', variants: ['Full weekend', 'Saturday', 'Sunday'], price: 895, deposit: 0 },
+  { product: 'Day ticket', variants: ['Friday', 'Saturday', 'Sunday'], price: 895, deposit: 0 },
   { product: 'Camping', variants: ['Tent pitch', 'Camper'], price: 250, deposit: 100 },
   { product: 'Reusable cup', variants: [], price: 25, deposit: 10 },
   { product: 'Parking', variants: ['One day', 'Whole festival'], price: 120, deposit: 0 },
@@ -26,20 +26,27 @@ const statuses = ['completed', 'completed', 'completed', 'confirmed', 'pending',
 /** Orders that are the same at every call: numbers take the place of chance. `at` counts days from the seeding. */
 export function externalOrders(of: {
   prefix: string
+  /** Customers are numbered from here: those of two editions overlap. */
+  firstCustomer: number
+  /** Whose customers they are: a part of their addresses. */
+  domain: string
+  /** The day of the newest order. */
+  until: number
   count: number
   currency: string
   at: (days: number) => string
 }): ExternalOrder[] {
   const pick = <T>(values: readonly T[], index: number): T => values[index % values.length] as T
   return Array.from({ length: of.count }, (_, index) => {
-    const first_name = pick(firstNames, index * 5)
-    const last_name = pick(lastNames, index * 7)
+    const customer = of.firstCustomer + (index % 20)
+    const first_name = pick(firstNames, customer * 5)
+    const last_name = pick(lastNames, customer * 7)
     return {
       external_id: `${of.prefix}-${index + 1}`,
       status: pick(statuses, index),
-      created: of.at(-1 - (index * 11) / 10),
+      created: of.at(of.until - (index * 11) / 10),
       currency: of.currency,
-      customer: { email: `guest-${(index % 20) + 1}@${of.prefix}.example`, first_name, last_name },
+      customer: { email: `guest-${customer}@${of.domain}`, first_name, last_name },
       items: Array.from({ length: 1 + (index % 3) }, (__, position) => {
         const { product, variants, price, deposit } = pick(products, index + position)
         const variant = pick(variants, index)

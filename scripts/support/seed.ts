@@ -1,5 +1,8 @@
-import type { Client } from './client.ts'
+import type { Client, Page } from './client.ts'
+import { startCampaign, visitCampaign } from './seed-campaign.ts'
 import { externalOrders } from './seed-orders.ts'
+import { dayMs, type Make, rowsPath } from './seed-rows.ts'
+import { makeAudienceSegment, makeExampleSegments } from './seed-segments.ts'
 
 export interface DemoToken {
   role: string
@@ -16,14 +19,13 @@ export interface DemoState {
   is_complete: boolean
 }
 
-const dayMs = 86_400_000
-
 const companies = [
   {
     key: 'nordlys',
     organization: 'Nordlys Events',
     event: 'Nordlys Festival',
     country: { timezone: 'Europe/Copenhagen', default_country_code: '+45', default_language: 'da' },
+    enabled_languages: ['en', 'da', 'se', 'nl', 'pl'],
     currency: 'dkk',
   },
   {
@@ -31,6 +33,7 @@ const companies = [
     organization: 'Kanaal Producties',
     event: 'Kanaal Weekend',
     country: { timezone: 'Europe/Amsterdam', default_country_code: '+31', default_language: 'nl' },
+    enabled_languages: ['en', 'nl'],
     currency: 'eur',
   },
 ] as const
@@ -46,10 +49,116 @@ const people = [
 
 const ordersPerEdition = 30
 
-/** Two organisations with people, editions and orders, made through the API. `save` is called after every step. */
+/** The first days of the editions, counted from the seeding: one is over, one is on, one is to come. */
+const starts = { past: -364, current: -1, upcoming: 182 } as const
+
+const seasons = [
+  'Winter',
+  'Winter',
+  'Spring',
+  'Spring',
+  'Spring',
+  'Summer',
+  'Summer',
+  'Summer',
+  'Autumn',
+  'Autumn',
+  'Autumn',
+  'Winter',
+]
+
+/** What an edition that begins then is called. */
+function seasonOf(at: string): string {
+  const date = new Date(at)
+  return `${seasons[date.getUTCMonth()] ?? 'Winter'} ${date.getUTCFullYear()}`
+}
+
+type Company = (typeof companies)[number]
+type Dates = (days: number) => string
+
+interface CompanyParts {
+  organization_id: string
+  editions: Record<keyof typeof starts, string>
+}
+
+async function makeEditions(make: Make, company: Company, at: Dates): Promise<CompanyParts> {
+  const { key, country, enabled_languages } = company
+  const organization_id = await make(key, '/v1/organizations', { name: company.organization })
+  const event_id = await make(`${key}.event`, '/v1/events', { organization_id, name: company.event })
+  const edition = (which: keyof typeof starts) =>
+    make(`${key}.${which}`, '/v1/editions', {
+      organization_id,
+      event_id,
+      name: seasonOf(at(starts[which])),
+      start_date: at(starts[which]),
+      end_date: at(starts[which] + 3),
+      enabled_languages,
+      tax_type: 'vat',
+      ...country,
+    })
+  const editions = {
+    past: await edition('past'),
+    upcoming: await edition('upcoming'),
+    current: await edition('current'),
+  }
+  return { organization_id, editions }
+}
+
+async function makePeople(make: Make, state: DemoState, key: string, parts: CompanyParts): Promise<void> {
+  for (const { code, role, first_name, last_name, ofEdition } of people) {
+    const name = `${first_name} ${last_name}`
+    const email = `${code}@${key}.example`.toLowerCase()
+    const edition_id = ofEdition ? parts.editions.current : null
+    const membership = { email, first_name, last_name, role, edition_id }
+    const member_id = await make(`${key}.${code}`, `/v1/organizations/${parts.organization_id}/members`, membership)
+    const request = { name: 'Demonstration', member_id, expires_at: null }
+    const token = await make(`${key}.${code}.token`, '/v1/auth/tokens', request)
+    if (key === companies[0].key && !state.tokens.some((known) => known.role === code))
+      state.tokens.push({ role: code, name, token })
+  }
+}
+
+async function makeOrders(make: Make, { key, currency }: Company, parts: CompanyParts, at: Dates): Promise<void> {
+  for (const [index, which] of (['past', 'current'] as const).entries()) {
+    const orders = externalOrders({
+      prefix: `${key}-${index}`,
+      firstCustomer: 1 + 10 * index,
+      domain: `${key}.example`,
+      until: starts[which] - 1,
+      count: ordersPerEdition,
+      currency,
+      at,
+    })
+    const { organization_id, editions } = parts
+    const imported = { organization_id, edition_id: editions[which], source: 'demonstration', orders }
+    await make(`${key}.orders.${index}`, '/v1/data-imports/external-orders', imported)
+  }
+}
+
+/** Consents, visits and deliveries, segments, and a campaign that was sent and read. */
+async function makeAudience(root: Client, make: Make, state: DemoState, parts: CompanyParts): Promise<void> {
+  const { organization_id, editions } = parts
+  const home = { organization_id, edition_id: editions.current }
+  await root.patch(`/v1/editions/${editions.current}`, { is_draft: false }, `seed-${state.seeded_at}-publish`)
+  const endpoint_id = await make('webhook', '/v1/webhooks', {
+    ...home,
+    name: 'Warehouse',
+    url: 'https://hooks.nordlys.example/orders',
+    events: ['purchase.action'],
+  })
+  await make('rows', rowsPath, { ...home, endpoint_id, seeded_at: state.seeded_at })
+  const { results } = await root.get<Page<{ id: string }>>(`/v1/user?organization_id=${organization_id}&page_size=5`)
+  for (const { id } of results)
+    await root.patch(`/v1/user/${id}`, { metadata: { company: 'Havn & Co' } }, `seed-${state.seeded_at}-${id}`)
+  const segment_id = await makeAudienceSegment(make, home)
+  await visitCampaign(root, await startCampaign(root, make, { ...home, segment_id }))
+  await makeExampleSegments(make, home, [editions.past, editions.current])
+}
+
+/** Two organisations, made through the API; the first shows everything. `save` is called after every step. */
 export async function seed(root: Client, state: DemoState, save: () => Promise<void>): Promise<void> {
-  /** The id of what the step makes, or its token. */
-  async function make(step: string, path: string, body: unknown): Promise<string> {
+  let saving = Promise.resolve()
+  const make: Make = async (step, path, body) => {
     const known = state.made[step]
     if (known !== undefined) return known
     const answer = await root.post<{ id: string; token?: string; failed_orders?: number }>(
@@ -58,44 +167,35 @@ export async function seed(root: Client, state: DemoState, save: () => Promise<v
       `seed-${state.seeded_at}-${step}`,
     )
     if (answer.failed_orders) throw new Error(`${answer.failed_orders} orders of ${step} were refused.`)
-    state.made[step] = answer.token ?? answer.id
-    await save()
-    return state.made[step]
+    const made = answer.token ?? answer.id
+    state.made[step] = made
+    await (saving = saving.then(save))
+    return made
   }
-  const at = (days: number) => new Date(state.seeded_at + days * dayMs).toISOString()
-
-  for (const { key, organization, event, country, currency } of companies) {
-    const organization_id = await make(key, '/v1/organizations', { name: organization })
-    const event_id = await make(`${key}.event`, '/v1/events', { organization_id, name: event })
-    const edition = (name: string, from: number) =>
-      make(`${key}.${name}`, '/v1/editions', {
-        organization_id,
-        event_id,
-        name: `${name} edition`,
-        start_date: at(from),
-        end_date: at(from + 3),
-        enabled_languages: ['en', country.default_language],
-        tax_type: 'vat',
-        ...country,
-      })
-    const editions = [await edition('Summer', 60), await edition('Winter', -150)]
-    for (const { code, role, first_name, last_name, ofEdition } of people) {
-      const name = `${first_name} ${last_name}`
-      const email = `${code}@${key}.example`.toLowerCase()
-      const edition_id = ofEdition ? editions[0] : null
-      const membership = { email, first_name, last_name, role, edition_id }
-      const member_id = await make(`${key}.${code}`, `/v1/organizations/${organization_id}/members`, membership)
-      const request = { name: 'Demonstration', member_id, expires_at: null }
-      const token = await make(`${key}.${code}.token`, '/v1/auth/tokens', request)
-      if (key === companies[0].key && !state.tokens.some((known) => known.role === code))
-        state.tokens.push({ role: code, name, token })
+  const at: Dates = (days) => new Date(state.seeded_at + days * dayMs).toISOString()
+  const makeCompany = async (company: Company) => {
+    const parts = await makeEditions(make, company, at)
+    const trade = async () => {
+      await makeOrders(make, company, parts, at)
+      if (company === companies[0]) await makeAudience(root, make, state, parts)
     }
-    for (const [index, edition_id] of editions.entries()) {
-      const orders = externalOrders({ prefix: `${key}-${index}`, count: ordersPerEdition, currency, at })
-      const imported = { organization_id, edition_id, source: 'demonstration', orders }
-      await make(`${key}.orders.${index}`, '/v1/data-imports/external-orders', imported)
-    }
+    await Promise.all([makePeople(make, state, company.key, parts), trade()])
   }
+  await Promise.all(companies.map(makeCompany))
   state.is_complete = true
   await save()
+}
+
+/** What the commands of README.md refer to, by the names of their variables. */
+export function demoVariables({ made, tokens }: DemoState): [name: string, value: string][] {
+  const named: [string, string | undefined][] = [
+    ['TOKEN', tokens[0]?.token],
+    ['ORG', made[companies[0].key]],
+    ['EDITION', made[`${companies[0].key}.current`]],
+    ['MESSAGE', made['message']],
+    ['SEGMENT', made['segment.0']],
+    ['CAMPAIGN', made['campaign']],
+    ['WEBHOOK', made['webhook']],
+  ]
+  return named.flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, value]]))
 }

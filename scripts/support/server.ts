@@ -1,6 +1,6 @@
-import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { lockFolder } from './folder-lock.ts'
 import { root, wranglerProgram } from './paths.ts'
 import { claimPort, type Ending, type Running, startNode } from './processes.ts'
 import { type Variables, writeConfig, writeVariables } from './worker-config.ts'
@@ -37,10 +37,21 @@ const readyWithinMs = 90_000
 const minuteMs = 60_000
 const everyMinute = '/cdn-cgi/handler/scheduled?cron=*+*+*+*+*'
 
-/** Migrates the local database, starts the Worker on this machine and answers when it is ready. */
+/** Starts the service on this machine and answers when it is ready. Its folder serves no other server until it ends. */
 export async function startServer(options: Options): Promise<Server> {
   const port = await claimPort(options.port)
   const folder = resolve(root, options.stateDir)
+  const release = lockFolder(folder)
+  try {
+    return await serve(options, port, folder, release)
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+/** Migrates the local database and starts the Worker. `release` is called once all its processes have ended. */
+async function serve(options: Options, port: number, folder: string, release: () => void): Promise<Server> {
   const rootToken = options.env.ROOT_TOKEN || developmentRootToken
   const env = {
     ...options.env,
@@ -48,7 +59,6 @@ export async function startServer(options: Options): Promise<Server> {
     PUBLIC_URL: options.env.PUBLIC_URL || `http://127.0.0.1:${port}`,
     LINK_SIGNING_KEY: options.env.LINK_SIGNING_KEY || developmentLinkKey,
   }
-  await mkdir(folder, { recursive: true, mode: 0o700 })
   const common = [
     ['--config', await writeConfig(folder, env.RATE_LIMIT_PER_MINUTE)],
     ['--persist-to', folder],
@@ -90,8 +100,13 @@ export async function startServer(options: Options): Promise<Server> {
   }
   isReady = true
   const clock = setInterval(() => void fetch(url + everyMinute).catch(() => undefined), minuteMs)
-  void running.ended.then(() => clearInterval(clock))
-  return { url, rootToken, ended: running.ended, stop: running.stop }
+  const ended = running.ended.then(async (ending) => {
+    clearInterval(clock)
+    await running.stop()
+    release()
+    return ending
+  })
+  return { url, rootToken, ended, stop: () => running.stop().then(() => ended.then(() => undefined)) }
 }
 
 /**

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { root } from './paths.ts'
 
 /** What `npm start` hands from its environment to the Worker. */
-const variables = [
+export const variables = [
   'ROOT_TOKEN',
   'PUBLIC_URL',
   'CORS_ORIGINS',
@@ -40,9 +40,16 @@ export async function writeVariables(folder: string, env: Variables): Promise<st
   return file
 }
 
+const markFor = (value: string) => ["'", '`'].find((candidate) => !value.includes(candidate))
+
+/** Throws for a value that a file of variables cannot hold. */
+export function checkQuoting(name: string, value: string): void {
+  if (!markFor(value) || /[\r\n]/.test(value)) throw new Error(`${name} may not hold line ends, nor ' and \` together.`)
+}
+
 function quote(name: string, value: string): string {
-  const mark = ["'", '`'].find((candidate) => !value.includes(candidate))
-  if (!mark || /[\r\n]/.test(value)) throw new Error(`${name} may not hold line ends, nor ' and \` together.`)
+  checkQuoting(name, value)
+  const mark = markFor(value)
   return mark + value.replaceAll('$', String.raw`\$`) + mark
 }
 

@@ -24,10 +24,25 @@ function senderOf(env: Bindings): Mailbox {
 }
 
 function scheduleOf(text: string): readonly number[] {
-  const seconds = text.split(',').map((part) => Number(part.trim()))
-  return text.trim() !== '' && seconds.every((value) => Number.isFinite(value) && value >= 0)
-    ? seconds
-    : standardSchedule
+  if (text.trim() === '') return standardSchedule
+  const parts = text.split(',').map((part) => part.trim())
+  if (parts.every((part) => /^\d+(\.\d+)?$/.test(part))) return parts.map(Number)
+  throw new Error(`WEBHOOK_RETRY_SCHEDULE is "${text}". It is seconds, separated by commas: 5,300,1800`)
+}
+
+/** Who can send messages and look for records. */
+export const providers = {
+  EMAIL_PROVIDER: ['capture', 'resend', 'cloudflare'],
+  SMS_PROVIDER: ['capture', 'gatewayapi'],
+  DNS_PROVIDER: ['capture', 'https'],
+} as const
+
+export type Provider<Variable extends keyof typeof providers> = (typeof providers)[Variable][number]
+
+function providerOf(variable: keyof typeof providers, given: string): string {
+  const name = given || 'capture'
+  if (providers[variable].some((known) => known === name)) return name
+  throw new Error(`${variable} is "${name}". It is one of ${providers[variable].join(', ')}.`)
 }
 
 export function readConfig(env: Bindings): Config {
@@ -41,18 +56,18 @@ export function readConfig(env: Bindings): Config {
     idempotencySecret: env.IDEMPOTENCY_KEY || env.LINK_SIGNING_KEY || null,
     emailFrom: senderOf(env),
     email: {
-      name: env.EMAIL_PROVIDER || 'capture',
+      name: providerOf('EMAIL_PROVIDER', env.EMAIL_PROVIDER),
       apiBase: withoutSlash(env.EMAIL_API_BASE),
       apiKey: env.EMAIL_API_KEY ?? '',
       webhookSecret: env.EMAIL_WEBHOOK_SECRET ?? '',
     },
     sms: {
-      name: env.SMS_PROVIDER || 'capture',
+      name: providerOf('SMS_PROVIDER', env.SMS_PROVIDER),
       apiBase: withoutSlash(env.SMS_API_BASE),
       apiKey: env.SMS_API_KEY ?? '',
       webhookSecret: env.SMS_WEBHOOK_SECRET ?? '',
     },
-    dns: { name: env.DNS_PROVIDER || 'capture', apiBase: withoutSlash(env.DNS_API_BASE) },
+    dns: { name: providerOf('DNS_PROVIDER', env.DNS_PROVIDER), apiBase: withoutSlash(env.DNS_API_BASE) },
     webhooks: {
       allowInsecure: env.ALLOW_INSECURE_WEBHOOKS === '1',
       ownHosts: [hostOf(env.PUBLIC_URL)].filter((host) => host && !isThisMachine(host)),

@@ -11,22 +11,23 @@ import type { SmsGateway } from '../gateways/sms/sms.ts'
 import type { Bindings } from '../http/env.ts'
 import { captureStore } from '../modules/outbox/index.ts'
 import { capturedRecords } from '../modules/sender-domains/index.ts'
+import type { Provider } from './config.ts'
 
 type Parts = Pick<JobCtx, 'db' | 'config' | 'now' | 'newId'>
 type Maker<Gateway> = (parts: Parts, env: Pick<Bindings, 'EMAIL'>) => Gateway
 
-const emailGateways: Record<string, Maker<EmailGateway>> = {
+const emailGateways: Record<Provider<'EMAIL_PROVIDER'>, Maker<EmailGateway>> = {
   capture: (parts) => captureEmail(captureStore(parts)),
   resend: ({ config, now }) => resendGateway({ ...config.email, now }),
   cloudflare: (_, env) => cloudflareGateway(env.EMAIL),
 }
 
-const smsGateways: Record<string, Maker<SmsGateway>> = {
+const smsGateways: Record<Provider<'SMS_PROVIDER'>, Maker<SmsGateway>> = {
   capture: (parts) => captureSms(captureStore(parts)),
   gatewayapi: ({ config, now }) => gatewayApi({ ...config.sms, now }),
 }
 
-const dnsGateways: Record<string, Maker<DnsGateway>> = {
+const dnsGateways: Record<Provider<'DNS_PROVIDER'>, Maker<DnsGateway>> = {
   capture: (parts) => capturedDns(capturedRecords(parts)),
   https: ({ config }) => dnsOverHttps(config.dns),
 }

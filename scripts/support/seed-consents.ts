@@ -1,0 +1,129 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../src/context.ts'
+import type { Statement } from '../../src/db/database.ts'
+import { consentRecords, consents, consentVersions } from '../../src/db/schema/consents.ts'
+import { insertAll } from '../../src/db/write.ts'
+import { recordHash } from '../../src/domain/consent-records.ts'
+import { sha256, toHex } from '../../src/domain/encoding.ts'
+import { dayMs, type RowsRequest } from './seed-rows.ts'
+
+type ConsentRow = typeof consents.$inferInsert & { content_hash: string }
+type RecordRow = typeof consentRecords.$inferInsert
+
+interface Customer {
+  id: string
+  locale: string
+}
+
+const wordings = [
+  {
+    key: 'newsletter',
+    name: 'Newsletter',
+    type: 'marketing',
+    is_required: 0,
+    channels: ['email', 'sms'],
+    title: { en: 'Newsletter', da: 'Nyhedsbrev', se: 'Nyhetsbrev', nl: 'Nieuwsbrief', pl: 'Newsletter' },
+    text: {
+      en: 'Write to me about coming editions.',
+      da: 'Skriv til mig om kommende udgaver.',
+      se: 'Skriv till mig om kommande upplagor.',
+      nl: 'Schrijf mij over komende edities.',
+      pl: 'Piszcie do mnie o kolejnych edycjach.',
+    },
+  },
+  {
+    key: 'terms',
+    name: 'Terms',
+    type: 'terms',
+    is_required: 1,
+    channels: [],
+    title: { en: 'Terms', da: 'Betingelser', se: 'Villkor', nl: 'Voorwaarden', pl: 'Regulamin' },
+    text: {
+      en: 'I accept the terms.',
+      da: 'Jeg accepterer betingelserne.',
+      se: 'Jag godkänner villkoren.',
+      nl: 'Ik ga akkoord met de voorwaarden.',
+      pl: 'Akceptuję regulamin.',
+    },
+  },
+]
+
+async function definitions(job: JobCtx, { organization_id, seeded_at }: RowsRequest): Promise<ConsentRow[]> {
+  const created_at = seeded_at - 400 * dayMs
+  return Promise.all(
+    wordings.map(async ({ channels, title, text, ...wording }, position) => ({
+      id: job.newId('consent'),
+      organization_id,
+      ...wording,
+      title: JSON.stringify(title),
+      text: JSON.stringify(text),
+      channels: JSON.stringify(channels),
+      collect_at: '["checkout"]',
+      position,
+      content_hash: toHex(await sha256(JSON.stringify([title, text]))),
+      created_at,
+      modified_at: created_at,
+    })),
+  )
+}
+
+/** An answer, and where it was taken back later the answer to that. Each vouches for the one before. */
+async function answers(job: JobCtx, consent: ConsentRow, customer: Customer, times: number[]): Promise<RecordRow[]> {
+  const records: RecordRow[] = []
+  for (const [index, occurred_at] of times.entries()) {
+    const before = records.at(-1) ?? null
+    const record = {
+      id: job.newId('consent_record'),
+      organization_id: consent.organization_id,
+      consent_id: consent.id,
+      consent_version: 1,
+      content_hash: consent.content_hash,
+      user_id: customer.id,
+      status: before ? 'withdrawn' : 'given',
+      method: before ? 'preference_center' : 'checkbox',
+      source: before ? 'preferences' : 'checkout',
+      language: customer.locale,
+      occurred_at,
+      expires_at: null,
+      previous_record_id: before?.id ?? null,
+      is_latest: index === times.length - 1 ? 1 : 0,
+    }
+    records.push({ ...record, record_hash: await recordHash(record, before?.record_hash ?? null) })
+  }
+  return records
+}
+
+/** All accept the terms; of five customers four want the newsletter, and one of these takes it back. Null when made. */
+export async function consentRows(job: JobCtx, request: RowsRequest): Promise<Statement[] | null> {
+  const { organization_id, seeded_at } = request
+  const [made, customers] = await Promise.all([
+    job.db.first(sql<{ id: string }>`select id from consents where organization_id = ${organization_id} limit 1`),
+    job.db.all(sql<Customer>`select id, locale from users where organization_id = ${organization_id} order by seq`),
+  ])
+  if (made) return null
+  const rows = await definitions(job, request)
+  const records = await Promise.all(
+    rows.flatMap((consent) =>
+      customers.map((customer, index) => {
+        const given = seeded_at - (20 + (index % 40)) * dayMs
+        const kind = consent.type === 'terms' ? 0 : index % 5
+        return answers(job, consent, customer, { 3: [given, given + 5 * dayMs], 4: [] }[kind] ?? [given])
+      }),
+    ),
+  )
+  const versions = rows.map(({ id, title, text, content_hash, created_at }) => ({
+    consent_id: id,
+    version: 1,
+    title: title ?? '{}',
+    text: text ?? '{}',
+    link_url: '{}',
+    legal_basis: 'consent',
+    content_hash,
+    created_at,
+  }))
+  return [
+    ...insertAll(consents, rows),
+    ...insertAll(consentVersions, versions),
+    ...insertAll(consentRecords, records.flat()),
+  ]
+}

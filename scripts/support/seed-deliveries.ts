@@ -1,0 +1,129 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../src/context.ts'
+import type { Statement } from '../../src/db/database.ts'
+import { webhookAttempts, webhookDeliveries, webhookEvents } from '../../src/db/schema/webhooks.ts'
+import { insertAll } from '../../src/db/write.ts'
+import { toIso } from '../../src/domain/instants.ts'
+import { signedHeaders } from '../../src/domain/webhook-signature.ts'
+import { standardSchedule } from '../../src/domain/webhooks.ts'
+import type { RowsRequest } from './seed-rows.ts'
+
+interface Sale {
+  id: string
+  status: string
+  product_id: string
+  product_name: string
+  order_id: string
+  order_number: string
+  user_id: string
+  email: string | null
+}
+
+interface Endpoint {
+  secret: string
+  previous_secret: string | null
+  previous_secret_until: number | null
+}
+
+const hourMs = 3_600_000
+const deliveries = 8
+
+/** What the receiver answers to each attempt. */
+function answersTo(index: number): number[] {
+  if (index === 0) return Array<number>(standardSchedule.length + 1).fill(503)
+  return index === 1 ? [500, 204] : [204]
+}
+
+const dataOf = (sale: Sale, at: number) => ({
+  action: 'activated',
+  purchase: {
+    id: sale.id,
+    vendor_code: null,
+    status: sale.status,
+    product: { api_id: sale.product_id, name: sale.product_name },
+    variant: null,
+  },
+  order: { id: sale.order_id, order_number: sale.order_number },
+  user: { api_id: sale.user_id, email: sale.email },
+  refund_request: null,
+  occurred_at: toIso(at),
+})
+
+async function deliveryOf(job: JobCtx, endpoint: Endpoint, request: RowsRequest, sale: Sale, index: number) {
+  const { organization_id, edition_id, endpoint_id } = request
+  // The first one went through the whole schedule, which takes three days and a half.
+  const at = request.seeded_at - (index === 0 ? 100 : index) * hourMs
+  const id = job.newId('webhook_event')
+  const head = { id, type: 'purchase.action', created: toIso(at), api_version: 'v1', organization_id, edition_id }
+  const payload = JSON.stringify({ ...head, data: dataOf(sale, at) })
+  const event = { id, organization_id, edition_id, kind: 'purchase.action', payload, created_at: at }
+  const delivery_id = job.newId('webhook_delivery')
+  const answers = answersTo(index)
+  let started_at = at
+  const attempts = answers.map((status_code, number) => {
+    started_at += (standardSchedule[number - 1] ?? 0) * 1000
+    const wait = number < answers.length - 1 ? standardSchedule[number] : undefined
+    return {
+      delivery_id,
+      number: number + 1,
+      started_at,
+      duration_ms: 40 + 7 * index,
+      status_code,
+      error: status_code === 204 ? null : 'http_error',
+      is_manual: 0,
+      next_retry_at: wait === undefined ? null : started_at + wait * 1000,
+      next_reason: wait === undefined ? null : 'schedule',
+    }
+  })
+  const { primary } = await signedHeaders(endpoint, event, started_at)
+  const delivery = {
+    id: delivery_id,
+    endpoint_id,
+    event_id: id,
+    kind: event.kind,
+    attempts: attempts.length,
+    status: answers.at(-1) === 204 ? 'success' : 'exhausted',
+    step: attempts.length,
+    response_status_code: answers.at(-1) ?? null,
+    signature: primary,
+    signed_at: Math.floor(started_at / 1000) * 1000,
+    last_attempt_at: started_at,
+    created_at: at,
+    modified_at: started_at,
+  }
+  return { event, delivery, attempts }
+}
+
+/** Events of the newest purchases, as their endpoint has got them: nothing is left to be sent. */
+export async function deliveryRows(job: JobCtx, request: RowsRequest): Promise<Statement[]> {
+  const [endpoint, sales] = await Promise.all([
+    job.db.first(
+      sql<Endpoint>`select secret, previous_secret, previous_secret_until from webhook_endpoints
+        where id = ${request.endpoint_id} and organization_id = ${request.organization_id}`,
+    ),
+    job.db.all(
+      sql<Sale>`select purchases.id, purchases.status, purchases.product_id, products.name as product_name,
+          purchases.order_id, orders.order_number, purchases.user_id, users.email
+        from purchases join orders on orders.id = purchases.order_id join users on users.id = purchases.user_id
+        join products on products.id = purchases.product_id
+        where purchases.edition_id = ${request.edition_id} and purchases.status = 'active'
+        order by purchases.created_at desc limit ${deliveries}`,
+    ),
+  ])
+  if (!endpoint) throw new Error('There is no such endpoint.')
+  const made = await Promise.all(sales.map((sale, index) => deliveryOf(job, endpoint, request, sale, index)))
+  return [
+    ...insertAll(
+      webhookEvents,
+      made.map(({ event }) => event),
+    ),
+    ...insertAll(
+      webhookDeliveries,
+      made.map(({ delivery }) => delivery),
+    ),
+    ...insertAll(
+      webhookAttempts,
+      made.flatMap(({ attempts }) => attempts),
+    ),
+  ]
+}

@@ -1,0 +1,20 @@
+/** Makes something once, and answers its id or its token: of an earlier start where the step is known. */
+export type Make = (step: string, path: string, body: unknown) => Promise<string>
+
+/** What the demonstration data of an edition refers to. */
+export interface DemoEdition {
+  organization_id: string
+  edition_id: string
+}
+
+export const rowsPath = '/demonstration/rows'
+
+export interface RowsRequest {
+  organization_id: string
+  edition_id: string
+  endpoint_id: string
+  /** Milliseconds UTC; the times of all rows stand before it. */
+  seeded_at: number
+}
+
+export const dayMs = 86_400_000

@@ -1,0 +1,40 @@
+import { readConfig } from '../../src/entry/config.ts'
+import type { Bindings } from '../../src/http/env.ts'
+import { checkQuoting, type Variables, variables } from './worker-config.ts'
+
+type Settings = Variables & { PORT?: string | undefined; SEED?: string | undefined }
+
+const wrong = (name: string, value: string, wanted: string) => new Error(`${name} is "${value}". ${wanted}`)
+
+const forms: [names: (keyof Settings)[], isRight: (value: string) => boolean, wanted: string][] = [
+  [['PORT'], (value) => /^\d{1,5}$/.test(value) && Number(value) < 65_536, 'It is a whole number from 0 to 65535.'],
+  [['RATE_LIMIT_PER_MINUTE'], (value) => /^(0|[1-9]\d{0,8})$/.test(value), 'It is a whole number, 0 for no limit.'],
+  [['SEED', 'ALLOW_INSECURE_WEBHOOKS'], (value) => ['0', '1'].includes(value), 'It is 0 or 1.'],
+  [
+    ['PUBLIC_URL', 'EMAIL_API_BASE', 'SMS_API_BASE', 'DNS_API_BASE', 'OIDC_ISSUER'],
+    (value) => /^https?:\/\//.test(value) && URL.canParse(value),
+    'It looks like: https://events.example.com',
+  ],
+]
+
+/** What is of no use without another variable. */
+const needs: [isSet: (env: Settings) => boolean, reason: string, needed: keyof Settings][] = [
+  [(env) => env.EMAIL_PROVIDER === 'resend', 'EMAIL_PROVIDER=resend', 'EMAIL_API_KEY'],
+  [(env) => env.SMS_PROVIDER === 'gatewayapi', 'SMS_PROVIDER=gatewayapi', 'SMS_API_KEY'],
+  [(env) => !!env.OIDC_ISSUER, 'OIDC_ISSUER', 'OIDC_AUDIENCE'],
+  [(env) => !!env.OIDC_AUDIENCE, 'OIDC_AUDIENCE', 'OIDC_ISSUER'],
+]
+
+/** Throws one line about the first variable that is wrong. An empty one counts as not set. */
+export function checkSettings(env: Settings): void {
+  for (const [names, isRight, wanted] of forms)
+    for (const name of names) {
+      const value = env[name]
+      if (value && !isRight(value)) throw wrong(name, value, wanted)
+    }
+  const given = Object.fromEntries(variables.map((name) => [name, env[name] ?? '']))
+  for (const [name, value] of Object.entries(given)) checkQuoting(name, value)
+  readConfig(given as unknown as Bindings)
+  for (const [isSet, reason, needed] of needs)
+    if (isSet(env) && !env[needed]) throw new Error(`${needed} is not set. ${reason} needs it.`)
+}

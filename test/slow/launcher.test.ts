@@ -1,0 +1,149 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { lockFolder } from '../../scripts/support/folder-lock.ts'
+import { root } from '../../scripts/support/paths.ts'
+import { checkSettings } from '../../scripts/support/settings.ts'
+import { launch, type Launcher } from '../support/launcher.ts'
+import { pidsAt } from '../support/receiving.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'slow-launcher-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+
+describe('npm start with a wrong variable', () => {
+  it.for([
+    [{ PORT: 'abc' }, 'PORT is "abc". It is a whole number from 0 to 65535.'],
+    [{ EMAIL_PROVIDER: 'foo' }, 'EMAIL_PROVIDER is "foo". It is one of capture, resend, cloudflare.'],
+    [{ EMAIL_FROM: 'Events' }, 'EMAIL_FROM is "Events". It looks like: Events <no-reply@example.com>'],
+    [{ WEBHOOK_RETRY_SCHEDULE: 'x' }, 'WEBHOOK_RETRY_SCHEDULE is "x". It is seconds, separated by commas: 5,300,1800'],
+  ] as const)('says so in one line before it makes anything: %o', async ([env, line]) => {
+    const stateDir = join(folder, 'never-made')
+    const launcher = await launch({ STATE_DIR: stateDir, ...env })
+    expect((await launcher.ended).code).toBe(1)
+    expect(launcher.output()).toBe(`${line}\n`)
+    expect(existsSync(stateDir)).toBe(false)
+  })
+
+  it.for([
+    [{ PORT: '70000' }, 'PORT is "70000". It is a whole number from 0 to 65535.'],
+    [{ SEED: 'no' }, 'SEED is "no". It is 0 or 1.'],
+    [{ RATE_LIMIT_PER_MINUTE: 'many' }, 'RATE_LIMIT_PER_MINUTE is "many". It is a whole number, 0 for no limit.'],
+    [{ SMS_PROVIDER: 'toString' }, 'SMS_PROVIDER is "toString". It is one of capture, gatewayapi.'],
+    [{ DNS_PROVIDER: 'dig' }, 'DNS_PROVIDER is "dig". It is one of capture, https.'],
+    [{ EMAIL_PROVIDER: 'resend', EMAIL_API_KEY: '' }, 'EMAIL_API_KEY is not set. EMAIL_PROVIDER=resend needs it.'],
+    [{ SMS_PROVIDER: 'gatewayapi', SMS_API_KEY: '' }, 'SMS_API_KEY is not set. SMS_PROVIDER=gatewayapi needs it.'],
+    [
+      { WEBHOOK_RETRY_SCHEDULE: '5,,300' },
+      'WEBHOOK_RETRY_SCHEDULE is "5,,300". It is seconds, separated by commas: 5,300,1800',
+    ],
+    [{ ALLOW_INSECURE_WEBHOOKS: 'yes' }, 'ALLOW_INSECURE_WEBHOOKS is "yes". It is 0 or 1.'],
+    [{ PUBLIC_URL: 'events.example' }, 'PUBLIC_URL is "events.example". It looks like: https://events.example.com'],
+    [{ EMAIL_API_BASE: 'ftp://x' }, 'EMAIL_API_BASE is "ftp://x". It looks like: https://events.example.com'],
+    [{ OIDC_ISSUER: 'https://id.example' }, 'OIDC_AUDIENCE is not set. OIDC_ISSUER needs it.'],
+    [{ ROOT_TOKEN: 'a\nb' }, "ROOT_TOKEN may not hold line ends, nor ' and ` together."],
+  ] as const)('has this line for %o', ([env, line]) => {
+    expect(() => checkSettings(env)).toThrow(new Error(line))
+  })
+
+  it('has nothing against variables that are right, or empty', () => {
+    checkSettings({})
+    checkSettings({ PORT: '', EMAIL_PROVIDER: '', WEBHOOK_RETRY_SCHEDULE: ' ', EMAIL_FROM: '' })
+    checkSettings({
+      PORT: '0',
+      SEED: '0',
+      WEBHOOK_RETRY_SCHEDULE: '1, 2.5,3',
+      EMAIL_FROM: 'Events <no-reply@example.com>',
+    })
+    checkSettings({ EMAIL_PROVIDER: 'resend', EMAIL_API_KEY: 're_1', PUBLIC_URL: 'https://events.example.com' })
+  })
+})
+
+describe('the scripts without the Node that npm ci brings along', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>
+  }
+
+  it('are all checked before they run', () => {
+    for (const command of Object.values(scripts).filter((text) => /\bnode /.test(text)))
+      expect(command).toContain('node --import ./scripts/need-node.js ')
+    for (const name of ['start', 'demo', 'test', 'test:slow', 'check']) expect(scripts[name]).toContain('need-node.js')
+  })
+
+  it('end in one line that says what to run', () => {
+    // Stands for an old Node: the check reads nothing but the version.
+    const old = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' })"
+    const program = join(root, 'scripts', 'need-node.js')
+    const { status, stderr } = spawnSync(process.execPath, [
+      ...['--import', `data:text/javascript,${encodeURIComponent(old)}`, '--import', program],
+      ...['--eval', 'console.error("it went on")'],
+    ])
+    expect(status).toBe(1)
+    expect(String(stderr)).toBe(
+      'This needs Node 24, and here runs Node 20.20.2. npm ci brings Node 24 along, but not with --ignore-scripts. Run: npm rebuild node\n',
+    )
+  })
+})
+
+describe('a state folder', () => {
+  let first: Launcher
+  let stateDir: string
+  beforeAll(async () => {
+    stateDir = join(folder, 'state')
+    first = await launch({ STATE_DIR: stateDir })
+    await first.ready
+  })
+  afterAll(async () => {
+    first.kill('SIGTERM')
+    await first.ended
+  })
+
+  it('that a server uses is refused in one line that names the process and a way out', async () => {
+    const second = await launch({ STATE_DIR: stateDir })
+    expect((await second.ended).code).toBe(1)
+    expect(second.output()).toBe(
+      `${stateDir} is in use by another server (process ${first.pid}). Stop that one, or choose another folder: STATE_DIR=… npm start\n`,
+    )
+    expect((await fetch(`http://127.0.0.1:${first.port}/healthz`)).status).toBe(200)
+  })
+
+  it('has no server left after its launcher was killed outright, and the next one takes it over', async () => {
+    expect(pidsAt(stateDir).length).toBeGreaterThan(0)
+    first.kill('SIGKILL')
+    await first.ended
+    for (const deadline = Date.now() + 5000; pidsAt(stateDir).length > 0 && Date.now() < deadline; await wait(50));
+    expect(pidsAt(stateDir)).toEqual([])
+    await expect(fetch(`http://127.0.0.1:${first.port}/healthz`)).rejects.toThrow('fetch failed')
+    expect(existsSync(join(stateDir, 'lock.json'))).toBe(true)
+    first = await launch({ STATE_DIR: stateDir })
+    await first.ready
+  })
+
+  it('is free once its server was stopped', async () => {
+    first.kill('SIGTERM')
+    expect((await first.ended).code).toBe(0)
+    expect(existsSync(join(stateDir, 'lock.json'))).toBe(false)
+    expect(pidsAt(stateDir)).toEqual([])
+  })
+})
+
+describe('a lock that nobody holds', () => {
+  it.for([
+    ['names a process that took over the number of one that is gone', { pid: process.pid, started: 'earlier' }],
+    ['is broken', 'x'],
+  ] as const)('is taken over when it %s', async ([, content]) => {
+    const state = await mkdtemp(join(folder, 'lock-'))
+    await writeFile(join(state, 'lock.json'), typeof content === 'string' ? content : JSON.stringify(content))
+    const release = lockFolder(state)
+    expect(() => lockFolder(state)).toThrow(`process ${process.pid}`)
+    release()
+    expect(existsSync(join(state, 'lock.json'))).toBe(false)
+    lockFolder(state)()
+  })
+})

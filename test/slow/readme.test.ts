@@ -1,0 +1,151 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Client, createClient, type Page } from '../../scripts/support/client.ts'
+import { root } from '../../scripts/support/paths.ts'
+import { examples } from '../../src/domain/cel/functions.ts'
+import { launch, type Launcher } from '../support/launcher.ts'
+
+const run = promisify(execFile)
+
+interface Block {
+  heading: string
+  text: string
+}
+
+/** The blocks of this language, each under the heading of the second level that it stands below. */
+function blocksOf(text: string, language: string): Block[] {
+  return text.split(/^## /m).flatMap((section) => {
+    const heading = section.split('\n', 1)[0] ?? ''
+    const blocks = section.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))
+    return [...blocks].map(([, block = '']) => ({ heading, text: block }))
+  })
+}
+
+const install = '# Event Commerce Management Service'
+const deployment = 'Deploying to Cloudflare'
+
+let folder: string
+let readme: string
+let launcher: Launcher
+let client: Client
+const given: Record<string, string> = {}
+beforeAll(async () => {
+  // As in a fresh clone: the commands name the state folder as it is by default.
+  folder = await mkdtemp(join(tmpdir(), 'slow-readme-'))
+  readme = await readFile(join(root, 'README.md'), 'utf8')
+  launcher = await launch({ STATE_DIR: join(folder, '.wrangler', 'state'), SEED: '1' })
+  await launcher.ready
+  for (const [, name = '', value = ''] of launcher.output().matchAll(/^export (\w+)=(.*)$/gm)) given[name] = value
+  client = createClient(given['API'] ?? '', given['TOKEN'] ?? '')
+}, 240_000)
+afterAll(async () => {
+  launcher?.kill('SIGTERM')
+  await launcher?.ended
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+})
+
+describe('the commands of the README', () => {
+  it('run from top to bottom in one shell as they stand, and none is refused', async () => {
+    const blocks = blocksOf(readme, 'sh').filter(({ heading }) => ![install, deployment].includes(heading))
+    expect(blocks.length).toBeGreaterThanOrEqual(6)
+    const commands = blocks.map(({ text }) => text).join('\n')
+    expect(commands).not.toContain('…')
+    const script = [
+      'set -eu',
+      'curl() { command curl --silent --show-error --fail-with-body --output answer "$@" || { cat answer; exit 22; }; echo ok; }',
+      commands,
+    ].join('\n')
+    const { stdout } = await run('sh', ['-c', script], { cwd: folder })
+    expect(stdout.trim().split('\n')).toEqual(Array.from(commands.matchAll(/^curl /gm), () => 'ok'))
+  })
+
+  it('install and start with scripts of package.json', async () => {
+    const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: object }
+    const [block] = blocksOf(readme, 'sh').filter(({ heading }) => heading === install)
+    expect(block?.text).toMatch(/^npm ci && npm start /)
+    for (const [, name = ''] of readme.matchAll(/^\| `npm run ([\w:]+)`/gm)) expect(scripts).toHaveProperty([name])
+  })
+
+  it('deploy every queue that wrangler.toml names', async () => {
+    const config = await readFile(join(root, 'wrangler.toml'), 'utf8')
+    const [block] = blocksOf(readme, 'sh').filter(({ heading }) => heading === deployment)
+    const created = [...(block?.text ?? '').matchAll(/queues create (\S+)/g)].map(([, name]) => name)
+    const named = [...config.matchAll(/^(?:queue|dead_letter_queue) = "(.+)"$/gm)].map(([, name]) => name)
+    expect(new Set(created)).toEqual(new Set(named))
+  })
+
+  it('show expressions that are right', async () => {
+    const [block] = blocksOf(readme, '').filter(({ heading }) => heading === 'Segments')
+    for (const expression of block?.text.trim().split('\n') ?? [])
+      expect(
+        await client.post('/v1/segments/validate-cel', { organization_id: given['ORG'], expression }),
+      ).toMatchObject({ is_valid: true })
+  })
+})
+
+describe('the demonstration data', () => {
+  const all = async <Item>(path: string) => {
+    const mark = path.includes('?') ? '&' : '?'
+    return (await client.get<Page<Item>>(`${path}${mark}organization_id=${given['ORG']}&page_size=500`)).results
+  }
+
+  it('have an edition that is over, one that is on and published, and one to come, in five languages', async () => {
+    const editions = await all<{ id: string; name: string; status: string; is_draft: boolean }>('/v1/editions')
+    // The commands of the README have made one more.
+    const own = editions.filter(({ name }) => name !== 'Next year')
+    expect(own.map(({ status }) => status).toSorted()).toEqual(['current', 'past', 'upcoming'])
+    expect(own.filter(({ is_draft }) => !is_draft).map(({ id }) => id)).toEqual([given['EDITION']])
+    const edition = await client.get<{ enabled_languages: string[] }>(`/v1/editions/${given['EDITION']}`)
+    expect(edition.enabled_languages).toEqual(['en', 'da', 'se', 'nl', 'pl'])
+  })
+
+  it('have customers who were seen, and some who were not', async () => {
+    const seen = (await all<{ last_seen: string | null }>('/v1/user')).map(({ last_seen }) => last_seen)
+    expect(seen.filter((time) => time !== null && Date.parse(time) < Date.now()).length).toBeGreaterThan(20)
+    expect(seen).toContain(null)
+  })
+
+  it('have a segment with members for each example of the reference', async () => {
+    const sizes = async () => {
+      const segments = await all<{ name: string; status: string; user_count: number }>('/v1/segments')
+      const ready = segments.filter(({ status, user_count }) => status === 'ready' && user_count > 0)
+      return ready.map(({ name }) => name)
+    }
+    await expect.poll(sizes, { timeout: 60_000 }).toEqual(expect.arrayContaining(examples.map(({ title }) => title)))
+  })
+
+  it('have consents that were given and some that were taken back', async () => {
+    const countOf = async (expression: string) => {
+      const request = { organization_id: given['ORG'], expression }
+      const answer = await client.post<{ estimated_user_count: number }>('/v1/segments/validate-cel', request)
+      return answer.estimated_user_count
+    }
+    const people = (await all('/v1/user')).length
+    const agreed = await countOf('has(consents.newsletter) && consents.newsletter.is_current')
+    const withdrawn = await countOf('has(consents.newsletter) && consents.newsletter.status == "withdrawn"')
+    expect(agreed).toBeGreaterThan(people / 3)
+    expect(withdrawn).toBeGreaterThan(1)
+    expect(agreed + withdrawn).toBeLessThan(people)
+  })
+
+  it('have a campaign that was sent, opened, clicked, and left', async () => {
+    expect(await client.get(`/v1/campaigns/${given['CAMPAIGN']}`)).toMatchObject({ status: 'sent' })
+    const stats = await client.get<Record<string, number>>(`/v1/campaigns/${given['CAMPAIGN']}/stats`)
+    expect(stats).toMatchObject({ opened: 6, clicked: 3, unsubscribed: 1, failed: 0 })
+  })
+
+  it('have deliveries that arrived, one of them at the second attempt, and one that never did', async () => {
+    const path = `/v1/webhooks/${given['WEBHOOK']}/deliveries`
+    const { results } = await client.get<Page<{ id: string; status: string; attempts: number }>>(path)
+    const told = results.map(({ status, attempts }) => `${status} ${attempts}`).toSorted()
+    expect(told).toEqual(['exhausted 10', ...Array.from({ length: 6 }, () => 'success 1'), 'success 2'])
+    const lost = results.find(({ status }) => status === 'exhausted')
+    const { attempt_log } = await client.get<{ attempt_log: object[] }>(`${path}/${lost?.id}`)
+    expect(attempt_log).toHaveLength(10)
+    expect(attempt_log[9]).toMatchObject({ number: 10, status_code: 503, next_retry_at: null })
+  })
+})
