@@ -88,6 +88,7 @@ export default defineConfig({
         plugins: [worker],
         test: {
           name: 'worker',
+          isolate: false,
           include: ['test/**/*.test.ts'],
           exclude: [...inNode, ...slow],
           deps: { optimizer: { ssr: { enabled: true, include: bundled } } },
