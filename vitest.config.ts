@@ -22,7 +22,15 @@ const worker = cloudflareTest(async () => ({
       CAMPAIGNS: 'campaigns-unheard',
       CAMPAIGN_EVENTS: 'campaign-events-unheard',
     },
-    ratelimits: { RATE_LIMITER: { namespace_id: '1001', simple: { limit: 1_000_000, period: 60 } } },
+    ratelimits: Object.fromEntries(
+      [
+        'RATE_LIMITER',
+        'MEMBER_RATE_LIMITER',
+        'SIGN_IN_RATE_LIMITER',
+        'LINK_RATE_LIMITER',
+        'CONFIRMATION_RATE_LIMITER',
+      ].map((name, index) => [name, { namespace_id: String(1001 + index), simple: { limit: 1_000_000, period: 60 } }]),
+    ),
   },
 }))
 

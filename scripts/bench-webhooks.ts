@@ -2,19 +2,20 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { flood, floor, gather, type Rate, settled, stroll } from './bench/webhooks.ts'
+import { type Delay, dismiss, flood, floor, gather, hang, type Rate, settled, stroll } from './bench/webhooks.ts'
 import { createClient } from './support/client.ts'
 import { startReceiver } from './support/receiver.ts'
 import { startServer } from './support/server.ts'
 
 /**
  * What the delivery of webhooks costs above the posts themselves: deliveries from announced to recorded beside a bare
- * loop of `fetch` in the same Worker to the same receiver, in turns within one run.
+ * loop of `fetch` in the same Worker to the same receiver, in turns within one run. And what endpoints that hang cost
+ * the others. Arguments name the cases to run; without any, all run.
  */
 const rounds = Number(process.env['ROUNDS'] ?? 3)
 const eventsARound = Number(process.env['EVENTS'] ?? 120)
 const strollEvents = Number(process.env['STROLL'] ?? 200)
-const everyMs = 50
+const everyMs = Number(process.env['EVERY'] ?? 50)
 /** What one consumer has under way; on this machine there is one consumer for each queue. */
 const concurrency = 5
 
@@ -28,15 +29,19 @@ const server = await startServer({
   env: { RATE_LIMIT_PER_MINUTE: '0', ALLOW_INSECURE_WEBHOOKS: '1', WEBHOOK_RETRY_SCHEDULE: '1,1,1' },
   program: 'scripts/bench/worker.ts',
   signal: quit.signal,
+  ...(process.env['VERBOSE'] ? { onOutput: (text: string) => process.stdout.write(text) } : {}),
 })
 const receiver = await startReceiver()
 const client = createClient(server.url, server.rootToken)
 
+type Crowd = Awaited<ReturnType<typeof gather>>
+
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 const perSecond = (rates: Rate[]): number => median(rates.map((rate) => rate.per_second))
-const say = (name: string, what: string) => console.log(`${name.padEnd(34)} ${what}`)
+const say = (name: string, what: string) => console.log(`${name.padEnd(44)} ${what}`)
+const spell = ({ p50_ms, p99_ms }: Delay) => `p50 ${p50_ms.toFixed(1)} ms, p99 ${p99_ms.toFixed(1)} ms`
 
-async function compare(name: string, crowd: Awaited<ReturnType<typeof gather>>): Promise<number> {
+async function compare(name: string, crowd: Crowd): Promise<void> {
   const count = eventsARound * crowd.paths.length
   const rates: Rate[] = []
   const floors: Rate[] = []
@@ -49,41 +54,89 @@ async function compare(name: string, crowd: Awaited<ReturnType<typeof gather>>):
     name,
     `${service.toFixed(0)} deliveries/s of ${bare.toFixed(0)} posts/s by bare fetch: ${((100 * service) / bare).toFixed(0)} %`,
   )
-  return service / bare
 }
 
-try {
-  console.log(
-    `${rounds} rounds of ${eventsARound} events at once, in turns with the floor (${concurrency} posts at a time); ` +
-      `then ${strollEvents} events, one each ${everyMs} ms\n`,
-  )
-  const healthy = { organizations: 5, healthy: 10, hanging: 0, timeout_seconds: 2 }
-  const first = await gather(client, receiver, 'a', healthy)
-  await flood(client, first, 2)
-  await floor(client, receiver, first, { count: 500, concurrency })
-  await compare('(a) 50 healthy endpoints', first)
-  const calm = await stroll(client, receiver, first, { everyMs, events: strollEvents })
-  say('    from commit to first byte', `p50 ${calm.p50_ms.toFixed(1)} ms, p99 ${calm.p99_ms.toFixed(1)} ms`)
+const delayOf = (crowd: Crowd): Promise<Delay> => stroll(client, receiver, crowd, { everyMs, events: strollEvents })
 
-  const second = await gather(client, receiver, 'b', { organizations: 10, healthy: 8, hanging: 2, timeout_seconds: 1 })
-  await flood(client, second, 1)
+const healthy = { organizations: 5, healthy: 10, hanging: 0, timeout_seconds: 2 }
+const mixed = { organizations: 10, healthy: 8, hanging: 2 }
+
+async function allHealthy(): Promise<void> {
+  const crowd = await gather(client, receiver, 'a', healthy)
+  await flood(client, crowd, 2)
+  await floor(client, receiver, crowd, { count: 500, concurrency })
+  await compare('(a) 50 healthy endpoints', crowd)
+  say('    from commit to first byte', spell(await delayOf(crowd)))
+}
+
+/** The delay of the 80 while all is well, and from the moment in which the 20 beside them hang. */
+function sayBesides(name: string, quiet: Delay, besides: Delay): void {
+  say(name, `quiet ${spell(quiet)}; then ${spell(besides)}: ${(besides.p50_ms / quiet.p50_ms).toFixed(2)} × the median`)
+}
+
+async function knownToHang(): Promise<void> {
+  const crowd = await gather(client, receiver, 'b', { ...mixed, timeout_seconds: 1 })
+  await flood(client, crowd, 1)
+  const quiet = await delayOf(crowd)
+  hang(receiver, crowd)
+  await flood(client, crowd, 1)
   // Their first requests run into the timeout; from then on they are known to hang.
   await wait(2500)
-  await settled(client, second)
-  const besides = await stroll(client, receiver, second, { everyMs, events: strollEvents })
-  say(
-    '(b) 80 healthy, 20 known to hang',
-    `p50 ${besides.p50_ms.toFixed(1)} ms, p99 ${besides.p99_ms.toFixed(1)} ms of the healthy ones: ` +
-      `${(besides.p50_ms / calm.p50_ms).toFixed(2)} × the median of (a)`,
-  )
-  await compare('    and all at once', second)
+  await settled(client, crowd)
+  sayBesides('(b) 80 healthy, 20 known to hang', quiet, await delayOf(crowd))
+  await compare('    and all at once', crowd)
+  await dismiss(client, crowd)
+}
 
-  const third = await gather(client, receiver, 'c', healthy)
-  for (const path of third.paths) {
+async function someFail(): Promise<void> {
+  const crowd = await gather(client, receiver, 'c', healthy)
+  for (const path of crowd.paths) {
     let firsts = 0
     receiver.tell(path, (_, nth) => (nth === 1 && ++firsts % 5 === 0 ? 500 : 200))
   }
-  await compare('(c) 20 % of first attempts fail', third)
+  await compare('(c) 20 % of first attempts fail', crowd)
+}
+
+const beginToHang = (name: string, timeout_seconds: number) => async (): Promise<void> => {
+  const crowd = await gather(client, receiver, name, { ...mixed, timeout_seconds })
+  await flood(client, crowd, 2)
+  const quiet = await delayOf(crowd)
+  hang(receiver, crowd)
+  sayBesides(`(${name}) 20 begin to hang, timeout ${timeout_seconds || 15} s`, quiet, await delayOf(crowd))
+  await dismiss(client, crowd)
+}
+
+const neverMet = (name: string, timeout_seconds: number) => async (): Promise<void> => {
+  const before = await gather(client, receiver, `${name}0`, { ...mixed, timeout_seconds })
+  await flood(client, before, 2)
+  const quiet = await delayOf(before)
+  await dismiss(client, before)
+  const crowd = await gather(client, receiver, name, { ...mixed, timeout_seconds })
+  hang(receiver, crowd)
+  sayBesides(`(${name}) 20 new ones hang, timeout ${timeout_seconds || 15} s`, quiet, await delayOf(crowd))
+  await dismiss(client, crowd)
+}
+
+const cases: Record<string, () => Promise<void>> = {
+  a: allHealthy,
+  b: knownToHang,
+  c: someFail,
+  d: beginToHang('d', 1),
+  e: beginToHang('e', 0),
+  f: neverMet('f', 1),
+  g: neverMet('g', 0),
+}
+
+try {
+  const chosen = process.argv.slice(2)
+  const unknown = chosen.find((name) => !Object.hasOwn(cases, name))
+  if (unknown !== undefined)
+    throw new Error(`There is no case ${unknown}. The cases are ${Object.keys(cases).join(', ')}.`)
+  console.log(
+    `${rounds} rounds of ${eventsARound} events at once, in turns with the floor (${concurrency} posts at a time); ` +
+      `delays of ${strollEvents} events, one each ${everyMs} ms, from commit to first byte\n`,
+  )
+  for (const [name, run] of Object.entries(cases)) if (chosen.length === 0 || chosen.includes(name)) await run()
 } finally {
   await server.stop()
   await receiver.stop()

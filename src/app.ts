@@ -7,6 +7,7 @@ import { docsPage, docsScript } from './http/docs.ts'
 import type { AppContext, AppEnv, Bindings } from './http/env.ts'
 import { accessLog } from './http/middleware/access-log.ts'
 import { crossOrigin } from './http/middleware/cors.ts'
+import { limitFailedSignIns } from './http/middleware/failed-sign-ins.ts'
 import { rateLimit } from './http/middleware/rate-limit.ts'
 import { requestId } from './http/middleware/request-id.ts'
 import { logError } from './http/log.ts'
@@ -14,6 +15,7 @@ import { openApiDocument } from './http/openapi.ts'
 import { answerOf } from './http/refusal.ts'
 import type { Router } from './http/router.ts'
 import { unrouted } from './http/unrouted.ts'
+import { auditLog } from './modules/audit-log/routes.ts'
 import { auth } from './modules/auth/routes.ts'
 import { campaigns } from './modules/campaigns/routes.ts'
 import { dataImports } from './modules/data-imports/routes.ts'
@@ -22,8 +24,10 @@ import { emailMessages } from './modules/email-messages/routes.ts'
 import { orders } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
 import { outbox } from './modules/outbox/routes.ts'
+import { personalData } from './modules/personal-data/routes.ts'
 import { purchases } from './modules/purchases/routes.ts'
 import { segments } from './modules/segments/routes.ts'
+import { devDns, senderDomains } from './modules/sender-domains/routes.ts'
 import { tracking } from './modules/tracking/routes.ts'
 import { users } from './modules/users/routes.ts'
 import { webhooks } from './modules/webhooks/routes.ts'
@@ -33,6 +37,7 @@ export type { Bindings }
 export const routers: readonly Router[] = [
   auth,
   organizations,
+  senderDomains,
   editions,
   orders,
   purchases,
@@ -42,6 +47,8 @@ export const routers: readonly Router[] = [
   emailMessages,
   campaigns,
   webhooks,
+  auditLog,
+  personalData,
 ]
 
 export const operations = routers.flatMap((router) => router.operations)
@@ -86,9 +93,14 @@ app.route(
   tracking((c) => openJob(c.env)),
 )
 
+app.route(
+  '/',
+  devDns((c) => openJob(c.env)),
+)
+
 app.use('/v1/*', async (c, next) => {
   c.set('afterCommit', [])
-  c.set('ctx', await openRequest(c))
+  c.set('ctx', await limitFailedSignIns(c, () => openRequest(c)))
   await next()
   if (c.res.status < 400)
     for (const work of c.var.afterCommit)

@@ -1,10 +1,13 @@
 import type { Database, Statement } from './db/database.ts'
 import type { IdempotencyKey, IdempotencyStore } from './db/idempotency.ts'
 import type { Caller } from './domain/access.ts'
+import type { AuditEntry } from './domain/audit.ts'
 import type { RecipientEvent } from './domain/campaign-events.ts'
 import type { CampaignSenders } from './domain/campaign-sender.ts'
 import type { IdKind } from './domain/ids.ts'
 import type { Mailbox } from './domain/mailbox.ts'
+import type { WebhookSenders } from './domain/webhook-sender.ts'
+import type { DnsGateway } from './gateways/dns/dns.ts'
 import type { EmailGateway } from './gateways/email/email.ts'
 import type { SmsGateway } from './gateways/sms/sms.ts'
 import type { WebhookPost } from './gateways/webhook-post/webhook-post.ts'
@@ -20,10 +23,13 @@ export interface Config {
   publicUrl: string
   /** Signs the links of mails. */
   linkSigningKey: string
+  /** Seals the stored answers to requests with an Idempotency-Key; null where no secret is configured. */
+  idempotencySecret: string | null
   /** Sends what has no sender of its own. */
   emailFrom: Mailbox
   email: Provider
   sms: Provider
+  dns: { name: string; apiBase: string }
   webhooks: {
     /** Permits http and loopback targets. */
     allowInsecure: boolean
@@ -107,9 +113,12 @@ export interface JobCtx {
   doorbell: Doorbell
   /** The objects of campaigns. */
   senders: CampaignSenders
+  /** Objects with connections for webhook posts. */
+  webhookSenders: WebhookSenders
   webhookPost: WebhookPost
   email: EmailGateway
   sms: SmsGateway
+  dns: DnsGateway
 }
 
 /** What every verb receives. Time, ids and randomness come from here and from nowhere else. */
@@ -120,8 +129,10 @@ export interface Ctx extends JobCtx {
   requestId: string
   randomBytes: (length: number) => Uint8Array
   idempotency: IdempotencyStore
-  /** Statements that store this request's answer, for the transaction that decides it; none without an Idempotency-Key. */
-  settle: (result: unknown) => Promise<Statement[]>
+  /** Statements for the transaction that decides the request: the entry of the audit log where it changes something, and the answer where it has an Idempotency-Key. */
+  settle: (result: unknown, isChange: boolean) => Promise<Statement[]>
+  /** The statement that writes an entry of this request into the audit log. */
+  recordAudit: (entry: AuditEntry) => Statement
   /** Work to do once the answer is out, if the request succeeded. It may be lost: a sweep makes up for it. */
   afterCommit: (work: () => Promise<unknown>) => void
 }

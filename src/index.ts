@@ -1,13 +1,17 @@
 import { env } from 'cloudflare:workers'
 import { app, type Bindings } from './app.ts'
+import { inBackground } from './entry/background.ts'
 import { openJob } from './entry/job.ts'
 import { queue } from './entry/queue.ts'
 import { scheduled } from './entry/scheduled.ts'
 import { checkStart } from './entry/start.ts'
 import { campaignSender } from './objects/campaign-sender.ts'
+import { webhookSender } from './objects/webhook-sender.ts'
 
 checkStart(env)
 
 export class CampaignSender extends campaignSender<Bindings>(openJob) {}
+
+export class WebhookSender extends webhookSender<Bindings>(openJob, inBackground) {}
 
 export default { fetch: app.fetch, queue, scheduled } satisfies ExportedHandler<Bindings>

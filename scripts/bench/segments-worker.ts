@@ -6,6 +6,7 @@ import { Database } from '../../src/db/database.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { openJob } from '../../src/entry/job.ts'
 import { beginning } from '../../src/modules/segments/calculation.ts'
+import { findCalculation, stepOf } from '../../src/modules/segments/calculation.ts'
 import { calculateSegments } from '../../src/modules/segments/jobs.ts'
 
 /** What the bench of segments asks of the Worker: people by the thousand, and one calculation with what it cost. */
@@ -109,6 +110,67 @@ segmentsBench.post('/floor/segments/calculate', async (c) => {
   const started = Date.now()
   await calculateSegments(job, [{ type: 'segment.calculate', segment_id, epoch: row?.epoch ?? 0 }])
   return c.json({ ms: Date.now() - started, ...meter })
+})
+
+/** One person with so many orders, and so many purchases in the first of them. */
+segmentsBench.post('/floor/segments/crowd', async (c) => {
+  const { organization_id, edition_id, orders, purchases } = await c.req.json<{
+    organization_id: string
+    edition_id: string
+    orders: number
+    purchases: number
+  }>()
+  const id = `usr_${organization_id.slice(4)}`
+  const numbers = (count: number) => sql`with recursive n(i) as (select 1 union all
+    select i + 1 from n where i < ${whole(count)})`
+  await openJob(c.env).db.batch([
+    sql`insert into users (id, organization_id, email, locale, msg_channel, metadata, search, created_at, modified_at)
+      values (${id}, ${organization_id}, 'crowd@example.com', 'da', 'email', '{"a":"b"}', '', 0, 0)`,
+    sql`insert into orders (id, organization_id, edition_id, user_id, type, status, amount_minor, currency, items_count,
+        has_payment, metadata, search_own, search, created_at, modified_at)
+      ${numbers(orders)} select 'ord_' || i || ${id}, ${organization_id}, ${edition_id}, ${id}, 'imported',
+        'completed', 10000 + i, 'dkk', 1, 1, '{"a":"b"}', '', '', i, i from n`,
+    sql`insert into purchases (id, organization_id, edition_id, order_id, user_id, product_id, status, price_minor,
+        deposit_minor, handling_fee_minor, options, created_at, modified_at)
+      ${numbers(purchases)} select 'pur_' || hex(randomblob(12)), ${organization_id}, ${edition_id},
+        'ord_1' || ${id}, ${id}, 'prd_bench_' || (i % 20), 'active', i, 0, 0,
+        '[{"api_id":"opt_1"},{"api_id":"opt_2"}]', i, i from n`,
+  ])
+  return c.json({}, 201)
+})
+
+/** Notes how long the lists are, as imports do. */
+segmentsBench.post('/floor/segments/sizes', async (c) => {
+  const { organization_id } = await c.req.json<{ organization_id: string }>()
+  const ours = sql`where organization_id = ${organization_id}`
+  const most = (table: string) =>
+    sql`(select max(n) from (select count(*) as n from ${sql.raw(table)} ${ours} group by user_id))`
+  const all = (table: string) => sql`(select count(*) from ${sql.raw(table)} ${ours})`
+  await openJob(c.env).db.batch([
+    sql`insert or replace into list_sizes (organization_id, orders, purchases, options, user_metadata, order_metadata,
+        people, all_orders, all_purchases)
+      values (${organization_id}, ${most('orders')}, ${most('purchases')}, 2, 1, 1, ${all('users')}, ${all('orders')},
+        ${all('purchases')})`,
+  ])
+  return c.json({}, 201)
+})
+
+/** A calculation that a request has begun, with the time of its longest step. */
+segmentsBench.post('/floor/segments/steps', async (c) => {
+  const { segment_id } = await c.req.json<{ segment_id: string }>()
+  const job = openJob(c.env)
+  const row = await job.db.first(sql<{ epoch: number }>`select epoch from segments where id = ${segment_id}`)
+  let calculation = await findCalculation(job, segment_id, row?.epoch ?? 0)
+  let [steps, longest_ms] = [0, 0]
+  const started = Date.now()
+  while (calculation) {
+    const before = Date.now()
+    const step = await stepOf(job, calculation)
+    longest_ms = Math.max(longest_ms, Date.now() - before)
+    steps++
+    calculation = step.state === 'calculating' ? step.calculation : null
+  }
+  return c.json({ steps, longest_ms, ms: Date.now() - started })
 })
 
 /** Begins a calculation without ringing for it, so that nobody else makes it. */

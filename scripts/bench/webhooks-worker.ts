@@ -9,6 +9,7 @@ import { mintSecret } from '../../src/domain/webhook-signature.ts'
 import { openJob } from '../../src/entry/job.ts'
 import { randomBytes } from '../../src/entry/random.ts'
 import { announceAll } from '../../src/modules/webhooks/index.ts'
+import { switchOff } from '../../src/modules/webhooks/record.ts'
 
 /** What the bench of webhooks asks of the Worker: the engine without the API around it, and the floor beside it. */
 export const webhooksBench = new Hono<{ Bindings: Bindings }>()
@@ -89,6 +90,17 @@ webhooksBench.post('/floor/webhooks/open', async (c) => {
           where endpoint_id = webhook_endpoints.id and status in ('pending', 'retrying'))) as open`,
   )
   return c.json({ open: row?.open === 1 })
+})
+
+/** Switches the endpoints of these organisations off and ends what waits for them. */
+webhooksBench.post('/floor/webhooks/dismiss', async (c) => {
+  const { organization_ids } = await c.req.json<{ organization_ids: string[] }>()
+  const { db, now } = openJob(c.env)
+  const ids = await db.all(
+    sql<{ id: string }>`select id from webhook_endpoints where ${inList(sql`organization_id`, organization_ids)}`,
+  )
+  await db.batch(ids.flatMap(({ id }) => switchOff(id, 'gone', now())))
+  return c.json({ dismissed: ids.length })
 })
 
 /** The floor: nothing but `fetch` in a loop, with the same bytes. */

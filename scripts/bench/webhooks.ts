@@ -7,7 +7,10 @@ import { quantile } from './load.ts'
 export interface Crowd {
   name: string
   organization_ids: string[]
+  /** Of the endpoints that answer. */
   paths: string[]
+  /** Of those that hang, now or later. */
+  hanging: string[]
 }
 
 export interface Rate {
@@ -39,22 +42,22 @@ export async function settled(client: Client, crowd: Crowd): Promise<void> {
     if (Date.now() > deadline) throw new Error(`Deliveries of ${crowd.name} did not end in two minutes.`)
 }
 
-/** Endpoints in groups: every organisation has `healthy` that answer and `hanging` that never do. */
+/** Endpoints in groups: every organisation has `healthy` that answer and `hanging` that stop answering once `hang` is called. */
 export async function gather(
   client: Client,
   receiver: Receiver,
   name: string,
   options: { organizations: number; healthy: number; hanging: number; timeout_seconds: number },
 ): Promise<Crowd> {
-  const crowd: Crowd = { name, organization_ids: [], paths: [] }
+  const crowd: Crowd = { name, organization_ids: [], paths: [], hanging: [] }
   for (let at = 0; at < options.organizations; at++) {
     const { id } = await client.post<{ id: string }>('/v1/organizations', { name: `Bench ${name} ${at}` })
     const pathsOf = (kind: string, count: number) =>
       Array.from({ length: count }, (_, number) => `/${name}/${kind}/${at}-${number}`)
     const [healthy, hanging] = [pathsOf('well', options.healthy), pathsOf('hang', options.hanging)]
-    for (const path of hanging) receiver.tell(path, 'hang')
     crowd.organization_ids.push(id)
     crowd.paths.push(...healthy)
+    crowd.hanging.push(...hanging)
     const urls = [...healthy, ...hanging].map(receiver.url)
     await client.post('/floor/webhooks/endpoints', {
       organization_id: id,
@@ -64,6 +67,14 @@ export async function gather(
   }
   return crowd
 }
+
+/** From now on the hanging endpoints of the crowd take requests and never answer. */
+export const hang = (receiver: Receiver, crowd: Crowd): void =>
+  crowd.hanging.forEach((path) => receiver.tell(path, 'hang'))
+
+/** Switches the crowd's endpoints off, so that what comes next is measured without them. */
+export const dismiss = (client: Client, { organization_ids }: Crowd): Promise<unknown> =>
+  client.post('/floor/webhooks/dismiss', { organization_ids })
 
 const announce = (client: Client, organization_id: string, count: number): Promise<Announced> =>
   client.post<Announced>('/floor/webhooks/announce', { organization_id, count })

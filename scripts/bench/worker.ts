@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import type { Bindings } from '../../src/app.ts'
-import service from '../../src/index.ts'
+import service, { WebhookSender } from '../../src/index.ts'
 import { campaignsBench, MeteredSender, meteredQueue } from './campaigns-worker.ts'
 import { emailsBench } from './emails-worker.ts'
 import { type Call, recorder } from './recorder.ts'
@@ -88,7 +88,7 @@ floor.post('/floor/write/next', async (c) => {
   return calls ? c.json(await replay(c.env.DB, calls), 201) : c.json({}, 404)
 })
 
-export { MeteredSender as CampaignSender }
+export { MeteredSender as CampaignSender, WebhookSender }
 
 export default {
   fetch: (request: Request, env: Bindings, context: ExecutionContext) =>

@@ -11,6 +11,7 @@ const variables = [
   'OIDC_ISSUER',
   'OIDC_AUDIENCE',
   'LINK_SIGNING_KEY',
+  'IDEMPOTENCY_KEY',
   'EMAIL_FROM',
   'EMAIL_PROVIDER',
   'EMAIL_API_BASE',
@@ -20,6 +21,8 @@ const variables = [
   'SMS_API_BASE',
   'SMS_API_KEY',
   'SMS_WEBHOOK_SECRET',
+  'DNS_PROVIDER',
+  'DNS_API_BASE',
   'ALLOW_INSECURE_WEBHOOKS',
   'WEBHOOK_RETRY_SCHEDULE',
 ] as const
@@ -50,6 +53,7 @@ export async function writeConfig(folder: string, rateLimit: string | undefined)
   if (!/^[1-9]\d{0,8}$/.test(rateLimit)) throw new Error(`RATE_LIMIT_PER_MINUTE is a whole number, not ${rateLimit}.`)
   const text = replaceEach(await readFile(original, 'utf8'), [
     [/(name = "RATE_LIMITER"[^[]*?\blimit = )\d+/, `$1${rateLimit}`],
+    [/(name = "MEMBER_RATE_LIMITER"[^[]*?\blimit = )\d+/, `$1${2 * Number(rateLimit)}`],
     [
       /^((?:main|directory|migrations_dir) = )"(.*)"$/gm,
       (_, key: string, path: string) => key + JSON.stringify(join(root, path)),

@@ -1,22 +1,32 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type AppError, editionArchived, LostRace } from '../domain/errors.ts'
+import { type AppError, editionArchived, LostRace, sharedCustomer } from '../domain/errors.ts'
 import type { Database, Statement } from './database.ts'
 import { hasLostReference, isLostRace, raisedRefusal, violatedUnique } from './failures.ts'
 
 export interface UnitOfWork {
   db: Database
-  /** Statements that store the request's answer, for the transaction that decides it. */
-  settle: (result: unknown) => Promise<Statement[]>
+  /** Statements that record what was done, if anything changes, and store the request's answer: for the transaction that decides it. */
+  settle: (result: unknown, isChange: boolean) => Promise<Statement[]>
 }
 
 /**
  * Aborts the batch unless the statement directly before it changed exactly one row. `json()` of a text that is no JSON
  * is the one runtime error that plain SQL can raise on a condition.
  */
-export const changedOne = (): SQL => sql`select case when changes() = 1 then 1 else json('guard') end`
+export const changedOne = (): SQL => changedExactly(1)
+
+/** As `changedOne`, for any number of rows. */
+export const changedExactly = (count: number): SQL =>
+  sql`select case when changes() = ${count} then 1 else json('guard') end`
+
+/** Aborts the batch, as a lost race, unless what was decided on still holds. */
+export const stillHolds = (condition: SQL): SQL => sql`select case when ${condition} then 1 else json('guard') end`
 
 /** What a batch may be refused with by a condition that only the transaction itself can judge. */
-const refusals = { edition_archived: editionArchived } satisfies Record<string, () => AppError>
+const refusals = { edition_archived: editionArchived, shared_customer: sharedCustomer } satisfies Record<
+  string,
+  () => AppError
+>
 
 /** Aborts the batch with the refusal unless the condition holds. A JSON path that is none is an error with its text. */
 export const refuseUnless = (condition: SQL, code: keyof typeof refusals): SQL =>
@@ -24,12 +34,12 @@ export const refuseUnless = (condition: SQL, code: keyof typeof refusals): SQL =
 
 const refusalOf = (error: unknown): AppError | undefined => {
   const code = raisedRefusal(error)
-  return code !== null && code in refusals ? refusals[code as keyof typeof refusals]() : undefined
+  return code !== null && Object.hasOwn(refusals, code) ? refusals[code as keyof typeof refusals]() : undefined
 }
 
 /**
- * Writes all statements in one transaction and answers `result`. When the request carries an Idempotency-Key, the
- * answer that it will get is stored in the same transaction.
+ * Writes all statements in one transaction and answers `result`. The entry of the audit log is written in the same
+ * transaction, unless there is nothing to write; so is the answer, when the request carries an Idempotency-Key.
  * A failed guard and a reference that is lost meanwhile throw LostRace; a violated uniqueness throws what `unique` has for its columns.
  */
 export async function commit<Result>(
@@ -38,7 +48,7 @@ export async function commit<Result>(
   statements: readonly Statement[],
   unique: Readonly<Record<string, () => Error>> = {},
 ): Promise<Result> {
-  await commitPart(unit, [...statements, ...(await unit.settle(result))], unique)
+  await commitPart(unit, [...statements, ...(await unit.settle(result, statements.length > 0))], unique)
   return result
 }
 

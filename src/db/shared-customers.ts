@@ -1,24 +1,163 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { type Caller, reachOf, type RoleCode } from '../domain/access.ts'
+import { searchSeparator } from '../domain/fold.ts'
 import { inList } from './visibility.ts'
 
 /** Contact columns of a customer, as `users` and, for what an edition's imports said, `user_editions` have them. */
 export type ContactColumn = 'email' | 'phone_number' | 'first_name' | 'last_name'
 
+/** Which editions are meant: a condition on a column of edition ids. */
+type Editions = (column: SQL) => SQL
+
+const listed =
+  (editionIds: readonly string[]): Editions =>
+  (column) =>
+    // One edition is found by the table's key.
+    editionIds.length === 1 ? sql`${column} = ${editionIds[0]}` : inList(column, editionIds)
+
+const isKnownBeside = (user: SQL, editions: Editions): SQL =>
+  sql`exists (select 1 from user_editions as others where others.user_id = ${user}.id
+    and not (${editions(sql`others.edition_id`)}))`
+
 /** Holds for a row of `users` whom an edition beside `editionIds` knows too. `user` is the row's name in the query. */
 export const isKnownElsewhere = (user: SQL, editionIds: readonly string[]): SQL =>
-  sql`exists (select 1 from user_editions as others where others.user_id = ${user}.id
-    and not (${inList(sql`others.edition_id`, editionIds)}))`
+  isKnownBeside(user, listed(editionIds))
 
-/** What the imports of these editions said last of the customer; null or an empty text when they said nothing. */
-export const contactGivenIn = (user: SQL, column: ContactColumn, editionIds: readonly string[]): SQL => {
+const given = (user: SQL, column: string, editions: Editions): SQL => {
   const name = sql.raw(column)
-  const isNullable = column === 'email' || column === 'phone_number'
-  const given = sql`(select ${name} from user_editions as given where given.user_id = ${user}.id
-    and ${inList(sql`given.edition_id`, editionIds)} and coalesce(given.${name}, '') <> ''
+  return sql`(select ${name} from user_editions as given where given.user_id = ${user}.id
+    and ${editions(sql`given.edition_id`)} and coalesce(given.${name}, '') <> ''
     order by given.created_at desc, given.edition_id limit 1)`
-  return isNullable ? given : sql`coalesce(${given}, '')`
 }
 
-/** A contact column as roles of these editions see it: the customer's own, unless other editions know them too. */
-export const contactSeenIn = (user: SQL, column: ContactColumn, editionIds: readonly string[]): SQL =>
-  sql`iif(${isKnownElsewhere(user, editionIds)}, ${contactGivenIn(user, column, editionIds)}, ${user}.${sql.raw(column)})`
+const contactGiven = (user: SQL, column: ContactColumn, editions: Editions): SQL =>
+  column === 'email' || column === 'phone_number'
+    ? given(user, column, editions)
+    : sql`coalesce(${given(user, column, editions)}, '')`
+
+const contactSeen = (user: SQL, column: ContactColumn, editions: Editions): SQL =>
+  sql`iif(${isKnownBeside(user, editions)}, ${contactGiven(user, column, editions)}, ${user}.${sql.raw(column)})`
+
+/** A contact column as roles of the edition that a column names see it; where that is null, the customer's own. */
+export const contactSeenInEdition = (user: SQL, column: ContactColumn, editionId: SQL): SQL =>
+  sql`iif(${editionId} is null, ${user}.${sql.raw(column)},
+    ${contactSeen(user, column, (id) => sql`${id} = ${editionId}`)})`
+
+const changers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
+
+/** The editions whose customers the caller may change; null for who may change all customers of the organisation. */
+export function changeableEditions(caller: Caller, organizationId: string): readonly string[] | null {
+  const reach = reachOf(caller, changers)
+  if (reach.all || reach.organizations.includes(organizationId)) return null
+  return reach.editions
+    .filter((grant) => grant.organization_id === organizationId)
+    .flatMap((grant) => grant.edition_id ?? [])
+}
+
+/** Columns of `users` that answers show. */
+export const shownColumns = [
+  'email',
+  'phone_number',
+  'first_name',
+  'last_name',
+  'locale',
+  'msg_channel',
+  'is_verified',
+  'is_active',
+  'metadata',
+  'created_at',
+  'last_seen_at',
+] as const
+export type ShownColumn = (typeof shownColumns)[number]
+
+/**
+ * Customers as a caller may see them, as parts of a query over `user`, a name of `users` in it. `join` follows that
+ * table and finds the edition by which a row is hidden. Callers without a role that is limited to an edition add nothing.
+ */
+export interface CustomerView {
+  isWhole: boolean
+  join: SQL
+  /** Holds for rows of which only what the caller's editions said is shown. */
+  isHidden: SQL
+  column: (name: ShownColumn) => SQL
+  /** Columns under their own names. */
+  columns: (names: readonly ShownColumn[]) => SQL
+  /** A condition on the customer: `own` for who is seen whole, `ofGiven` for any row of what the editions said. */
+  matches: (own: SQL, ofGiven: SQL) => SQL
+}
+
+/** The texts by which a row `given` of `user_editions` is found. */
+export const givenSearch = (...columns: readonly ('name_folded' | 'email_folded' | 'phone_digits')[]): SQL =>
+  sql.join(
+    columns.map((name) => sql`given.${sql.raw(name)}`),
+    sql` || char(${sql.raw(String(searchSeparator.charCodeAt(0)))}) || `,
+  )
+
+const named = (column: (name: ShownColumn) => SQL) => (names: readonly ShownColumn[]) =>
+  sql.join(
+    names.map((name) => sql`${column(name)} as ${sql.raw(name)}`),
+    sql`, `,
+  )
+
+function wholeView(user: SQL): CustomerView {
+  const column = (name: ShownColumn) => sql`${user}.${sql.raw(name)}`
+  return { isWhole: true, join: sql``, isHidden: sql`0`, column, columns: named(column), matches: (own) => own }
+}
+
+const joinedAt = (user: SQL, editions: Editions): SQL =>
+  sql`(select min(given.created_at) from user_editions as given where given.user_id = ${user}.id
+    and ${editions(sql`given.edition_id`)})`
+
+/** What is shown of somebody whom other editions know: their own words, and nothing that the others could change. */
+function hiddenColumns(user: SQL, editions: Editions): Record<ShownColumn, SQL> {
+  const rows = sql`from user_editions as given where given.user_id = ${user}.id and ${editions(sql`given.edition_id`)}`
+  return {
+    email: contactGiven(user, 'email', editions),
+    phone_number: contactGiven(user, 'phone_number', editions),
+    first_name: contactGiven(user, 'first_name', editions),
+    last_name: contactGiven(user, 'last_name', editions),
+    locale: sql`coalesce(${given(user, 'locale', editions)}, (select default_language from editions where id =
+      (select given.edition_id ${rows} order by given.created_at desc, given.edition_id limit 1)))`,
+    msg_channel: sql`iif(${given(user, 'email', editions)} is null, 'sms', 'email')`,
+    is_verified: sql`0`,
+    is_active: sql`1`,
+    metadata: sql`'{}'`,
+    created_at: joinedAt(user, editions),
+    last_seen_at: sql`null`,
+  }
+}
+
+/** As `hiddenColumns`, for the editions of a list. */
+export const hiddenColumnsIn = (user: SQL, editionIds: readonly string[]): Record<ShownColumn, SQL> =>
+  hiddenColumns(user, listed(editionIds))
+
+/** Customers as the caller sees them through all roles together. */
+export function customersSeenBy(caller: Caller, user: SQL = sql`users`): CustomerView {
+  const reach = reachOf(caller)
+  if (reach.all || reach.editions.length === 0) return wholeView(user)
+  const editions = listed(reach.editions.flatMap((grant) => grant.edition_id ?? []))
+  const isOfOthers = reach.organizations.length
+    ? sql`and not (${inList(sql`${user}.organization_id`, reach.organizations)})`
+    : sql``
+  const isHidden = sql`elsewhere.user_id is not null`
+  const hidden = hiddenColumns(user, editions)
+  const column = (name: ShownColumn) => {
+    const own = sql`${user}.${sql.raw(name)}`
+    // Whether hidden or not, customers joined when an edition of the caller's took them in: lists are ordered by it.
+    return name === 'created_at'
+      ? sql`coalesce(${hidden[name]}, ${own})`
+      : sql`iif(${isHidden}, ${hidden[name]}, ${own})`
+  }
+  return {
+    isWhole: false,
+    join: sql`left join user_editions as elsewhere on elsewhere.user_id = ${user}.id ${isOfOthers}
+      and elsewhere.edition_id = (select edition_id from user_editions as others where others.user_id = ${user}.id
+        and not (${editions(sql`others.edition_id`)}) limit 1)`,
+    isHidden,
+    column,
+    columns: named(column),
+    matches: (own, ofGiven) =>
+      sql`iif(${isHidden}, exists (select 1 from user_editions as given where given.user_id = ${user}.id
+        and ${editions(sql`given.edition_id`)} and ${ofGiven}), ${own})`,
+  }
+}

@@ -67,6 +67,10 @@ export const rolesAt = (caller: Caller, place: Place): RoleCode[] =>
 export const mayAt = (caller: Caller, allowed: readonly RoleCode[], place: Place): boolean =>
   caller.is_superuser || rolesAt(caller, place).some((role) => allowed.includes(role))
 
+/** Those of some roles that reach a whole organisation. */
+export const organizationRoles = (roles: readonly RoleCode[]): RoleCode[] =>
+  roles.filter((role) => role.startsWith('O'))
+
 export const mayAnywhere = (caller: Caller, allowed: readonly RoleCode[]): boolean =>
   caller.is_superuser || caller.grants.some((grant) => allowed.includes(roleOf(grant)))
 

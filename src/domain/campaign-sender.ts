@@ -30,6 +30,12 @@ export interface RecipientRow extends Stamps {
   sent_at: number | null
 }
 
+/** What stands in place of the address of a recipient who was erased. */
+export const erasedAddress = (n: number): string => `erased-${n}`
+
+export const isErasedAddress = ({ n, address }: Pick<RecipientRow, 'n' | 'address'>): boolean =>
+  address === erasedAddress(n)
+
 export interface RecipientsQuery {
   state?: RecipientState | undefined
   reason?: Reason | undefined
@@ -53,6 +59,13 @@ export interface Told {
   address: string
 }
 
+export interface ErasedRecipient {
+  /** False while the recipient is part of a call that is under way, or that has to be repeated as it was. */
+  is_done: boolean
+  /** Where messages to them went; null when there was nothing to erase. */
+  address: string | null
+}
+
 /**
  * The object of a campaign: the only writer of what was sent to whom. Every method may be repeated: a call whose answer
  * was lost and that is made again does no harm.
@@ -69,6 +82,8 @@ export interface CampaignSender {
   retryable(): Promise<number>
   recipients(query: RecipientsQuery): Promise<RecipientsPage>
   recipient(n: number): Promise<RecipientRow | null>
+  /** Blanks what says who a recipient is. */
+  erase(n: number): Promise<ErasedRecipient>
   claim(lease: string): Promise<Answer>
   /** Just before the first call: leaves these out of the chunk. False when the lease is over or the campaign stopped. */
   begin(chunk: number, lease: string, leftOut: readonly LeftOut[]): Promise<boolean>

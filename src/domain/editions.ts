@@ -127,5 +127,5 @@ const isJson = { merchant_account_extra_parameters: true, merchant_id: true }
 export const adminOnlyChanges = (before: AdminOnly, after: AdminOnly): (keyof AdminOnly)[] =>
   adminOnlyFields.filter((field) => {
     const [old, changed] = [before[field], after[field]]
-    return field in isJson ? !sameJson(String(old), String(changed)) : old !== changed
+    return Object.hasOwn(isJson, field) ? !sameJson(String(old), String(changed)) : old !== changed
   })

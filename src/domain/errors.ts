@@ -6,9 +6,11 @@ export const errorStatus = {
   not_authenticated: 401,
   permission_denied: 403,
   insufficient_scope: 403,
+  shared_customer: 403,
   not_found: 404,
   invalid_page: 404,
   method_not_allowed: 405,
+  request_timeout: 408,
   delivery_already_succeeded: 409,
   delivery_in_progress: 409,
   edition_archived: 409,
@@ -18,6 +20,7 @@ export const errorStatus = {
   email_message_not_template: 409,
   endpoint_inactive: 409,
   idempotency_in_progress: 409,
+  idempotency_answer_lost: 409,
   campaign_not_ready: 409,
   invalid_transition: 409,
   last_admin: 409,
@@ -26,6 +29,9 @@ export const errorStatus = {
   segment_in_use: 409,
   segment_not_ready: 409,
   segment_not_stuck: 409,
+  sender_domain_taken: 409,
+  too_many_sender_domains: 409,
+  user_erased: 409,
   write_conflict: 409,
   precondition_failed: 412,
   body_too_large: 413,
@@ -33,6 +39,7 @@ export const errorStatus = {
   idempotency_key_reused: 422,
   rate_limited: 429,
   internal_error: 500,
+  idempotency_unavailable: 503,
   identity_unavailable: 503,
   overloaded: 503,
 } as const satisfies Record<string, number>
@@ -115,6 +122,14 @@ export const doesNotExist = (...path: string[]): AppError =>
   invalid(fieldError(path, 'does_not_exist', 'Object does not exist.'))
 
 export const editionArchived = (): AppError => new AppError('edition_archived', 'This edition is archived.')
+
+/** An edition role asks to change somebody whom other editions know, or who would take the place of such a person. */
+export const sharedCustomer = (): AppError =>
+  new AppError(
+    'shared_customer',
+    'Other editions of the organisation may know this customer. Ask an admin or a manager of the organisation to make this change.',
+    { extra: { required_roles: ['OA', 'OM'] } },
+  )
 
 export const permissionDenied = (requiredRoles: readonly string[], errors: readonly FieldError[] = []): AppError =>
   new AppError('permission_denied', 'Your role does not allow this operation.', {

@@ -13,6 +13,28 @@ export const maxOrdersPerCall = 100
 export const maxItemsPerOrder = 500
 export const maxUnitsPerItem = 1000
 export const maxUnitsPerOrder = 5000
+export const maxUnitsPerCall = 20_000
+
+const quantityOf = (item: unknown): number => {
+  const { quantity } = (item ?? {}) as { quantity?: unknown }
+  const isUnits = typeof quantity === 'number' && Number.isInteger(quantity) && quantity > 0
+  // A quantity that no item may have fails its own order alone.
+  return isUnits && quantity <= maxUnitsPerItem ? quantity : 0
+}
+
+/** The item with which the units of unread orders exceed those of a call, or null. */
+export function itemBeyondCall(orders: readonly unknown[]): { order: number; item: number } | null {
+  let units = 0
+  for (const [order, content] of orders.entries()) {
+    const { items } = (content ?? {}) as { items?: unknown }
+    if (!Array.isArray(items)) continue
+    for (const [item, one] of (items as unknown[]).entries()) {
+      units += quantityOf(one)
+      if (units > maxUnitsPerCall) return { order, item }
+    }
+  }
+  return null
+}
 
 /** Statuses of an import that this API knows by its own orders; files bring more. */
 export const importStatuses = ['completed', 'completed_with_errors'] as const

@@ -1,8 +1,9 @@
-import { monotonicFactory, ulid } from 'ulidx'
+import { encodeTime, monotonicFactory, ulid } from 'ulidx'
 
 export const idPrefixes = {
   access_token: 'tok',
   account: 'usr',
+  audit_entry: 'aud',
   campaign: 'cmp',
   captured_message: 'cap',
   cart: 'crt',
@@ -14,6 +15,7 @@ export const idPrefixes = {
   edition: 'edt',
   email_block: 'blk',
   email_message: 'eml',
+  erasure: 'ers',
   event: 'evt',
   lease: 'lse',
   location: 'loc',
@@ -27,6 +29,7 @@ export const idPrefixes = {
   request: 'req',
   segment: 'seg',
   segment_export: 'sxp',
+  sender_domain: 'sdm',
   transaction: 'trx',
   transactional_email: 'tem',
   trigger: 'trg',
@@ -49,3 +52,16 @@ export function idFactory(now: number, random: () => number): (kind: IdKind) => 
   const next = monotonicFactory(random)
   return (kind) => `${idPrefixes[kind]}_${next(now)}`
 }
+
+const timeLength = 10
+
+/** Sorts before every id of that kind that was made then or later, and after all that were made before. */
+export const firstIdAt = (kind: IdKind, at: number): string =>
+  `${idPrefixes[kind]}_${encodeTime(Math.max(0, at), timeLength)}`
+
+const kindOfPrefix = new Map<string, IdKind>(
+  (Object.entries(idPrefixes) as [IdKind, string][]).map(([kind, prefix]) => [prefix, kind]),
+)
+
+/** What an id names: `user` for the prefix that accounts and customers share; null for what is no id of ours. */
+export const kindOfId = (id: string): IdKind | null => kindOfPrefix.get(id.split('_', 1)[0] ?? '') ?? null

@@ -28,10 +28,57 @@ export function formatMailbox({ name, address: at }: Mailbox): string {
 
 const maxName = 120
 
+const controls = /[\p{Cc}\p{Zl}\p{Zp}]+/gu
+/** They turn the order around in which a text is shown. */
+const directions = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]+/g
+
 /** A name for a header, of what people are called: one line, and no longer than clients show. */
 export const displayName = (text: string): string | null =>
-  [...text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]+/gu, ' ')].slice(0, maxName).join('').trim() ||
-  null
+  [...text.replaceAll(directions, '').replaceAll(controls, ' ')].slice(0, maxName).join('').trim() || null
+
+/** Whether it is shown as something that an address is in; characters that nobody sees hide none. */
+const holdsAddress = (text: string): boolean => /[^\s@]@[^\s@]/.test(text.normalize('NFKC').replaceAll(/\p{Cf}+/gu, ''))
+
+/** Encoded words are decoded by some clients: what they then show is not what was checked. */
+const isEncoded = (text: string): boolean => text.includes('=?')
+
+/** Why no sender may be called so; null when one may. */
+export function senderNameFault(name: string): 'invalid_characters' | 'holds_address' | null {
+  if (name.search(controls) >= 0 || name.search(directions) >= 0 || isEncoded(name)) return 'invalid_characters'
+  return holdsAddress(name) ? 'holds_address' : null
+}
+
+/** The name as a sender may be called; null for one that shows an address. */
+function senderName(text: string | null): string | null {
+  const name = displayName(text ?? '')
+  return name === null || isEncoded(name) || holdsAddress(name) ? null : name
+}
+
+export interface SenderFields {
+  /** The first that a sender may be called. */
+  names: readonly (string | null)[]
+  address: string | null
+  reply_to: string | null
+  /** Whether the organisation has proved that the domain of the address is its own. */
+  is_verified: boolean
+}
+
+/**
+ * Who an e-mail comes from. An address whose domain nobody has verified never stands in `From`: the platform's stands
+ * there, and answers go to the other one. What is no address is left out.
+ */
+export function senderOf(fields: SenderFields, platform: Mailbox): { from: Mailbox; replyTo: string | null } {
+  const { names, address: own, reply_to, is_verified } = fields
+  const isOwn = is_verified && own !== null && isAddress(own)
+  const replies = [reply_to, isOwn ? null : own]
+  return {
+    from: {
+      name: [...names, platform.name].map(senderName).find((name) => name !== null) ?? null,
+      address: isOwn ? own : platform.address,
+    },
+    replyTo: replies.find((one) => one !== null && isAddress(one)) ?? null,
+  }
+}
 
 /** The address with its domain as the name system spells it; providers take no other. */
 export function asciiAddress(text: string): string {

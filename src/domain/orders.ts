@@ -14,15 +14,16 @@ export type OrderStatus = (typeof orderStatuses)[number]
 export const orderTypes = ['online', 'in-person', 'imported'] as const
 export const cartStatuses = ['open', 'checkout', 'completed', 'abandoned', 'expired'] as const
 export const transactionTypes = ['payment', 'refund', 'deposit_return', 'adjustment'] as const
-export const transactionStatuses = [
-  'pending',
-  'authorized',
-  'captured',
-  'failed',
-  'cancelled',
-  'partially_refunded',
-  'refunded',
-] as const
+export const transactionLifecycle = lifecycle('pending', {
+  pending: ['authorized', 'captured', 'failed', 'cancelled'],
+  authorized: ['captured', 'failed', 'cancelled'],
+  captured: ['cancelled', 'partially_refunded', 'refunded'],
+  failed: [],
+  cancelled: [],
+  partially_refunded: ['refunded'],
+  refunded: [],
+})
+export const transactionStatuses = transactionLifecycle.states
 export type TransactionStatus = (typeof transactionStatuses)[number]
 export const transactionServices = ['manual', 'test', 'import'] as const
 
@@ -33,6 +34,16 @@ export const paymentStatusOf: Record<OrderStatus, TransactionStatus> = {
   completed: 'captured',
   cancelled: 'cancelled',
 }
+
+/** Statuses in which an order may set the status or the amounts of its payment: those before it, and itself. */
+export const paymentStatusesBefore = (target: TransactionStatus): TransactionStatus[] => [
+  ...transactionLifecycle.sourcesOf(target),
+  target,
+]
+
+/** Whether the money came in once, whatever went back since. */
+export const wasCaptured = (status: TransactionStatus): boolean =>
+  status === 'refunded' || transactionLifecycle.sourcesOf('refunded').includes(status)
 
 export const isPaid = (status: string): boolean => status === 'captured' || status === 'partially_refunded'
 

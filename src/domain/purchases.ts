@@ -20,6 +20,13 @@ export const purchaseStatusOf: Record<OrderStatus, PurchaseStatus> = {
   cancelled: 'cancelled',
 }
 
+/** What was used, paid back or has expired is out of the hands of its order. */
+const statusesOfOrder: readonly PurchaseStatus[] = ['pending', 'active']
+
+/** Statuses from which an order takes its purchases to `target`. */
+export const orderMovesFrom = (target: PurchaseStatus): PurchaseStatus[] =>
+  purchaseLifecycle.sourcesOf(target).filter((status) => statusesOfOrder.includes(status))
+
 interface Refundable {
   status: string
   price_minor: number

@@ -34,6 +34,14 @@ export const campaignStatusesInNeed = ['draft', 'scheduled', 'calculating', 'sen
 export const quietAfterMs = 2 * 60_000
 export const lostAfterMs = 15 * 60_000
 
+/** People stand in so many parts of equal size by the last two letters of their ids, which are random. */
+export const sampleParts = 1024
+const idLetters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+/** The first two letters, in alphabetical order, that are not in the first `parts` parts; less than all of them. */
+export const sampleEnding = (parts: number): string =>
+  `${idLetters[Math.floor(parts / idLetters.length)]}${idLetters[parts % idLetters.length]}`
+
 const staleAfterMs = dayMs
 
 /** People change every day, so a calculation says little about them after one. */

@@ -1,9 +1,12 @@
 import { SegmentedMessage } from 'sms-segments-calculator'
 import type { Template } from './email/compile.ts'
-import { check, type Checked, piecesOf } from './email/liquid.ts'
+import { maxRenderedSmsLength } from './email/budget.ts'
+import { check, piecesOf, renderFault } from './email/liquid.ts'
+import { personalise, TooLarge } from './email/personalise.ts'
 import { sampleContext } from './email/variables.ts'
 import { fold } from './fold.ts'
-import type { Language } from './languages.ts'
+import { type FieldError, fieldError } from './errors.ts'
+import { type Language, languages, type TranslatedDict } from './languages.ts'
 
 /** Before the link that ends messages, short because telephones pay by the part. */
 const wayOut: Record<Language, string> = {
@@ -39,7 +42,8 @@ export function trackableSms(body: string, language: Language): Template {
   return { subject: '', html: '', text: text.trimEnd() + end, links }
 }
 
-export const checkSms = (body: string): Checked => check(body, sampleContext())
+/** About as long as the links that take their place. */
+const sampleLink = `https://events.example.com/t/c/${'x'.repeat(46)}`
 
 export interface SmsSize {
   encoding: 'GSM-7' | 'UCS-2'
@@ -51,6 +55,42 @@ export interface SmsSize {
 export function smsSize(text: string): SmsSize {
   const message = new SegmentedMessage(text)
   return { encoding: message.encodingName, characters: message.numberOfCharacters, parts: message.segmentsCount }
+}
+
+/** By language; texts of white space alone have none. */
+export type SmsSizes = Partial<Record<Language, SmsSize>>
+
+/** What a text takes with sample values and its links in it, or what keeps it from being sent. */
+function measure(body: string, language: Language): SmsSize | FieldError {
+  const checked = check(body, sampleContext(), { most: maxRenderedSmsLength })
+  if (!checked.ok) {
+    const { code, detail, line, column } = checked.fault
+    return { ...fieldError(['sms_body', language], code, detail), line, column }
+  }
+  const template = trackableSms(body, language)
+  const tracking = { links: template.links.map(() => sampleLink), pixel: '' }
+  const context = { ...sampleContext(), links: { unsubscribe: sampleLink, portal: '' }, tracking }
+  try {
+    return smsSize(personalise(template, context, maxRenderedSmsLength).text.trim())
+  } catch (error) {
+    const detail = error instanceof TooLarge ? error.message : renderFault(error)
+    if (detail === null) throw error
+    return { ...fieldError(['sms_body', language], 'template_too_large', detail), line: 1, column: 1 }
+  }
+}
+
+/** The sizes of all texts, or all that is wrong with them. */
+export function measureAll(bodies: TranslatedDict): { sizes: SmsSizes; faults: FieldError[] } {
+  const sizes: SmsSizes = {}
+  const faults: FieldError[] = []
+  for (const language of languages) {
+    const body = bodies[language]
+    if (body === undefined || body.trim() === '') continue
+    const measured = measure(body, language)
+    if ('code' in measured) faults.push(measured)
+    else sizes[language] = measured
+  }
+  return { sizes, faults }
 }
 
 const maxSenderLength = 11

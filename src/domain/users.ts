@@ -39,6 +39,31 @@ interface Contact {
   last_name: string
 }
 
+/** The columns by which what an edition said of a customer is found there. */
+export const givenSearchColumns = (contact: Contact) => ({
+  name_folded: fold(fullName(contact)),
+  email_folded: fold(contact.email ?? ''),
+  phone_digits: digitsOf(contact.phone_number ?? ''),
+})
+
+/** The contact columns of a customer who was erased: the id stands in place of a number, since one of two is needed. */
+export const erasedContact = (id: string) => ({
+  email: null,
+  phone_number: id,
+  first_name: '',
+  last_name: '',
+  metadata: '{}',
+  email_folded: '',
+  phone_digits: '',
+  search: '',
+  is_active: 0,
+  is_verified: 0,
+  last_seen_at: null,
+})
+
+/** A telephone number as it is shown: the id of an erased customer is none. */
+export const shownPhone = (stored: string | null): string | null => (stored?.startsWith('usr_') ? null : stored)
+
 /** The columns by which a customer is found, made of what is shown. */
 export const searchColumns = (contact: Contact) => ({
   email_folded: fold(contact.email ?? ''),

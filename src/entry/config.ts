@@ -38,6 +38,7 @@ export function readConfig(env: Bindings): Config {
     rootToken: env.ROOT_TOKEN ?? null,
     publicUrl: withoutSlash(env.PUBLIC_URL),
     linkSigningKey: env.LINK_SIGNING_KEY ?? '',
+    idempotencySecret: env.IDEMPOTENCY_KEY || env.LINK_SIGNING_KEY || null,
     emailFrom: senderOf(env),
     email: {
       name: env.EMAIL_PROVIDER || 'capture',
@@ -51,6 +52,7 @@ export function readConfig(env: Bindings): Config {
       apiKey: env.SMS_API_KEY ?? '',
       webhookSecret: env.SMS_WEBHOOK_SECRET ?? '',
     },
+    dns: { name: env.DNS_PROVIDER || 'capture', apiBase: withoutSlash(env.DNS_API_BASE) },
     webhooks: {
       allowInsecure: env.ALLOW_INSECURE_WEBHOOKS === '1',
       ownHosts: [hostOf(env.PUBLIC_URL)].filter((host) => host && !isThisMachine(host)),

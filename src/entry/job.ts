@@ -8,7 +8,7 @@ import { readConfig } from './config.ts'
 import { doorbellOf } from './doorbell.ts'
 import { gatewaysOf } from './gateways.ts'
 import { random } from './random.ts'
-import { sendersOf } from './senders.ts'
+import { sendersOf, webhookSendersOf } from './senders.ts'
 
 /** What queue messages and sweeps work with: the primary, and a clock that runs on while they do. */
 export function openJob(env: Bindings): JobCtx {
@@ -22,6 +22,7 @@ export function openJob(env: Bindings): JobCtx {
     ...parts,
     doorbell: doorbellOf(env),
     senders: sendersOf(env),
+    webhookSenders: webhookSendersOf(env),
     webhookPost: fetchPost,
     ...gatewaysOf(env, parts),
   }

@@ -6,6 +6,7 @@ import { calculateSegments, isCalculateMessage } from '../modules/segments/jobs.
 import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/jobs.ts'
 import { applyEvents, isEventsMessage } from '../modules/tracking/jobs.ts'
 import { deliver, isDeliverMessage, type Lane } from '../modules/webhooks/jobs.ts'
+import { inBackground } from './background.ts'
 import { recordDead } from './dead-letters.ts'
 import { openJob } from './job.ts'
 
@@ -16,7 +17,10 @@ interface Consumer<Body> {
 
 const deliveries = (lane: Lane): Consumer<DeliverMessage> => ({
   isOurs: isDeliverMessage,
-  take: (job, bodies) => deliver(job, lane, [...new Set(bodies.map(({ endpoint_id }) => endpoint_id))]),
+  take: async (job, bodies) => {
+    const { rest } = await deliver(job, lane, [...new Set(bodies.map(({ endpoint_id }) => endpoint_id))])
+    inBackground('webhook-deliveries', rest())
+  },
 })
 
 /** Who takes the messages of each queue. Those of `<queue>-dead` are recorded. */

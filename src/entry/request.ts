@@ -6,12 +6,13 @@ import { oidcProvider } from '../gateways/identity/oidc.ts'
 import { fetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { AppContext } from '../http/env.ts'
 import { logError } from '../http/log.ts'
-import { authenticate } from '../modules/auth/index.ts'
+import { auditStatement, recordRefusedToken } from '../modules/audit-log/index.ts'
+import { authenticate, type RefusedUse } from '../modules/auth/index.ts'
 import { readConfig } from './config.ts'
 import { doorbellOf } from './doorbell.ts'
 import { gatewaysOf } from './gateways.ts'
 import { random, randomBytes } from './random.ts'
-import { sendersOf } from './senders.ts'
+import { sendersOf, webhookSendersOf } from './senders.ts'
 
 const bookmarkPattern = /^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/
 
@@ -25,10 +26,14 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
   const primary = new Database(c.env.DB.withSession('first-primary'), meter)
   const now = Date.now()
   const identity = config.oidc && oidcProvider(config.oidc)
-  const credentials = { db: primary, rootToken: config.rootToken, identity, now }
+  const newId = idFactory(now, random)
+  const recordRefused = (use: RefusedUse) =>
+    recordRefusedToken(primary, { ...use, request_id: requestId, at: now, newId }).catch((error: unknown) =>
+      logError(requestId, error),
+    )
+  const credentials = { db: primary, rootToken: config.rootToken, identity, now, recordRefused }
   const { caller, touch } = await authenticate(c.req.header('authorization'), credentials)
   if (touch) c.executionCtx.waitUntil(touch().catch((error: unknown) => logError(requestId, error)))
-  const newId = idFactory(now, random)
   return {
     caller,
     db: isRead(c) ? new Database(c.env.DB.withSession(replica(c)), meter) : primary,
@@ -39,8 +44,10 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
     randomBytes,
     idempotency: new IdempotencyStore(primary),
     settle: async () => [],
+    recordAudit: (entry) => auditStatement({ caller, requestId, now, id: newId('audit_entry') }, entry),
     doorbell: doorbellOf(c.env),
     senders: sendersOf(c.env),
+    webhookSenders: webhookSendersOf(c.env),
     webhookPost: fetchPost,
     ...gatewaysOf(c.env, { db: primary, config, now: () => now, newId }),
     afterCommit: (work) => c.var.afterCommit.push(work),

@@ -2,8 +2,10 @@ import type { JobCtx } from '../context.ts'
 import { forgetExpiredKeys } from '../db/idempotency.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
+import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaign-delivery/jobs.ts'
 import { sweepCaptured } from '../modules/outbox/jobs.ts'
+import { sweepErasures } from '../modules/personal-data/jobs.ts'
 import { sweepCalculations, sweepLeftovers } from '../modules/segments/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import { sweepDeliveries } from '../modules/webhooks/jobs.ts'
@@ -20,6 +22,8 @@ const sweeps: Record<string, Sweep> = {
   'captured-messages': sweepCaptured,
   'segment-calculations': sweepCalculations,
   'segment-leftovers': sweepLeftovers,
+  'audit-log': sweepAuditLog,
+  erasures: sweepErasures,
 }
 
 export async function scheduled(controller: ScheduledController, env: Bindings): Promise<void> {

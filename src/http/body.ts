@@ -4,28 +4,51 @@ import type { AppContext } from './env.ts'
 
 const maxBytes = 1_000_000
 const maxDepth = 64
+/** From the first look at a body to its end: who sends it byte by byte holds a request no longer. */
+const maxReadMs = 15_000
 
 const tooLarge = (most: number) => new AppError('body_too_large', `The body is larger than ${most} bytes.`)
 
-/** The whole body, or 413 as soon as it is known to be over the limit. */
+const tooSlow = () => new AppError('request_timeout', `The body did not come within ${maxReadMs / 1000} seconds.`)
+
+/** The whole body, or 413 as soon as it is known to be over the limit, or 408 when it takes too long. */
 export async function readBody(c: AppContext, most = maxBytes): Promise<Uint8Array<ArrayBuffer>> {
   if (Number(c.req.header('content-length') ?? 0) > most) throw tooLarge(most)
   const stream = c.req.raw.body
   if (!stream) return new Uint8Array()
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of stream) {
-    size += chunk.byteLength
-    if (size > most) throw tooLarge(most)
-    chunks.push(chunk)
-  }
-  const body = new Uint8Array(size)
+  const chunks = await chunksOf(stream, most)
+  const body = new Uint8Array(chunks.reduce((sum, { byteLength }) => sum + byteLength, 0))
   let offset = 0
   for (const chunk of chunks) {
     body.set(chunk, offset)
     offset += chunk.byteLength
   }
   return body
+}
+
+async function chunksOf(stream: ReadableStream<Uint8Array>, most: number): Promise<Uint8Array[]> {
+  const reader = stream.getReader()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooSlow()), maxReadMs)
+  })
+  try {
+    for (;;) {
+      const { value, done } = await Promise.race([reader.read(), late])
+      if (done) return chunks
+      size += value.byteLength
+      if (size > most) throw tooLarge(most)
+      chunks.push(value)
+    }
+  } catch (error) {
+    // Nobody waits for a sender who does not stop.
+    reader.cancel(error).catch(() => {})
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 const malformed = (code: string, detail: string) =>

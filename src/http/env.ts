@@ -6,6 +6,8 @@ import type { Meter } from '../domain/meter.ts'
 export type Bindings = Env & {
   ROOT_TOKEN?: string
   LINK_SIGNING_KEY?: string
+  /** Without it LINK_SIGNING_KEY does its work. */
+  IDEMPOTENCY_KEY?: string
   EMAIL_API_KEY?: string
   EMAIL_WEBHOOK_SECRET?: string
   /** Where EMAIL_PROVIDER is cloudflare. */

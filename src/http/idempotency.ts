@@ -1,5 +1,6 @@
 import type { Ctx, IdempotencyKey } from '../context.ts'
-import { fromBase64, sha256, toBase64, toHex, utf8 } from '../domain/encoding.ts'
+import { answerSeal, openText, sealText } from '../domain/answer-seal.ts'
+import { sha256, toHex } from '../domain/encoding.ts'
 import { AppError, parameterError } from '../domain/errors.ts'
 import type { Answer } from './problem.ts'
 
@@ -9,7 +10,7 @@ const passing = new Set([401, 403, 409, 429])
 export interface Attempt {
   key: IdempotencyKey
   lease: string
-  /** Opens and seals stored bodies. Made of the key itself, which only its sender has: the table alone gives nothing away. */
+  /** Opens and seals the stored body. */
   seal: CryptoKey
 }
 
@@ -27,8 +28,7 @@ export async function open(
   const { caller } = ctx
   const callerId = [caller.id, caller.credential.organization_id].filter(Boolean).join(':')
   const key = { callerId, keyHash: toHex(await sha256(rawKey)) }
-  const sealBytes = await sha256(`idempotency\0${callerId}\0${rawKey}`)
-  const seal = await crypto.subtle.importKey('raw', sealBytes, 'AES-GCM', false, ['encrypt', 'decrypt'])
+  const seal = await answerSeal(secretOf(ctx), callerId, rawKey)
   const bodyHash = toHex(await sha256(new Uint8Array(request.body)))
   const fingerprint = toHex(await sha256(`${request.method}\n${request.path}\n${bodyHash}`))
   const lease = ctx.newId('request')
@@ -46,25 +46,32 @@ export async function open(
       const { status, headers, body } = claim.answer
       const stored = JSON.parse(headers) as Record<string, string>
       return {
-        replay: { status, headers: { ...stored, 'idempotency-replayed': 'true' }, body: await unseal(seal, body) },
+        replay: { status, headers: { ...stored, 'idempotency-replayed': 'true' }, body: await opened(seal, body) },
       }
     }
   }
 }
 
-const ivLength = 12
-
 async function sealed(ctx: Ctx, attempt: Attempt, answer: Answer) {
-  const iv = new Uint8Array(ctx.randomBytes(ivLength))
-  const secret = new Uint8Array(await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, attempt.seal, utf8(answer.body)))
-  const body = `${toBase64(iv)}.${toBase64(secret)}`
+  const body = await sealText(attempt.seal, ctx.randomBytes, answer.body)
   return { status: answer.status, headers: JSON.stringify(answer.headers), body }
 }
 
-async function unseal(seal: CryptoKey, text: string): Promise<string> {
-  const [iv = '', secret = ''] = text.split('.')
-  const bytes = await crypto.subtle.decrypt({ name: 'AES-GCM', iv: fromBase64(iv) }, seal, fromBase64(secret))
-  return new TextDecoder().decode(bytes)
+/** Development and tests do without a secret; a production that has none takes no keys, so that it is noticed. */
+function secretOf({ config }: Ctx): string {
+  if (config.idempotencySecret === null && config.environment === 'production')
+    throw new AppError('idempotency_unavailable', 'Requests with an Idempotency-Key are not taken at present.', {
+      cause: new Error('Neither IDEMPOTENCY_KEY nor LINK_SIGNING_KEY is set.'),
+    })
+  return config.idempotencySecret ?? ''
+}
+
+/** What was sealed under another secret stays done: the request is never done again. */
+async function opened(seal: CryptoKey, text: string): Promise<string> {
+  const body = await openText(seal, text)
+  if (body === null)
+    throw new AppError('idempotency_answer_lost', 'This request was done. Its answer can no longer be read.')
+  return body
 }
 
 /** Statements that store the answer together with the change that it tells of. */

@@ -3,7 +3,9 @@ import type { Ctx } from '../context.ts'
 import { mayAnywhere, mayAt, type Place, rolesAt } from '../domain/access.ts'
 import { sha256, toBase64Url } from '../domain/encoding.ts'
 import { AppError, doesNotExist, LostRace, permissionDenied } from '../domain/errors.ts'
+import type { Presented } from '../domain/audit.ts'
 import type { Page, PageRequest } from '../domain/page.ts'
+import { auditing } from './audit.ts'
 import { parseJson, readBody } from './body.ts'
 import type { AppContext } from './env.ts'
 import * as idempotency from './idempotency.ts'
@@ -11,6 +13,7 @@ import { logError } from './log.ts'
 import { pageLinks, pageRequest } from './list-query.ts'
 import type { Operation } from './operation.ts'
 import type { Answer } from './problem.ts'
+import { publicAddress } from './public-address.ts'
 import { answerOf } from './refusal.ts'
 import type { Router } from './router.ts'
 import { streamOf } from './stream.ts'
@@ -48,6 +51,9 @@ export interface Handling<P, Q, B, R, Loaded extends Located | undefined, Result
 }
 
 const maxTries = 5
+
+/** The body, read when it is first asked for: not before the caller may do what is asked. */
+type ReadBody = () => Promise<Uint8Array<ArrayBuffer>>
 
 export const etagOf = async (body: string): Promise<string> => `"${toBase64Url((await sha256(body)).slice(0, 16))}"`
 
@@ -97,7 +103,7 @@ export function mount<
     const headers = {
       ...jsonType,
       etag: await etagOf(body),
-      ...(location ? { location: location(value) } : {}),
+      ...(location ? { location: ctx.config.publicUrl + location(value) } : {}),
       ...(maxAge ? { 'cache-control': `private, max-age=${maxAge}`, vary: 'authorization' } : {}),
     }
     return { status: operation.status, headers, body }
@@ -115,22 +121,44 @@ export function mount<
       throw new AppError('precondition_failed', 'The resource has changed since that ETag.')
   }
 
-  async function decide(c: AppContext, ctx: Ctx, bytes: Uint8Array): Promise<Result> {
+  async function decide(c: AppContext, ctx: Ctx, read: ReadBody): Promise<Result> {
     const params = operation.params.parse(c.req.param())
     const loaded = (await load?.(ctx, params)) as Loaded
     if (loaded?.place && !mayAt(ctx.caller, operation.roles, loaded.place)) throw permissionDenied(operation.roles)
     if (loaded) await checkPrecondition(c, ctx, loaded)
     const query = parseQuery(operation.query, queryOf(c))
-    const body = operation.body ? parseBody(operation.body, parseJson(bytes, c.req.header('content-type'))) : undefined
+    const body = operation.body
+      ? parseBody(operation.body, parseJson(await read(), c.req.header('content-type')))
+      : undefined
     if (target) judgeTarget(ctx, operation, target(body as z.output<B>))
-    return handle(ctx, { params, query, body: body as z.output<B>, loaded })
+    const input = { params, query, body: body as z.output<B>, loaded }
+    return handle(operation.scope === 'read' ? ctx : recording(ctx, input), input)
   }
 
-  async function attempt(c: AppContext, ctx: Ctx, bytes: Uint8Array, begin?: () => void): Promise<Answer> {
+  /** The context of a write: what commits with it is recorded in the same transaction. */
+  function recording(ctx: Ctx, { loaded, body }: { loaded: Loaded; body: z.output<B> }): Ctx {
+    // What answers something else than the resource shows nothing that the resource could be compared with.
+    const isComparable = operation.status !== 201 && loaded && !(represent && present)
+    const settle: Ctx['settle'] = async (result, isChange) => {
+      const answer = await ctx.settle(result, isChange)
+      if (!isChange) return answer
+      const deed = {
+        loaded,
+        place: loaded?.place,
+        target: target?.(body),
+        before: isComparable ? ((current?.(loaded, ctx) ?? null) as Presented | null) : null,
+        after: (present?.(result as Result, ctx) ?? null) as Presented | null,
+      }
+      return [...auditing(ctx, operation, deed), ...answer]
+    }
+    return { ...ctx, settle }
+  }
+
+  async function attempt(c: AppContext, ctx: Ctx, read: ReadBody, begin?: () => void): Promise<Answer> {
     for (let tries = 1; ; tries++) {
       begin?.()
       try {
-        return await succeed(ctx, await decide(c, ctx, bytes))
+        return await succeed(ctx, await decide(c, ctx, read))
       } catch (error) {
         if (!(error instanceof LostRace)) return answerOf(c, error)
         if (tries === maxTries)
@@ -145,12 +173,16 @@ export function mount<
   }
 
   register(router, operation, async (c, ctx) => {
-    if (operation.method === 'get') return attempt(c, ctx, new Uint8Array())
-    const bytes = await readBody(c)
+    let bytes: ReturnType<typeof readBody> | undefined
+    const read = () => (bytes ??= readBody(c))
     const rawKey = c.req.header('idempotency-key') ?? c.req.header('x-idempotency-key')
-    if (rawKey === undefined || operation.scope === 'read') return attempt(c, ctx, bytes)
+    if (rawKey === undefined || operation.scope === 'read') return attempt(c, ctx, read)
     const { pathname, search } = new URL(c.req.url)
-    const opening = await idempotency.open(ctx, rawKey, { method: c.req.method, path: pathname + search, body: bytes })
+    const opening = await idempotency.open(ctx, rawKey, {
+      method: c.req.method,
+      path: pathname + search,
+      body: await read(),
+    })
     if ('replay' in opening) return opening.replay
     // Of the last try: one that lost its race has stored nothing.
     let settled = false
@@ -158,7 +190,7 @@ export function mount<
       settled = true
       return idempotency.settling(ctx, opening.attempt, await succeed(ctx, result as Result))
     }
-    const answer = await attempt(c, ctx, bytes, () => {
+    const answer = await attempt(c, ctx, read, () => {
       settled = false
     })
     if (!settled || answer.status >= 400) await idempotency.close(ctx, opening.attempt, answer)
@@ -185,7 +217,7 @@ export function mountList<
   register(router, operation, async (c, ctx) => {
     const loaded = (await handling.load?.(ctx, operation.params.parse(c.req.param()))) as Loaded
     if (loaded?.place && !mayAt(ctx.caller, operation.roles, loaded.place)) throw permissionDenied(operation.roles)
-    const url = new URL(c.req.url)
+    const url = publicAddress(ctx.config.publicUrl, c.req.url)
     const query = parseQuery(operation.query, queryOf(c))
     const asked = pageRequest(query as { page: number }, url)
     const page = await handling.list(ctx, { query, page: asked, loaded })
@@ -214,7 +246,13 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
   register(router, operation, async (c, ctx) => {
     const loaded = await handling.load(ctx, operation.params.parse(c.req.param()))
     if (loaded.place && !mayAt(ctx.caller, operation.roles, loaded.place)) throw permissionDenied(operation.roles)
-    const { name, chunks } = await handling.handle(ctx, { query: parseQuery(operation.query, queryOf(c)), loaded })
+    // What is asked for is recorded with the resource that it is of.
+    const settle: Ctx['settle'] = async (asked) => {
+      const deed = { loaded, place: loaded.place, target: undefined, before: null, after: asked as Presented | null }
+      return auditing(ctx, operation, deed)
+    }
+    const query = parseQuery(operation.query, queryOf(c))
+    const { name, chunks } = await handling.handle({ ...ctx, settle }, { query, loaded })
     const headers = {
       'content-type': `${operation.file?.type ?? 'application/octet-stream'}; charset=utf-8`,
       'content-disposition': `attachment; filename="${name}"`,

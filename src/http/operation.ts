@@ -18,6 +18,7 @@ export const tags = [
   'Email Messages',
   'Segments',
   'Webhooks',
+  'Audit Log',
 ] as const
 
 type Method = 'get' | 'post' | 'patch' | 'delete'
@@ -51,9 +52,11 @@ export interface Operation<
 }
 
 export interface FileAnswer {
-  type: 'text/csv'
+  type: 'text/csv' | 'application/json'
   description: string
   example: string
+  /** Of a file that is JSON. */
+  schema?: z.ZodType
 }
 
 interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
@@ -95,7 +98,7 @@ function possibleErrors(declaration: Declaration<z.ZodType, z.ZodType, z.ZodType
   if (params) codes.push('not_found')
   if (query instanceof z.ZodObject && 'page' in query.shape) codes.push('invalid_page')
   if (query ?? body) codes.push('validation_error')
-  if (body) codes.push('malformed_body', 'body_too_large', 'unsupported_media_type')
+  if (body) codes.push('malformed_body', 'body_too_large', 'unsupported_media_type', 'request_timeout')
   if (changes) codes.push('write_conflict', 'idempotency_in_progress', 'idempotency_key_reused')
   if (changes && params && declaration.status !== 201) codes.push('precondition_failed')
   return codes
@@ -120,8 +123,9 @@ const ifMatchHeader = z.string().optional().openapi({
 
 function successOf(response: z.ZodType | undefined, file: FileAnswer | undefined) {
   if (file) {
-    const { type, description, example } = file
-    return { description, content: { [type]: { schema: z.string(), example } } }
+    const { type, description, example, schema } = file
+    const shown = schema ? (JSON.parse(example) as unknown) : example
+    return { description, content: { [type]: { schema: schema ?? z.string(), example: shown } } }
   }
   return response
     ? { description: 'Success', content: { 'application/json': { schema: response } } }

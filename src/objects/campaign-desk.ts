@@ -3,6 +3,7 @@ import type { RecipientEvent } from '../domain/campaign-events.ts'
 import type {
   CampaignSender,
   CampaignSnapshot,
+  ErasedRecipient,
   RecipientRow,
   RecipientsPage,
   RecipientsQuery,
@@ -26,6 +27,7 @@ import {
 } from '../modules/campaign-delivery/index.ts'
 import { Calculation } from './campaign-calculation.ts'
 import { Chunks } from './campaign-chunks.ts'
+import { eraseRecipient } from './campaign-erasure.ts'
 import { type Settled, snapshotOf, type Storage } from './campaign-books.ts'
 import { Ledger } from './campaign-ledger.ts'
 import { listRecipients } from './campaign-recipients.ts'
@@ -109,6 +111,12 @@ export class CampaignDesk implements CampaignSender {
 
   async recipient(n: number): Promise<RecipientRow | null> {
     return this.#ledger.people([n])[0] ?? null
+  }
+
+  async erase(n: number): Promise<ErasedRecipient> {
+    const erased = eraseRecipient(this.#ledger, n)
+    if (this.#ledger.isBehind()) await this.#wakeBy(this.#job.now() + projectEveryMs)
+    return erased
   }
 
   async claim(lease: string): Promise<Answer> {

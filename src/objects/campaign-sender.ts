@@ -43,6 +43,10 @@ export const campaignSender = <Bindings>(open: (env: Bindings) => JobCtx) =>
       return this.#desk.recipient(n)
     }
 
+    erase(n: number) {
+      return this.#desk.erase(n)
+    }
+
     claim(lease: string) {
       return this.#desk.claim(lease)
     }

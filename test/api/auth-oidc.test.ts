@@ -79,6 +79,16 @@ describe('a token of the identity provider', () => {
     ['that is over', () => sign({ exp: seconds() - 120 })],
     ['that never ends', () => sign({ exp: undefined as unknown as number })],
     ['that is not valid yet', () => sign({ nbf: seconds() + 300 })],
+    ['from the future', () => sign({ iat: seconds() + 120 })],
+    ['of a time that is no number', () => sign({ iat: 'yesterday' as unknown as number })],
+    ['to log out', () => sign({}, { typ: 'logout+jwt' })],
+    ['of an event', () => sign({}, { typ: 'secevent+jwt' })],
+    ['that tells of events', () => sign({ events: { 'http://schemas.openid.net/event/backchannel-logout': {} } })],
+    ['of an unknown type', () => sign({}, { typ: 'application/dpop+jwt' })],
+    ['whose type is a list', () => sign({}, { typ: ['JWT'] })],
+    ['to refresh', () => sign({ typ: 'Refresh' })],
+    ['to refresh while away', () => sign({ typ: 'Offline' })],
+    ['for another use', () => sign({ token_use: 'refresh' })],
     ['of nobody', () => sign({ sub: undefined as unknown as string })],
     ['without an e-mail address', () => sign({ email: undefined })],
     ['with an unverified address', () => sign({ email_verified: false })],
@@ -116,7 +126,20 @@ describe('a token of the identity provider', () => {
     expect(reply.headers.get('www-authenticate')).toContain('invalid_token')
   })
 
+  it.each<[string, JWTPayload, object]>([
+    ['an ID token', {}, { typ: 'JWT' }],
+    ['an access token', {}, { typ: 'at+jwt' }],
+    ['an access token by its whole media type', {}, { typ: 'application/AT+JWT' }],
+    ['an ID token of Keycloak', { typ: 'ID' }, { typ: 'JWT' }],
+    ['an access token of Keycloak for another client', { typ: 'Bearer', azp: 'browser' }, { typ: 'JWT' }],
+    ['an access token of Cognito', { token_use: 'access' }, {}],
+    ['a token for several audiences', { aud: ['somebody-else', audience] }, {}],
+  ])('may be %s', async (_, more, header) => {
+    expect((await ask(await sign({ iat: seconds(), ...more }, header))).status).toBe(200)
+  })
+
   it('may be a minute late', async () => {
+    expect((await ask(await sign({ iat: seconds() + 30 }))).status).toBe(200)
     expect((await ask(await sign({ exp: seconds() - 30 }))).status).toBe(200)
     expect((await ask(await sign({ nbf: seconds() + 30 }))).status).toBe(200)
   })
@@ -141,25 +164,108 @@ describe('a token of the identity provider', () => {
     expect(requests).toEqual([])
   })
 
-  it('asks to try again while the provider is out of reach', async () => {
+  type Failing = (url: string, whole: typeof answer) => Response | Promise<Response>
+
+  it.each<[string, Failing]>([
+    ['discovery is busy', () => new Response('busy', { status: 503 })],
+    ['nobody answers', () => Promise.reject(new TypeError('network'))],
+    ['discovery is a page', () => new Response('<html>')],
+    ['discovery names no keys', () => Response.json({})],
+    ['keys are busy', (url, whole) => (url.endsWith('/keys') ? new Response('busy', { status: 503 }) : whole(url))],
+    ['keys are none', (url, whole) => (url.endsWith('/keys') ? Response.json({ keys: 'one' }) : whole(url))],
+    [
+      'keys are out of reach',
+      (url, whole) => (url.endsWith('/keys') ? Promise.reject(new TypeError('network')) : whole(url)),
+    ],
+  ])('asks to try again when %s, and leaves the provider alone for a minute', async (_, failing) => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
-    const token = await sign()
-    const whole = answer
-    const failures: ((url: string) => Response | Promise<Response>)[] = [
-      () => new Response('busy', { status: 503 }),
-      () => Promise.reject(new TypeError('network')),
-      () => new Response('<html>'),
-      () => Response.json({}),
-      (url) => (url.endsWith('/keys') ? new Response('busy', { status: 503 }) : whole(url)),
-      (url) => (url.endsWith('/keys') ? Promise.reject(new TypeError('network')) : whole(url)),
-    ]
-    for (const [index, failing] of failures.entries()) {
-      answer = failing
-      const reply = await ask(token)
-      expect([index, reply.status, reply.body.code]).toEqual([index, 503, 'identity_unavailable'])
-      expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
-    }
+    const [token, whole] = [await sign(), answer]
+    answer = (url) => failing(url, whole)
+    const refused = await ask(token)
+    expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([
+      503,
+      'identity_unavailable',
+      '60',
+    ])
+    const asked = requests.length
     answer = whole
+    for (let more = 0; more < 3; more++) {
+      const again = await ask(token)
+      expect([again.status, again.body.code]).toEqual([503, 'identity_unavailable'])
+      expect(Number(again.headers.get('retry-after'))).toBeGreaterThan(50)
+    }
+    expect(requests).toHaveLength(asked)
+    const later = Date.now() + 61_000
+    vi.spyOn(Date, 'now').mockReturnValue(later)
     expect((await ask(token)).status).toBe(200)
+  })
+
+  it('that hangs holds up the first request alone', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    vi.mocked(globalThis.fetch).mockImplementation(
+      (input, init) =>
+        new Promise((_, reject) => {
+          requests.push(input instanceof Request ? input.url : String(input))
+          init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error))
+        }),
+    )
+    const token = await sign()
+    expect((await ask(token)).status).toBe(503)
+    const started = performance.now()
+    expect(await Promise.all(Array.from({ length: 20 }, async () => (await ask(token)).status))).toEqual(
+      Array.from({ length: 20 }, () => 503),
+    )
+    expect(requests).toHaveLength(1)
+    // Twenty waits, one after another or together, would take the five seconds of the first one.
+    expect(performance.now() - started).toBeLessThan(4000)
+  })
+
+  it('whose key id is unknown while the keys are out of reach holds up nobody with a known key', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    expect((await ask(await sign())).status).toBe(200)
+    const whole = answer
+    answer = (url) => (url.endsWith('/keys') ? new Response('busy', { status: 503 }) : whole(url))
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 31_000)
+    expect((await ask(await sign({}, { kid: 'two' }))).status).toBe(503)
+    expect((await ask(await sign())).status).toBe(200)
+  })
+})
+
+describe('what a session of the identity provider mints', () => {
+  const days = 86_400_000
+  const mint = async (person: string, body: object = {}) =>
+    callWith({ OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience }, '/v1/auth/tokens', {
+      token: await sign({ email: person }),
+      body: { name: 'minted', ...body },
+    })
+
+  it.each([
+    ['admin', 90],
+    ['manager', 180],
+    ['viewer', 365],
+  ] as const)('lives for the days of its role: %s %i', async (role, most) => {
+    const person = `${role}-${next()}@example.test`
+    await seedMember(await seedAccount(person), { organization: world.a.id, role })
+    const before = Date.now()
+    const usual = await mint(person)
+    expect(usual.status).toBe(201)
+    const end = Date.parse(usual.body.expires_at)
+    expect(end).toBeGreaterThanOrEqual(before + most * days)
+    expect(end).toBeLessThanOrEqual(Date.now() + most * days)
+    const later = await mint(person, { expires_at: new Date(Date.now() + (most + 1) * days).toISOString() })
+    expect([later.status, later.body.errors]).toMatchObject([400, [{ code: 'too_late', pointer: '#/expires_at' }]])
+    const endless = await mint(person, { expires_at: null })
+    expect([endless.status, endless.body.errors]).toMatchObject([400, [{ code: 'too_late', pointer: '#/expires_at' }]])
+  })
+
+  it('is judged by its strongest role, also for another member', async () => {
+    const person = `both-${next()}@example.test`
+    const account = await seedAccount(person)
+    await seedMember(account, { organization: world.b.id, role: 'viewer' })
+    await seedMember(account, { organization: world.a.id, role: 'admin' })
+    for (const body of [{}, { member_id: world.people.OV.member }]) {
+      const reply = await mint(person, body)
+      expect(Date.parse(reply.body.expires_at)).toBeLessThanOrEqual(Date.now() + 90 * days)
+    }
   })
 })

@@ -72,7 +72,7 @@ describe('createAccessToken', () => {
     const reply = await create({ name: 'Desk', member_id: person.member }, world.people.OA.token)
     expect(reply.body).toMatchObject({ kind: 'service', organization_id: world.a.id })
     const info = await get('/v1/auth/user-info', reply.body.token)
-    expect(info.body).toMatchObject({ id: person.account, token: { kind: 'service', id: reply.body.id } })
+    expect(info.body).toMatchObject({ id: person.member, token: { kind: 'service', id: reply.body.id } })
     const renewed = await create({ name: 'From a bound token' }, reply.body.token)
     expect(renewed.body.organization_id).toBe(world.a.id)
   })
@@ -206,6 +206,32 @@ describe('getUserInfo', () => {
       [world.a.editions[1].id]: 'manager by organization',
       [world.b.editions[1].id]: 'viewer by edition',
     })
+  })
+
+  it('tells a bound token what its organisation knows of the member, and nothing of others', async () => {
+    const account = await seedAccount()
+    const here = await seedMember(account, { organization: world.a.id, role: 'manager' })
+    const edition = world.a.editions[0].id
+    await seedMember(account, { organization: world.a.id, edition, role: 'viewer' })
+    const there = await seedMember(account, { organization: world.b.id, role: 'viewer' })
+    const name = (member: string, first: string, last: string) =>
+      env.DB.prepare('update members set first_name = ?, last_name = ? where id = ?').bind(first, last, member).run()
+    await name(here, 'Here', 'Known')
+    await name(there, 'There', 'Secret')
+    await env.DB.prepare('update accounts set last_seen_at = 1893456000000, created_at = 1577836800000 where id = ?')
+      .bind(account)
+      .run()
+    const bound = await seedToken(account, { organization: world.a.id })
+    const { body, text } = await get('/v1/auth/user-info', bound.token)
+    expect(body).toMatchObject({ id: here, full_name: 'Here Known', last_seen: null })
+    expect(Date.parse(body.date_joined)).toBe(Date.UTC(2026, 0, 15, 9))
+    for (const hidden of [account, there, world.b.id, 'There', 'Secret', '2030-01-01', '2020-01-01'])
+      expect([hidden, text.includes(hidden)]).toEqual([hidden, false])
+    const personal = await get('/v1/auth/user-info', (await seedToken(account)).token)
+    expect(personal.body).toMatchObject({ id: account, last_seen: '2030-01-01T00:00:00.000Z' })
+    const gone = await seedToken(await seedAccount(), { organization: world.a.id })
+    const nobody = await get('/v1/auth/user-info', gone.token)
+    expect([nobody.status, nobody.text.includes('usr_')]).toEqual([403, false])
   })
 
   it('tells the stronger of two roles in an edition', async () => {

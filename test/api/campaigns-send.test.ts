@@ -1,9 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
+import { failure } from '../../src/domain/messaging.ts'
+import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { get, post } from '../support/api.ts'
-import { capturedOf, statsOf, until } from '../support/campaigns.ts'
+import { capturedOf, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
 import { seedCrowd, seedReady } from '../support/seed-campaigns.ts'
-import { db } from '../support/seed.ts'
+import { seedVerified } from '../support/seed-sender-domains.ts'
+import { db, next } from '../support/seed.ts'
 
 describe('a campaign', () => {
   it('goes out by e-mail, in the language of each person, and counts what happened', async () => {
@@ -40,5 +43,68 @@ describe('a campaign', () => {
       /^"Astrid Bcc: Holm 0" </,
     )
     expect(captured.every(({ sender }) => sender.startsWith('Nord lys <'))).toBe(true)
+  })
+
+  it('comes from the sender of the edition only while its domain is verified, and keeps it until the end', async () => {
+    const domain = `nordlys-${next()}.example`
+    const sender = { email_sender_name: 'Nordlys', email_sender_address: `Hello@${domain.toUpperCase()}` }
+    const crowd = await seedCrowd(3, sender)
+    const sendersOf = async (id: string) =>
+      new Set((await capturedOf(id)).map((one) => `${one.sender} ${one.reply_to}`))
+    const send = async (meanwhile = async () => {}) => {
+      const { campaign } = await seedReady(crowd)
+      expect((await post(`/v1/campaigns/${campaign.id}/send-now`, {})).status).toBe(200)
+      await until(campaign.id, ['sending'], undefined, false)
+      await meanwhile()
+      expect(await until(campaign.id, ['sent'])).toMatchObject({ sent_count: 3 })
+      return sendersOf(campaign.id)
+    }
+    const platform = new Set([`Nordlys <no-reply@events.example.test> ${sender.email_sender_address}`])
+    const own = new Set([`Nordlys <${sender.email_sender_address}> null`])
+    expect(await send()).toEqual(platform)
+    await seedVerified((await seedCrowd(0)).organization, domain)
+    expect(await send()).toEqual(platform)
+    await seedVerified(crowd.organization, domain)
+    const drop = () =>
+      db()
+        .all(sql`delete from sender_domains where domain = ${domain}`)
+        .then(() => undefined)
+    expect(await send(drop)).toEqual(own)
+    expect(await send()).toEqual(platform)
+  })
+
+  it('is not retried from a sender whose domain the organisation has lost', async () => {
+    const domain = `nordlys-${next()}.example`
+    const crowd = await seedCrowd(2, { email_sender_name: 'Nordlys', email_sender_address: `hello@${domain}` })
+    await seedVerified(crowd.organization, domain)
+    const { campaign } = await seedReady(crowd)
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    const senders: string[] = []
+    const job = realJob()
+    const refusing = {
+      ...job,
+      email: {
+        ...job.email,
+        send: async (messages: readonly OutboundEmail[]) => {
+          senders.push(...messages.map(({ from }) => from.address))
+          return messages.map(() => failure('configuration', 'invalid_api_key', ''))
+        },
+      },
+    }
+    await until(campaign.id, ['failed'], refusing)
+    expect(new Set(senders)).toEqual(new Set([`hello@${domain}`]))
+    await db().all(sql`delete from sender_domains where domain = ${domain}`)
+    const refused = await post(`/v1/campaigns/${campaign.id}/retry-failed`, {})
+    expect([refused.status, refused.body]).toMatchObject([
+      409,
+      { code: 'campaign_not_ready', errors: [{ pointer: '#/edition_id', code: 'sender_not_verified' }] },
+    ])
+    expect(await rowOf(campaign.id)).toMatchObject({ status: 'failed', run: 1 })
+    await seedVerified(crowd.organization, domain)
+    expect((await post(`/v1/campaigns/${campaign.id}/retry-failed`, {})).status).toBe(200)
+    await until(campaign.id, ['sent'])
+    expect((await capturedOf(campaign.id)).map(({ sender }) => sender)).toEqual(
+      Array(2).fill(`Nordlys <hello@${domain}>`),
+    )
   })
 })

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { campaignLifecycle, type CampaignStatus, isRunning } from '../../src/domain/campaigns.ts'
 import { sweepCampaigns } from '../../src/modules/campaign-delivery/jobs.ts'
-import { get, patch, post, remove } from '../support/api.ts'
+import { get, patch, post, remove, publicUrl } from '../support/api.ts'
 import { alarm, realJob, rowOf, until } from '../support/campaigns.ts'
 import { inStatus } from '../support/campaign-status.ts'
 import { type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
@@ -79,7 +79,7 @@ describe('createCampaign', () => {
       await body({ sms_body: { da: 'Hej ł', en: 'Hello {{ customer.first_name }}' } }),
     )
     expect(reply.status).toBe(201)
-    expect(reply.headers.get('location')).toBe(`/v1/campaigns/${reply.body.id}`)
+    expect(reply.headers.get('location')).toBe(`${publicUrl}/v1/campaigns/${reply.body.id}`)
     expect(reply.body).toMatchObject({
       status: 'draft',
       scheduled_at: null,

@@ -4,7 +4,7 @@ import { copiedTables, derivedTables } from '../../src/domain/edition-copy.ts'
 import { LostRace } from '../../src/domain/errors.ts'
 import { duplicateEdition } from '../../src/modules/editions/duplicate.ts'
 import { findEdition } from '../../src/modules/editions/queries.ts'
-import { get, patch, post } from '../support/api.ts'
+import { get, patch, post, publicUrl } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { costOf } from '../support/cost.ts'
 import { dump } from '../support/dump.ts'
@@ -64,7 +64,7 @@ describe('duplicateEdition', () => {
     const before = (await get(path)).body
     const reply = await post(`${path}/duplicate`, { name: '2027', slug: 'Vinter_2027', event_id: other.id })
     expect(reply.status).toBe(201)
-    expect(reply.headers.get('location')).toBe(`/v1/editions/${reply.body.id}`)
+    expect(reply.headers.get('location')).toBe(`${publicUrl}/v1/editions/${reply.body.id}`)
     expect(reply.body).toEqual({
       ...before,
       id: reply.body.id,

@@ -15,6 +15,7 @@ import { givenEmail, givenFeeRule, givenFile, givenMerchantAccount } from '../su
 import { type EditionRow, givenEdition, givenMember, givenOrganisation } from '../support/factories.ts'
 import { aConsent, aProduct, aSegment } from '../support/edition-parts.ts'
 import { freshId, write } from '../support/seed.ts'
+import { seedVerified } from '../support/seed-sender-domains.ts'
 import { seedDataImports } from '../support/seed-commerce.ts'
 import { seedDeliveries, seedEndpoint } from '../support/seed-webhooks.ts'
 
@@ -109,6 +110,10 @@ describe('getEditionHealthcheck', () => {
       transaction_receipt_email_id: receipt,
       refund_confirmation_email_id: refund,
     })
+    expect(failed(await healthOf(edition.id))).toEqual(['communication.sender_domain'])
+    await seedVerified((await givenOrganisation()).id, 'example.dk')
+    expect(failed(await healthOf(edition.id))).toEqual(['communication.sender_domain'])
+    await seedVerified(organisation.id, 'example.dk')
     const health = await healthOf(edition.id)
     expect([failed(health), health.status]).toEqual([[], 'healthy'])
     // Each of them taken away again is noticed.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { dayMs } from '../../src/domain/instants.ts'
-import { get, patch, post, type Reply } from '../support/api.ts'
+import { get, patch, post, publicUrl, type Reply } from '../support/api.ts'
 import { ids } from '../support/editions.ts'
 import { type EditionRow, givenEdition, givenEvent, givenMember, givenOrganisation } from '../support/factories.ts'
 
@@ -93,7 +93,7 @@ describe('listEditions', () => {
         let next: string | null = `/v1/editions?organization_id=${organisation.id}&ordering=${ordering}&page_size=2`;
         next;
       ) {
-        const page: Reply = await get(next.replace('https://api.example', ''))
+        const page: Reply = await get(next.replace(publicUrl, ''))
         walked.push(...ids(page))
         next = page.body.next
       }

@@ -137,9 +137,14 @@ describe('updateEdition', () => {
         '#/meta_description/en invalid_type',
       ),
     )
-    expect(codes(await patch(path, { email_sender_name: 'A\nBcc: b@example.dk' }))).toEqual(
-      refused('#/email_sender_name invalid_characters'),
-    )
+    for (const name of ['A\nBcc: b@example.dk', 'A\u202Eb', 'A\u2066b', 'A\u200Fb', 'A\u2028b', '=?utf-8?q?a=40b.dk?='])
+      expect(codes(await patch(path, { email_sender_name: name }))).toEqual(
+        refused('#/email_sender_name invalid_characters'),
+      )
+    for (const name of ['pay@bank.dk', 'Nordlys <pay@bank.dk>', 'pay＠bank.dk', 'pay\u200B@\u200Dbank.dk', 'pay﹫bank'])
+      expect(codes(await patch(path, { email_sender_name: name }))).toEqual(
+        refused('#/email_sender_name holds_address'),
+      )
     expect(await storedEdition(edition.id)).toMatchObject({ version: 1, name: edition.name })
   })
 

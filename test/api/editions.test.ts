@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { call, get, post } from '../support/api.ts'
+import { call, get, post, pathOfLink, publicUrl } from '../support/api.ts'
 import { codes, refused } from '../support/editions.ts'
 import { givenEdition, givenEvent, givenMember, givenOrganisation } from '../support/factories.ts'
 
@@ -54,8 +54,8 @@ describe('createEdition', () => {
       created: expect.any(String),
       modified: reply.body.created,
     })
-    expect(reply.headers.get('location')).toBe(`/v1/editions/${reply.body.id}`)
-    const read = await get(reply.headers.get('location') ?? '')
+    expect(reply.headers.get('location')).toBe(`${publicUrl}/v1/editions/${reply.body.id}`)
+    const read = await get(pathOfLink(reply.headers.get('location')))
     expect(read.body).toEqual(reply.body)
     expect(read.headers.get('etag')).toBe(reply.headers.get('etag'))
   })

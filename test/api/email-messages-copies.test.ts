@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sendableMessage, templateOf } from '../../src/modules/email-messages/index.ts'
-import { get, patch, post, type Reply } from '../support/api.ts'
+import { get, patch, post, type Reply, publicUrl } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { dump } from '../support/dump.ts'
 import { db, seedEdition, seededAt, write } from '../support/seed.ts'
@@ -31,7 +31,7 @@ describe('adoptEmailMessage', () => {
     const before = await editionNow(edition.id)
     const reply = await post(path(id, '/adopt'), { edition_id: edition.id }, token('EM'))
     expect(reply.status).toBe(201)
-    expect(reply.headers.get('location')).toBe(path(reply.body.id))
+    expect(reply.headers.get('location')).toBe(publicUrl + path(reply.body.id))
     const source = (await get(path(id))).body
     expect(reply.body).toMatchObject({
       title: 'Reminder',

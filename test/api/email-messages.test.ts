@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { get, patch, post, type Reply, remove } from '../support/api.ts'
+import { get, patch, post, type Reply, remove, publicUrl } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
 import { db } from '../support/seed.ts'
 import { aBlock, seedMessage } from '../support/seed-emails.ts'
@@ -30,7 +30,7 @@ describe('createEmailMessage', () => {
   it('stores an empty message of an edition, and shows its subject as recipients read it', async () => {
     const reply = await post('/v1/email-messages', aMessage({ title: ' Kvittering ' }), token('EM'))
     expect(reply.status).toBe(201)
-    expect(reply.headers.get('location')).toBe(path(reply.body.id))
+    expect(reply.headers.get('location')).toBe(publicUrl + path(reply.body.id))
     expect(reply.body).toMatchObject({
       title: 'Kvittering',
       subject: 'Order 100234 of Astrid',

@@ -160,14 +160,14 @@ describe('the rate limit', () => {
     const reply = await callWith(bindings, '/v1/organizations', { token: world.people.OA.token })
     expect([reply.status, reply.body.code]).toEqual([429, 'rate_limited'])
     expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect(reply.headers.get('ratelimit-policy')).toBe('"default";q=600;w=60')
+    expect(reply.headers.get('ratelimit-policy')).toBe('"default";q=600;w=60, "member";q=1200;w=60')
     await callWith(bindings, '/v1/organizations')
     expect(keys).toEqual([world.people.OA.tokenId, 'root'])
   })
 
   it('is announced on every other answer, and is off at 0', async () => {
     const policy = async (more: object) => (await callWith(more, '/v1/auth/user-info')).headers.get('ratelimit-policy')
-    expect(await policy({ RATE_LIMIT_PER_MINUTE: '42' })).toBe('"default";q=42;w=60')
+    expect(await policy({ RATE_LIMIT_PER_MINUTE: '42' })).toBe('"default";q=42;w=60, "member";q=84;w=60')
     const { bindings } = refusingLimiter()
     expect(await policy({ ...bindings, RATE_LIMIT_PER_MINUTE: '0' })).toBeNull()
   })

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { get, patch, post, remove } from '../support/api.ts'
+import { get, patch, post, remove, pathOfLink } from '../support/api.ts'
+import { costOf } from '../support/cost.ts'
 import { next, seedAccount, seedMember, seedToken } from '../support/seed.ts'
 import { buildWorld, givenPerson, type World } from '../support/world.ts'
 
@@ -31,7 +32,7 @@ describe('createOrganization', () => {
     expect(first.body.created).toBe(first.body.modified)
     expect((await created({ name: 'Aero Sommerfest' })).body.slug).toBe('aero-sommerfest-2')
     expect((await created({ name: '日本' })).body.slug).toMatch(/^organization(-\d+)?$/)
-    const read = await get(first.headers.get('location') ?? '')
+    const read = await get(pathOfLink(first.headers.get('location')))
     expect(read.body).toEqual(first.body)
     expect(read.headers.get('etag')).toBe(first.headers.get('etag'))
   })
@@ -104,7 +105,7 @@ describe('addOrganizationMember', () => {
     })
     const edition_id = world.a.editions[0].id
     const edition = await post(path(), { email, role: 'admin', edition_id }, world.people.OA.token)
-    expect(edition.body).toMatchObject({ account_id: reply.body.account_id, edition_id, role: 'admin' })
+    expect(edition.body).toMatchObject({ email: email.toLowerCase(), edition_id, role: 'admin' })
     const again = await post(path(), { email: email.toUpperCase(), role: 'admin' }, world.people.OA.token)
     expect([again.status, again.body.errors?.[0]]).toMatchObject([400, { code: 'unique', pointer: '#/email' }])
   })
@@ -117,7 +118,36 @@ describe('addOrganizationMember', () => {
       post(path(), { email, role: 'viewer', edition_id: world.a.editions[0].id }),
     ])
     expect(replies.map(({ status }) => status)).toEqual([201, 201, 201])
-    expect(new Set(replies.map(({ body }) => body.account_id)).size).toBe(1)
+    const accounts = await env.DB.prepare('select id from accounts where email = ?').bind(email).all()
+    expect(accounts.results).toHaveLength(1)
+  })
+})
+
+describe('an account that another organisation knows', () => {
+  const path = () => `/v1/organizations/${world.a.id}/members`
+
+  it('is added as one that nobody knows: same fields, same names, same work', async () => {
+    const known = `known-${next()}@example.test`
+    const account = await seedAccount(known)
+    await seedMember(account, { organization: world.b.id, role: 'admin' })
+    const { token } = world.people.OA
+    const [old, fresh] = [
+      await post(path(), { email: known, role: 'viewer' }, token),
+      await post(path(), { email: `fresh-${next()}@example.test`, role: 'viewer' }, token),
+    ]
+    expect([old.status, fresh.status]).toEqual([201, 201])
+    expect(Object.keys(old.body)).toEqual(Object.keys(fresh.body))
+    expect(old.body).toMatchObject({ first_name: '', last_name: '', full_name: fresh.body.full_name })
+    const { rows_written: _old, ...work } = costOf(old)
+    const { rows_written: _fresh, ...freshWork } = costOf(fresh)
+    expect(work.queries).toBe(freshWork.queries)
+    expect(work.round_trips).toBe(freshWork.round_trips)
+    const listed = await get(`${path()}?page_size=500`, token)
+    for (const reply of [old, fresh, listed])
+      for (const hidden of [account, 'account_id', 'usr_', 'last_seen'])
+        expect([hidden, reply.text.includes(hidden)]).toEqual([hidden, false])
+    const members = await env.DB.prepare('select account_id from members where id = ?').bind(old.body.id).first()
+    expect(members).toEqual({ account_id: account })
   })
 })
 

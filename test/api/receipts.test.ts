@@ -5,6 +5,7 @@ import { call, callWith } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { db } from '../support/factories.ts'
 import { anOrder, givenReceiptMessage, givenShop, receiptsOf, sell } from '../support/receipts.ts'
+import { seedVerified } from '../support/seed-sender-domains.ts'
 
 beforeEach(() => db.all(sql`delete from transactional_emails`))
 
@@ -35,7 +36,8 @@ describe('an import with send_receipts', () => {
   })
 
   it('sends them also to people, and of editions, whose names are not of one line', async () => {
-    const shop = await givenShop({ email_sender_name: null, full_name: 'Nordlys\r\nBcc: all@example.com' })
+    const shop = await givenShop({ email_sender_name: null, full_name: 'Nordlys\r\nBcc: all' })
+    await seedVerified(shop.organization_id, 'nordlys.example')
     const order = anOrder()
     await sell(shop, [
       { ...order, customer: { ...order.customer, first_name: 'Astrid\r\nX:', last_name: 'Ho\u2028lm\u202e' } },
@@ -44,13 +46,14 @@ describe('an import with send_receipts', () => {
     expect(await receiptsOf(shop)).toMatchObject([{ status: 'sent' }])
     const [kept] = await outboxOf(order.customer.email)
     expect(kept).toMatchObject({
-      from: '"Nordlys Bcc: all@example.com" <tickets@nordlys.example>',
+      from: '"Nordlys Bcc: all" <tickets@nordlys.example>',
       to: `"Astrid X: Ho lm" <${order.customer.email}>`,
     })
   })
 
   it('sends them in the language of the customer, from the sender of the edition', async () => {
     const shop = await givenShop()
+    await seedVerified(shop.organization_id, 'nordlys.example')
     const [english, danish, polish] = ['en', 'da', 'pl'].map((locale) => {
       const order = anOrder()
       return { ...order, customer: { ...order.customer, locale } }
@@ -95,6 +98,34 @@ describe('an import with send_receipts', () => {
     expect(await outboxOf(order.customer.email)).toMatchObject([
       { from: 'Nordlys 2026 <no-reply@example.com>', reply_to: null },
     ])
+  })
+
+  it('sends from the address of the service while the domain of the sender is not verified', async () => {
+    const other = await givenShop()
+    await seedVerified(other.organization_id, 'nordlys.example')
+    const sent = async (columns: Parameters<typeof givenShop>[0]) => {
+      const shop = await givenShop(columns)
+      const order = anOrder()
+      await sell(shop, [order])
+      await sendEmails(contextAt(Date.now() + 1000))
+      const [kept] = await outboxOf(order.customer.email)
+      return [kept.from, kept.reply_to]
+    }
+    const platform = 'Nordlys <no-reply@example.com>'
+    expect(await sent({})).toEqual([platform, 'help@nordlys.example'])
+    expect(await sent({ email_reply_to: null })).toEqual([platform, 'tickets@nordlys.example'])
+    // The domain above it, that below it, and what only ends like it are other domains.
+    for (const domain of ['mail.nordlys.example', 'example', 'xnordlys.example'])
+      expect(await sent({ email_sender_address: `tickets@${domain}` })).toEqual([platform, 'help@nordlys.example'])
+    // What was stored when nobody looked at names falls back, and what is no address is left out.
+    const odd = {
+      email_sender_name: 'pay@bank.example',
+      email_sender_address: 'a@nordlys.example@nordlys.example',
+      email_reply_to: 'a@b.example, c@d.example',
+      full_name: 'Nordlys\u202E 2026',
+    }
+    expect(await sent(odd)).toEqual(['Nordlys 2026 <no-reply@example.com>', null])
+    expect(await sent({ ...odd, full_name: 'pay＠bank.example' })).toEqual(['Events <no-reply@example.com>', null])
   })
 
   it('makes none again when it is repeated, and none for orders that are only changed', async () => {

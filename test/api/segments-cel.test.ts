@@ -81,8 +81,12 @@ describe('getCelContext', () => {
     const { body } = await contextOf(`edition_id=${edition.id}`, token)
     expect(body.dynamic_values.products.map(({ label }: { label: string }) => label)).toEqual(['Day ticket', 'Camping'])
     expect(body.dynamic_values.editions).toHaveLength(1)
-    for (const query of [`edition_id=${other.id}`, `organization_id=${organisation.id}`])
-      expect((await contextOf(query, token)).body.errors[0].code).toBe('does_not_exist')
+    expect((await contextOf(`edition_id=${other.id}`, token)).body.errors[0].code).toBe('does_not_exist')
+    expect((await contextOf(`organization_id=${organisation.id}`, token)).body.dynamic_values).toEqual(
+      body.dynamic_values,
+    )
+    const foreign = await givenOrganisation()
+    expect((await contextOf(`organization_id=${foreign.id}`, token)).body.errors[0].code).toBe('does_not_exist')
   })
 
   it('wants an organisation or an edition', async () => {
@@ -101,6 +105,7 @@ describe('validateCel', () => {
       errors: [],
       warnings: [],
       estimated_user_count: 3,
+      is_estimate: false,
     })
     expect(await validate({ expression: 'stats.order_count >= 1', edition_id: edition.id })).toMatchObject({
       estimated_user_count: 2,
@@ -147,12 +152,15 @@ describe('validateCel', () => {
     expect((await about('has(consents.newsleter)')).map(([, meant]: [string, string]) => meant)).toEqual(['newsletter'])
   })
 
-  it('knows other editions for those who see the whole organisation alone', async () => {
+  it('knows nothing of other editions in an edition, whose expressions see nothing of them', async () => {
     const winter = products.find(({ label }) => label === 'Winter ticket')?.value
-    const body = { expression: `purchases.exists(p, p.product_id == "${winter}")`, edition_id: edition.id }
+    const expression = `purchases.exists(p, p.product_id == "${winter}")`
     const { token } = await givenMember(organisation, 'manager', edition.id)
-    expect((await validate(body)).warnings).toEqual([])
-    expect((await validate(body, token)).warnings).toMatchObject([{ code: 'unknown_value' }])
+    expect((await validate({ expression })).warnings).toEqual([])
+    for (const caller of [undefined, token])
+      expect((await validate({ expression, edition_id: edition.id }, caller)).warnings).toMatchObject([
+        { code: 'unknown_value' },
+      ])
   })
 
   it('wants an organisation or an edition', async () => {

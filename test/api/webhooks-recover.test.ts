@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { webhookEndpoints } from '../../src/db/schema/webhooks.ts'
 import { exampleData } from '../../src/modules/webhooks/example-contract.ts'
-import { get, post } from '../support/api.ts'
+import { get, post, publicUrl } from '../support/api.ts'
 import { next, seededAt } from '../support/seed.ts'
 import { neverOpen, seedDeliveries, seedDelivery, seedEndpoint } from '../support/seed-webhooks.ts'
 import { deliveriesOf, deliveryRow, endpointRow, quietClient } from '../support/webhook-rows.ts'
@@ -79,7 +79,7 @@ describe('testWebhook', () => {
     const reply = await ask(`/v1/webhooks/${endpoint.id}/test`, { event: 'consent.given' }, world.people.EA.token)
     expect(reply.status).toBe(201)
     const path = `/v1/webhooks/${endpoint.id}/deliveries/${reply.body.id}`
-    expect(reply.headers.get('location')).toBe(path)
+    expect(reply.headers.get('location')).toBe(publicUrl + path)
     expect(reply.body).toMatchObject({
       endpoint_id: endpoint.id,
       status: 'pending',

@@ -2,7 +2,8 @@ import { Webhook } from 'standardwebhooks'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { signedHeaders } from '../../src/domain/webhook-signature.ts'
 import { eventKindNames } from '../../src/domain/webhooks.ts'
-import { callWith, get, patch, post } from '../support/api.ts'
+import { callWith, get, patch, post, publicUrl } from '../support/api.ts'
+import { seedToken } from '../support/seed.ts'
 import { seedEndpoint } from '../support/seed-webhooks.ts'
 import { endpointRow } from '../support/webhook-rows.ts'
 import { buildWorld, type World } from '../support/world.ts'
@@ -36,7 +37,7 @@ describe('createWebhook', () => {
       token('OA'),
     )
     expect(reply.status).toBe(201)
-    expect(reply.headers.get('location')).toBe(`/v1/webhooks/${reply.body.id}`)
+    expect(reply.headers.get('location')).toBe(`${publicUrl}/v1/webhooks/${reply.body.id}`)
     expect(reply.body).toMatchObject({
       organization_id: world.a.id,
       name: 'Lager',
@@ -133,6 +134,13 @@ describe('getWebhook', () => {
     for (const who of ['OM', 'EM'] as const) {
       const reply = await get(path, token(who))
       expect([reply.status, 'secret' in reply.body, reply.text.includes('whsec_')]).toEqual([200, false, false])
+    }
+    for (const who of ['OA', 'EA'] as const) {
+      const reader = await seedToken(world.people[who].account, { scopes: ['read'] })
+      const reply = await get(path, reader.token)
+      expect([who, reply.status, reply.text.includes('whsec_')]).toEqual([who, 200, false])
+      const writer = await seedToken(world.people[who].account, { scopes: ['read', 'write'] })
+      expect((await get(path, writer.token)).body.secret).toBe(endpoint.secret)
     }
     for (const list of [`/v1/webhooks?edition_id=${world.a.editions[0].id}`, `${path}/deliveries`])
       expect((await get(list, token('OA'))).text).not.toContain('whsec_')

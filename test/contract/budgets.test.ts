@@ -12,15 +12,20 @@ import { buildWorld, type World } from '../support/world.ts'
 const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number }> = {
   getUserInfo: { queries: 2, rows_read: 24, rows_written: 0 },
   listAccessTokens: { queries: 3, rows_read: 9, rows_written: 0 },
-  createAccessToken: { queries: 3, rows_read: 6, rows_written: 3 },
-  revokeAccessToken: { queries: 3, rows_read: 6, rows_written: 1 },
+  createAccessToken: { queries: 4, rows_read: 8, rows_written: 3 },
+  revokeAccessToken: { queries: 4, rows_read: 6, rows_written: 1 },
   listOrganizations: { queries: 3, rows_read: 12, rows_written: 0 },
   createOrganization: { queries: 1, rows_read: 0, rows_written: 5 },
   getOrganization: { queries: 2, rows_read: 6, rows_written: 0 },
   updateOrganization: { queries: 4, rows_read: 7, rows_written: 4 },
   listOrganizationMembers: { queries: 4, rows_read: 36, rows_written: 0 },
-  addOrganizationMember: { queries: 6, rows_read: 8, rows_written: 6 },
+  addOrganizationMember: { queries: 5, rows_read: 9, rows_written: 6 },
   removeOrganizationMember: { queries: 5, rows_read: 9, rows_written: 1 },
+  listSenderDomains: { queries: 4, rows_read: 6, rows_written: 0 },
+  createSenderDomain: { queries: 5, rows_read: 7, rows_written: 3 },
+  getSenderDomain: { queries: 2, rows_read: 6, rows_written: 0 },
+  verifySenderDomain: { queries: 5, rows_read: 7, rows_written: 1 },
+  deleteSenderDomain: { queries: 4, rows_read: 7, rows_written: 1 },
   listEvents: { queries: 3, rows_read: 13, rows_written: 0 },
   createEvent: { queries: 3, rows_read: 5, rows_written: 3 },
   listEditions: { queries: 3, rows_read: 19, rows_written: 0 },
@@ -44,7 +49,9 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   listTemplateVariables: { queries: 1, rows_read: 4, rows_written: 0 },
   listUsers: { queries: 3, rows_read: 18, rows_written: 0 },
   getUser: { queries: 2, rows_read: 12, rows_written: 0 },
-  updateUser: { queries: 5, rows_read: 12, rows_written: 5 },
+  updateUser: { queries: 7, rows_read: 18, rows_written: 5 },
+  eraseUser: { queries: 20, rows_read: 109, rows_written: 40 },
+  exportUser: { queries: 20, rows_read: 60, rows_written: 0 },
   listWebhooks: { queries: 3, rows_read: 18, rows_written: 0 },
   createWebhook: { queries: 4, rows_read: 7, rows_written: 2 },
   getWebhook: { queries: 2, rows_read: 6, rows_written: 0 },
@@ -65,11 +72,11 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   recalculateSegment: { queries: 4, rows_read: 10, rows_written: 2 },
   resetSegmentToDraft: { queries: 4, rows_read: 9, rows_written: 1 },
   exportSegmentUsers: { queries: 4, rows_read: 9, rows_written: 2 },
-  getCelContext: { queries: 3, rows_read: 168, rows_written: 0 },
-  validateCel: { queries: 4, rows_read: 25, rows_written: 0 },
+  getCelContext: { queries: 3, rows_read: 172, rows_written: 0 },
+  validateCel: { queries: 5, rows_read: 28, rows_written: 0 },
   explainSegment: { queries: 3, rows_read: 28, rows_written: 0 },
   listCampaigns: { queries: 3, rows_read: 19, rows_written: 0 },
-  createCampaign: { queries: 4, rows_read: 10, rows_written: 6 },
+  createCampaign: { queries: 5, rows_read: 10, rows_written: 7 },
   getCampaign: { queries: 2, rows_read: 9, rows_written: 0 },
   updateCampaign: { queries: 6, rows_read: 16, rows_written: 2 },
   deleteCampaign: { queries: 5, rows_read: 14, rows_written: 1 },
@@ -78,9 +85,16 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   cancelCampaign: { queries: 4, rows_read: 11, rows_written: 1 },
   getCampaignStats: { queries: 2, rows_read: 9, rows_written: 0 },
   listCampaignRecipients: { queries: 2, rows_read: 9, rows_written: 0 },
-  retryFailedCampaignRecipients: { queries: 5, rows_read: 12, rows_written: 2 },
-  importExternalOrders: { queries: 18, rows_read: 34, rows_written: 41 },
+  retryFailedCampaignRecipients: { queries: 6, rows_read: 13, rows_written: 2 },
+  importExternalOrders: { queries: 21, rows_read: 38, rows_written: 44 },
+  listAuditLog: { queries: 3, rows_read: 20, rows_written: 0 },
 }
+
+/** What the entry of the audit log costs beside the change: a row with its two indexes. */
+const entry: Omit<Cost, 'round_trips'> = { queries: 1, rows_read: 0, rows_written: 3 }
+const recorded = implemented.filter(
+  ({ id, scope }) => scope === 'write' || id === 'exportSegmentUsers' || id === 'exportUser',
+)
 
 /**
  * Rows read for each further row of a list: 1 is the count alone. More where the count looks at a second table, and
@@ -125,8 +139,9 @@ describe.each(implemented.map((operation) => [operation.id, operation] as const)
     expect(reply.status).toBe(operation.status)
     const cost = costOf(reply)
     const budget = budgets[id]
+    const most = (key: keyof typeof entry) => (budget?.[key] ?? 0) + (recorded.includes(operation) ? entry[key] : 0)
     for (const key of ['queries', 'rows_read', 'rows_written'] as const)
-      expect([key, cost[key]]).toEqual([key, Math.min(cost[key], budget?.[key] ?? 0)])
+      expect([key, cost[key]]).toEqual([key, Math.min(cost[key], most(key))])
   })
 
   it.runIf(operation.method === 'get' && operation.file === null)('reads in a handful of statements', () => {

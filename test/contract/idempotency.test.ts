@@ -1,12 +1,13 @@
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { sha256, toHex } from '../../src/domain/encoding.ts'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { answerSeal, openText } from '../../src/domain/answer-seal.ts'
+import { fromBase64, sha256, toHex } from '../../src/domain/encoding.ts'
 import worker from '../../src/index.ts'
 import { call, callWith, type Reply, type Request } from '../support/api.ts'
 import { recordedBatches } from '../support/bindings.ts'
 import { dump } from '../support/dump.ts'
-import { callerOf, make, pathOf, send, writes } from '../support/operations.ts'
+import { callerOf, make, send, sendWith, writes } from '../support/operations.ts'
 import { next, seedToken } from '../support/seed.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
@@ -63,12 +64,8 @@ describe.each(writes.map((operation) => [operation.id, operation] as const))('%s
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
     const { bindings, batches } = recordedBatches()
-    const reply = await callWith(bindings, pathOf(operation, sample), {
-      method: operation.method.toUpperCase(),
-      ...(sample.body ? { body: sample.body } : {}),
-      token: caller.token,
-      headers: keyed(newKey()),
-    })
+    const request = { token: caller.token, headers: keyed(newKey()) }
+    const reply = await sendWith(bindings, operation, sample, request)
     expect(reply.status).toBe(operation.status)
     const isWrite = (sql: string) => /^\s*(insert|update|delete)/i.test(sql) && !sql.includes('idempotency_keys')
     const last = batches.findLast((statements) => statements.some(isWrite)) ?? []
@@ -215,6 +212,63 @@ describe('an Idempotency-Key', () => {
       expect(stored.includes(secret)).toBe(false)
     const tokens = JSON.stringify((await env.DB.prepare('select * from access_tokens').all()).results)
     expect(tokens.includes(reply.body.token)).toBe(false)
+  })
+
+  it('opens for nobody who has the table and guesses the key, but lacks the secret of the Worker', async () => {
+    const key = `guessable-${next()}`
+    const { account, token } = world.people.OA
+    const reply = await call('/v1/auth/tokens', { body: { name: 'Sealed' }, token, headers: keyed(key) })
+    const stored = String((await rowOf(key))?.['body'])
+    const guesses = ['', key, 'link-signing-key', 'IDEMPOTENCY_KEY']
+    for (const guess of guesses) expect(await openText(await answerSeal(guess, account, key), stored)).toBeNull()
+    const [iv = '', secret = ''] = stored.split('.')
+    const ofKeyAlone = await sha256(`idempotency\0${account}\0${key}`)
+    const old = await crypto.subtle.importKey('raw', ofKeyAlone, 'AES-GCM', false, ['decrypt'])
+    const opened = crypto.subtle.decrypt({ name: 'AES-GCM', iv: fromBase64(iv) }, old, fromBase64(secret))
+    expect(await opened.catch(() => null)).toBeNull()
+    const known = await answerSeal('link-signing-key-of-the-tests', account, key)
+    expect(await openText(known, stored)).toBe(reply.text)
+    for (const other of [world.people.OM.account, 'root', ''])
+      expect(await openText(await answerSeal('link-signing-key-of-the-tests', other, key), stored)).toBeNull()
+  })
+
+  it('is sealed by IDEMPOTENCY_KEY where that is set; what another secret sealed stays done', async () => {
+    const [key, name] = [newKey(), `Sealed ${next()}`]
+    const request = {
+      body: { organization_id: world.a.id, name },
+      token: world.people.OA.token,
+      headers: keyed(key),
+    }
+    const own = { IDEMPOTENCY_KEY: 'a secret of its own' }
+    const first = await callWith(own, '/v1/events', request)
+    const again = await callWith(own, '/v1/events', request)
+    expect([first.status, isReplay(again), again.text]).toEqual([201, true, first.text])
+    const rotated = await callWith({ IDEMPOTENCY_KEY: 'the next one' }, '/v1/events', request)
+    expect([rotated.status, rotated.body.code]).toEqual([409, 'idempotency_answer_lost'])
+    expect(rotated.text).not.toContain(name)
+    expect(await eventsNamed(name)).toBe(1)
+    expect((await callWith(own, '/v1/events', request)).text).toBe(first.text)
+  })
+
+  it('is refused in a production without any secret, and needs none in development', async () => {
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => {})
+    vi.spyOn(console, 'log').mockImplementation(() => {})
+    const name = `Unsealed ${next()}`
+    const request = { body: { organization_id: world.a.id, name }, token: world.people.OA.token }
+    const none = { LINK_SIGNING_KEY: '', IDEMPOTENCY_KEY: '' }
+    const production = { ...none, ENVIRONMENT: 'production' }
+    const refused = await callWith(production, '/v1/events', { ...request, headers: keyed(newKey()) })
+    expect([refused.status, refused.body.code]).toEqual([503, 'idempotency_unavailable'])
+    expect(refused.text).not.toContain('LINK_SIGNING_KEY')
+    expect(logged.mock.calls[0]?.[0]).toContain('LINK_SIGNING_KEY')
+    expect(await eventsNamed(name)).toBe(0)
+    expect((await callWith(production, '/v1/events', request)).status).toBe(201)
+    const key = newKey()
+    const development = { ...none, ENVIRONMENT: 'development' }
+    const first = await callWith(development, '/v1/events', { ...request, headers: keyed(key) })
+    const again = await callWith(development, '/v1/events', { ...request, headers: keyed(key) })
+    expect([first.status, isReplay(again), again.text]).toEqual([201, true, first.text])
+    vi.restoreAllMocks()
   })
 
   it('is forgotten when its day is over', async () => {

@@ -1,8 +1,10 @@
+import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { RoleCode } from '../../src/domain/access.ts'
 import { call } from '../support/api.ts'
-import { implemented, make, pathOf, reads, send, writes } from '../support/operations.ts'
-import { seedMember, seedToken } from '../support/seed.ts'
+import { implemented, make, pathOf, reads, replaced, send, writes } from '../support/operations.ts'
+import { db, seedMember, seedToken, write } from '../support/seed.ts'
+import { seedSegment } from '../support/seed-segments.ts'
 import { buildWorld, everyone, givenPerson, type Person, type Who, type World } from '../support/world.ts'
 
 let world: World
@@ -103,6 +105,45 @@ describe('a role elsewhere', () => {
       expect([operation.id, [403, 404].includes(reply.status) || reply.text]).toEqual([operation.id, true])
     }
   })
+})
+
+describe('a segment of the whole organisation', () => {
+  let whole: string
+  beforeAll(async () => {
+    whole = (await seedSegment({ organization: world.a.id, edition: null })).id
+  })
+  const below = (path: string) =>
+    implemented.filter((one) => one.path.startsWith(path)).map((operation) => [operation.id, operation] as const)
+
+  it.each(below('/v1/segments/{id}'))('%s: is hidden from roles of editions', async (_, operation) => {
+    for (const who of ['EA', 'EM', 'EV'] as const) {
+      const { token } = world.people[who]
+      const sample = replaced(await make(operation, world, world.people.OA), 'path', 'id', whole)
+      const reply = await send(operation, sample, { token })
+      expect([who, reply.status]).toEqual([who, isAllowed(operation.roles, who) ? 404 : 403])
+    }
+  })
+
+  it.each(below('/v1/campaigns/{id}'))(
+    '%s: opens campaigns to it to roles of the organisation',
+    async (_, operation) => {
+      const isOpen = operation.roles.includes('EV')
+      for (const who of everyone) {
+        const caller = world.people[who]
+        const sample = await make(operation, world, caller)
+        const { id = '' } = sample.path ?? {}
+        const before = await db().first(sql<{ segment_id: string }>`select segment_id from campaigns where id = ${id}`)
+        await write(sql`update campaigns set segment_id = ${whole} where id = ${id}`)
+        const reply = await send(operation, sample, { token: caller.token })
+        await write(sql`update campaigns set segment_id = ${before?.segment_id} where id = ${id}`)
+        if (isAllowed(operation.roles, who) && (isOpen || !who.startsWith('E')))
+          expect([who, reply.status, reply.status < 400 || reply.text]).toEqual([who, operation.status, true])
+        else expect([who, reply.status, reply.body?.code]).toEqual([who, 403, 'permission_denied'])
+        if (!isOpen && isAllowed(operation.roles, who) && who.startsWith('E'))
+          expect([who, reply.body?.required_roles]).toEqual([who, ['OA', 'OM']])
+      }
+    },
+  )
 })
 
 it('refuses reading to a token that may only write', async () => {

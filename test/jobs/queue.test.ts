@@ -33,9 +33,26 @@ describe('the queue consumer', () => {
     const [url, init] = posted.mock.calls[0] ?? []
     expect(url).toBe(endpoint.url)
     expect(init).toMatchObject({ method: 'POST', redirect: 'manual', headers: { 'content-type': 'application/json' } })
-    expect(await deliveriesOf(endpoint.id)).toMatchObject([
-      { status: 'success', attempts: 1, response_status_code: 200 },
-    ])
+    await expect
+      .poll(() => deliveriesOf(endpoint.id))
+      .toMatchObject([{ status: 'success', attempts: 1, response_status_code: 200 }])
+    posted.mockRestore()
+  })
+
+  it('returns and acknowledges while a post hangs, and records in the background what comes of it', async () => {
+    const endpoint = await givenEndpoint()
+    await happen(endpoint)
+    let answer = () => {}
+    const answered = new Promise<Response>((resolve) => (answer = () => resolve(new Response(null, { status: 503 }))))
+    const posted = vi.spyOn(globalThis, 'fetch').mockImplementation(() => answered)
+    const { batch, result } = await take('webhooks', [{ type: 'webhook.deliver', endpoint_id: endpoint.id }])
+    expect(result.explicitAcks).toEqual(batch.messages.map(({ id }) => id))
+    expect(posted).toHaveBeenCalledTimes(1)
+    expect(await deliveriesOf(endpoint.id)).toMatchObject([{ status: 'pending', attempts: 1 }])
+    answer()
+    await expect
+      .poll(() => deliveriesOf(endpoint.id))
+      .toMatchObject([{ status: 'retrying', attempts: 1, response_status_code: 503, lease_until: null }])
     posted.mockRestore()
   })
 

@@ -8,6 +8,7 @@ import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { db } from '../support/factories.ts'
 import { anOrder, givenShop, providerOf, receiptEngine, receiptsOf, sell, type Shop } from '../support/receipts.ts'
+import { seedVerified } from '../support/seed-sender-domains.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -75,7 +76,7 @@ describe('the consumer of receipts', () => {
     expect((await receiptsOf(shop)).every(({ status }) => status === 'sent')).toBe(true)
   })
 
-  it('lets an address that nobody has verified keep back no one but its own organisation', async () => {
+  it('lets an address that the provider refuses keep back no one but its own organisation', async () => {
     const unverified = await given(12)
     const well = await given(12)
     const gateway = {
@@ -87,6 +88,8 @@ describe('the consumer of receipts', () => {
     }
     await db.all(sql`update editions set email_sender_address = 'well@other.example'
       where id = ${well.shop.edition_id}`)
+    await seedVerified(unverified.shop.organization_id, 'nordlys.example')
+    await seedVerified(well.shop.organization_id, 'other.example')
     const engine = receiptEngine(gateway, Date.now() + 2000)
     await engine.run()
     expect((await receiptsOf(well.shop)).map(({ status }) => status)).toEqual(Array(12).fill('sent'))
@@ -127,6 +130,7 @@ describe('the consumer of receipts', () => {
       expect(await only(shop)).toMatchObject({ status: 'pending', content: null })
       engine.advance(3 * hour)
     }
+    await seedVerified(shop.organization_id, 'nordlys.example')
     await db.all(sql`update editions set email_sender_address = 'mended@nordlys.example' where id = ${shop.edition_id}`)
     await engine.run()
     expect(await only(shop)).toMatchObject({ status: 'sent' })

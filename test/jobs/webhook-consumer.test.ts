@@ -32,14 +32,14 @@ describe('one consumer', () => {
   })
 
   it('gives back what its lease cannot cover any more, without counting an attempt', async () => {
-    const endpoints = [await givenEndpoint({ timeout_seconds: 30 }), await givenEndpoint({ timeout_seconds: 30 })]
+    const endpoints = [await givenEndpoint({ timeout_seconds: 17 }), await givenEndpoint({ timeout_seconds: 17 })]
     for (const endpoint of endpoints) await happen(endpoint, 4)
     const ids = endpoints.map(({ id }) => id)
     await db.batch([
       sql`update webhook_deliveries set manual = 'alone' where endpoint_id in (select value from json_each(${JSON.stringify(ids)}))`,
     ])
     const { run, sent, advance } = engine(async () => {
-      if (sent.length === 5) advance(25_000)
+      if (sent.length === 5) advance(35_000)
       return answers(200)
     })
     await run(ids)

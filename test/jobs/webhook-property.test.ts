@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { deliveryLifecycle, type DeliveryStatus } from '../../src/domain/webhooks.ts'
 import { sweepDeliveries } from '../../src/modules/webhooks/jobs.ts'
 import { failOpenDeliveries } from '../../src/modules/webhooks/record.ts'
-import { db } from '../support/factories.ts'
+import { db, givenOrganisation } from '../support/factories.ts'
 import { answers, attemptsOf, deliveriesOf, engine, givenEndpoint, happen, timesOut } from '../support/webhooks.ts'
 
 const minute = 60_000
@@ -172,5 +172,77 @@ describe('webhook deliveries, whatever happens', () => {
       }),
       { numRuns: 25, seed: 20261121 },
     )
+  })
+})
+
+/** Takes a real turn of the event loop, also while timers are simulated. */
+const realTimer = globalThis.setTimeout
+const turn = () => new Promise<void>((resolve) => void realTimer(resolve, 0))
+
+/** Lets the database finish while simulated time stands still, then moves time on. */
+function simulatedTime(machine: ReturnType<typeof engine>) {
+  const { db: database } = machine.job
+  let busy = 0
+  for (const name of ['all', 'batch'] as const) {
+    const call = database[name].bind(database) as (query: never) => Promise<never>
+    database[name] = async (query: never) => {
+      busy++
+      return call(query).finally(() => busy--)
+    }
+  }
+  return async (ms: number) => {
+    for (let calm = 0; calm < 3; calm = busy === 0 ? calm + 1 : 0) await turn()
+    machine.advance(ms)
+    await vi.advanceTimersByTimeAsync(ms)
+  }
+}
+
+const quickMs = 20
+const hangMs = 15_000
+/** A pool gives away what waits after six looks of 30 ms at most; each time at least one that hangs is known. */
+const waitMs = (hanging: number): number => (1 + hanging) * (6 * 30 + quickMs)
+
+async function waitsBesides(hanging: number, well: number, events: number): Promise<void> {
+  const place = { organization_id: (await givenOrganisation()).id }
+  const endpoints = await Promise.all(Array.from({ length: hanging + well }, () => givenEndpoint(place)))
+  const healthy = new Set(endpoints.slice(hanging).map(({ url }) => url))
+  await happen(place, events)
+  const waits: number[] = []
+  let ended = 0
+  const machine = engine(async ({ url }) => {
+    if (healthy.has(url)) waits.push(machine.job.now() - began)
+    await new Promise((resolve) => setTimeout(resolve, healthy.has(url) ? quickMs : hangMs))
+    ended++
+    return healthy.has(url) ? answers(200) : timesOut
+  })
+  const began = machine.job.now()
+  const advance = simulatedTime(machine)
+  const working = machine.run(endpoints.map(({ id }) => id))
+  // Bounded before the first timeout ends, so that no slot comes free by itself.
+  while (waits.length < well * events && machine.job.now() - began < hangMs) await advance(10)
+  expect(waits).toHaveLength(well * events)
+  // Where one slot is left, all other posts to healthy endpoints may stand before the last.
+  expect(Math.max(...waits)).toBeLessThanOrEqual(waitMs(hanging) + well * events * quickMs)
+  const over = working.then(() => true)
+  while (!(await Promise.race([over, advance(1000)])));
+  expect(ended).toBe(machine.sent.length)
+}
+
+describe('a healthy endpoint', () => {
+  it('waits for a bounded time, however many hang beside it', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.integer({ min: 0, max: 12 }),
+          fc.integer({ min: 1, max: 6 }),
+          fc.integer({ min: 1, max: 4 }),
+          waitsBesides,
+        ),
+        { numRuns: 8, seed: 20261121 },
+      )
+    } finally {
+      vi.useRealTimers()
+    }
   })
 })

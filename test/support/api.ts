@@ -7,6 +7,15 @@ import { Problem } from '../../src/http/problem.ts'
 
 export const rootToken = 'root-token-of-the-tests'
 
+/** PUBLIC_URL of the tests: every link of an answer begins with it, whatever host was asked. */
+export const publicUrl = 'https://events.example.test'
+
+/** The path and query of a link under PUBLIC_URL. */
+export function pathOfLink(link: string | null): string {
+  expect(link).toMatch(new RegExp(`^${publicUrl}/`))
+  return (link ?? '').slice(publicUrl.length)
+}
+
 export interface Reply {
   status: number
   headers: Headers

@@ -40,6 +40,18 @@ export function refusingLimiter(): { bindings: { RATE_LIMITER: RateLimit }; keys
   return { bindings: { RATE_LIMITER }, keys }
 }
 
+/** A rate limiter that lets so many requests of each key through, and the keys that it was asked for. */
+export function countingLimiter(most: number): RateLimit & { keys: string[] } {
+  const keys: string[] = []
+  return {
+    keys,
+    limit: async ({ key }) => {
+      keys.push(key)
+      return { success: keys.filter((one) => one === key).length <= most }
+    },
+  }
+}
+
 /** The database, telling which sessions are opened. */
 export function spiedSessions(): { bindings: { DB: D1Database }; asked: (string | undefined)[] } {
   const asked: (string | undefined)[] = []
@@ -72,4 +84,29 @@ export function recordedBatches(): { bindings: { DB: D1Database }; batches: stri
   })
   const DB = { withSession: (constraint?: string) => record(env.DB.withSession(constraint)) }
   return { bindings: { DB: DB as unknown as D1Database }, batches }
+}
+
+/** The database; before the first batch with a statement that `matches`, `work` is done by somebody else. */
+export function interruptedDatabase(matches: RegExp, work: () => Promise<unknown>): { DB: D1Database } {
+  let isDone = false
+  const texts = new WeakMap<D1PreparedStatement, string>()
+  const watch = (session: D1DatabaseSession) => ({
+    prepare: (sql: string) => ({
+      bind: (...values: unknown[]) => {
+        const statement = session.prepare(sql).bind(...values)
+        texts.set(statement, sql)
+        return statement
+      },
+    }),
+    batch: async (statements: D1PreparedStatement[]) => {
+      if (!isDone && statements.some((statement) => matches.test(texts.get(statement) ?? ''))) {
+        isDone = true
+        await work()
+      }
+      return session.batch(statements)
+    },
+    getBookmark: () => session.getBookmark(),
+  })
+  const DB = { withSession: (constraint?: string) => watch(env.DB.withSession(constraint)) }
+  return { DB: DB as unknown as D1Database }
 }

@@ -207,6 +207,11 @@ export class Engine {
       webhookPost: { post: () => Promise.reject(new Error('campaigns post nothing')) },
       doorbell: { ring: async () => void this.rung++ },
       senders: { of: () => this.#overWire() },
+      webhookSenders: {
+        create: () => {
+          throw new Error('campaigns have no webhooks')
+        },
+      },
     }
   }
 

@@ -28,12 +28,17 @@ export const consume = (id: string, job = realJob()) =>
   sendCampaigns(job, [{ type: 'campaign.send-chunks', campaign_id: id }])
 
 /** Alarms and consumers in turn, until the campaign's row has one of these statuses. */
-export async function until(id: string, statuses: readonly string[], job = realJob()): Promise<CampaignRow> {
+export async function until(
+  id: string,
+  statuses: readonly string[],
+  job = realJob(),
+  isConsumed = true,
+): Promise<CampaignRow> {
   for (let turn = 0; turn < 200; turn++) {
     const row = await rowOf(id)
     if (statuses.includes(row.status)) return row
     await alarm(id)
-    await consume(id, job)
+    if (isConsumed) await consume(id, job)
   }
   throw new Error(`campaign ${id} is still ${(await rowOf(id)).status}`)
 }
@@ -52,11 +57,12 @@ export interface Captured {
   html: string
   body: string
   headers: string
+  reply_to: string | null
 }
 
 /** What the capture gateways hold of a campaign. */
 export const capturedOf = (id: string): Promise<Captured[]> =>
   db().all(
-    sql<Captured>`select reference, recipient, sender, subject, html, body, headers from captured_messages
+    sql<Captured>`select reference, recipient, sender, subject, html, body, headers, reply_to from captured_messages
       where reference >= ${`${id}-`} and reference < ${`${id}.`} order by seq`,
   )

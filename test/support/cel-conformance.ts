@@ -59,7 +59,7 @@ export const cases: readonly Case[] = getConformanceSuite()
   .suites.filter(({ name }) => files.includes(name))
   .flatMap((suite) => collect(suite, [suite.name]))
 
-const scope: Scope = { organizationId: 'org_none', editionId: null, now: 0 }
+const scope: Scope = { organizationId: 'org_none', editionId: null, editions: null, now: 0 }
 
 /** One expression as text in SQL: doubles marked, integers with all their digits. */
 function shown(value: SQL, type: Type): SQL {

@@ -1,6 +1,7 @@
-import { celEnv, celFunc, type CelInput, CelScalar, isCelError, isCelMap, parse, plan } from '@bufbuild/cel'
+import { celEnv, celFunc, type CelInput, CelScalar, isCelError, isCelMap, objectType, parse, plan } from '@bufbuild/cel'
 import { strings } from '@bufbuild/cel/ext'
-import { timestampFromMs } from '@bufbuild/protobuf/wkt'
+import { timestampFromMs, TimestampSchema } from '@bufbuild/protobuf/wkt'
+import { timestampRange } from '../../src/domain/cel/instants.ts'
 import { now, type Row, type Tenant } from './cel-people.ts'
 
 export type Bindings = Record<string, CelInput>
@@ -44,16 +45,51 @@ function consentsOf(tenant: Tenant, records: readonly Row[], editionId: string |
   return consents
 }
 
+/** The person as editions see them: of somebody whom others know too, what these editions were given. */
+function seenBy(editions: readonly string[] | null, user: Row, known: readonly Row[]): Row {
+  const isOurs = ({ edition_id }: Row) => editions === null || editions.includes(String(edition_id))
+  if (known.every(isOurs)) return user
+  const ours = known
+    .filter(isOurs)
+    .toSorted(
+      (a, b) =>
+        Number(b['created_at']) - Number(a['created_at']) ||
+        (String(a['edition_id']) < String(b['edition_id']) ? -1 : 1),
+    )
+  const given = (column: string) => ours.map((row) => row[column]).find((value) => value !== null && value !== '')
+  return {
+    ...user,
+    email: given('email') ?? null,
+    phone_number: given('phone_number') ?? null,
+    first_name: given('first_name') ?? '',
+    last_name: given('last_name') ?? '',
+    // Else the language of the edition.
+    locale: given('locale') ?? (ours.length ? 'en' : (user['locale'] ?? null)),
+    is_verified: 0,
+    is_active: 1,
+    created_at: ours.length ? Math.min(...ours.map((row) => Number(row['created_at']))) : (user['created_at'] ?? 0),
+    last_seen_at: null,
+    metadata: '{}',
+  }
+}
+
 /** What the variables of an expression are for each person, made of the rows without any SQL. */
-export function bindingsOf(tenant: Tenant, editionId: string | null): { id: string; bindings: Bindings }[] {
+export function bindingsOf(
+  tenant: Tenant,
+  { editionId, editions }: { editionId: string | null; editions: readonly string[] | null },
+): { id: string; bindings: Bindings }[] {
   const { tables } = tenant
-  const owned = (table: string, user: Row) => (tables[table] ?? []).filter(({ user_id }) => user_id === user['id'])
+  const rowsOf = (table: string, user: Row) => (tables[table] ?? []).filter(({ user_id }) => user_id === user['id'])
+  const placeOf = new Map((tables['campaigns'] ?? []).map(({ id, edition_id }) => [id, edition_id]))
+  const isSeen = (row: Row) =>
+    editions === null || editions.includes(String(row['edition_id'] ?? placeOf.get(row['campaign_id'] ?? '')))
   const names = new Map((tables['products'] ?? []).map(({ id, name }) => [id, name as string]))
   const edition = (tables['editions'] ?? []).find(({ id }) => id === editionId)
-  return (tables['users'] ?? []).map((user) => {
-    const orders = owned('orders', user)
-    const purchases = owned('purchases', user)
-    const receipts = owned('campaign_receipts', user)
+  return (tables['users'] ?? []).map((stored) => {
+    const user = seenBy(editions, stored, rowsOf('user_editions', stored))
+    const orders = rowsOf('orders', user).filter(isSeen)
+    const purchases = rowsOf('purchases', user).filter(isSeen)
+    const receipts = rowsOf('campaign_receipts', user).filter(isSeen)
     const counted = orders.filter(({ status }) => status === 'confirmed' || status === 'completed')
     const times = counted.map(({ created_at }) => Number(created_at))
     const campaigns = (stamp: string) =>
@@ -87,7 +123,7 @@ export function bindingsOf(tenant: Tenant, editionId: string | null): { id: stri
           ? int(Math.max(0, Number(row['uses_limit']) - Number(row['uses_count'])))
           : 0n,
       })),
-      consents: consentsOf(tenant, owned('consent_records', user), editionId),
+      consents: consentsOf(tenant, rowsOf('consent_records', user), editionId),
       stats: {
         order_count: int(counted.length),
         first_order_at: times.length ? time(Math.min(...times)) : null,
@@ -122,7 +158,14 @@ const holds = celFunc('holds', [CelScalar.DYN, CelScalar.STRING], CelScalar.BOOL
   return [...map.keys()].includes(key)
 })
 
-const judge = celEnv({ funcs: [...strings, holds] })
+/** Of seconds, as the specification says; the judge takes them for milliseconds, however many there are. */
+const timestampOf = celFunc('timestamp', [CelScalar.INT], objectType(TimestampSchema), (seconds) => {
+  const ms = seconds * 1000n
+  if (ms < timestampRange.from || ms > timestampRange.to) throw new Error('out of range')
+  return timestampFromMs(Number(ms))
+})
+
+const judge = celEnv({ funcs: [...strings, holds, timestampOf] })
 
 /** The judge answers false for a key whose value is null, and for `has` of what has no keys; the specification does not. */
 const mended = (source: string): string =>

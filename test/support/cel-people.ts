@@ -28,6 +28,7 @@ export interface Tenant {
 const columns: Record<string, Row> = {
   organizations: { name: 'Org' },
   events: { name: 'Event' },
+  editions: { default_language: 'en' },
 }
 
 /** Rows for tables whose other columns matter to nobody here. */
@@ -153,7 +154,7 @@ export function tenantOf(name: string, people: number, seed: number): Tenant {
     campaigns: [0, 1, 2].map((n) => ({
       ...base,
       id: id('cmp', n),
-      edition_id: editions[0] ?? '',
+      edition_id: editions[n % 2] ?? '',
       segment_id: id('seg', 0),
     })),
     users: [],
@@ -161,6 +162,7 @@ export function tenantOf(name: string, people: number, seed: number): Tenant {
     purchases: [],
     consent_records: [],
     campaign_receipts: [],
+    user_editions: [],
   }
   const add = (table: string, row: Row) => tables[table]?.push({ ...base, ...row })
   for (let n = 0; n < people; n++) {
@@ -239,7 +241,27 @@ export function tenantOf(name: string, people: number, seed: number): Tenant {
           clicked_at: maybe(at()),
         })
   }
+  addEditions(tables, editions, seed)
   return { organizationId: organization_id, editionId: editions[0] ?? '', tables }
+}
+
+/** Who is known in which editions, and what these were given: in one, in both, or in none of these two. */
+function addEditions(tables: Tenant['tables'], editions: readonly string[], seed: number): void {
+  const random = randomOf(seed + 1)
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
+  for (const { id, email } of tables['users'] ?? [])
+    for (const edition_id of editions)
+      if (random() < 0.6)
+        tables['user_editions']?.push({
+          edition_id,
+          user_id: id ?? '',
+          email: random() < 0.3 ? null : random() < 0.5 ? (email ?? null) : `given.${random()}@example.dk`,
+          phone_number: random() < 0.5 ? null : '+4599999999',
+          first_name: pick(texts),
+          last_name: pick(texts),
+          locale: pick([null, 'pl', 'nl']),
+          created_at: now - Math.floor(random() * 1000) * day,
+        })
 }
 
 export async function store(tenant: Tenant): Promise<void> {

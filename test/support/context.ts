@@ -1,4 +1,5 @@
 import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
 import type { Config, Ctx, JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { IdempotencyStore } from '../../src/db/idempotency.ts'
@@ -7,8 +8,10 @@ import { type IdKind, newId as mintId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { standardSchedule } from '../../src/domain/webhooks.ts'
 import { captureEmail, captureSms } from '../../src/gateways/capture/capture.ts'
-import { sendersOf } from '../../src/entry/senders.ts'
+import { capturedDns } from '../../src/gateways/dns/captured.ts'
+import { sendersOf, webhookSendersOf } from '../../src/entry/senders.ts'
 import { captureStore } from '../../src/modules/outbox/index.ts'
+import { capturedRecords } from '../../src/modules/sender-domains/index.ts'
 
 const captured = { name: 'capture', apiBase: '', apiKey: '', webhookSecret: '' }
 
@@ -18,17 +21,19 @@ export const testConfig: Config = {
   rootToken: null,
   publicUrl: 'https://api.example.test',
   linkSigningKey: 'link-signing-key-of-the-tests',
+  idempotencySecret: 'link-signing-key-of-the-tests',
   emailFrom: { name: 'Events', address: 'no-reply@example.com' },
   email: captured,
   sms: captured,
+  dns: { name: 'capture', apiBase: '' },
   oidc: null,
   webhooks: { allowInsecure: false, ownHosts: [], schedule: standardSchedule },
 }
 
 /** Gateways that keep what they are given. */
-export function capturing(parts: Pick<JobCtx, 'db' | 'now' | 'newId'>): Pick<JobCtx, 'email' | 'sms'> {
+export function capturing(parts: Pick<JobCtx, 'db' | 'now' | 'newId'>): Pick<JobCtx, 'email' | 'sms' | 'dns'> {
   const store = captureStore(parts)
-  return { email: captureEmail(store), sms: captureSms(store) }
+  return { email: captureEmail(store), sms: captureSms(store), dns: capturedDns(capturedRecords(parts)) }
 }
 
 /** What a verb receives, at a time of the test's choice and with a meter of its own. */
@@ -45,9 +50,11 @@ export function contextAt(now: number, caller: Partial<Caller> = {}): Ctx {
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     idempotency: new IdempotencyStore(db),
     settle: async () => [],
+    recordAudit: () => sql`select 1`,
     afterCommit: () => undefined,
     doorbell: { ring: async () => undefined },
     senders: sendersOf(env),
+    webhookSenders: webhookSendersOf(env),
     webhookPost: { post: () => Promise.reject(new Error('verbs post nothing')) },
     ...capturing({ db, now: () => now, newId }),
   }

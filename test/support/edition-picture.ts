@@ -78,6 +78,7 @@ export const sound: EditionPicture = {
   order_currencies: ['dkk'],
   has_pickup_point: true,
   has_sms_campaign: true,
+  is_sender_verified: true,
   has_marketing_segment: true,
   products: [product],
   messages: [receipt, refund],

@@ -1,4 +1,5 @@
 import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
 import { expect } from 'vitest'
 import { Database } from '../../src/db/database.ts'
 import { editions } from '../../src/db/schema/editions.ts'
@@ -85,11 +86,12 @@ export async function givenMember(
   editionId?: string,
 ): Promise<GivenMember> {
   const email = `${role}-${number()}@example.dk`
-  const member = await created<{ id: string; account_id: string }>(`/v1/organizations/${organisation.id}/members`, {
+  const member = await created<{ id: string }>(`/v1/organizations/${organisation.id}/members`, {
     email,
     role,
     ...(editionId ? { edition_id: editionId } : {}),
   })
   const { token } = await created<{ token: string }>('/v1/auth/tokens', { name: 'test', member_id: member.id })
-  return { id: member.id, account_id: member.account_id, email, token }
+  const [account] = await db.all(sql<{ id: string }>`select id from accounts where email = ${email}`)
+  return { id: member.id, account_id: account?.id ?? '', email, token }
 }

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { call, type Reply } from './api.ts'
+import { call, publicUrl as base, type Reply } from './api.ts'
 
-export const base = 'https://api.example'
+export { base }
 
 /** An answer to an address, absolute or not. */
 export const readAs = (token: string, address: string): Promise<Reply> => call(address.replace(base, ''), { token })

@@ -1,6 +1,6 @@
 import { operations as all } from '../../src/app.ts'
 import type { Operation } from '../../src/http/operation.ts'
-import { call, type Reply, type Request } from './api.ts'
+import { call, callWith, type Reply, type Request } from './api.ts'
 import { samples } from './samples/index.ts'
 import type { Sample, SampleOf } from './samples/sample.ts'
 import type { Person, World } from './world.ts'
@@ -44,6 +44,14 @@ export function replaced(sample: Sample, place: 'path' | 'query' | 'body', name:
 /** Sends a sample as it is, or with what `request` changes. */
 export const send = (operation: Operation, sample: Sample, request: Request = {}): Promise<Reply> =>
   call(pathOf(operation, sample), {
+    method: operation.method.toUpperCase(),
+    ...(sample.body === undefined ? {} : { body: sample.body }),
+    ...request,
+  })
+
+/** As `send`, with other bindings than the Worker's own. */
+export const sendWith = (bindings: object, operation: Operation, sample: Sample, request: Request): Promise<Reply> =>
+  callWith(bindings, pathOf(operation, sample), {
     method: operation.method.toUpperCase(),
     ...(sample.body === undefined ? {} : { body: sample.body }),
     ...request,

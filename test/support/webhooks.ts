@@ -7,9 +7,10 @@ import { insert } from '../../src/db/write.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { standardSchedule } from '../../src/domain/webhooks.ts'
+import type { Claim } from '../../src/domain/webhook-sender.ts'
 import { mintSecret } from '../../src/domain/webhook-signature.ts'
 import type { PostResult } from '../../src/gateways/webhook-post/webhook-post.ts'
-import { announce } from '../../src/modules/webhooks/index.ts'
+import { announce, deliverClaims } from '../../src/modules/webhooks/index.ts'
 import { deliver, type Lane } from '../../src/modules/webhooks/jobs.ts'
 import { capturing, contextAt, testConfig } from './context.ts'
 import { db, givenOrganisation } from './factories.ts'
@@ -37,6 +38,10 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
   const state = { now: options.now ?? Date.now() }
   const sent: Sent[] = []
   const rung: { lane: Lane; endpoint_id: string; delay: number }[] = []
+  /** What each new object was given. */
+  const handedOver: (readonly Claim[])[] = []
+  /** What the objects are at. */
+  const apart = new Set<Promise<void>>()
   const parts = {
     db: new Database(env.DB, newMeter()),
     now: () => state.now,
@@ -53,6 +58,14 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
       of: () => {
         throw new Error('webhooks have no campaigns')
       },
+    },
+    webhookSenders: {
+      create: () => ({
+        deliver: async (lane, claims) => {
+          handedOver.push(claims)
+          apart.add(deliverClaims(job, lane, claims).catch(() => undefined))
+        },
+      }),
     },
     doorbell: {
       ring: async (queue, messages, delay = 0) => {
@@ -73,14 +86,26 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
       },
     },
   }
+  /** A consumer, and the objects that it handed claims to, until nothing is left to do. */
+  const run = async (endpointIds: string[], lane: Lane = 'fast'): Promise<void> => {
+    const { rest } = await deliver(job, lane, endpointIds)
+    await rest()
+    for (const work of apart) {
+      apart.delete(work)
+      await work
+    }
+  }
   return {
     job,
     sent,
     rung,
     advance: (ms: number) => (state.now += ms),
-    run: (endpointIds: string[], lane: Lane = 'fast') => deliver(job, lane, endpointIds),
+    handedOver,
+    /** Resolves when the consumer has returned; `rest` when all that it began is over. */
+    start: (endpointIds: string[], lane: Lane = 'fast') => deliver(job, lane, endpointIds),
+    run,
     /** As `run`, where the consumer may die on the way. */
-    runDying: (endpointIds: string[], lane: Lane = 'fast') => deliver(job, lane, endpointIds).catch(() => undefined),
+    runDying: (endpointIds: string[], lane: Lane = 'fast') => run(endpointIds, lane).catch(() => undefined),
   }
 }
 

@@ -7,8 +7,9 @@ import { now, randomOf, store, tenantOf } from '../support/cel-people.ts'
 import { database } from '../support/cel-segments.ts'
 
 const tenant = tenantOf('one', 12, 5)
-const scope = { organizationId: tenant.organizationId, editionId: tenant.editionId, now }
-const people = bindingsOf(tenant, tenant.editionId)
+const { organizationId, editionId } = tenant
+const scope = { organizationId, editionId, editions: [editionId], now }
+const people = bindingsOf(tenant, scope)
 beforeAll(() => store(tenant))
 
 function explained(source: string, userId: string) {

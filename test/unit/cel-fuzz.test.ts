@@ -15,16 +15,30 @@ beforeAll(async () => {
   await store(other)
 })
 
-const scopeOf = (editionId: string | null) => ({ organizationId: one.organizationId, editionId, now })
+const scopeOf = (editionId: string | null, editions: readonly string[] | null) => ({
+  organizationId: one.organizationId,
+  editionId,
+  editions,
+  now,
+})
+type Place = ReturnType<typeof scopeOf>
+
+const otherEdition = `${one.editionId.slice(0, -1)}2`
+const scopes: [string, Place, number][] = [
+  ['an edition', scopeOf(one.editionId, [one.editionId]), 1],
+  ['an organisation', scopeOf(null, null), 0],
+  ['some editions of an organisation', scopeOf(null, [otherEdition, 'edt_of_nobody']), 2],
+  ['all editions of an organisation', scopeOf(null, [one.editionId, otherEdition]), 3],
+]
 
 /** Sources of which our SQL and the judge say different things for somebody. */
 async function mismatches(
   sources: readonly string[],
-  editionId: string | null,
+  scope: Place,
   seen: (truths: (boolean | null)[]) => void = () => undefined,
 ): Promise<string[]> {
-  const people = bindingsOf(one, editionId)
-  const answers = await valuesOf(sources, scopeOf(editionId))
+  const people = bindingsOf(one, scope)
+  const answers = await valuesOf(sources, scope)
   return sources.filter((source, index) => {
     const truths = judged(source, people)
     seen(truths)
@@ -34,7 +48,7 @@ async function mismatches(
 }
 
 /** The smallest condition inside that is wrong as well. */
-async function shrunk(source: string, editionId: string | null): Promise<string> {
+async function shrunk(source: string, scope: Place): Promise<string> {
   const parts: string[] = []
   for (let start = 0; start < source.length; start++)
     for (let end = start + 1; end <= source.length && parts.length < 4000; end++) {
@@ -44,7 +58,7 @@ async function shrunk(source: string, editionId: string | null): Promise<string>
       if (checked?.ok && checked.expression.type === 'bool') parts.push(part)
     }
   parts.sort((a, b) => a.length - b.length)
-  return (await mismatches(parts, editionId))[0] ?? source
+  return (await mismatches(parts, scope))[0] ?? source
 }
 
 const plain = [
@@ -73,18 +87,15 @@ const plain = [
 ].filter((source) => !source.includes('purchases.option_ids'))
 
 describe('every field and function', () => {
-  it.each([[one.editionId], [null]])('is what the judge says, for everybody: %s', async (editionId) => {
+  it.each(scopes)('is what the judge says, for everybody: in %s', async (_, scope) => {
     expect(plain.filter((source) => !typedExpression(source).ok)).toEqual([])
-    expect(await mismatches(plain, editionId)).toEqual([])
+    expect(await mismatches(plain, scope)).toEqual([])
   })
 })
 
 describe('random expressions', () => {
-  it.each([
-    ['of an edition', one.editionId],
-    ['of an organisation', null],
-  ])('%s are what the judge says, for everybody', async (_, editionId) => {
-    const random = randomOf(seed + (editionId ? 1 : 0))
+  it.each(scopes)('of %s are what the judge says, for everybody', async (_, scope, nth) => {
+    const random = randomOf(seed + nth)
     const expressions = new Expressions(random)
     const sources: string[] = []
     while (sources.length < runs / 2) {
@@ -95,12 +106,12 @@ describe('random expressions', () => {
         throw new Error(`${source} ${JSON.stringify(checked.errors)}`)
     }
     const split = { all: 0, differing: 0, failing: 0 }
-    const wrong = await mismatches(sources, editionId, (truths) => {
+    const wrong = await mismatches(sources, scope, (truths) => {
       split.all++
       if (truths.includes(true) && truths.includes(false)) split.differing++
       if (truths.includes(null)) split.failing++
     })
-    const smallest = await Promise.all(wrong.slice(0, 12).map((source) => shrunk(source, editionId)))
+    const smallest = await Promise.all(wrong.slice(0, 12).map((source) => shrunk(source, scope)))
     // Conditions that are the same for everybody would prove little.
     expect(split.differing).toBeGreaterThan(split.all / 5)
     expect(split.failing).toBeGreaterThan(split.all / 5)

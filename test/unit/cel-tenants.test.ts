@@ -1,24 +1,24 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { predicateOf } from '../../src/db/cel/index.ts'
+import { predicateOf, type Scope } from '../../src/db/cel/index.ts'
 import { checkExpression, typedExpression } from '../../src/domain/cel/index.ts'
 import { metadataKeys, now, store, tenantOf } from '../support/cel-people.ts'
 import { database, valuesOf } from '../support/cel-segments.ts'
 
 const mine = tenantOf('one', 20, 8)
 const theirs = tenantOf('two', 20, 9)
-const scope = { organizationId: mine.organizationId, editionId: mine.editionId, now }
+const scope = { organizationId: mine.organizationId, editionId: mine.editionId, editions: null, now }
 beforeAll(async () => {
   await store(mine)
   await store(theirs)
 })
 
 /** Whom the predicate alone finds, without the condition that a caller adds about the organisation. */
-async function membersOf(source: string): Promise<string[]> {
+async function membersOf(source: string, inside: Scope = scope): Promise<string[]> {
   const checked = checkExpression(source)
   if (!checked.ok) throw new Error(`${source} ${JSON.stringify(checked.errors)}`)
   const rows = await database().all(
-    sql<{ id: string }>`select u.id from users u where ${predicateOf(checked.expression, scope)}`,
+    sql<{ id: string }>`select u.id from users u where ${predicateOf(checked.expression, inside)}`,
   )
   return rows.map(({ id }) => id)
 }
@@ -39,6 +39,11 @@ describe('rows of another organisation', () => {
     const members = await membersOf(source)
     expect(members.filter((id) => id.startsWith('usr_one'))).not.toEqual([])
     expect(members.filter((id) => id.startsWith('usr_two'))).toEqual([])
+    for (const editions of [[mine.editionId], [theirs.editionId, mine.editionId]]) {
+      const some = await membersOf(source, { ...scope, editions })
+      expect(some.filter((id) => id.startsWith('usr_one'))).not.toEqual([])
+      expect(some.filter((id) => id.startsWith('usr_two'))).toEqual([])
+    }
   })
 
   it.each([

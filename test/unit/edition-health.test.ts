@@ -184,6 +184,15 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
       having({ email_sender_name: ' ' }),
     ],
   },
+  'communication.sender_domain': {
+    fails: [() => ({ is_sender_verified: false })],
+    bears: [
+      all(having({ email_sender_address: null, email_sender_name: null }), () => ({ is_sender_verified: false })),
+    ],
+  },
+  'communication.sender_name': {
+    fails: [having({ email_sender_name: 'pay@bank.example' }), having({ email_sender_name: 'Nord\u202Elys' })],
+  },
   'communication.reply_to': { fails: [having({ email_reply_to: null })] },
   'communication.sms_sender': {
     fails: [having({ sms_sender_name: 'Unset' })],
@@ -233,9 +242,9 @@ const info = `schedule.duration_plausible schedule.timezone_set localization.pro
   imports.unfinished`.split(/\s+/)
 
 describe('the checks', () => {
-  it('are 41, each with its severity and its words', () => {
+  it('are 43, each with its severity and its words', () => {
     expect(checks.map(({ id }) => id).toSorted()).toEqual(Object.keys(cases).toSorted())
-    expect(checks).toHaveLength(41)
+    expect(checks).toHaveLength(43)
     const severityOf = (id: string) => (critical.includes(id) ? 'critical' : info.includes(id) ? 'info' : 'warning')
     expect(checks.map(({ id, severity }) => [id, severity])).toEqual(checks.map(({ id }) => [id, severityOf(id)]))
     expect([critical.length, info.length]).toEqual([9, 13])

@@ -203,6 +203,13 @@ describe('events of GatewayAPI', () => {
   })
 })
 
+describe('an event that is called like a property of every object', () => {
+  it.each(['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty'])('is none: %s', async (name) => {
+    expect(await fromResend(told(name))).toEqual([])
+    expect(await fromGatewayApi(status(name))).toEqual([])
+  })
+})
+
 describe('providers of events', () => {
   it('are two', () => {
     expect(['resend', 'gatewayapi', 'capture', 'toString', '__proto__'].filter(isEventProvider)).toEqual([

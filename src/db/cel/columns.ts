@@ -4,7 +4,10 @@ import { failing, optional, total, type Value } from './values.ts'
 /** Whose data an expression is asked of, and when. */
 export interface Scope {
   organizationId: string
+  /** The edition that the expression is about; null when it is about several or about the organisation. */
   editionId: string | null
+  /** The editions whose data the expression sees; null for the whole organisation. */
+  editions: readonly string[] | null
   /** Milliseconds UTC. */
   now: number
 }
@@ -67,9 +70,31 @@ export const purchaseColumns: Columns = {
 export const ownedBy = (row: SQL, bound: Bound): SQL =>
   sql`${row}.user_id = u.id and +${row}.organization_id = ${bound.organization()}`
 
+/** Holds for rows of the editions that the expression sees. Again without the help of an index. */
+function isSeen(edition: SQL, { editions, text }: Bound): SQL {
+  const [only] = editions ?? []
+  return editions?.length === 1 && only !== undefined
+    ? sql`+${edition} = ${text(only)}`
+    : sql`+${edition} in (select value from json_each(${text(JSON.stringify(editions))}))`
+}
+
+/** The person's orders or purchases that the expression sees. */
+export const boughtBy = (row: SQL, bound: Bound): SQL =>
+  bound.editions === null
+    ? ownedBy(row, bound)
+    : sql`${ownedBy(row, bound)} and ${isSeen(sql`${row}.edition_id`, bound)}`
+
+/** What the person did with the campaigns that the expression sees. */
+export function receivedBy(row: SQL, bound: Bound): SQL {
+  if (bound.editions === null) return ownedBy(row, bound)
+  const campaign = bound.alias('q')
+  return sql`${ownedBy(row, bound)} and exists (select 1 from campaigns ${campaign}
+    where ${campaign}.id = ${row}.campaign_id and ${isSeen(sql`${campaign}.edition_id`, bound)})`
+}
+
 const aggregate = (what: string, table: string, statuses: string) => (bound: Bound) => {
   const row = bound.alias('s')
-  return sql`(select ${sql.raw(what)} from ${sql.raw(table)} ${row} where ${ownedBy(row, bound)} and ${row}.status in (${sql.raw(statuses)}))`
+  return sql`(select ${sql.raw(what)} from ${sql.raw(table)} ${row} where ${boughtBy(row, bound)} and ${row}.status in (${sql.raw(statuses)}))`
 }
 const ordersWhere = (what: string) => aggregate(what, 'orders', `'confirmed', 'completed'`)
 const purchaseCount = aggregate('count(*)', 'purchases', `'active', 'used', 'expired'`)

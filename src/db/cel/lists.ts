@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Expression, Type } from '../../domain/cel/index.ts'
-import { ownedBy } from './columns.ts'
+import { boughtBy, receivedBy } from './columns.ts'
 import { isListOf, jsonElement, jsonEquals } from './json.ts'
 import type { Lowering } from './lowering.ts'
 import { allIn, existsIn, existsOneIn, kept, mapped, type Rows } from './rows.ts'
@@ -30,7 +30,7 @@ export function rowsOf(lowering: Lowering, list: Expression): Rows {
   switch (list.node) {
     case 'variable': {
       const row = bound.alias(list.name === 'orders' ? 'o' : 'p')
-      return rows(sql`${sql.raw(list.name === 'orders' ? 'orders' : 'purchases')} ${row}`, [ownedBy(row, bound)], {
+      return rows(sql`${sql.raw(list.name === 'orders' ? 'orders' : 'purchases')} ${row}`, [boughtBy(row, bound)], {
         row,
       })
     }
@@ -58,7 +58,7 @@ const stamps: Record<string, string> = { received: 'received_at', opened: 'opene
 function receipts({ bound }: Lowering, name: string): Rows {
   const row = bound.alias('r')
   const stamp = sql.raw(stamps[name] ?? 'received_at')
-  return rows(sql`campaign_receipts ${row}`, [ownedBy(row, bound), sql`${row}.${stamp} is not null`], {
+  return rows(sql`campaign_receipts ${row}`, [receivedBy(row, bound), sql`${row}.${stamp} is not null`], {
     value: total(sql`${row}.campaign_id`),
   })
 }

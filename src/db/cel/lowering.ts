@@ -11,10 +11,10 @@ import {
   purchaseColumns,
   type Scope,
   statsColumns,
-  userColumns,
 } from './columns.ts'
 import { type Json, jsonAs, jsonAt, jsonEquals, sizeOfJson } from './json.ts'
 import { contains, macro, rowsOf } from './lists.ts'
+import { Person } from './person.ts'
 import { type Element, sizeOf } from './rows.ts'
 import { besides, chain, Constants, equals, failing, integer, okOf, strict, total, type Value } from './values.ts'
 
@@ -24,11 +24,13 @@ type Of<Node extends Expression['node']> = Extract<Expression, { node: Node }>
 export class Lowering {
   readonly constants: Constants
   readonly bound: Bound
+  readonly #person: Person
   readonly #elements: { name: string; element: Element }[] = []
   #aliases = 0
 
   constructor(scope: Scope, constants: Constants) {
     this.constants = constants
+    this.#person = new Person(scope)
     const text = (value: string) => constants.text(value)
     this.bound = {
       ...scope,
@@ -93,11 +95,18 @@ export class Lowering {
     if (expression.node === 'member') return this.json(expression.object).member(expression.key)
     if (expression.node === 'field') {
       const { object } = expression
-      const row = object.node === 'variable' && object.type !== 'user' ? this.row(object.name) : sql`u`
-      return jsonAt(sql`${row}.metadata`, '$', this.bound.text)
+      const isOfRow = object.node === 'variable' && object.type !== 'user'
+      const document = isOfRow ? sql`${this.row(object.name)}.metadata` : this.#person.metadata()
+      return jsonAt(document, '$', this.bound.text)
     }
     if (expression.node === 'variable') return this.#element(expression.name, 'json')
     throw new Error(`no metadata: ${expression.node}`)
+  }
+
+  /** An expression that was lowered, with what it names. One select for both, as every level counts. */
+  around(expression: SQL): SQL {
+    const sources = [...this.constants.sources(), ...this.#person.sources()]
+    return sources.length ? sql`(select ${expression} from ${sql.join(sources, sql`, `)})` : expression
   }
 
   /** Runs `inside` with the variable of a macro. */
@@ -119,7 +128,7 @@ export class Lowering {
   #element(name: string, kind: 'json'): Json
   #element(name: string, kind: string): unknown {
     const element = this.#elements.findLast((one) => one.name === name)?.element
-    if (!element || !(kind in element)) throw new Error(`${name} is no ${kind}`)
+    if (!element || !Object.hasOwn(element, kind)) throw new Error(`${name} is no ${kind}`)
     return (element as Record<string, unknown>)[kind]
   }
 
@@ -136,7 +145,7 @@ export class Lowering {
     if (object.node === 'consent') return consentColumn(name, object.key, this.bound)
     if (type === 'edition') return editionColumn(name, this.bound)
     if (type === 'stats') return known(statsColumns[name])(this.bound)
-    if (type === 'user') return known(userColumns[name])(sql`u`)
+    if (type === 'user') return known(this.#person.field(name))
     if (object.node !== 'variable') throw new Error(`no field: ${name}`)
     const columns = type === 'order' ? orderColumns : purchaseColumns
     return known(columns[name])(this.row(object.name))

@@ -15,14 +15,15 @@ const dialect = new SQLiteSyncDialect()
 
 /** Lowers with bound parameters, and again with all of them in one when they are many. */
 function lowered(scope: Scope, lower: (lowering: Lowering) => SQL): SQL {
-  const expression = lower(new Lowering(scope, new Constants(false)))
+  const expression = around(new Lowering(scope, new Constants(false)), lower)
   const { params, sql: text } = dialect.sqlToQuery(expression)
   if (text.length > maxLength)
     throw new AppError('validation_error', 'The expression is too complex: make two segments of it.')
   if (params.length <= maxParameters) return expression
-  const packed = new Constants(true)
-  return packed.around(lower(new Lowering(scope, packed)))
+  return around(new Lowering(scope, new Constants(true)), lower)
 }
+
+const around = (lowering: Lowering, lower: (lowering: Lowering) => SQL): SQL => lowering.around(lower(lowering))
 
 /** The value of an expression of any type for a row of `users u`; NULL is an error, or null. */
 export const valueOf = (expression: Expression, scope: Scope): SQL =>

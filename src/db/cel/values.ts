@@ -90,8 +90,8 @@ export class Constants {
     return this.#packed ? sql.raw(`json_extract(k.v, '$[${this.#values.length - 1}]')`) : sql`${value}`
   }
 
-  /** Hands the values to an expression that was made with them. */
-  around(expression: SQL): SQL {
-    return this.#packed ? sql`(select ${expression} from (select ${JSON.stringify(this.#values)} as v) k)` : expression
+  /** What an expression that was made with the values is selected from. */
+  sources(): SQL[] {
+    return this.#packed ? [sql`(select ${JSON.stringify(this.#values)} as v) k`] : []
   }
 }

@@ -12,6 +12,10 @@ export const accessTokens = sqliteTable('access_tokens', {
   expires_at: integer(),
   revoked_at: integer(),
   last_used_at: integer(),
+  parent_id: text(),
+  minter_member_id: text(),
+  generation: integer().notNull().default(0),
+  refused_at: integer(),
 })
 
 export const idempotencyKeys = sqliteTable(

@@ -11,6 +11,7 @@ export const campaigns = sqliteTable('campaigns', {
   channel: text().notNull(),
   email_message_id: text(),
   sms_body: text().notNull().default('{}'),
+  sms_sizes: text(),
   status: text().notNull(),
   scheduled_at: integer(),
   total_recipients: integer().notNull().default(0),

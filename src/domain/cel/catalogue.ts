@@ -39,7 +39,8 @@ export const variables: readonly Variable[] = [
   {
     name: 'user',
     type: 'user',
-    description: 'The person who is tested.',
+    description:
+      'The person who is tested. Of somebody whom other editions know too, an expression of an edition sees the contact data that the edition was given, and no metadata.',
     fields: fieldsOf('user', [
       ['id', 'string', 'Id of the person.'],
       ['email', 'string', 'E-mail address, lower case.', nullable],
@@ -64,7 +65,7 @@ export const variables: readonly Variable[] = [
     name: 'orders',
     type: { list: 'order', nullable: false },
     description:
-      "The person's orders in all editions of the organisation, in every status. `edition_id` tells them apart.",
+      "The person's orders in every status. An expression of an edition sees those of that edition, one of the organisation those of all; `edition_id` tells them apart.",
     fields: fieldsOf('orders[]', [
       ['id', 'string', 'Id of the order.'],
       ['status', 'string', 'Status of the order.', { from: 'order_statuses' }],
@@ -79,7 +80,7 @@ export const variables: readonly Variable[] = [
   {
     name: 'purchases',
     type: { list: 'purchase', nullable: false },
-    description: "The units that the person's orders contain, in all editions of the organisation, in every status.",
+    description: "The units that the person's orders contain, in every status; of the same editions as `orders`.",
     fields: fieldsOf('purchases[]', [
       ['product_id', 'string', 'Id of the product.', { from: 'products' }],
       ['product_name', 'string', 'Name of the product.'],
@@ -108,7 +109,7 @@ export const variables: readonly Variable[] = [
   {
     name: 'stats',
     type: 'stats',
-    description: 'Counted over the confirmed and completed orders of the person in all editions of the organisation.',
+    description: 'Counted over the confirmed and completed orders of the person, in the same editions as `orders`.',
     fields: fieldsOf('stats', [
       ['order_count', 'int', 'Number of confirmed and completed orders.'],
       ['total_spent_minor', 'int', 'Their amounts in minor units, whatever the currency.'],
@@ -120,7 +121,7 @@ export const variables: readonly Variable[] = [
   {
     name: 'campaigns',
     type: 'campaigns',
-    description: 'What the person did with campaigns.',
+    description: 'What the person did with campaigns of the same editions as `orders`.',
     fields: fieldsOf('campaigns', [
       ['received', strings, 'Campaigns that were sent to the person.', { from: 'campaigns' }],
       ['opened', strings, 'Campaigns that the person opened.', { from: 'campaigns' }],

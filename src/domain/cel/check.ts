@@ -1,4 +1,5 @@
 import { Checker, type KnownLiteral } from './checker.ts'
+import { heavyList } from './cost.ts'
 import { parse } from './parse.ts'
 import { type CelError, errorAt, type Expression, nameOf, Refusal } from './types.ts'
 
@@ -26,7 +27,13 @@ export function typedExpression(source: string): Checked {
 /** An expression that tells who belongs to a segment: it has to be true or false. */
 export function checkExpression(source: string): Checked {
   const checked = typedExpression(source)
-  if (!checked.ok || checked.expression.type === 'bool') return checked
+  if (!checked.ok) return checked
+  const heavy = heavyList(checked.expression)
+  if (heavy) {
+    const message = 'The conditions that each element of a list is asked for are too many: make two segments of it.'
+    return { ok: false, errors: [errorAt(source, 'limit_exceeded', message, heavy)] }
+  }
+  if (checked.expression.type === 'bool') return checked
   const message = `A segment needs an expression that is true or false, and this is ${nameOf(checked.expression.type)}.`
   return { ok: false, errors: [errorAt(source, 'not_boolean', message, { start: 0, end: source.length })] }
 }

@@ -4,6 +4,16 @@ import { examples, functions } from './functions.ts'
 export { type Checked, checkExpression, typedExpression } from './check.ts'
 export type { KnownLiteral } from './checker.ts'
 export { limits } from './parse.ts'
+export {
+  costError,
+  hasLists,
+  hasNestedLists,
+  maxCombinations,
+  meanWork,
+  type MeanSizes,
+  peopleAStatement,
+} from './cost.ts'
+export { type ListSizes, noLists } from './survey.ts'
 export type { CelError, Expression, Type, ValuesFrom } from './types.ts'
 
 /** What an expression may speak of: the one list that the checker, the SQL and the API's description share. */

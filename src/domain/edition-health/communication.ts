@@ -1,4 +1,5 @@
 import { receiptEmailTypes, refundConfirmationEmailTypes } from '../editions.ts'
+import { senderNameFault } from '../mailbox.ts'
 import { type Check, checksOf, lacksText } from './check.ts'
 import type { EditionPicture } from './picture.ts'
 
@@ -38,6 +39,22 @@ export const communication: readonly Check[] = checksOf('communication', [
     message: 'The name or the address of the sender is empty.',
     suggestion: 'Set the sender.',
     fails: ({ edition }) => !edition.email_sender_name?.trim() || !edition.email_sender_address?.trim(),
+  },
+  {
+    id: 'sender_domain',
+    severity: 'warning',
+    rule: "The domain of the sender's address is a verified sender domain of the organisation.",
+    message: "The domain of the sender's address is not verified: e-mails come from the platform's address.",
+    suggestion: 'Add the domain to the sender domains of the organisation, and verify it.',
+    fails: ({ edition, is_sender_verified }) => !!edition.email_sender_address?.trim() && !is_sender_verified,
+  },
+  {
+    id: 'sender_name',
+    severity: 'warning',
+    rule: 'The name of the sender is a name only.',
+    message: 'The name of the sender holds an address or hidden characters: e-mails do not show it as it is.',
+    suggestion: 'Choose another name.',
+    fails: ({ edition }) => senderNameFault(edition.email_sender_name ?? '') !== null,
   },
   {
     id: 'reply_to',

@@ -77,6 +77,8 @@ export interface EditionPicture {
   order_currencies: readonly string[]
   has_pickup_point: boolean
   has_sms_campaign: boolean
+  /** The organisation has verified the domain of the sender's address. */
+  is_sender_verified: boolean
   has_marketing_segment: boolean
   products: readonly PicturedProduct[]
   /** Those that the edition sends by itself. */

@@ -9,7 +9,7 @@ import {
   maxSubjectLength,
   type PlainBlock,
 } from './blocks.ts'
-import { check, namesIn, type Parsed, piecesOf } from './liquid.ts'
+import { check, maxCharactersOfMessage, namesIn, type Parsed, piecesOf } from './liquid.ts'
 import { maxStepsOfMessage } from './liquid-bounds.ts'
 import { cleanRichText } from './rich-text.ts'
 import { isAddress } from './urls.ts'
@@ -18,18 +18,18 @@ import { languageFor, type Reader } from './words.ts'
 
 type Path = readonly (string | number)[]
 
-const maxCharactersOfMessage = 250_000
-
 /** One text of a message: in a language, or in all when `language` is null. */
-interface Source {
+export interface Source {
   path: Path
   language: Language | null
   kind: Field['kind'] | 'subject'
   text: string
 }
 
-const byLanguage = (path: Path, kind: Source['kind'], texts: TranslatedDict): Source[] =>
-  languages.flatMap((language) => {
+type Pick = (texts: TranslatedDict) => readonly Language[]
+
+const byLanguage = (path: Path, kind: Source['kind'], texts: TranslatedDict, pick: Pick): Source[] =>
+  pick(texts).flatMap((language) => {
     const text = texts[language]
     return text === undefined ? [] : [{ path: [...path, language], language, kind, text }]
   })
@@ -39,15 +39,21 @@ export interface Draft {
   blocks?: readonly Block[] | undefined
 }
 
-function sourcesOf({ subject = {}, blocks = [] }: Draft): Source[] {
+function sourcesOf({ subject = {}, blocks = [] }: Draft, pick: Pick = () => languages): Source[] {
   const inBlocks = allBlocks(blocks).flatMap(({ block, path }) =>
     fieldsOf(block).flatMap(({ name, kind, value }): Source[] => {
       const at = [...path, 'data', ...name.split('.')]
-      return typeof value === 'string' ? [{ path: at, language: null, kind, text: value }] : byLanguage(at, kind, value)
+      return typeof value === 'string'
+        ? [{ path: at, language: null, kind, text: value }]
+        : byLanguage(at, kind, value, pick)
     }),
   )
-  return [...byLanguage(['subject'], 'subject', subject), ...inBlocks]
+  return [...byLanguage(['subject'], 'subject', subject, pick), ...inBlocks]
 }
+
+/** The texts that somebody reads of a message. */
+export const sourcesFor = (draft: Draft, reader: Reader): Source[] =>
+  sourcesOf(draft, (texts) => [languageFor(texts, reader)].filter((language) => language !== null))
 
 interface Judged {
   errors: FieldError[]
@@ -69,7 +75,7 @@ function judge({ path, kind, text }: Source, sample: object): Judged {
     parsed: [],
   })
   const start = { line: 1, column: 1 }
-  const checked = check(text, sample, limit)
+  const checked = check(text, sample, { limit })
   if (!checked.ok) return refused(checked.fault.code, checked.fault.detail, checked.fault)
   if (kind === 'address' && !isAddress(text))
     return refused('invalid_address', 'No address that a link may go to: http, https, mailto or tel.', start)
@@ -78,7 +84,7 @@ function judge({ path, kind, text }: Source, sample: object): Judged {
   if (kind === 'html') {
     if (piecesOf(text).some((piece) => piece.isLiquid && looksLikeMarkup.test(piece.text)))
       return refused('misplaced_liquid', 'Markup stands between Liquid, not inside it.', start)
-    const clean = check(cleanRichText(text).html, sample, Number.POSITIVE_INFINITY)
+    const clean = check(cleanRichText(text).html, sample, { limit: Number.POSITIVE_INFINITY })
     if (!clean.ok)
       return refused('misplaced_liquid', 'Liquid tags stand between the tags of HTML, not inside them.', start)
   }

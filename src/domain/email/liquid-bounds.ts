@@ -1,4 +1,5 @@
 import type { Template } from 'liquidjs'
+import { isTooDeep } from './liquid-costs.ts'
 
 /** Templates are bounded before they run: the clock of the platform stands still while they do. */
 
@@ -80,6 +81,7 @@ export function stepsOf(templates: readonly Template[], scope: Scope): number {
 function stepsOfOne(node: Node, scope: Scope): number {
   if (node.str !== undefined) return 1 + node.str.length / textPerStep
   if (scope.depth > maxDepth) throw new TooMuch(node, `Tags stand at most ${maxDepth} deep in each other.`)
+  if (isTooDeep(node)) throw new TooMuch(node, 'Brackets stand at most 20 deep in each other.')
   const tag = tagOf(node)
   checkNames(node, tag, scope)
   const raw = (node.tokens ?? []).reduce((sum, token) => sum + token.getText().length, 0)

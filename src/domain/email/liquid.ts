@@ -1,4 +1,6 @@
 import {
+  Context,
+  defaultOperators,
   Liquid,
   LiquidError,
   type Template as Parsed,
@@ -6,6 +8,8 @@ import {
   TokenKind,
   Tokenizer,
 } from 'liquidjs/dist/liquid.browser.mjs'
+import { chargeCosts, chargedOperators, withoutPlaces } from './liquid-costs.ts'
+import { Budget, Charge, ChargedEmitter, OverBudget } from './budget.ts'
 import { type Fault, maxSteps, maxTemplateLength, stepsOf, TooMuch } from './liquid-bounds.ts'
 import { categories, listNames } from './variables.ts'
 
@@ -49,9 +53,11 @@ const allowedFilters = [
   'url_encode',
 ]
 
-/** Characters that one rendering may make beside its text: more when sending, where values may be longer than samples. */
-const memoryWhenSaved = 50_000
-const memoryWhenSent = 250_000
+/** Characters that the filters of one text may make: more when sending, where values may be longer than samples. */
+const filteredWhenSaved = 50_000
+const filteredWhenSent = 250_000
+/** A text that makes more of the samples is too large for its message, whatever else this holds. */
+export const maxCharactersOfMessage = 250_000
 
 function engine(escapes: boolean): Liquid {
   const liquid = new Liquid({
@@ -60,8 +66,15 @@ function engine(escapes: boolean): Liquid {
     // A whole message: what is written in it was bounded text by text.
     parseLimit: 2_000_000,
     templates: {},
+    operators: chargedOperators(defaultOperators),
     ...(escapes ? { outputEscape: 'escape' as const } : {}),
   })
+  chargeCosts(liquid)
+  const { renderer } = liquid
+  const renderTemplates = renderer.renderTemplates.bind(renderer)
+  // Without an emitter the text is kept by who asks for it: a whole rendering, or a capture.
+  renderer.renderTemplates = (templates, context, emitter = new ChargedEmitter(context)) =>
+    renderTemplates(templates, context, emitter)
   for (const tag of Object.keys(liquid.tags)) if (!allowedTags.includes(tag)) delete liquid.tags[tag]
   for (const filter of Object.keys(liquid.filters)) if (!allowedFilters.includes(filter)) delete liquid.filters[filter]
   return liquid
@@ -76,12 +89,26 @@ export type { Parsed }
 
 export const parse = (output: Output, text: string): Parsed[] => engines[output].parse(text)
 
-export const render = (output: Output, parsed: Parsed[], context: object, memoryLimit = memoryWhenSent): string =>
-  engines[output].renderSync(parsed, context, { memoryLimit }) as string
+/** What the filters of one text of a message may make of a recipient's values. */
+export const filtersWhenSent = (): Budget => new Budget(filteredWhenSent)
+
+/** Throws when the budget is spent, as soon as it is. */
+export function render(
+  output: Output,
+  parsed: Parsed[],
+  values: object,
+  budget: Budget,
+  filters = filtersWhenSent(),
+): string {
+  const liquid = engines[output]
+  const memoryLimit = new Charge(budget, filters) as unknown as Context['memoryLimit']
+  const context = new Context(values, liquid.options, { sync: true }, { memoryLimit, liquid })
+  return liquid.renderSync(parsed, context) as string
+}
 
 /** Which names the parsed text uses, as `order.items`, and under which name it goes through which list. */
 export function namesIn(parsed: Parsed[]): string[] {
-  const { variables, locals } = engines.text.analyzeSync(parsed, { partials: false })
+  const { variables, locals } = withoutPlaces(() => engines.text.analyzeSync(parsed, { partials: false }))
   const own = new Set(Object.keys(locals))
   const loops = loopsIn(parsed)
   const names = Object.values(variables).flatMap((uses) =>
@@ -126,13 +153,22 @@ const plainDetail = (message: string): string =>
 export const renderFault = (error: unknown): string | null =>
   error instanceof LiquidError ? plainDetail(error.message) : null
 
+/** Whether a text made more than its budget. */
+export const isOverBudget = (error: unknown): error is LiquidError =>
+  error instanceof LiquidError && error.originalError instanceof OverBudget
+
+const isRecursion = (error: unknown): boolean =>
+  error instanceof RangeError || (error instanceof LiquidError && error.originalError instanceof RangeError)
+
 const faultAt = (code: Fault['code'], detail: string, token: Token | undefined): Fault => {
   const [line, column] = token?.getPosition() ?? [1, 1]
   return { code, detail, line: line ?? 1, column: column ?? 1 }
 }
 
-function faultOf(error: unknown): Fault {
+export function faultOf(error: unknown): Fault {
   if (error instanceof TooMuch) return faultAt(error.code, error.message, error.node.token)
+  if (isOverBudget(error)) return faultAt('template_too_large', plainDetail(error.message), error.token)
+  if (isRecursion(error)) return faultAt('invalid_template', 'It is nested too deeply.', undefined)
   if (error instanceof LiquidError) return faultAt('invalid_template', plainDetail(error.message), error.token)
   return faultAt('invalid_template', error instanceof Error ? error.message : 'Unreadable.', undefined)
 }
@@ -148,8 +184,16 @@ const scope = {
 /** `length` is that of the text with the sample values in it. */
 export type Checked = { ok: true; parsed: Parsed[]; steps: number; length: number } | { ok: false; fault: Fault }
 
+interface Bounds {
+  /** Characters as it is written. */
+  limit?: number | undefined
+  /** Characters that it makes of the samples. */
+  most?: number
+}
+
 /** Reads one text of a message and bounds what it may cost; `sample` are the values that it has to work with. */
-export function check(text: string, sample: object, limit = maxTemplateLength): Checked {
+export function check(text: string, sample: object, bounds: Bounds = {}): Checked {
+  const { limit = maxTemplateLength, most = maxCharactersOfMessage } = bounds
   const first = { line: 1, column: 1 }
   if (text.length > limit)
     return { ok: false, fault: { code: 'template_too_large', detail: `At most ${limit} characters.`, ...first } }
@@ -158,7 +202,7 @@ export function check(text: string, sample: object, limit = maxTemplateLength): 
     const steps = stepsOf(parsed, scope)
     if (steps > maxSteps)
       return { ok: false, fault: { code: 'template_too_large', detail: 'It would take too many steps.', ...first } }
-    const { length } = render('text', parsed, sample, memoryWhenSaved)
+    const { length } = render('text', parsed, sample, new Budget(most), new Budget(filteredWhenSaved))
     return { ok: true, parsed, steps, length }
   } catch (error) {
     return { ok: false, fault: faultOf(error) }

@@ -1,4 +1,5 @@
 import { utf8 } from '../encoding.ts'
+import { Budget, maxRenderedLength } from './budget.ts'
 import type { Template } from './compile.ts'
 import { type Parsed, parse, render } from './liquid.ts'
 import { maxListItems } from './liquid-bounds.ts'
@@ -45,7 +46,7 @@ function parsedOf(template: Template): ParsedTemplate {
 }
 
 /** Nobody is led where a page of the web, a mail or a telephone is not; lists are as long as templates were bounded for. */
-function admitted(context: TemplateContext): TemplateContext {
+export function admitted(context: TemplateContext): TemplateContext {
   const given = context as Record<string, Record<string, unknown>>
   let result = given
   const change = (category: string, values: Record<string, unknown>) => {
@@ -67,10 +68,13 @@ function admitted(context: TemplateContext): TemplateContext {
 }
 
 const maxSubject = 400
+const maxSubjectRead = 10 * maxSubject
 
 /** One line without control characters: it becomes part of a mail header. */
-const headerText = (text: string): string =>
-  [...text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()].slice(0, maxSubject).join('')
+const headerText = (text: string): string => {
+  const start = text.trimStart().slice(0, maxSubjectRead)
+  return [...start.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()].slice(0, maxSubject).join('')
+}
 
 /** Of HTML and text together: what is about to go out is kept in a row, and a row of the database has 2 MB. */
 const maxMessageBytes = 1_500_000
@@ -80,23 +84,28 @@ export class TooLarge extends Error {
   override name = 'TooLarge'
 }
 
-function checkSize(...texts: string[]): void {
+function checkSize(most: number, ...texts: string[]): void {
   const characters = texts.reduce((sum, text) => sum + text.length, 0)
-  if (characters * mostBytesOfCharacter <= maxMessageBytes) return
-  if (texts.reduce((sum, text) => sum + utf8(text).length, 0) > maxMessageBytes)
-    throw new TooLarge(`The message would be larger than ${maxMessageBytes} bytes.`)
+  if (characters * mostBytesOfCharacter <= most) return
+  if (texts.reduce((sum, text) => sum + utf8(text).length, 0) > most)
+    throw new TooLarge(`The message would be larger than ${most} bytes.`)
 }
 
-/** The message for one recipient. Throws when the values make more of it than a message may hold. */
-export function personalise(template: Template, context: TemplateContext): Personalised {
+/**
+ * The message for one recipient. Throws as soon as the values make more of it than `most` characters, and when it is
+ * larger than a message may be.
+ */
+export function personalise(template: Template, context: TemplateContext, most = maxRenderedLength): Personalised {
   const parsed = parsedOf(template)
   const values = admitted(context)
+  const budget = new Budget(most)
   // Filters may cut a character in halves, which no provider takes.
-  const html = render('html', parsed.html, values).toWellFormed()
-  const text = render('text', parsed.text, values).toWellFormed()
-  checkSize(html, text)
+  const html = render('html', parsed.html, values, budget).toWellFormed()
+  const text = render('text', parsed.text, values, budget).toWellFormed()
+  const subject = headerText(render('text', parsed.subject, values, budget).toWellFormed())
+  checkSize(Math.min(most, maxMessageBytes), html, text)
   return {
-    subject: headerText(render('text', parsed.subject, values).toWellFormed()),
+    subject,
     html,
     text: text.replaceAll(/\n{3,}/g, '\n\n'),
   }

@@ -1,8 +1,10 @@
+import type { FieldError } from '../errors.ts'
 import type { Language } from '../languages.ts'
 import { bareHtml } from './block-html.ts'
 import { type MissingTranslation, missingTranslations, type UnknownVariable, unknownVariables } from './check.ts'
 import { compile, type CompileOptions, type Message } from './compile.ts'
 import { check } from './liquid.ts'
+import { overflowOf } from './overflow.ts'
 import { personalise } from './personalise.ts'
 import { sampleContext, type TemplateContext } from './variables.ts'
 import { readerOf } from './words.ts'
@@ -16,7 +18,7 @@ export interface Preview {
   unknown_variables: UnknownVariable[]
 }
 
-interface Asked {
+export interface Asked {
   mode: 'mjml' | 'html'
   language: Language
   /** Laid over the sample values. */
@@ -35,11 +37,18 @@ function laidOver(under: unknown, over: unknown): unknown {
   return { ...under, ...Object.fromEntries(entries.map(([key, value]) => [key, laidOver(under[key], value)])) }
 }
 
-export function previewOf(message: Message, asked: Asked, options: CompileOptions): Preview {
-  const { mode, language, values } = asked
+function contextOf({ language, values }: Asked): TemplateContext {
   const sample = sampleContext()
-  const base = { ...sample, customer: { ...sample.customer, language } }
-  const context = laidOver(base, values) as TemplateContext
+  return laidOver({ ...sample, customer: { ...sample.customer, language } }, values) as TemplateContext
+}
+
+/** Which text of a message makes too much of what was handed in, and where in it. */
+export const overflowOfPreview = (message: Message, asked: Asked, options: CompileOptions): FieldError | null =>
+  overflowOf(message, readerOf(asked.language, options.defaultLanguage), contextOf(asked))
+
+export function previewOf(message: Message, asked: Asked, options: CompileOptions): Preview {
+  const { mode, language } = asked
+  const context = contextOf(asked)
   const reader = readerOf(language, options.defaultLanguage)
   const template = compile(message, language, options)
   const shown = mode === 'mjml' ? template : { ...template, html: bareHtml(message.blocks, reader) }

@@ -31,41 +31,43 @@ const droppedWhole = new Set([
   'xmp',
 ])
 
-const kept: Readonly<Record<string, readonly string[]>> = {
-  a: ['href', 'title', 'style'],
-  b: [],
-  blockquote: ['style'],
-  br: [],
-  code: [],
-  del: [],
-  div: ['style'],
-  em: [],
-  h1: ['style'],
-  h2: ['style'],
-  h3: ['style'],
-  h4: ['style'],
-  hr: [],
-  i: [],
-  img: ['src', 'alt', 'width', 'height', 'style'],
-  li: ['style'],
-  ol: ['start', 'style'],
-  p: ['style'],
-  pre: [],
-  s: [],
-  small: [],
-  span: ['style'],
-  strong: [],
-  sub: [],
-  sup: [],
-  table: ['width', 'style'],
-  tbody: [],
-  td: ['colspan', 'rowspan', 'style'],
-  th: ['colspan', 'rowspan', 'style'],
-  thead: [],
-  tr: [],
-  u: [],
-  ul: ['style'],
-}
+const kept: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    a: ['href', 'title', 'style'],
+    b: [],
+    blockquote: ['style'],
+    br: [],
+    code: [],
+    del: [],
+    div: ['style'],
+    em: [],
+    h1: ['style'],
+    h2: ['style'],
+    h3: ['style'],
+    h4: ['style'],
+    hr: [],
+    i: [],
+    img: ['src', 'alt', 'width', 'height', 'style'],
+    li: ['style'],
+    ol: ['start', 'style'],
+    p: ['style'],
+    pre: [],
+    s: [],
+    small: [],
+    span: ['style'],
+    strong: [],
+    sub: [],
+    sup: [],
+    table: ['width', 'style'],
+    tbody: [],
+    td: ['colspan', 'rowspan', 'style'],
+    th: ['colspan', 'rowspan', 'style'],
+    thead: [],
+    tr: [],
+    u: [],
+    ul: ['style'],
+  }),
+)
 
 const voids = new Set(['br', 'hr', 'img'])
 const paragraphs = new Set(['blockquote', 'div', 'h1', 'h2', 'h3', 'h4', 'ol', 'p', 'pre', 'table', 'ul'])
@@ -109,12 +111,13 @@ function readRichText(source: string): RichText {
   const restore = (text: string) => text.replaceAll(token, (_, index: string) => liquid[Number(index)] ?? '')
 
   let html = ''
-  let text = ''
+  const text: string[] = []
   let dropping = 0
+  let keptOpen = 0
   const open: { name: string; isKept: boolean; href: string | null; textFrom: number }[] = []
 
   const attributesOf = (name: string, given: Record<string, string>): string =>
-    (kept[name] ?? [])
+    (kept.get(name) ?? [])
       .map((attribute) => {
         const value = given[attribute]
         const safe = value === undefined ? null : attributeValue(attribute, value, restore)
@@ -126,16 +129,17 @@ function readRichText(source: string): RichText {
     {
       onopentag(name, attributes) {
         if (droppedWhole.has(name)) dropping++
-        const isKept = dropping === 0 && name in kept && open.filter((one) => one.isKept).length < maxNesting
+        const isKept = dropping === 0 && kept.has(name) && keptOpen < maxNesting
         const href = name === 'a' && isKept ? (attributes['href'] ?? '').trim() : ''
         open.push({ name, isKept, href: isAddress(restore(href)) ? href : null, textFrom: text.length })
         if (!isKept) return
+        keptOpen++
         html += `<${name}${attributesOf(name, attributes)}${voids.has(name) ? ' /' : ''}>`
-        if (paragraphs.has(name) || name === 'hr') text += paragraphEnd
-        if (name === 'br' || name === 'tr') text += lineEnd
-        if (name === 'li') text += `${lineEnd}- `
-        if (name === 'td' || name === 'th') text += ' '
-        if (name === 'img') text += attributes['alt'] ?? ''
+        if (paragraphs.has(name) || name === 'hr') text.push(paragraphEnd)
+        if (name === 'br' || name === 'tr') text.push(lineEnd)
+        if (name === 'li') text.push(`${lineEnd}- `)
+        if (name === 'td' || name === 'th') text.push(' ')
+        if (name === 'img') text.push(attributes['alt'] ?? '')
       },
       ontext(data) {
         if (dropping > 0) return
@@ -143,22 +147,24 @@ function readRichText(source: string): RichText {
           .split(token)
           .map((part, index) => (index % 2 ? `${opening}${part}${closing}` : escapeText(part)))
           .join('')
-        text += data
+        text.push(data)
       },
       onclosetag() {
         const closed = open.pop()
         if (!closed) return
         if (droppedWhole.has(closed.name)) dropping--
         if (!closed.isKept) return
+        keptOpen--
         if (!voids.has(closed.name)) html += `</${closed.name}>`
-        if (paragraphs.has(closed.name)) text += paragraphEnd
-        if (closed.href !== null && text.slice(closed.textFrom).trim() !== closed.href) text += ` (${closed.href})`
+        if (paragraphs.has(closed.name)) text.push(paragraphEnd)
+        if (closed.href !== null && text.slice(closed.textFrom).join('').trim() !== closed.href)
+          text.push(` (${closed.href})`)
       },
     },
     { decodeEntities: true, lowerCaseTags: true, lowerCaseAttributeNames: true },
   )
   parser.end(marked)
-  return { html: restore(html), text: layOut(text, restore) }
+  return { html: restore(html), text: layOut(text.join(''), restore) }
 }
 
 function attributeValue(name: string, value: string, restore: (text: string) => string): string | null {
@@ -177,8 +183,7 @@ function layOut(text: string, restore: (text: string) => string): string {
   const flat = text
     .replaceAll(/[^\S\u00A0]+/g, ' ')
     .replaceAll(/ ?([\uE002\uE003]) ?/g, '$1')
-    .replaceAll(/[\uE002\uE003]*\uE002[\uE002\uE003]*/g, '\n\n')
-    .replaceAll(lineEnd, '\n')
+    .replaceAll(/[\uE002\uE003]+/g, (ends) => (ends.includes(paragraphEnd) ? '\n\n' : '\n'.repeat(ends.length)))
     .replaceAll('\u00A0', ' ')
     .trim()
   return flat

@@ -6,23 +6,25 @@ const whole = (pattern: string) => new RegExp(`^${pattern}$`, 'i')
 const lengths = whole(`${length}( ${length}){0,3}`)
 
 /** What a style may say: how text looks, nothing that fetches, moves or covers. */
-const allowed: Readonly<Record<string, RegExp>> = {
-  color: whole(colour),
-  'background-color': whole(colour),
-  'text-align': /^(left|right|center|justify)$/i,
-  'font-weight': /^(normal|bold|bolder|lighter|[1-9]00)$/i,
-  'font-style': /^(normal|italic)$/i,
-  'text-decoration': /^(none|underline|line-through)$/i,
-  'font-size': whole(length),
-  'font-family': /^[a-z\s,'-]{1,120}$/i,
-  'line-height': whole(length),
-  padding: lengths,
-  margin: lengths,
-  width: whole(length),
-  'max-width': whole(length),
-  border: whole(`${length} (solid|dashed|dotted) ${colour}`),
-  'border-radius': whole(length),
-}
+const allowed: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries({
+    color: whole(colour),
+    'background-color': whole(colour),
+    'text-align': /^(left|right|center|justify)$/i,
+    'font-weight': /^(normal|bold|bolder|lighter|[1-9]00)$/i,
+    'font-style': /^(normal|italic)$/i,
+    'text-decoration': /^(none|underline|line-through)$/i,
+    'font-size': whole(length),
+    'font-family': /^[a-z\s,'-]{1,120}$/i,
+    'line-height': whole(length),
+    padding: lengths,
+    margin: lengths,
+    width: whole(length),
+    'max-width': whole(length),
+    border: whole(`${length} (solid|dashed|dotted) ${colour}`),
+    'border-radius': whole(length),
+  }),
+)
 
 /** The declarations that are allowed, for a `style` attribute; null when none is. */
 export function safeStyle(style: string): string | null {
@@ -30,7 +32,7 @@ export function safeStyle(style: string): string | null {
   const declarations = style.split(';').flatMap((declaration) => {
     const [property = '', ...rest] = declaration.split(':')
     const [name, value] = [property.trim().toLowerCase(), rest.join(':').trim()]
-    return allowed[name]?.test(value) ? [`${name}: ${value.replaceAll("'", '&#39;')}`] : []
+    return allowed.get(name)?.test(value) ? [`${name}: ${value.replaceAll("'", '&#39;')}`] : []
   })
   return declarations.length ? declarations.join('; ') : null
 }

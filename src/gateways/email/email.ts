@@ -1,4 +1,5 @@
 import type { Mailbox } from '../../domain/mailbox.ts'
+import type { DnsRecord } from '../../domain/sender-domains.ts'
 import type { SendResult } from '../../domain/messaging.ts'
 
 export type { Mailbox }
@@ -16,6 +17,19 @@ export interface OutboundEmail {
   reference: string
 }
 
+/** A sender domain as the provider has it. */
+export interface ProviderDomain {
+  id: string
+  is_verified: boolean
+  /** Names are as the provider writes them: some below the registered domain, without it. */
+  records: readonly DnsRecord[]
+}
+
+export interface ProviderDomains {
+  /** Adds the domain to the account where it is not there, and answers its state; null when there was no answer. */
+  check(domain: string, knownId: string | null): Promise<ProviderDomain | null>
+}
+
 export interface EmailGateway {
   name: string
   /** The most messages of one call. */
@@ -26,6 +40,8 @@ export interface EmailGateway {
   bulk: boolean
   /** Whether it tells of deliveries; otherwise what it accepted counts as delivered. */
   reportsDelivery: boolean
+  /** Where the provider sends from domains only that its account has verified. */
+  domains?: ProviderDomains
   /** One result a message, in their order. Never throws. */
   send(messages: readonly OutboundEmail[], idempotencyKey: string): Promise<SendResult[]>
 }

@@ -3,17 +3,19 @@ import { isSigned } from '../../domain/webhook-signature.ts'
 import { isRecord, textOf } from '../provider-api/post-json.ts'
 import { type EventRequest, instantOf, readEvent } from '../provider-events/event-request.ts'
 
-const types: Record<string, ProviderEvent['type']> = {
-  'email.sent': 'accepted',
-  'email.delivered': 'delivered',
-  'email.delivery_delayed': 'deferred',
-  'email.bounced': 'bounced',
-  'email.complained': 'complained',
-  'email.opened': 'opened',
-  'email.clicked': 'clicked',
-  'email.failed': 'failed',
-  'email.suppressed': 'failed',
-}
+const types = new Map<string, ProviderEvent['type']>(
+  Object.entries({
+    'email.sent': 'accepted',
+    'email.delivered': 'delivered',
+    'email.delivery_delayed': 'deferred',
+    'email.bounced': 'bounced',
+    'email.complained': 'complained',
+    'email.opened': 'opened',
+    'email.clicked': 'clicked',
+    'email.failed': 'failed',
+    'email.suppressed': 'failed',
+  } as const),
+)
 
 /** The receiver refuses the message or its sender, and the address may be well. */
 const isBlock = (subType: string, message: string): boolean =>
@@ -49,7 +51,7 @@ export async function resendEvents(
   const signed = { id, timestamp: headers.get('svix-timestamp') ?? '', signature: headers.get('svix-signature') ?? '' }
   if (!(await isSigned(secret, signed, body, now))) return null
   const event = readEvent(body)
-  const type = event && types[textOf(event['type'])]
+  const type = event && types.get(textOf(event['type']))
   const data = event && isRecord(event['data']) ? event['data'] : null
   if (!event || !type || !data) return []
   const click = isRecord(data['click']) ? data['click'] : {}

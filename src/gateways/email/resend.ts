@@ -4,6 +4,7 @@ import { retryAfterMs } from '../../domain/webhooks.ts'
 import { refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
 import { type Answer, failureWithoutAnswer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'
+import { resendDomains } from './resend-domains.ts'
 
 interface Options {
   /** Without a slash at the end. */
@@ -116,6 +117,7 @@ export const resendGateway = (options: Options): EmailGateway => ({
   deduplicates: true,
   bulk: true,
   reportsDelivery: true,
+  domains: resendDomains({ base: options.apiBase || standardBase, apiKey: options.apiKey }),
   send: (messages, idempotencyKey) =>
     sendAcceptable(messages, refusalOfEmail, async (acceptable) =>
       options.apiKey

@@ -1,12 +1,19 @@
-import { createRemoteJWKSet, jwtVerify, type JWTVerifyGetKey } from 'jose'
+import { createRemoteJWKSet, customFetch, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import { AppError } from '../../domain/errors.ts'
-import { withTimeLimit } from '../time-limit/time-limit.ts'
 import type { IdentityProvider } from './identity.ts'
+import { fetchRemembering, ProviderFailure } from './remembering-fetch.ts'
 
 const algorithms = ['RS256', 'ES256', 'EdDSA']
 const keysKeptMs = 600_000
-const discoveryMs = 5000
 const clockToleranceSeconds = 60
+
+const isObject = (json: unknown): json is Record<string, unknown> => typeof json === 'object' && json !== null
+
+const isDiscovery = (json: unknown): json is { jwks_uri: string } =>
+  isObject(json) && typeof json['jwks_uri'] === 'string' && URL.canParse(json['jwks_uri'])
+
+const isKeySet = (json: unknown): json is { keys: object[] } =>
+  isObject(json) && Array.isArray(json['keys']) && json['keys'].every(isObject)
 
 /** Keys by issuer, shared by the requests of this isolate. A key id that is not there yet is fetched at once. */
 const keysOf = new Map<string, JWTVerifyGetKey>()
@@ -14,15 +21,30 @@ const keysOf = new Map<string, JWTVerifyGetKey>()
 async function discover(issuer: string): Promise<JWTVerifyGetKey> {
   const known = keysOf.get(issuer)
   if (known) return known
-  const jwksUri = await withTimeLimit(discoveryMs, async (signal) => {
-    const response = await fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, { signal })
-    if (!response.ok) throw new Error(`OIDC discovery of the issuer answered ${response.status}`)
-    return (await response.json<{ jwks_uri: string }>()).jwks_uri
+  const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+  const { jwks_uri } = await fetchRemembering(address, isDiscovery)
+  const keys = createRemoteJWKSet(new URL(jwks_uri), {
+    cacheMaxAge: keysKeptMs,
+    [customFetch]: async (url) => Response.json(await fetchRemembering(url, isKeySet)),
   })
-  const keys = createRemoteJWKSet(new URL(jwksUri), { cacheMaxAge: keysKeptMs })
   keysOf.set(issuer, keys)
   return keys
 }
+
+/** Types of the header: of access tokens (RFC 9068), and what issuers write on ID tokens. */
+const headerTypes = new Set(['jwt', 'at+jwt', 'id+jwt'])
+/** What some issuers write beside it: Keycloak in `typ`, Cognito in `token_use`. */
+const claimTypes = new Set(['id', 'bearer', 'access'])
+
+const isOneOf = (types: ReadonlySet<string>, type: unknown): boolean =>
+  type === undefined || (typeof type === 'string' && types.has(type.toLowerCase().replace(/^application\//, '')))
+
+/** Refresh and logout tokens, and security events, are signed by the same keys and say nothing of who asks now. */
+const isSignIn = (header: { typ?: unknown }, claims: JWTPayload): boolean =>
+  isOneOf(headerTypes, header.typ) &&
+  isOneOf(claimTypes, claims['typ']) &&
+  isOneOf(claimTypes, claims['token_use']) &&
+  claims['events'] === undefined
 
 /** What jose says of a provider that is at fault; everything else it says is about the token. */
 const faultsOfProvider = new Set(['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'])
@@ -34,7 +56,7 @@ function isAboutToken(error: unknown): boolean {
 
 const unavailable = (cause: unknown) =>
   new AppError('identity_unavailable', 'The identity provider does not answer. Try again in a moment.', {
-    headers: { 'retry-after': '5' },
+    headers: { 'retry-after': String(cause instanceof ProviderFailure ? Math.ceil(cause.waitMs / 1000) : 5) },
     cause,
   })
 
@@ -43,13 +65,15 @@ export const oidcProvider = (options: { issuer: string; audience: string }): Ide
   async verifiedEmail(token, now) {
     try {
       const keys = await discover(options.issuer)
-      const { payload } = await jwtVerify<{ email?: unknown; email_verified?: unknown }>(token, keys, {
+      const { payload, protectedHeader } = await jwtVerify<{ email?: unknown; email_verified?: unknown }>(token, keys, {
         ...options,
         algorithms,
         clockTolerance: clockToleranceSeconds,
         currentDate: new Date(now),
         requiredClaims: ['sub', 'exp'],
       })
+      const isFromFuture = (payload.iat ?? 0) > now / 1000 + clockToleranceSeconds
+      if (isFromFuture || !isSignIn(protectedHeader, payload)) return null
       return payload.email_verified === true && typeof payload.email === 'string' ? payload.email.toLowerCase() : null
     } catch (error) {
       if (isAboutToken(error)) return null

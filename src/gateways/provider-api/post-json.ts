@@ -42,25 +42,18 @@ export const failureWithoutAnswer = (code: (Answer & { came: false })['code']): 
     ? failure('configuration', code, 'The address of the API, or its key, is none.')
     : failure('unknown', code, 'No answer came.')
 
-/** Posts JSON to an API; the timeout covers the answer's body too, and redirects are answers. */
-export async function postJson(
+/** One call of an API; the timeout covers the answer's body too, and redirects are answers. */
+async function callApi(
   url: string,
-  headers: Readonly<Record<string, string>>,
-  body: unknown,
+  init: { method: 'GET' | 'POST'; headers: Readonly<Record<string, string>>; body?: string },
   timeoutMs: number,
 ): Promise<Answer> {
   // Providers refuse calls without a user agent, and the runtime adds none.
-  const all = { 'content-type': 'application/json', 'user-agent': 'event-commerce/1', ...headers }
-  if (!isPossible(url, all)) return { came: false, code: 'impossible_call' }
+  const headers = { 'user-agent': 'event-commerce/1', ...init.headers }
+  if (!isPossible(url, headers)) return { came: false, code: 'impossible_call' }
   try {
     return await withTimeLimit(timeoutMs, async (signal): Promise<Answer> => {
-      const response = await fetch(url, {
-        method: 'POST',
-        redirect: 'manual',
-        headers: all,
-        body: JSON.stringify(body),
-        signal,
-      })
+      const response = await fetch(url, { ...init, redirect: 'manual', headers, signal })
       const { status } = response
       const read = await readCapped(response)
       if (response.ok && read === null) return { came: false, code: 'unreadable_answer' }
@@ -70,6 +63,21 @@ export async function postJson(
     return { came: false, code: isTimeout(error) ? 'timeout' : 'network_error' }
   }
 }
+
+export const postJson = (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: unknown,
+  timeoutMs: number,
+): Promise<Answer> =>
+  callApi(
+    url,
+    { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) },
+    timeoutMs,
+  )
+
+export const getJson = (url: string, headers: Readonly<Record<string, string>>, timeoutMs: number): Promise<Answer> =>
+  callApi(url, { method: 'GET', headers }, timeoutMs)
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -6,21 +6,23 @@ import { type EventRequest, instantOf, readEvent } from '../provider-events/even
 /** Their pages spell it both ways. */
 const statusEvents = ['message.status.sms', 'messaging.status.sms']
 
-const types: Record<string, ProviderEvent['type']> = {
-  accepted: 'accepted',
-  scheduled: 'accepted',
-  enroute: 'accepted',
-  sent: 'accepted',
-  buffered: 'deferred',
-  delivered: 'delivered',
-  undeliverable: 'bounced',
-  undelivered: 'bounced',
-  expired: 'bounced',
-  rejected: 'bounced',
-  failed: 'failed',
-  deleted: 'failed',
-  skipped: 'failed',
-}
+const types = new Map<string, ProviderEvent['type']>(
+  Object.entries({
+    accepted: 'accepted',
+    scheduled: 'accepted',
+    enroute: 'accepted',
+    sent: 'accepted',
+    buffered: 'deferred',
+    delivered: 'delivered',
+    undeliverable: 'bounced',
+    undelivered: 'bounced',
+    expired: 'bounced',
+    rejected: 'bounced',
+    failed: 'failed',
+    deleted: 'failed',
+    skipped: 'failed',
+  } as const),
+)
 
 function bounceOf(status: string, reason: string): ProviderEvent['bounce'] {
   if (/unknown subscriber|invalid (number|msisdn|recipient|destination)|unallocated|not in service/i.test(reason))
@@ -47,7 +49,7 @@ export async function gatewayApiEvents(
   const event = envelope && isRecord(envelope['event']) ? envelope['event'] : null
   if (!envelope || !event || !statusEvents.includes(textOf(envelope['event_type']))) return []
   const status = textOf(event['status']).toLowerCase()
-  const type = types[status]
+  const type = types.get(status)
   if (!type) return []
   const recipient = event['recipient']
   const digits = typeof recipient === 'number' || typeof recipient === 'string' ? String(recipient) : ''

@@ -1,20 +1,70 @@
 import type { MiddlewareHandler } from 'hono'
 import { AppError } from '../../domain/errors.ts'
-import type { AppEnv } from '../env.ts'
+import { networkOf } from '../../domain/network.ts'
+import type { AppContext, AppEnv } from '../env.ts'
 
 const windowSeconds = 60
 
-/** Counts by token. The platform counts for each of its locations, so the limit is a guard and no account. */
+/** The tokens of one member together have so many times the requests of one token. `limit` in wrangler.toml says the same. */
+const tokensOfMember = 2
+
+/** Requests that one network may make a minute to the links of messages: proxies of mail providers open for very many. */
+const linksPerNetwork = 6000
+
+const confirmationsPerLink = 20
+
+/** What RATE_LIMIT_PER_MINUTE says; 0 switches every limit off. */
+export const limitOf = (c: AppContext): number => Number(c.env.RATE_LIMIT_PER_MINUTE) || 0
+
+/** Where the request came from; null where the platform does not say. */
+export const clientNetwork = (c: AppContext): string | null => networkOf(c.req.header('cf-connecting-ip'))
+
+export const tooMany = (what: string, policy: string, waitSeconds = windowSeconds): AppError =>
+  new AppError('rate_limited', what, {
+    headers: { 'retry-after': String(waitSeconds), 'ratelimit-policy': policy },
+  })
+
+export const policyOf = (name: string, limit: number): string => `"${name}";q=${limit};w=${windowSeconds}`
+
+/**
+ * Counts by token, and all tokens of a member together: those of an account, and those of its that are bound to one
+ * organisation, so that no organisation learns what goes on in another. The platform counts for each of its locations,
+ * so the limits are a guard and no account.
+ */
 export const rateLimit = (): MiddlewareHandler<AppEnv> => async (c, next) => {
-  const { caller, config } = c.var.ctx
-  const limit = config.rateLimitPerMinute
+  const { caller } = c.var.ctx
+  const limit = limitOf(c)
   if (limit === 0) return next()
-  const { success } = await c.env.RATE_LIMITER.limit({ key: caller.credential.id ?? caller.id })
-  const policy = `"default";q=${limit};w=${windowSeconds}`
-  if (!success)
-    throw new AppError('rate_limited', `More than ${limit} requests a minute.`, {
-      headers: { 'retry-after': String(windowSeconds), 'ratelimit-policy': policy },
-    })
+  const { id, organization_id } = caller.credential
+  const policies = [policyOf('default', limit), policyOf('member', limit * tokensOfMember)].join(', ')
+  const byToken = await c.env.RATE_LIMITER.limit({ key: id ?? caller.id })
+  if (!byToken.success) throw tooMany(`More than ${limit} requests a minute.`, policies)
+  const byMember = await c.env.MEMBER_RATE_LIMITER.limit({ key: `${caller.id} ${organization_id ?? ''}` })
+  if (!byMember.success)
+    throw tooMany(`More than ${limit * tokensOfMember} requests a minute by all tokens of a member.`, policies)
   await next()
-  c.header('ratelimit-policy', policy)
+  c.header('ratelimit-policy', policies)
+}
+
+/** Reading the links of messages is limited by network. Confirming has `limitConfirmations` alone. */
+export const limitLinks = (): MiddlewareHandler<AppEnv> => async (c, next) => {
+  const network = clientNetwork(c)
+  if (limitOf(c) === 0 || network === null || c.req.method === 'POST') return next()
+  const { success } = await c.env.LINK_RATE_LIMITER.limit({ key: network })
+  if (!success) throw tooMany(`More than ${linksPerNetwork} requests a minute.`, policyOf('links', linksPerNetwork))
+  await next()
+}
+
+/**
+ * One link to unsubscribe works so many times a minute, wherever the requests come from: mail providers confirm for all
+ * their people from few addresses, and none of these may be refused.
+ */
+export async function limitConfirmations(c: AppContext, token: string): Promise<void> {
+  if (limitOf(c) === 0) return
+  const { success } = await c.env.CONFIRMATION_RATE_LIMITER.limit({ key: token.slice(0, 200) })
+  if (success) return
+  throw tooMany(
+    `More than ${confirmationsPerLink} requests a minute with one link.`,
+    policyOf('link', confirmationsPerLink),
+  )
 }

@@ -2,9 +2,11 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import { type Caller, type Grant, superuser, type TokenScope } from '../../domain/access.ts'
 import { sha256, toHex, utf8 } from '../../domain/encoding.ts'
+import { refusedTokenEveryMs } from '../../domain/audit.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isWellFormedToken } from '../../domain/tokens.ts'
 import type { IdentityProvider } from '../../gateways/identity/identity.ts'
+import { lineageStands } from './lineage.ts'
 
 /** `last_used_at` is written at most this often. */
 const touchEveryMs = 300_000
@@ -15,6 +17,8 @@ interface Credentials {
   rootToken: string | null
   identity: IdentityProvider | null
   now: number
+  /** Records that a known token was used after its end; called once in a while for each token. */
+  recordRefused: (use: RefusedUse) => Promise<void>
 }
 
 export interface Authenticated {
@@ -42,18 +46,44 @@ interface TokenRow extends AccountRow {
   organization_id: string | null
   scopes: string
   last_used_at: number | null
+  expires_at: number | null
+  revoked_at: number | null
+  refused_at: number | null
+  /** 0 when what minted the token has come to its end. */
+  is_standing: number
 }
 
-async function byToken(token: string, { db, now }: Credentials): Promise<Authenticated> {
+/** Who used a token after its end. */
+export interface RefusedUse {
+  token_id: string
+  account_id: string
+  /** The one organisation that the token is bound to, or null. */
+  organization_id: string | null
+  reason: 'revoked' | 'expired'
+}
+
+async function refuseEnded(row: TokenRow, { now, recordRefused }: Credentials): Promise<void> {
+  const { id, account_id, organization_id, revoked_at, expires_at } = row
+  const isExpired = expires_at !== null && expires_at <= now
+  if (revoked_at === null && !isExpired && row.is_standing) return
+  if ((row.refused_at ?? 0) <= now - refusedTokenEveryMs) {
+    const reason = revoked_at === null && isExpired ? 'expired' : 'revoked'
+    await recordRefused({ token_id: id, account_id, organization_id, reason })
+  }
+  throw refuse('invalid_token')
+}
+
+async function byToken(token: string, credentials: Credentials): Promise<Authenticated> {
+  const { db, now } = credentials
   const row = isWellFormedToken(token)
     ? await db.first(sql<TokenRow>`select access_tokens.id, account_id, access_tokens.organization_id, scopes,
-        last_used_at, email, ${grantsOf} and (access_tokens.organization_id is null
+        last_used_at, expires_at, revoked_at, refused_at, ${lineageStands(now)} as is_standing, email, ${grantsOf} and (access_tokens.organization_id is null
         or members.organization_id = access_tokens.organization_id)) as grants
       from access_tokens join accounts on accounts.id = account_id
-      where token_hash = ${toHex(await sha256(token))} and revoked_at is null
-        and (expires_at is null or expires_at > ${now})`)
+      where token_hash = ${toHex(await sha256(token))}`)
     : undefined
   if (!row) throw refuse('invalid_token')
+  await refuseEnded(row, credentials)
   const caller: Caller = {
     id: row.account_id,
     email: row.email,

@@ -31,14 +31,17 @@ export const CreatedAccessToken = z
 
 export const UserInfo = z
   .object({
-    id: Id('usr').openapi({ description: 'The account, or `root` for the superuser of the platform.' }),
+    id: Id('usr').openapi({
+      description:
+        'The account; for a token bound to an organisation its member; `root` for the superuser of the platform.',
+    }),
     email: z.string().nullable(),
     first_name: z.string(),
     last_name: z.string(),
     full_name: z.string(),
     is_superuser: z.boolean(),
     date_joined: Timestamp.nullable(),
-    last_seen: Timestamp.nullable(),
+    last_seen: Timestamp.nullable().openapi({ description: 'Null for a token bound to an organisation.' }),
     token: z.object({
       id: Id('tok').nullable(),
       kind: z.enum(['personal', 'service', 'oidc', 'root']),
@@ -104,7 +107,8 @@ const CreateAccessToken = z.object({
   }),
   scopes: z.array(Scope).min(1).optional(),
   expires_at: InstantOrNull.optional().openapi({
-    description: 'A year from now unless told; null for a token that does not expire.',
+    description:
+      'Without it a year from now, or the end of the token that asks where that is sooner. Later than that end is refused. Null, a token that does not expire, and more than 365 days need an organisation admin with a token that does not expire. Of a session of the identity provider: at most 90 days for admins, 180 for managers, 365 for viewers.',
   }),
 })
 
@@ -116,7 +120,8 @@ export const createAccessToken = operation({
   method: 'post',
   path: '/v1/auth/tokens',
   summary: 'Create an access token',
-  description: 'For the caller, or, by an organisation admin or the superuser, for a member. The token is shown once.',
+  description:
+    'For the caller, or, by an organisation admin or the superuser, for a member. The token is shown once. It ends with the token that minted it, and, for another member, with the membership of the admin who minted it.',
   roles: roleCodes,
   status: 201,
   body: CreateAccessToken,
@@ -131,7 +136,7 @@ export const revokeAccessToken = operation({
   path: '/v1/auth/tokens/{id}',
   summary: 'Revoke an access token',
   description:
-    'Takes effect at once and for good. Own tokens; an organisation admin also those that are bound to the organisation.',
+    'Takes effect at once and for good, also for the tokens that it minted. Own tokens; an organisation admin also those that are bound to the organisation.',
   roles: roleCodes,
   status: 204,
   params: IdParams('tok'),

@@ -4,29 +4,49 @@ import { accessTokens } from '../../db/schema/auth.ts'
 import { insert } from '../../db/write.ts'
 import { mayAt, type RoleCode, tokenScopes } from '../../domain/access.ts'
 import { sha256, toHex } from '../../domain/encoding.ts'
-import { doesNotExist, fieldError, invalid, permissionDenied } from '../../domain/errors.ts'
-import { dayMs } from '../../domain/instants.ts'
+import { doesNotExist, fieldError, invalid, parameterError, permissionDenied } from '../../domain/errors.ts'
+import { toIso } from '../../domain/instants.ts'
+import { maxGeneration, type Minting, tokenEnd } from '../../domain/token-lifetimes.ts'
 import { mintToken, shownLength } from '../../domain/tokens.ts'
 import type { CreateAccessTokenInput } from './contract.ts'
-import { type AccessTokenRow, findMember } from './queries.ts'
+import { type AccessTokenRow, callingToken, findMember } from './queries.ts'
 
 const administrators: readonly RoleCode[] = ['OA']
 
-const defaultLifetimeMs = 365 * dayMs
-
-/** Whose the token will be, and the one organisation that it is bound to. */
+/** Whose the token will be, the one organisation that it is bound to, and the membership that lets its minter mint it. */
 async function ownerOf(ctx: Ctx, memberId: string | undefined) {
   const { caller } = ctx
   if (memberId === undefined) {
     if (caller.is_superuser)
       throw invalid(fieldError(['member_id'], 'required', 'The superuser has no account: name a member.'))
-    return { account_id: caller.id, organization_id: caller.credential.organization_id }
+    return { account_id: caller.id, organization_id: caller.credential.organization_id, minter_member_id: null }
   }
   const member = await findMember(ctx, memberId)
   if (!member) throw doesNotExist('member_id')
-  if (!mayAt(caller, administrators, { organization_id: member.organization_id, editions: [] }))
-    throw permissionDenied(administrators)
-  return { account_id: member.account_id, organization_id: member.organization_id }
+  const { account_id, organization_id, minter_member_id } = member
+  if (!mayAt(caller, administrators, { organization_id, editions: [] })) throw permissionDenied(administrators)
+  return { account_id, organization_id, minter_member_id }
+}
+
+function endOf(asked: number | null | undefined, minting: Minting): number | null {
+  if (asked && asked <= minting.now) throw invalid(fieldError(['expires_at'], 'in_past', 'This time is past.'))
+  const end = tokenEnd(asked, minting)
+  if (end.isAllowed) return end.at
+  if (end.latest === null)
+    throw permissionDenied(administrators, [
+      fieldError(
+        ['expires_at'],
+        'admin_only',
+        'A token without an end needs an admin of each organisation it reaches.',
+      ),
+    ])
+  throw invalid(fieldError(['expires_at'], 'too_late', `At the latest ${toIso(end.latest)}.`))
+}
+
+function scopesOf({ caller }: Ctx, asked: CreateAccessTokenInput['scopes']): string {
+  if (asked?.some((scope) => !caller.scopes.includes(scope)))
+    throw invalid(fieldError(['scopes'], 'scope_not_held', 'Only scopes of the token that asks.'))
+  return tokenScopes.filter((scope) => (asked ?? caller.scopes).includes(scope)).join(' ')
 }
 
 export async function createToken(
@@ -35,12 +55,12 @@ export async function createToken(
 ): Promise<AccessTokenRow & { token: string }> {
   const { caller } = ctx
   const now = ctx.now()
-  if (input.expires_at && input.expires_at <= now)
-    throw invalid(fieldError(['expires_at'], 'in_past', 'This time is past.'))
-  if (input.scopes?.some((scope) => !caller.scopes.includes(scope)))
-    throw invalid(fieldError(['scopes'], 'scope_not_held', 'Only scopes of the token that asks.'))
-  const scopes = tokenScopes.filter((scope) => (input.scopes ?? caller.scopes).includes(scope))
-  const owner = await ownerOf(ctx, input.member_id)
+  const scopes = scopesOf(ctx, input.scopes)
+  const [owner, minter] = await Promise.all([ownerOf(ctx, input.member_id), callingToken(ctx)])
+  const generation = minter ? minter.generation + 1 : 0
+  if (generation > maxGeneration)
+    throw invalid(parameterError(null, 'too_many_generations', `At most ${maxGeneration} tokens mint one another.`))
+  const minting = { caller, organization_id: owner.organization_id, minterEnd: minter?.expires_at ?? null, now }
   const token = mintToken(ctx.randomBytes)
   const row: AccessTokenRow = {
     id: ctx.newId('access_token'),
@@ -48,11 +68,14 @@ export async function createToken(
     name: input.name,
     token_hash: toHex(await sha256(token)),
     shown: token.slice(0, shownLength),
-    scopes: scopes.join(' '),
+    scopes,
     created_at: now,
-    expires_at: input.expires_at === undefined ? now + defaultLifetimeMs : input.expires_at,
+    expires_at: endOf(input.expires_at, minting),
     revoked_at: null,
     last_used_at: null,
+    parent_id: caller.credential.id,
+    generation,
+    refused_at: null,
   }
   return commit(ctx, { ...row, token }, [insert(accessTokens, row)])
 }

@@ -36,7 +36,7 @@ export function presentUserInfo(rows: UserInfoRows, ctx: Ctx): z.input<typeof Us
     caller.grants.find((grant) => grant.organization_id === organization && grant.edition_id === edition)?.role
   const names = { first_name: account?.first_name ?? '', last_name: account?.last_name ?? '' }
   return {
-    id: caller.id,
+    id: account?.id ?? caller.credential.id ?? caller.id,
     email: caller.email,
     ...names,
     full_name: fullName(names),

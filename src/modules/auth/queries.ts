@@ -1,11 +1,12 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { accessTokens } from '../../db/schema/auth.ts'
 import { standing, visible } from '../../db/visibility.ts'
-import type { Place } from '../../domain/access.ts'
+import type { Caller, Place } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import { lineageStands } from './lineage.ts'
 
 export type AccessTokenRow = typeof accessTokens.$inferSelect
 
@@ -23,6 +24,7 @@ export function listTokens(
       sql`account_id = ${caller.id}`,
       sql`revoked_at is null`,
       sql`(expires_at is null or expires_at > ${ctx.now()})`,
+      lineageStands(ctx.now()),
       ...(bound ? [sql`organization_id = ${bound}`] : []),
     ],
     sort: sortBy(ordering, '-created', { created: sql`created_at`, name: sql`name` }),
@@ -49,16 +51,30 @@ export interface MemberRow {
   id: string
   account_id: string
   organization_id: string
+  /** The caller's own membership as an admin of the organisation. */
+  minter_member_id: string | null
 }
 
 /** A member of an organisation in which the caller has a role of the organisation. */
 export const findMember = (ctx: Ctx, id: string): Promise<MemberRow | undefined> =>
-  ctx.db.first(sql<MemberRow>`select id, account_id, organization_id from members
-    where id = ${id} and ${visible(ctx.caller, standing(sql`organization_id`, sql`null`))}`)
+  ctx.db.first(sql<MemberRow>`select id, account_id, organization_id,
+      (select minters.id from members as minters where minters.organization_id = members.organization_id
+        and minters.account_id = ${ctx.caller.id} and minters.edition_id is null and minters.role = 'admin')
+      as minter_member_id
+    from members where id = ${id} and ${visible(ctx.caller, standing(sql`organization_id`, sql`null`))}`)
+
+/** The token that the request came with; undefined for other credentials. */
+export const callingToken = async (ctx: Ctx): Promise<Pick<AccessTokenRow, 'expires_at' | 'generation'> | undefined> =>
+  ctx.caller.credential.kind === 'token'
+    ? ctx.db.first(
+        sql<Pick<AccessTokenRow, 'expires_at' | 'generation'>>`select expires_at, generation from access_tokens
+          where id = ${ctx.caller.credential.id}`,
+      )
+    : undefined
 
 export interface UserInfoRows {
   account: {
-    email: string
+    id: string
     created_at: number
     last_seen_at: number | null
     first_name: string
@@ -80,6 +96,20 @@ interface InfoRow {
   editions_count: number
 }
 
+/** The account; of a token bound to an organisation only what this organisation knows of its member. */
+function accountOf({ id, credential }: Caller): SQL {
+  if (credential.organization_id !== null)
+    return sql`(select json_object('id', id, 'created_at', created_at, 'last_seen_at', null,
+        'first_name', first_name, 'last_name', last_name)
+      from members where account_id = ${id} and organization_id = ${credential.organization_id}
+      order by edition_id is not null, id limit 1)`
+  const name = (column: SQL) =>
+    sql`coalesce((select ${column} from members where account_id = accounts.id order by id desc limit 1), '')`
+  return sql`(select json_object('id', id, 'created_at', created_at, 'last_seen_at', last_seen_at,
+      'first_name', ${name(sql`first_name`)}, 'last_name', ${name(sql`last_name`)})
+    from accounts where id = ${id})`
+}
+
 /** Everything that user-info answers, as one statement. */
 export async function readUserInfo(ctx: Ctx): Promise<UserInfoRows> {
   const { caller } = ctx
@@ -90,10 +120,7 @@ export async function readUserInfo(ctx: Ctx): Promise<UserInfoRows> {
   })
   const editions = visible(caller, standing(sql`organization_id`, sql`id`))
   const row = await ctx.db.first(sql<InfoRow>`select
-    (select json_object('email', email, 'created_at', created_at, 'last_seen_at', last_seen_at,
-      'first_name', coalesce((select first_name from members where account_id = accounts.id order by id desc limit 1), ''),
-      'last_name', coalesce((select last_name from members where account_id = accounts.id order by id desc limit 1), ''))
-      from accounts where id = ${caller.id}) as account,
+    ${accountOf(caller)} as account,
     (select json_object('id', id, 'name', name, 'shown', shown, 'scopes', scopes, 'organization_id', organization_id,
       'created_at', created_at, 'expires_at', expires_at, 'last_used_at', last_used_at)
       from access_tokens where id = ${caller.credential.id}) as token,

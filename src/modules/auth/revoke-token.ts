@@ -1,10 +1,12 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { commit } from '../../db/commit.ts'
+import { changedOne, commit } from '../../db/commit.ts'
 import { accessTokens } from '../../db/schema/auth.ts'
 import { update } from '../../db/write.ts'
 import type { AccessTokenRow } from './queries.ts'
 
 /** A revoked token never works again; revoking it once more keeps the first time. */
-export const revokeToken = (ctx: Ctx, token: AccessTokenRow): Promise<null> =>
-  commit(ctx, null, [update(accessTokens, { revoked_at: ctx.now() }, sql`id = ${token.id} and revoked_at is null`)])
+export const revokeToken = (ctx: Ctx, token: AccessTokenRow): Promise<null> => {
+  const revoke = update(accessTokens, { revoked_at: ctx.now() }, sql`id = ${token.id} and revoked_at is null`)
+  return commit(ctx, null, token.revoked_at === null ? [revoke, changedOne()] : [])
+}

@@ -4,7 +4,7 @@ import { LostRace } from '../../domain/errors.ts'
 import { isLostRace } from '../../db/failures.ts'
 import type { LeftOut, Person, SkipReason } from '../../domain/campaign-sending.ts'
 import { type Language, languageOf } from '../../domain/languages.ts'
-import { normalizePhone } from '../../domain/users.ts'
+import { normalizePhone, shownPhone } from '../../domain/users.ts'
 import {
   addressOf,
   type Audience as SegmentAudience,
@@ -102,7 +102,7 @@ export async function membersOf(
     const person: Person = {
       id: member.id,
       email: member.email,
-      phone_number: member.phone_number,
+      phone_number: shownPhone(member.phone_number),
       first_name: member.first_name,
       last_name: member.last_name,
     }

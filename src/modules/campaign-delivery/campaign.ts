@@ -31,6 +31,7 @@ export interface Surroundings {
   edition_email_reply_to: string | null
   organization_name: string
   segment_seq: number
+  segment_edition_id: string | null
   segment_communication_channel: string
   segment_deleted_at: number | null
   message_id: string | null
@@ -52,7 +53,8 @@ export const surroundingColumns: SQL = sql`editions.full_name as edition_name, e
   editions.email_sender_name as edition_email_sender_name,
   editions.email_sender_address as edition_email_sender_address,
   editions.email_reply_to as edition_email_reply_to, organizations.name as organization_name,
-  segments.seq as segment_seq, segments.communication_channel as segment_communication_channel, segments.deleted_at as segment_deleted_at,
+  segments.seq as segment_seq, segments.edition_id as segment_edition_id,
+  segments.communication_channel as segment_communication_channel, segments.deleted_at as segment_deleted_at,
   email_messages.id as message_id, email_messages.type as message_type, email_messages.subject as message_subject,
   json_array_length(email_messages.blocks) as message_blocks`
 

@@ -2,6 +2,8 @@ import type { JobCtx } from '../../context.ts'
 import { referenceOf } from '../../domain/campaign-events.ts'
 import type { ChunkRecipient, Claim } from '../../domain/campaign-sending.ts'
 import { type LinkKind, mintLinkToken } from '../../domain/campaign-tokens.ts'
+import { maxRenderedSmsLength } from '../../domain/email/budget.ts'
+import { renderFault } from '../../domain/email/liquid.ts'
 import { personalise } from '../../domain/email/personalise.ts'
 import type { TemplateContext } from '../../domain/email/variables.ts'
 import { bcp47, type Language } from '../../domain/languages.ts'
@@ -81,7 +83,7 @@ const refusal = (error: unknown): SendResult => ({
   ok: false,
   kind: 'permanent',
   code: 'not_renderable',
-  detail: error instanceof Error ? error.message : 'The message could not be made.',
+  detail: renderFault(error) ?? (error instanceof Error ? error.message : 'The message could not be made.'),
   retryAfterMs: null,
 })
 
@@ -137,7 +139,7 @@ export const composeSms = (job: JobCtx, claim: Claim, contents: Contents): Promi
       const content = contentFor(contents, language)
       const links = await linksOf(job, claim, n, content)
       try {
-        const { text } = personalise(content.template, contextOf(recipient, content, links))
+        const { text } = personalise(content.template, contextOf(recipient, content, links), maxRenderedSmsLength)
         const reference = referenceOf(claim.campaign_id, n)
         return { n, message: { from: content.surroundings.sms_sender, to: address, body: text.trim(), reference } }
       } catch (error) {

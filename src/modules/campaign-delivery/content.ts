@@ -10,9 +10,11 @@ import { personalise } from '../../domain/email/personalise.ts'
 import { trackable } from '../../domain/email/trackable.ts'
 import { sampleContext } from '../../domain/email/variables.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
-import { displayName, type Mailbox } from '../../domain/mailbox.ts'
+import { type Mailbox, senderOf } from '../../domain/mailbox.ts'
+import { maxPersonNameLength } from '../../domain/users.ts'
 import { senderNameOf, trackableSms } from '../../domain/sms.ts'
 import { templateOf } from '../email-messages/index.ts'
+import { isVerifiedSender } from '../sender-domains/index.ts'
 import { type CampaignRow, readinessOf } from './campaign.ts'
 
 /** Names and senders that every message of a campaign shows. */
@@ -41,8 +43,40 @@ export interface Content {
 
 const platformSender = 'Tickets'
 
-const senderOf = (row: CampaignRow): string =>
+const smsSenderOf = (row: CampaignRow): string =>
   row.edition_sms_sender_name === 'Platform' ? platformSender : (senderNameOf(row.organization_name) ?? platformSender)
+
+/** Kept with the content: a call that is repeated comes from the same sender, whatever became of the domain. */
+async function emailSenderOf(job: JobCtx, row: CampaignRow) {
+  const address = row.edition_email_sender_address
+  const [found] = await job.db.all(
+    sql<{
+      is_verified: number
+    }>`select ${isVerifiedSender(sql`${row.organization_id}`, sql`${address}`)} as is_verified`,
+  )
+  return senderOf(
+    {
+      names: [row.edition_email_sender_name, row.organization_name],
+      address,
+      reply_to: row.edition_email_reply_to,
+      is_verified: found?.is_verified === 1,
+    },
+    job.config.emailFrom,
+  )
+}
+
+/** Whether the sender of the newest content may still be sent from: content that is old keeps the sender of its time. */
+export async function hasSender(
+  job: Pick<JobCtx, 'db' | 'config'>,
+  row: Pick<CampaignRow, 'id' | 'channel' | 'organization_id'>,
+): Promise<boolean> {
+  if (row.channel !== 'email') return true
+  const address = sql`json_extract(surroundings, '$.from.address')`
+  const found = await job.db.first(sql<{ is_good: number }>`select ${address} = ${job.config.emailFrom.address}
+      or ${isVerifiedSender(sql`${row.organization_id}`, address)} as is_good
+    from campaign_contents where campaign_id = ${row.id} order by content desc limit 1`)
+  return found?.is_good !== 0
+}
 
 async function templatesOf(job: JobCtx, row: CampaignRow): Promise<Map<Language, Template>> {
   const languages = new Set([
@@ -74,6 +108,7 @@ export async function drawContent(job: JobCtx, row: CampaignRow, content: number
       ContentSurroundings['segment']
     >`select edition_id, communication_type from segments where seq = ${row.segment_seq}`,
   )
+  const sender = await emailSenderOf(job, row)
   const known = await job.db.all(
     sql<{ position: number; url: string }>`select position, url from campaign_links where campaign_id = ${row.id}`,
   )
@@ -94,12 +129,9 @@ export async function drawContent(job: JobCtx, row: CampaignRow, content: number
       timezone: row.edition_timezone,
     },
     organization_name: row.organization_name,
-    from: {
-      name: displayName(row.edition_email_sender_name || row.organization_name),
-      address: row.edition_email_sender_address || job.config.emailFrom.address,
-    },
-    reply_to: row.edition_email_reply_to,
-    sms_sender: senderOf(row),
+    from: sender.from,
+    reply_to: sender.replyTo,
+    sms_sender: smsSenderOf(row),
   }
   const contents = [...templates].map(([language, template]) => ({
     campaign_id: row.id,
@@ -154,7 +186,11 @@ export const contentsOf = (rows: readonly ContentRow[]): Contents =>
 
 const weights = new WeakMap<Contents, number>()
 
-/** Characters of the campaign's longest message, with sample values in it. */
+/** As long as names get, so that no call holds more than a Worker has room for. */
+const longName = 'x'.repeat(maxPersonNameLength)
+const longNames = { first_name: longName, last_name: longName, full_name: `${longName} ${longName}` }
+
+/** Characters of the campaign's longest message, with long values in it. */
 export function weightOf(contents: Contents): number {
   const known = weights.get(contents)
   if (known !== undefined) return known
@@ -166,7 +202,9 @@ export function weightOf(contents: Contents): number {
 function lengthOf({ template, positions }: Content): number {
   const tracking = { links: positions.map(() => 'x'.repeat(linkLength)), pixel: 'x'.repeat(linkLength) }
   try {
-    const { html, text } = personalise(template, { ...sampleContext(), tracking })
+    const sample = sampleContext()
+    const customer = { ...sample.customer, ...longNames }
+    const { html, text } = personalise(template, { ...sample, customer, tracking })
     return html.length + text.length
   } catch {
     // Nobody gets it either.

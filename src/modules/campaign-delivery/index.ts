@@ -12,5 +12,5 @@ export {
   surroundingJoins,
   type Surroundings,
 } from './campaign.ts'
-export { drawContent } from './content.ts'
+export { drawContent, hasSender } from './content.ts'
 export { ringCampaign } from './ring.ts'

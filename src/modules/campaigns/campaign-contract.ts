@@ -42,7 +42,9 @@ export const CampaignDetail = Campaign.extend({
   email_message_id: Id('eml').nullable(),
   sms_body: z.string().openapi({ description: "The text in the edition's default language." }),
   sms_body_translations: z.record(z.string(), z.string()).openapi({ description: 'The text by language.' }),
-  sms_sizes: z.record(z.string(), SmsSize).openapi({ description: 'By language, what the text takes on the air.' }),
+  sms_sizes: z.record(z.string(), SmsSize).nullable().openapi({
+    description: 'By language, what the text takes on the air; null where it was saved before that was kept.',
+  }),
   user_count: Count.openapi({ description: 'People in the segment when the campaign was sent.' }),
   skipped_count: Count.openapi({
     description: 'People of the segment whom nobody tried to reach; the list of recipients tells why.',

@@ -4,6 +4,7 @@ import { campaigns } from '../../db/schema/campaigns.ts'
 import { updateVersion } from '../../db/write.ts'
 import { isRunning } from '../../domain/campaigns.ts'
 import { projection } from '../campaign-delivery/index.ts'
+import { segmentStays } from './judge.ts'
 import type { CampaignDetailRow, LoadedCampaign } from './queries.ts'
 import { checkTransition, invalidTransition } from './refusals.ts'
 
@@ -13,11 +14,10 @@ export async function cancelCampaign(ctx: Ctx, campaign: LoadedCampaign): Promis
   const now = ctx.now()
   if (!isRunning(campaign.status)) {
     const changes = { status: 'cancelled' as const, completed_at: now, modified_at: now }
-    return commit(
-      ctx,
-      { ...campaign, ...changes, version: campaign.version + 1 },
-      updateVersion(campaigns, campaign, changes),
-    )
+    return commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
+      ...segmentStays(ctx, campaign),
+      ...updateVersion(campaigns, campaign, changes),
+    ])
   }
   const { done, snapshot } = await ctx.senders.of(campaign.id).cancel(campaign.id, campaign.run)
   if (!done) throw invalidTransition(snapshot.status, 'cancelled')

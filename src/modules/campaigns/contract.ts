@@ -18,7 +18,7 @@ import {
 } from './campaign-contract.ts'
 
 const readers = roleCodes
-const writers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
+export const writers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 const tag = 'Campaigns' as const
 
 const listCampaignsQuery = listQuery({
@@ -174,7 +174,7 @@ export const listCampaignRecipients = operation({
   path: '/v1/campaigns/{id}/recipients',
   summary: 'List recipients of a campaign',
   description:
-    'Everybody in the segment, also those whom nobody tried to reach. Those of a cancelled campaign who were left are `cancelled`.',
+    'Everybody in the segment, also those whom nobody tried to reach. Those of a cancelled campaign who were left are `cancelled`. Ordering by `address` needs a role of the organisation.',
   roles: writers,
   params: IdParams('cmp'),
   query: listRecipientsQuery,

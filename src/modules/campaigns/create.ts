@@ -1,29 +1,30 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
+import { growCampaigns } from '../../db/list-sizes.ts'
 import { campaigns } from '../../db/schema/campaigns.ts'
 import { insert } from '../../db/write.ts'
-import { type FieldError, fieldError, invalid } from '../../domain/errors.ts'
+import { invalid } from '../../domain/errors.ts'
 import { searchText } from '../../domain/fold.ts'
 import type { TranslatedDict } from '../../domain/languages.ts'
-import { checkSms } from '../../domain/sms.ts'
+import { measureAll } from '../../domain/sms.ts'
 import { openEditions } from '../editions/index.ts'
 import type { CreateCampaignInput } from './campaign-contract.ts'
+import { checkSegmentRole, segmentStays } from './judge.ts'
 import { type CampaignDetailRow, resolveReferences } from './queries.ts'
 
-/** Texts are templates: what cannot be read is told here, and not when it is too late. */
-export function checkSmsBody(bodies: TranslatedDict): void {
-  const faults = Object.entries(bodies).flatMap(([language, body]): FieldError[] => {
-    const checked = checkSms(body)
-    return checked.ok ? [] : [fieldError(['sms_body', language], checked.fault.code, checked.fault.detail)]
-  })
+/** The columns of the texts and their sizes. Texts are templates: what cannot be read or sent is refused here. */
+export function smsColumns(bodies: TranslatedDict): { sms_body: string; sms_sizes: string } {
+  const { sizes, faults } = measureAll(bodies)
   if (faults.length) throw invalid(...faults)
+  return { sms_body: JSON.stringify(bodies), sms_sizes: JSON.stringify(sizes) }
 }
 
 export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Promise<CampaignDetailRow> {
   const { organization_id, edition_id, segment_id, name, channel } = input
   const email_message_id = input.email_message_id ?? null
-  checkSmsBody(input.sms_body ?? {})
+  const texts = smsColumns(input.sms_body ?? {})
   const referenced = await resolveReferences(ctx, { organization_id, edition_id, segment_id, email_message_id })
+  checkSegmentRole(ctx, { ...referenced, organization_id })
   const now = ctx.now()
   const row = {
     id: ctx.newId('campaign'),
@@ -34,7 +35,7 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
     search: searchText(name),
     channel,
     email_message_id,
-    sms_body: JSON.stringify(input.sms_body ?? {}),
+    ...texts,
     status: 'draft' as const,
     scheduled_at: null,
     total_recipients: 0,
@@ -58,5 +59,10 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
     modified_at: now,
   }
   // The database numbers the row; nobody outside sees the number.
-  return commit(ctx, { ...referenced, ...row, seq: 0 }, [...openEditions(edition_id), insert(campaigns, row)])
+  return commit(ctx, { ...referenced, ...row, seq: 0 }, [
+    ...openEditions(edition_id),
+    ...segmentStays(ctx, { ...referenced, organization_id }),
+    insert(campaigns, row),
+    growCampaigns(organization_id),
+  ])
 }

@@ -3,6 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { changedOne, commit } from '../../db/commit.ts'
 import { isDeletable } from '../../domain/campaigns.ts'
 import { openEditions } from '../editions/index.ts'
+import { segmentStays } from './judge.ts'
 import type { LoadedCampaign } from './queries.ts'
 import { invalidTransition } from './refusals.ts'
 
@@ -13,6 +14,7 @@ export async function deleteCampaign(ctx: Ctx, campaign: LoadedCampaign): Promis
     throw invalidTransition(status, status === 'scheduled' ? 'deleted. Cancel it first' : 'deleted')
   await commit(ctx, undefined, [
     ...openEditions(edition_id),
+    ...segmentStays(ctx, campaign),
     sql`delete from campaigns where id = ${id} and version = ${version}`,
     changedOne(),
   ])

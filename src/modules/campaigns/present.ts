@@ -1,11 +1,10 @@
 import type { z } from '@hono/zod-openapi'
+import { isErasedAddress } from '../../domain/campaign-sender.ts'
 import type { Person } from '../../domain/campaign-sending.ts'
 import { type Counters, inZone, ratesOf } from '../../domain/campaigns.ts'
-import { sampleContext } from '../../domain/email/variables.ts'
-import { personalise } from '../../domain/email/personalise.ts'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
-import { smsSize, trackableSms } from '../../domain/sms.ts'
+import type { SmsSizes } from '../../domain/sms.ts'
 import { fullName } from '../../domain/users.ts'
 import { presentSegmentSummary } from '../segments/index.ts'
 import type { Campaign, CampaignDetail, CampaignRecipient, CampaignStats } from './campaign-contract.ts'
@@ -27,22 +26,6 @@ export const presentCampaignItem = (row: CampaignDetailRow): z.input<typeof Camp
   modified: toIso(row.modified_at),
 })
 
-/** About as long as the links that take their place. */
-const sampleLink = `https://events.example.com/t/c/${'x'.repeat(46)}`
-
-function sizesOf(bodies: TranslatedDict) {
-  return Object.fromEntries(
-    Object.entries(bodies)
-      .filter(([, body]) => body.trim() !== '')
-      .map(([language, body]) => {
-        const template = trackableSms(body, language as Language)
-        const tracking = { links: template.links.map(() => sampleLink), pixel: '' }
-        const context = { ...sampleContext(), links: { unsubscribe: sampleLink, portal: '' }, tracking }
-        return [language, smsSize(personalise(template, context).text.trim())]
-      }),
-  )
-}
-
 export function presentCampaign(row: CampaignDetailRow): z.input<typeof CampaignDetail> {
   const bodies = JSON.parse(row.sms_body) as TranslatedDict
   return {
@@ -50,7 +33,7 @@ export function presentCampaign(row: CampaignDetailRow): z.input<typeof Campaign
     email_message_id: row.email_message_id,
     sms_body: bodies[row.edition_default_language] ?? '',
     sms_body_translations: bodies,
-    sms_sizes: sizesOf(bodies),
+    sms_sizes: row.sms_sizes === null ? null : (JSON.parse(row.sms_sizes) as SmsSizes),
     user_count: row.user_count,
     skipped_count: row.skipped_count,
     error_message: row.error_message,
@@ -79,7 +62,7 @@ export function presentRecipient(row: ListedRecipient): z.input<typeof CampaignR
   return {
     id: row.user_id,
     user: { api_id: row.user_id, full_name: fullName(person), email: person.email },
-    address: row.address,
+    address: isErasedAddress(row) ? '' : row.address,
     language: row.language as Language,
     state: row.is_cancelled ? 'cancelled' : row.state,
     reason: row.reason,

@@ -2,11 +2,13 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { paginate } from '../../db/paginate.ts'
-import { standing, visible, visibleIn } from '../../db/visibility.ts'
+import { inList, standing, visible, visibleIn } from '../../db/visibility.ts'
+import { customersSeenBy } from '../../db/shared-customers.ts'
 import type { Place } from '../../domain/access.ts'
 import type { RecipientRow } from '../../domain/campaign-sender.ts'
+import type { Person } from '../../domain/campaign-sending.ts'
 import { type Counters, noCounters } from '../../domain/campaigns.ts'
-import { AppError, doesNotExist, type FieldError, invalid, notFound } from '../../domain/errors.ts'
+import { AppError, doesNotExist, type FieldError, invalid, notFound, parameterError } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import {
   type CampaignRow,
@@ -110,6 +112,29 @@ export async function countersOf(ctx: Ctx, campaign: CampaignRow): Promise<Count
 
 export type ListedRecipient = RecipientRow & { is_cancelled: boolean }
 
+/** Recipients whom other editions know, as the caller sees them: also what a provider said may hold their address. */
+async function withoutHidden(ctx: Ctx, campaign: CampaignRow, rows: readonly RecipientRow[]): Promise<RecipientRow[]> {
+  const view = customersSeenBy(ctx.caller)
+  if (view.isWhole || rows.length === 0) return [...rows]
+  const ids = rows.map(({ user_id }) => user_id)
+  const found = await ctx.db.all(sql<Person>`select users.id,
+      ${view.columns(['email', 'phone_number', 'first_name', 'last_name'])}
+    from users ${view.join} where ${inList(sql`users.id`, ids)} and ${view.isHidden}`)
+  const hidden = new Map(found.map((person) => [person.id, person]))
+  return rows.map((row) => {
+    const person = hidden.get(row.user_id)
+    if (!person) return row
+    const address = (campaign.channel === 'email' ? person.email : person.phone_number) ?? ''
+    return { ...row, address, person: JSON.stringify(person), detail: '' }
+  })
+}
+
+/** The order of all addresses would tell those that are hidden. */
+function judgeOrdering(ctx: Ctx, ordering: RecipientOrdering): void {
+  if (!ordering.some(({ name }) => name === 'address') || customersSeenBy(ctx.caller).isWhole) return
+  throw invalid(parameterError('ordering', 'invalid_choice', 'Only roles of the organisation may order by address.'))
+}
+
 export async function listRecipients(
   ctx: Ctx,
   campaign: CampaignRow,
@@ -117,6 +142,7 @@ export async function listRecipients(
   ordering: RecipientOrdering,
   { state, reason }: RecipientFilters,
 ): Promise<Page<ListedRecipient>> {
+  judgeOrdering(ctx, ordering)
   const isCancelled = campaign.status === 'cancelled'
   // Those whom a cancelled campaign left are pending in its books.
   const isNever = state !== undefined && (isCancelled ? state === 'pending' : state === 'cancelled')
@@ -134,6 +160,7 @@ export async function listRecipients(
           after,
         })
   if (page.page > 1 && !after && skipped >= found.count) throw new AppError('invalid_page', 'Invalid page.')
-  const rows = found.rows.map((row) => ({ ...row, is_cancelled: isCancelled && row.state === 'pending' }))
+  const shown = await withoutHidden(ctx, campaign, found.rows)
+  const rows = shown.map((row) => ({ ...row, is_cancelled: isCancelled && row.state === 'pending' }))
   return { rows, count: found.count, page: page.page, size: page.size, after: found.after }
 }

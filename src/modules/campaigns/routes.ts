@@ -4,6 +4,7 @@ import { cancelCampaign } from './cancel.ts'
 import * as contract from './contract.ts'
 import { createCampaign } from './create.ts'
 import { deleteCampaign } from './delete.ts'
+import { findJudged } from './judge.ts'
 import { presentCampaign, presentCampaignItem, presentRecipient, presentStats } from './present.ts'
 import { countersOf, findCampaign, listCampaigns, listRecipients } from './queries.ts'
 import { scheduleCampaign } from './schedule.ts'
@@ -31,37 +32,37 @@ mount(campaigns, contract.getCampaign, {
 })
 
 mount(campaigns, contract.updateCampaign, {
-  load: (ctx, { id }) => findCampaign(ctx, id),
+  load: (ctx, { id }) => findJudged(ctx, id),
   handle: (ctx, { loaded, body }) => updateCampaign(ctx, loaded, body),
   present: presentCampaign,
 })
 
 mount(campaigns, contract.deleteCampaign, {
-  load: (ctx, { id }) => findCampaign(ctx, id),
+  load: (ctx, { id }) => findJudged(ctx, id),
   handle: (ctx, { loaded }) => deleteCampaign(ctx, loaded),
   represent: (loaded) => presentCampaign(loaded),
 })
 
 mount(campaigns, contract.scheduleCampaign, {
-  load: (ctx, { id }) => findCampaign(ctx, id),
+  load: (ctx, { id }) => findJudged(ctx, id),
   handle: (ctx, { loaded, body }) => scheduleCampaign(ctx, loaded, body.scheduled_at),
   present: presentCampaign,
 })
 
 mount(campaigns, contract.sendCampaignNow, {
-  load: (ctx, { id }) => findCampaign(ctx, id),
+  load: (ctx, { id }) => findJudged(ctx, id),
   handle: (ctx, { loaded }) => sendCampaignNow(ctx, loaded),
   present: presentCampaign,
 })
 
 mount(campaigns, contract.cancelCampaign, {
-  load: (ctx, { id }) => findCampaign(ctx, id),
+  load: (ctx, { id }) => findJudged(ctx, id),
   handle: (ctx, { loaded }) => cancelCampaign(ctx, loaded),
   present: presentCampaign,
 })
 
 mount(campaigns, contract.retryFailedCampaignRecipients, {
-  load: (ctx, { id }) => findCampaign(ctx, id),
+  load: (ctx, { id }) => findJudged(ctx, id),
   handle: (ctx, { loaded }) => retryFailed(ctx, loaded),
   present: presentCampaign,
 })
@@ -73,7 +74,7 @@ mount(campaigns, contract.getCampaignStats, {
 })
 
 mountList(campaigns, contract.listCampaignRecipients, {
-  load: (ctx, { id }) => findCampaign(ctx, id),
+  load: (ctx, { id }) => findJudged(ctx, id),
   list: (ctx, { loaded, query, page }) => listRecipients(ctx, loaded, page, query.ordering, query),
   present: presentRecipient,
 })

@@ -5,6 +5,7 @@ import { updateVersion } from '../../db/write.ts'
 import { type ScheduleFault, scheduleOf } from '../../domain/campaigns.ts'
 import { fieldError, invalid } from '../../domain/errors.ts'
 import { openEditions } from '../editions/index.ts'
+import { segmentStays } from './judge.ts'
 import type { CampaignDetailRow, LoadedCampaign } from './queries.ts'
 import { checkReady, checkTransition } from './refusals.ts'
 
@@ -25,6 +26,7 @@ export async function scheduleCampaign(ctx: Ctx, campaign: LoadedCampaign, text:
   ctx.afterCommit(() => ctx.senders.of(campaign.id).wake(campaign.id, scheduled_at))
   return commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
     ...openEditions(campaign.edition_id),
+    ...segmentStays(ctx, campaign),
     ...updateVersion(campaigns, campaign, changes),
   ])
 }

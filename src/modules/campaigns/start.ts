@@ -3,8 +3,10 @@ import { commit } from '../../db/commit.ts'
 import { campaigns } from '../../db/schema/campaigns.ts'
 import { updateVersion } from '../../db/write.ts'
 import { isRunning } from '../../domain/campaigns.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, fieldError } from '../../domain/errors.ts'
+import { hasSender } from '../campaign-delivery/index.ts'
 import { openEditions } from '../editions/index.ts'
+import { segmentStays } from './judge.ts'
 import type { CampaignDetailRow, LoadedCampaign } from './queries.ts'
 import { checkReady, checkTransition, invalidTransition } from './refusals.ts'
 
@@ -22,6 +24,7 @@ function startRun(ctx: Ctx, campaign: LoadedCampaign, status: 'calculating' | 's
   ctx.afterCommit(() => ctx.senders.of(campaign.id).wake(campaign.id))
   return commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
     ...openEditions(campaign.edition_id),
+    ...segmentStays(ctx, campaign),
     ...updateVersion(campaigns, campaign, changes),
   ])
 }
@@ -32,6 +35,9 @@ export async function sendCampaignNow(ctx: Ctx, campaign: LoadedCampaign): Promi
   return startRun(ctx, campaign, 'calculating')
 }
 
+const senderNotVerified =
+  'The campaign was started with a sender whose domain is not a verified sender domain any more.'
+
 /** Goes on with what the campaign was started with, to those who have not got it for a reason that may pass. */
 export async function retryFailed(ctx: Ctx, campaign: LoadedCampaign): Promise<CampaignDetailRow> {
   if (isRunning(campaign.status)) throw invalidTransition(campaign.status, 'retried')
@@ -40,6 +46,10 @@ export async function retryFailed(ctx: Ctx, campaign: LoadedCampaign): Promise<C
   if (count === 0)
     throw new AppError('nothing_to_retry', 'Nobody failed for a reason that may pass.', {
       extra: { current_status: campaign.status },
+    })
+  if (!(await hasSender(ctx, campaign)))
+    throw new AppError('campaign_not_ready', 'The campaign cannot be sent yet.', {
+      errors: [fieldError(['edition_id'], 'sender_not_verified', senderNotVerified)],
     })
   return startRun(ctx, campaign, 'sending')
 }

@@ -6,12 +6,13 @@ import { isEditable } from '../../domain/campaigns.ts'
 import { searchText } from '../../domain/fold.ts'
 import { openEditions } from '../editions/index.ts'
 import type { UpdateCampaignInput } from './campaign-contract.ts'
-import { checkSmsBody } from './create.ts'
+import { smsColumns } from './create.ts'
+import { checkSegmentRole, segmentStays } from './judge.ts'
 import { type CampaignDetailRow, type LoadedCampaign, resolveReferences } from './queries.ts'
 import { checkReady, invalidTransition } from './refusals.ts'
 
 type Changes = Partial<
-  Pick<CampaignDetailRow, 'name' | 'search' | 'segment_id' | 'channel' | 'email_message_id' | 'sms_body'>
+  Pick<CampaignDetailRow, 'name' | 'search' | 'segment_id' | 'channel' | 'email_message_id' | 'sms_body' | 'sms_sizes'>
 >
 
 /** Another channel drops what the one before would have sent. */
@@ -22,10 +23,10 @@ function changesOf(campaign: CampaignDetailRow, input: UpdateCampaignInput): Cha
     ...(name === undefined ? {} : { name, search: searchText(name) }),
     ...(segment_id === undefined ? {} : { segment_id }),
     ...(changed === 'sms' ? { email_message_id: null } : {}),
-    ...(changed === 'email' ? { sms_body: '{}' } : {}),
+    ...(changed === 'email' ? smsColumns({}) : {}),
     ...(channel === undefined ? {} : { channel }),
     ...(email_message_id === undefined ? {} : { email_message_id }),
-    ...(sms_body === undefined ? {} : { sms_body: JSON.stringify(sms_body) }),
+    ...(sms_body === undefined ? {} : smsColumns(sms_body)),
   }
 }
 
@@ -35,14 +36,16 @@ export async function updateCampaign(
   input: UpdateCampaignInput,
 ): Promise<CampaignDetailRow> {
   if (!isEditable(campaign.status)) throw invalidTransition(campaign.status, 'changed')
-  if (input.sms_body) checkSmsBody(input.sms_body)
   const changes = changesOf(campaign, input)
   const after = { ...campaign, ...changes, modified_at: ctx.now(), version: campaign.version + 1 }
   const isMoved = after.segment_id !== campaign.segment_id || after.email_message_id !== campaign.email_message_id
   if (isMoved) Object.assign(after, await resolveReferences(ctx, after))
+  checkSegmentRole(ctx, after)
   if (campaign.status === 'scheduled') checkReady(ctx, after)
   return commit(ctx, after, [
     ...openEditions(campaign.edition_id),
+    ...segmentStays(ctx, campaign),
+    ...(after.segment_id === campaign.segment_id ? [] : segmentStays(ctx, after)),
     ...updateVersion(campaigns, campaign, { ...changes, modified_at: after.modified_at }),
   ])
 }

@@ -1,5 +1,12 @@
 import { z } from '@hono/zod-openapi'
-import { duplicatePolicies, importActions, importStatuses, maxOrdersPerCall } from '../../domain/external-orders.ts'
+import {
+  duplicatePolicies,
+  importActions,
+  importStatuses,
+  itemBeyondCall,
+  maxOrdersPerCall,
+  maxUnitsPerCall,
+} from '../../domain/external-orders.ts'
 import { EditionSummary, Id, OrganizationSummary, RequiredText, Timestamp } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 import { FieldProblem } from '../../http/problem.ts'
@@ -59,6 +66,13 @@ const ImportExternalOrders = z.object({
     .array(z.unknown())
     .min(1)
     .max(maxOrdersPerCall)
+    .superRefine((orders, context) => {
+      const beyond = itemBeyondCall(orders)
+      if (beyond === null) return
+      const message = `The items of one call have at most ${maxUnitsPerCall} units in all.`
+      const path = [beyond.order, 'items', beyond.item, 'quantity']
+      context.addIssue({ code: 'custom', params: { code: 'max_value' }, path, message })
+    })
     .openapi({ type: 'array', items: { $ref: '#/components/schemas/ExternalOrder' } }),
 })
 
@@ -70,10 +84,11 @@ export const importExternalOrders = operation({
   method: 'post',
   path: '/v1/data-imports/external-orders',
   summary: 'Import external orders',
-  description: `Brings in up to ${maxOrdersPerCall} orders of another system. Each order is taken whole or not at all, and
+  description: `Brings in up to ${maxOrdersPerCall} orders of another system, of at most ${maxUnitsPerCall} units in all. Each order is taken whole or not at all, and
 \`results\` says what became of it; an order that cannot be taken does not keep the others out. Customers are found by
 e-mail address, else by number; products, variants, options and locations by name without case; what is new is made.
-The same \`external_id\` never makes a second order.`,
+The same \`external_id\` never makes a second order. Roles of an edition add orders to a customer whom other editions
+know, and change nothing of them.`,
   roles: ['OA', 'OM', 'EA', 'EM'],
   status: 201,
   body: ImportExternalOrders,

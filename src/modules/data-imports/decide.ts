@@ -46,13 +46,13 @@ function updateErrors(candidate: Candidate, existing: { status: string; currency
 /** What becomes of one order, given what is there; adds to `writes` and carries `state` along. */
 export function decide(
   ctx: Ctx,
-  scope: { edition: Edition; source: string; onDuplicate: DuplicatePolicy },
+  scope: { edition: Edition; source: string; onDuplicate: DuplicatePolicy; changeable: readonly string[] | null },
   state: ImportState,
   writes: Writes,
   candidate: Candidate,
 ): Outcome {
   const { index, order, phone } = candidate
-  const { edition, source, onDuplicate } = scope
+  const { edition, source, onDuplicate, changeable } = scope
   const existing = state.orders.get(order.external_id)
   const outcome = (action: ImportAction, order_id: string | null, errors: readonly FieldError[] = []): Outcome => ({
     index,
@@ -74,7 +74,7 @@ export function decide(
   if (totals.total_minor > maxAmountMinor || totals.subtotal_minor > maxAmountMinor)
     refused.push(fieldError(pathTo(index, 'items'), 'max_value', 'The amount of the order is too large.'))
   if (refused.length) return outcome('error', existing?.id ?? null, refused)
-  const user = resolveCustomer(ctx, edition, state, writes, order, phone)
+  const user = resolveCustomer(ctx, { edition, changeable }, state, writes, { order, phone })
   const items = resolveItems(ctx, edition, state, writes, order.items)
   const placement = { edition, source, order, user, items, totals }
   const row = existing

@@ -2,12 +2,14 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit, commitPart } from '../../db/commit.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
+import { changeableEditions } from '../../db/shared-customers.ts'
 import { insert } from '../../db/write.ts'
 import { doesNotExist, editionArchived, type FieldError, fieldError, invalid, LostRace } from '../../domain/errors.ts'
 import { maxUnitsPerOrder } from '../../domain/external-orders.ts'
 import { normalizePhone } from '../../domain/users.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import { receiptMessageOf, receiptStatements, ringEmails } from '../transactional-emails/index.ts'
+import { type ChannelAddress, restoredSuppressions } from '../users/index.ts'
 import { announceAll } from '../webhooks/index.ts'
 import { announcementsOf } from './announcements.ts'
 import type { ImportExternalOrdersInput } from './contract.ts'
@@ -106,6 +108,12 @@ async function receiptWanted(ctx: Ctx, edition: Edition, input: ImportExternalOr
   throw invalid(fieldError(['send_receipts'], 'no_receipt_message', detail))
 }
 
+const addressesOf = (group: readonly Candidate[]): ChannelAddress[] =>
+  group.flatMap(({ order, phone }) => [
+    ...(order.customer.email === null ? [] : [{ channel: 'email' as const, address: order.customer.email }]),
+    ...(phone === null ? [] : [{ channel: 'sms' as const, address: phone }]),
+  ])
+
 async function takeGroup(
   ctx: Ctx,
   edition: Edition,
@@ -114,21 +122,25 @@ async function takeGroup(
   group: readonly Candidate[],
 ): Promise<Outcome[]> {
   const { source, on_duplicate: onDuplicate, dry_run } = input
-  const scope = { organization_id: edition.organization_id, edition_id: edition.id, source }
+  const changeable = changeableEditions(ctx.caller, edition.organization_id)
+  const scope = { organization_id: edition.organization_id, edition_id: edition.id, source, changeable }
   for (let tries = 1; ; tries++) {
     const orders = group.map(({ order }) => order)
     const phones = group.map(({ phone }) => phone)
     const state = await loadState(ctx.db, scope, orders, phones, onDuplicate === 'update')
     const writes = newWrites()
-    const outcomes = group.map((candidate) => decide(ctx, { edition, source, onDuplicate }, state, writes, candidate))
-    const statements = statementsOf(writes)
+    const outcomes = group.map((candidate) =>
+      decide(ctx, { edition, source, onDuplicate, changeable }, state, writes, candidate),
+    )
+    const statements = statementsOf(edition.organization_id, writes)
     if (dry_run)
       return outcomes.map((outcome) => (outcome.action === 'created' ? { ...outcome, order_id: null } : outcome))
     if (statements.length === 0) return outcomes
     const told = input.emit_webhooks ? announceAll(ctx, announcementsOf(ctx, edition, state, writes.turns)) : []
+    const again = await restoredSuppressions(edition.organization_id, addressesOf(group))
     const receipts = receipt === null ? [] : receiptStatements(ctx, edition, receipt, writes.placed)
     try {
-      await commitPart(ctx, [...statements, ...told, ...receipts], races)
+      await commitPart(ctx, [...statements, ...again, ...told, ...receipts], races)
       return outcomes
     } catch (error) {
       if (!(error instanceof LostRace) || (group.length === 1 && tries === maxTries)) throw error

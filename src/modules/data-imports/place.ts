@@ -1,14 +1,25 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { changedExactly, changedOne } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { carts, cartItems, orders, purchases, transactions } from '../../db/schema/orders.ts'
 import { inList } from '../../db/visibility.ts'
 import { update, updateVersion } from '../../db/write.ts'
 import { type ExternalOrder, reconcile, type ResolvedItem, type Unit, unitsOf } from '../../domain/external-orders.ts'
 import { fold } from '../../domain/fold.ts'
+import { longestList } from '../../domain/json.ts'
 import type { Language } from '../../domain/languages.ts'
-import { type CartTotals, isPaid, orderSearch, ownSearch, paymentStatusOf } from '../../domain/orders.ts'
-import { type BoughtOption, type PurchaseStatus, purchaseLifecycle, purchaseStatusOf } from '../../domain/purchases.ts'
+import {
+  type CartTotals,
+  isPaid,
+  orderSearch,
+  ownSearch,
+  paymentStatusesBefore,
+  paymentStatusOf,
+  type TransactionStatus,
+  wasCaptured,
+} from '../../domain/orders.ts'
+import { type BoughtOption, orderMovesFrom, type PurchaseStatus, purchaseStatusOf } from '../../domain/purchases.ts'
 import { contactSearch } from '../../domain/users.ts'
 import type { OrderRow, PurchaseRow, TransactionRow, UserRow } from './state.ts'
 import type { Edition, PurchaseTurn, Writes } from './writes.ts'
@@ -77,11 +88,20 @@ function turnsOf(
   status: PurchaseStatus,
 ): PurchaseTurn[] {
   const action = actionOf[status]
-  const { id, email } = placement.user
+  const { user } = placement
+  // Endpoints of the edition learn of somebody whom other editions know what this edition said.
+  const buyer = { id: user.id, email: user.is_shared ? user.given_email : user.email }
   const { order_number } = placement.order
   return action
-    ? rows.map((purchase) => ({ purchase, action, status, order: { id: order.id, order_number }, user: { id, email } }))
+    ? rows.map((purchase) => ({ purchase, action, status, order: { id: order.id, order_number }, user: buyer }))
     : []
+}
+
+/** Notes how long the lists are that an order brings; `grows` where its customer has more than before. */
+function noteLists({ lists }: Writes, { order, items, user }: Placement, grows: boolean): void {
+  if (grows) lists.users.add(user.id)
+  lists.options = Math.max(lists.options, ...items.map(({ options }) => options.length))
+  lists.order_metadata = Math.max(lists.order_metadata, longestList(order.metadata))
 }
 
 /** Adds a new order with its cart, its payment and one purchase a unit. */
@@ -131,6 +151,7 @@ export function placeNew(ctx: Ctx, writes: Writes, placement: Placement): OrderR
   })
   const bought = purchaseRows(ctx, placement, id, unitsOf(items), created_at)
   writes.purchases.push(...bought)
+  noteLists(writes, placement, true)
   writes.turns.push(...turnsOf(placement, row, bought, purchaseStatusOf[order.status]))
   return { ...row, seq: 0 }
 }
@@ -147,15 +168,35 @@ const unitOf = (row: PurchaseRow): Unit & { row: PurchaseRow } => ({
   row,
 })
 
-/** Purchases that were used or paid back stay what they are. */
+/** Purchases that were used, were paid back or have expired stay what they are. */
 const movable = (units: readonly { row: PurchaseRow }[], status: PurchaseStatus): PurchaseRow[] =>
-  units.map(({ row }) => row).filter((row) => purchaseLifecycle.allows(row.status as PurchaseStatus, status))
+  units.map(({ row }) => row).filter((row) => orderMovesFrom(status).includes(row.status as PurchaseStatus))
 
-const moveStatement = (rows: readonly PurchaseRow[], status: PurchaseStatus, now: number): Statement =>
-  sql`update purchases set status = ${status}, modified_at = ${now}, version = version + 1 where ${inList(
-    sql`id`,
-    rows.map((row) => row.id),
-  )}`
+/** Moves these purchases, all of them or none: what has another status by now is decided on anew. */
+function moveStatements(rows: readonly PurchaseRow[], status: PurchaseStatus, now: number): Statement[] {
+  const ids = rows.map((row) => row.id)
+  return [
+    sql`update purchases set status = ${status}, modified_at = ${now}, version = version + 1
+      where ${inList(sql`id`, ids)} and ${inList(sql`status`, orderMovesFrom(status))}`,
+    changedExactly(ids.length),
+  ]
+}
+
+/** The payment's status after the order's update: one that has gone further stays. */
+function paymentStatusAfter(payment: TransactionRow, placement: Placement): TransactionStatus {
+  const target = paymentStatusOf[placement.order.status]
+  const status = payment.status as TransactionStatus
+  return paymentStatusesBefore(target).includes(status) ? target : status
+}
+
+/** Brings the payment forward; one that has gone further keeps its amounts too, which are what was paid. */
+function paymentStatements(payment: TransactionRow, placement: Placement): Statement[] {
+  const columns = paymentColumns(placement)
+  const changeable = inList(sql`status`, paymentStatusesBefore(columns.status))
+  return paymentStatusAfter(payment, placement) === columns.status
+    ? [update(transactions, columns, sql`id = ${payment.id} and ${changeable}`), changedOne()]
+    : []
+}
 
 /** Brings an order that exists up to date: purchases that are still wanted keep their identity, others are cancelled. */
 export function placeAgain(
@@ -166,12 +207,15 @@ export function placeAgain(
 ): OrderRow {
   const { order, user, items, totals } = placement
   const { order: row, payment } = existing
+  const paid = payment && paymentStatusAfter(payment, placement)
   const now = ctx.now()
   const own = ownSearch({ id: row.id, order_number: order.order_number }, payment ? [payment.id] : [])
   const changes = {
     ...orderColumns(placement),
+    ...(paid ? { has_payment: isPaid(paid) ? 1 : 0 } : {}),
     user_id: user.id,
-    completed_transaction_id: order.status === 'completed' ? (payment?.id ?? null) : row.completed_transaction_id,
+    completed_transaction_id:
+      order.status === 'completed' && paid && wasCaptured(paid) ? (payment?.id ?? null) : row.completed_transaction_id,
     search_own: own,
     search: orderSearch(own, contactSearch(user)),
     modified_at: now,
@@ -181,7 +225,7 @@ export function placeAgain(
   writes.changes.push(...updateVersion(orders, row, changes))
   writes.changes.push(update(carts, { coupon_code: order.coupon_code, ...totals }, sql`order_id = ${row.id}`))
   writes.changes.push(sql`delete from ${cartItems} where order_id = ${row.id}`)
-  if (payment) writes.changes.push(update(transactions, paymentColumns(placement), sql`id = ${payment.id}`))
+  if (payment) writes.changes.push(...paymentStatements(payment, placement))
   if (row.user_id !== user.id) writes.changes.push(update(purchases, { user_id: user.id }, sql`order_id = ${row.id}`))
   const status = purchaseStatusOf[order.status]
   for (const [units, target] of [
@@ -190,12 +234,13 @@ export function placeAgain(
   ] as const) {
     const moved = movable(units, target)
     if (moved.length === 0) continue
-    writes.changes.push(moveStatement(moved, target, now))
+    writes.changes.push(...moveStatements(moved, target, now))
     writes.turns.push(...turnsOf(placement, row, moved, target))
   }
   const bought = purchaseRows(ctx, placement, row.id, added, now)
   writes.cartItems.push(...cartItemRows(ctx, row.id, items))
   writes.purchases.push(...bought)
+  noteLists(writes, placement, bought.length > 0 || row.user_id !== user.id)
   writes.turns.push(...turnsOf(placement, row, bought, status))
   return { ...row, ...changes, version: row.version + 1 }
 }

@@ -3,6 +3,7 @@ import type { Database } from '../../db/database.ts'
 import type { locations, options, products, variants } from '../../db/schema/catalog.ts'
 import type { orders, purchases, transactions } from '../../db/schema/orders.ts'
 import type { users } from '../../db/schema/users.ts'
+import { isKnownElsewhere } from '../../db/shared-customers.ts'
 import { inList } from '../../db/visibility.ts'
 import type { ExternalOrder } from '../../domain/external-orders.ts'
 import { fold } from '../../domain/fold.ts'
@@ -14,7 +15,15 @@ type LocationRow = typeof locations.$inferSelect
 export type OrderRow = typeof orders.$inferSelect
 export type PurchaseRow = typeof purchases.$inferSelect
 export type TransactionRow = typeof transactions.$inferSelect
-export type UserRow = typeof users.$inferSelect
+
+export interface UserRow extends Omit<typeof users.$inferSelect, 'seq'> {
+  /** Other editions know the customer too. */
+  is_shared: number
+  /** Editions know the customer whose customers the caller may not change. */
+  is_kept: number
+  /** As orders of this edition said. */
+  given_email: string | null
+}
 
 /** What a group of orders meets: read once, then carried along as the group's orders add to it. */
 export interface ImportState {
@@ -43,6 +52,8 @@ interface Scope {
   organization_id: string
   edition_id: string
   source: string
+  /** Editions whose customers the caller may change; null for all of the organisation. */
+  changeable: readonly string[] | null
 }
 
 const unique = (values: (string | null)[]): string[] => [...new Set(values.filter((value) => value !== null))]
@@ -55,7 +66,7 @@ export async function loadState(
   phones: readonly (string | null)[],
   withContents: boolean,
 ): Promise<ImportState> {
-  const { organization_id, edition_id, source } = scope
+  const { organization_id, edition_id, source, changeable } = scope
   const items = group.flatMap((order) => order.items)
   const names = unique(items.map((item) => fold(item.product)))
   const ofProducts = sql`product_id in (select id from products where edition_id = ${edition_id} and ${inList(sql`name_folded`, names)})`
@@ -65,7 +76,10 @@ export async function loadState(
       group.map((order) => order.external_id),
     )}`
   const knownIds = sql`order_id in (select id from (${known}))`
-  const users = sql`select * from users where organization_id = ${organization_id}`
+  const users = sql`select users.*, ${isKnownElsewhere(sql`users`, [edition_id])} as is_shared,
+    ${changeable === null ? sql`0` : isKnownElsewhere(sql`users`, changeable)} as is_kept,
+    (select email from user_editions where edition_id = ${edition_id} and user_id = users.id) as given_email
+    from users where organization_id = ${organization_id}`
   const found = await db.batch([
     sql<OrderRow>`${known}`,
     sql<UserRow>`${users} and ${inList(sql`email`, unique(group.map((order) => order.customer.email)))}`,

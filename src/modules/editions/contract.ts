@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../domain/access.ts'
 import { editionStatuses } from '../../domain/editions.ts'
+import { senderNameFault } from '../../domain/mailbox.ts'
 import { isTimeZone } from '../../domain/time-zones.ts'
 import { Id, IdParams, InstantOrNull, JsonObject, LanguageCode, RequiredText } from '../../http/fields.ts'
 import { BooleanFilter, envelope, IdFilter, listQuery, TextFilter } from '../../http/list-query.ts'
@@ -41,14 +42,19 @@ const EnabledLanguages = z
 
 const TaxRate = z.number().min(0).max(100).openapi({ description: 'Per cent.', example: 25 })
 
+const senderNameFaults = {
+  invalid_characters: 'Control characters, characters that turn the direction, and =? are not part of a name.',
+  holds_address: 'An address is not part of a name.',
+}
+
 /** It becomes part of a mail header. */
 const SenderName = z
   .string()
   .trim()
   .max(50)
-  .refine((name) => !/\p{Cc}/u.test(name), {
-    params: { code: 'invalid_characters' },
-    message: 'Control characters are not part of a name.',
+  .superRefine((name, context) => {
+    const code = senderNameFault(name)
+    if (code) context.addIssue({ code: 'custom', params: { code }, message: senderNameFaults[code] })
   })
 
 const EmailAddress = z.email().max(254).openapi({ example: 'hello@example.dk' })
@@ -90,7 +96,10 @@ const UpdateEdition = z.object({
   metadata: JsonObject.optional(),
   sms_sender_name: SmsSenderName.optional(),
   email_sender_name: SenderName.nullable().optional(),
-  email_sender_address: EmailAddress.nullable().optional(),
+  email_sender_address: EmailAddress.nullable().optional().openapi({
+    description:
+      'E-mails come from it once its domain is a verified sender domain of the organisation, and from the address of the platform until then.',
+  }),
   email_reply_to: EmailAddress.nullable().optional(),
   meta_title: MetaTitle.optional(),
   meta_description: MetaDescription.optional(),

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { dayMs } from '../../domain/instants.ts'
+import { isVerifiedSender } from '../sender-domains/index.ts'
 import type { EditionRow } from './queries.ts'
 
 /** What the health of an edition is judged by: few statements, each bounded by what the edition owns. */
@@ -11,6 +12,7 @@ export interface Facts {
   order_currencies: string
   has_pickup_point: number
   has_sms_campaign: number
+  is_sender_verified: number
   has_marketing_segment: number
 }
 
@@ -31,6 +33,7 @@ export const factsOf = ({ id, organization_id, ...edition }: EditionRow): SQL<Fa
   exists (select 1 from locations where edition_id = ${id} and is_draft = 0) as has_pickup_point,
   exists (select 1 from campaigns
     where organization_id = ${organization_id} and edition_id = ${id} and channel = 'sms') as has_sms_campaign,
+  ${isVerifiedSender(sql`${organization_id}`, sql`${edition.email_sender_address}`)} as is_sender_verified,
   exists (select 1 from segments where organization_id = ${organization_id} and deleted_at is null and communication_type = 'marketing'
     and (edition_id = ${id} or exists (select 1 from campaigns
       where segment_id = segments.id and campaigns.edition_id = ${id}))) as has_marketing_segment`

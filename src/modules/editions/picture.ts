@@ -95,6 +95,7 @@ export async function loadPicture(ctx: Ctx, edition: EditionRow): Promise<Editio
     order_currencies: JSON.parse(facts.order_currencies) as string[],
     has_pickup_point: facts.has_pickup_point === 1,
     has_sms_campaign: facts.has_sms_campaign === 1,
+    is_sender_verified: facts.is_sender_verified === 1,
     has_marketing_segment: facts.has_marketing_segment === 1,
     products: products.map(productOf),
     messages: messages.map((row) => ({

@@ -1,18 +1,37 @@
 import type { Ctx } from '../../context.ts'
 import type { Block } from '../../domain/email/blocks.ts'
 import { cleaned, faultsOf } from '../../domain/email/check.ts'
-import { renderFault } from '../../domain/email/liquid.ts'
+import type { CompileOptions, Message } from '../../domain/email/compile.ts'
+import { isOverBudget, renderFault } from '../../domain/email/liquid.ts'
 import { TooLarge } from '../../domain/email/personalise.ts'
-import { type Preview, previewOf } from '../../domain/email/preview.ts'
-import { fieldError, invalid } from '../../domain/errors.ts'
+import { type Asked, overflowOfPreview, type Preview, previewOf } from '../../domain/email/preview.ts'
+import { type AppError, fieldError, invalid } from '../../domain/errors.ts'
 import type { TranslatedDict } from '../../domain/languages.ts'
 import type { PreviewEmailMessageInput } from './message-contract.ts'
 import type { MessageDetailRow } from './queries.ts'
 import { framing } from './templates.ts'
 import { asBlocks } from './update.ts'
 
+interface Shown {
+  message: Message
+  asked: Asked
+  options: CompileOptions
+  /** The parts of the message that the caller handed in. */
+  given: readonly string[]
+}
+
+/** The text that makes too much of the values; the values, where the text is not the caller's. */
+function overflowRefusal({ message, asked, options, given }: Shown): AppError {
+  const found = overflowOfPreview(message, asked, options)
+  if (!found) return invalid(fieldError(['blocks'], 'template_too_large', 'The message makes too much text.'))
+  if (given.some((part) => found.pointer?.startsWith(`#/${part}/`))) return invalid(found)
+  const { code, detail, line, column, attr } = found
+  return invalid({ ...fieldError(['context'], code, `In ${attr}: ${detail}`), ...(line && column && { line, column }) })
+}
+
 /** Why the message cannot be shown with what was handed in; faults that are our own go on. */
-function refusalOf(error: unknown): unknown {
+function refusalOf(error: unknown, shown: Shown): unknown {
+  if (isOverBudget(error)) return overflowRefusal(shown)
   if (error instanceof TooLarge) return invalid(fieldError(['blocks'], 'template_too_large', error.message))
   const detail = renderFault(error)
   return detail === null ? error : invalid(fieldError(['context'], 'not_renderable', detail))
@@ -35,9 +54,11 @@ export function previewMessage(_: Ctx, row: MessageDetailRow, input: PreviewEmai
     template: 'modern' as const,
   }
   const language = input.language ?? options.defaultLanguage
+  const asked = { mode: input.mode, language, values: input.context ?? {} }
   try {
-    return previewOf(message, { mode: input.mode, language, values: input.context ?? {} }, options)
+    return previewOf(message, asked, options)
   } catch (error) {
-    throw refusalOf(error)
+    const parts = [...(input.blocks ? ['blocks'] : []), ...(input.subject ? ['subject'] : [])]
+    throw refusalOf(error, { message, asked, options, given: parts })
   }
 }

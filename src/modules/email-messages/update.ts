@@ -8,6 +8,7 @@ import { triggerOf } from '../../domain/email-messages.ts'
 import { AppError, invalid, permissionDenied } from '../../domain/errors.ts'
 import { openEditions } from '../editions/index.ts'
 import type { BlocksIn } from './block-contract.ts'
+import { checkCampaignsReach, noCampaignBeyond } from './campaign-use.ts'
 import { type UpdateEmailMessageInput, writers } from './message-contract.ts'
 import type { MessageDetailRow, MessageRow } from './queries.ts'
 import { inUse, usesOf } from './usage.ts'
@@ -56,6 +57,7 @@ export async function updateMessage(
   input: UpdateEmailMessageInput,
 ): Promise<MessageDetailRow> {
   checkChangeable(row)
+  await checkCampaignsReach(ctx, row)
   const { title, subject, type, template } = input
   const blocks = input.blocks && asBlocks(input.blocks)
   const faults = faultsOf({ subject, blocks })
@@ -70,5 +72,9 @@ export async function updateMessage(
     modified_at: ctx.now(),
   }
   const result = { ...row, ...changes, version: row.version + 1 } as MessageDetailRow
-  return commit(ctx, result, [...openEditions(row.edition_id), ...updateVersion(emailMessages, row, changes)])
+  return commit(ctx, result, [
+    ...openEditions(row.edition_id),
+    ...noCampaignBeyond(ctx, row),
+    ...updateVersion(emailMessages, row, changes),
+  ])
 }

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { carts, orders, transactions } from '../../db/schema/orders.ts'
+import { customersSeenBy } from '../../db/shared-customers.ts'
 import { visible } from '../../db/visibility.ts'
 import type { Place } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -54,16 +55,17 @@ type LineRow =
 
 /** The order and all its lines as two statements of one snapshot. */
 export async function findOrder(ctx: Ctx, id: string): Promise<LoadedOrder> {
+  const { column, columns, join } = customersSeenBy(ctx.caller)
   const head = sql<OrderHeadRow>`select orders.*, ${editionSummaryColumns}, ${organizationSummaryColumns},
       carts.id as cart_id, carts.status as cart_status, carts.created_at as cart_created_at, carts.coupon_code,
       carts.subtotal_minor, carts.deposit_minor, carts.handling_fee_minor, carts.service_fee_minor,
-      carts.discount_minor, carts.tax_minor, carts.total_minor, users.first_name, users.last_name, users.email,
-      users.phone_number, users.created_at as user_created_at, users.last_seen_at as user_last_seen_at,
-      users.metadata as user_metadata
+      carts.discount_minor, carts.tax_minor, carts.total_minor,
+      ${columns(['first_name', 'last_name', 'email', 'phone_number'])}, ${column('created_at')} as user_created_at,
+      ${column('last_seen_at')} as user_last_seen_at, ${column('metadata')} as user_metadata
     from orders
     join editions on editions.id = orders.edition_id
     join organizations on organizations.id = orders.organization_id
-    join users on users.id = orders.user_id
+    join users on users.id = orders.user_id ${join}
     join carts on carts.order_id = orders.id
     where orders.id = ${id} and ${visible(ctx.caller, orderStanding)}`
   const [[row], lines] = await ctx.db.batch([head, linesOf(id)])

@@ -3,6 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { containsDigits, containsFolded, containsFoldedOrDigits } from '../../db/contains.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { orders } from '../../db/schema/orders.ts'
+import { type CustomerView, customersSeenBy, givenSearch } from '../../db/shared-customers.ts'
 import { standing, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
@@ -33,10 +34,18 @@ export interface OrderFilters {
 
 export const orderStanding = standing(sql`orders.organization_id`, sql`orders.edition_id`)
 
-const ofCustomer = (condition: SQL): SQL =>
-  sql`exists (select 1 from users where users.id = orders.user_id and ${condition})`
+const ofCustomer = (view: CustomerView, own: SQL, ofGiven: SQL): SQL =>
+  sql`exists (select 1 from users ${view.join} where users.id = orders.user_id and ${view.matches(own, ofGiven)})`
 
-type Condition = (value: string) => SQL
+/** An order's text with its customer's, of which hidden parts find nothing. */
+function containsText(view: CustomerView, text: string): SQL {
+  const whole = containsFoldedOrDigits(sql`orders.search`, text)
+  if (view.isWhole) return whole
+  const given = containsFoldedOrDigits(givenSearch('email_folded', 'phone_digits'), text)
+  return sql`(${containsFoldedOrDigits(sql`orders.search_own`, text)} or ${ofCustomer(view, whole, given)})`
+}
+
+type Condition = (value: string, view: CustomerView) => SQL
 
 const textFilters = {
   edition_id: (id) => sql`orders.edition_id = ${id}`,
@@ -44,21 +53,23 @@ const textFilters = {
   customer_id: (id) => sql`orders.user_id = ${id}`,
   transaction_id: (id) => sql`orders.id = (select order_id from transactions where id = ${id})`,
   order_number: (text) => containsFolded(sql`orders.number_folded`, text),
-  customer_email: (text) => ofCustomer(containsFolded(sql`users.email_folded`, text)),
-  customer_phone: (text) => ofCustomer(containsDigits(sql`users.phone_digits`, text)),
-  search: (text) => containsFoldedOrDigits(sql`orders.search`, text),
+  customer_email: (text, view) =>
+    ofCustomer(view, containsFolded(sql`users.email_folded`, text), containsFolded(givenSearch('email_folded'), text)),
+  customer_phone: (text, view) =>
+    ofCustomer(view, containsDigits(sql`users.phone_digits`, text), containsDigits(givenSearch('phone_digits'), text)),
+  search: (text, view) => containsText(view, text),
   status: (status) => sql`orders.status = ${status}`,
   type: (type) => sql`orders.type = ${type}`,
 } satisfies Record<string, Condition>
 
-function conditions(ctx: Ctx, filters: OrderFilters): SQL[] {
+function conditions(ctx: Ctx, view: CustomerView, filters: OrderFilters): SQL[] {
   if (!filters.edition_id && !filters.organization_id && !filters.customer_id)
     throw invalid(
       parameterError(null, 'required_filter', 'Give at least one of edition_id, organization_id, customer_id.'),
     )
   const texts = (Object.keys(textFilters) as (keyof typeof textFilters)[]).flatMap((name) => {
     const value = filters[name]
-    return value === undefined ? [] : [textFilters[name](value)]
+    return value === undefined ? [] : [textFilters[name](value, view)]
   })
   const { created_after, created_before } = filters
   return [
@@ -92,15 +103,16 @@ export function listOrders(
   ordering: readonly OrderBy<keyof typeof sortKeys>[],
   filters: OrderFilters,
 ): Promise<Page<OrderListRow>> {
+  const view = customersSeenBy(ctx.caller)
   return paginate<OrderListRow>(ctx.db, page, {
     from: sql`orders`,
     key: sql`orders.seq`,
-    where: conditions(ctx, filters),
+    where: conditions(ctx, view, filters),
     sort: sortOf(ordering),
     columns: sql`orders.id, orders.order_number, orders.type, orders.status, orders.amount_minor, orders.currency,
-      orders.items_count, orders.has_payment, orders.created_at, orders.modified_at, users.first_name, users.last_name,
-      users.email, ${editionSummaryColumns}`,
+      orders.items_count, orders.has_payment, orders.created_at, orders.modified_at,
+      ${view.columns(['first_name', 'last_name', 'email'])}, ${editionSummaryColumns}`,
     joins: sql`join orders on orders.seq = page.key join users on users.id = orders.user_id
-      join editions on editions.id = orders.edition_id`,
+      ${view.join} join editions on editions.id = orders.edition_id`,
   })
 }

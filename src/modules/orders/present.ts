@@ -11,7 +11,7 @@ import {
   type TransactionStatus,
   type transactionTypes,
 } from '../../domain/orders.ts'
-import { fullName } from '../../domain/users.ts'
+import { fullName, shownPhone } from '../../domain/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import { presentBought, presentPurchase } from '../purchases/index.ts'
@@ -96,7 +96,7 @@ export function presentOrder(order: LoadedOrder): Detail {
       api_id: head.user_id,
       full_name: fullName(head),
       email: head.email,
-      phone_number: head.phone_number,
+      phone_number: shownPhone(head.phone_number),
       date_joined: toIso(head.user_created_at),
       last_seen: toIsoOrNull(head.user_last_seen_at),
       metadata: JSON.parse(head.user_metadata) as Record<string, unknown>,

@@ -1,43 +1,42 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { accounts, members } from '../../db/schema/organizations.ts'
-import { insert } from '../../db/write.ts'
-import { doesNotExist, fieldError, invalid, LostRace } from '../../domain/errors.ts'
+import { doesNotExist, fieldError, invalid } from '../../domain/errors.ts'
 import type { AddMemberInput } from './contract.ts'
 import type { MemberRow } from './queries.ts'
 
 const alreadyMember = () => invalid(fieldError(['email'], 'unique', 'This person has a role there already.'))
 
-/** Account of the address, and whether the edition is the organisation's, in one round trip. */
-async function look(ctx: Ctx, organizationId: string, input: AddMemberInput) {
-  const [[account], [edition]] = await ctx.db.batch([
-    sql<{ id: string }>`select id from accounts where email = ${input.email}`,
-    sql<{
-      id: string
-    }>`select id from editions where id = ${input.edition_id ?? ''} and organization_id = ${organizationId}`,
-  ])
-  if (input.edition_id && !edition) throw doesNotExist('edition_id')
-  return account
+async function checkEdition(ctx: Ctx, organizationId: string, editionId: string): Promise<void> {
+  const edition = await ctx.db.first(
+    sql`select id from editions where id = ${editionId} and organization_id = ${organizationId}`,
+  )
+  if (!edition) throw doesNotExist('edition_id')
 }
 
-export async function addMember(ctx: Ctx, organizationId: string, input: AddMemberInput): Promise<MemberRow> {
-  const known = await look(ctx, organizationId, input)
-  const now = ctx.now()
-  const account = { id: known?.id ?? ctx.newId('account'), email: input.email, created_at: now, last_seen_at: null }
+/** An account that another organisation knows already takes the same way as a new one: nothing tells them apart. */
+export async function addMember(
+  ctx: Ctx,
+  organizationId: string,
+  input: AddMemberInput,
+): Promise<Omit<MemberRow, 'account_id'>> {
+  if (input.edition_id) await checkEdition(ctx, organizationId, input.edition_id)
   const row = {
     id: ctx.newId('member'),
     organization_id: organizationId,
     edition_id: input.edition_id ?? null,
-    account_id: account.id,
+    email: input.email,
     role: input.role,
     first_name: input.first_name ?? '',
     last_name: input.last_name ?? '',
-    created_at: now,
+    created_at: ctx.now(),
   }
-  const statements = [...(known ? [] : [insert(accounts, account)]), insert(members, row)]
-  return commit(ctx, { ...row, email: input.email }, statements, {
-    "index 'members_once'": alreadyMember,
-    'accounts.email': () => new LostRace('the account was made meanwhile'),
-  })
+  const statements = [
+    sql`insert into accounts (id, email, created_at) values (${ctx.newId('account')}, ${row.email}, ${row.created_at})
+      on conflict (email) do nothing`,
+    sql`insert into members (id, organization_id, edition_id, account_id, role, first_name, last_name, created_at)
+      select ${row.id}, ${organizationId}, ${row.edition_id}, id, ${row.role}, ${row.first_name}, ${row.last_name},
+        ${row.created_at} from accounts where email = ${row.email}`,
+  ]
+  return commit(ctx, row, statements, { "index 'members_once'": alreadyMember })
 }

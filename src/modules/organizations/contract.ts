@@ -12,7 +12,6 @@ export const Organization = OrganizationSummary.extend({ created: Timestamp, mod
 export const Member = z
   .object({
     id: Id('mem'),
-    account_id: Id('usr'),
     email: z.string().openapi({ example: 'ingrid@example.dk' }),
     first_name: z.string(),
     last_name: z.string(),

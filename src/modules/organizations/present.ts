@@ -14,9 +14,8 @@ export const presentOrganization = (row: OrganizationRow): z.input<typeof Organi
   modified: toIso(row.modified_at),
 })
 
-export const presentMember = (row: MemberRow): z.input<typeof Member> => ({
+export const presentMember = (row: Omit<MemberRow, 'account_id'>): z.input<typeof Member> => ({
   id: row.id,
-  account_id: row.account_id,
   email: row.email,
   first_name: row.first_name,
   last_name: row.last_name,

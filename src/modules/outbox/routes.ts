@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { pageLinks, pageRequest } from '../../http/list-query.ts'
+import { publicAddress } from '../../http/public-address.ts'
 import { listPage, messagePage, policy } from './page.ts'
 import { presentCaptured, presentCapturedWhole } from './present.ts'
 import { channelOf, findCaptured, listCaptured, type Reader } from './queries.ts'
@@ -11,7 +12,7 @@ const numberOf = (text: string | undefined): number | null =>
   text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null
 
 async function list(c: AppContext, reader: Reader) {
-  const url = new URL(c.req.url)
+  const url = publicAddress(c.env.PUBLIC_URL.replace(/\/+$/, ''), c.req.url)
   const { channel, to = '', page, page_size, cursor } = c.req.query()
   const filter = { channel: channelOf(channel), to: to.slice(0, 254) }
   const size = Math.min(numberOf(page_size) ?? sizes.usual, sizes.most)

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { purchases } from '../../db/schema/orders.ts'
+import { customersSeenBy } from '../../db/shared-customers.ts'
 import { standing, visible } from '../../db/visibility.ts'
 import type { Place } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -40,14 +41,15 @@ export interface PurchaseDetailRow
 }
 
 export async function findPurchase(ctx: Ctx, id: string): Promise<PurchaseDetailRow> {
+  const view = customersSeenBy(ctx.caller)
   const row = await ctx.db.first(sql<Omit<PurchaseDetailRow, 'place'>>`select purchases.*,
       ${boughtColumns(sql`purchases`)}, ${editionSummaryColumns}, ${organizationSummaryColumns},
-      users.first_name, users.last_name, users.email, orders.order_number, orders.type as order_type,
+      ${view.columns(['first_name', 'last_name', 'email'])}, orders.order_number, orders.type as order_type,
       orders.status as order_status, orders.currency, transactions.id as transaction_id,
       transactions.status as transaction_status
     from purchases
     join orders on orders.id = purchases.order_id
-    join users on users.id = purchases.user_id
+    join users on users.id = purchases.user_id ${view.join}
     join editions on editions.id = purchases.edition_id
     join organizations on organizations.id = purchases.organization_id
     ${boughtJoins(sql`purchases`)}

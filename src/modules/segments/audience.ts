@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { isCurrentConsent } from '../../db/cel/index.ts'
+import { isCurrentConsent, type Scope } from '../../db/cel/index.ts'
+import { inList } from '../../db/visibility.ts'
 import type { Channel } from '../../domain/messaging.ts'
 import { type CommunicationType, deadAddressReasons } from '../../domain/segments.ts'
 
@@ -7,36 +8,93 @@ import { type CommunicationType, deadAddressReasons } from '../../domain/segment
 export interface Audience {
   organization_id: string
   edition_id: string | null
+  /** Where no edition is named, those that are seen; all of the organisation without them. */
+  editions?: readonly string[]
   communication_type: CommunicationType
   communication_channel: Channel
 }
 
-export type Home = Pick<Audience, 'organization_id' | 'edition_id'>
+export type Home = Pick<Audience, 'organization_id' | 'edition_id' | 'editions'>
 
-/** The people of an organisation, or those who have bought in one of its editions, as `users u`. */
-export const peopleOf = ({ organization_id, edition_id }: Home): { from: SQL; id: SQL; where: SQL } =>
-  edition_id === null
-    ? { from: sql`users u`, id: sql`u.id`, where: sql`u.organization_id = ${organization_id}` }
-    : {
-        from: sql`user_editions e cross join users u on u.id = e.user_id`,
-        id: sql`e.user_id`,
-        where: sql`e.edition_id = ${edition_id} and u.organization_id = ${organization_id}`,
-      }
+interface People {
+  from: SQL
+  id: SQL
+  where: SQL
+}
+
+/** The editions whose data belongs there; null for all of the organisation. */
+export const editionsOf = ({ edition_id, editions }: Home): readonly string[] | null =>
+  edition_id === null ? (editions ?? null) : [edition_id]
+
+/** What an expression sees there, whoever asks. */
+export const scopeOf = (home: Home, now: number): Scope => ({
+  organizationId: home.organization_id,
+  editionId: home.edition_id,
+  editions: editionsOf(home),
+  now,
+})
+
+/** By the end of their ids, for a sample of them; the planner would read all. */
+const bySample = (index: string, isSampled: boolean): SQL => sql.raw(isSampled ? `indexed by ${index}` : '')
+
+const knownIn = (editions: readonly string[], isSampled: boolean): SQL =>
+  sql`(select distinct user_id from user_editions ${bySample('user_editions_sample', isSampled)}
+    where ${inList(sql`edition_id`, editions)})`
+
+/** The people of an organisation, or those who have bought in some of its editions, as `users u`. */
+export function peopleOf({ organization_id, edition_id, editions }: Home, isSampled = false): People {
+  const ofOrganization = sql`u.organization_id = ${organization_id}`
+  if (edition_id !== null)
+    return {
+      from: sql`user_editions e ${bySample('user_editions_sample', isSampled)}
+        cross join users u on u.id = e.user_id`,
+      id: sql`e.user_id`,
+      where: sql`e.edition_id = ${edition_id} and ${ofOrganization}`,
+    }
+  if (editions === undefined)
+    return { from: sql`users u ${bySample('users_sample', isSampled)}`, id: sql`u.id`, where: ofOrganization }
+  return {
+    from: sql`${knownIn(editions, isSampled)} e cross join users u on u.id = e.user_id`,
+    id: sql`e.user_id`,
+    where: ofOrganization,
+  }
+}
 
 /** The same people by their ids alone, which one index has in order. */
-export const idsOf = ({ organization_id, edition_id }: Home): { from: SQL; id: SQL; where: SQL } =>
-  edition_id === null
-    ? { from: sql`users`, id: sql`id`, where: sql`organization_id = ${organization_id}` }
-    : { from: sql`user_editions`, id: sql`user_id`, where: sql`edition_id = ${edition_id}` }
+export function idsOf({ organization_id, edition_id, editions }: Home, isSampled = false): People {
+  if (edition_id !== null)
+    return {
+      from: sql`user_editions ${bySample('user_editions_sample', isSampled)}`,
+      id: sql`user_id`,
+      where: sql`edition_id = ${edition_id}`,
+    }
+  if (editions === undefined)
+    return {
+      from: sql`users ${bySample('users_sample', isSampled)}`,
+      id: sql`id`,
+      where: sql`organization_id = ${organization_id}`,
+    }
+  return { from: knownIn(editions, isSampled), id: sql`user_id`, where: sql`1` }
+}
 
 /** Where messages of a channel reach a person `u`. */
 export const addressOf = (channel: Channel): SQL => (channel === 'email' ? sql`u.email` : sql`u.phone_number`)
 
-/** Definitions by which a person agrees to marketing through this channel, in all editions or in the audience's own. */
-const definitions = ({ organization_id, edition_id, communication_channel }: Audience): SQL =>
-  sql`select id from consents where organization_id = ${organization_id} and type = 'marketing'
-    ${edition_id === null ? sql`` : sql`and (edition_id is null or edition_id = ${edition_id})`}
-    and exists (select 1 from json_each(channels) where value = ${communication_channel})`
+/** Holds for definitions of the organisation itself and of the editions in sight. */
+const isDefinedThere = (home: Home): SQL => {
+  const { edition_id, editions } = home
+  if (edition_id !== null) return sql`and (edition_id is null or edition_id = ${edition_id})`
+  return editions === undefined ? sql`` : sql`and (edition_id is null or ${inList(sql`edition_id`, editions)})`
+}
+
+/**
+ * Definitions by which a person agrees to marketing through this channel. An answer to the organisation's own counts in
+ * all of its editions, wherever it was given: who withdrew it in one gets nothing from another.
+ */
+const definitions = (audience: Audience): SQL =>
+  sql`select id from consents where organization_id = ${audience.organization_id} and type = 'marketing'
+    ${isDefinedThere(audience)}
+    and exists (select 1 from json_each(channels) where value = ${audience.communication_channel})`
 
 const isGiven = (now: number): SQL => sql`exists (select 1 from consents c where c.id = r.consent_id
   and ${isCurrentConsent(sql`r`, sql`c`, now)})`

@@ -3,16 +3,14 @@ import type { JobCtx } from '../../context.ts'
 import { changedOne } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { isLostRace, isStatementFailure } from '../../db/failures.ts'
+import { type KnownSizes, listSizesOf, readListSizes } from '../../db/list-sizes.ts'
 import type { segments } from '../../db/schema/segments.ts'
 import { predicateOf } from '../../db/cel/index.ts'
-import { checkExpression, type Expression } from '../../domain/cel/index.ts'
+import { checkExpression, costError, type Expression, meanWork, peopleAStatement } from '../../domain/cel/index.ts'
 import { AppError, LostRace } from '../../domain/errors.ts'
 import type { Channel } from '../../domain/messaging.ts'
 import { type CommunicationType, exclusionReasons } from '../../domain/segments.ts'
-import { type Audience, audienceReason, idsOf, peopleOf } from './audience.ts'
-
-/** People whom one step looks at. */
-export const peopleAStep = 50_000
+import { type Audience, audienceReason, idsOf, peopleOf, scopeOf } from './audience.ts'
 
 type Row = typeof segments.$inferSelect
 
@@ -24,15 +22,17 @@ export interface Calculation extends Audience {
   expression: string
   cursor_id: string
   started_at: number
+  /** Of the organisation's lists when they were read last: they decide whether and in which steps it goes on. */
+  sizes: KnownSizes
 }
 
 const columns = sql`seq, id, organization_id, edition_id, communication_type, communication_channel, expression, epoch,
-  cursor_id, calculation_started_at`
+  cursor_id, calculation_started_at, ${listSizesOf(sql`segments.organization_id`)} as sizes`
 
 type CalculationRow = Pick<
   Row,
   'seq' | 'id' | 'organization_id' | 'edition_id' | 'expression' | 'epoch' | 'cursor_id' | 'calculation_started_at'
-> & { communication_type: CommunicationType; communication_channel: Channel }
+> & { communication_type: CommunicationType; communication_channel: Channel; sizes: string | null }
 
 /** The calculation of this number, or null once it has ended or another one has begun. */
 export async function findCalculation(job: JobCtx, id: string, epoch: number): Promise<Calculation | null> {
@@ -41,8 +41,8 @@ export async function findCalculation(job: JobCtx, id: string, epoch: number): P
       and status = 'calculating'`,
   )
   if (!row) return null
-  const { calculation_started_at, ...calculation } = row
-  return { ...calculation, started_at: calculation_started_at ?? 0 }
+  const { calculation_started_at, sizes, ...calculation } = row
+  return { ...calculation, started_at: calculation_started_at ?? 0, sizes: readListSizes(sizes) }
 }
 
 /**
@@ -73,13 +73,9 @@ const counts = sql.raw(
 
 /** One step as one transaction: it moves the cursor from where it was read, or nothing at all happens. */
 function stepStatements(calculation: Calculation, expression: Expression, now: number, size: number) {
-  const { seq, epoch, organization_id, edition_id, started_at } = calculation
+  const { seq, epoch, started_at } = calculation
   const [ids, people] = [idsOf(calculation), peopleOf(calculation)]
-  const predicate = predicateOf(expression, {
-    organizationId: organization_id,
-    editionId: edition_id,
-    now: started_at,
-  })
+  const predicate = predicateOf(expression, scopeOf(calculation, started_at))
   const isLast = sql`${running(calculation)} and cursor_id = last_id`
   return [
     sql`update segments set heartbeat_at = ${now},
@@ -101,7 +97,8 @@ function stepStatements(calculation: Calculation, expression: Expression, now: n
         (user_count, excluded) = (select matched_count - count(*), json_object(${counts})
           from segment_members where segment_seq = segments.seq and epoch = segments.epoch and excluded_for is not null)
       where ${isLast}`,
-    sql<{ status: string; cursor_id: string }>`select status, cursor_id from segments where seq = ${seq}`,
+    sql<{ status: string; cursor_id: string; sizes: string | null }>`select status, cursor_id,
+      ${listSizesOf(sql`segments.organization_id`)} as sizes from segments where seq = ${seq}`,
   ] as const
 }
 
@@ -120,20 +117,31 @@ export type Step =
   | { state: 'ready' | 'failed' | 'overtaken' }
 
 /**
- * Makes one step. A fault of the expression ends the calculation as `failed`; a fault of the machinery throws, and the
- * step can be made again.
+ * Makes one step, of as many people as one statement bears. A fault of the expression, and lists that have become too
+ * long for it, end the calculation as `failed`; a fault of the machinery throws, and the step can be made again.
  */
-export async function stepOf(job: JobCtx, calculation: Calculation, size = peopleAStep): Promise<Step> {
-  const checked = checkExpression(calculation.expression)
+export async function stepOf(job: JobCtx, calculation: Calculation, size?: number): Promise<Step> {
+  const { expression: source, sizes } = calculation
+  const checked = checkExpression(source)
   if (!checked.ok) {
     await fail(job, calculation, `The expression is not valid any more: ${checked.errors[0]?.message ?? ''}`)
     return { state: 'failed' }
   }
+  const { expression } = checked
+  const outgrown = costError(expression, source, sizes.most)
+  if (outgrown) {
+    await fail(job, calculation, outgrown.message)
+    return { state: 'failed' }
+  }
   try {
-    const results = await job.db.batch(stepStatements(calculation, checked.expression, job.now(), size))
+    const people = size ?? peopleAStatement(meanWork(expression, sizes.most, sizes.mean))
+    const results = await job.db.batch(stepStatements(calculation, expression, job.now(), people))
     const [now] = results[6]
     if (now?.status !== 'calculating') return { state: 'ready' }
-    return { state: 'calculating', calculation: { ...calculation, cursor_id: now.cursor_id } }
+    return {
+      state: 'calculating',
+      calculation: { ...calculation, cursor_id: now.cursor_id, sizes: readListSizes(now.sizes) },
+    }
   } catch (error) {
     if (error instanceof LostRace || isLostRace(error)) return { state: 'overtaken' }
     if (error instanceof AppError || !isStatementFailure(error)) throw error

@@ -75,7 +75,7 @@ export const getCelContext = operation({
   path: '/v1/segments/cel-context',
   summary: 'Get CEL context schema and dynamic values',
   description:
-    'What expressions may ask, and the values that occur in this organisation or edition, counted among its newest 10,000 orders and people.',
+    'What expressions may ask, and the values that occur in this organisation or edition, counted among its newest 10,000 orders and people. Of an organisation, somebody without a role in it gets the values of their editions.',
   roles: roleCodes,
   query: HomeQuery,
   response: CelContext,
@@ -103,7 +103,11 @@ export const CelValidation = z
     errors: z.array(CelIssue),
     warnings: z.array(CelWarning),
     estimated_user_count: z.int().nullable().openapi({
-      description: 'People whom the expression holds for now, from a sample where they are many.',
+      description: 'People whom the expression holds for now.',
+    }),
+    is_estimate: z.boolean().openapi({
+      description:
+        'The count is about right: of more than 10,000 people, or fewer where the expression takes long, about 2,000 were asked, chosen by the random last letters of their ids.',
     }),
   })
   .openapi('CelValidation')
@@ -128,7 +132,7 @@ export const validateCel = operation({
   scope: 'read',
   summary: 'Validate CEL expression',
   description:
-    'Answers 200 whatever the expression is. A warning `unknown_value` is about an id or a key that does not exist.',
+    'Answers 200 whatever the expression is. It is held against one edition, or with `organization_id` alone against the whole organisation: for somebody without a role in it, against their editions. An error `cost_exceeded` is about lists inside of lists that are too long for it. A warning `unknown_value` is about an id or a key that does not exist.',
   roles: roleCodes,
   body: ValidateCel,
   example: { expression: 'user.emial == "a"', organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' },

@@ -12,10 +12,10 @@ import { type SegmentRow, summariesOf } from './queries.ts'
 
 export async function createSegment(ctx: Ctx, input: CreateSegmentInput): Promise<SegmentRow> {
   const { organization_id, edition_id = null, name, description, communication_type, communication_channel } = input
-  const expression = expressionColumns(input.expression)
   const summaries = await summariesOf(ctx, { organization_id, edition_id })
   if (!summaries) throw doesNotExist('organization_id')
   if (edition_id !== null && summaries.edition_full_name === null) throw doesNotExist('edition_id')
+  const expression = await expressionColumns(ctx, organization_id, input.expression)
   const now = ctx.now()
   const row = {
     id: ctx.newId('segment'),

@@ -2,10 +2,11 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { visible } from '../../db/visibility.ts'
 import { type Explanation, explanationOf, type Truth } from '../../db/cel/index.ts'
-import { checkExpression } from '../../domain/cel/index.ts'
-import { notFound } from '../../domain/errors.ts'
+import { findListSizes } from '../../db/list-sizes.ts'
+import { checkExpression, costError, type Expression, hasNestedLists } from '../../domain/cel/index.ts'
+import { AppError, notFound } from '../../domain/errors.ts'
 import { userStanding } from '../users/index.ts'
-import { audienceConditions } from './audience.ts'
+import { audienceConditions, scopeOf } from './audience.ts'
 import type { LoadedSegment } from './queries.ts'
 
 export interface Condition {
@@ -27,10 +28,19 @@ interface Found {
   was_member: number | null
 }
 
+/** An expression that the calculation would refuse is not tried on one person either. */
+async function checkCost(ctx: Ctx, segment: LoadedSegment, expression: Expression): Promise<void> {
+  if (!hasNestedLists(expression)) return
+  const { most } = await findListSizes(ctx.db, segment.organization_id)
+  const error = costError(expression, segment.expression, most)
+  if (error) throw new AppError('validation_error', error.message)
+}
+
 /** Holds what decides about one person against the data of this moment. */
 export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: string): Promise<SegmentExplanation> {
   const { organization_id, edition_id } = segment
   const checked = checkExpression(segment.expression)
+  if (checked.ok) await checkCost(ctx, segment, checked.expression)
   const now = ctx.now()
   const conditions: { name: string; reason: SQL }[] = [
     ...(edition_id === null
@@ -45,12 +55,7 @@ export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: s
     ...audienceConditions(segment, now),
   ]
   const explanation = checked.ok
-    ? explanationOf(
-        checked.expression,
-        { organizationId: organization_id, editionId: edition_id, now },
-        segment.expression,
-        userId,
-      )
+    ? explanationOf(checked.expression, scopeOf(segment, now), segment.expression, userId)
     : null
   const reasons = sql.join(
     conditions.map(({ reason }) => reason),

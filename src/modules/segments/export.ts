@@ -1,11 +1,13 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { segmentExports } from '../../db/schema/segments.ts'
+import { customersSeenBy } from '../../db/shared-customers.ts'
 import { insert } from '../../db/write.ts'
 import { byteOrderMark, type Cell, csvRecord } from '../../domain/csv.ts'
 import { AppError } from '../../domain/errors.ts'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
 import { slugify } from '../../domain/slug.ts'
+import { shownPhone } from '../../domain/users.ts'
 import { consentStatus } from './audience.ts'
 import type { ExportColumn } from './export-columns-contract.ts'
 import type { LoadedSegment } from './queries.ts'
@@ -28,7 +30,7 @@ interface ExportRow {
 const cellOf: Record<ExportColumn, (row: ExportRow) => Cell> = {
   id: (row) => row.id,
   email: (row) => row.email,
-  phone_number: (row) => row.phone_number,
+  phone_number: (row) => shownPhone(row.phone_number),
   first_name: (row) => row.first_name,
   last_name: (row) => row.last_name,
   locale: (row) => row.locale,
@@ -37,13 +39,24 @@ const cellOf: Record<ExportColumn, (row: ExportRow) => Cell> = {
   consent_status: (row) => row.consent_status,
 }
 
-const pageAfter = (ctx: Ctx, segment: LoadedSegment, columns: readonly ExportColumn[], after: number) =>
-  sql<ExportRow>`select m.user_seq, u.id, u.email, u.phone_number, u.first_name, u.last_name, u.locale, u.created_at,
-      u.last_seen_at, ${columns.includes('consent_status') ? consentStatus(segment, ctx.now()) : sql`''`} as consent_status
-    from segment_members m cross join users u on u.seq = m.user_seq
+const personColumns = [
+  'email',
+  'phone_number',
+  'first_name',
+  'last_name',
+  'locale',
+  'created_at',
+  'last_seen_at',
+] as const
+
+function pageAfter(ctx: Ctx, segment: LoadedSegment, columns: readonly ExportColumn[], after: number) {
+  const view = customersSeenBy(ctx.caller, sql`u`)
+  return sql<ExportRow>`select m.user_seq, u.id, ${view.columns(personColumns)}, ${columns.includes('consent_status') ? consentStatus(segment, ctx.now()) : sql`''`} as consent_status
+    from segment_members m cross join users u on u.seq = m.user_seq ${view.join}
     where m.segment_seq = ${segment.seq} and m.epoch = ${segment.members_epoch} and m.user_seq > ${after}
       and m.excluded_for is null
     order by m.user_seq limit ${rowsAPage}`
+}
 
 /** Page by page, as fast as they are read. A calculation that ends meanwhile changes nothing of what was begun. */
 async function* records(
@@ -85,6 +98,7 @@ export async function exportUsers(
       created_at: now,
     }),
     pageAfter(ctx, segment, columns, 0),
+    ...(await ctx.settle({ columns, user_count: segment.user_count }, true)),
   ])
   return {
     name: `segment-${slugify(segment.name, 'segment')}-${toIso(now).slice(0, 10)}.csv`,

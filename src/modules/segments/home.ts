@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { standing, visible } from '../../db/visibility.ts'
-import { mayAt, roleCodes } from '../../domain/access.ts'
+import { reachOf } from '../../domain/access.ts'
 import { type FieldError, invalid } from '../../domain/errors.ts'
 import type { Home } from './audience.ts'
 
@@ -14,10 +14,22 @@ export interface AskedHome {
 type Naming = (name: keyof AskedHome | null, code: string, detail: string) => FieldError
 
 const editionStanding = standing(sql`organization_id`, sql`id`)
-/** The people of a whole organisation are seen by its own roles alone. */
+/** The whole of an organisation is seen by its own roles alone. */
 const organizationStanding = { ...standing(sql`id`, sql`id`), inEditions: () => sql`0` }
 
-/** Whose people and values are asked for. What the caller may not see is told like what does not exist. */
+/** The editions of an organisation that somebody without a role in the organisation has a role in. */
+function editionsSeen(ctx: Ctx, organizationId: string): string[] {
+  const reach = reachOf(ctx.caller)
+  if (reach.all) return []
+  return reach.editions.flatMap(({ organization_id, edition_id }) =>
+    organization_id === organizationId && edition_id !== null ? [edition_id] : [],
+  )
+}
+
+/**
+ * Whose people and values are asked for. An organisation without an edition is, for somebody without a role in it,
+ * their editions. What the caller may not see is told like what does not exist.
+ */
 export async function findHome(ctx: Ctx, { organization_id, edition_id }: AskedHome, naming: Naming): Promise<Home> {
   const unknown = (name: keyof AskedHome) => invalid(naming(name, 'does_not_exist', 'Object does not exist.'))
   if (edition_id !== undefined) {
@@ -32,15 +44,11 @@ export async function findHome(ctx: Ctx, { organization_id, edition_id }: AskedH
   }
   if (organization_id === undefined)
     throw invalid(naming(null, 'required_filter', 'Give organization_id or edition_id.'))
+  const editions = editionsSeen(ctx, organization_id)
+  if (editions.length) return { organization_id, edition_id: null, editions }
   const found = await ctx.db.first(
     sql`select 1 from organizations where id = ${organization_id} and ${visible(ctx.caller, organizationStanding)}`,
   )
   if (!found) throw unknown('organization_id')
   return { organization_id, edition_id: null }
 }
-
-/** Expressions ask for what people did in all editions; whoever sees the whole organisation may name any of them. */
-export const widestHome = (ctx: Ctx, home: Home): Home =>
-  mayAt(ctx.caller, roleCodes, { organization_id: home.organization_id, editions: [] })
-    ? { organization_id: home.organization_id, edition_id: null }
-    : home

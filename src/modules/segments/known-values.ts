@@ -5,7 +5,7 @@ import { inList } from '../../db/visibility.ts'
 import { parameterError } from '../../domain/errors.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders.ts'
 import { purchaseStatuses } from '../../domain/purchases.ts'
-import type { Home } from './audience.ts'
+import { editionsOf, type Home } from './audience.ts'
 import type { KnownValue, ValueKind } from './cel-contract.ts'
 import { type AskedHome, findHome } from './home.ts'
 
@@ -17,20 +17,33 @@ const newest = 10_000
 
 const consentStatuses = ['given', 'skipped', 'withdrawn', 'expired'] as const
 
+/** Holds for rows of the editions in sight. */
+const isInSight = (edition: SQL, home: Home): SQL => {
+  const editions = editionsOf(home)
+  const [only] = editions ?? []
+  if (editions?.length === 1) return sql`${edition} = ${only}`
+  return editions === null ? sql`1` : inList(edition, editions)
+}
+
 /** The editions that products, locations and the like are looked up in. */
-const editionsOf = ({ organization_id, edition_id }: Home): SQL =>
-  edition_id === null
-    ? sql`(select id from editions where organization_id = ${organization_id})`
-    : sql`(select id from editions where id = ${edition_id} and organization_id = ${organization_id})`
+const editionsIn = (home: Home): SQL =>
+  sql`(select id from editions where ${isInSight(sql`id`, home)} and organization_id = ${home.organization_id})`
 
 const counted = (id: SQL, column: string): SQL =>
   sql`(select count(*) from bought where bought.${sql.raw(column)} = ${id})`
 
+const givenToAll = sql`(select count(*) from (select 1 from consent_records
+  where consent_id = consents.id and status = 'given' and is_latest = 1 limit ${newest}))`
+/** Among the people in sight: others answer to the organisation's definitions too. */
+const givenInSight = sql`(select count(*) from people join consent_records on user_id = people.id
+  and consent_id = consents.id and is_latest = 1 where status = 'given')`
+
 /** Rows of `value`, `label` and `count` for each kind that stands in a table. */
 function sources(home: Home): Record<Exclude<ValueKind, StaticKind>, SQL> {
-  const editions = editionsOf(home)
+  const editions = editionsIn(home)
+  const isWhole = editionsOf(home) === null
   const own = sql`organization_id = ${home.organization_id}`
-  const inEdition = home.edition_id === null ? sql`` : sql`and edition_id = ${home.edition_id}`
+  const inSight = isInSight(sql`edition_id`, home)
   const ofProduct = (table: string, counts: SQL) => sql`select ${sql.raw(table)}.id as value,
     products.name || ': ' || ${sql.raw(table)}.name as label, ${counts} as count
     from products join ${sql.raw(table)} on ${sql.raw(table)}.product_id = products.id
@@ -42,16 +55,15 @@ function sources(home: Home): Record<Exclude<ValueKind, StaticKind>, SQL> {
     locations: sql`select id as value, name as label, ${counted(sql`locations.id`, 'location_id')} as count
       from locations where edition_id in ${editions}`,
     options: ofProduct('options', sql`(select count(*) from chosen where chosen.id = options.id)`),
-    consents: sql`select key as value, name as label, (select count(*) from (select 1 from consent_records
-        where consent_id = consents.id and status = 'given' and is_latest = 1 limit ${newest})) as count
-      from consents where ${own} ${home.edition_id === null ? sql`` : sql`and (edition_id is null or edition_id = ${home.edition_id})`}`,
+    consents: sql`select key as value, name as label, ${isWhole ? givenToAll : givenInSight} as count
+      from consents where ${own} and (edition_id is null or ${inSight})`,
     locales: sql`select locale as value, locale as label, count(*) as count from people group by locale`,
     editions: sql`select id as value, full_name as label,
         (select count(*) from placed where placed.edition_id = editions.id) as count
       from editions where id in ${editions}`,
     currencies: sql`select currency as value, currency as label, count(*) as count from placed group by currency`,
     campaigns: sql`select id as value, name as label, total_recipients as count from campaigns
-      where ${own} ${inEdition}`,
+      where ${own} and ${inSight}`,
   }
 }
 
@@ -71,21 +83,40 @@ const staticSource = ({ values, count }: { values: readonly string[]; count: SQL
   sql`select given.value, given.value as label, coalesce(n, 0) as count
     from json_each(${JSON.stringify(values)}) as given left join (${count}) as counts on counts.value = given.value`
 
-const recent = ({ organization_id, edition_id }: Home): SQL => {
-  const placed = edition_id === null ? sql`organization_id = ${organization_id}` : sql`edition_id = ${edition_id}`
-  const people =
-    edition_id === null
-      ? sql`select locale from users where organization_id = ${organization_id} order by created_at desc, seq desc limit ${newest}`
-      : sql`select locale from user_editions cross join users on users.id = user_id
-          where edition_id = ${edition_id} order by user_id desc limit ${newest}`
-  return sql`with placed as materialized (select id, status, type, currency, edition_id from orders where ${placed}
+/** Keys of the newest rows of each edition in sight, so that several cost no more than as many single ones. */
+const newestOfEach = (home: Home, key: string, newestRows: SQL): SQL =>
+  sql`select distinct k.value as ${sql.raw(key)} from json_each(${JSON.stringify(editionsOf(home))}) as e
+    cross join json_each((select json_group_array(${sql.raw(key)}) from (${newestRows} limit ${newest}))) as k`
+
+/** The newest people in sight. */
+function newestPeople(home: Home): SQL {
+  const editions = editionsOf(home)
+  if (editions === null)
+    return sql`select locale from users where organization_id = ${home.organization_id} order by created_at desc, seq desc limit ${newest}`
+  const ids = sql`select user_id from user_editions where edition_id = ${editions.length === 1 ? editions[0] : sql`e.value`}
+    order by user_id desc`
+  const known = editions.length === 1 ? ids : newestOfEach(home, 'user_id', ids)
+  return sql`select users.id, locale from (${known}) cross join users on users.id = user_id
+    order by user_id desc limit ${newest}`
+}
+
+/** Where the orders in sight are. */
+function placedIn(home: Home): SQL {
+  const editions = editionsOf(home)
+  if (editions === null) return sql`organization_id = ${home.organization_id}`
+  if (editions.length === 1) return isInSight(sql`edition_id`, home)
+  const each = sql`select seq from orders where edition_id = e.value order by created_at desc, seq desc`
+  return sql`seq in (${newestOfEach(home, 'seq', each)})`
+}
+
+const recent = (home: Home): SQL =>
+  sql`with placed as materialized (select id, status, type, currency, edition_id from orders where ${placedIn(home)}
       order by created_at desc, seq desc limit ${newest}),
     bought as materialized (select p.product_id, p.variant_id, p.location_id, p.options, p.status
       from placed cross join purchases p on p.order_id = placed.id),
     chosen as materialized (select json_each.value ->> 'api_id' as id from bought, json_each(bought.options)
       where bought.options <> '[]'),
-    people as materialized (${people})`
-}
+    people as materialized (${newestPeople(home)})`
 
 /** What occurs at this home, in one statement: of each kind the most frequent values. */
 export async function knownValues(db: Database, home: Home): Promise<KnownValues> {
@@ -111,7 +142,7 @@ export async function missingValues(
   kind: ValueKind,
   values: readonly string[],
 ): Promise<string[]> {
-  if (kind in statics) return [...values]
+  if (Object.hasOwn(statics, kind)) return [...values]
   const source = sources(home)[kind as Exclude<ValueKind, StaticKind>]
   const found = await db.all(
     sql<{ value: string }>`${recent(home)} select value from (${source}) where ${inList(sql`value`, values)}`,

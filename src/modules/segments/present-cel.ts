@@ -37,7 +37,8 @@ export const presentValidation = ({
     ...errorAt(source, 'unknown_value', `There is no ${literal.field} "${literal.value}".`, literal),
     suggestion,
   })),
-  estimated_user_count: estimate,
+  estimated_user_count: estimate.count,
+  is_estimate: estimate.isSampled,
 })
 
 type ConditionName = ExplanationWire['conditions'][number]['name']

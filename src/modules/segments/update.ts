@@ -23,7 +23,10 @@ export async function updateSegment(ctx: Ctx, segment: LoadedSegment, input: Upd
   const isOther = (name: (typeof meaning)[number]) => input[name] !== undefined && input[name] !== segment[name]
   const isMoved = isOther('edition_id')
   const means = meaning.some(isOther)
-  const expression = input.expression !== undefined && isOther('expression') ? expressionColumns(input.expression) : {}
+  const expression =
+    input.expression !== undefined && isOther('expression')
+      ? await expressionColumns(ctx, segment.organization_id, input.expression)
+      : {}
   if (isMoved) await checkMove(ctx, keepers, segment.organization_id, input.edition_id ?? null)
   if (means && segment.status === 'calculating') throw segmentCalculating(segment.status)
   const { name = segment.name, description = segment.description } = input

@@ -1,13 +1,24 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { predicateOf } from '../../db/cel/index.ts'
 import { isStatementFailure } from '../../db/failures.ts'
-import { type Checked, checkExpression, type Expression, type KnownLiteral } from '../../domain/cel/index.ts'
+import { findListSizes, type KnownSizes, readListSizes } from '../../db/list-sizes.ts'
+import {
+  type Checked,
+  checkExpression,
+  costError,
+  type Expression,
+  hasLists,
+  type KnownLiteral,
+  meanWork,
+  peopleAStatement,
+} from '../../domain/cel/index.ts'
 import { fieldError } from '../../domain/errors.ts'
 import { nearest } from '../../domain/nearest.ts'
-import { audienceReason, type Home, idsOf, peopleOf } from './audience.ts'
+import { sampleEnding, sampleParts } from '../../domain/segments.ts'
+import { audienceReason, type Home, idsOf, peopleOf, scopeOf } from './audience.ts'
 import type { ValidateCelInput, ValueKind } from './cel-contract.ts'
-import { findHome, widestHome } from './home.ts'
+import { findHome } from './home.ts'
 import { type KnownValues, knownValues, missingValues, valuesShown } from './known-values.ts'
 
 export interface Warning {
@@ -15,11 +26,17 @@ export interface Warning {
   suggestion: string | null
 }
 
+/** How many people an expression holds for; null when the database could not say. */
+interface Estimate {
+  count: number | null
+  isSampled: boolean
+}
+
 export interface Validation {
   source: string
   checked: Checked
   warnings: Warning[]
-  estimate: number | null
+  estimate: Estimate
 }
 
 async function warningsOf(ctx: Ctx, home: Home, literals: readonly KnownLiteral[]): Promise<Warning[]> {
@@ -46,45 +63,84 @@ async function warningsOf(ctx: Ctx, home: Home, literals: readonly KnownLiteral[
     }))
 }
 
-/** Up to so many people all are counted; of more a thirty-second, told by the last letter of their random ids. */
-const allUpTo = 20_000
-const sampleLetter = 'Z'
-const sampleShare = 32
+/** Up to so many people all are asked, unless the expression takes long; of more a sample. */
+const allUpTo = 10_000
+const sampled = 2000
+const firstParts = 32
 
-async function estimate(ctx: Ctx, home: Home, input: ValidateCelInput, expression: Expression): Promise<number | null> {
+const inSample = (id: SQL, parts: number): SQL => sql`and substr(${id}, -2) < ${sampleEnding(parts)}`
+
+/**
+ * In how many of the 1,024 parts by the ends of their ids as many people are as can be asked at once, or null when
+ * that is everybody. Reads some thousand rows of an index, however many people there are.
+ */
+async function partsOf(ctx: Ctx, home: Home, work: number): Promise<number | null> {
+  const most = Math.min(allUpTo, peopleAStatement(work))
+  const all = idsOf(home)
+  const { from, where, id } = idsOf(home, true)
+  const some = (parts: number) => sql`from ${from} where ${where} ${inSample(id, parts)}`
+  const found = await ctx.db.first(
+    sql<{ people: number; few: number; fewer: number }>`select
+      (select count(*) from (select 1 from ${all.from} where ${all.where} limit ${most + 1})) as people,
+      (select count(*) from (select 1 ${some(firstParts)} limit ${sampled})) as few,
+      (select count(*) ${some(1)}) as fewer`,
+  )
+  const { people, few, fewer } = found ?? { people: 0, few: 0, fewer: 0 }
+  if (people <= most) return null
+  const perPart = few < sampled ? few / firstParts : fewer
+  const parts = Math.round(Math.min(sampled, most) / Math.max(perPart, 1 / sampleParts))
+  return Math.min(Math.max(parts, 1), sampleParts - 1)
+}
+
+async function estimate(
+  ctx: Ctx,
+  home: Home,
+  input: ValidateCelInput,
+  { expression, sizes }: { expression: Expression; sizes: KnownSizes },
+): Promise<Estimate> {
   const { communication_type, communication_channel } = input
-  const [ids, people] = [idsOf(home), peopleOf(home)]
-  const population = await ctx.db.first(sql<{ n: number }>`select count(*) as n from ${ids.from} where ${ids.where}`)
-  const isSampled = (population?.n ?? 0) > allUpTo
+  const parts = await partsOf(ctx, home, meanWork(expression, sizes.most, sizes.mean))
   const now = ctx.now()
-  const predicate = predicateOf(expression, { organizationId: home.organization_id, editionId: home.edition_id, now })
+  const predicate = predicateOf(expression, scopeOf(home, now))
   const audience =
     communication_type && communication_channel
       ? sql`and ${audienceReason({ ...home, communication_type, communication_channel }, now)} is null`
       : sql``
-  const sampled = isSampled ? sql`and substr(${people.id}, -1) = ${sampleLetter}` : sql``
+  const isSampled = parts !== null
+  const people = peopleOf(home, isSampled)
   try {
     const found = await ctx.db.first(
       sql<{ n: number }>`select count(*) as n from ${people.from}
-        where ${people.where} ${sampled} and (${predicate}) ${audience}`,
+        where ${people.where} ${isSampled ? inSample(people.id, parts) : sql``} and (${predicate}) ${audience}`,
     )
-    return (found?.n ?? 0) * (isSampled ? sampleShare : 1)
+    const count = found?.n ?? 0
+    return { count: isSampled ? Math.round((count * sampleParts) / parts) : count, isSampled }
   } catch (error) {
-    if (isStatementFailure(error)) return null
+    if (isStatementFailure(error)) return { count: null, isSampled }
     throw error
   }
 }
+
+const nothing: Estimate = { count: null, isSampled: false }
+
+const sizesFor = async (ctx: Ctx, home: Home, expression: Expression): Promise<KnownSizes> =>
+  hasLists(expression) ? findListSizes(ctx.db, home.organization_id) : readListSizes(null)
 
 /** What is wrong with an expression, what looks wrong, and how many people it is about. */
 export async function validateExpression(ctx: Ctx, input: ValidateCelInput): Promise<Validation> {
   const home = await findHome(ctx, input, (name, code, detail) => fieldError(name === null ? [] : [name], code, detail))
   const source = input.expression
+  const refused = (checked: Checked): Validation => ({ source, checked, warnings: [], estimate: nothing })
   const checked = checkExpression(source)
-  if (!checked.ok) return { source, checked, warnings: [], estimate: null }
+  if (!checked.ok) return refused(checked)
+  const { expression } = checked
+  const sizes = await sizesFor(ctx, home, expression)
+  const error = costError(expression, source, sizes.most)
+  if (error) return refused({ ok: false, errors: [error] })
   return {
     source,
     checked,
-    warnings: await warningsOf(ctx, widestHome(ctx, home), checked.literals),
-    estimate: await estimate(ctx, home, input, checked.expression),
+    warnings: await warningsOf(ctx, home, checked.literals),
+    estimate: await estimate(ctx, home, input, { expression, sizes }),
   }
 }

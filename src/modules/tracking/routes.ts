@@ -1,8 +1,9 @@
 import { Hono } from 'hono'
 import { readBody } from '../../http/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
+import { limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
 import { askPage, donePage, pagePolicy, unknownPage } from './page.ts'
-import { receiveEvents } from './provider-events.ts'
+import { isEventProvider, receiveEvents } from './provider-events.ts'
 import { unsubscribe } from './unsubscribe.ts'
 import { findDeparture, followLink, openPixel, type Visit } from './visits.ts'
 
@@ -32,6 +33,8 @@ export function tracking(open: (c: AppContext) => Job): Hono<AppEnv> {
     c.header('x-robots-tag', 'noindex')
   })
 
+  routes.use('/t/*', limitLinks())
+
   routes.get('/t/c/:token', async (c) => {
     const followed = await followLink(open(c), c.req.param('token'), visitOf(c))
     if (!followed) return htmlOf(c, unknownPage(), 404)
@@ -54,6 +57,7 @@ export function tracking(open: (c: AppContext) => Job): Hono<AppEnv> {
   })
 
   routes.post('/t/u/:token', async (c) => {
+    await limitConfirmations(c, c.req.param('token'))
     const job = open(c)
     const found = await findDeparture(job, c.req.param('token'))
     if (!found) return htmlOf(c, unknownPage(), 404)
@@ -61,10 +65,13 @@ export function tracking(open: (c: AppContext) => Job): Hono<AppEnv> {
     return htmlOf(c, donePage(found.row.language, found.organization_name, found.row.address))
   })
 
+  // Not limited by address: others can make our provider post here too, from the addresses that it posts our events
+  // from. What is forged costs a signature's check and no look at the database.
   routes.post('/provider-events/:provider', async (c) => {
+    const provider = c.req.param('provider')
+    if (!isEventProvider(provider)) return c.body(null, 404)
     const body = new TextDecoder().decode(await readBody(c, maxEventBytes))
-    const outcome = await receiveEvents(open(c), c.req.param('provider'), { headers: c.req.raw.headers, body })
-    return c.body(null, outcome === 'taken' ? 200 : outcome === 'forged' ? 401 : 404)
+    return c.body(null, (await receiveEvents(open(c), provider, { headers: c.req.raw.headers, body })) ? 200 : 401)
   })
 
   return routes

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { changedOne, commitPart } from '../../db/commit.ts'
 import { consentRecords } from '../../db/schema/consents.ts'
+import { contactSeenInEdition } from '../../db/shared-customers.ts'
 import { insertAll } from '../../db/write.ts'
 import { recordHash } from '../../domain/consent-records.ts'
 import { LostRace } from '../../domain/errors.ts'
@@ -31,7 +32,8 @@ const maxTries = 5
 /** Consents to marketing through the campaign's channel that this person has given, in its edition or everywhere. */
 const givenBy = ({ db }: JobCtx, userId: string, { organization_id, edition_id, channel }: Home): Promise<GivenRow[]> =>
   db.all(
-    sql<GivenRow>`select r.*, consents.key, users.email from consent_records r
+    sql<GivenRow>`select r.*, consents.key,
+        ${contactSeenInEdition(sql`users`, 'email', sql`r.edition_id`)} as email from consent_records r
       join consents on consents.id = r.consent_id join users on users.id = r.user_id
       where r.user_id = ${userId} and r.is_latest = 1 and r.status = 'given'
         and r.organization_id = ${organization_id} and consents.type = 'marketing'

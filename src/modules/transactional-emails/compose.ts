@@ -1,7 +1,8 @@
 import type { JobCtx } from '../../context.ts'
+import { renderFault } from '../../domain/email/liquid.ts'
 import { type Personalised, personalise } from '../../domain/email/personalise.ts'
 import type { Language } from '../../domain/languages.ts'
-import { displayName } from '../../domain/mailbox.ts'
+import { displayName, senderOf } from '../../domain/mailbox.ts'
 import { failedFor, type SendVerdict } from '../../domain/transactional-emails.ts'
 import { fullName } from '../../domain/users.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
@@ -11,17 +12,21 @@ import { loadOrder, orderContext, type OrderAndItems } from './order-context.ts'
 
 type Composed = { email: OutboundEmail } | { verdict: SendVerdict }
 
-const outbound = (job: JobCtx, claim: Claim, { head }: OrderAndItems, words: Personalised): OutboundEmail => ({
-  from: {
-    name: displayName(head.email_sender_name || head.edition_name || job.config.emailFrom.name || ''),
-    address: head.email_sender_address || job.config.emailFrom.address,
-  },
-  to: { name: displayName(fullName(head)), address: claim.recipient },
-  replyTo: head.email_reply_to || null,
-  ...words,
-  headers: { 'Auto-Submitted': 'auto-generated' },
-  reference: claim.id,
-})
+function outbound(job: JobCtx, claim: Claim, { head }: OrderAndItems, words: Personalised): OutboundEmail {
+  const sender = {
+    names: [head.email_sender_name, head.edition_name],
+    address: head.email_sender_address,
+    reply_to: head.email_reply_to,
+    is_verified: head.is_sender_verified === 1,
+  }
+  return {
+    ...senderOf(sender, job.config.emailFrom),
+    to: { name: displayName(fullName(head)), address: claim.recipient },
+    ...words,
+    headers: { 'Auto-Submitted': 'auto-generated' },
+    reference: claim.id,
+  }
+}
 
 /** The message as it goes out, or why there is none. What was handed out before is handed out again, to the letter. */
 export async function compose(job: JobCtx, claim: Claim): Promise<Composed> {
@@ -34,6 +39,7 @@ export async function compose(job: JobCtx, claim: Claim): Promise<Composed> {
     return { email: outbound(job, claim, order, personalise(template, orderContext(order, language))) }
   } catch (error) {
     // The template fails for these values each time.
-    return { verdict: failedFor('render_failed', error instanceof Error ? error.message.slice(0, 500) : '') }
+    const detail = renderFault(error) ?? (error instanceof Error ? error.message : '')
+    return { verdict: failedFor('render_failed', detail.slice(0, 500)) }
   }
 }

@@ -6,8 +6,9 @@ import { maxListItems } from '../../domain/email/liquid-bounds.ts'
 import { bcp47, type Language } from '../../domain/languages.ts'
 import { formatMoney } from '../../domain/money.ts'
 import type { BoughtOption } from '../../domain/purchases.ts'
-import { fullName } from '../../domain/users.ts'
+import { fullName, shownPhone } from '../../domain/users.ts'
 import { boughtColumns, boughtJoins, type BoughtRow } from '../purchases/index.ts'
+import { isVerifiedSender } from '../sender-domains/index.ts'
 
 type Totals = Omit<typeof carts.$inferSelect, 'id' | 'order_id' | 'status' | 'coupon_code' | 'created_at'>
 
@@ -31,6 +32,7 @@ export interface OrderHead extends Totals {
   email_sender_name: string | null
   email_sender_address: string | null
   email_reply_to: string | null
+  is_sender_verified: number
 }
 
 interface ItemRow extends BoughtRow {
@@ -52,7 +54,8 @@ export async function loadOrder(db: Database, orderId: string): Promise<OrderAnd
         carts.discount_minor, carts.tax_minor, carts.total_minor, users.first_name, users.last_name, users.email,
         users.phone_number, organizations.name as organization_name, editions.full_name as edition_name,
         editions.start_at, editions.end_at, editions.timezone, editions.email_sender_name,
-        editions.email_sender_address, editions.email_reply_to
+        editions.email_sender_address, editions.email_reply_to,
+        ${isVerifiedSender(sql`orders.organization_id`, sql`editions.email_sender_address`)} as is_sender_verified
       from orders join carts on carts.order_id = orders.id join users on users.id = orders.user_id
         join editions on editions.id = orders.edition_id
         join organizations on organizations.id = orders.organization_id
@@ -84,7 +87,7 @@ export function orderContext({ head, items, more }: OrderAndItems, language: Lan
       last_name: head.last_name,
       full_name: fullName(head) || (head.email ?? ''),
       email: head.email ?? '',
-      phone_number: head.phone_number ?? '',
+      phone_number: shownPhone(head.phone_number) ?? '',
       language,
     },
     order: {

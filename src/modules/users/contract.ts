@@ -25,7 +25,10 @@ export const User = z
     last_seen: Timestamp.nullable(),
     metadata: JsonObject,
   })
-  .openapi('User', { description: 'A customer of an organisation.' })
+  .openapi('User', {
+    description:
+      'A customer of an organisation. Of somebody whom other editions know too, roles of an edition see what its imports said, and no metadata.',
+  })
 
 /** An e-mail address in the form in which it is stored. */
 export const Email = z
@@ -92,10 +95,12 @@ export const updateUser = operation({
   method: 'patch',
   path: '/v1/user/{id}',
   summary: 'Update a user',
-  description: 'An e-mail address belongs to one customer of an organisation. A customer keeps an address or a number.',
+  description: `An e-mail address belongs to one customer of an organisation. A customer keeps an address or a number.
+Somebody whom editions know that the caller may not change is changed by roles of the organisation: 403 \`shared_customer\`.`,
   roles: ['OA', 'OM', 'EA', 'EM'],
   params: IdParams('usr'),
   body: UpdateUser,
   example: { email: 'aegir@example.dk', phone_number: '+45 32 12 34 56', first_name: 'Ægir', last_name: 'Holm' },
   response: User,
+  errors: ['shared_customer', 'user_erased'],
 })

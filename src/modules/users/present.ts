@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
-import type { messageChannels } from '../../domain/users.ts'
+import { type messageChannels, shownPhone } from '../../domain/users.ts'
 import type { User } from './contract.ts'
 import type { UserRow } from './queries.ts'
 
@@ -10,7 +10,7 @@ export const presentUser = (row: UserRow): z.input<typeof User> => ({
   locale: row.locale,
   msg_channel: row.msg_channel as (typeof messageChannels)[number],
   date_joined: toIso(row.created_at),
-  phone_number: row.phone_number,
+  phone_number: shownPhone(row.phone_number),
   first_name: row.first_name,
   last_name: row.last_name,
   is_verified: row.is_verified === 1,

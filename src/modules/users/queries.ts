@@ -3,12 +3,23 @@ import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits } from '../../db/contains.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { users } from '../../db/schema/users.ts'
+import {
+  type CustomerView,
+  customersSeenBy,
+  givenSearch,
+  type ShownColumn,
+  shownColumns,
+} from '../../db/shared-customers.ts'
 import { inList, visible, visibleIn } from '../../db/visibility.ts'
 import type { Place } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 
-export type UserRow = typeof users.$inferSelect
+/** A customer as the caller sees them. */
+export type UserRow = Pick<
+  typeof users.$inferSelect,
+  'id' | 'seq' | 'organization_id' | 'version' | 'erased_at' | ShownColumn
+>
 
 /** Customers are the organisation's; edition roles see those who bought in their editions. */
 export const userStanding = {
@@ -17,49 +28,74 @@ export const userStanding = {
     sql`exists (select 1 from user_editions where user_id = users.id and ${inList(sql`edition_id`, ids)})`,
 }
 
+/** As `userStanding` for lists, which begin with the editions and not with all customers. */
+const listStanding = {
+  ...userStanding,
+  inEditions: (ids: readonly string[]) =>
+    sql`users.id in (select user_id from user_editions where ${inList(sql`edition_id`, ids)})`,
+}
+
 interface UserFilters {
   edition_id?: string | undefined
   organization_id?: string | undefined
   search?: string | undefined
 }
 
-function conditions(ctx: Ctx, filters: UserFilters): SQL[] {
+const columnsOf = (view: CustomerView): SQL =>
+  view.isWhole
+    ? sql`users.*`
+    : sql`users.id, users.seq, users.organization_id, users.version, users.erased_at, ${view.columns(shownColumns)}`
+
+/** The edition's organisation leads to the index of the order that is asked for. */
+const joinedEdition = (view: CustomerView, id: string): SQL[] =>
+  view.isWhole
+    ? [
+        sql`users.organization_id = (select organization_id from editions where id = ${id})`,
+        sql`exists (select 1 from user_editions where user_id = users.id and edition_id = ${id})`,
+      ]
+    : [listStanding.inEditions([id])]
+
+function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
   const { edition_id, organization_id, search } = filters
+  const found = (text: string) =>
+    view.matches(
+      containsFoldedOrDigits(sql`users.search`, text),
+      containsFoldedOrDigits(givenSearch('name_folded', 'email_folded', 'phone_digits'), text),
+    )
   return [
-    visibleIn(ctx.caller, userStanding, filters),
+    visibleIn(ctx.caller, listStanding, filters),
     ...(organization_id ? [sql`users.organization_id = ${organization_id}`] : []),
-    // The edition's organisation leads to the index of the order that is asked for.
-    ...(edition_id
-      ? [
-          sql`users.organization_id = (select organization_id from editions where id = ${edition_id})`,
-          sql`exists (select 1 from user_editions where user_id = users.id and edition_id = ${edition_id})`,
-        ]
-      : []),
-    ...(search ? [containsFoldedOrDigits(sql`users.search`, search)] : []),
+    ...(edition_id ? joinedEdition(view, edition_id) : []),
+    ...(search ? [found(search)] : []),
   ]
 }
 
-const orders = {
-  email: sql`coalesce(users.email, '')`,
-  phone_number: sql`coalesce(users.phone_number, '')`,
-  date_joined: sql`users.created_at`,
-  last_seen: sql`coalesce(users.last_seen_at, 0)`,
-}
+/** By what is shown: an order by what is hidden would tell it. */
+const sortKeys = ({ column }: CustomerView) => ({
+  email: sql`coalesce(${column('email')}, '')`,
+  phone_number: sql`coalesce(${column('phone_number')}, '')`,
+  date_joined: column('created_at'),
+  last_seen: sql`coalesce(${column('last_seen_at')}, 0)`,
+})
 
-export const listUsers = (
+export function listUsers(
   ctx: Ctx,
   page: PageRequest,
-  ordering: readonly OrderBy<keyof typeof orders>[],
+  ordering: readonly OrderBy<keyof ReturnType<typeof sortKeys>>[],
   filters: UserFilters,
-): Promise<Page<UserRow>> =>
-  paginate<UserRow>(ctx.db, page, {
-    from: sql`users`,
+): Promise<Page<UserRow>> {
+  const view = customersSeenBy(ctx.caller)
+  // Who is hidden matters to the rows of the page; to all others only where they are searched or ordered by contacts.
+  const isJudged = filters.search !== undefined || ordering.some(({ name }) => name !== 'date_joined')
+  return paginate<UserRow>(ctx.db, page, {
+    from: isJudged ? sql`users ${view.join}` : sql`users`,
     key: sql`users.seq`,
-    where: conditions(ctx, filters),
-    sort: sortBy(ordering, '-date_joined', orders),
-    columns: sql`users.*`,
-    joins: sql`join users on users.seq = page.key`,
+    where: conditions(ctx, view, filters),
+    sort: sortBy(ordering, '-date_joined', sortKeys(view)),
+    columns: columnsOf(view),
+    joins: sql`join users on users.seq = page.key ${view.join}`,
   })
+}
 
 export interface LoadedUser extends UserRow {
   place: Place
@@ -68,12 +104,27 @@ export interface LoadedUser extends UserRow {
 }
 
 export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
-  const row = await ctx.db.first(sql<UserRow & { editions: string; country_code: string | null }>`select users.*,
+  const view = customersSeenBy(ctx.caller)
+  const row = await ctx.db.first(sql<UserRow & { editions: string; country_code: string | null }>`select
+      ${columnsOf(view)},
       (select json_group_array(edition_id) from user_editions where user_id = users.id) as editions,
       (select default_country_code from user_editions join editions on editions.id = edition_id
         where user_id = users.id order by user_editions.created_at desc limit 1) as country_code
-    from users where id = ${id} and ${visible(ctx.caller, userStanding)}`)
+    from users ${view.join} where users.id = ${id} and ${visible(ctx.caller, userStanding)}`)
   if (!row) throw notFound()
   const { editions, ...user } = row
   return { ...user, place: { organization_id: row.organization_id, editions: JSON.parse(editions) as string[] } }
+}
+
+/** Whether the caller is shown a customer of the organisation with this address or number, whom a change ran into. */
+export async function isShown(
+  ctx: Ctx,
+  organizationId: string,
+  contact: { column: 'email' | 'phone_number'; value: string | null },
+): Promise<boolean> {
+  const view = customersSeenBy(ctx.caller)
+  const found = await ctx.db.first(sql`select 1 from users ${view.join}
+    where users.organization_id = ${organizationId} and users.${sql.raw(contact.column)} = ${contact.value}
+      and ${view.column(contact.column)} = ${contact.value} and ${visible(ctx.caller, userStanding)}`)
+  return found !== undefined
 }

@@ -1,14 +1,17 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { commit } from '../../db/commit.ts'
+import { commit, refuseUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { users } from '../../db/schema/users.ts'
-import { updateVersion } from '../../db/write.ts'
-import { fieldError, invalid } from '../../domain/errors.ts'
+import { userEditions, users } from '../../db/schema/users.ts'
+import { changeableEditions, isKnownElsewhere } from '../../db/shared-customers.ts'
+import { inList } from '../../db/visibility.ts'
+import { update, updateVersion } from '../../db/write.ts'
+import { AppError, fieldError, invalid, sharedCustomer } from '../../domain/errors.ts'
 import { searchSeparator } from '../../domain/fold.ts'
-import { contactSearch, normalizePhone, searchColumns } from '../../domain/users.ts'
+import { contactSearch, givenSearchColumns, normalizePhone, searchColumns } from '../../domain/users.ts'
+import { type ChannelAddress, restoredSuppressions } from './suppression-hashes.ts'
 import type { UpdateUserInput } from './contract.ts'
-import type { LoadedUser, UserRow } from './queries.ts'
+import { isShown, type LoadedUser, type UserRow } from './queries.ts'
 
 function phoneOf(user: LoadedUser, given: string | null | undefined): string | null {
   if (given === undefined) return user.phone_number
@@ -26,7 +29,52 @@ const phoneTaken = () =>
 export const customerOrdersSearch = (userId: string, contact: Pick<UserRow, 'email' | 'phone_number'>): Statement =>
   sql`update orders set search = search_own || ${searchSeparator + contactSearch(contact)} where user_id = ${userId}`
 
+type Contact = Pick<UserRow, 'email' | 'phone_number' | 'first_name' | 'last_name'>
+
+/** Statements by which an edition role changes customers of its own editions alone; what it says is theirs to see. */
+const changeInEditions = (user: LoadedUser, contact: Contact, editionIds: readonly string[]): Statement[] => [
+  refuseUnless(
+    sql`not exists (select 1 from users where users.id = ${user.id} and ${isKnownElsewhere(sql`users`, editionIds)})`,
+    'shared_customer',
+  ),
+  update(
+    userEditions,
+    { ...contact, ...givenSearchColumns(contact) },
+    sql`user_id = ${user.id} and ${inList(sql`edition_id`, editionIds)}`,
+  ),
+]
+
+/** That an address is taken says that its owner exists: only to who may see the owner. */
+async function refusalOf(ctx: Ctx, user: LoadedUser, contact: Contact, error: unknown): Promise<unknown> {
+  const field = error instanceof AppError && error.errors.find(({ code }) => code === 'unique')?.attr
+  if (field !== 'email' && field !== 'phone_number') return error
+  return (await isShown(ctx, user.organization_id, { column: field, value: contact[field] })) ? error : sharedCustomer()
+}
+
+/** Refuses where an edition that the caller may not change knows the customer too. */
+function judgeChange(user: LoadedUser, editionIds: readonly string[] | null): void {
+  if (
+    editionIds !== null &&
+    user.place.editions !== 'any' &&
+    user.place.editions.some((id) => !editionIds.includes(id))
+  )
+    throw sharedCustomer()
+}
+
+/** The addresses that the customer gets by a change. */
+const gained = (user: UserRow, contact: Pick<UserRow, 'email' | 'phone_number'>): ChannelAddress[] => [
+  ...(contact.email === null || contact.email === user.email
+    ? []
+    : [{ channel: 'email' as const, address: contact.email }]),
+  ...(contact.phone_number === null || contact.phone_number === user.phone_number
+    ? []
+    : [{ channel: 'sms' as const, address: contact.phone_number }]),
+]
+
 export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserInput): Promise<LoadedUser> {
+  if (user.erased_at !== null) throw new AppError('user_erased', 'This customer was erased.')
+  const editionIds = changeableEditions(ctx.caller, user.organization_id)
+  judgeChange(user, editionIds)
   const contact = {
     email: input.email === undefined ? user.email : input.email,
     phone_number: phoneOf(user, input.phone_number),
@@ -48,13 +96,18 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
     modified_at: ctx.now(),
   }
   const isFoundOtherwise = contact.email !== user.email || contact.phone_number !== user.phone_number
-  return commit(
-    ctx,
-    { ...user, ...changes, version: user.version + 1 },
-    [...updateVersion(users, user, changes), ...(isFoundOtherwise ? [customerOrdersSearch(user.id, contact)] : [])],
-    {
+  const statements = [
+    ...(editionIds === null ? [] : changeInEditions(user, contact, editionIds)),
+    ...updateVersion(users, user, changes),
+    ...(isFoundOtherwise ? [customerOrdersSearch(user.id, contact)] : []),
+    ...(await restoredSuppressions(user.organization_id, gained(user, contact))),
+  ]
+  try {
+    return await commit(ctx, { ...user, ...changes, version: user.version + 1 }, statements, {
       'users.organization_id, users.email': emailTaken,
       'users.organization_id, users.phone_number': phoneTaken,
-    },
-  )
+    })
+  } catch (error) {
+    throw await refusalOf(ctx, user, contact, error)
+  }
 }

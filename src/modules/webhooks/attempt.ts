@@ -1,9 +1,9 @@
 import type { JobCtx } from '../../context.ts'
 import { destinationFault } from '../../domain/webhook-destination.ts'
+import type { Claim } from '../../domain/webhook-sender.ts'
 import { signedHeaders } from '../../domain/webhook-signature.ts'
 import { isSlow, judgeAttempt, timeoutMs, type Verdict } from '../../domain/webhooks.ts'
 import type { PostResult } from '../../gateways/webhook-post/webhook-post.ts'
-import type { Claim } from './claim.ts'
 
 /** What came of a claim. Nothing was sent where `result` is null: it may not be sent, or is given back for later. */
 export interface Outcome {

@@ -1,32 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { inList } from '../../db/visibility.ts'
-import { type DeliveryStatus, type Manual, maxInFlight } from '../../domain/webhooks.ts'
+import type { Claim, ClaimedEndpoint } from '../../domain/webhook-sender.ts'
+import { maxInFlight } from '../../domain/webhooks.ts'
 
 /** Longer than any request may take together with what comes after it. */
 const leaseMs = 60_000
-
-export interface ClaimedEndpoint {
-  url: string
-  secret: string
-  previous_secret: string | null
-  previous_secret_until: number | null
-  timeout_seconds: number
-}
-
-export interface Claim {
-  id: string
-  endpoint_id: string
-  event_id: string
-  /** Number of this attempt, from 1: whoever claims the delivery after us gets another. */
-  attempts: number
-  status: DeliveryStatus
-  step: number
-  manual: Manual
-  lease_until: number
-  payload: string
-  endpoint: ClaimedEndpoint
-}
 
 interface ClaimRow extends Omit<Claim, 'endpoint'> {
   endpoint: string

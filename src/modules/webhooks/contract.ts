@@ -90,7 +90,7 @@ export const getWebhook = operation({
   method: 'get',
   path: '/v1/webhooks/{id}',
   summary: 'Retrieve a webhook endpoint',
-  description: 'With the secret for admins, without it for managers.',
+  description: 'With the secret for admins whose token has the scope `write`, without it for others.',
   roles: readers,
   params: IdParams('whk'),
   response: WebhookEndpointDetail,

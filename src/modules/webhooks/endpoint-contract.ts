@@ -78,7 +78,7 @@ export const WebhookEndpoint = z
 export const WebhookEndpointDetail = WebhookEndpoint.extend({
   secret: z.string().max(64).optional().openapi({
     description:
-      'For admins only. `whsec_` and the base64 of the key that signs requests, as in the Standard Webhooks specification.',
+      'For admins only, with a token of the scope `write`. `whsec_` and the base64 of the key that signs requests, as in the Standard Webhooks specification.',
     example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   }),
   previous_secret_expires_at: Timestamp.nullable().openapi({

@@ -24,7 +24,7 @@ type DisabledReason = z.input<typeof WebhookEndpointDetail>['disabled_reason']
 
 export const presentEndpoint = (row: EndpointRow, ctx: Ctx): z.input<typeof WebhookEndpointDetail> => ({
   ...presentEndpointItem(row),
-  ...(mayAt(ctx.caller, keepers, placeOf(row)) ? { secret: row.secret } : {}),
+  ...(ctx.caller.scopes.includes('write') && mayAt(ctx.caller, keepers, placeOf(row)) ? { secret: row.secret } : {}),
   previous_secret_expires_at:
     row.previous_secret_until !== null && row.previous_secret_until > ctx.now()
       ? toIso(row.previous_secret_until)

@@ -34,6 +34,7 @@ export async function recoverDeliveries(
     and exists (select 1 from webhook_endpoints where id = ${endpoint.id} and is_active = 1)`
   const counted = await ctx.db.first(sql<{ n: number }>`select count(*) as n from webhook_deliveries where ${lost}`)
   const recovered = counted?.n ?? 0
+  if (recovered === 0) return commit(ctx, { recovered }, [])
   const dueAt = Math.max(now, endpoint.breaker_until ?? 0)
   ctx.afterCommit(() => ring(ctx, endpoint.is_slow ? 'slow' : 'fast', [endpoint.id], dueAt - now))
   return commit(ctx, { recovered }, [

@@ -1,10 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { inList } from '../../db/visibility.ts'
+import type { Lane } from '../../domain/webhook-sender.ts'
 
 const endpointsASweep = 1000
-
-export type Lane = 'fast' | 'slow'
 
 const queues = { fast: 'webhooks', slow: 'webhooks-slow' } as const
 

@@ -1,3 +1,4 @@
+import { dayMs } from '../../../src/domain/instants.ts'
 import { seedToken, seedTokens } from '../seed.ts'
 import { bodyId, pathId, type SampleOf } from './sample.ts'
 
@@ -14,7 +15,7 @@ export const authSamples: Record<string, SampleOf> = {
       body: {
         name: 'Ticket desk',
         scopes: ['read'],
-        expires_at: '2099-01-01T00:00:00Z',
+        expires_at: new Date(Date.now() + 90 * dayMs).toISOString(),
         ...(caller.who === 'OA' || caller.who === 'root' ? { member_id: a.member } : {}),
       },
       references: [bodyId('member_id', b.member)],

@@ -63,6 +63,21 @@ export const commerceSamples: Record<string, SampleOf> = {
     }),
   },
 
+  eraseUser: {
+    make: async (world) => ({
+      path: { id: (await seedTrade(firstEdition(world))).user },
+      body: { reason: 'Asked for by the customer' },
+      references: [pathId('id', world.b.editions[0].user, world.a.editions[1].user)],
+    }),
+  },
+
+  exportUser: {
+    make: ({ a, b }) => ({
+      path: { id: a.editions[0].user },
+      references: [pathId('id', b.editions[0].user, a.editions[1].user)],
+    }),
+  },
+
   listDataImports: {
     make: ({ a, b }) => ({
       query: { edition_id: a.editions[0].id },

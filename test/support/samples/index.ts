@@ -1,3 +1,4 @@
+import { auditLogSamples } from './audit-log.ts'
 import { authSamples } from './auth.ts'
 import { campaignSamples } from './campaigns.ts'
 import { commerceSamples } from './commerce.ts'
@@ -22,4 +23,5 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...emailSamples,
   ...campaignSamples,
   ...webhookSamples,
+  ...auditLogSamples,
 }

@@ -1,5 +1,12 @@
 import { next, seedAccount, seedEvents, seedMember, seedMembers, seedOrganizations } from '../seed.ts'
-import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
+import { dropSenderDomains, seedSenderDomain, seedSenderDomains } from '../seed-sender-domains.ts'
+import { bodyId, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
+import type { World } from '../world.ts'
+
+const oneSenderDomain = async ({ a, b }: World): Promise<Sample> => ({
+  path: { id: a.id, domain_id: (await seedSenderDomain(a.id)).id },
+  references: [pathId('id', b.id), pathId('domain_id', (await seedSenderDomain(b.id)).id)],
+})
 
 export const organizationSamples: Record<string, SampleOf> = {
   listOrganizations: {
@@ -50,6 +57,29 @@ export const organizationSamples: Record<string, SampleOf> = {
       references: [pathId('id', b.id), pathId('member_id', b.member)],
     }),
   },
+
+  listSenderDomains: {
+    make: ({ a, b }) => ({ path: { id: a.id }, references: [pathId('id', b.id)] }),
+    fill: ({ a }, count) => seedSenderDomains(a.id, count),
+  },
+
+  createSenderDomain: {
+    make: async ({ a, b }) => {
+      // An organisation has few.
+      await dropSenderDomains(a.id)
+      return {
+        path: { id: a.id },
+        body: { domain: `nordlys-${next()}.example` },
+        references: [pathId('id', b.id)],
+      }
+    },
+  },
+
+  getSenderDomain: { make: oneSenderDomain },
+
+  verifySenderDomain: { make: async (world) => ({ ...(await oneSenderDomain(world)), body: { by_hand: false } }) },
+
+  deleteSenderDomain: { make: oneSenderDomain },
 
   listEvents: {
     make: ({ b }) => ({ references: [queryId('organization_id', b.id)] }),

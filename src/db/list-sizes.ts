@@ -1,0 +1,74 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { ListSizes, MeanSizes } from '../domain/cel/index.ts'
+import { maxCombinations, noLists } from '../domain/cel/index.ts'
+import type { Database } from './database.ts'
+
+/** Lengths of the lists that the people of an organisation have. */
+export interface KnownSizes {
+  most: ListSizes
+  mean: MeanSizes
+}
+
+interface Row extends ListSizes {
+  people: number
+  all_orders: number
+  all_purchases: number
+}
+
+const names = ['orders', 'purchases', 'campaigns', 'options', 'user_metadata', 'order_metadata'] as const
+const totals = ['people', 'all_orders', 'all_purchases'] as const
+
+/** The row of the organisation as JSON, as a column; null where nobody has added anything. */
+export const listSizesOf = (organizationId: SQL): SQL =>
+  sql`(select json_object(${sql.raw([...names, ...totals].map((name) => `'${name}', ${name}`).join(', '))})
+    from list_sizes where list_sizes.organization_id = ${organizationId})`
+
+export function readListSizes(json: string | null): KnownSizes {
+  const row = { ...noLists, people: 0, all_orders: 0, all_purchases: 0, ...(JSON.parse(json ?? '{}') as Partial<Row>) }
+  const { people, all_orders, all_purchases, ...most } = row
+  const mean = (total: number, largest: number) => Math.min(largest, total / Math.max(1, people))
+  return { most, mean: { orders: mean(all_orders, most.orders), purchases: mean(all_purchases, most.purchases) } }
+}
+
+export async function findListSizes(db: Database, organizationId: string): Promise<KnownSizes> {
+  const row = await db.first(sql<{ sizes: string | null }>`select ${listSizesOf(sql`${organizationId}`)} as sizes`)
+  return readListSizes(row?.sizes ?? null)
+}
+
+/** What a transaction adds to the lists of an organisation. */
+export interface ListGrowth {
+  /** Whose orders or purchases become more. */
+  users: readonly string[]
+  orders: number
+  purchases: number
+  people: number
+  /** The longest that are added. */
+  options: number
+  user_metadata: number
+  order_metadata: number
+}
+
+/** A person who has more is not counted on: no list may stand inside one that is so long. */
+const owned = (table: string): SQL =>
+  sql`(select count(*) from (select 1 from ${sql.raw(table)} where user_id = value limit ${maxCombinations}))`
+
+const largest = (columns: readonly string[]): SQL =>
+  sql.raw(columns.map((name) => `${name} = max(${name}, excluded.${name})`).join(', '))
+const added = (columns: readonly string[]): SQL =>
+  sql.raw(columns.map((name) => `${name} = ${name} + excluded.${name}`).join(', '))
+
+/** Raises the lengths; for the end of the transaction that adds the rows, because it counts them. */
+export const growLists = (organizationId: string, growth: ListGrowth): SQL =>
+  sql`insert into list_sizes (organization_id, orders, purchases, options, user_metadata, order_metadata, people,
+      all_orders, all_purchases)
+    select ${organizationId}, coalesce(max(${owned('orders')}), 0), coalesce(max(${owned('purchases')}), 0),
+      ${growth.options}, ${growth.user_metadata}, ${growth.order_metadata}, ${growth.people}, ${growth.orders},
+      ${growth.purchases}
+    from json_each(${JSON.stringify(growth.users)}) where true
+    on conflict (organization_id) do update set
+      ${largest(names.filter((name) => name !== 'campaigns'))}, ${added(totals)}`
+
+/** Notes that the organisation has a further campaign, which each of its people may receive once. */
+export const growCampaigns = (organizationId: string): SQL =>
+  sql`insert into list_sizes (organization_id, campaigns) values (${organizationId}, 1)
+    on conflict (organization_id) do update set campaigns = campaigns + 1`

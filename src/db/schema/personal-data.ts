@@ -1,0 +1,29 @@
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+
+export const erasures = sqliteTable('erasures', {
+  id: text().primaryKey(),
+  organization_id: text().notNull(),
+  user_id: text().notNull().unique(),
+  user_seq: integer().notNull(),
+  reason: text().notNull().default(''),
+  caller_id: text().notNull(),
+  addresses: text().notNull(),
+  pass: integer().notNull().default(1),
+  campaign_after: integer().notNull().default(0),
+  event_after: text().notNull(),
+  next_step_at: integer(),
+  completed_at: integer(),
+  created_at: integer().notNull(),
+})
+
+export const suppressionHashes = sqliteTable(
+  'suppression_hashes',
+  {
+    organization_id: text().notNull(),
+    channel: text().notNull(),
+    address_hash: text().notNull(),
+    reason: text().notNull(),
+    created_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organization_id, table.channel, table.address_hash] })],
+)

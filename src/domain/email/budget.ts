@@ -1,0 +1,74 @@
+import type { Context } from 'liquidjs'
+import { toValue } from 'liquidjs/dist/liquid.browser.mjs'
+
+/** Characters that one rendering may make: what it puts out, what it captures, and what its filters make of values. */
+export const maxRenderedLength = 2_000_000
+export const maxRenderedSmsLength = 100_000
+
+export class OverBudget extends Error {
+  override name = 'OverBudget'
+
+  constructor(most: number) {
+    super(`It makes more than ${most} characters of text.`)
+  }
+}
+
+/** Shared by all the texts of one rendering. Throws before the text that would exceed it is kept. */
+export class Budget {
+  readonly most: number
+  #left: number
+
+  constructor(most: number) {
+    this.most = most
+    this.#left = most
+  }
+
+  spend(length: number): void {
+    if (length > this.#left) throw new OverBudget(this.most)
+    if (length > 0) this.#left -= length
+  }
+}
+
+/** What LiquidJS asks before a filter works: filters have a part of the budget, because they take more time for it. */
+export class Charge {
+  readonly budget: Budget
+  readonly #filters: Budget
+
+  constructor(budget: Budget, filters: Budget) {
+    this.budget = budget
+    this.#filters = filters
+  }
+
+  use(length: number): void {
+    this.#filters.spend(length)
+    this.budget.spend(length)
+  }
+
+  check(): void {}
+}
+
+/** As LiquidJS writes values. */
+function written(value: unknown): string {
+  const plain: unknown = toValue(value)
+  if (typeof plain === 'string') return plain
+  if (plain === undefined || plain === null) return ''
+  if (Array.isArray(plain)) return plain.map(written).join('')
+  // oxlint-disable-next-line typescript/no-base-to-string -- objects are written as LiquidJS writes them
+  return String(plain)
+}
+
+/** Collects what a rendering puts out or captures, and charges it. */
+export class ChargedEmitter {
+  buffer = ''
+  readonly #budget: Budget
+
+  constructor({ memoryLimit }: Context) {
+    this.#budget = (memoryLimit as unknown as Charge).budget
+  }
+
+  write(value: unknown): void {
+    const text = written(value)
+    this.#budget.spend(text.length)
+    this.buffer += text
+  }
+}

@@ -1,0 +1,30 @@
+const isV4 = (address: string): boolean => /^\d{1,3}(\.\d{1,3}){3}$/.test(address)
+
+/** The eight groups of an IPv6 address, or null when it is none. An IPv4 tail stays one text. */
+function groupsOf(address: string): string[] | null {
+  const [head = '', tail, more] = address.split('::')
+  if (more !== undefined || !/^[\da-f:.]+$/.test(address)) return null
+  const left = head ? head.split(':') : []
+  const right = tail ? tail.split(':') : []
+  const width = [...left, ...right].reduce((sum, group) => sum + (group.includes('.') ? 2 : 1), 0)
+  const missing = tail === undefined ? 0 : 8 - width
+  if (missing < 0 || width + missing !== 8) return null
+  return [...left, ...Array.from({ length: missing }, () => '0'), ...right]
+}
+
+/**
+ * What limits count by: an IPv4 address, or the first 64 bits of an IPv6 address, because whoever has one of these has
+ * all that follow. Null for anything else.
+ */
+export function networkOf(address: string | undefined): string | null {
+  const text = (address ?? '').trim().toLowerCase()
+  if (isV4(text)) return text
+  const groups = groupsOf(text)
+  if (!groups) return null
+  const last = groups.at(-1) ?? ''
+  if (isV4(last)) return last
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':')}::/64`
+}

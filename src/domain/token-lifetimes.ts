@@ -1,0 +1,55 @@
+import { type Caller, type MemberRole, mayAt, memberRoles } from './access.ts'
+import { dayMs } from './instants.ts'
+
+const usualMs = 365 * dayMs
+
+/** Days that a token minted by a session of the identity provider lives at most: the more it may do, the sooner it ends. */
+export const sessionDays: Readonly<Record<MemberRole, number>> = { admin: 90, manager: 180, viewer: 365 }
+
+/** So many tokens stand above one at most: each of them is looked up whenever it is used. */
+export const maxGeneration = 8
+
+/** Grants that a token of the caller has, bound to an organisation or not. */
+const grantsOf = (caller: Caller, organizationId: string | null) =>
+  caller.grants.filter((grant) => organizationId === null || grant.organization_id === organizationId)
+
+/** An admin of each organisation that the token will reach. */
+function isAdminOfAll(caller: Caller, organizationId: string | null): boolean {
+  if (caller.is_superuser) return true
+  const reached = grantsOf(caller, organizationId)
+  return (
+    reached.length > 0 &&
+    reached.every(({ organization_id }) => mayAt(caller, ['OA'], { organization_id, editions: [] }))
+  )
+}
+
+function strongestRole(caller: Caller, organizationId: string | null): MemberRole {
+  const roles = grantsOf(caller, organizationId).map(({ role }) => role)
+  return memberRoles.find((role) => roles.includes(role)) ?? 'viewer'
+}
+
+export interface Minting {
+  caller: Caller
+  /** The one organisation that the new token is bound to, or null. */
+  organization_id: string | null
+  /** When the token that asks ends; null when it does not end, or when the caller has no token. */
+  minterEnd: number | null
+  now: number
+}
+
+export type TokenEnd =
+  | { isAllowed: true; at: number | null }
+  /** `latest` is null when only an admin may have what was asked for. */
+  | { isAllowed: false; latest: number | null }
+
+/** When a new token ends; `asked` is undefined where nobody said, and null for a token without an end. */
+export function tokenEnd(asked: number | null | undefined, minting: Minting): TokenEnd {
+  const { caller, organization_id, minterEnd, now } = minting
+  const sessionEnd =
+    caller.credential.kind === 'oidc' ? now + sessionDays[strongestRole(caller, organization_id)] * dayMs : Infinity
+  const bound = Math.min(minterEnd ?? Infinity, sessionEnd)
+  const latest = isAdminOfAll(caller, organization_id) ? bound : Math.min(bound, now + usualMs)
+  const end = asked === undefined ? Math.min(now + usualMs, latest) : (asked ?? Infinity)
+  if (end <= latest) return { isAllowed: true, at: end === Infinity ? null : end }
+  return { isAllowed: false, latest: asked === null && bound === Infinity ? null : latest }
+}

@@ -1,0 +1,38 @@
+import type { DeliveryStatus, Manual } from './webhooks.ts'
+
+/** Endpoints that answer late are delivered from a queue of their own. */
+export type Lane = 'fast' | 'slow'
+
+export interface ClaimedEndpoint {
+  url: string
+  secret: string
+  previous_secret: string | null
+  previous_secret_until: number | null
+  timeout_seconds: number
+}
+
+/** A delivery under a lease, with all that one attempt needs. */
+export interface Claim {
+  id: string
+  endpoint_id: string
+  event_id: string
+  /** Number of this attempt, from 1: whoever claims the delivery after us gets another. */
+  attempts: number
+  status: DeliveryStatus
+  step: number
+  manual: Manual
+  lease_until: number
+  payload: string
+  endpoint: ClaimedEndpoint
+}
+
+/** An object that posts: its connections are its own, so that what hangs in it holds up nobody outside. */
+export interface WebhookSender {
+  /** Takes the claims over and answers at once. It records what comes of them by itself. */
+  deliver(lane: Lane, claims: readonly Claim[]): Promise<void>
+}
+
+export interface WebhookSenders {
+  /** One that nobody else has. */
+  create: () => WebhookSender
+}

@@ -1,0 +1,47 @@
+import { withTimeLimit } from '../time-limit/time-limit.ts'
+
+const rememberedMs = 60_000
+const timeLimitMs = 5000
+const mostAddresses = 100
+
+/** Addresses that failed lately, with the time until which nobody asks them again. Shared by the requests of this isolate. */
+const failing = new Map<string, { until: number; cause: unknown }>()
+
+/** What an identity provider answers is missing, or no answer at all. */
+export class ProviderFailure extends Error {
+  /** Milliseconds until the provider is asked again. */
+  readonly waitMs: number
+
+  constructor(waitMs: number, cause: unknown) {
+    super('The identity provider does not answer as it should.', { cause })
+    this.waitMs = waitMs
+  }
+}
+
+/**
+ * The JSON behind an address, when it is what `isWanted` says. After a failure nobody asks again for a minute, so that a
+ * provider that hangs holds up the requests of its first seconds alone.
+ */
+export async function fetchRemembering<Wanted>(
+  url: string,
+  isWanted: (json: unknown) => json is Wanted,
+): Promise<Wanted> {
+  const known = failing.get(url)
+  if (known && known.until > Date.now()) throw new ProviderFailure(known.until - Date.now(), known.cause)
+  // One request asks again; the others do not wait for it.
+  if (known) failing.set(url, { ...known, until: Date.now() + timeLimitMs })
+  try {
+    const json = await withTimeLimit(timeLimitMs, async (signal) => {
+      const response = await fetch(url, { signal, redirect: 'manual' })
+      if (!response.ok) throw new Error(`The identity provider answered ${response.status}.`)
+      return response.json()
+    })
+    if (!isWanted(json)) throw new Error('The identity provider answered something else.')
+    failing.delete(url)
+    return json
+  } catch (cause) {
+    if (failing.size >= mostAddresses) failing.clear()
+    failing.set(url, { until: Date.now() + rememberedMs, cause })
+    throw new ProviderFailure(rememberedMs, cause)
+  }
+}

@@ -1,0 +1,68 @@
+import type { Ctx } from '../context.ts'
+import type { Place } from '../domain/access.ts'
+import { changesBetween, type AuditEntry, type Presented } from '../domain/audit.ts'
+import { kindOfId } from '../domain/ids.ts'
+import type { Operation } from './operation.ts'
+
+/** What an operation met and made, as far as it is known when it commits. */
+export interface Deed {
+  /** The row that the path names. */
+  loaded: unknown
+  place: Place | null | undefined
+  target: { organization_id: string; edition_id?: string | null | undefined } | undefined
+  /** The resource as it was, and as it is now; null where it is not there. */
+  before: Presented | null
+  after: Presented | null
+}
+
+const textIn = (value: unknown, name: string): string | null => {
+  const found = typeof value === 'object' && value !== null ? (value as Presented)[name] : undefined
+  return typeof found === 'string' && found !== '' ? found : null
+}
+
+/** The id of a parent, which representations show as `organization_id` or as `organization: {id}`. */
+const parentIn = (value: Presented | null, name: 'organization' | 'edition'): string | null =>
+  textIn(value, `${name}_id`) ?? textIn(value?.[name], 'id')
+
+function organizationOf({ loaded, place, target, before, after }: Deed): string | null {
+  const own = [textIn(after, 'id'), textIn(before, 'id')].find((id) => id !== null && kindOfId(id) === 'organization')
+  return (
+    own ??
+    parentIn(after, 'organization') ??
+    place?.organization_id ??
+    target?.organization_id ??
+    parentIn(before, 'organization') ??
+    textIn(loaded, 'organization_id')
+  )
+}
+
+function editionOf({ loaded, place, target, before, after }: Deed): string | null {
+  const own = [textIn(after, 'id'), textIn(before, 'id')].find((id) => id !== null && kindOfId(id) === 'edition')
+  const only = place && place.editions !== 'any' && place.editions.length === 1 ? place.editions[0] : undefined
+  return (
+    own ??
+    parentIn(after, 'edition') ??
+    target?.edition_id ??
+    parentIn(before, 'edition') ??
+    textIn(loaded, 'edition_id') ??
+    only ??
+    null
+  )
+}
+
+/** The statement that records the deed; none for an update that leaves everything as it was. */
+export function auditing(ctx: Ctx, operation: Operation, deed: Deed): ReturnType<Ctx['recordAudit']>[] {
+  const changes = changesBetween(deed.before, deed.after)
+  if (operation.method === 'patch' && changes.length === 0) return []
+  const isNew = operation.status === 201
+  const resource_id = isNew ? textIn(deed.after, 'id') : (textIn(deed.loaded, 'id') ?? textIn(deed.after, 'id'))
+  const entry: AuditEntry = {
+    action: operation.id,
+    organization_id: organizationOf(deed),
+    edition_id: editionOf(deed),
+    resource_type: resource_id && kindOfId(resource_id),
+    resource_id,
+    changes,
+  }
+  return [ctx.recordAudit(entry)]
+}

@@ -1,0 +1,73 @@
+import { sha256, toHex } from '../../domain/encoding.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { AppContext } from '../env.ts'
+import { clientNetwork, limitOf, policyOf, tooMany } from './rate-limit.ts'
+
+/** `limit` in wrangler.toml says the same. */
+const failuresPerNetwork = 30
+const blockedMs = 60_000
+const acceptedMs = 600_000
+const mostRemembered = 10_000
+
+/** What is known until a time. The oldest entries go first when there are too many. */
+class Memory {
+  readonly #until = new Map<string, number>()
+
+  /** Milliseconds that are left; 0 when it is not known. */
+  left(key: string): number {
+    return Math.max(0, (this.#until.get(key) ?? 0) - Date.now())
+  }
+
+  forget(key: string): void {
+    this.#until.delete(key)
+  }
+
+  keep(key: string, forMs: number): void {
+    this.#until.delete(key)
+    const [oldest] = this.#until.keys()
+    if (this.#until.size >= mostRemembered && oldest !== undefined) this.#until.delete(oldest)
+    this.#until.set(key, Date.now() + forMs)
+  }
+}
+
+/** Networks that failed too often, and digests of credentials that were good lately; of this isolate. */
+const blocked = new Memory()
+const accepted = new Memory()
+
+const refusal = (waitMs: number): AppError =>
+  tooMany(
+    'Too many failed sign-ins from this address.',
+    policyOf('sign-in', failuresPerNetwork),
+    Math.ceil(waitMs / 1000),
+  )
+
+async function countFailure(c: AppContext, network: string): Promise<void> {
+  const { success } = await c.env.SIGN_IN_RATE_LIMITER.limit({ key: network })
+  if (success) return
+  blocked.keep(network, blockedMs)
+  throw refusal(blockedMs)
+}
+
+/**
+ * Counts only failures, by network: good sign-ins have no limit here. A network that failed too often is refused for a
+ * minute before the database is asked. A credential that was good lately in this isolate is asked about all the same, so
+ * that one who shares an address with an attacker, or with a forgotten script, goes on working.
+ */
+export async function limitFailedSignIns<Result>(c: AppContext, signIn: () => Promise<Result>): Promise<Result> {
+  const credential = c.req.header('authorization')
+  const network = clientNetwork(c)
+  if (credential === undefined || network === null || limitOf(c) === 0) return signIn()
+  const digest = toHex(await sha256(credential))
+  const left = blocked.left(network)
+  if (left > 0 && accepted.left(digest) === 0) throw refusal(left)
+  try {
+    const result = await signIn()
+    accepted.keep(digest, acceptedMs)
+    return result
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'not_authenticated') throw error
+    accepted.forget(digest)
+    await countFailure(c, network)
+    throw error
+  }
+}

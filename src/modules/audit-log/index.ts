@@ -1,0 +1,2 @@
+export { auditStatement } from './record.ts'
+export { recordRefusedToken } from './refused-tokens.ts'

@@ -1,0 +1,26 @@
+import type { Statement } from '../../db/database.ts'
+import { auditLog } from '../../db/schema/audit-log.ts'
+import { insert } from '../../db/write.ts'
+import type { Caller } from '../../domain/access.ts'
+import type { AuditEntry } from '../../domain/audit.ts'
+
+interface Request {
+  caller: Pick<Caller, 'id' | 'credential'>
+  requestId: string
+  now: number
+  /** Of the entry. */
+  id: string
+}
+
+/** The statement that writes an entry, for the transaction of what it says. */
+export const auditStatement = (request: Request, entry: AuditEntry): Statement =>
+  insert(auditLog, {
+    ...entry,
+    organization_id: entry.organization_id ?? '',
+    id: request.id,
+    actor_id: request.caller.id,
+    token_id: request.caller.credential.id,
+    changes: JSON.stringify(entry.changes),
+    request_id: request.requestId,
+    created_at: request.now,
+  })

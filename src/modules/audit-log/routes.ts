@@ -1,0 +1,12 @@
+import { mountList } from '../../http/mount.ts'
+import { createRouter } from '../../http/router.ts'
+import * as contract from './contract.ts'
+import { presentEntry } from './present.ts'
+import { listEntries } from './queries.ts'
+
+export const auditLog = createRouter()
+
+mountList(auditLog, contract.listAuditLog, {
+  list: (ctx, { query, page }) => listEntries(ctx, page, query.ordering, query),
+  present: presentEntry,
+})

@@ -1,0 +1,44 @@
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { erasures } from '../../db/schema/personal-data.ts'
+import { users } from '../../db/schema/users.ts'
+import { insert, updateVersion } from '../../db/write.ts'
+import { firstIdAt } from '../../domain/ids.ts'
+import { erasedContact } from '../../domain/users.ts'
+import type { LoadedUser } from '../users/index.ts'
+import type { EraseUserInput } from './contract.ts'
+import { blankingStatements, type ErasureRow } from './erasure-statements.ts'
+import { findErasure, knownAddresses } from './queries.ts'
+
+/** Clock differences between those who made the ids that the passes walk through. */
+const toleranceMs = 600_000
+
+/**
+ * Takes everything out of the database that says who the person is. What other stores hold follows with the sweep:
+ * the objects of campaigns, and the events of webhooks. Erasing once more answers what was done.
+ */
+export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInput): Promise<ErasureRow> {
+  const known = user.erased_at === null ? undefined : await findErasure(ctx, user.id)
+  if (known) return commit(ctx, known, [])
+  const now = ctx.now()
+  const erasure: ErasureRow = {
+    id: ctx.newId('erasure'),
+    organization_id: user.organization_id,
+    user_id: user.id,
+    user_seq: user.seq,
+    reason: input.reason ?? '',
+    caller_id: ctx.caller.id,
+    addresses: JSON.stringify(await knownAddresses(ctx, user)),
+    pass: 1,
+    campaign_after: 0,
+    event_after: firstIdAt('webhook_event', user.created_at - toleranceMs),
+    next_step_at: now,
+    completed_at: null,
+    created_at: now,
+  }
+  return commit(ctx, erasure, [
+    ...updateVersion(users, user, { ...erasedContact(user.id), erased_at: now, modified_at: now }),
+    insert(erasures, erasure),
+    ...(await blankingStatements(erasure, now)),
+  ])
+}

@@ -1,0 +1,79 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Statement } from '../../db/database.ts'
+import type { erasures } from '../../db/schema/personal-data.ts'
+import { emailLeaseMs, transactionalEmailLifecycle } from '../../domain/transactional-emails.ts'
+import { type ChannelAddress, hashedAddresses } from '../users/index.ts'
+
+export type ErasureRow = typeof erasures.$inferSelect
+
+export const addressesOf = (erasure: Pick<ErasureRow, 'addresses'>): ChannelAddress[] =>
+  (JSON.parse(erasure.addresses) as [ChannelAddress['channel'], string][]).map(([channel, address]) => ({
+    channel,
+    address,
+  }))
+
+/** Of the given addresses those that no other customer of the organisation has: a number may be several customers'. */
+const ownAddresses = (organizationId: string, userId: string, given: string): SQL =>
+  sql`select value ->> 0 as channel, value ->> 1 as address, value ->> 2 as hash from json_each(${given})
+    where not exists (select 1 from users as others where others.organization_id = ${organizationId}
+      and others.id <> ${userId} and case value ->> 0 when 'email' then others.email = value ->> 1
+        else others.phone_number = value ->> 1 end)`
+
+async function addressStatements(erasure: ErasureRow): Promise<Statement[]> {
+  const { organization_id, user_id } = erasure
+  const addresses = addressesOf(erasure)
+  if (addresses.length === 0) return []
+  const own = ownAddresses(organization_id, user_id, await hashedAddresses(organization_id, addresses))
+  const isOwn = sql`organization_id = ${organization_id} and (channel, address) in (select channel, address from (${own}))`
+  return [
+    sql`insert into suppression_hashes (organization_id, channel, address_hash, reason, created_at)
+      select suppressions.organization_id, suppressions.channel, own.hash, suppressions.reason, suppressions.created_at
+      from (${own}) as own cross join suppressions on suppressions.organization_id = ${organization_id}
+        and suppressions.channel = own.channel and suppressions.address = own.address
+      where true on conflict do nothing`,
+    sql`delete from suppressions where ${isOwn}`,
+    sql`delete from soft_bounces where ${isOwn}`,
+  ]
+}
+
+const ended = transactionalEmailLifecycle.targetsOf('pending').filter((status) => status === 'failed')[0] ?? 'failed'
+
+/** A message under way is left to its sender: the second pass comes after it. */
+function emailStatements({ user_id }: ErasureRow, now: number): Statement[] {
+  return [
+    sql`update transactional_emails set status = ${ended}, next_attempt_at = null, lease_until = null,
+        error_code = 'erased', modified_at = ${now}
+      where user_id = ${user_id} and status = 'pending' and coalesce(lease_until, 0) <= ${now}`,
+    sql`update transactional_emails set recipient = '', content = null, error_detail = ''
+      where user_id = ${user_id} and (status <> 'pending' or lease_until <= ${now - emailLeaseMs})`,
+  ]
+}
+
+/** What the capture gateways keep of messages to the person, by what each message is known by. */
+const capturedStatement = ({ organization_id, user_id, user_seq }: ErasureRow): Statement =>
+  sql`update captured_messages set recipient = '', subject = '', html = '', body = '', headers = '{}'
+    where reference in (select id from transactional_emails where user_id = ${user_id}
+      union all select id || ${`-${user_seq}`} from campaigns where organization_id = ${organization_id})`
+
+const auditStatement = ({ organization_id, user_id }: ErasureRow): Statement =>
+  sql`update audit_log set changes = (select json_group_array(json_object('field', value ->> 'field',
+      'is_hidden', json('true'))) from json_each(changes))
+    where organization_id = ${organization_id} and resource_id = ${user_id}
+      and exists (select 1 from json_each(changes) where value ->> 'is_hidden' is null)
+      and action <> 'eraseUser'`
+
+/** Everything of a person in the database but their own row and the events of webhooks. Repeating it does no harm. */
+export async function blankingStatements(erasure: ErasureRow, now: number): Promise<Statement[]> {
+  const { user_id } = erasure
+  return [
+    sql`update user_editions set email = null, phone_number = null, first_name = '', last_name = '', locale = null,
+        name_folded = '', email_folded = '', phone_digits = ''
+      where user_id = ${user_id}`,
+    sql`update orders set search = search_own, metadata = '{}' where user_id = ${user_id}`,
+    sql`update purchases set metadata = '{}' where user_id = ${user_id}`,
+    ...emailStatements(erasure, now),
+    capturedStatement(erasure),
+    ...(await addressStatements(erasure)),
+    auditStatement(erasure),
+  ]
+}

@@ -1,0 +1,16 @@
+export const exampleOfExport = {
+  exported_at: '2026-06-01T08:00:00.000Z',
+  user: [{ id: 'usr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', email: 'aegir@example.dk', first_name: 'Ægir', last_name: 'Holm' }],
+  editions: [{ edition_id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', created_at: 1764576000000 }],
+  orders: [{ id: 'ord_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', order_number: 'A-1001', amount_minor: 45000, currency: 'dkk' }],
+  transactions: [],
+  purchases: [],
+  consents: [],
+  suppressions: [],
+  bounces: [],
+  emails: [],
+  campaigns: [],
+  changes: [],
+  erasure: [],
+  campaign_recipients: [],
+}

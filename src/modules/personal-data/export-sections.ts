@@ -1,0 +1,135 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { LoadedUser } from '../users/index.ts'
+
+/** Rows of one table: `key` is what they are read by, page after page. Columns that end in `_json` are JSON text. */
+export interface Section {
+  name: string
+  columns: SQL
+  from: SQL
+  where: SQL
+  key: SQL
+}
+
+const orderColumns = sql`orders.id, orders.edition_id, order_number, orders.type, orders.status, amount_minor, currency,
+  items_count, has_payment, external_source, external_id, metadata as metadata_json, carts.coupon_code,
+  carts.subtotal_minor, carts.deposit_minor, carts.handling_fee_minor, carts.service_fee_minor, carts.discount_minor,
+  carts.tax_minor, orders.created_at, orders.modified_at`
+
+const purchaseColumns = sql`purchases.id, purchases.edition_id, order_id, products.name as product,
+  variants.name as variant, purchases.options as options_json, purchases.vendor_code, purchases.status,
+  purchases.price_minor, purchases.deposit_minor, purchases.handling_fee_minor, purchases.uses_limit,
+  purchases.uses_count, purchases.metadata as metadata_json, purchases.created_at`
+
+/** Addresses that only this customer has, of those that the rows of the customer name. */
+const addresses = ({ id }: LoadedUser): SQL => sql`(channel, address) in (
+  select 'email', email from users where id = ${id} union select 'sms', phone_number from users where id = ${id}
+  union select 'email', email from user_editions where user_id = ${id}
+  union select 'sms', phone_number from user_editions where user_id = ${id})`
+
+const bought = (user: LoadedUser): Section[] => {
+  const { id } = user
+  return [
+    {
+      name: 'orders',
+      columns: orderColumns,
+      from: sql`orders left join carts on carts.order_id = orders.id`,
+      where: sql`orders.user_id = ${id}`,
+      key: sql`orders.id`,
+    },
+    {
+      name: 'transactions',
+      columns: sql`id, order_id, type, status, service, amount_minor, currency, refunded_minor, created_at`,
+      from: sql`transactions`,
+      where: sql`order_id in (select id from orders where user_id = ${id})`,
+      key: sql`id`,
+    },
+    {
+      name: 'purchases',
+      columns: purchaseColumns,
+      from: sql`purchases join products on products.id = purchases.product_id
+        left join variants on variants.id = purchases.variant_id`,
+      where: sql`purchases.user_id = ${id}`,
+      key: sql`purchases.id`,
+    },
+  ]
+}
+
+const reached = (user: LoadedUser): Section[] => {
+  const { id, organization_id } = user
+  return [
+    {
+      name: 'consents',
+      columns: sql`consent_records.id, consents.key, consent_records.edition_id, order_id, status, method, source,
+        language, occurred_at, expires_at, is_latest`,
+      from: sql`consent_records join consents on consents.id = consent_id`,
+      where: sql`user_id = ${id}`,
+      key: sql`consent_records.id`,
+    },
+    {
+      name: 'suppressions',
+      columns: sql`channel, address, reason, detail, campaign_id, created_at`,
+      from: sql`suppressions`,
+      where: sql`organization_id = ${organization_id} and ${addresses(user)}`,
+      key: sql`channel || ' ' || address`,
+    },
+    {
+      name: 'bounces',
+      columns: sql`channel, address, reference, bounced_at`,
+      from: sql`soft_bounces`,
+      where: sql`organization_id = ${organization_id} and ${addresses(user)}`,
+      key: sql`reference`,
+    },
+    {
+      name: 'emails',
+      columns: sql`id, edition_id, order_id, kind, language, recipient, status, attempts, content as content_json,
+        provider_id, error_code, error_detail, sent_at, created_at`,
+      from: sql`transactional_emails`,
+      where: sql`user_id = ${id}`,
+      key: sql`id`,
+    },
+    {
+      name: 'campaigns',
+      columns: sql`campaign_id, campaigns.name, received_at, opened_at, clicked_at`,
+      from: sql`campaign_receipts join campaigns on campaigns.id = campaign_id`,
+      where: sql`user_id = ${id}`,
+      key: sql`campaign_id`,
+    },
+  ]
+}
+
+export const sectionsOf = (user: LoadedUser): Section[] => {
+  const { id, organization_id } = user
+  return [
+    {
+      name: 'user',
+      columns: sql`id, organization_id, email, nullif(phone_number, id) as phone_number, first_name, last_name, locale,
+        msg_channel, is_verified, is_active, metadata as metadata_json, last_seen_at, erased_at, created_at, modified_at`,
+      from: sql`users`,
+      where: sql`id = ${id}`,
+      key: sql`id`,
+    },
+    {
+      name: 'editions',
+      columns: sql`edition_id, email, phone_number, first_name, last_name, locale, created_at`,
+      from: sql`user_editions`,
+      where: sql`user_id = ${id}`,
+      key: sql`edition_id`,
+    },
+    ...bought(user),
+    ...reached(user),
+    {
+      name: 'changes',
+      columns: sql`id, action, changes as changes_json, created_at`,
+      from: sql`audit_log`,
+      where: sql`organization_id = ${organization_id} and resource_id = ${id}`,
+      key: sql`id`,
+    },
+    {
+      name: 'erasure',
+      columns: sql`id, reason, created_at, completed_at`,
+      from: sql`erasures`,
+      where: sql`user_id = ${id}`,
+      key: sql`id`,
+    },
+  ]
+}

@@ -1,0 +1,86 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { toIso } from '../../domain/instants.ts'
+import type { LoadedUser } from '../users/index.ts'
+import { type Section, sectionsOf } from './export-sections.ts'
+
+const rowsAPage = 500
+const campaignsAPage = 20
+
+type Row = Record<string, unknown>
+type KeyedRow = Row & { row_key: string }
+
+const pageAfter = ({ columns, from, where, key }: Section, after: string) =>
+  sql<KeyedRow>`select ${key} as row_key, ${columns} from ${from} where ${where} and ${key} > ${after}
+    order by ${key} limit ${rowsAPage}`
+
+/** A row as it is given out: JSON that is stored as text is JSON again. */
+const shown = ({ row_key: _, ...row }: KeyedRow): Row =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) =>
+      name.endsWith('_json')
+        ? [name.slice(0, -'_json'.length), value === null ? null : (JSON.parse(value as string) as unknown)]
+        : [name, value],
+    ),
+  )
+
+async function* rowsOf(ctx: Ctx, section: Section): AsyncGenerator<Row> {
+  let after = ''
+  for (;;) {
+    const rows = await ctx.db.all(pageAfter(section, after))
+    for (const row of rows) yield shown(row)
+    const last = rows.at(-1)
+    if (!last || rows.length < rowsAPage) return
+    after = last.row_key
+  }
+}
+
+/** The customer in the objects of campaigns, which know recipients by the number of the customer's row. */
+async function* recipients(ctx: Ctx, user: LoadedUser): AsyncGenerator<Row> {
+  let after = 0
+  for (;;) {
+    const campaigns = await ctx.db.all(sql<{ seq: number; id: string }>`select seq, id from campaigns
+      where organization_id = ${user.organization_id} and run > 0 and seq > ${after} order by seq limit ${campaignsAPage}`)
+    const found = await Promise.all(
+      campaigns.map(async ({ id }) => ({ campaign_id: id, row: await ctx.senders.of(id).recipient(user.seq) })),
+    )
+    for (const { campaign_id, row } of found) {
+      if (!row) continue
+      const { n: _, person, ...stored } = row
+      yield { campaign_id, ...stored, person: JSON.parse(person) as unknown }
+    }
+    const last = campaigns.at(-1)
+    if (!last) return
+    after = last.seq
+  }
+}
+
+async function* arrayOf(rows: AsyncIterable<Row>): AsyncGenerator<string> {
+  let separator = '['
+  let text = ''
+  for await (const row of rows) {
+    text += separator + JSON.stringify(row)
+    separator = ',\n'
+    if (text.length < 50_000) continue
+    yield text
+    text = ''
+  }
+  yield `${separator === '[' ? '[' : text}]`
+}
+
+async function* documentOf(ctx: Ctx, user: LoadedUser): AsyncGenerator<string, void> {
+  yield `{"exported_at":${JSON.stringify(toIso(ctx.now()))}`
+  for (const section of sectionsOf(user)) {
+    yield `,\n"${section.name}":`
+    yield* arrayOf(rowsOf(ctx, section))
+  }
+  yield ',\n"campaign_recipients":'
+  yield* arrayOf(recipients(ctx, user))
+  yield '}\n'
+}
+
+/** The document of a customer; that it was asked for is recorded before the first row goes out. */
+export async function exportUser(ctx: Ctx, user: LoadedUser) {
+  await ctx.db.batch(await ctx.settle(null, true))
+  return { name: `user-${user.id}.json`, chunks: documentOf(ctx, user) }
+}

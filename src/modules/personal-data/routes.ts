@@ -1,0 +1,21 @@
+import { mount, mountFile } from '../../http/mount.ts'
+import { createRouter } from '../../http/router.ts'
+import * as contract from './contract.ts'
+import { eraseUser } from './erase.ts'
+import { exportUser } from './export.ts'
+import { presentErasure, presentUser } from './present.ts'
+import { findUser } from './queries.ts'
+
+export const personalData = createRouter()
+
+mount(personalData, contract.eraseUser, {
+  load: (ctx, { id }) => findUser(ctx, id),
+  handle: (ctx, { loaded, body }) => eraseUser(ctx, loaded, body),
+  present: presentErasure,
+  represent: (loaded) => presentUser(loaded),
+})
+
+mountFile(personalData, contract.exportUser, {
+  load: (ctx, { id }) => findUser(ctx, id),
+  handle: (ctx, { loaded }) => exportUser(ctx, loaded),
+})

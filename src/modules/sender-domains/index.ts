@@ -1,0 +1,2 @@
+export { capturedRecords } from './captured-records.ts'
+export { isVerifiedSender } from './verified.ts'

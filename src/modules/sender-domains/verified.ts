@@ -1,0 +1,10 @@
+import { type SQL, sql } from 'drizzle-orm'
+
+/**
+ * Holds when the domain of the address is a verified one of the organisation: this very domain, none above it. Every
+ * sender of e-mails asks by this. The status is written out because the index holds verified rows only.
+ */
+export const isVerifiedSender = (organization: SQL, address: SQL): SQL =>
+  sql`exists (select 1 from sender_domains
+    where sender_domains.domain = lower(substr(${address}, instr(${address}, '@') + 1))
+      and sender_domains.status = 'verified' and sender_domains.organization_id = ${organization})`

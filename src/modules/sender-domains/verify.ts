@@ -1,0 +1,99 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import type { Statement } from '../../db/database.ts'
+import { senderDomains } from '../../db/schema/sender-domains.ts'
+import { updateVersion } from '../../db/write.ts'
+import { AppError, fieldError, LostRace, permissionDenied } from '../../domain/errors.ts'
+import {
+  type CheckOutcome,
+  isProofGone,
+  outcomeOf,
+  ownershipRecord,
+  type SenderDomainVerifier,
+  type TxtAnswer,
+} from '../../domain/sender-domains.ts'
+import type { VerifySenderDomainInput } from './contract.ts'
+import type { SenderDomainRow } from './queries.ts'
+
+type Changes = Partial<SenderDomainRow>
+
+const taken = () =>
+  new AppError('sender_domain_taken', 'Another organisation has verified this domain, and its record still stands.')
+
+/** Somebody else verified the domain between the look and the commit: the next try sees who. */
+const takenMeanwhile = () => new LostRace('the domain was verified meanwhile')
+
+const asVerified = (row: SenderDomainRow, by: SenderDomainVerifier, now: number): Changes => ({
+  status: 'verified',
+  verified_by: by,
+  verified_at: row.status === 'verified' ? row.verified_at : now,
+})
+
+const asPending: Changes = { status: 'pending', verified_by: null, verified_at: null }
+
+const holderOf = (ctx: Ctx, row: SenderDomainRow): Promise<SenderDomainRow | undefined> =>
+  ctx.db.first(sql<SenderDomainRow>`select * from sender_domains
+    where domain = ${row.domain} and status = 'verified' and id <> ${row.id}`)
+
+/** Takes the domain from the organisation that has it, whose proof is gone; refuses while there is one. */
+async function release(ctx: Ctx, row: SenderDomainRow, answer: TxtAnswer | null): Promise<Statement[]> {
+  const holder = await holderOf(ctx, row)
+  if (!holder) return []
+  if (answer === null || holder.verified_by === 'superuser') throw taken()
+  const outcome = outcomeOf(answer, holder)
+  if (!isProofGone(outcome)) throw taken()
+  const now = ctx.now()
+  return updateVersion(senderDomains, holder, {
+    ...asPending,
+    checked_at: now,
+    check_outcome: outcome,
+    modified_at: now,
+  })
+}
+
+const write = (ctx: Ctx, row: SenderDomainRow, changes: Changes, released: Statement[]): Promise<SenderDomainRow> => {
+  const all = { ...changes, modified_at: ctx.now() }
+  const result = { ...row, ...all, version: row.version + 1 }
+  return commit(ctx, result, [...released, ...updateVersion(senderDomains, row, all)], {
+    'sender_domains.domain': takenMeanwhile,
+  })
+}
+
+/** What the provider that sends makes of a domain that is proved; without one that keeps domains, that is enough. */
+async function askProvider(ctx: Ctx, row: SenderDomainRow): Promise<{ outcome: CheckOutcome; known: Changes }> {
+  const { domains } = ctx.email
+  if (!domains) return { outcome: 'verified', known: {} }
+  const found = await domains.check(row.domain, row.provider_domain_id)
+  if (!found) return { outcome: 'provider_unavailable', known: {} }
+  const known = { provider_domain_id: found.id, provider_records: JSON.stringify(found.records) }
+  return { outcome: found.is_verified ? 'verified' : 'provider_pending', known }
+}
+
+/** What a check makes of the domain. A name system that does not answer says nothing. */
+function changesOf(row: SenderDomainRow, outcome: CheckOutcome, now: number): Changes {
+  const checked = { checked_at: now, check_outcome: outcome }
+  if (outcome === 'verified')
+    return row.verified_by === 'superuser' ? checked : { ...checked, ...asVerified(row, 'dns', now) }
+  return isProofGone(outcome) && row.verified_by === 'dns' ? { ...checked, ...asPending } : checked
+}
+
+export async function verifySenderDomain(
+  ctx: Ctx,
+  row: SenderDomainRow,
+  input: VerifySenderDomainInput,
+): Promise<SenderDomainRow> {
+  if (input.by_hand) {
+    if (!ctx.caller.is_superuser)
+      throw permissionDenied([], [fieldError(['by_hand'], 'superuser_only', 'Only the superuser verifies by hand.')])
+    return write(ctx, row, asVerified(row, 'superuser', ctx.now()), await release(ctx, row, null))
+  }
+  const answer = await ctx.dns.txt(ownershipRecord(row).name)
+  const proof = outcomeOf(answer, row)
+  if (proof !== 'verified') return write(ctx, row, changesOf(row, proof, ctx.now()), [])
+  const released = await release(ctx, row, answer)
+  // Not before the proof: nobody adds the domains of others to the account.
+  const { outcome, known } = await askProvider(ctx, row)
+  const changes = { ...changesOf(row, outcome, ctx.now()), ...known }
+  return write(ctx, row, changes, outcome === 'verified' ? released : [])
+}

@@ -1,0 +1,44 @@
+interface Options<Item> {
+  /** Writes one batch; called again only when it is done. Never rejects. */
+  write: (items: Item[]) => Promise<void>
+  /** Whether what has been added should not wait for more. */
+  isUrgent: () => boolean
+  gatherMs: number
+}
+
+/** Writes items in batches, one batch at a time: what comes meanwhile is the next batch. */
+export class BatchWriter<Item> {
+  readonly #options: Options<Item>
+  #items: Item[] = []
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #isDue = false
+  #isWriting = false
+
+  constructor(options: Options<Item>) {
+    this.#options = options
+  }
+
+  /** Nothing is being written, and nothing waits for it. */
+  get isIdle(): boolean {
+    return !this.#isWriting && this.#items.length === 0
+  }
+
+  add(item: Item): void {
+    this.#items.push(item)
+    if (this.#options.isUrgent()) void this.#flush()
+    else this.#timer ??= setTimeout(() => void this.#flush(), this.#options.gatherMs)
+  }
+
+  async #flush(): Promise<void> {
+    this.#isDue = true
+    if (this.#isWriting) return
+    this.#isWriting = true
+    while (this.#isDue && this.#items.length > 0) {
+      this.#isDue = false
+      clearTimeout(this.#timer)
+      this.#timer = undefined
+      await this.#options.write(this.#items.splice(0))
+    }
+    this.#isWriting = false
+  }
+}

@@ -1,0 +1,72 @@
+import type { JobCtx } from '../../context.ts'
+import type { Statement } from '../../db/database.ts'
+import type { Claim, Lane } from '../../domain/webhook-sender.ts'
+import { breakerUntil, disableAfterMs } from '../../domain/webhooks.ts'
+import type { Outcome } from './attempt.ts'
+import { claimsOf, claimStatement } from './claim.ts'
+import { type EndpointHealth, openBreaker, recordStatements, switchOff } from './record.ts'
+import { ring } from './ring.ts'
+
+/** Further ahead than this the sweep of each minute is near enough. */
+const ringAheadMs = 900_000
+
+/** Records the endings and claims what comes next of endpoints that stay in this lane. */
+export async function conclude(job: JobCtx, lane: Lane, outcomes: readonly Outcome[], goOn: boolean): Promise<Claim[]> {
+  const ids = [...new Set(outcomes.map((outcome) => outcome.claim.endpoint_id))]
+  const turned = ids.filter((id) =>
+    outcomes.some(({ claim, result, slow }) => claim.endpoint_id === id && result && slow !== (lane === 'slow')),
+  )
+  const staying = goOn ? ids.filter((id) => !turned.includes(id)) : []
+  const [attempts, deliveries, endpoints] = recordStatements(outcomes)
+  const isWell = outcomes.every(({ result }) => result?.error === null)
+  const [, , health, next] = await job.db.batch([
+    attempts,
+    deliveries,
+    endpoints,
+    claimStatement(job, isWell ? staying : []),
+  ])
+  await care(job, outcomes, health)
+  // After a failure the breaker may have opened, so what comes next is claimed only now.
+  const claimed = isWell || staying.length === 0 ? next : await job.db.all(claimStatement(job, staying))
+  await ringNext(job, outcomes)
+  await ring(job, lane === 'slow' ? 'fast' : 'slow', turned)
+  if (!goOn)
+    await ring(
+      job,
+      lane,
+      ids.filter((id) => !turned.includes(id)),
+    )
+  return claimsOf(claimed)
+}
+
+/** Opens breakers, and switches off what is gone or has failed for days. */
+async function care(job: JobCtx, outcomes: readonly Outcome[], health: readonly EndpointHealth[]): Promise<void> {
+  const now = job.now()
+  const statements: Statement[] = health.flatMap((endpoint) => {
+    const isGone = outcomes.some(({ claim, result }) => claim.endpoint_id === endpoint.id && result?.status === 410)
+    if (isGone) return switchOff(endpoint.id, 'gone', now)
+    if (
+      endpoint.failing_since !== null &&
+      endpoint.failures_in_row > 0 &&
+      now - endpoint.failing_since >= disableAfterMs
+    )
+      return switchOff(endpoint.id, 'failing', now)
+    const until = breakerUntil(endpoint.failures_in_row, now)
+    return until === null ? [] : openBreaker(endpoint.id, until)
+  })
+  if (statements.length) await job.db.batch(statements)
+}
+
+/** Rings ahead of time for retries that are near, so that they need not wait for the sweep. */
+async function ringNext(job: JobCtx, outcomes: readonly Outcome[]): Promise<void> {
+  const rings = new Map<string, { lane: Lane; seconds: number; ids: Set<string> }>()
+  for (const { claim, result, verdict, slow } of outcomes) {
+    const wait = result && verdict.next ? Math.max(0, verdict.next.at - job.now()) : Number.POSITIVE_INFINITY
+    if (wait > ringAheadMs) continue
+    const [lane, seconds]: [Lane, number] = [slow ? 'slow' : 'fast', Math.ceil(wait / 1000)]
+    const rung = rings.get(`${lane} ${seconds}`) ?? { lane, seconds, ids: new Set() }
+    rings.set(`${lane} ${seconds}`, rung)
+    rung.ids.add(claim.endpoint_id)
+  }
+  for (const { lane, seconds, ids } of rings.values()) await ring(job, lane, [...ids], seconds * 1000)
+}

@@ -1,0 +1,202 @@
+import { env } from 'cloudflare:workers'
+import * as fc from 'fast-check'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { dayMs } from '../../src/domain/instants.ts'
+import { get, post, remove } from '../support/api.ts'
+import { costOf } from '../support/cost.ts'
+import { seedAccount, seedMember, seedToken } from '../support/seed.ts'
+import { buildWorld, givenPerson, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+const mint = (body: object, token?: string) => post('/v1/auth/tokens', { name: 'minted', ...body }, token)
+
+const statusWith = async (token: string) => (await get('/v1/auth/user-info', token)).status
+
+const revoke = (id: string, token?: string) => remove(`/v1/auth/tokens/${id}`, token)
+
+const removeMember = (member: string, organization = world.a.id) =>
+  remove(`/v1/organizations/${organization}/members/${member}`)
+
+describe('a minted token', () => {
+  it('ends when the token that minted it ends, unless it is told to end sooner', async () => {
+    const end = Date.now() + 3 * dayMs
+    const minter = await seedToken(world.people.OA.account, { expires_at: end })
+    const usual = await mint({}, minter.token)
+    expect([usual.status, usual.body.expires_at]).toEqual([201, new Date(end).toISOString()])
+    expect((await mint({ expires_at: new Date(end).toISOString() }, minter.token)).status).toBe(201)
+    expect((await mint({ expires_at: new Date(end - dayMs).toISOString() }, minter.token)).status).toBe(201)
+    for (const expires_at of [new Date(end + 1).toISOString(), '2090-01-01T00:00:00Z', null]) {
+      const reply = await mint({ expires_at }, minter.token)
+      expect([reply.status, reply.body.errors]).toMatchObject([400, [{ code: 'too_late', pointer: '#/expires_at' }]])
+    }
+    const member = await givenPerson('OV', world.a)
+    const forMember = await mint({ member_id: member.member }, minter.token)
+    expect(forMember.body.expires_at).toBe(new Date(end).toISOString())
+  })
+
+  it('dies with the token that minted it, and so do those that it minted', async () => {
+    const { account, member } = await givenPerson('OA', world.a)
+    const [first, other] = [await seedToken(account), await seedToken(account)]
+    const second = await mint({}, first.token)
+    const third = await mint({ member_id: member }, second.body.token)
+    const sibling = await mint({}, other.token)
+    const tokens = [second.body.token, third.body.token, sibling.body.token]
+    expect(await Promise.all(tokens.map(statusWith))).toEqual([200, 200, 200])
+    expect((await revoke(first.id, other.token)).status).toBe(204)
+    expect(await Promise.all(tokens.map(statusWith))).toEqual([401, 401, 200])
+    const listed = await get('/v1/auth/tokens', other.token)
+    const shown = listed.body.results.map((one: { id: string }) => one.id)
+    for (const dead of [first.id, second.body.id, third.body.id]) expect(shown).not.toContain(dead)
+    expect(shown).toContain(sibling.body.id)
+  })
+
+  it('dies with a minter that is over, whatever its own row says', async () => {
+    const minter = await seedToken(world.people.OV.account, { expires_at: Date.now() + dayMs })
+    const minted = await mint({}, minter.token)
+    await env.DB.prepare('update access_tokens set expires_at = ? where id = ?')
+      .bind(Date.now() - 1, minter.id)
+      .run()
+    expect(await statusWith(minted.body.token)).toBe(401)
+  })
+
+  it('dies with the membership of the admin who minted it for another, for good', async () => {
+    const account = await seedAccount()
+    const admin = await seedMember(account, { organization: world.a.id, role: 'admin' })
+    await seedMember(account, { organization: world.b.id, role: 'admin' })
+    const { token } = await seedToken(account)
+    const here = await givenPerson('OM', world.a)
+    const there = await givenPerson('OM', world.b)
+    const inA = await mint({ member_id: here.member }, token)
+    const fromA = await mint({}, inA.body.token)
+    const inB = await mint({ member_id: there.member }, token)
+    expect((await removeMember(admin)).status).toBe(204)
+    const tokens = [inA.body.token, fromA.body.token, inB.body.token, token]
+    expect(await Promise.all(tokens.map(statusWith))).toEqual([401, 401, 200, 200])
+    await seedMember(account, { organization: world.a.id, role: 'admin' })
+    expect(await Promise.all(tokens.map(statusWith))).toEqual([401, 401, 200, 200])
+  })
+
+  it('made by the superuser stands by itself', async () => {
+    const member = await givenPerson('OV', world.a)
+    const made = await mint({ member_id: member.member, expires_at: null })
+    expect([made.status, made.body.expires_at]).toEqual([201, null])
+    expect(await statusWith(made.body.token)).toBe(200)
+  })
+
+  it('is the last of nine at most: each is looked up whenever it is used', async () => {
+    let { token } = await seedToken(world.people.OV.account)
+    for (let generation = 1; generation <= 8; generation++) {
+      const reply = await mint({}, token)
+      expect([generation, reply.status]).toEqual([generation, 201])
+      token = reply.body.token
+    }
+    const refused = await mint({}, token)
+    expect([refused.status, refused.body.errors[0].code]).toEqual([400, 'too_many_generations'])
+    const plain = costOf(await get('/v1/auth/user-info', world.people.OV.token))
+    const deep = costOf(await get('/v1/auth/user-info', token))
+    expect(deep.queries).toBe(plain.queries)
+    // The row itself and each of the eight above it, twice.
+    expect(deep.rows_read - plain.rows_read).toBe(18)
+  })
+
+  it('is worth as much as all that it came from, in any order of events', async () => {
+    type Known = { id: string; token: string; parent: number; admin: number | null; isRevoked: boolean }
+    const step = fc.oneof(
+      {
+        weight: 5,
+        arbitrary: fc.record({ kind: fc.constant('mint' as const), at: fc.nat(), isForMember: fc.boolean() }),
+      },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('revoke' as const), at: fc.nat() }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), at: fc.nat() }) },
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 12 }), async (steps) => {
+        const people = [await givenPerson('OA', world.b), await givenPerson('OA', world.b)]
+        // A role elsewhere stays, so that only a dead token is refused.
+        for (const { account } of people) await seedMember(account, { organization: world.a.id, role: 'viewer' })
+        const target = await givenPerson('OV', world.b)
+        const removed = new Set<number>()
+        const known: Known[] = people.map(({ tokenId, token }) => ({
+          id: tokenId,
+          token,
+          parent: -1,
+          admin: null,
+          isRevoked: false,
+        }))
+        /** Which of the two admins a personal token is of. */
+        const owner = (index: number): number => {
+          const parent = known[index]?.parent ?? -1
+          return parent < 0 ? index : owner(parent)
+        }
+        const isBound = (index: number): boolean =>
+          index >= 0 && (known[index]?.admin !== null || isBound(known[index]?.parent ?? -1))
+        const stands = (index: number): boolean => {
+          const one = known[index]
+          if (!one) return true
+          if (one.isRevoked || (one.admin !== null && removed.has(one.admin))) return false
+          return stands(one.parent)
+        }
+        for (const one of steps) {
+          const index = one.at % known.length
+          const from = known[index]
+          if (!from) continue
+          if (one.kind === 'revoke') {
+            from.isRevoked = true
+            expect((await revokeDirectly(from.id)).success).toBe(true)
+          } else if (one.kind === 'remove') {
+            const who = one.at % 2
+            if (!removed.has(who)) await removeMember(people[who]?.member ?? '', world.b.id)
+            removed.add(who)
+          } else {
+            const isForMember = one.isForMember && !isBound(index) && !removed.has(owner(index))
+            const reply = await mint(isForMember ? { member_id: target.member } : {}, from.token)
+            expect(reply.status).toBe(stands(index) ? 201 : 401)
+            if (reply.status === 201)
+              known.push({
+                id: reply.body.id,
+                token: reply.body.token,
+                parent: index,
+                admin: isForMember ? owner(index) : null,
+                isRevoked: false,
+              })
+          }
+        }
+        const expected = known.map((_, index) => (stands(index) ? 200 : 401))
+        expect(await Promise.all(known.map(({ token }) => statusWith(token)))).toEqual(expected)
+      }),
+      { numRuns: 12 },
+    )
+  })
+})
+
+const revokeDirectly = (id: string) =>
+  env.DB.prepare('update access_tokens set revoked_at = 1 where id = ?').bind(id).run()
+
+describe('a token without an end', () => {
+  it('needs an admin of each organisation that it reaches', async () => {
+    for (const role of ['OM', 'OV', 'EA', 'EM', 'EV'] as const) {
+      const reply = await mint({ expires_at: null }, world.people[role].token)
+      expect([role, reply.status, reply.body.required_roles, reply.body.errors[0].pointer]).toEqual([
+        role,
+        403,
+        ['OA'],
+        '#/expires_at',
+      ])
+      const late = await mint({ expires_at: '2090-01-01T00:00:00Z' }, world.people[role].token)
+      expect([role, late.status, late.body.errors[0].code]).toEqual([role, 400, 'too_late'])
+    }
+    const account = await seedAccount()
+    await seedMember(account, { organization: world.a.id, role: 'admin' })
+    await seedMember(account, { organization: world.b.id, role: 'manager' })
+    const both = await seedToken(account)
+    expect((await mint({ expires_at: null }, both.token)).status).toBe(403)
+    const bound = await seedToken(account, { organization: world.a.id })
+    expect((await mint({ expires_at: null }, bound.token)).body).toMatchObject({ expires_at: null })
+    const elsewhere = await seedToken(account, { organization: world.b.id })
+    expect((await mint({ expires_at: null }, elsewhere.token)).status).toBe(403)
+  })
+})

@@ -1,0 +1,158 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { get, patch, post } from '../support/api.ts'
+import { capturedOf, rowOf, statsOf, until } from '../support/campaigns.ts'
+import { type Crowd, seedCrowd, seedPeople, seedReady } from '../support/seed-campaigns.ts'
+import { seedMessage } from '../support/seed-emails.ts'
+import { write } from '../support/seed.ts'
+
+/** So often, by two loops of 50 at most. */
+const repeated = (times: number, inside: string) =>
+  `{% for i in (1..${times / 50}) %}{% for j in (1..50) %}${inside}{% endfor %}{% endfor %}`
+
+const sms = (bodies: object) => ({ channel: 'sms', sms_body: JSON.stringify(bodies) })
+
+async function failedOf(id: string): Promise<Record<string, unknown>[]> {
+  const { body } = await get(`/v1/campaigns/${id}/recipients?state=failed`)
+  return body.results.map(({ address, reason, error_code, error_detail, attempts }: Record<string, unknown>) => ({
+    address,
+    reason,
+    error_code,
+    error_detail,
+    attempts,
+  }))
+}
+
+/** A crowd in which one person has a name that makes too much of a message. */
+async function withLongName(length: number): Promise<{ crowd: Crowd; long: Crowd['people'][number] }> {
+  const crowd = await seedCrowd(3)
+  const [long] = await seedPeople(crowd, 1, () => ({
+    email: 'long-name@example.test',
+    phone_number: '+4520999999',
+    first_name: 'ł'.repeat(length),
+  }))
+  if (!long) throw new Error('nobody was added')
+  return { crowd, long }
+}
+
+async function send(id: string): Promise<void> {
+  const reply = await post(`/v1/campaigns/${id}/send-now`, {})
+  expect([reply.status, reply.body.status]).toEqual([200, 'calculating'])
+  await until(id, ['sent', 'failed'])
+}
+
+describe('a message beyond its budget', () => {
+  it('fails for the recipient whose values make it so, for good, and for nobody else: SMS', async () => {
+    const { crowd, long } = await withLongName(1500)
+    const { campaign } = await seedReady(crowd, sms({ en: repeated(100, '{{ customer.first_name }}') }))
+    await send(campaign.id)
+    expect(await statsOf(campaign.id)).toMatchObject({ total_recipients: 4, sent: 3, failed: 1 })
+    expect(await failedOf(campaign.id)).toEqual([
+      {
+        address: long.phone_number,
+        reason: 'rejected',
+        error_code: 'not_renderable',
+        error_detail: 'It makes more than 100000 characters of text.',
+        attempts: 1,
+      },
+    ])
+    expect((await capturedOf(campaign.id)).length).toBe(3)
+  })
+
+  it('fails for the recipient whose values make it so, for good, and for nobody else: e-mail', async () => {
+    const { crowd, long } = await withLongName(5000)
+    const place = { organization: crowd.organization, edition: crowd.edition }
+    const message = await seedMessage(place, {
+      type: 'campaign',
+      subject: JSON.stringify({ en: repeated(1000, '{{ customer.first_name }}'), da: 'Hej' }),
+    })
+    const { campaign } = await seedReady(crowd, { email_message_id: message })
+    await write(sql`update users set locale = 'en' where organization_id = ${crowd.organization}`)
+    await send(campaign.id)
+    expect(await statsOf(campaign.id)).toMatchObject({ total_recipients: 4, sent: 3, failed: 1 })
+    expect(await failedOf(campaign.id)).toMatchObject([
+      {
+        address: long.email,
+        reason: 'rejected',
+        error_code: 'not_renderable',
+        error_detail: 'It makes more than 2000000 characters of text.',
+      },
+    ])
+  })
+})
+
+describe('the text of an SMS', () => {
+  it('is refused with its place when it makes more than 100,000 characters of samples, and nothing is changed', async () => {
+    const crowd = await seedCrowd(0)
+    const { campaign } = await seedReady(crowd, sms({ en: 'x' }))
+    const before = await rowOf(campaign.id)
+    const sms_body = { en: `Hello\n${repeated(250, 'x'.repeat(500))}`, da: 'Hej' }
+    const { segment_id, organization_id, edition_id } = before
+    for (const reply of [
+      await patch(`/v1/campaigns/${campaign.id}`, { sms_body }),
+      await post('/v1/campaigns', { organization_id, edition_id, segment_id, name: 'x', channel: 'sms', sms_body }),
+    ]) {
+      expect([reply.status, reply.body.errors]).toMatchObject([
+        400,
+        [{ pointer: '#/sms_body/en', code: 'template_too_large', line: 2 }],
+      ])
+      expect(reply.body.errors[0].column).toBeGreaterThan(1)
+      expect(reply.body.errors.length).toBe(1)
+    }
+    expect(await rowOf(campaign.id)).toEqual(before)
+  })
+
+  it('points at the line and the column of what cannot be read', async () => {
+    const crowd = await seedCrowd(0)
+    const { campaign } = await seedReady(crowd, sms({ en: 'x' }))
+    const reply = await patch(`/v1/campaigns/${campaign.id}`, { sms_body: { en: 'one\ntwo {{ "x" | shout }}' } })
+    expect(reply.body.errors).toMatchObject([{ code: 'invalid_template', line: 2, column: 5 }])
+  })
+
+  it('is measured when it is saved and kept with its sizes: reading renders nothing', async () => {
+    const crowd = await seedCrowd(0)
+    const { campaign } = await seedReady(crowd, sms({ en: 'x' }))
+    const path = `/v1/campaigns/${campaign.id}`
+    const saved = await patch(path, { sms_body: { en: 'Hello {{ customer.first_name }}', da: 'Hej ł', nl: ' ' } })
+    expect(saved.body.sms_sizes).toEqual({
+      en: { encoding: 'GSM-7', characters: expect.any(Number), parts: 1 },
+      da: { encoding: 'UCS-2', characters: expect.any(Number), parts: 2 },
+    })
+    expect(JSON.parse((await rowOf(campaign.id)).sms_sizes ?? '')).toEqual(saved.body.sms_sizes)
+    const kept = { en: { encoding: 'GSM-7', characters: 7, parts: 7 } }
+    await write(sql`update campaigns set sms_sizes = ${JSON.stringify(kept)} where id = ${campaign.id}`)
+    expect((await get(path)).body.sms_sizes).toEqual(kept)
+    expect((await patch(path, { name: 'Renamed' })).body.sms_sizes).toEqual(kept)
+  })
+
+  it('has no sizes where it was saved before these were kept, and gets them with its next text', async () => {
+    const crowd = await seedCrowd(0)
+    const { campaign } = await seedReady(crowd, sms({ en: 'Hello' }))
+    await write(sql`update campaigns set sms_sizes = null where id = ${campaign.id}`)
+    const path = `/v1/campaigns/${campaign.id}`
+    expect((await get(path)).body.sms_sizes).toBeNull()
+    expect((await patch(path, { sms_body: { en: 'Hello' } })).body.sms_sizes).toMatchObject({ en: { parts: 1 } })
+    expect((await get(path)).body.sms_sizes).toMatchObject({ en: { parts: 1 } })
+  })
+
+  it('loses its sizes with itself when the campaign becomes one of e-mails', async () => {
+    const crowd = await seedCrowd(0)
+    const { campaign } = await seedReady(crowd, sms({ en: 'Hello' }))
+    const path = `/v1/campaigns/${campaign.id}`
+    await patch(path, { sms_body: { en: 'Hello' } })
+    expect((await patch(path, { channel: 'email' })).body).toMatchObject({ sms_sizes: {}, sms_body: '' })
+    expect((await rowOf(campaign.id)).sms_sizes).toBe('{}')
+  })
+
+  it('is measured where a campaign is made with it', async () => {
+    const crowd = await seedCrowd(0)
+    const { campaign } = await seedReady(crowd, sms({ en: 'x' }))
+    const { segment_id, organization_id, edition_id } = campaign
+    const made = { organization_id, edition_id, segment_id, name: 'x', channel: 'sms' }
+    const reply = await post('/v1/campaigns', { ...made, sms_body: { en: 'Hello' } })
+    expect([reply.status, reply.body.sms_sizes]).toMatchObject([201, { en: { encoding: 'GSM-7', parts: 1 } }])
+    expect((await get(`/v1/campaigns/${reply.body.id}`)).body.sms_sizes).toEqual(reply.body.sms_sizes)
+    const bare = await post('/v1/campaigns', made)
+    expect(bare.body.sms_sizes).toEqual({})
+  })
+})

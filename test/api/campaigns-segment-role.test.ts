@@ -1,0 +1,244 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { segments } from '../../src/db/schema/segments.ts'
+import { update } from '../../src/db/write.ts'
+import { LostRace } from '../../src/domain/errors.ts'
+import { createCampaign } from '../../src/modules/campaigns/create.ts'
+import { findJudged } from '../../src/modules/campaigns/judge.ts'
+import type { LoadedCampaign } from '../../src/modules/campaigns/queries.ts'
+import { cancelCampaign } from '../../src/modules/campaigns/cancel.ts'
+import { deleteCampaign } from '../../src/modules/campaigns/delete.ts'
+import type { Ctx } from '../../src/context.ts'
+import { scheduleCampaign } from '../../src/modules/campaigns/schedule.ts'
+import { sendCampaignNow } from '../../src/modules/campaigns/start.ts'
+import { updateCampaign } from '../../src/modules/campaigns/update.ts'
+import { findMessage } from '../../src/modules/email-messages/queries.ts'
+import { updateMessage } from '../../src/modules/email-messages/update.ts'
+import { get, patch, post, remove, type Reply } from '../support/api.ts'
+import { inStatus } from '../support/campaign-status.ts'
+import { rowOf } from '../support/campaigns.ts'
+import { contextAt } from '../support/context.ts'
+import { type Crowd, seedCrowd } from '../support/seed-campaigns.ts'
+import { seedSegment } from '../support/seed-segments.ts'
+import { db, seedAccount, seedEdition, seedMember, seedToken, write } from '../support/seed.ts'
+import type { CampaignStatus } from '../../src/domain/campaigns.ts'
+import type { MemberRole } from '../../src/domain/access.ts'
+
+let crowd: Crowd
+let sibling: string
+let manager: string
+
+async function givenRoles(...roles: [role: MemberRole, edition?: string][]): Promise<string> {
+  const account = await seedAccount()
+  for (const [role, edition] of roles) await seedMember(account, { organization: crowd.organization, edition, role })
+  return (await seedToken(account)).token
+}
+
+beforeAll(async () => {
+  crowd = await seedCrowd(3)
+  const event = await db().first(
+    sql<{ event: string }>`select event_id as event from editions where id = ${crowd.edition}`,
+  )
+  sibling = await seedEdition({ id: crowd.organization, event: event?.event ?? '' })
+  manager = await givenRoles(['manager', crowd.edition])
+})
+
+const whole = () => seedSegment({ organization: crowd.organization, edition: null })
+const counted = async () =>
+  (await db().all(sql`select id from campaigns where organization_id = ${crowd.organization}`)).length
+const soon = () => new Date(Date.now() + 3_600_000).toISOString()
+/** Moves the segment of a campaign: to the whole organisation, or to an edition. */
+const moved = (campaignId: string, edition_id: string | null) =>
+  write(update(segments, { edition_id }, sql`id = (select segment_id from campaigns where id = ${campaignId})`))
+
+async function campaignTo(edition: string | null, status: CampaignStatus): Promise<string> {
+  const id = await inStatus(crowd, status)
+  await moved(id, edition)
+  return id
+}
+
+const verbs: [name: string, status: CampaignStatus, call: (id: string, token?: string) => Promise<Reply>][] = [
+  ['changing the name', 'draft', (id, token) => patch(`/v1/campaigns/${id}`, { name: 'Mine' }, token)],
+  ['changing the text', 'scheduled', (id, token) => patch(`/v1/campaigns/${id}`, { sms_body: { en: 'Mine' } }, token)],
+  ['changing the message', 'draft', (id, token) => patch(`/v1/campaigns/${id}`, { email_message_id: null }, token)],
+  ['scheduling', 'draft', (id, token) => post(`/v1/campaigns/${id}/schedule`, { scheduled_at: soon() }, token)],
+  ['sending', 'draft', (id, token) => post(`/v1/campaigns/${id}/send-now`, {}, token)],
+  ['cancelling', 'scheduled', (id, token) => post(`/v1/campaigns/${id}/cancel`, {}, token)],
+  ['cancelling what runs', 'sending', (id, token) => post(`/v1/campaigns/${id}/cancel`, {}, token)],
+  ['retrying', 'sent', (id, token) => post(`/v1/campaigns/${id}/retry-failed`, {}, token)],
+  ['listing recipients', 'sent', (id, token) => get(`/v1/campaigns/${id}/recipients`, token)],
+  ['deleting', 'draft', (id, token) => remove(`/v1/campaigns/${id}`, token)],
+]
+
+describe('a campaign of an edition to a segment of the whole organisation', () => {
+  it.each(verbs)('takes a role in the organisation for %s', async (_, status, call) => {
+    const id = await campaignTo(null, status)
+    const before = await rowOf(id)
+    for (const token of [
+      manager,
+      await givenRoles(['admin', crowd.edition], ['admin', sibling]),
+      await givenRoles(['viewer'], ['admin', crowd.edition]),
+    ]) {
+      const reply = await call(id, token)
+      expect([reply.status, reply.body.code, reply.body.required_roles]).toEqual([
+        403,
+        'permission_denied',
+        ['OA', 'OM'],
+      ])
+      expect(reply.body.detail).toContain('a role in the organisation')
+    }
+    expect(await rowOf(id)).toEqual(before)
+    const elsewhere = await call(id, await givenRoles(['manager', sibling]))
+    expect([elsewhere.status, elsewhere.body.code]).toEqual([404, 'not_found'])
+    const allowed = await call(id, await givenRoles(['manager']))
+    expect([allowed.status < 300, allowed.text]).toEqual([true, allowed.text])
+  })
+
+  it.each(verbs)('stays open to the edition for %s when the segment is its own', async (_, status, call) => {
+    const reply = await call(await campaignTo(crowd.edition, status), manager)
+    expect([reply.status < 300, reply.text]).toEqual([true, reply.text])
+  })
+
+  it.each(verbs)('takes a role in the edition where the segment went, for %s', async (name, status, call) => {
+    const id = await campaignTo(sibling, status)
+    const reply = await call(id, manager)
+    expect([reply.status, reply.body.code]).toEqual([403, 'permission_denied'])
+    // Another message is set with a segment that the campaign can still have.
+    if (name === 'changing the message') return
+    const allowed = await call(id, await givenRoles(['manager', crowd.edition], ['manager', sibling]))
+    expect([allowed.status < 300, allowed.text]).toEqual([true, allowed.text])
+  })
+
+  it('is still read in the edition that it stands in', async () => {
+    const id = await campaignTo(null, 'sent')
+    for (const path of [`/v1/campaigns/${id}`, `/v1/campaigns/${id}/stats`, '/v1/campaigns'])
+      expect((await get(path, manager)).status).toBe(200)
+  })
+
+  it('is made by nobody without a role in the organisation', async () => {
+    const { id: segment_id } = await whole()
+    const body = {
+      organization_id: crowd.organization,
+      edition_id: crowd.edition,
+      segment_id,
+      name: 'All',
+      channel: 'email',
+    }
+    const own = await inStatus(crowd, 'draft')
+    const before = await counted()
+    for (const reply of [
+      await post('/v1/campaigns', body, manager),
+      await patch(`/v1/campaigns/${own}`, { segment_id }, manager),
+    ])
+      expect([reply.status, reply.body.errors]).toMatchObject([
+        400,
+        [{ pointer: '#/segment_id', code: 'does_not_exist' }],
+      ])
+    // A viewer of the organisation sees the segment, and writes to the edition alone.
+    const viewer = await givenRoles(['viewer'], ['manager', crowd.edition])
+    for (const reply of [
+      await post('/v1/campaigns', body, viewer),
+      await patch(`/v1/campaigns/${own}`, { segment_id }, viewer),
+    ])
+      expect([reply.status, reply.body.required_roles]).toEqual([403, ['OA', 'OM']])
+    expect([await counted(), (await rowOf(own)).version]).toEqual([before, 1])
+    expect((await post('/v1/campaigns', body, await givenRoles(['manager']))).status).toBe(201)
+  })
+})
+
+describe('the message of a campaign that is about to go out', () => {
+  const change = (id: string, token?: string) => patch(`/v1/email-messages/${id}`, { title: 'Mine' }, token)
+  const messageOf = async (id: string) => (await rowOf(id)).email_message_id ?? ''
+
+  it.each(['scheduled', 'calculating', 'sending'] as const)(
+    'takes a role in the organisation when it goes beyond the edition and is %s',
+    async (status) => {
+      const message = await messageOf(await campaignTo(null, status))
+      const refused = await change(message, manager)
+      expect([refused.status, refused.body.code, refused.body.required_roles]).toEqual([
+        403,
+        'permission_denied',
+        ['OA', 'OM'],
+      ])
+      expect(refused.body.detail).toContain('a role in the organisation')
+      expect((await get(`/v1/email-messages/${message}`)).body.title).not.toBe('Mine')
+      expect((await change(message, await givenRoles(['manager']))).status).toBe(200)
+    },
+  )
+
+  it('is judged where the segment went', async () => {
+    const message = await messageOf(await campaignTo(sibling, 'scheduled'))
+    expect((await change(message, manager)).status).toBe(403)
+    const both = await givenRoles(['manager', crowd.edition], ['manager', sibling])
+    expect((await change(message, both)).status).toBe(200)
+    const viewing = await givenRoles(['manager', crowd.edition], ['viewer', sibling])
+    expect((await change(message, viewing)).status).toBe(403)
+  })
+
+  it.each(['draft', 'sent', 'failed', 'cancelled'] as const)('is open to the edition when it is %s', async (status) => {
+    expect((await change(await messageOf(await campaignTo(null, status)), manager)).status).toBe(200)
+  })
+
+  it('is open to the edition when the segment is its own', async () => {
+    expect((await change(await messageOf(await campaignTo(crowd.edition, 'scheduled')), manager)).status).toBe(200)
+  })
+})
+
+describe('a segment that moves while an edition role decides', () => {
+  const grants = () => [{ organization_id: crowd.organization, edition_id: crowd.edition, role: 'manager' as const }]
+  const editionRole = () => contextAt(Date.now(), { is_superuser: false, grants: grants() })
+
+  /** A context in which something happens between the last look and the commit. */
+  function interrupted(happen: () => Promise<unknown>) {
+    const ctx = editionRole()
+    const batch = ctx.db.batch.bind(ctx.db)
+    ctx.db.batch = async (statements) => {
+      await happen()
+      return batch(statements)
+    }
+    return ctx
+  }
+
+  it.each<[string, CampaignStatus, (ctx: Ctx, campaign: LoadedCampaign) => Promise<unknown>]>([
+    ['is sent', 'draft', (ctx, campaign) => sendCampaignNow(ctx, campaign)],
+    ['is scheduled', 'draft', (ctx, campaign) => scheduleCampaign(ctx, campaign, soon())],
+    ['is changed', 'scheduled', (ctx, campaign) => updateCampaign(ctx, campaign, { name: 'Mine' })],
+    ['is cancelled', 'scheduled', (ctx, campaign) => cancelCampaign(ctx, campaign)],
+    ['is deleted', 'draft', (ctx, campaign) => deleteCampaign(ctx, campaign)],
+  ])('makes the verb decide anew when its campaign %s', async (_, status, verb) => {
+    const id = await campaignTo(crowd.edition, status)
+    const before = await rowOf(id)
+    const ctx = interrupted(() => moved(id, null))
+    await expect(verb(ctx, await findJudged(ctx, id))).rejects.toBeInstanceOf(LostRace)
+    expect(await rowOf(id)).toEqual(before)
+    await expect(findJudged(ctx, id)).rejects.toMatchObject({ code: 'permission_denied' })
+    await moved(id, crowd.edition)
+    const quiet = editionRole()
+    await verb(quiet, await findJudged(quiet, id))
+  })
+
+  it('makes a campaign to it decide anew', async () => {
+    const { id: segment_id } = await seedSegment(crowd)
+    const ctx = interrupted(() => write(update(segments, { edition_id: null }, sql`id = ${segment_id}`)))
+    const input = {
+      organization_id: crowd.organization,
+      edition_id: crowd.edition,
+      name: 'New',
+      channel: 'email' as const,
+    }
+    const before = await counted()
+    await expect(createCampaign(ctx, { ...input, segment_id })).rejects.toBeInstanceOf(LostRace)
+    await expect(createCampaign(ctx, { ...input, segment_id })).rejects.toMatchObject({ code: 'validation_error' })
+    expect(await counted()).toBe(before)
+  })
+
+  it('makes a change of the message decide anew, as does a campaign that is scheduled', async () => {
+    const id = await campaignTo(null, 'draft')
+    const message = (await rowOf(id)).email_message_id ?? ''
+    const ctx = interrupted(() => write(sql`update campaigns set status = 'scheduled' where id = ${id}`))
+    await expect(updateMessage(ctx, await findMessage(ctx, message), { title: 'Mine' })).rejects.toBeInstanceOf(
+      LostRace,
+    )
+    expect((await get(`/v1/email-messages/${message}`)).body.title).not.toBe('Mine')
+  })
+})

@@ -1,0 +1,126 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { callWith, get } from '../support/api.ts'
+import { interruptedDatabase } from '../support/bindings.ts'
+import { anOrder, givenShop, importOrders, type Shop } from '../support/orders.ts'
+import { db, write } from '../support/seed.ts'
+import { seedEndpoint } from '../support/seed-webhooks.ts'
+import { eventsOf } from '../support/webhook-rows.ts'
+
+const order = (change: Record<string, unknown> = {}) =>
+  anOrder({
+    external_id: 'same',
+    status: 'confirmed',
+    customer: { email: 'buyer@example.dk' },
+    items: [{ product: 'Day ticket', quantity: 2, unit_price: 100 }],
+    ...change,
+  })
+
+async function givenOrder(change: Record<string, unknown> = {}) {
+  const shop = await givenShop()
+  const reply = await importOrders(shop, [order(change)])
+  const id = reply.body.results[0].order_id as string
+  const { body } = await get(`/v1/orders/${id}`)
+  const [first, second] = body.purchases.map((purchase: { id: string }) => purchase.id).toSorted() as [string, string]
+  return { shop, id, first, second }
+}
+
+const pay = (orderId: string, status: string, refunded = 0) =>
+  write(sql`update transactions set status = ${status}, refunded_minor = ${refunded} where order_id = ${orderId}`)
+const move = (purchaseId: string, status: string) =>
+  write(sql`update purchases set status = ${status} where id = ${purchaseId}`)
+
+const paymentOf = (orderId: string) =>
+  db().first(
+    sql<{
+      status: string
+      amount_minor: number
+      refunded_minor: number
+    }>`select status, amount_minor, refunded_minor from transactions where order_id = ${orderId}`,
+  )
+const statusOf = async (purchaseId: string) =>
+  (await db().first(sql<{ status: string }>`select status from purchases where id = ${purchaseId}`))?.status
+
+const path = '/v1/data-imports/external-orders'
+const bodyOf = (shop: Shop, change: Record<string, unknown>) => ({
+  method: 'POST',
+  body: { ...shop, source: 'webshop', on_duplicate: 'update', emit_webhooks: true, orders: [order(change)] },
+})
+
+/** The update, with `work` done between its reading and its writing. */
+const interrupted = (shop: Shop, change: Record<string, unknown>, work: () => Promise<unknown>) =>
+  callWith(interruptedDatabase(/^update "orders"/, work), path, bodyOf(shop, change))
+
+const dearer = [{ product: 'Day ticket', quantity: 3, unit_price: 100 }]
+
+describe('an import that updates an order', () => {
+  it.each(['partially_refunded', 'refunded', 'failed', 'cancelled'])(
+    'leaves a payment that is %s as it is, its amount too',
+    async (status) => {
+      const { shop, id } = await givenOrder()
+      await pay(id, status, 5000)
+      const reply = await callWith({}, path, bodyOf(shop, { status: 'completed', items: dearer }))
+      expect(reply.body.updated_orders).toBe(1)
+      expect(await paymentOf(id)).toEqual({ status, amount_minor: 20_000, refunded_minor: 5000 })
+      const { completed_transaction_id, transactions } = (await get(`/v1/orders/${id}`)).body
+      expect(completed_transaction_id).toBe(status.endsWith('refunded') ? transactions[0].id : null)
+    },
+  )
+
+  it('does not take a captured payment back to authorized', async () => {
+    const { shop, id } = await givenOrder()
+    await pay(id, 'captured')
+    await callWith({}, path, bodyOf(shop, { status: 'confirmed', items: dearer }))
+    expect(await paymentOf(id)).toMatchObject({ status: 'captured', amount_minor: 20_000 })
+    expect((await get(`/v1/orders/${id}`)).body).toMatchObject({ amount: 300 })
+    const [row] = (await get(`/v1/orders?edition_id=${shop.edition_id}`)).body.results
+    expect(row.has_payment).toBe(true)
+  })
+
+  it('brings a payment forward with its order', async () => {
+    const { shop, id } = await givenOrder({ status: 'pending' })
+    for (const [status, payment] of [
+      ['confirmed', 'authorized'],
+      ['completed', 'captured'],
+      ['cancelled', 'cancelled'],
+    ]) {
+      await callWith({}, path, bodyOf(shop, { status, items: dearer }))
+      expect(await paymentOf(id)).toMatchObject({ status: payment, amount_minor: 30_000 })
+    }
+  })
+
+  it.each(['partially_refunded', 'refunded'])(
+    'leaves a payment that becomes %s while the import decides',
+    async (status) => {
+      const { shop, id } = await givenOrder()
+      const reply = await interrupted(shop, { status: 'completed', items: dearer }, () => pay(id, status, 5000))
+      expect([reply.status, reply.body.updated_orders]).toEqual([201, 1])
+      expect(await paymentOf(id)).toEqual({ status, amount_minor: 20_000, refunded_minor: 5000 })
+      const row = await db().first(sql<{ has_payment: number }>`select has_payment from orders where id = ${id}`)
+      expect(row?.has_payment).toBe(status === 'partially_refunded' ? 1 : 0)
+    },
+  )
+
+  it.each(['used', 'refunded', 'expired'])('leaves a purchase that is %s as it is', async (status) => {
+    const { shop, id, first, second } = await givenOrder()
+    await move(first, status)
+    await callWith({}, path, bodyOf(shop, { status: 'completed' }))
+    expect([await statusOf(first), await statusOf(second)]).toEqual([status, 'active'])
+    await callWith({}, path, bodyOf(shop, { status: 'cancelled' }))
+    expect([await statusOf(first), await statusOf(second)]).toEqual([status, 'cancelled'])
+    expect((await get(`/v1/orders/${id}`)).body.status).toBe('cancelled')
+  })
+
+  it.each(['used', 'refunded', 'expired'])(
+    'leaves a purchase that becomes %s while the import decides, and announces the others alone',
+    async (status) => {
+      const { shop, first, second } = await givenOrder()
+      await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id }, { breaker_until: null })
+      const reply = await interrupted(shop, { status: 'cancelled' }, () => move(first, status))
+      expect([reply.status, reply.body.updated_orders]).toEqual([201, 1])
+      expect([await statusOf(first), await statusOf(second)]).toEqual([status, 'cancelled'])
+      const events = await eventsOf(shop.organization_id)
+      expect(events.map(({ payload }) => JSON.parse(payload).data.purchase.id)).toEqual([second])
+    },
+  )
+})

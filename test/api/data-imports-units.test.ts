@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { costOf } from '../support/cost.ts'
+import { anOrder, contentsOf, givenShop, importOrders } from '../support/orders.ts'
+
+const items = (...quantities: number[]) =>
+  quantities.map((quantity) => ({ product: 'Day ticket', quantity, unit_price: 1 }))
+const full = () => anOrder({ items: items(1000, 1000, 1000, 1000, 1000) })
+
+describe('importExternalOrders', () => {
+  it('refuses a call of more than 20,000 units, points at the item that crosses it, and writes nothing', async () => {
+    const shop = await givenShop()
+    const reply = await importOrders(shop, [full(), full(), full(), full(), anOrder({ items: items(1, 1) })])
+    expect([reply.status, reply.body.code]).toEqual([400, 'validation_error'])
+    expect(reply.body.errors).toMatchObject([
+      { code: 'max_value', pointer: '#/orders/4/items/0/quantity', attr: 'orders.4.items.0.quantity' },
+    ])
+    expect(await contentsOf(shop)).toEqual({ orders: 0, purchases: 0, users: 0, products: 0, data_imports: 0 })
+    expect(costOf(reply).rows_written).toBe(0)
+  })
+
+  it('counts the units of orders that cannot be taken, and of dry runs', async () => {
+    const shop = await givenShop()
+    const bad = anOrder({ currency: 'jpy', items: items(1000, 1000, 1000, 1000, 1000) })
+    const reply = await importOrders(shop, [bad, full(), full(), full(), anOrder({ items: items(1) })], {
+      dry_run: true,
+    })
+    expect(reply.body.errors?.[0]?.pointer).toBe('#/orders/4/items/0/quantity')
+  })
+
+  it('does not let one quantity that no item may have refuse the other orders', async () => {
+    const shop = await givenShop()
+    const odd = [1e9, 1e308, -5, 1.5, '7', null, {}].map((quantity) =>
+      anOrder({ items: [{ product: 'Day ticket', quantity, unit_price: 1 }] }),
+    )
+    const reply = await importOrders(shop, [...odd, anOrder()])
+    expect([reply.status, reply.body.created_orders, reply.body.failed_orders]).toEqual([201, 1, odd.length])
+  })
+
+  it('takes exactly 20,000 units', async () => {
+    const shop = await givenShop()
+    const reply = await importOrders(shop, [full(), full(), full(), full()], { dry_run: true })
+    expect([reply.status, reply.body.created_orders]).toEqual([201, 4])
+  })
+})

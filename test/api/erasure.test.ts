@@ -1,0 +1,154 @@
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+import { get, patch, post } from '../support/api.ts'
+import { countEntries } from '../support/audit.ts'
+import { dump } from '../support/dump.ts'
+import { importOrders } from '../support/orders.ts'
+import { cellsWith, finishErasures, givenKnown, type Known } from '../support/personal-data.ts'
+import { givenPeople, suppress } from '../support/segments.ts'
+
+const suppressionsOf = async ({ organization_id }: Known): Promise<unknown[]> =>
+  (
+    await env.DB.prepare('select channel, address, reason from suppressions where organization_id = ? order by channel')
+      .bind(organization_id)
+      .all()
+  ).results
+
+const hashesOf = async ({ organization_id }: Known): Promise<unknown[]> =>
+  (
+    await env.DB.prepare('select channel, reason from suppression_hashes where organization_id = ? order by channel')
+      .bind(organization_id)
+      .all()
+  ).results
+
+const usersOf = async ({ organization_id }: Known): Promise<{ id: string; email: string | null }[]> =>
+  (await get(`/v1/user?organization_id=${organization_id}&ordering=date_joined`)).body.results
+
+const erase = (known: Pick<Known, 'id'>) => post(`/v1/user/${known.id}/erase`, {})
+
+const anOrderOf = (email: string, phone_number: string) => ({
+  external_id: `again-${crypto.randomUUID()}`,
+  currency: 'dkk',
+  customer: { email, phone_number, first_name: 'Back', last_name: 'Again' },
+  items: [{ product: 'Day ticket', quantity: 1, unit_price: 10 }],
+})
+
+describe('eraseUser', () => {
+  it('changes nothing when it is asked for again', async () => {
+    const known = await givenKnown()
+    expect((await erase(known)).status).toBe(200)
+    const [before, entries] = [await dump(), await countEntries()]
+    const again = await erase(known)
+    expect([again.status, again.body.user_id]).toEqual([200, known.id])
+    expect(await dump()).toEqual(before)
+    expect(await countEntries()).toBe(entries)
+  })
+
+  it('makes a customer whom nobody changes any more', async () => {
+    const known = await givenKnown()
+    await erase(known)
+    const before = await dump()
+    const reply = await patch(`/v1/user/${known.id}`, { first_name: 'Somebody' })
+    expect([reply.status, reply.body.code]).toEqual([409, 'user_erased'])
+    expect(await dump()).toEqual(before)
+  })
+
+  it('keeps what was changed by hand in the audit log, without what it was', async () => {
+    const known = await givenKnown()
+    await erase(known)
+    const log = await get(`/v1/audit-log?organization_id=${known.organization_id}&resource_id=${known.id}`)
+    const [erasure, update] = log.body.results
+    expect([erasure.action, update.action]).toEqual(['eraseUser', 'updateUser'])
+    expect(update.changes).toContainEqual({ field: 'email', before: null, after: null, is_hidden: true })
+    for (const change of erasure.changes) expect(JSON.stringify(change)).not.toContain(known.email)
+  })
+
+  it('hides the customer from every search', async () => {
+    const known = await givenKnown()
+    const { organization_id, edition_id, email } = known
+    const found = async () => [
+      (await get(`/v1/user?organization_id=${organization_id}&search=${email}`)).body.count,
+      (await get(`/v1/orders?edition_id=${edition_id}&search=${email}`)).body.count,
+      (await get(`/v1/orders?edition_id=${edition_id}&customer_email=${email}`)).body.count,
+    ]
+    expect(await found()).toEqual([1, 1, 1])
+    await erase(known)
+    expect(await found()).toEqual([0, 0, 0])
+  })
+
+  it('keeps suppressed addresses by a hash, and suppresses them again when the person comes back as a new customer', async () => {
+    const known = await givenKnown()
+    await erase(known)
+    await finishErasures()
+    expect(await suppressionsOf(known)).toEqual([])
+    expect(await hashesOf(known)).toEqual([
+      { channel: 'email', reason: 'complaint' },
+      { channel: 'sms', reason: 'unsubscribed' },
+    ])
+    const reply = await importOrders(known, [anOrderOf(known.email, known.phone)])
+    expect(reply.body.status).toBe('completed')
+    const [old, back] = await usersOf(known)
+    expect(old).toMatchObject({ id: known.id, email: null, is_active: false })
+    expect(back).toMatchObject({ email: known.email, is_active: true, first_name: 'Back' })
+    expect(await suppressionsOf(known)).toEqual([
+      { channel: 'email', address: known.email, reason: 'complaint' },
+      { channel: 'sms', address: known.phone, reason: 'unsubscribed' },
+    ])
+    expect(await hashesOf(known)).toEqual([])
+  })
+
+  it('lets the new customer be while the old one is still being erased', async () => {
+    const known = await givenKnown()
+    await erase(known)
+    await importOrders(known, [anOrderOf(known.email, known.phone)])
+    const before = await suppressionsOf(known)
+    expect(before.length).toBe(2)
+    await finishErasures()
+    expect(await suppressionsOf(known)).toEqual(before)
+    expect((await usersOf(known))[1]).toMatchObject({ email: known.email, phone_number: known.phone })
+  })
+
+  it('suppresses the address again when another customer gets it by hand', async () => {
+    const known = await givenKnown()
+    const [other] = await givenPeople({ organization: known.organization_id }, [{}])
+    await erase(known)
+    expect((await patch(`/v1/user/${other?.id}`, { email: known.email })).status).toBe(200)
+    expect(await suppressionsOf(known)).toEqual([{ channel: 'email', address: known.email, reason: 'complaint' }])
+  })
+
+  it('leaves a number suppressed that is of another customer too', async () => {
+    const known = await givenKnown()
+    await givenPeople({ organization: known.organization_id }, [{ phone_number: known.phone }])
+    await erase(known)
+    expect(await suppressionsOf(known)).toEqual([{ channel: 'sms', address: known.phone, reason: 'unsubscribed' }])
+  })
+
+  it('leaves the same address in another organisation as it is', async () => {
+    const [known, other] = [await givenKnown(), await givenKnown()]
+    const [same] = await givenPeople({ organization: other.organization_id }, [{ email: known.email }])
+    if (same) await suppress(same, 'email', 'unsubscribed')
+    await erase(known)
+    await finishErasures()
+    expect((await get(`/v1/user/${same?.id}`)).body.email).toBe(known.email)
+    expect(await suppressionsOf(other)).toContainEqual({
+      channel: 'email',
+      address: known.email,
+      reason: 'unsubscribed',
+    })
+  })
+
+  it('wins against those who change the customer at the same time', async () => {
+    const known = await givenKnown()
+    const [mark = ''] = known.marks
+    const replies = await Promise.all([
+      patch(`/v1/user/${known.id}`, { first_name: `Early${mark}` }),
+      erase(known),
+      patch(`/v1/user/${known.id}`, { email: `late-${mark}@example.dk` }),
+      importOrders(known, [anOrderOf(known.email, known.phone)]),
+    ])
+    expect(replies[1].status, replies[1].text).toBe(200)
+    await finishErasures()
+    const left = await cellsWith({ ...known, marks: [`Early${mark}`, `late-${mark}`, `First${mark}`] })
+    expect(left).toEqual({})
+  })
+})

@@ -1,0 +1,205 @@
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { mintLinkToken } from '../../src/domain/campaign-tokens.ts'
+import { networkOf } from '../../src/domain/network.ts'
+import { mintToken } from '../../src/domain/tokens.ts'
+import { callWith } from '../support/api.ts'
+import { countingLimiter, watchedDatabase } from '../support/bindings.ts'
+import { next, randomBytes, seedAccount, seedMember, seedToken } from '../support/seed.ts'
+import { buildWorld, givenPerson, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+/** Blocks are remembered by address for the whole file: each test has addresses of its own. */
+const newAddress = () => `203.0.113.${next()}`
+
+const info = (bindings: object, token: string | null, address?: string) =>
+  callWith(bindings, '/v1/auth/user-info', {
+    token,
+    headers: address === undefined ? {} : { 'cf-connecting-ip': address },
+  })
+
+const unknownToken = () => mintToken(randomBytes)
+
+describe('the limit of a member', () => {
+  it('counts all tokens of an account together, and those bound to an organisation by themselves', async () => {
+    const account = await seedAccount()
+    await seedMember(account, { organization: world.a.id, role: 'viewer' })
+    await seedMember(account, { organization: world.b.id, role: 'viewer' })
+    const limiter = countingLimiter(2)
+    const bindings = { MEMBER_RATE_LIMITER: limiter }
+    const [one, two, three] = [await seedToken(account), await seedToken(account), await seedToken(account)]
+    const inA = await seedToken(account, { organization: world.a.id })
+    const inB = await seedToken(account, { organization: world.b.id })
+    expect((await info(bindings, one.token)).status).toBe(200)
+    expect((await info(bindings, two.token)).status).toBe(200)
+    const refused = await info(bindings, three.token)
+    expect([refused.status, refused.body.code]).toEqual([429, 'rate_limited'])
+    expect(refused.headers.get('retry-after')).toBe('60')
+    expect(refused.headers.get('ratelimit-policy')).toBe('"default";q=600;w=60, "member";q=1200;w=60')
+    for (const bound of [inA, inB, inA, inB]) expect((await info(bindings, bound.token)).status).toBe(200)
+    expect((await info(bindings, inA.token)).status).toBe(429)
+    expect((await info(bindings, world.people.OV.token)).status).toBe(200)
+    expect((await info({ ...bindings, RATE_LIMIT_PER_MINUTE: '0' }, one.token)).status).toBe(200)
+  })
+})
+
+describe('the limit of failed sign-ins', () => {
+  it('refuses an address that failed too often, without a look at the database', async () => {
+    const limiter = countingLimiter(3)
+    const statements: string[] = []
+    const bindings = { SIGN_IN_RATE_LIMITER: limiter, ...watchedDatabase((sql) => statements.push(sql)) }
+    const address = newAddress()
+    const replies = []
+    for (let attempt = 0; attempt < 6; attempt++) replies.push(await info(bindings, unknownToken(), address))
+    expect(replies.map(({ status }) => status)).toEqual([401, 401, 401, 429, 429, 429])
+    expect(statements).toHaveLength(4)
+    expect(limiter.keys).toEqual([address, address, address, address])
+    const refused = replies.at(-1)
+    expect(refused?.body.code).toBe('rate_limited')
+    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(50)
+    expect(refused?.headers.get('ratelimit-policy')).toBe('"sign-in";q=30;w=60')
+    // A token that nobody knows here could be any: it waits too, and costs nothing.
+    expect((await info(bindings, (await givenPerson('OV', world.a)).token, address)).status).toBe(429)
+    expect(statements).toHaveLength(4)
+  })
+
+  it('locks nobody out from elsewhere, nor who was in already from there', async () => {
+    const bindings = { SIGN_IN_RATE_LIMITER: countingLimiter(1) }
+    const [address, member] = [newAddress(), await givenPerson('OV', world.a)]
+    expect((await info(bindings, member.token, address)).status).toBe(200)
+    for (let attempt = 0; attempt < 5; attempt++) await info(bindings, unknownToken(), address)
+    expect((await info(bindings, unknownToken(), address)).status).toBe(429)
+    expect((await info(bindings, member.token, address)).status).toBe(200)
+    const other = await givenPerson('OV', world.a)
+    expect((await info(bindings, other.token, newAddress())).status).toBe(200)
+    await env.DB.prepare('update access_tokens set revoked_at = 1 where id = ?').bind(member.tokenId).run()
+    expect((await info(bindings, member.token, address)).status).toBe(429)
+    const statements: string[] = []
+    const watched = { ...bindings, ...watchedDatabase((sql) => statements.push(sql)) }
+    expect((await info(watched, member.token, address)).status).toBe(429)
+    expect(statements).toEqual([])
+  })
+
+  it('ends after a minute', async () => {
+    const [bindings, address] = [{ SIGN_IN_RATE_LIMITER: countingLimiter(0) }, newAddress()]
+    expect((await info(bindings, unknownToken(), address)).status).toBe(429)
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 61_000)
+    expect((await info(bindings, world.people.OA.token, address)).status).toBe(200)
+    clock.mockRestore()
+  })
+
+  it('counts neither good sign-ins, nor requests without credentials, nor where no address is known', async () => {
+    const limiter = countingLimiter(0)
+    const [bindings, address] = [{ SIGN_IN_RATE_LIMITER: limiter }, newAddress()]
+    for (const _ of [1, 2, 3]) expect((await info(bindings, world.people.OM.token, address)).status).toBe(200)
+    expect((await info(bindings, null, address)).status).toBe(401)
+    expect((await info(bindings, unknownToken())).status).toBe(401)
+    expect((await info({ ...bindings, RATE_LIMIT_PER_MINUTE: '0' }, unknownToken(), address)).status).toBe(401)
+    expect(limiter.keys).toEqual([])
+  })
+
+  it('counts what is no token at all, and what the superuser would never send', async () => {
+    const bindings = { SIGN_IN_RATE_LIMITER: countingLimiter(2) }
+    const address = newAddress()
+    const statuses = []
+    for (const token of ['ecm_nonsense', 'root-token-of-a-guess', 'a.b.c'])
+      statuses.push((await info(bindings, token, address)).status)
+    expect(statuses).toEqual([401, 401, 429])
+  })
+
+  it('takes 64 bits of an IPv6 address for one address', async () => {
+    const limiter = countingLimiter(1)
+    const bindings = { SIGN_IN_RATE_LIMITER: limiter }
+    const network = `2001:db8:77:${next().toString(16)}`
+    expect((await info(bindings, unknownToken(), `${network}::1`)).status).toBe(401)
+    expect((await info(bindings, unknownToken(), `${network}:1:2:3:4`)).status).toBe(429)
+    expect((await info(bindings, world.people.EV.token, `2001:db8:78::1`)).status).toBe(200)
+  })
+})
+
+describe('the limit of the links of messages', () => {
+  const visit = (bindings: object, path: string, address: string, method = 'GET') =>
+    callWith(bindings, path, { token: null, method, headers: { 'cf-connecting-ip': address } })
+
+  const leaving = (n: number) =>
+    mintLinkToken('link-signing-key-of-the-tests', {
+      kind: 'unsubscribe',
+      campaign_id: world.a.editions[0].campaign,
+      n,
+      link: 0,
+    })
+
+  it('refuses an address that reads too much before anything is looked up, and no other', async () => {
+    const statements: string[] = []
+    const [address, limiter] = [newAddress(), countingLimiter(3)]
+    const bindings = { LINK_RATE_LIMITER: limiter, ...watchedDatabase((sql) => statements.push(sql)) }
+    for (const path of ['/t/c/x', '/t/o/x', '/t/u/x']) expect((await visit(bindings, path, address)).status).toBe(404)
+    const before = statements.length
+    for (const path of ['/t/c/x', '/t/o/x', `/t/u/${await leaving(1)}`]) {
+      const refused = await visit(bindings, path, address)
+      expect([path, refused.status, refused.headers.get('retry-after')]).toEqual([path, 429, '60'])
+      expect(refused.headers.get('ratelimit-policy')).toBe('"links";q=6000;w=60')
+    }
+    expect((await visit(bindings, '/t/c/x', address, 'HEAD')).status).toBe(429)
+    expect(statements).toHaveLength(before)
+    expect((await visit(bindings, '/t/c/x', newAddress())).status).toBe(404)
+    expect((await visit({ ...bindings, RATE_LIMIT_PER_MINUTE: '0' }, '/t/c/x', address)).status).toBe(404)
+  })
+
+  it('lets everybody confirm to unsubscribe from one address, and one link some times', async () => {
+    const [address, links, confirmations] = [newAddress(), countingLimiter(0), countingLimiter(2)]
+    const bindings = { LINK_RATE_LIMITER: links, CONFIRMATION_RATE_LIMITER: confirmations }
+    for (let n = 1; n <= 30; n++)
+      expect((await visit(bindings, `/t/u/${await leaving(n)}`, address, 'POST')).status).not.toBe(429)
+    expect(links.keys).toEqual([])
+    const one = `/t/u/${await leaving(1)}`
+    expect((await visit(bindings, one, newAddress(), 'POST')).status).not.toBe(429)
+    const refused = await visit(bindings, one, newAddress(), 'POST')
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
+    expect(refused.headers.get('ratelimit-policy')).toBe('"link";q=20;w=60')
+  })
+
+  it('is none for what providers tell: a forged event costs no look at the database', async () => {
+    const statements: string[] = []
+    const bindings = {
+      LINK_RATE_LIMITER: countingLimiter(0),
+      SIGN_IN_RATE_LIMITER: countingLimiter(0),
+      EMAIL_WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+      ...watchedDatabase((sql) => statements.push(sql)),
+    }
+    for (const _ of [1, 2, 3]) {
+      const reply = await callWith(bindings, '/provider-events/resend', {
+        token: null,
+        body: { type: 'email.opened' },
+        headers: { 'cf-connecting-ip': newAddress() },
+      })
+      expect(reply.status).toBe(401)
+    }
+    expect(statements).toEqual([])
+  })
+})
+
+describe('a network', () => {
+  it.each([
+    ['192.0.2.1', '192.0.2.1'],
+    [' 192.0.2.1 ', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['2001:DB8::1', '2001:db8:0:0::/64'],
+    ['2001:0db8:0000:0000:aaaa:bbbb:cccc:dddd', '2001:db8:0:0::/64'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['::', '0:0:0:0::/64'],
+    ['fe80::', 'fe80:0:0:0::/64'],
+    ['1:2:3:4:5:6:7:8:9', null],
+    ['1::2::3', null],
+    ['somebody', null],
+    ['', null],
+    [undefined, null],
+  ])('of %s is %s', (address, network) => {
+    expect(networkOf(address)).toBe(network)
+  })
+})

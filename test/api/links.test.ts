@@ -1,0 +1,67 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { callWith, publicUrl } from '../support/api.ts'
+import { seedEvents } from '../support/seed.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+  await seedEvents(world.a.id, 5)
+})
+
+const hosts = {
+  host: 'evil.example',
+  'x-forwarded-host': 'evil.example',
+  'x-forwarded-proto': 'http',
+  'x-original-host': 'evil.example',
+  forwarded: 'host=evil.example;proto=http',
+}
+
+const list = (bindings: object, headers = {}) =>
+  callWith(bindings, `/v1/events?organization_id=${world.a.id}&page_size=2&page=2`, { headers })
+
+const create = (bindings: object, headers = {}) =>
+  callWith(bindings, '/v1/organizations', { body: { name: 'Linked' }, headers })
+
+describe('the links of an answer', () => {
+  it('begin with PUBLIC_URL, whatever host the request names', async () => {
+    const page = await list({}, hosts)
+    for (const link of [page.body.next, page.body.previous]) {
+      expect(new URL(link).origin).toBe(publicUrl)
+      expect(new URL(link).searchParams.get('page_size')).toBe('2')
+    }
+    const links = [...(page.headers.get('link') ?? '').matchAll(/<([^>]+)>; rel="(\w+)"/g)]
+    expect(links.map(([, link, relation]) => [relation, link])).toEqual([
+      ['next', page.body.next],
+      ['prev', page.body.previous],
+    ])
+    const made = await create({}, hosts)
+    expect(made.headers.get('location')).toBe(`${publicUrl}/v1/organizations/${made.body.id}`)
+    const answered = [page, made].flatMap((reply) => [reply.text, ...reply.headers.values()])
+    expect(answered.filter((text) => text.includes('evil'))).toEqual([])
+  })
+
+  it('keep the path of PUBLIC_URL', async () => {
+    const bindings = { PUBLIC_URL: 'https://shop.example/api/' }
+    const page = await list(bindings)
+    expect(page.body.next).toMatch(/^https:\/\/shop\.example\/api\/v1\/events\?/)
+    const made = await create(bindings)
+    expect(made.headers.get('location')).toBe(`https://shop.example/api/v1/organizations/${made.body.id}`)
+  })
+
+  it('are those of the request where PUBLIC_URL is empty', async () => {
+    const page = await list({ PUBLIC_URL: '' })
+    expect(page.body.next).toMatch(/^https:\/\/api\.example\/v1\/events\?/)
+    const made = await create({ PUBLIC_URL: '' })
+    expect(made.headers.get('location')).toBe(`/v1/organizations/${made.body.id}`)
+  })
+
+  it('lead on: the next page begins where the first one ends', async () => {
+    const first = await list({ PUBLIC_URL: 'https://shop.example/api' })
+    const path = String(first.body.next).replace('https://shop.example/api', '')
+    const second = await callWith({ PUBLIC_URL: 'https://shop.example/api' }, path)
+    expect(second.status).toBe(200)
+    const ids = [...first.body.results, ...second.body.results].map(({ id }: { id: string }) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+})

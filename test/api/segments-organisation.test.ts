@@ -1,0 +1,47 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { get, patch, post } from '../support/api.ts'
+import { givenEdition, givenMember, givenOrganisation, type Organisation } from '../support/factories.ts'
+import { givenPeople, givenSegment, segmentNow } from '../support/segments.ts'
+
+let organisation: Organisation
+let mine: { id: string }
+let manager: string
+beforeAll(async () => {
+  organisation = await givenOrganisation()
+  mine = await givenEdition(organisation)
+  manager = (await givenMember(organisation, 'manager', mine.id)).token
+})
+
+describe('a segment of the whole organisation', () => {
+  it('is nothing that an edition role can read, change, calculate, explain or export', async () => {
+    const { id } = await givenSegment({ organization_id: organisation.id })
+    const [person] = await givenPeople({ organization: organisation.id, edition: mine.id }, [{}])
+    const before = await segmentNow(id)
+    const at = `/v1/segments/${id}`
+    const replies = [
+      await get(at, manager),
+      await patch(at, { name: 'Mine' }, manager),
+      await patch(at, { edition_id: mine.id }, manager),
+      await post(`${at}/recalculate`, undefined, manager),
+      await post(`${at}/reset-to-draft`, undefined, manager),
+      await get(`${at}/explain?user_id=${person?.id}`, manager),
+      await get(`${at}/export`, manager),
+    ]
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 404))
+    expect(await segmentNow(id)).toEqual(before)
+  })
+
+  it('is nothing that an edition role can make', async () => {
+    const { id } = await givenSegment({ organization_id: organisation.id, edition_id: mine.id }, manager)
+    expect((await patch(`/v1/segments/${id}`, { edition_id: null }, manager)).status).toBe(403)
+    const body = {
+      organization_id: organisation.id,
+      name: 'All',
+      communication_type: 'marketing',
+      communication_channel: 'email',
+      expression: 'true',
+    }
+    expect((await post('/v1/segments', body, manager)).status).toBe(403)
+    expect((await segmentNow(id)).edition_id).toBe(mine.id)
+  })
+})

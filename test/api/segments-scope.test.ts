@@ -1,0 +1,297 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { campaignReceipts } from '../../src/db/schema/campaigns.ts'
+import { insert } from '../../src/db/write.ts'
+import { get, post, type Reply } from '../support/api.ts'
+import { db, givenEdition, givenMember, givenOrganisation, type Organisation } from '../support/factories.ts'
+import { importOrders } from '../support/orders.ts'
+import { seedCampaigns } from '../support/seed-campaigns.ts'
+import { seedSegment } from '../support/seed-segments.ts'
+import { write } from '../support/seed.ts'
+import {
+  answer,
+  calculator,
+  givenConsent,
+  givenSegment,
+  membersNow,
+  messageFor,
+  segmentNow,
+} from '../support/segments.ts'
+
+interface User {
+  id: string
+  organization_id: string
+}
+
+let organisation: Organisation
+let mine: { id: string }
+let theirs: { id: string }
+/** A manager of the edition `mine` and of nothing else. */
+let manager: string
+let shared: User
+let foreignProduct: string
+let foreignCampaign: string
+
+const shop = (edition: { id: string }) => ({ organization_id: organisation.id, edition_id: edition.id })
+
+/** Somebody whom both editions know, with one cheap order in `mine` and one in `theirs` that holds a secret. */
+beforeAll(async () => {
+  organisation = await givenOrganisation()
+  mine = await givenEdition(organisation, { name: 'Summer' })
+  theirs = await givenEdition(organisation, { name: 'Winter' })
+  manager = (await givenMember(organisation, 'manager', mine.id)).token
+  const customer = { email: 'shared@example.dk', locale: 'da' }
+  const item = (product: string, unit_price: number) => ({ product, quantity: 1, unit_price })
+  await importOrders(shop(mine), [{ external_id: 'm', currency: 'dkk', customer, items: [item('Day ticket', 10)] }])
+  await importOrders(shop(theirs), [
+    {
+      external_id: 't',
+      currency: 'eur',
+      customer: { ...customer, metadata: { vip: 'SECRET' } },
+      items: [item('Winter ticket', 5000)],
+      metadata: { note: 'SECRET' },
+    },
+  ])
+  const found = await db.first(sql<User>`select * from users where organization_id = ${organisation.id}`)
+  if (!found) throw new Error('nobody')
+  shared = found
+  await write(sql`update users set metadata = '{"vip":"SECRET"}', last_name = 'SECRET', first_name = 'SECRET',
+    phone_number = '+4531999999', is_verified = 1, last_seen_at = 1700000000000, created_at = 1600000000000
+    where id = ${shared.id}`)
+  await write(
+    sql`update user_editions set first_name = 'Given', email = 'given@example.dk' where edition_id = ${mine.id}`,
+  )
+  const consent = await givenConsent(organisation.id, { key: 'winter-news', edition_id: theirs.id })
+  await answer(shared as never, consent, 'given')
+  const place = { organization: organisation.id, edition: theirs.id }
+  const [campaign] = await seedCampaigns(place, (await seedSegment(place)).id, 1, {
+    status: 'sent',
+    name: 'Winter mail',
+  })
+  foreignCampaign = campaign?.id ?? ''
+  const stamps = { received_at: 1, opened_at: 1, clicked_at: 1 }
+  const receipt = { organization_id: organisation.id, user_id: shared.id, campaign_id: foreignCampaign, ...stamps }
+  await write(insert(campaignReceipts, receipt))
+  foreignProduct =
+    (await db.first(sql<{ id: string }>`select id from products where edition_id = ${theirs.id}`))?.id ?? ''
+})
+
+/** What only the other edition knows; each holds over all of the organisation's data. */
+const probes: [string, () => string][] = [
+  ['metadata of an order', () => 'orders.exists(o, o.metadata.note.startsWith("S"))'],
+  ['an order, by its edition', () => `orders.exists(o, o.edition_id != "${mine.id}")`],
+  ['how many orders', () => 'size(orders) > 1'],
+  ['the currency', () => 'orders.exists(o, o.currency == "eur")'],
+  ['the amount', () => 'orders.map(o, o.amount_minor).exists(a, a > 100000)'],
+  ['stats: count', () => 'stats.order_count > 1'],
+  ['stats: amounts', () => 'stats.total_spent_minor > 100000'],
+  ['stats: purchases', () => 'stats.purchase_count > 1'],
+  ['stats: times', () => 'stats.first_order_at != stats.last_order_at'],
+  ['a purchase', () => 'purchases.exists(p, p.price_paid_minor > 100000)'],
+  ['a product, by its id', () => `purchases.exists(p, p.product_id == "${foreignProduct}")`],
+  ['a product, by its name', () => 'purchases.exists(p, p.product_name == "Winter ticket")'],
+  ['purchases inside of orders', () => 'orders.exists(o, purchases.exists(p, p.edition_id != o.edition_id))'],
+  ['a consent', () => '"winter-news" in consents'],
+  ['the answer to a consent', () => 'consents["winter-news"].status == "given"'],
+  ['who got a campaign', () => `"${foreignCampaign}" in campaigns.received`],
+  ['who opened campaigns', () => 'size(campaigns.opened) > 0'],
+  ['who clicked in campaigns', () => 'campaigns.clicked.exists(c, c != "")'],
+  ['metadata of a person', () => 'user.metadata.vip.startsWith("S")'],
+  ['that metadata has a key', () => 'has(user.metadata.vip) || "vip" in user.metadata || size(user.metadata) > 0'],
+  ['a first name', () => 'user.first_name.startsWith("S")'],
+  ['a last name', () => 'user.last_name == "SECRET"'],
+  ['an e-mail address', () => 'user.email == "shared@example.dk"'],
+  ['a phone number', () => 'user.has_phone || user.phone_number.startsWith("+4531")'],
+  ['a verified address', () => 'user.is_verified'],
+  ['when somebody was known first', () => 'user.date_joined < timestamp("2021-01-01T00:00:00Z")'],
+  ['when somebody was seen last', () => 'user.last_seen != null'],
+]
+/** An expression that is an error or false for somebody of whom the edition knows too little. */
+const probe = (expression: string) => `user.id == "${shared.id}" && (${expression})`
+
+const estimateOf = async (body: Record<string, unknown>, token?: string): Promise<number> => {
+  const reply = await post('/v1/segments/validate-cel', body, token)
+  expect(reply.status, reply.text).toBe(200)
+  expect(reply.body.errors).toEqual([])
+  return reply.body.estimated_user_count
+}
+
+const sent = (reply: Reply) => {
+  expect(reply.status, reply.text).toBeLessThan(300)
+  return reply.body
+}
+
+async function calculatedBy(expression: string, token?: string): Promise<{ id: string; user_count: number }> {
+  const { id } = await givenSegment({ ...shop(mine), expression }, token)
+  sent(await post(`/v1/segments/${id}/recalculate`, undefined, token))
+  await calculator().take([messageFor(await segmentNow(id))])
+  return sent(await get(`/v1/segments/${id}`, token))
+}
+
+describe('an expression of an edition role', () => {
+  it.each(probes)('does not find %s of another edition by an estimate', async (_, source) => {
+    const expression = probe(source())
+    const whole = { organization_id: organisation.id, expression }
+    // Consents to an edition are nothing that an expression about the organisation sees.
+    if (!source().includes('winter-news')) expect(await estimateOf(whole)).toBe(1)
+    expect(await estimateOf({ ...shop(mine), expression }, manager)).toBe(0)
+    expect(await estimateOf({ edition_id: mine.id, expression }, manager)).toBe(0)
+    expect(await estimateOf(whole, manager)).toBe(0)
+    // An edition's expression says the same to everybody.
+    expect(await estimateOf({ ...shop(mine), expression })).toBe(0)
+  })
+
+  it.each(probes)('does not find %s of another edition by a segment', async (_, source) => {
+    const expression = probe(source())
+    const { id, user_count } = await calculatedBy(expression, manager)
+    expect(user_count).toBe(0)
+    expect(await membersNow(id)).toEqual([])
+    const file = await get(`/v1/segments/${id}/export`, manager)
+    expect([file.status, file.text.trim().split('\r\n')]).toEqual([200, [expect.stringMatching(/^id,/)]])
+    const explained = sent(await get(`/v1/segments/${id}/explain?user_id=${shared.id}`, manager))
+    expect(explained.is_member).toBe(false)
+    expect(explained.parts.filter(({ value }: { value: boolean }) => value)).toEqual([
+      expect.objectContaining({ text: `user.id == "${shared.id}"` }),
+    ])
+    expect(sent(await get(`/v1/segments/${id}/explain?user_id=${shared.id}`)).parts).toEqual(explained.parts)
+  })
+
+  it('finds what its own edition knows', async () => {
+    const own = [
+      'stats.order_count == 1 && stats.total_spent_minor == 1000 && stats.purchase_count == 1',
+      `size(orders) == 1 && orders.all(o, o.edition_id == "${mine.id}")`,
+      'purchases.exists(p, p.product_name == "Day ticket")',
+      'user.first_name == "Given" && user.last_name == "" && user.email == "given@example.dk" && user.has_email',
+      '!user.has_phone && user.phone_number == null && user.last_seen == null && !user.is_verified',
+      'size(user.metadata) == 0 && user.locale == "da" && user.is_active',
+      'user.date_joined > timestamp("2021-01-01T00:00:00Z")',
+      'size(campaigns.received) == 0 && !("winter-news" in consents)',
+    ]
+    for (const source of own) {
+      const expression = probe(source)
+      expect([source, await estimateOf({ ...shop(mine), expression }, manager)]).toEqual([source, 1])
+      expect([source, (await calculatedBy(expression, manager)).user_count]).toEqual([source, 1])
+    }
+  })
+
+  it('finds all that is known of who is known here alone', async () => {
+    await importOrders(shop(mine), [
+      {
+        external_id: 'own',
+        currency: 'dkk',
+        customer: { email: 'own@example.dk', first_name: 'Own', metadata: { vip: 'yes' } },
+        items: [{ product: 'Day ticket', quantity: 1, unit_price: 10 }],
+      },
+    ])
+    const expression = 'user.email == "own@example.dk" && user.first_name == "Own" && user.metadata.vip == "yes"'
+    expect(await estimateOf({ ...shop(mine), expression }, manager)).toBe(1)
+    expect(await estimateOf({ organization_id: organisation.id, expression }, manager)).toBe(1)
+  })
+})
+
+describe('an expression about an organisation', () => {
+  it('sees of a caller with roles in editions those editions together', async () => {
+    const third = await givenEdition(organisation, { name: 'Third' })
+    const { account_id, token } = await givenMember(organisation, 'manager', mine.id)
+    const email = (await db.first(sql<{ email: string }>`select email from accounts where id = ${account_id}`))?.email
+    sent(await post(`/v1/organizations/${organisation.id}/members`, { email, role: 'viewer', edition_id: third.id }))
+    await importOrders(shop(third), [
+      {
+        external_id: 'x',
+        currency: 'sek',
+        customer: { email: 'shared@example.dk' },
+        items: [{ product: 'Third', quantity: 1, unit_price: 1 }],
+      },
+      {
+        external_id: 'y',
+        currency: 'sek',
+        customer: { email: 'third@example.dk' },
+        items: [{ product: 'Third', quantity: 1, unit_price: 1 }],
+      },
+    ])
+    const estimate = (expression: string) => estimateOf({ organization_id: organisation.id, expression }, token)
+    expect(await estimate(probe('size(orders) == 2 && stats.order_count == 2'))).toBe(1)
+    expect(await estimate(probe('orders.exists(o, o.currency == "eur")'))).toBe(0)
+    expect(await estimate('orders.exists(o, o.currency == "sek")')).toBe(2)
+    expect(await estimate('edition.id == "" || edition.id != ""')).toBe(0)
+    const marketing = { communication_type: 'transactional', communication_channel: 'email' }
+    expect(
+      await estimateOf({ organization_id: organisation.id, expression: 'size(orders) > 0', ...marketing }, token),
+    ).toBe(3)
+    const values = sent(await get(`/v1/segments/cel-context?organization_id=${organisation.id}`, token)).dynamic_values
+    const shown = (kind: string) =>
+      values[kind].map(({ label, count }: { label: string; count: number }) => [label, count])
+    expect(shown('products')).toEqual([
+      ['Day ticket', 2],
+      ['Third', 2],
+    ])
+    expect(shown('currencies')).toEqual([
+      ['dkk', 2],
+      ['sek', 2],
+    ])
+    expect(shown('locales').reduce((sum: number, [, count]: [string, number]) => sum + count, 0)).toBe(3)
+    expect(shown('editions').toSorted()).toEqual([
+      ['Summer', 2],
+      ['Third', 2],
+    ])
+  })
+
+  it('counts consents to other editions for nobody', async () => {
+    const body = {
+      organization_id: organisation.id,
+      expression: probe('true'),
+      communication_type: 'marketing',
+      communication_channel: 'email',
+    }
+    expect(await estimateOf(body)).toBe(1)
+    expect(await estimateOf(body, manager)).toBe(0)
+  })
+})
+
+describe('known values', () => {
+  it('are those of the editions in sight', async () => {
+    await givenConsent(organisation.id, { key: 'org-news' })
+    for (const query of [`edition_id=${mine.id}`, `organization_id=${organisation.id}`]) {
+      const { dynamic_values, ...rest } = sent(await get(`/v1/segments/cel-context?${query}`, manager))
+      const text = JSON.stringify([dynamic_values, rest])
+      for (const hidden of [foreignProduct, foreignCampaign, theirs.id, 'Winter', 'winter-news', 'eur'])
+        expect([query, hidden, text.includes(hidden)]).toEqual([query, hidden, false])
+      expect(dynamic_values.editions.map(({ value }: { value: string }) => value)).toEqual([mine.id])
+      expect(dynamic_values.consents.map(({ value }: { value: string }) => value)).toEqual(['org-news'])
+    }
+  })
+
+  it('count answers to the organisation among the people in sight', async () => {
+    const consent = await givenConsent(organisation.id, { key: 'counted' })
+    await answer(shared as never, consent, 'given')
+    await importOrders(shop(theirs), [
+      {
+        external_id: 'z',
+        currency: 'eur',
+        customer: { email: 'z@example.dk' },
+        items: [{ product: 'Winter ticket', quantity: 1, unit_price: 1 }],
+      },
+    ])
+    const other = await db.first(
+      sql<User>`select * from users where organization_id = ${organisation.id} and email = 'z@example.dk'`,
+    )
+    await answer(other as never, consent, 'given')
+    const countOf = async (query: string, token?: string) =>
+      sent(await get(`/v1/segments/cel-context?${query}`, token)).dynamic_values.consents.find(
+        ({ value }: { value: string }) => value === 'counted',
+      ).count
+    expect(await countOf(`organization_id=${organisation.id}`)).toBe(2)
+    expect(await countOf(`edition_id=${mine.id}`, manager)).toBe(1)
+    expect(await countOf(`organization_id=${organisation.id}`, manager)).toBe(1)
+  })
+
+  it('of other editions are unknown in an edition, whoever asks', async () => {
+    const expression = `purchases.exists(p, p.product_id == "${foreignProduct}")`
+    for (const token of [manager, undefined]) {
+      const { warnings } = sent(await post('/v1/segments/validate-cel', { ...shop(mine), expression }, token))
+      expect(warnings).toMatchObject([
+        { code: 'unknown_value', suggestion: expect.not.stringContaining(foreignProduct) },
+      ])
+    }
+  })
+})

@@ -1,0 +1,183 @@
+import { sql } from 'drizzle-orm'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { TxtAnswer } from '../../src/gateways/dns/dns.ts'
+import { verifySenderDomain } from '../../src/modules/sender-domains/verify.ts'
+import { callWith, get, post } from '../support/api.ts'
+import { contextAt } from '../support/context.ts'
+import { db } from '../support/seed.ts'
+import { aDomain, added, givenAdmin, outcome, prove, setTexts, stored, verify } from '../support/sender-domains.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('verifySenderDomain', () => {
+  it('verifies a domain whose record is there, beside others', async () => {
+    const one = await givenAdmin()
+    const domain = await added(one)
+    expect(outcome(await verify(one, domain))).toEqual([200, 'pending', 'record_missing'])
+    const [{ name, value }] = domain.records
+    await setTexts(name, ['v=spf1 -all', `${value}x`, value.toUpperCase()])
+    expect(outcome(await verify(one, domain))).toEqual([200, 'pending', 'record_mismatch'])
+    await setTexts(name, ['v=spf1 -all', ` ${value} `])
+    const reply = await verify(one, domain)
+    expect(outcome(reply)).toEqual([200, 'verified', 'verified'])
+    expect(reply.body).toMatchObject({ verified_by: 'dns', verified_at: expect.any(String) })
+    expect(await stored(domain.id)).toMatchObject({ status: 'verified', verified_by: 'dns' })
+    const again = await verify(one, domain)
+    expect(again.body.verified_at).toBe(reply.body.verified_at)
+  })
+
+  it('makes a domain pending again whose record is gone', async () => {
+    const one = await givenAdmin()
+    const domain = await added(one)
+    await prove(domain)
+    await verify(one, domain)
+    await setTexts(domain.records[0].name, [])
+    const reply = await verify(one, domain)
+    expect(outcome(reply)).toEqual([200, 'pending', 'record_missing'])
+    expect(reply.body).toMatchObject({ verified_by: null, verified_at: null })
+  })
+
+  it('takes no answer of the name system for none', async () => {
+    const one = await givenAdmin()
+    const domain = await added(one)
+    await prove(domain)
+    const before = (await verify(one, domain)).body
+    const answers: [TxtAnswer, string][] = [
+      [{ ok: false, code: 'timeout' }, 'dns_timeout'],
+      [{ ok: false, code: 'failure' }, 'dns_failure'],
+    ]
+    for (const [answer, expected] of answers) {
+      const row = await stored(domain.id)
+      if (!row) throw new Error('the domain is there')
+      const ctx = { ...contextAt(Date.now()), dns: { txt: async () => answer } }
+      await verifySenderDomain(ctx, row, { by_hand: false })
+      expect(await stored(domain.id)).toMatchObject({ status: 'verified', check_outcome: expected })
+    }
+    expect((await get(`${one.path}/${domain.id}`, one.token)).body).toMatchObject({
+      verified_at: before.verified_at,
+      last_check: { outcome: 'dns_failure', detail: expect.stringContaining('Try again') },
+    })
+  })
+
+  it('lets the superuser verify by hand, and nobody else', async () => {
+    const one = await givenAdmin()
+    const domain = await added(one)
+    const refused = await verify(one, domain, { by_hand: true })
+    expect([refused.status, refused.body.code, refused.body.errors[0]]).toMatchObject([
+      403,
+      'permission_denied',
+      { pointer: '#/by_hand', code: 'superuser_only' },
+    ])
+    expect(await stored(domain.id)).toMatchObject({ status: 'pending', version: 1 })
+    const reply = await post(`${one.path}/${domain.id}/verify`, { by_hand: true })
+    expect(reply.body).toMatchObject({ status: 'verified', verified_by: 'superuser', last_check: null })
+    // What the superuser has verified needs no record.
+    expect(outcome(await verify(one, domain))).toEqual([200, 'verified', 'record_missing'])
+  })
+
+  it('gives a domain to one organisation only, and to the next once the record of the first is gone', async () => {
+    const [one, other] = [await givenAdmin(), await givenAdmin()]
+    const name = aDomain()
+    const [mine, theirs] = [await added(one, name), await added(other, name)]
+    await prove(mine)
+    expect(outcome(await verify(one, mine))).toEqual([200, 'verified', 'verified'])
+    // Who has proved nothing learns nothing.
+    expect(outcome(await verify(other, theirs))).toEqual([200, 'pending', 'record_mismatch'])
+    await prove(mine, theirs)
+    const refused = await verify(other, theirs)
+    expect([refused.status, refused.body.code]).toEqual([409, 'sender_domain_taken'])
+    expect(refused.text).not.toContain(one.id)
+    const byHand = await post(`${other.path}/${theirs.id}/verify`, { by_hand: true })
+    expect([byHand.status, byHand.body.code]).toEqual([409, 'sender_domain_taken'])
+    await prove(theirs)
+    expect(outcome(await verify(other, theirs))).toEqual([200, 'verified', 'verified'])
+    expect(await stored(mine.id)).toMatchObject({ status: 'pending', verified_by: null, verified_at: null })
+    const kept = await db().all(sql`select id from sender_domains where domain = ${name} and status = 'verified'`)
+    expect(kept).toEqual([{ id: theirs.id }])
+  })
+
+  it('takes no domain away that the superuser has verified', async () => {
+    const [one, other] = [await givenAdmin(), await givenAdmin()]
+    const name = aDomain()
+    const [mine, theirs] = [await added(one, name), await added(other, name)]
+    await post(`${one.path}/${mine.id}/verify`, { by_hand: true })
+    await prove(theirs)
+    expect((await verify(other, theirs)).status).toBe(409)
+    expect(await stored(mine.id)).toMatchObject({ status: 'verified', verified_by: 'superuser' })
+  })
+
+  it('leaves one winner when two organisations verify at once', async () => {
+    const owners = await Promise.all(Array.from({ length: 4 }, givenAdmin))
+    const name = aDomain()
+    const domains = await Promise.all(owners.map((owner) => added(owner, name)))
+    await prove(...domains)
+    const replies = await Promise.all(owners.map((owner, index) => verify(owner, domains[index])))
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409])
+  })
+
+  it('proves no domain below or above another', async () => {
+    const [one, other] = [await givenAdmin(), await givenAdmin()]
+    const above = aDomain()
+    const [mine, theirs] = [await added(one, above), await added(other, `mail.${above}`)]
+    await prove(mine)
+    await verify(one, mine)
+    expect(outcome(await verify(other, theirs))).toEqual([200, 'pending', 'record_missing'])
+    await prove(theirs)
+    expect(outcome(await verify(other, theirs))).toEqual([200, 'verified', 'verified'])
+  })
+
+  it('asks the configured resolver, and says what became of the question', async () => {
+    const one = await givenAdmin()
+    const domain = await added(one)
+    const [{ name, value }] = domain.records
+    const fetched = vi.spyOn(globalThis, 'fetch')
+    const bindings = { DNS_PROVIDER: 'https', DNS_API_BASE: 'https://dns.example/query' }
+    const ask = async (body: unknown) => {
+      fetched.mockImplementationOnce(async () => Response.json(body))
+      const path = `${one.path}/${domain.id}/verify`
+      return outcome(await callWith(bindings, path, { method: 'POST', body: {}, token: one.token }))
+    }
+    const answer = (data: string) => ({ Status: 0, Answer: [{ name, type: 16, TTL: 60, data }] })
+    expect(await ask({ Status: 2 })).toEqual([200, 'pending', 'dns_failure'])
+    expect(await ask({ Status: 3 })).toEqual([200, 'pending', 'record_missing'])
+    expect(await ask(answer(`"${value.slice(0, 9)}" "${value.slice(9)}"`))).toEqual([200, 'verified', 'verified'])
+    expect(fetched.mock.calls[0]?.[0]).toBe(`https://dns.example/query?name=${name}&type=TXT`)
+  })
+
+  it('waits for the provider that sends, whose records come with the domain', async () => {
+    const one = await givenAdmin()
+    const domain = await added(one)
+    const calls: string[] = []
+    let state = 'pending'
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (url, init) => {
+      const { pathname } = new URL(url as string)
+      calls.push(`${init?.method} ${pathname}`)
+      const records = [{ record: 'DKIM', type: 'TXT', name: 'resend._domainkey', value: 'p=abc', status: state }]
+      if (state === 'restricted') return Response.json({ name: 'restricted_api_key' }, { status: 401 })
+      return Response.json({ id: 'd1', name: domain.domain, status: state, records }, { status: 200 })
+    })
+    const resend = { EMAIL_PROVIDER: 'resend', EMAIL_API_KEY: 're_key', EMAIL_API_BASE: 'https://mail.example' }
+    const ask = () =>
+      callWith(resend, `${one.path}/${domain.id}/verify`, { method: 'POST', body: {}, token: one.token })
+    expect(outcome(await ask())).toEqual([200, 'pending', 'record_missing'])
+    // Nothing is added to the account before the proof.
+    expect(calls).toEqual([])
+    await prove(domain)
+    state = 'restricted'
+    expect(outcome(await ask())).toEqual([200, 'pending', 'provider_unavailable'])
+    state = 'pending'
+    const waiting = await ask()
+    expect(outcome(waiting)).toEqual([200, 'pending', 'provider_pending'])
+    expect(waiting.body.records).toEqual([
+      domain.records[0],
+      { purpose: 'dkim', type: 'TXT', name: 'resend._domainkey', value: 'p=abc', priority: null },
+    ])
+    calls.length = 0
+    state = 'verified'
+    expect(outcome(await ask())).toEqual([200, 'verified', 'verified'])
+    expect(calls).toEqual(['GET /domains/d1'])
+    // A provider that sees a fault later takes no status away; the proof alone does.
+    state = 'temporary_failure'
+    expect(outcome(await ask())).toEqual([200, 'verified', 'provider_pending'])
+  })
+})

@@ -1,0 +1,135 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { call, callWith, get, post, remove } from '../support/api.ts'
+import { seedSenderDomain, seedSenderDomains } from '../support/seed-sender-domains.ts'
+import { write } from '../support/seed.ts'
+import { aDomain, added, givenAdmin, outcome, prove, stored, verify } from '../support/sender-domains.ts'
+
+describe('createSenderDomain', () => {
+  it('adds a pending domain with the record that proves it', async () => {
+    const one = await givenAdmin()
+    const body = await added(one, 'Nordlys-Events.DK.')
+    expect(body).toMatchObject({
+      organization_id: one.id,
+      domain: 'nordlys-events.dk',
+      status: 'pending',
+      verified_by: null,
+      verified_at: null,
+      last_check: null,
+      records: [
+        {
+          purpose: 'ownership',
+          type: 'TXT',
+          name: '_event-commerce.nordlys-events.dk',
+          value: expect.stringMatching(/^event-commerce-domain=[0-9a-f]{32}$/),
+          priority: null,
+        },
+      ],
+    })
+    expect((await get(`${one.path}/${body.id}`, one.token)).body).toEqual(body)
+    expect((await get(one.path, one.token)).body.results).toEqual([body])
+  })
+
+  it.each([
+    ['Müller-Fest.DE', 'xn--mller-fest-9db.de'],
+    ['xn--mller-fest-9db.de', 'xn--mller-fest-9db.de'],
+    ['Mu\u0308ller-Fest.de', 'xn--mller-fest-9db.de'],
+    ['a.b.c.example', 'a.b.c.example'],
+    ['co.uk', 'co.uk'],
+  ])('spells %s as the name system does', async (given_, spelled) => {
+    expect((await added(await givenAdmin(), given_)).domain).toBe(spelled)
+  })
+
+  it.each([
+    'dk',
+    'localhost',
+    '',
+    '.',
+    'a..dk',
+    '.a.dk',
+    'a.dk..',
+    'a b.dk',
+    '-a.dk',
+    'a-.dk',
+    'a_b.dk',
+    '1.2.3.4',
+    '127.1',
+    '0x7f.1',
+    '[::1]',
+    'a.dk:25',
+    'a.dk/x',
+    'u@a.dk',
+    'http://a.dk',
+    '%61.dk',
+    'a\u200Bb.dk',
+    'a\u202Eb.dk',
+    `${'a'.repeat(64)}.dk`,
+    `${'a.'.repeat(118)}dk`,
+    'a.dk\nb.dk',
+  ])('refuses %j', async (domain) => {
+    const one = await givenAdmin()
+    const reply = await post(one.path, { domain }, one.token)
+    expect([reply.status, reply.body.errors[0]]).toMatchObject([400, { pointer: '#/domain' }])
+    expect((await get(one.path, one.token)).body.count).toBe(0)
+  })
+
+  it('takes each domain once an organisation, however it is spelled, and of several organisations', async () => {
+    const [one, other] = [await givenAdmin(), await givenAdmin()]
+    const domain = aDomain()
+    const mine = await added(one, domain)
+    const again = await post(one.path, { domain: domain.toUpperCase() }, one.token)
+    expect([again.status, again.body.errors[0]]).toMatchObject([400, { pointer: '#/domain', code: 'unique' }])
+    const theirs = await added(other, domain)
+    expect(theirs.records[0].name).toBe(mine.records[0].name)
+    expect(theirs.records[0].value).not.toBe(mine.records[0].value)
+  })
+
+  it('keeps to twenty, also when many are added at once', async () => {
+    const one = await givenAdmin()
+    await seedSenderDomains(one.id, 18)
+    const replies = await Promise.all(Array.from({ length: 5 }, () => post(one.path, { domain: aDomain() }, one.token)))
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([201, 201, 409, 409, 409])
+    expect(replies.find(({ status }) => status === 409)?.body.code).toBe('too_many_sender_domains')
+    expect((await get(one.path, one.token)).body.count).toBe(20)
+  })
+})
+
+describe('deleteSenderDomain', () => {
+  it('frees the domain for others, with another token when it comes back', async () => {
+    const one = await givenAdmin()
+    const domain = await added(one)
+    await prove(domain)
+    await verify(one, domain)
+    expect((await remove(`${one.path}/${domain.id}`, one.token)).status).toBe(204)
+    expect(await stored(domain.id)).toBeUndefined()
+    const back = await added(one, domain.domain)
+    expect(outcome(await verify(one, back))).toEqual([200, 'pending', 'record_mismatch'])
+  })
+})
+
+describe('the domains of another organisation', () => {
+  it('are found by none of the operations', async () => {
+    const [one, other] = [await givenAdmin(), await givenAdmin()]
+    const theirs = await seedSenderDomain(other.id, { domain: aDomain(), status: 'verified' })
+    for (const path of [`${other.path}/${theirs.id}`, `${one.path}/${theirs.id}`]) {
+      expect((await get(path, one.token)).status).toBe(404)
+      expect((await post(`${path}/verify`, {}, one.token)).status).toBe(404)
+      expect((await remove(path, one.token)).status).toBe(404)
+    }
+    expect((await get(other.path, one.token)).status).toBe(404)
+    expect((await post(other.path, { domain: aDomain() }, one.token)).status).toBe(404)
+    expect(await stored(theirs.id)).toEqual(theirs)
+  })
+})
+
+describe('/dev/dns', () => {
+  it('is not there in production, where a record proves a domain', async () => {
+    const production = { ENVIRONMENT: 'production' }
+    const path = `/dev/dns/_event-commerce.${aDomain()}`
+    for (const request of [{ token: null }, { method: 'PUT', body: { texts: ['x'] }, token: null }])
+      expect((await callWith(production, path, request)).status).toBe(404)
+    expect((await call(path, { token: null })).body).toEqual({ texts: [] })
+    expect((await call(path, { method: 'PUT', body: { texts: [1] }, token: null })).status).toBe(400)
+    await write(sql`delete from captured_dns_records`)
+  })
+})

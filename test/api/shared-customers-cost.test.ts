@@ -1,0 +1,64 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { insertAll } from '../../src/db/write.ts'
+import { userEditions } from '../../src/db/schema/users.ts'
+import { get } from '../support/api.ts'
+import { costOf } from '../support/cost.ts'
+import { givenEdition, givenMember } from '../support/factories.ts'
+import { seedCrowd, seedPeople } from '../support/seed-campaigns.ts'
+import { seededAt, write } from '../support/seed.ts'
+
+let edition: string
+let organization: string
+let tokens: { edition: string; organization: string }
+const people = 40
+
+beforeAll(async () => {
+  const crowd = await seedCrowd(people)
+  organization = crowd.organization
+  edition = crowd.edition
+  const other = await givenEdition({ id: organization })
+  const shared = crowd.people.filter((_, index) => index % 2)
+  await write(
+    ...insertAll(
+      userEditions,
+      shared.map(({ id }) => ({ edition_id: other.id, user_id: id, created_at: seededAt })),
+    ),
+  )
+  await seedPeople({ organization, edition: other.id }, 1000, (index) => ({ email: `elsewhere-${index}@example.test` }))
+  const member = { id: organization }
+  tokens = {
+    edition: (await givenMember(member, 'viewer', edition)).token,
+    organization: (await givenMember(member, 'viewer')).token,
+  }
+  // The first use of a token writes when it was used.
+  await get('/v1/user', tokens.edition)
+  await get('/v1/user', tokens.organization)
+})
+
+/** Rows read for each customer of the edition, by what is asked for: half of them are known elsewhere too. */
+const paths = (): [string, number][] => [
+  ['/v1/user', 20],
+  [`/v1/user?edition_id=${edition}`, 20],
+  ['/v1/user?ordering=email', 25],
+  ['/v1/user?search=guest', 18],
+  [`/v1/user?edition_id=${edition}&search=example`, 18],
+]
+
+describe('listUsers', () => {
+  it('reads the customers of the edition for an edition role, however many others there are', async () => {
+    for (const [path, rows] of paths()) {
+      const reply = await get(path, tokens.edition)
+      const { rows_read, queries } = costOf(reply)
+      expect([path, reply.status, queries]).toEqual([path, 200, 3])
+      expect([path, Math.max(rows_read, people * rows)]).toEqual([path, people * rows])
+    }
+  })
+
+  it('costs an edition role nothing more for a single customer than a few look-ups', async () => {
+    const [first] = (await get('/v1/user', tokens.edition)).body.results
+    const whole = costOf(await get(`/v1/user/${first.id}`, tokens.organization))
+    const part = costOf(await get(`/v1/user/${first.id}`, tokens.edition))
+    expect(part.queries).toBe(whole.queries)
+    expect(part.rows_read - whole.rows_read).toBeLessThanOrEqual(30)
+  })
+})

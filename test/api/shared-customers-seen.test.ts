@@ -1,0 +1,136 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { userEditions } from '../../src/db/schema/users.ts'
+import { insert } from '../../src/db/write.ts'
+import { unsubscribe } from '../../src/modules/tracking/unsubscribe.ts'
+import { get, patch } from '../support/api.ts'
+import { realJob } from '../support/campaigns.ts'
+import { givenEdition } from '../support/factories.ts'
+import { anOrder, importOrders } from '../support/orders.ts'
+import { seedCrowd, seedMarketingConsent, seedReady } from '../support/seed-campaigns.ts'
+import { seededAt, write } from '../support/seed.ts'
+import { seedEndpoint } from '../support/seed-webhooks.ts'
+import { attach, givenTwo, stranger } from '../support/shared-customers.ts'
+import { eventsOf } from '../support/webhook-rows.ts'
+
+describe('what an edition said of a customer', () => {
+  it('is what it said last of each field, and survives an import that says less', async () => {
+    const two = await givenTwo()
+    await attach(two, { email: stranger.email, first_name: 'Anna', phone_number: '20123456', locale: 'da' })
+    await attach(two, { email: stranger.email, first_name: 'Anne', last_name: 'Ærø' })
+    await attach(two, { email: stranger.email })
+    const { body } = await get(`/v1/user/${two.user}`, two.viewer)
+    expect(body).toMatchObject({ first_name: 'Anne', last_name: 'Ærø', phone_number: '+4520123456', locale: 'da' })
+    const ids = async (search: string) =>
+      (await get(`/v1/user?search=${encodeURIComponent(search)}`, two.viewer)).body.results.map(
+        ({ id }: { id: string }) => id,
+      )
+    for (const needle of ['anne AERO', 'hidden@', '2012', '+45 20 12'])
+      expect([needle, await ids(needle)]).toEqual([needle, [two.user]])
+    for (const needle of ['anna', 'hemmelig', '3212', '+45 32 12'])
+      expect([needle, await ids(needle)]).toEqual([needle, []])
+  })
+
+  it('never tells by the order of a list what is hidden', async () => {
+    const two = await givenTwo()
+    const given = ['b@example.dk', 'd@example.dk']
+    await importOrders(two.theirs, [anOrder({ customer: { email: 'c@example.dk', phone_number: '+4520111111' } })])
+    // Known by the number: the address stays hidden.
+    await attach(two, { phone_number: '+4520111111', first_name: 'Anna' })
+    for (const email of given) await attach(two, { email })
+    const emails = async (ordering: string) =>
+      (await get(`/v1/user?ordering=${ordering}`, two.viewer)).body.results.map(
+        ({ email }: { email: string | null }) => email,
+      )
+    expect(await emails('email')).toEqual([null, ...given])
+    expect(await emails('-email')).toEqual([...given.toReversed(), null])
+    expect(await emails('last_seen')).toHaveLength(3)
+    const joined = (await get('/v1/user?ordering=date_joined', two.viewer)).body.results.map(
+      ({ date_joined }: { date_joined: string }) => date_joined,
+    )
+    expect(joined).toEqual(joined.toSorted())
+  })
+
+  it('is found in orders, and nothing hidden is', async () => {
+    const two = await givenTwo()
+    await importOrders(two.theirs, [anOrder({ customer: { email: 'secret@example.dk', phone_number: '+4520111111' } })])
+    const attached = await attach(two, { phone_number: '+4520111111', first_name: 'Anna' })
+    const [{ order_id }] = attached.body.results
+    const orders = async (query: string) =>
+      (await get(`/v1/orders?edition_id=${two.mine.edition_id}&${query}`, two.viewer)).body.results.map(
+        ({ id }: { id: string }) => id,
+      )
+    for (const query of ['customer_phone=2011', 'search=2011', 'search=%2B45%2020%2011', `search=${order_id}`])
+      expect([query, await orders(query)]).toEqual([query, [order_id]])
+    for (const query of ['customer_email=secret', 'search=secret', 'customer_email=@'])
+      expect([query, await orders(query)]).toEqual([query, []])
+    const whole = await get(`/v1/orders?edition_id=${two.mine.edition_id}&search=secret`, two.organizationViewer)
+    expect(whole.body.count).toBe(1)
+    const { body } = await get(`/v1/orders/${order_id}`, two.viewer)
+    expect(body.customer).toMatchObject({ full_name: 'Anna', email: null, phone_number: '+4520111111', metadata: {} })
+    expect(body.purchases[0].user).toMatchObject({ full_name: 'Anna', email: null })
+    const purchase = await get(`/v1/purchases/${body.purchases[0].id}`, two.viewer)
+    expect(purchase.body.user).toMatchObject({ full_name: 'Anna', email: null })
+  })
+
+  it('is what webhooks of the edition tell', async () => {
+    const two = await givenTwo()
+    await importOrders(two.theirs, [anOrder({ customer: { email: 'secret@example.dk', phone_number: '+4520111111' } })])
+    await seedEndpoint(
+      { organization: two.mine.organization_id, edition: two.mine.edition_id },
+      { breaker_until: null },
+    )
+    const announced = { emit_webhooks: true }
+    const phone = { phone_number: '+4520111111' }
+    await importOrders(two.mine, [anOrder({ customer: phone })], announced, two.manager)
+    await importOrders(two.mine, [anOrder({ customer: phone })], announced)
+    await importOrders(
+      two.mine,
+      [anOrder({ customer: { ...phone, email: 'secret@example.dk' } })],
+      announced,
+      two.manager,
+    )
+    await importOrders(two.mine, [anOrder({ customer: phone })], announced, two.manager)
+    const emails = (await eventsOf(two.mine.organization_id)).map(({ payload }) => JSON.parse(payload).data.user.email)
+    const known = 'secret@example.dk'
+    expect(emails).toEqual([null, null, null, null, known, known, known, known])
+  })
+
+  it('is what the withdrawal of a consent tells its edition', async () => {
+    const crowd = await seedCrowd(2)
+    const other = await givenEdition({ id: crowd.organization })
+    const [shared, own] = crowd.people
+    const join = { edition_id: other.id, user_id: shared?.id ?? '', created_at: seededAt }
+    await write(insert(userEditions, join))
+    await seedMarketingConsent(crowd)
+    const { campaign } = await seedReady(crowd)
+    const emails: unknown[] = []
+    for (const [person, edition] of [
+      [shared, crowd.edition],
+      [shared, null],
+      [own, crowd.edition],
+    ] as const) {
+      const user_id = person?.id ?? ''
+      await write(
+        sql`delete from webhook_events where organization_id = ${crowd.organization}`,
+        sql`delete from consent_records where user_id = ${user_id} and status = 'withdrawn'`,
+        sql`update consent_records set is_latest = 1, edition_id = ${edition} where user_id = ${user_id}`,
+      )
+      const leaving = { campaign_id: campaign.id, n: person?.seq ?? 0, user_id, address: person?.email ?? '' }
+      await unsubscribe(realJob(), { ...leaving, language: 'en' })
+      const events = await eventsOf(crowd.organization)
+      emails.push(...events.map(({ payload }) => JSON.parse(payload).data.user.email))
+    }
+    expect(emails).toEqual([null, shared?.email, own?.email])
+  })
+
+  it('keeps the ETag while another edition changes something', async () => {
+    const two = await givenTwo()
+    await attach(two, { email: stranger.email, first_name: 'Anna' })
+    const etag = async () => (await get(`/v1/user/${two.user}`, two.viewer)).headers.get('etag')
+    const before = await etag()
+    await patch(`/v1/user/${two.user}`, { last_name: 'Berg', phone_number: '+4520333333' })
+    await importOrders(two.theirs, [anOrder({ customer: { email: stranger.email, first_name: 'Eva' } })])
+    expect(await etag()).toBe(before)
+  })
+})

@@ -1,0 +1,163 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { call, callWith, get, patch } from '../support/api.ts'
+import { interruptedDatabase } from '../support/bindings.ts'
+import { givenMember } from '../support/factories.ts'
+import { anOrder, importOrders } from '../support/orders.ts'
+import { db } from '../support/seed.ts'
+import { attach, givenTwo, stored, stranger, type UserRow } from '../support/shared-customers.ts'
+
+describe('an edition manager who imports a customer of another edition', () => {
+  it('changes nothing of that person and reads only what this edition said', async () => {
+    const two = await givenTwo()
+    const before = await stored(two.mine, stranger.email)
+    const reply = await attach(two, {
+      email: 'HIDDEN@example.dk',
+      phone_number: '20123456',
+      first_name: 'Anna',
+      metadata: { mine: 1 },
+    })
+    expect(reply.body).toMatchObject({ created_orders: 1 })
+    expect(await stored(two.mine, stranger.email)).toEqual(before)
+    const seen = await get(`/v1/user/${two.user}`, two.viewer)
+    expect(seen.body).toMatchObject({
+      id: two.user,
+      email: 'hidden@example.dk',
+      phone_number: '+4520123456',
+      first_name: 'Anna',
+      last_name: '',
+      locale: 'en',
+      msg_channel: 'email',
+      last_seen: null,
+      metadata: {},
+    })
+    expect(seen.text).not.toMatch(/Hemmelig|32123456|secret/)
+    const whole = await get(`/v1/user/${two.user}`, two.organizationViewer)
+    expect(whole.body).toMatchObject({
+      first_name: 'Hemmelig',
+      phone_number: '+4532123456',
+      metadata: { note: 'secret' },
+    })
+  })
+
+  it('fills up nothing that is missing, neither of a name nor of an address', async () => {
+    const two = await givenTwo()
+    await importOrders(two.theirs, [
+      anOrder({ customer: { email: 'bare@example.dk' } }),
+      anOrder({ customer: { phone_number: '+4520999999', first_name: 'Bo' } }),
+    ])
+    const before = await stored(two.mine, 'bare@example.dk')
+    await attach(two, { email: 'bare@example.dk', phone_number: '+4520123456', first_name: 'Anna', last_name: 'X' })
+    expect(await stored(two.mine, 'bare@example.dk')).toEqual(before)
+    // A number whose owner is known elsewhere without an address is no reason to give them one.
+    await attach(two, { email: 'new@example.dk', phone_number: '+4520999999' })
+    const rows = await db().all(sql<UserRow>`select * from users where organization_id = ${two.mine.organization_id}
+      and phone_number = '+4520999999' order by seq`)
+    expect(rows.map(({ email, first_name }) => [email, first_name])).toEqual([
+      [null, 'Bo'],
+      ['new@example.dk', ''],
+    ])
+  })
+
+  it('may not change that person, nor make their own customer take a hidden address', async () => {
+    const two = await givenTwo()
+    await attach(two, { email: stranger.email, first_name: 'Anna' })
+    const before = await stored(two.mine, stranger.email)
+    for (const change of [{ first_name: 'Eve' }, { email: 'mine@example.dk' }, { phone_number: null }, {}]) {
+      const reply = await patch(`/v1/user/${two.user}`, change, two.manager)
+      expect([reply.status, reply.body.code]).toEqual([403, 'shared_customer'])
+      expect(reply.body).toMatchObject({ required_roles: ['OA', 'OM'] })
+    }
+    expect(await stored(two.mine, stranger.email)).toEqual(before)
+    await importOrders(two.theirs, [anOrder({ customer: { email: 'unseen@example.dk' } })])
+    await attach(two, { email: 'own@example.dk' })
+    const own = await stored(two.mine, 'own@example.dk')
+    const taken = await patch(`/v1/user/${own.id}`, { email: 'unseen@example.dk' }, two.manager)
+    expect([taken.status, taken.body.code, taken.body.errors]).toEqual([403, 'shared_customer', []])
+    expect(taken.text).not.toContain('Another customer')
+    await attach(two, { email: 'second@example.dk' })
+    const same = await patch(`/v1/user/${own.id}`, { email: 'second@example.dk' }, two.manager)
+    expect([same.status, same.body.errors[0].code]).toEqual([400, 'unique'])
+    expect(await stored(two.mine, 'own@example.dk')).toEqual(own)
+  })
+
+  it('changes a customer of no other edition, and that stays after another edition imports them', async () => {
+    const two = await givenTwo()
+    await attach(two, { email: 'own@example.dk', first_name: 'Anna' })
+    const own = await stored(two.mine, 'own@example.dk')
+    const reply = await patch(`/v1/user/${own.id}`, { last_name: 'Ærø', phone_number: '20123456' }, two.manager)
+    expect(reply.body).toMatchObject({ first_name: 'Anna', last_name: 'Ærø', phone_number: '+4520123456' })
+    await importOrders(two.theirs, [anOrder({ customer: { email: 'own@example.dk' } })])
+    const seen = await get(`/v1/user/${own.id}`, two.viewer)
+    expect(seen.body).toMatchObject({ first_name: 'Anna', last_name: 'Ærø', phone_number: '+4520123456' })
+    const found = await get('/v1/user?search=%C3%A6r%C3%B8', two.viewer)
+    expect(found.body.results.map(({ id }: { id: string }) => id)).toEqual([own.id])
+  })
+
+  it('is refused when another edition takes the customer in while the change is decided', async () => {
+    const two = await givenTwo()
+    await attach(two, { email: 'own@example.dk', first_name: 'Anna' })
+    const own = await stored(two.mine, 'own@example.dk')
+    const join = () => importOrders(two.theirs, [anOrder({ customer: { email: 'own@example.dk' } })])
+    const reply = await callWith(interruptedDatabase(/^update "users"/, join), `/v1/user/${own.id}`, {
+      method: 'PATCH',
+      body: { first_name: 'Eve' },
+      token: two.manager,
+    })
+    expect([reply.status, reply.body.code]).toEqual([403, 'shared_customer'])
+    expect(await stored(two.mine, 'own@example.dk')).toEqual(own)
+  })
+
+  it('fills up nobody whom another edition takes in while the import decides', async () => {
+    const two = await givenTwo()
+    await attach(two, { email: 'own@example.dk' })
+    const own = await stored(two.mine, 'own@example.dk')
+    const join = () => importOrders(two.theirs, [anOrder({ customer: { email: 'own@example.dk' } })])
+    const reply = await callWith(interruptedDatabase(/^update "users"/, join), '/v1/data-imports/external-orders', {
+      method: 'POST',
+      body: {
+        ...two.mine,
+        source: 'webshop',
+        orders: [anOrder({ customer: { email: 'own@example.dk', first_name: 'Eve' } })],
+      },
+      token: two.manager,
+    })
+    expect([reply.status, reply.body.created_orders]).toEqual([201, 1])
+    expect(await stored(two.mine, 'own@example.dk')).toEqual(own)
+  })
+
+  it('may fill up a customer of their own editions alone', async () => {
+    const two = await givenTwo()
+    await attach(two, { email: 'own@example.dk' })
+    await attach(two, { email: 'own@example.dk', first_name: 'Anna', phone_number: '20123456' })
+    expect(await stored(two.mine, 'own@example.dk')).toMatchObject({ first_name: 'Anna', phone_number: '+4520123456' })
+  })
+})
+
+describe('an organisation role', () => {
+  it('fills up and changes shared customers as before', async () => {
+    const two = await givenTwo()
+    await importOrders(two.theirs, [anOrder({ customer: { email: 'bare@example.dk' } })])
+    await attach(two, { email: 'bare@example.dk', first_name: 'Anna' }, two.organizationManager)
+    const bare = await stored(two.mine, 'bare@example.dk')
+    expect(bare.first_name).toBe('Anna')
+    const reply = await patch(`/v1/user/${bare.id}`, { email: 'changed@example.dk' }, two.organizationManager)
+    expect(reply.body).toMatchObject({ email: 'changed@example.dk' })
+    // The edition goes on seeing what it was told.
+    expect((await get(`/v1/user/${bare.id}`, two.viewer)).body.email).toBe('bare@example.dk')
+  })
+
+  it('of a viewer adds nothing to what an edition manager may change', async () => {
+    const two = await givenTwo()
+    await attach(two, { email: stranger.email })
+    const organization = { id: two.mine.organization_id }
+    const member = await givenMember(organization, 'manager', two.mine.edition_id)
+    await call(`/v1/organizations/${organization.id}/members`, {
+      body: { email: member.email, role: 'viewer', edition_id: two.theirs.edition_id },
+    })
+    const both = member.token
+    expect((await get(`/v1/user/${two.user}`, both)).body.first_name).toBe('Hemmelig')
+    const reply = await patch(`/v1/user/${two.user}`, { first_name: 'Eve' }, both)
+    expect([reply.status, reply.body.code]).toEqual([403, 'shared_customer'])
+  })
+})

@@ -1,0 +1,164 @@
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { callWith, type Reply, type Request } from '../support/api.ts'
+import { dump } from '../support/dump.ts'
+import { callerOf, implemented, make, pathOf, withBody } from '../support/operations.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+afterEach(() => vi.useRealTimers())
+
+const json = { 'content-type': 'application/json' }
+const limitMs = 15_000
+
+/** A body whose parts come when they are asked for, so many milliseconds later each; it says how often it was asked. */
+function trickling(text: string, pauseMs: number) {
+  const seen = { asked: 0, cancelled: false }
+  const bytes = new TextEncoder().encode(text)
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const at = seen.asked++
+        await new Promise((resolve) => setTimeout(resolve, pauseMs))
+        if (seen.cancelled) return
+        if (at < bytes.length) controller.enqueue(bytes.slice(at, at + 1))
+        else controller.close()
+      },
+      cancel() {
+        seen.cancelled = true
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return { stream, seen }
+}
+
+const silent = () => {
+  const seen = { asked: 0 }
+  const stream = new ReadableStream<Uint8Array>(
+    { pull: () => (seen.asked++, new Promise<never>(() => {})) },
+    { highWaterMark: 0 },
+  )
+  return { stream, seen }
+}
+
+/** Requests whose clock stands still until it is moved. */
+function underWay(path: string, request: Request): { moved: (ms: number) => Promise<Reply | null> } {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  let reply: Reply | null = null
+  let fault: unknown = null
+  callWith({}, path, request).then(
+    (value) => (reply = value),
+    (error: unknown) => (fault = error),
+  )
+  const real = (turns: number) =>
+    Array.from({ length: turns }).reduce<Promise<unknown>>(
+      (before) => before.then(() => scheduler.wait(1)),
+      Promise.resolve(),
+    )
+  return {
+    moved: async (ms) => {
+      await real(20)
+      await vi.advanceTimersByTimeAsync(ms)
+      await real(20)
+      if (fault) throw fault
+      return reply
+    },
+  }
+}
+
+describe('a body', () => {
+  it('that never comes ends with 408 after 15 seconds, changes nothing and leaves its key free', async () => {
+    const [operation] = withBody.filter(({ id }) => id === 'createOrganization')
+    if (!operation) throw new Error('no such operation')
+    const caller = callerOf(operation, world)
+    const sample = await make(operation, world, caller)
+    const before = await dump()
+    const headers = { ...json, 'idempotency-key': 'slow-1' }
+    const { stream, seen } = silent()
+    const request = underWay(pathOf(operation, sample), { method: 'POST', token: caller.token, raw: stream, headers })
+    expect(await request.moved(limitMs - 1)).toBeNull()
+    expect(seen.asked).toBe(1)
+    const reply = await request.moved(1)
+    expect([reply?.status, reply?.body.code]).toEqual([408, 'request_timeout'])
+    expect(vi.getTimerCount()).toBe(0)
+    vi.useRealTimers()
+    expect(await dump()).toEqual(before)
+    const again = await callWith({}, pathOf(operation, sample), {
+      method: 'POST',
+      token: caller.token,
+      body: sample.body,
+      headers: { 'idempotency-key': 'slow-1' },
+    })
+    expect(again.status).toBe(operation.status)
+  })
+
+  it('that comes byte by byte has 15 seconds in all, and is asked for no more then', async () => {
+    const operation = withBody.find(({ id }) => id === 'createOrganization')
+    if (!operation) throw new Error('no such operation')
+    const caller = callerOf(operation, world)
+    const { stream, seen } = trickling(' '.repeat(1000), 1000)
+    const request = underWay('/v1/organizations', { method: 'POST', token: caller.token, raw: stream, headers: json })
+    for (let second = 1; second < 15; second++) expect(await request.moved(1000)).toBeNull()
+    const reply = await request.moved(1000)
+    expect([reply?.status, reply?.body.code]).toEqual([408, 'request_timeout'])
+    expect(seen.asked).toBeLessThanOrEqual(16)
+    expect(seen.cancelled).toBe(true)
+  })
+
+  it('that is slow and in time is taken, and leaves no timer behind', async () => {
+    const operation = withBody.find(({ id }) => id === 'createOrganization')
+    if (!operation) throw new Error('no such operation')
+    const caller = callerOf(operation, world)
+    const { body } = await make(operation, world, caller)
+    const { stream } = trickling(JSON.stringify(body), 10)
+    const request = underWay('/v1/organizations', { method: 'POST', token: caller.token, raw: stream, headers: json })
+    let reply: Reply | null = null
+    for (let step = 0; step < 500 && !reply; step++) reply = await request.moved(10)
+    expect(reply?.status).toBe(operation.status)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('of an event of a provider has no longer', async () => {
+    const { stream } = silent()
+    const request = underWay('/provider-events/resend', { method: 'POST', token: null, raw: stream, headers: json })
+    expect(await request.moved(limitMs - 1)).toBeNull()
+    const reply = await request.moved(1)
+    expect([reply?.status, reply?.body.code]).toEqual([408, 'request_timeout'])
+  })
+})
+
+describe('nobody reads a body', () => {
+  const unread = async (path: string, request: Request): Promise<number> => {
+    const { stream, seen } = silent()
+    const { status } = await callWith({}, path, { method: 'POST', headers: json, ...request, raw: stream })
+    expect(seen.asked).toBe(0)
+    return status
+  }
+
+  it('of a caller who is not known', async () => {
+    for (const operation of implemented.filter(({ method }) => method !== 'get')) {
+      const sample = await make(operation, world, callerOf(operation, world))
+      const path = pathOf(operation, { ...sample, query: {} })
+      expect([operation.id, await unread(path, { method: operation.method.toUpperCase(), token: 'nobody' })]).toEqual([
+        operation.id,
+        401,
+      ])
+    }
+  })
+
+  it('for what the caller may not do, or what is not there', async () => {
+    const message = '/v1/email-messages/eml_none'
+    expect(await unread(message, { method: 'PATCH', token: world.people.OA.token })).toBe(404)
+    expect(await unread(message, { method: 'DELETE', token: world.people.OA.token })).toBe(404)
+    expect(await unread(message, { method: 'PATCH', token: world.people.EV.token })).toBe(403)
+    expect(await unread('/v1/organizations', { token: world.people.EV.token })).toBe(403)
+  })
+
+  it('of an event of a provider that there is none of, and of somebody who leaves', async () => {
+    expect(await unread('/provider-events/nobody', { token: null })).toBe(404)
+    expect(await unread('/t/u/nothing', { token: null })).toBe(404)
+  })
+})

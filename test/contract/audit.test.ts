@@ -1,0 +1,117 @@
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { kindOfId } from '../../src/domain/ids.ts'
+import { countEntries, entriesOf } from '../support/audit.ts'
+import { recordedBatches } from '../support/bindings.ts'
+import { callerOf, implemented, make, reads, send, sendWith, writes } from '../support/operations.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+/** Reads that are recorded all the same: people's data leaves the service. */
+const exports = ['exportSegmentUsers', 'exportUser']
+
+const recorded = implemented.filter(({ id, scope }) => scope === 'write' || exports.includes(id))
+
+/** Operations that people without a role may call, on what is of no organisation. */
+const ofAnybody = ['createAccessToken', 'revokeAccessToken']
+
+describe.each(recorded.map((operation) => [operation.id, operation] as const))('%s', (id, operation) => {
+  it('has one entry with the operation, who called and the resource', async () => {
+    const caller = callerOf(operation, world)
+    const sample = await make(operation, world, caller)
+    const reply = await send(operation, sample, { token: caller.token })
+    expect(reply.status === operation.status || reply.text).toBe(true)
+    const entries = await entriesOf(reply)
+    const { path } = sample
+    const resource =
+      operation.status === 201 ? reply.body.id : (path?.member_id ?? path?.delivery_id ?? path?.domain_id ?? path?.id)
+    expect(entries).toMatchObject([
+      {
+        action: id,
+        actor_id: caller.account,
+        token_id: caller.who === 'root' ? null : caller.tokenId,
+        resource_type: kindOfId(resource),
+        resource_id: resource,
+      },
+    ])
+    const [entry] = entries
+    const organization = id === 'createOrganization' ? reply.body.id : id === 'revokeAccessToken' ? '' : world.a.id
+    expect(entry?.organization_id).toBe(organization)
+    expect(entry?.id.startsWith('aud_')).toBe(true)
+  })
+
+  it('writes its entry in the transaction of its last change', async () => {
+    const caller = callerOf(operation, world)
+    const sample = await make(operation, world, caller)
+    const { bindings, batches } = recordedBatches()
+    const reply = await sendWith(bindings, operation, sample, { token: caller.token })
+    expect(reply.status).toBe(operation.status)
+    const isEntry = (sql: string) => sql.startsWith('insert into "audit_log"')
+    const isChange = (sql: string) => /^\s*(insert|update|delete)/i.test(sql) && !isEntry(sql)
+    const changing = batches.filter((statements) => statements.some(isChange))
+    expect(batches.flat().filter(isEntry)).toHaveLength(1)
+    // Who only reads changes nothing else.
+    if (id !== 'exportUser') expect(changing.at(-1)?.filter(isEntry)).toHaveLength(1)
+  })
+
+  it('has no entry when it is refused', async () => {
+    const before = await countEntries()
+    const reply = await send(operation, await make(operation, world, world.people.nobody), {
+      token: world.people.nobody.token,
+    })
+    if (reply.status >= 400) expect(await countEntries()).toBe(before)
+    else expect(ofAnybody).toContain(id)
+  })
+})
+
+describe.each(writes.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
+  it('has no further entry when its answer is replayed', async () => {
+    const caller = callerOf(operation, world)
+    const sample = await make(operation, world, caller)
+    const request = { token: caller.token, headers: { 'idempotency-key': crypto.randomUUID() } }
+    const first = await send(operation, sample, request)
+    expect(await entriesOf(first)).toHaveLength(1)
+    const before = await countEntries()
+    const again = await send(operation, sample, request)
+    expect(again.headers.get('idempotency-replayed')).toBe('true')
+    expect(await countEntries()).toBe(before)
+  })
+})
+
+it('records no read', async () => {
+  const before = await countEntries()
+  for (const operation of reads.filter(({ id }) => !exports.includes(id))) {
+    const caller = callerOf(operation, world)
+    const reply = await send(operation, await make(operation, world, caller), { token: caller.token })
+    expect([operation.id, reply.status]).toEqual([operation.id, operation.status])
+  }
+  expect(await countEntries()).toBe(before)
+})
+
+const textsIn = (value: unknown): string[] => {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+}
+
+it('keeps neither secrets nor contents of messages, whatever is done', async () => {
+  const kept: string[] = []
+  for (const operation of writes) {
+    const caller = callerOf(operation, world)
+    const sample = await make(operation, world, caller)
+    const body = sample.body
+    const reply = await send(operation, sample, { token: caller.token })
+    expect([operation.id, reply.status]).toEqual([operation.id, operation.status])
+    const contents = ['subject', 'sms_body', 'blocks'].flatMap((name) => [body?.[name], reply.body?.[name]])
+    const secrets = ['token', 'secret', 'signature', 'payload'].map((name) => reply.body?.[name])
+    // Short texts are types and languages, which say nothing.
+    kept.push(...textsIn([...contents, ...secrets]).filter((text) => text.length > 12 && !text.startsWith('blk_')))
+  }
+  expect(kept.length).toBeGreaterThan(5)
+  const { results } = await env.DB.prepare('select changes from audit_log').all<{ changes: string }>()
+  const log = results.map(({ changes }) => changes).join('\n')
+  expect(kept.filter((text) => log.includes(JSON.stringify(text).slice(1, -1)))).toEqual([])
+})

@@ -1,0 +1,206 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { get, post } from '../support/api.ts'
+import { allColumns, cellsWith, finishErasures, givenKnown, type Known } from '../support/personal-data.ts'
+
+/** Columns that may say who a customer is: each is erased, or there is a reason why it stays. */
+const erased = [
+  'users.email',
+  'users.phone_number',
+  'users.first_name',
+  'users.last_name',
+  'users.metadata',
+  'users.email_folded',
+  'users.phone_digits',
+  'users.search',
+  'user_editions.email',
+  'user_editions.phone_number',
+  'user_editions.first_name',
+  'user_editions.last_name',
+  'user_editions.name_folded',
+  'user_editions.email_folded',
+  'user_editions.phone_digits',
+  'orders.metadata',
+  'orders.search',
+  'purchases.metadata',
+  'transactional_emails.recipient',
+  'transactional_emails.content',
+  'transactional_emails.error_detail',
+  'captured_messages.recipient',
+  'captured_messages.subject',
+  'captured_messages.html',
+  'captured_messages.body',
+  'suppressions.address',
+  'suppressions.detail',
+  'soft_bounces.address',
+  'webhook_events.payload',
+  'audit_log.changes',
+  'campaign/recipients.address',
+  'campaign/recipients.person',
+]
+
+const staff = 'of people who work for the organisation, not of customers'
+const reference = 'an id that leads to the row of the customer, in which nothing says who it is any more'
+const organizer = "the organiser's own text"
+const template = 'text of a message before anything of a customer is in it'
+
+/** Why a column that sounds like a person stays as it is. */
+const kept: Record<string, string> = {
+  'accounts.email': staff,
+  'members.account_id': staff,
+  'members.first_name': staff,
+  'members.last_name': staff,
+  'access_tokens.account_id': staff,
+  'data_imports.account_id': staff,
+  'segment_exports.caller_id': staff,
+  'idempotency_keys.caller_id': staff,
+  'erasures.caller_id': staff,
+  'audit_log.actor_id': staff,
+  'user_editions.user_id': reference,
+  'orders.user_id': reference,
+  'purchases.user_id': reference,
+  'consent_records.user_id': reference,
+  'transactional_emails.user_id': reference,
+  'campaign_receipts.user_id': reference,
+  'erasures.user_id': reference,
+  'erasures.user_seq': reference,
+  'segment_members.user_seq': reference,
+  'campaign/recipients.user_id': reference,
+  'webhook_deliveries.signature': reference,
+  'erasures.addresses': 'what the passes look for; empty once the erasure is complete',
+  'suppression_hashes.address_hash': 'a hash, so that a suppressed address stays so',
+  'idempotency_keys.body': 'sealed with a key that only the client has; deleted within a day',
+  'idempotency_keys.headers': 'of the answer: its type and tag',
+  'orders.search_own': 'numbers of the order and its payments',
+  'captured_messages.headers': 'erased like the text; the addresses in it are links of ours',
+  'captured_messages.sender': organizer,
+  'captured_messages.reply_to': organizer,
+  'campaigns.search': organizer,
+  'campaigns.sms_body': template,
+  'campaigns.user_count': 'a number',
+  'list_sizes.user_metadata': 'a number',
+  'list_sizes.order_metadata': 'a number',
+  'campaign_contents.subject': template,
+  'campaign_contents.html': template,
+  'email_renditions.subject': template,
+  'email_renditions.html': template,
+  'email_messages.subject': template,
+  'consents.metadata': organizer,
+  'editions.metadata': organizer,
+  'editions.search': organizer,
+  'editions.email_sender_name': organizer,
+  'editions.email_sender_address': organizer,
+  'editions.email_reply_to': organizer,
+  'editions.transaction_receipt_email_id': 'the id of a message',
+  'editions.refund_confirmation_email_id': 'the id of a message',
+  'events.search': organizer,
+  'organizations.search': organizer,
+  'segments.search': organizer,
+  'segments.user_count': 'a number',
+  'segment_exports.user_count': 'a number',
+  'campaigns.email_message_id': 'the id of a message',
+  'triggers.email_message_id': 'the id of a message',
+  'transactional_emails.email_message_id': 'the id of a message',
+  'campaign_receipts.received_at': 'a time',
+  'dead_messages.body': 'numbers and ids: messages of queues carry no addresses',
+  'campaign/recipients.detail': 'erased like the address; the provider of the test says nothing',
+  'campaign/recipients.language': 'one of five',
+  'campaign/record.user_count': 'a number',
+  'campaign/record.content': 'a number',
+  'campaign/chunks.content': 'a number',
+  'campaign_contents.content': 'a number',
+  'campaigns.total_recipients': 'a number',
+  'editions.full_name': organizer,
+  'editions.merchant_account_id': organizer,
+  'editions.merchant_account_extra_parameters': organizer,
+  'editions.sms_sender_name': organizer,
+}
+
+const sounds =
+  /user|email|recipient|address|phone|first_name|last_name|full_name|person|customer|payload|content$|metadata|search|subject|html|body|detail|caller|account|actor|sender|reply|contact|signature|received/
+
+let known: Known
+let other: Known
+let before: Record<string, string[]>
+
+beforeAll(async () => {
+  known = await givenKnown()
+  other = await givenKnown()
+  before = await cellsWith(known)
+}, 60_000)
+
+describe('every column that may be of a person', () => {
+  it('is erased, or stays for a reason', async () => {
+    const treated = new Set([...erased, ...Object.keys(kept)])
+    const columns = await allColumns(known.campaign)
+    const unknown = columns.filter((column) => sounds.test(column.split('.')[1] ?? '') && !treated.has(column))
+    expect(unknown).toEqual([])
+    expect([...treated].filter((column) => !columns.includes(column))).toEqual([])
+  })
+
+  it('holds something of the person of this test, if it is one that is erased', () => {
+    expect(erased.filter((column) => !before[column])).toEqual([])
+    expect(Object.keys(before).filter((column) => !erased.includes(column))).toEqual([])
+  })
+})
+
+describe('exportUser', () => {
+  it('gives everything that is stored of a person, and nothing of another', async () => {
+    const reply = await get(`/v1/user/${known.id}/export`)
+    expect(reply.status).toBe(200)
+    const { body, text } = reply
+    const [mark = ''] = known.marks
+    expect(body.user).toMatchObject([
+      { id: known.id, email: known.email, phone_number: known.phone, first_name: `First${mark}` },
+    ])
+    for (const kind of ['usermeta', 'ordermeta', 'purchasemeta', 'detail']) expect(text).toContain(`${kind}${mark}`)
+    for (const [name, count] of Object.entries({
+      editions: 1,
+      orders: 1,
+      transactions: 1,
+      purchases: 2,
+      suppressions: 2,
+      bounces: 1,
+      emails: 1,
+      campaigns: 1,
+      changes: 2,
+      campaign_recipients: 1,
+    }))
+      expect([name, body[name].length]).toEqual([name, count])
+    expect(body.campaign_recipients[0]).toMatchObject({ campaign_id: known.campaign, state: 'sent' })
+    for (const foreign of [...other.marks, other.id]) expect(text).not.toContain(foreign)
+  })
+})
+
+describe('eraseUser', () => {
+  it('leaves nothing of the person anywhere, and everything of others', async () => {
+    const others = await cellsWith(other)
+    const reply = await post(`/v1/user/${known.id}/erase`, { reason: 'Asked for' })
+    expect(reply.status, reply.text).toBe(200)
+    expect(reply.body).toMatchObject({ user_id: known.id, status: 'running', reason: 'Asked for', completed_at: null })
+    await finishErasures()
+    expect(await cellsWith(known)).toEqual({})
+    expect(await cellsWith(other)).toEqual(others)
+    const again = await post(`/v1/user/${known.id}/erase`, {})
+    expect(again.body).toMatchObject({ status: 'completed', erased_at: reply.body.erased_at, reason: 'Asked for' })
+  })
+
+  it('keeps the orders and their sums', async () => {
+    const { body } = await get(`/v1/orders?edition_id=${known.edition_id}`)
+    expect(body.results).toMatchObject([{ amount: 450 }])
+    const user = await get(`/v1/user/${known.id}`)
+    expect(user.body).toMatchObject({
+      email: null,
+      phone_number: null,
+      first_name: '',
+      last_name: '',
+      is_active: false,
+      metadata: {},
+    })
+    const order = await get(`/v1/orders/${body.results[0].id}`)
+    expect(order.body.customer).toMatchObject({ email: null, phone_number: null, full_name: '', metadata: {} })
+    const recipients = await get(`/v1/campaigns/${known.campaign}/recipients`)
+    expect(recipients.body.results).toMatchObject([
+      { address: '', state: 'sent', user: { email: null, full_name: '' } },
+    ])
+  })
+})

@@ -1,0 +1,133 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { call } from '../support/api.ts'
+import { callerOf, implemented, make, pathOf, send } from '../support/operations.ts'
+import type { Sample } from '../support/samples/sample.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+/** What every object of JavaScript has without having been given it. */
+const names = ['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty'] as const
+
+const markup = names.map((name) => `<${name} ${name}="x" style="${name}: x; color: red"><p style="${name}:x">`).join('')
+const liquid = names
+  .map(
+    (name) =>
+      `{{ ${name} }}{{ customer.${name} }}{{ customer['${name}'].${name} }}{% assign ${name} = 1 %}{{ ${name} }}`,
+  )
+  .join('')
+const loops = names.map((name) => `{% for ${name} in order.items %}{{ ${name}.${name} }}{% endfor %}`).join('')
+
+/** As a text of any kind could hold them. */
+const texts = [...names, markup, liquid, loops]
+
+const expressions = names.flatMap((name) => [
+  `${name}(user)`,
+  `user.${name} == "x"`,
+  `user.email.${name}()`,
+  `orders.exists(o, o.${name} == "x")`,
+  `orders.${name}(o, true)`,
+  `stats.${name} > 1`,
+  `orders.exists(${name}, ${name}.status == "x")`,
+  `has(user.metadata.${name}) || user.metadata["${name}"] == "x"`,
+])
+
+/** Own keys of these names, as JSON makes them. */
+const keys = JSON.parse(`{${names.map((name) => `"${name}":"x"`).join(',')}}`) as Record<string, unknown>
+const nestedKeys = JSON.parse(`{${names.map((name) => `"${name}":{"${name}":["x"]}`).join(',')}}`) as typeof keys
+
+type Place = (string | number)[]
+
+/** Every text and every object of a body, by the way that leads to it. */
+function* placesIn(value: unknown, path: Place = []): Generator<{ path: Place; isObject: boolean }> {
+  if (typeof value === 'string') yield { path, isObject: false }
+  if (typeof value !== 'object' || value === null) return
+  if (!Array.isArray(value)) yield { path, isObject: true }
+  for (const [key, child] of Object.entries(value))
+    yield* placesIn(child, [...path, Array.isArray(value) ? Number(key) : key])
+}
+
+function changed(value: unknown, [step, ...rest]: Place, change: (old: unknown) => unknown): unknown {
+  if (step === undefined) return change(value)
+  if (Array.isArray(value)) return value.map((item, index) => (index === step ? changed(item, rest, change) : item))
+  const object = value as Record<string, unknown>
+  return { ...object, [step]: changed(object[step], rest, change) }
+}
+
+function* samplesOf(sample: Sample, queryNames: readonly string[]): Generator<[what: string, Sample]> {
+  for (const name of Object.keys(sample.path ?? {}))
+    for (const text of names) yield [`path ${name}`, { ...sample, path: { ...sample.path, [name]: text } }]
+  for (const name of queryNames)
+    for (const text of [...names, names.join(',')])
+      yield [`query ${name}`, { ...sample, query: { ...sample.query, [name]: text } }]
+  yield ['query of such names', { ...sample, query: { ...sample.query, ...(keys as Record<string, string>) } }]
+  for (const { path, isObject } of placesIn(sample.body)) {
+    const changedBy = (change: (old: unknown) => unknown): Sample => ({
+      ...sample,
+      body: changed(sample.body, path, change) as Record<string, unknown>,
+    })
+    const what = `body ${path.join('.')}`
+    if (isObject)
+      for (const extra of [keys, nestedKeys]) yield [what, changedBy((old) => ({ ...(old as object), ...extra }))]
+    else
+      for (const text of path.at(-1) === 'expression' ? [...texts, ...expressions] : texts)
+        yield [`${what}: ${text.slice(0, 60)}`, changedBy(() => text)]
+  }
+}
+
+const isFault = (status: number) => status >= 500
+
+describe.each(implemented.map((operation) => [operation.id, operation] as const))('%s', (_, operation) => {
+  it('knows nothing by the names that every object has', async () => {
+    const caller = callerOf(operation, world)
+    const sample = await make(operation, world, caller)
+    const queryNames = Object.keys((operation.query as { shape?: object } | null)?.shape ?? {})
+    const faults: string[] = []
+    for (const [what, one] of samplesOf(sample, queryNames)) {
+      const { status } = await send(operation, one, { token: caller.token })
+      if (isFault(status)) faults.push(what)
+    }
+    expect(faults).toEqual([])
+    // What it was asked changed nothing for anybody else.
+    for (const name of ['polluted', 'x']) expect(name in {}).toBe(false)
+  }, 120_000)
+})
+
+describe('a request', () => {
+  const headers = ['idempotency-key', 'if-match', 'if-none-match', 'x-d1-bookmark', 'content-type', 'x-request-id']
+
+  it.each(headers)('may have such a name as its %s', async (header) => {
+    const [operation] = implemented.filter(({ body, method }) => body && method === 'patch')
+    if (!operation) throw new Error('no operation has a body')
+    const caller = callerOf(operation, world)
+    for (const name of names) {
+      const sample = await make(operation, world, caller)
+      const raw = JSON.stringify(sample.body)
+      const given = { 'content-type': 'application/json', [header]: name }
+      const reply = await call(pathOf(operation, sample), { method: 'PATCH', token: caller.token, raw, headers: given })
+      expect([name, isFault(reply.status)]).toEqual([name, false])
+    }
+  })
+
+  it.each([...names])('may be for %s', async (name) => {
+    for (const path of [
+      `/v1/${name}`,
+      `/${name}`,
+      `/t/c/${name}`,
+      `/t/o/${name}`,
+      `/t/u/${name}`,
+      `/v1/editions/${name}/${name}`,
+    ])
+      for (const method of ['GET', 'POST']) {
+        const { status } = await call(path, { method, ...(method === 'POST' ? { body: keys } : {}) })
+        expect([path, method, isFault(status)]).toEqual([path, method, false])
+      }
+    const told = await call(`/provider-events/${name}`, { method: 'POST', body: keys, token: null })
+    expect(told.status).toBe(404)
+    const signedIn = await call('/v1/organizations', { token: name })
+    expect(signedIn.status).toBe(401)
+  })
+})

@@ -1,0 +1,111 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Operation } from '../../src/http/operation.ts'
+import type { Reply } from '../support/api.ts'
+import { hidden, hideCustomer, joinSegments, marksIn } from '../support/hidden-customer.ts'
+import { implemented, lists, make, send } from '../support/operations.ts'
+import { orderingsOf } from '../support/schema.ts'
+import { buildWorld, type Person, type World } from '../support/world.ts'
+
+let world: World
+let customer: { id: string; seq: number }
+beforeAll(async () => {
+  world = await buildWorld()
+  customer = await hideCustomer(world)
+})
+
+const reads = implemented.filter(({ method }) => method === 'get')
+const byId = (operations: readonly Operation[]) => operations.map((operation) => [operation.id, operation] as const)
+const roles = ['EA', 'EM', 'EV'] as const
+
+const prepared = async (operation: Operation, caller: Person) => {
+  const sample = await make(operation, world, caller)
+  await joinSegments(world, customer)
+  return sample
+}
+
+/** All that an answer says: its text, its headers, and where it is. */
+const wordsOf = (reply: Reply): string => `${reply.text}\n${JSON.stringify([...reply.headers])}`
+
+describe.each(byId(reads))('%s', (_, operation) => {
+  it.each(roles)('tells %s nothing that other editions know of a customer', async (role) => {
+    const caller = world.people[role]
+    const sample = await prepared(operation, caller)
+    const plain = await send(operation, sample, { token: caller.token })
+    expect([operation.roles.includes(role), plain.status < 400]).toEqual([plain.status < 400, plain.status < 400])
+    expect(marksIn(wordsOf(plain))).toEqual([])
+    for (const key of orderingsOf(operation)) {
+      const query = { ...sample.query, ordering: `-${key}` }
+      expect(marksIn(wordsOf(await send(operation, { ...sample, query }, { token: caller.token })))).toEqual([])
+    }
+  })
+})
+
+const parametersOf = (operation: Operation): string[] =>
+  Object.keys((operation.query as unknown as { shape?: object }).shape ?? {})
+
+const needles = [hidden.email, 'hidden.example', hidden.phone_number, '60708090', hidden.first_name, hidden.last_name]
+
+describe.each(byId(lists))('%s', (_, operation) => {
+  it('finds nothing for an edition role by what it may not see', async () => {
+    const caller = world.people.EM
+    const sample = await prepared(operation, caller)
+    const ask = async (name: string, value: string) => {
+      const reply = await send(operation, { ...sample, query: { ...sample.query, [name]: value } }, caller)
+      return [reply.status, reply.body.count ?? reply.body.code]
+    }
+    const before = await send(operation, sample, caller)
+    for (const name of parametersOf(operation)) {
+      if (['ordering', 'page', 'page_size', 'cursor'].includes(name)) continue
+      const nothing = await ask(name, 'qqqq')
+      for (const needle of needles) expect([name, needle, await ask(name, needle)]).toEqual([name, needle, nothing])
+    }
+    expect((await send(operation, sample, caller)).body.count).toBe(before.body.count)
+  })
+})
+
+/** Where the customer is shown at all: what the tests above look for is there to be found. */
+const showing = [
+  'listOrders',
+  'getOrder',
+  'getPurchase',
+  'listUsers',
+  'getUser',
+  'exportSegmentUsers',
+  'listCampaignRecipients',
+]
+
+describe('the operations that show customers', () => {
+  it('show an organisation role all of them', async () => {
+    const caller = world.people.OM
+    const found: string[] = []
+    for (const operation of reads) {
+      const reply = await send(operation, await prepared(operation, caller), { token: caller.token })
+      if (marksIn(wordsOf(reply)).length) found.push(operation.id)
+    }
+    expect(found.toSorted()).toEqual(showing.toSorted())
+  })
+
+  it('show an edition role the customer too, by what the edition said', async () => {
+    const caller = world.people.EM
+    for (const id of showing) {
+      const operation = reads.find((one) => one.id === id)
+      if (!operation) throw new Error(`there is no ${id}`)
+      const sample = await prepared(operation, caller)
+      const reply = await send(operation, sample, caller)
+      const isShown = [customer.id, world.a.editions[0].order].some((part) => reply.text.includes(part))
+      expect([id, isShown]).toEqual([id, true])
+    }
+  })
+
+  it('do not order recipients by addresses that are hidden', async () => {
+    const operation = reads.find(({ id }) => id === 'listCampaignRecipients')
+    if (!operation) throw new Error('there are no recipients')
+    const sample = await prepared(operation, world.people.EM)
+    for (const ordering of ['address', '-address', 'sent_at,address']) {
+      const asked = { ...sample, query: { ordering } }
+      const refused = await send(operation, asked, world.people.EM)
+      expect([refused.status, refused.body.errors?.[0]?.attr]).toEqual([400, 'ordering'])
+      expect((await send(operation, asked, world.people.OM)).status).toBe(200)
+    }
+  })
+})

@@ -1,0 +1,184 @@
+import { env } from 'cloudflare:workers'
+import { array, assert, asyncProperty, integer } from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Database } from '../../src/db/database.ts'
+import { webhookEvents } from '../../src/db/schema/webhooks.ts'
+import { insertAll } from '../../src/db/write.ts'
+import { newMeter } from '../../src/domain/meter.ts'
+import { sweepErasures } from '../../src/modules/personal-data/jobs.ts'
+import { get, post } from '../support/api.ts'
+import { alarm, capturedOf, consume, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
+import { cellsWith, finishErasures, givenKnown } from '../support/personal-data.ts'
+import { seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+import { inBooks } from '../support/seed-recipients.ts'
+import { freshId, write } from '../support/seed.ts'
+
+const stubOf = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
+
+async function sending(count: number) {
+  const crowd = await seedCrowd(count)
+  const { campaign } = await seedReady(crowd)
+  await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+  for (let turn = 0; turn < 50 && (await stubOf(campaign.id).snapshot())?.status !== 'sending'; turn++)
+    await alarm(campaign.id)
+  const [person] = await env.DB.prepare('select id, seq, email from users where id = ?')
+    .bind(crowd.people[0]?.id)
+    .all<{ id: string; seq: number; email: string }>()
+    .then(({ results }) => results)
+  if (!person) throw new Error('nobody is there')
+  return { id: campaign.id, person }
+}
+
+describe('a running campaign', () => {
+  it('does not mail a person who was erased after it had begun', async () => {
+    const { id, person } = await sending(5)
+    expect((await post(`/v1/user/${person.id}/erase`, {})).status).toBe(200)
+    const row = await until(id, ['sent', 'failed'])
+    expect(row).toMatchObject({ status: 'sent', sent_count: 4, skipped_count: 1, total_recipients: 4 })
+    expect((await capturedOf(id)).filter(({ recipient }) => recipient.includes(person.email))).toEqual([])
+  })
+
+  it('skips them also when its object was reached before its consumers, and counts right', async () => {
+    const { id, person } = await sending(5)
+    await post(`/v1/user/${person.id}/erase`, {})
+    await sweepErasures(realJob())
+    expect(await stubOf(id).recipient(person.seq)).toMatchObject({ state: 'skipped', reason: 'inactive' })
+    expect(await until(id, ['sent', 'failed'])).toMatchObject({ sent_count: 4, skipped_count: 1, total_recipients: 4 })
+    expect(await statsOf(id)).toMatchObject({ total_recipients: 4, sent: 4, skipped: 1 })
+    expect((await get(`/v1/campaigns/${id}/recipients?state=skipped`)).body.results).toMatchObject([
+      { id: person.id, address: '', user: { email: null, full_name: '' } },
+    ])
+  })
+
+  it.each([
+    ['is under way', 'leased', 0],
+    ['has to be repeated as it was', 'ready', 1],
+  ])('keeps a recipient whole while a call to them %s, and is asked again', async (_, state, isRepeat) => {
+    const { id, person } = await sending(3)
+    await inBooks(id, (ledger) =>
+      ledger.storage.sql.exec(
+        `insert into chunks (run, content, members, state, is_repeat, not_before, lease, lease_until)
+          values (1, 1, ?, ?, ?, 4102444800000, 'lse_test', 4102444800000)`,
+        JSON.stringify([person.seq]),
+        state,
+        isRepeat,
+      ),
+    )
+    await post(`/v1/user/${person.id}/erase`, {})
+    const now = Date.now()
+    await sweepErasures(realJob())
+    expect(await stubOf(id).recipient(person.seq)).toMatchObject({ address: person.email, state: 'pending' })
+    await inBooks(id, (ledger) => ledger.storage.sql.exec("delete from chunks where lease = 'lse_test'"))
+    await sweepErasures(realJob({ now: () => now + 30_000 }))
+    expect(await stubOf(id).recipient(person.seq)).toMatchObject({ address: person.email })
+    await sweepErasures(realJob({ now: () => now + 90_000 }))
+    expect(await stubOf(id).recipient(person.seq)).toMatchObject({ address: `erased-${person.seq}` })
+  })
+
+  it('is not retried to them', async () => {
+    const { id, person } = await sending(3)
+    await inBooks(id, (ledger) =>
+      ledger.settle(
+        new Map([[person.seq, { to: 'failed', reason: 'unreachable', code: 'http_503', detail: person.email }]]),
+        false,
+      ),
+    )
+    await until(id, ['sent', 'failed'])
+    await post(`/v1/user/${person.id}/erase`, {})
+    await sweepErasures(realJob())
+    expect(await stubOf(id).recipient(person.seq)).toMatchObject({ state: 'failed', detail: '' })
+    expect((await post(`/v1/campaigns/${id}/retry-failed`, {})).status).toBe(200)
+    for (let turn = 0; turn < 5; turn++) {
+      await alarm(id)
+      await consume(id)
+    }
+    expect(
+      (await capturedOf(id)).map(({ recipient }) => recipient).filter((to) => /erased|guest-\d+-0@/.test(to)),
+    ).toEqual([])
+    expect(await rowOf(id)).toMatchObject({ status: 'sent', sent_count: 2 })
+  })
+})
+
+describe('the erasure', () => {
+  it('finds the person in stored events, however many others lie between', async () => {
+    const known = await givenKnown()
+    const created_at = Date.now()
+    const { organization_id } = known
+    const event = (payload: string) => ({
+      id: freshId('webhook_event'),
+      organization_id,
+      kind: 'purchase.action',
+      payload,
+      created_at,
+    })
+    const [mark = ''] = known.marks
+    await write(
+      ...insertAll(
+        webhookEvents,
+        Array.from({ length: 4100 }, () => event('{}')),
+      ),
+    )
+    const user = { api_id: known.id, email: known.email }
+    const last = event(
+      JSON.stringify({ data: { user, order: { id: 'ord_1', order_number: `kept-${organization_id}` } } }),
+    )
+    await write(...insertAll(webhookEvents, [last]))
+    await post(`/v1/user/${known.id}/erase`, {})
+    await finishErasures()
+    const row = await env.DB.prepare('select payload from webhook_events where id = ?')
+      .bind(last.id)
+      .first<{ payload: string }>()
+    expect(JSON.parse(row?.payload ?? '')).toEqual({
+      data: {
+        user: { api_id: known.id, email: null },
+        order: { id: 'ord_1', order_number: `kept-${organization_id}` },
+      },
+    })
+    expect(await cellsWith({ ...known, marks: [mark] })).toEqual({})
+  })
+
+  it('is asked again of a campaign whose object is out of reach, and is complete in the end', async () => {
+    const known = await givenKnown()
+    await post(`/v1/user/${known.id}/erase`, {})
+    const job = realJob()
+    const unreachable = { of: () => ({ erase: () => Promise.reject(new Error('the object was not reached')) }) }
+    await expect(sweepErasures({ ...job, senders: unreachable as unknown as typeof job.senders })).rejects.toThrow(
+      'erasures could not be finished',
+    )
+    expect(Object.keys(await cellsWith(known))).toContain('campaign/recipients.address')
+    await finishErasures()
+    expect(await cellsWith(known)).toEqual({})
+    expect((await post(`/v1/user/${known.id}/erase`, {})).body.status).toBe('completed')
+  })
+
+  it('comes to its end wherever it dies, and leaves nothing', async () => {
+    await assert(
+      asyncProperty(array(integer({ min: 1, max: 9 }), { maxLength: 4 }), async (deaths) => {
+        const known = await givenKnown()
+        await post(`/v1/user/${known.id}/erase`, {})
+        let minutes = 0
+        for (const calls of deaths) {
+          let left = calls
+          const dying = {
+            prepare: (text: string) => env.DB.prepare(text),
+            batch: async <T>(statements: D1PreparedStatement[]) => {
+              if (left-- <= 0) throw new Error('it died here')
+              return env.DB.batch<T>(statements)
+            },
+          }
+          const at = Date.now() + 60_000 * minutes
+          minutes += 2
+          const job = realJob({ now: () => at, db: new Database(dying, newMeter()) })
+          await sweepErasures(job).catch(() => undefined)
+        }
+        for (let turn = 0; turn < 5; turn++) {
+          const at = Date.now() + 60_000 * (minutes += 3)
+          await sweepErasures(realJob({ now: () => at }))
+        }
+        expect(await cellsWith(known)).toEqual({})
+        expect((await post(`/v1/user/${known.id}/erase`, {})).body.status).toBe('completed')
+      }),
+      { numRuns: 8 },
+    )
+  }, 60_000)
+})

@@ -1,0 +1,96 @@
+import { sql } from 'drizzle-orm'
+import { campaigns } from '../../src/db/schema/campaigns.ts'
+import { userEditions, users } from '../../src/db/schema/users.ts'
+import { insert, update } from '../../src/db/write.ts'
+import { orderSearch } from '../../src/domain/orders.ts'
+import { contactSearch, searchColumns } from '../../src/domain/users.ts'
+import { anOrder, importOrders } from './orders.ts'
+import { inBooks } from './seed-recipients.ts'
+import { db, seededAt, write } from './seed.ts'
+import type { World } from './world.ts'
+
+/** What an edition role may never see of the customer of its edition, each in words that occur nowhere else. */
+export const hidden = {
+  email: 'zmarker@hidden.example',
+  phone_number: '+4560708090',
+  first_name: 'Zmarkername',
+  last_name: 'Zmarkersurname',
+  metadata: 'zmarkermetadata',
+  last_seen: '2001-02-03',
+  joined: '2002-03-04',
+  detail: 'zmarkerdetail',
+}
+
+export const marks = [
+  'zmarker',
+  'hidden.example',
+  '60708090',
+  encodeURIComponent(hidden.email),
+  hidden.last_seen,
+  hidden.joined,
+] as const
+
+export const marksIn = (text: string): string[] =>
+  marks.filter((mark) => text.toLowerCase().includes(mark.toLowerCase()))
+
+/** The recipient of the edition's campaign, whom the provider refused in words of its own. */
+async function seedRecipient(campaign: string, user: { id: string; seq: number }): Promise<void> {
+  const { email, phone_number, first_name, last_name } = hidden
+  const person = JSON.stringify({ id: user.id, email, phone_number, first_name, last_name })
+  await inBooks(campaign, (ledger) =>
+    ledger.together(() => {
+      ledger.admit([{ n: user.seq, user_id: user.id, address: email, language: 'en', person, reason: null }])
+      const detail = `${hidden.detail} ${email}`
+      ledger.settle(new Map([[user.seq, { to: 'failed', reason: 'rejected', code: 'http_550', detail }]]), false)
+      ledger.change({ run: 1, status: 'sent' })
+    }),
+  )
+  await write(update(campaigns, { run: 1, status: 'sent' }, sql`id = ${campaign}`))
+}
+
+/**
+ * Makes the customer of the first edition somebody whom the second edition knows too: samples name this customer.
+ * The first edition has said one number, which is not the customer's any more.
+ */
+export async function hideCustomer({ a }: World): Promise<{ id: string; seq: number }> {
+  const [edition, sibling] = a.editions
+  const { email, phone_number, first_name, last_name } = hidden
+  await write(
+    update(users, { email }, sql`id = ${edition.user}`),
+    insert(userEditions, { edition_id: sibling.id, user_id: edition.user, created_at: seededAt }),
+  )
+  const given = await db().first(
+    sql<{ phone_number: string }>`select phone_number from users where id = ${edition.user}`,
+  )
+  await importOrders(
+    { organization_id: a.id, edition_id: edition.id },
+    [anOrder({ customer: { phone_number: given?.phone_number } })],
+    { emit_webhooks: true },
+  )
+  const contact = { email, phone_number, first_name, last_name }
+  const row = {
+    ...contact,
+    ...searchColumns(contact),
+    metadata: JSON.stringify({ note: hidden.metadata }),
+    is_verified: 1,
+    last_seen_at: Date.parse(hidden.last_seen),
+    created_at: Date.parse(hidden.joined),
+  }
+  await write(
+    update(users, row, sql`id = ${edition.user}`),
+    sql`update orders set search = ${orderSearch('', contactSearch(contact))} where user_id = ${edition.user}`,
+    sql`update webhook_events set payload = (select payload from webhook_events as made
+        where made.edition_id = ${edition.id} and made.payload like ${`%${edition.user}%`} limit 1)
+      where id = (select event_id from webhook_deliveries where id = ${edition.delivery})`,
+  )
+  const user = await db().first(sql<{ id: string; seq: number }>`select id, seq from users where id = ${edition.user}`)
+  if (!user) throw new Error('the world has no customer')
+  await seedRecipient(edition.campaign, user)
+  return user
+}
+
+/** Puts the customer into every calculated set of the edition's segments. */
+export const joinSegments = ({ a }: World, user: { seq: number }): Promise<void> =>
+  write(sql`insert into segment_members (segment_seq, epoch, user_seq)
+    select seq, members_epoch, ${user.seq} from segments where edition_id = ${a.editions[0].id} and members_epoch > 0
+    on conflict do nothing`)

@@ -1,0 +1,131 @@
+import { env } from 'cloudflare:workers'
+import { runInDurableObject } from 'cloudflare:test'
+import { sql } from 'drizzle-orm'
+import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
+import { sweepErasures } from '../../src/modules/personal-data/jobs.ts'
+import { patch, post } from './api.ts'
+import { realJob, until } from './campaigns.ts'
+import { columnsOf, tableNames } from './dump.ts'
+import { seedReady } from './seed-campaigns.ts'
+import { freshId, next, write } from './seed.ts'
+import { seedEndpoint } from './seed-webhooks.ts'
+import { givenShop, type Shop } from './receipts.ts'
+
+/** What only this person has: wherever one of these stands, something of the person is left. */
+export interface Known extends Shop {
+  id: string
+  email: string
+  phone: string
+  marks: string[]
+  campaign: string
+}
+
+const order = (person: { email: string; phone: string; mark: string }, number: number) => ({
+  external_id: `E-${number}`,
+  order_number: `N-${number}`,
+  currency: 'dkk',
+  customer: {
+    email: person.email,
+    phone_number: person.phone,
+    first_name: `First${person.mark}`,
+    last_name: `Last${person.mark}`,
+    metadata: { note: `usermeta${person.mark}` },
+  },
+  items: [{ product: 'Day ticket', quantity: 2, unit_price: 225 }],
+  metadata: { note: `ordermeta${person.mark}` },
+})
+
+/** Rows that no operation makes yet, and those that take a provider's word. */
+async function fillUp(known: Known, mark: string): Promise<void> {
+  const { id, email, phone, organization_id } = known
+  await write(
+    sql`update purchases set metadata = ${`{"note":"purchasemeta${mark}"}`} where user_id = ${id}`,
+    sql`update user_editions set email = ${email}, phone_number = ${phone}, first_name = ${`First${mark}`},
+      last_name = ${`Last${mark}`}, name_folded = ${`name${mark}`}, email_folded = ${email}, phone_digits = ${phone}
+      where user_id = ${id}`,
+    sql`update transactional_emails set content = ${`{"to":"${email}"}`}, error_detail = ${`detail${mark}`} where user_id = ${id}`,
+    sql`insert into suppressions (organization_id, channel, address, reason, detail, created_at)
+      values (${organization_id}, 'email', ${email}, 'complaint', ${`detail${mark}`}, 1),
+        (${organization_id}, 'sms', ${phone}, 'unsubscribed', '', 1)`,
+    sql`insert into soft_bounces (organization_id, channel, address, reference, bounced_at)
+      values (${organization_id}, 'email', ${email}, ${freshId('request')}, 1)`,
+  )
+}
+
+/** A person who has bought, was changed by hand, was sent a receipt and a campaign, and is told of to endpoints. */
+export async function givenKnown(): Promise<Known> {
+  const shop = await givenShop()
+  const mark = `mark${next()}x${crypto.randomUUID().slice(0, 8)}`
+  const email = `person-${mark}@example.dk`
+  const phone = `+4531${String(200_000 + next())}`
+  const place = { organization: shop.organization_id, edition: shop.edition_id }
+  await seedEndpoint(place, { events: '["purchase.action"]' })
+  const body = { ...shop, source: 'webshop', send_receipts: true, emit_webhooks: true }
+  const orders = [order({ email: `old-${email}`, phone, mark }, next())]
+  const reply = await post('/v1/data-imports/external-orders', { ...body, orders })
+  if (reply.body.status !== 'completed') throw new Error(reply.text)
+  const [user] = (
+    await env.DB.prepare('select id from users where email = ?').bind(`old-${email}`).all<{ id: string }>()
+  ).results
+  const id = user?.id ?? ''
+  await sendEmails(realJob())
+  const { campaign } = await seedReady(place)
+  await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+  await until(campaign.id, ['sent', 'failed'])
+  await patch(`/v1/user/${id}`, { email })
+  const known: Known = { ...shop, id, email, phone, marks: [mark, phone, phone.slice(3)], campaign: campaign.id }
+  await fillUp(known, mark)
+  return known
+}
+
+type Cells = Record<string, string[]>
+
+const marked = (rows: Record<string, unknown>[], table: string, marks: readonly string[], found: Cells): void => {
+  for (const row of rows)
+    for (const [column, value] of Object.entries(row))
+      if (typeof value === 'string' && marks.some((mark) => value.includes(mark)))
+        (found[`${table}.${column}`] ??= []).push(value)
+}
+
+const objectOf = (campaign: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(campaign))
+
+/** Every column of the database, and of the object of a campaign, as `table.column` and `campaign/table.column`. */
+export async function allColumns(campaign: string): Promise<string[]> {
+  const tables = await tableNames()
+  const columns = await Promise.all(
+    tables.map(async (table) => (await columnsOf(table)).map(({ name }) => `${table}.${name}`)),
+  )
+  const inObject = await runInDurableObject(objectOf(campaign), (_, { storage }) =>
+    storage.sql
+      .exec<{ name: string }>(
+        "select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\' and name not like 'sqlite%'",
+      )
+      .toArray()
+      .flatMap(({ name }) =>
+        storage.sql
+          .exec<{ name: string }>(`select name from pragma_table_info('${name}')`)
+          .toArray()
+          .map((column) => `campaign/${name}.${column.name}`),
+      ),
+  )
+  return [...columns.flat(), ...inObject]
+}
+
+/** Where something of the person stands, with what stands there. */
+export async function cellsWith({ marks, campaign }: Pick<Known, 'marks' | 'campaign'>): Promise<Cells> {
+  const found: Cells = {}
+  for (const table of await tableNames()) {
+    const { results } = await env.DB.prepare(`select * from "${table}"`).all()
+    marked(results, table, marks, found)
+  }
+  const rows = await runInDurableObject(objectOf(campaign), (_, { storage }) =>
+    storage.sql.exec('select * from recipients').toArray(),
+  )
+  marked(rows, 'campaign/recipients', marks, found)
+  return found
+}
+
+/** The sweep, and its second pass after everything that was under way. */
+export async function finishErasures(): Promise<void> {
+  for (const minutes of [0, 1, 6, 7]) await sweepErasures(realJob({ now: () => Date.now() + minutes * 60_000 }))
+}

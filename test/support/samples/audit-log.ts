@@ -1,0 +1,17 @@
+import { seedEntries } from '../seed-audit-log.ts'
+import { queryId, type SampleOf } from './sample.ts'
+
+export const auditLogSamples: Record<string, SampleOf> = {
+  listAuditLog: {
+    make: ({ a, b, stranger }) => ({
+      // What the tests themselves do comes later than what they start from.
+      query: { organization_id: a.id, created_before: '2026-03-01T00:00:00Z' },
+      references: [
+        { ...queryId('organization_id', b.id), narrows: true },
+        { ...queryId('actor_id', stranger.account), narrows: true },
+        { ...queryId('resource_id', b.editions[0].id, a.editions[1].id), narrows: true },
+      ],
+    }),
+    fill: ({ a }, count) => seedEntries(a.id, count),
+  },
+}

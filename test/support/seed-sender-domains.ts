@@ -1,0 +1,52 @@
+import { sql } from 'drizzle-orm'
+import { senderDomains } from '../../src/db/schema/sender-domains.ts'
+import { insert, insertAll } from '../../src/db/write.ts'
+import { freshId, next, seededAt, write } from './seed.ts'
+
+type Row = typeof senderDomains.$inferSelect
+
+const rowOf = (organization: string, columns: Partial<Row>): Row => {
+  const times = { created_at: seededAt, modified_at: seededAt }
+  const row: Row = {
+    id: freshId('sender_domain'),
+    organization_id: organization,
+    domain: `nordlys-${next()}.example`,
+    status: 'pending',
+    token: freshId('request').slice(4).toLowerCase(),
+    verified_at: null,
+    verified_by: null,
+    checked_at: null,
+    check_outcome: null,
+    provider_domain_id: null,
+    provider_records: '[]',
+    version: 1,
+    ...times,
+    ...columns,
+  }
+  return row.status === 'verified' ? { ...row, verified_by: row.verified_by ?? 'dns', verified_at: seededAt } : row
+}
+
+export async function seedSenderDomain(organization: string, columns: Partial<Row> = {}): Promise<Row> {
+  const row = rowOf(organization, columns)
+  await write(insert(senderDomains, row))
+  return row
+}
+
+/** The organisation has the domain, and whichever organisation of an earlier test had it has it no more. */
+export async function seedVerified(organization: string, domain: string): Promise<void> {
+  await write(sql`delete from sender_domains where domain = ${domain}`)
+  await seedSenderDomain(organization, { domain, status: 'verified' })
+}
+
+export const seedSenderDomains = (organization: string, count: number): Promise<void> =>
+  write(
+    ...insertAll(
+      senderDomains,
+      Array.from({ length: count }, () =>
+        rowOf(organization, { created_at: seededAt + Math.floor(next() / 3) * 1000 }),
+      ),
+    ),
+  )
+
+export const dropSenderDomains = (organization: string): Promise<void> =>
+  write(sql`delete from sender_domains where organization_id = ${organization}`)

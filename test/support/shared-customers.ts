@@ -1,0 +1,56 @@
+import { sql } from 'drizzle-orm'
+import type { users } from '../../src/db/schema/users.ts'
+import { givenEdition, givenMember } from './factories.ts'
+import { anOrder, givenShop, importOrders, type Shop } from './orders.ts'
+import { db } from './seed.ts'
+
+export type UserRow = typeof users.$inferSelect
+
+export const stranger = {
+  email: 'hidden@example.dk',
+  phone_number: '+4532123456',
+  first_name: 'Hemmelig',
+  last_name: 'Holm',
+  locale: 'pl',
+  metadata: { note: 'secret' },
+}
+
+export interface Two {
+  mine: Shop
+  theirs: Shop
+  manager: string
+  viewer: string
+  organizationManager: string
+  organizationViewer: string
+}
+
+/** An organisation of two editions; edition roles are of `mine`, and the stranger has bought in `theirs`. */
+export async function givenTwo(): Promise<Two & { user: string }> {
+  const mine = await givenShop()
+  const organization = { id: mine.organization_id }
+  const other = await givenEdition(organization)
+  const theirs = { ...mine, edition_id: other.id }
+  await importOrders(theirs, [anOrder({ customer: stranger })])
+  const token = async (role: 'manager' | 'viewer', edition?: string) =>
+    (await givenMember(organization, role, edition)).token
+  return {
+    mine,
+    theirs,
+    manager: await token('manager', mine.edition_id),
+    viewer: await token('viewer', mine.edition_id),
+    organizationManager: await token('manager'),
+    organizationViewer: await token('viewer'),
+    user: (await stored(mine, stranger.email)).id,
+  }
+}
+
+export async function stored(shop: Shop, email: string): Promise<UserRow> {
+  const row = await db().first(
+    sql<UserRow>`select * from users where organization_id = ${shop.organization_id} and email = ${email}`,
+  )
+  if (!row) throw new Error('no such customer')
+  return row
+}
+
+export const attach = (two: Two, customer: Record<string, unknown>, token = two.manager) =>
+  importOrders(two.mine, [anOrder({ customer })], {}, token)

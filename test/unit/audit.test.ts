@@ -1,0 +1,85 @@
+import { array, assert, constantFrom, dictionary, jsonValue, property, string } from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { changesBetween } from '../../src/domain/audit.ts'
+import { firstIdAt, kindOfId, newId } from '../../src/domain/ids.ts'
+
+const names = constantFrom('name', 'status', 'metadata', 'modified', 'subject', 'token', 'count')
+const resource = dictionary(names, jsonValue({ maxDepth: 2 }))
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === '' ||
+  (typeof value === 'object' && Object.keys(value).length === 0)
+
+describe('changesBetween', () => {
+  it('names every field that differs, once, and no other', () => {
+    assert(
+      property(resource, resource, (before, after) => {
+        const differ = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+          (name) =>
+            name !== 'modified' &&
+            !(isEmpty(before[name]) && isEmpty(after[name])) &&
+            JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+        )
+        expect(changesBetween(before, after).map(({ field }) => field)).toEqual(differ)
+      }),
+    )
+  })
+
+  it('finds nothing between a resource and itself', () => {
+    assert(property(resource, (one) => changesBetween(one, structuredClone(one)).length === 0))
+  })
+
+  it('never holds a secret or the content of a message, however deep it stands', () => {
+    const hidden = constantFrom(
+      'token',
+      'secret',
+      'signature',
+      'payload',
+      'blocks',
+      'subject',
+      'subject_translations',
+      'sms_body',
+      'html',
+    )
+    assert(
+      property(
+        array(constantFrom('email_message', 'settings', 'list'), { maxLength: 3 }),
+        hidden,
+        string(),
+        (path, name, text) => {
+          const mark = `MARK-${text}-MARK`
+          const nested = path.reduce<unknown>((inner, step) => ({ [step]: [inner], other: 1 }), { [name]: mark })
+          const changes = changesBetween({ field: nested, [name]: 'old' }, { field: 1, [name]: mark })
+          expect(JSON.stringify(changes)).not.toContain('MARK')
+          expect(changes.map(({ field }) => field)).toContain(name)
+        },
+      ),
+    )
+  })
+
+  it('leaves out values that are long', () => {
+    const [change] = changesBetween({ list: [] }, { list: ['x'.repeat(3000)] })
+    expect(change).toEqual({ field: 'list', is_hidden: true })
+  })
+})
+
+describe('an id', () => {
+  it('sorts by its time against the first id of a time', () => {
+    const at = Date.UTC(2026, 5, 1)
+    const ids = [at - 1, at, at + 1].map((time) => newId('audit_entry', time, Math.random))
+    expect(ids.map((id) => id >= firstIdAt('audit_entry', at))).toEqual([false, true, true])
+  })
+
+  it('tells its kind, and nothing else does', () => {
+    expect(['seg_1', 'usr_1', 'cmp_1', 'x', '', '__proto___1'].map(kindOfId)).toEqual([
+      'segment',
+      'user',
+      'campaign',
+      null,
+      null,
+      null,
+    ])
+  })
+})

@@ -1,0 +1,61 @@
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { predicateOf, type Scope } from '../../src/db/cel/index.ts'
+import { Database } from '../../src/db/database.ts'
+import { checkExpression } from '../../src/domain/cel/index.ts'
+import { newMeter } from '../../src/domain/meter.ts'
+import { store, tenantOf } from '../support/cel-people.ts'
+
+const people = 60
+const tenant = tenantOf('one', people, 21)
+const { organizationId, editionId } = tenant
+const scope = (editions: readonly string[] | null): Scope => ({ organizationId, editionId, editions, now: 0 })
+const shared = (tenant.tables['user_editions'] ?? []).filter(({ edition_id }) => edition_id !== editionId).length
+
+beforeAll(() => store(tenant))
+
+/** Rows that D1 reads to judge everybody by an expression. */
+async function rowsRead(source: string, editions: readonly string[] | null): Promise<number> {
+  const checked = checkExpression(source)
+  if (!checked.ok) throw new Error(source)
+  const meter = newMeter()
+  await new Database(env.DB, meter).all(sql`select count(*) as n from users u
+    where u.organization_id = ${organizationId} and (${predicateOf(checked.expression, scope(editions))})`)
+  return meter.rows_read
+}
+
+/** What the edition's scope reads beyond the organisation's. */
+const more = async (source: string) => (await rowsRead(source, [editionId])) - (await rowsRead(source, null))
+
+describe('what the scope of an edition costs', () => {
+  it('is one look-up a person for contact data, however often an expression names them', async () => {
+    const known = tenant.tables['user_editions']?.length ?? 0
+    // D1 counts a row of the index and one of the list of editions.
+    const once = await more('user.last_seen == null')
+    expect(once).toBeGreaterThan(0)
+    expect(once).toBeLessThanOrEqual(2 * known + people)
+    expect(await more(Array.from({ length: 40 }, () => 'user.last_seen == null').join('&&'))).toBe(once)
+    expect(await more('user.is_verified || user.last_seen == null || has(user.metadata.tier)')).toBe(once)
+    // What an edition was given is looked up of those alone whom others know too.
+    const email = await more('user.email == "x" || user.has_email || user.email != null')
+    expect(email - once).toBeGreaterThan(0)
+    expect(email - once).toBeLessThanOrEqual(5 * shared)
+  })
+
+  it('is nothing for what everybody may see', async () => {
+    for (const source of ['user.id == "x"', 'has(consents.newsletter)'])
+      expect([source, await more(source)]).toEqual([source, 0])
+  })
+
+  it('is a row a campaign for what somebody did with campaigns', async () => {
+    const receipts = tenant.tables['campaign_receipts']?.length ?? 0
+    expect(await more('size(campaigns.opened) > 100')).toBeLessThanOrEqual(receipts)
+  })
+
+  it('is at most a row an order for orders', async () => {
+    const orders = tenant.tables['orders']?.length ?? 0
+    for (const source of ['stats.order_count > 100', 'size(orders) > 100', 'stats.total_spent_minor > 1000000000'])
+      expect([source, (await more(source)) <= orders]).toEqual([source, true])
+  })
+})

@@ -1,0 +1,127 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { dnsOverHttps } from '../../src/gateways/dns/https.ts'
+import { watchTimers } from '../support/outbound.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+const name = '_event-commerce.nordlys.dk'
+const dns = dnsOverHttps({ apiBase: 'https://dns.example/query' })
+const answering = (body: unknown, status = 200) =>
+  vi
+    .spyOn(globalThis, 'fetch')
+    .mockImplementation(async () => new Response(typeof body === 'string' ? body : JSON.stringify(body), { status }))
+const txt = (data: unknown, fields: object = {}) => ({ name, type: 16, TTL: 300, data, ...fields })
+const texts = async (...answers: unknown[]) => {
+  answering({ Status: 0, Answer: answers })
+  return dns.txt(name)
+}
+const found = (...all: string[]) => ({ ok: true, texts: all })
+const failure = { ok: false, code: 'failure' }
+
+describe('a resolver over HTTPS', () => {
+  it('is asked once, in the way of its JSON form, and follows no redirect', async () => {
+    const fetched = answering({ Status: 0, Answer: [txt('"one"')] })
+    const longest = watchTimers()
+    expect(await dns.txt(name)).toEqual(found('one'))
+    expect(fetched).toHaveBeenCalledTimes(1)
+    const [url, init] = fetched.mock.calls[0] ?? []
+    expect(url).toBe(`https://dns.example/query?name=${name}&type=TXT`)
+    expect(init).toMatchObject({ method: 'GET', redirect: 'manual', headers: { accept: 'application/dns-json' } })
+    expect(longest()).toBe(15_000)
+  })
+
+  it('joins the parts of a text, with quotes inside and without any', async () => {
+    expect(await texts(txt('"one" "two"'), txt('plain text'), txt(String.raw`"a\"b\\c\065"`))).toEqual(
+      found('onetwo', 'plain text', String.raw`a"b\cA`),
+    )
+    expect(await texts(txt('"never closed'), txt(''), txt('""'))).toEqual(found('never closed', '', ''))
+  })
+
+  it('takes records of the name, and of what it is an alias of, alone', async () => {
+    const alias = { name: `${name}.`, type: 5, data: 'Proof.example.' }
+    expect(
+      await texts(alias, txt('"aliased"', { name: 'proof.example' }), txt('"other"', { name: 'x.example' })),
+    ).toEqual(found('aliased'))
+    expect(await texts(txt('"upper"', { name: name.toUpperCase() }))).toEqual(found('upper'))
+    expect(await texts({ name, type: 1, data: '"not a text"' }, txt('"above"', { name: 'nordlys.dk' }))).toEqual(
+      found(),
+    )
+  })
+
+  it('ends in a loop of aliases, and in a chain without end', async () => {
+    const loop = [name, 'a.example', 'b.example'].map((from, index, all) => ({
+      name: from,
+      type: 5,
+      data: all[(index + 1) % 3],
+    }))
+    expect(await texts(...loop, txt('"looped"', { name: 'b.example' }))).toEqual(found('looped'))
+    const chain = Array.from({ length: 150 }, (_, n) => ({
+      name: n ? `a${n}.example` : name,
+      type: 5,
+      data: `a${n + 1}.example`,
+    }))
+    expect(await texts(...chain, txt('"far"', { name: 'a150.example' }))).toEqual(found())
+  })
+
+  it('knows a name that does not exist from one without an answer', async () => {
+    answering({ Status: 3 })
+    expect(await dns.txt(name)).toEqual(found())
+    answering({ Status: 0 })
+    expect(await dns.txt(name)).toEqual(found())
+    for (const body of [
+      { Status: 2 },
+      { Status: 5 },
+      { Status: 0, TC: true, Answer: [] },
+      {},
+      [],
+      'null',
+      '<html>',
+      '',
+    ]) {
+      answering(body)
+      expect([body, await dns.txt(name)]).toEqual([body, failure])
+    }
+    for (const status of [302, 400, 429, 500]) {
+      answering({ Status: 0, Answer: [txt('"one"')] }, status)
+      expect([status, await dns.txt(name)]).toEqual([status, failure])
+    }
+  })
+
+  it('leaves out what is no record, and looks at so many only', async () => {
+    const odd = [
+      null,
+      1,
+      'x',
+      [],
+      {},
+      txt(5),
+      txt(null),
+      txt({}),
+      { ...txt('"x"'), type: '16' },
+      { ...txt('"x"'), name: 1 },
+    ]
+    expect(await texts(...odd, txt('"one"'))).toEqual(found('one'))
+    answering({ Status: 0, Answer: { length: 5 } })
+    expect(await dns.txt(name)).toEqual(failure)
+    const many = await texts(...Array.from({ length: 5000 }, () => txt('"x"')))
+    expect(many.ok && many.texts.length).toBe(200)
+    const long = await texts(txt(`"${'x'.repeat(100_000)}"`), txt(`"${'\\"'.repeat(40_000)}`))
+    expect(long.ok && long.texts.every((text) => text.length <= 4096)).toBe(true)
+  })
+
+  it('gives an answer up that is too large, late or none', async () => {
+    answering(JSON.stringify({ Status: 0, Answer: [txt('x'.repeat(600_000))] }))
+    expect(await dns.txt(name)).toEqual(failure)
+    vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('refused'))
+    expect(await dns.txt(name)).toEqual(failure)
+    vi.spyOn(globalThis, 'fetch').mockImplementation(
+      (_, init) =>
+        new Promise((_resolve, reject) =>
+          init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error)),
+        ),
+    )
+    const hasty = dnsOverHttps({ apiBase: 'https://dns.example', timeoutMs: 5 })
+    expect(await hasty.txt(name)).toEqual({ ok: false, code: 'timeout' })
+    expect(await dnsOverHttps({ apiBase: 'no address' }).txt(name)).toEqual(failure)
+  })
+})

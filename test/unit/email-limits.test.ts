@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { faultsOf, unknownVariables } from '../../src/domain/email/check.ts'
+import { compile } from '../../src/domain/email/compile.ts'
+import { personalise } from '../../src/domain/email/personalise.ts'
+import { cleanRichText } from '../../src/domain/email/rich-text.ts'
+import { sampleContext } from '../../src/domain/email/variables.ts'
+import { richText } from '../support/hostile.ts'
+import { hostileTemplates } from '../support/hostile-templates.ts'
+import { aMessageOf, framing } from '../support/messages.ts'
+
+const frame = personalise(compile(aMessageOf(richText('x')), 'en', framing), sampleContext())
+
+describe('a hostile template', () => {
+  it.each(Object.entries(hostileTemplates))('is refused with its place, or makes little: %s', (_, source) => {
+    const draft = { blocks: [richText(source)] }
+    const [error] = faultsOf(draft)
+    if (error) {
+      expect(error.code).toMatch(/^(invalid_template|template_too_large|misplaced_liquid)$/)
+      expect([error.pointer, Number(error.line) >= 1, Number(error.column) >= 1]).toEqual([
+        '#/blocks/0/data/text/en',
+        true,
+        true,
+      ])
+      expect(error.detail).not.toMatch(/stack|undefined|\[object/)
+      return
+    }
+    const made = personalise(compile(aMessageOf(richText(source)), 'en', framing), sampleContext())
+    expect(made.text.length - frame.text.length).toBeLessThanOrEqual(250_000)
+    expect(made.html.length - frame.html.length).toBeLessThanOrEqual(5 * 250_000)
+    unknownVariables(draft, 'en')
+  })
+
+  it.each([
+    'lists that are compared',
+    'short lists that are compared',
+    'lists of cases',
+    'lists that are ordered',
+    'lists that are searched',
+    'texts that are searched',
+    'dates',
+    'dates in loops',
+    'dates of time zones',
+    'a date of codes',
+    'brackets in each other',
+    'some brackets in each other',
+    'doubling captures',
+    'doubling joins',
+    'doubling replacements',
+    'long text in loops',
+    'long values in loops',
+  ])('is refused: %s', (name) => {
+    expect(faultsOf({ blocks: [richText(hostileTemplates[name] ?? '')] })).toHaveLength(1)
+  })
+
+  it.each([
+    '{{ customer.first_name | split: "" | first }}',
+    '{% assign words = customer.full_name | split: " " %}{% if words contains "Holm" %}{{ words | last }}{% endif %}',
+    '{{ order.date | date: "%d %B %Y", "Europe/Copenhagen" }}',
+    '{% case customer.language %}{% when "da", "se" %}Hej{% else %}Hello{% endcase %}',
+    '{% if order.items == empty %}none{% endif %}{% if order.items_count > 2 %}many{% endif %}',
+    '{{ order.items[0].name }}{{ order["items"][0]["name"] }}',
+  ])('is not what organisers write: %s', (source) => {
+    expect(faultsOf({ blocks: [richText(`<p>${source}</p>`)] })).toEqual([])
+  })
+})
+
+describe('markup', () => {
+  // Read each with each, so many tags take seven seconds; one after another, a tenth of one.
+  it.each(['<br>', '<b>', '<br> ', '<a href="tel:1">x</a>', '<li>', '<td>x'])(
+    'of 19,200 times %s is read in its length, not in its square',
+    (part) => {
+      const source = part.repeat(19_200)
+      const start = performance.now()
+      cleanRichText(source)
+      expect(performance.now() - start).toBeLessThan(3000)
+    },
+  )
+
+  it('keeps each end of a line, and one empty line between paragraphs', () => {
+    expect(cleanRichText('a<br><br>b<p>c</p><br><p>d</p>e').text).toBe('a\n\nb\n\nc\n\nd\n\ne')
+    expect(cleanRichText(`a${'<br>'.repeat(4800)}b`).text).toBe(`a${'\n'.repeat(4800)}b`)
+  })
+})

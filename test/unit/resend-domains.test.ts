@@ -1,0 +1,106 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { resendDomains } from '../../src/gateways/email/resend-domains.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+const domains = resendDomains({ base: 'https://mail.example', apiKey: 're_key' })
+const name = 'nordlys.dk'
+
+type Answers = Record<string, (n: number) => [status: number, body: unknown]>
+
+/** Answers by method and address; tells what was asked. */
+function answering(answers: Answers) {
+  const asked: string[] = []
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (url, init) => {
+    const { pathname, search } = new URL(url as string)
+    const key = `${init?.method} ${pathname}`
+    asked.push(`${key}${search}`)
+    expect(init?.headers).toMatchObject({ authorization: 'Bearer re_key' })
+    const [status, body] = answers[key]?.(asked.length) ?? [404, { name: 'not_found' }]
+    return Response.json(body, { status })
+  })
+  return asked
+}
+
+const records = [
+  {
+    record: 'SPF',
+    name: 'send',
+    type: 'MX',
+    ttl: 'Auto',
+    status: 'not_started',
+    value: 'feedback.example',
+    priority: 10,
+  },
+  { record: 'SPF', name: 'send', type: 'TXT', ttl: 'Auto', status: 'not_started', value: 'v=spf1 include:x ~all' },
+  { record: 'DKIM', name: 'resend._domainkey', type: 'TXT', ttl: 'Auto', status: 'not_started', value: 'p=key' },
+  { record: 'constructor', name: 'x', type: 'CNAME', value: 'y', priority: 'high' },
+  null,
+  { record: 'SPF', name: 5 },
+]
+
+const shown = [
+  { purpose: 'spf', type: 'MX', name: 'send', value: 'feedback.example', priority: 10 },
+  { purpose: 'spf', type: 'TXT', name: 'send', value: 'v=spf1 include:x ~all', priority: null },
+  { purpose: 'dkim', type: 'TXT', name: 'resend._domainkey', value: 'p=key', priority: null },
+  { purpose: 'other', type: 'CNAME', name: 'x', value: 'y', priority: null },
+]
+
+describe('the domains at Resend', () => {
+  it('adds a domain, answers its records, and asks to look at them', async () => {
+    const asked = answering({
+      'POST /domains': () => [201, { id: 'd1', name }],
+      'GET /domains/d1': () => [200, { id: 'd1', name, status: 'not_started', records }],
+      'POST /domains/d1/verify': () => [200, { id: 'd1' }],
+    })
+    expect(await domains.check(name, null)).toEqual({ id: 'd1', is_verified: false, records: shown })
+    expect(asked).toEqual(['POST /domains', 'GET /domains/d1', 'POST /domains/d1/verify'])
+  })
+
+  it('reads a domain that it knows, and adds it again where it is gone', async () => {
+    const asked = answering({ 'GET /domains/d1': () => [200, { id: 'd1', name, status: 'verified', records: 'none' }] })
+    expect(await domains.check(name, 'd1')).toEqual({ id: 'd1', is_verified: true, records: [] })
+    expect(asked).toEqual(['GET /domains/d1'])
+    answering({
+      'POST /domains': () => [201, { id: 'd2', name }],
+      'GET /domains/d2': () => [200, { id: 'd2', name, status: 'pending', records: [] }],
+    })
+    expect(await domains.check(name, 'd1')).toEqual({ id: 'd2', is_verified: false, records: [] })
+  })
+
+  it('finds a domain that was added before, page by page', async () => {
+    const asked = answering({
+      'POST /domains': () => [403, { name: 'validation_error', message: 'The domain has been registered already.' }],
+      'GET /domains': (n) =>
+        n === 2
+          ? [200, { has_more: true, data: [null, { id: 'o1', name: 'other.dk' }] }]
+          : [200, { has_more: false, data: [{ id: 'd3', name: 'Nordlys.DK' }] }],
+      'GET /domains/d3': () => [200, { id: 'd3', name, status: 'verified', records: [] }],
+    })
+    expect(await domains.check(name, null)).toMatchObject({ id: 'd3', is_verified: true })
+    expect(asked).toEqual([
+      'POST /domains',
+      'GET /domains?limit=100',
+      'GET /domains?limit=100&after=o1',
+      'GET /domains/d3',
+    ])
+  })
+
+  it('answers nothing where it was not answered', async () => {
+    answering({ 'POST /domains': () => [401, { name: 'restricted_api_key' }], 'GET /domains': () => [401, {}] })
+    expect(await domains.check(name, null)).toBeNull()
+    // The domain of somebody else under that id is none of ours.
+    answering({
+      'POST /domains': () => [201, { id: 'd1' }],
+      'GET /domains/d1': () => [200, { id: 'd1', name: 'other.dk', status: 'verified' }],
+    })
+    expect(await domains.check(name, null)).toBeNull()
+    vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('refused'))
+    expect(await domains.check(name, 'd1')).toBeNull()
+    const endless = answering({
+      'GET /domains': (n) => [200, { has_more: true, data: [{ id: `o${n}`, name: 'other.dk' }] }],
+    })
+    expect(await domains.check(name, null)).toBeNull()
+    expect(endless).toHaveLength(11)
+  })
+})
