@@ -26,6 +26,7 @@ const steps: [name: string, args: string[]][] = [
       'run',
       '--project=document',
       '--project=worker',
+      '--project=worker-alone',
       '--reporter=default',
       '--reporter=json',
       `--outputFile.json=${report}`,

@@ -1,3 +1,9 @@
 import { env } from 'cloudflare:workers'
 
-await env.DB.batch(env.TEST_MIGRATIONS.flatMap(({ queries }) => queries.map((query) => env.DB.prepare(query))))
+// Files that share an isolate share its database.
+const { count } = (await env.DB.prepare(
+  `select count(*) as count from sqlite_master where name = 'organizations'`,
+).first<{ count: number }>()) ?? { count: 0 }
+
+if (count === 0)
+  await env.DB.batch(env.TEST_MIGRATIONS.flatMap(({ queries }) => queries.map((query) => env.DB.prepare(query))))
