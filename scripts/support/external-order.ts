@@ -5,7 +5,7 @@ export interface ExternalOrder {
   status?: 'pending' | 'confirmed' | 'completed' | 'cancelled'
   created?: string
   currency: string
-  customer: { email?: string; phone_number?: string; first_name?: string; last_name?: string }
+  customer: { email?: string; phone_number?: string; first_name?: string; last_name?: string; metadata?: object }
   items: ExternalItem[]
   service_fee?: number
 }

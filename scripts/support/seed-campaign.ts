@@ -14,6 +14,10 @@ interface Stats {
   unsubscribed: number
 }
 
+interface Validation {
+  estimated_user_count: number
+}
+
 const blocks = [
   {
     type: 'heading',
@@ -94,7 +98,7 @@ async function eventually<T>(ask: () => Promise<T>, holds: (value: T) => boolean
 }
 
 /** Six recipients open the message, three of them follow its link, and one has had enough. */
-export async function visitCampaign(root: Client, campaignId: string): Promise<void> {
+export async function visitCampaign(root: Client, organization_id: string, campaignId: string): Promise<void> {
   const path = `/v1/campaigns/${campaignId}`
   const ended = await eventually(
     () => root.get<Campaign>(path),
@@ -116,8 +120,13 @@ export async function visitCampaign(root: Client, campaignId: string): Promise<v
     if (index === 1) await visit(linkOf('u'), { method: 'POST', body: 'List-Unsubscribe=One-Click' })
   })
   await Promise.all(visits)
+  // What segments see of it comes last.
+  const expression = 'size(campaigns.opened) > 0 && size(campaigns.clicked) == 0'
   await eventually(
-    () => root.get<Stats>(`${path}/stats`),
-    ({ clicked, unsubscribed }) => clicked > 0 && unsubscribed > 0,
+    async () => ({
+      ...(await root.get<Stats>(`${path}/stats`)),
+      ...(await root.post<Validation>('/v1/segments/validate-cel', { organization_id, expression })),
+    }),
+    (now) => now.opened === 6 && now.clicked === 3 && now.unsubscribed === 1 && now.estimated_user_count === 3,
   )
 }

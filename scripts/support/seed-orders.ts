@@ -46,7 +46,12 @@ export function externalOrders(of: {
       status: pick(statuses, index),
       created: of.at(of.until - (index * 11) / 10),
       currency: of.currency,
-      customer: { email: `guest-${customer}@${of.domain}`, first_name, last_name },
+      customer: {
+        email: `guest-${customer}@${of.domain}`,
+        first_name,
+        last_name,
+        metadata: customer % 6 === 0 ? { company: 'Havn & Co' } : {},
+      },
       items: Array.from({ length: 1 + (index % 3) }, (__, position) => {
         const { product, variants, price, deposit } = pick(products, index + position)
         const variant = pick(variants, index)

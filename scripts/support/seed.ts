@@ -1,4 +1,4 @@
-import type { Client, Page } from './client.ts'
+import type { Client } from './client.ts'
 import { startCampaign, visitCampaign } from './seed-campaign.ts'
 import { externalOrders } from './seed-orders.ts'
 import { dayMs, type Make, rowsPath } from './seed-rows.ts'
@@ -147,11 +147,8 @@ async function makeAudience(root: Client, make: Make, state: DemoState, parts: C
     events: ['purchase.action'],
   })
   await make('rows', rowsPath, { ...home, endpoint_id, seeded_at: state.seeded_at })
-  const { results } = await root.get<Page<{ id: string }>>(`/v1/user?organization_id=${organization_id}&page_size=5`)
-  for (const { id } of results)
-    await root.patch(`/v1/user/${id}`, { metadata: { company: 'Havn & Co' } }, `seed-${state.seeded_at}-${id}`)
   const segment_id = await makeAudienceSegment(make, home)
-  await visitCampaign(root, await startCampaign(root, make, { ...home, segment_id }))
+  await visitCampaign(root, organization_id, await startCampaign(root, make, { ...home, segment_id }))
   await makeExampleSegments(make, home, [editions.past, editions.current])
 }
 

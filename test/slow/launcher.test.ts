@@ -81,8 +81,12 @@ describe('the scripts without the Node that npm ci brings along', () => {
     const old = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' })"
     const program = join(root, 'scripts', 'need-node.js')
     const { status, stderr } = spawnSync(process.execPath, [
-      ...['--import', `data:text/javascript,${encodeURIComponent(old)}`, '--import', program],
-      ...['--eval', 'console.error("it went on")'],
+      '--import',
+      `data:text/javascript,${encodeURIComponent(old)}`,
+      '--import',
+      program,
+      '--eval',
+      'console.error("it went on")',
     ])
     expect(status).toBe(1)
     expect(String(stderr)).toBe(
