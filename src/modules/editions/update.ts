@@ -44,7 +44,7 @@ function changesOf(row: EditionDetailRow, input: UpdateEditionInput, now: number
     merchant_id: json(merchant_id),
     meta_title: json(meta_title),
     meta_description: json(meta_description),
-  } as Changes
+  }
   const changes = changesIn<EditionRow>(row, asked, jsonColumns)
   if (isEmpty(changes)) return changes
   const full_name = changes.name === undefined ? row.full_name : editionFullName(row.event_name, changes.name)
