@@ -197,5 +197,5 @@ export const retryFailedCampaignRecipients = operation({
   roles: writers,
   params: IdParams('cmp'),
   response: CampaignDetail,
-  errors: ['invalid_transition', 'nothing_to_retry'],
+  errors: ['campaign_not_ready', 'invalid_transition', 'nothing_to_retry'],
 })
