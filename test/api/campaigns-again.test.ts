@@ -52,7 +52,8 @@ describe('a campaign whose segment was deleted after it failed', () => {
     const { campaign, segment } = await seedReady(crowd, { status: 'failed', run: 1 })
     expect((await remove(`/v1/segments/${segment.id}`)).status).toBe(204)
     const before = await rowOf(campaign.id)
-    const reply = await post(`/v1/campaigns/${campaign.id}/${verb}`, { scheduled_at: tomorrow() })
+    const body = verb === 'schedule' ? { scheduled_at: tomorrow() } : {}
+    const reply = await post(`/v1/campaigns/${campaign.id}/${verb}`, body)
     expect([reply.status, reply.body.code]).toEqual([409, 'campaign_not_ready'])
     expect(reply.body.errors).toMatchObject([{ code: 'does_not_exist', pointer: '#/segment_id' }])
     expect(await rowOf(campaign.id)).toEqual(before)

@@ -36,7 +36,7 @@ describe('the text of an SMS', () => {
       const { campaign } = await seedReady(crowd, texts(bodies))
       for (const verb of ['send-now', 'schedule']) {
         const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
-        const reply = await post(`/v1/campaigns/${campaign.id}/${verb}`, { scheduled_at })
+        const reply = await post(`/v1/campaigns/${campaign.id}/${verb}`, verb === 'schedule' ? { scheduled_at } : {})
         expect([reply.status, reply.body.code]).toEqual([409, 'campaign_not_ready'])
         expect(reply.body.errors).toMatchObject([{ code: 'missing_text', pointer: '#/sms_body' }])
       }

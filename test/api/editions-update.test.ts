@@ -186,7 +186,11 @@ describe('updateEdition', () => {
     const fields = Object.keys(foreignIds)
     const everyField = refused(...fields.map((field) => `#/${field} does_not_exist`))
     expect(await send(foreignIds)).toEqual(everyField)
-    expect(await send(Object.fromEntries(fields.map((field) => [field, 'xxx_nobody'])))).toEqual(everyField)
+    const unknownIds = Object.entries(foreignIds).map(([field, id]) => [field, `${id.slice(0, 4)}nobody`])
+    expect(await send(Object.fromEntries(unknownIds))).toEqual(everyField)
+    expect(await send(Object.fromEntries(fields.map((field) => [field, 'xxx_nobody'])))).toEqual(
+      refused(...fields.map((field) => `#/${field} invalid_id`)),
+    )
     const misfits = {
       meta_image_id: await givenFile(organisation, { purpose: 'document' }),
       transaction_receipt_email_id: await givenEmail(organisation, { type: 'refund_confirmation' }),
