@@ -51,6 +51,12 @@ async function givenFailed(): Promise<Ready> {
   return ready
 }
 
+const starts = () =>
+  [
+    ['/send-now', {}],
+    ['/schedule', { scheduled_at: soon() }],
+  ] as const
+
 describe('the segment of a campaign', () => {
   it('is shown as it was when the campaign was sent, whatever happens to it', async () => {
     const { campaign, segment } = await givenSent()
@@ -123,8 +129,7 @@ describe('a campaign to the whole organisation whose segment moves to an edition
     await until(campaign.id, ['sent'])
     await write(sql`update campaigns set status = 'failed' where id = ${campaign.id}`)
     await moveSegment(segment.id, crowd.edition)
-    for (const more of ['/send-now', '/schedule'])
-      expect((await post(pathOf(campaign.id, more), { scheduled_at: soon() }, manager)).status).toBe(403)
+    for (const [more, body] of starts()) expect((await post(pathOf(campaign.id, more), body, manager)).status).toBe(403)
     expect((await post(pathOf(campaign.id, '/schedule'), { scheduled_at: soon() })).status).toBe(200)
     expect((await get(pathOf(campaign.id, '/recipients'), manager)).status).toBe(403)
     await write(sql`update campaigns set scheduled_at = ${Date.now() - 1} where id = ${campaign.id}`)
@@ -139,8 +144,7 @@ describe('a campaign to an edition whose segment moves to the whole organisation
     const { campaign, segment } = await givenFailed()
     await moveSegment(segment.id, null)
     expect((await get(pathOf(campaign.id, '/recipients'), manager)).body.count).toBe(3)
-    for (const more of ['/send-now', '/schedule'])
-      expect((await post(pathOf(campaign.id, more), { scheduled_at: soon() }, manager)).status).toBe(403)
+    for (const [more, body] of starts()) expect((await post(pathOf(campaign.id, more), body, manager)).status).toBe(403)
     expect((await post(pathOf(campaign.id, '/retry-failed'), {}, manager)).status).toBe(200)
     expect(await until(campaign.id, ['sent'])).toMatchObject({ sent_count: 3, total_recipients: 3 })
   })
@@ -189,8 +193,8 @@ describe('the message of a campaign', () => {
   it('is missed by a failed campaign that starts anew', async () => {
     const { campaign, message } = await givenFailed()
     await remove(`/v1/email-messages/${message}`)
-    for (const more of ['/send-now', '/schedule']) {
-      const reply = await post(pathOf(campaign.id, more), { scheduled_at: soon() })
+    for (const [more, body] of starts()) {
+      const reply = await post(pathOf(campaign.id, more), body)
       expect([reply.status, reply.body.errors]).toMatchObject([
         409,
         [{ pointer: '#/email_message_id', code: 'does_not_exist' }],

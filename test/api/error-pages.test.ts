@@ -4,7 +4,7 @@ import { errorGuide } from '../../src/domain/error-guide/index.ts'
 import { AppError, type ErrorCode, errorStatus } from '../../src/domain/errors.ts'
 import { codePage } from '../../src/http/error-pages.ts'
 import { problem } from '../../src/http/problem.ts'
-import { operations } from '../../src/app.ts'
+import { app } from '../../src/app.ts'
 import { unrouted } from '../../src/http/unrouted.ts'
 import { call, callWith, get, pathOfLink, post, publicUrl } from '../support/api.ts'
 import { givenEdition, givenMember, givenOrganisation } from '../support/factories.ts'
@@ -91,7 +91,7 @@ describe('/docs/errors', () => {
     })
     expect(body).toEqual(JSON.parse(answer.body))
     // The example is of a path that there is.
-    if (code !== 'not_found') expect(unrouted(operations, body.instance).code).toBe('method_not_allowed')
+    if (code !== 'not_found') expect(unrouted(app.routes, body.instance).code).toBe('method_not_allowed')
     for (const error of body.errors) expect(fieldGuide).toHaveProperty(error.code)
   })
 

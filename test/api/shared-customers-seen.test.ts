@@ -42,7 +42,7 @@ describe('what an edition said of a customer', () => {
       (await get(`/v1/user?ordering=${ordering}`, two.viewer)).body.results.map(
         ({ email }: { email: string | null }) => email,
       )
-    expect(await emails('email')).toEqual([null, ...given])
+    expect(await emails('email')).toEqual([...given, null])
     expect(await emails('-email')).toEqual([...given.toReversed(), null])
     expect(await emails('last_seen')).toHaveLength(3)
     const joined = (await get('/v1/user?ordering=date_joined', two.viewer)).body.results.map(

@@ -28,7 +28,11 @@ export function anOrder(change: Record<string, unknown> = {}) {
 }
 
 export const importOrders = (shop: Shop, orders: unknown[], options: Record<string, unknown> = {}, token?: string) =>
-  post('/v1/data-imports/external-orders', { ...shop, source: 'webshop', orders, ...options }, token)
+  post(
+    '/v1/data-imports/external-orders',
+    { organization_id: shop.organization_id, edition_id: shop.edition_id, source: 'webshop', orders, ...options },
+    token,
+  )
 
 /** The ids of freshly imported orders. */
 export async function givenOrders(shop: Shop, orders: unknown[]): Promise<string[]> {

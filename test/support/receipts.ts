@@ -87,7 +87,14 @@ export const anOrder = (fields: Record<string, unknown> = {}) => {
 }
 
 export const sell = (shop: Shop, orders: object[], more: object = {}): Promise<Reply> =>
-  post('/v1/data-imports/external-orders', { ...shop, source: 'webshop', send_receipts: true, ...more, orders })
+  post('/v1/data-imports/external-orders', {
+    organization_id: shop.organization_id,
+    edition_id: shop.edition_id,
+    source: 'webshop',
+    send_receipts: true,
+    ...more,
+    orders,
+  })
 
 export const receiptsOf = (shop: Shop): Promise<EmailRow[]> =>
   db.all(sql<EmailRow>`select * from transactional_emails where edition_id = ${shop.edition_id} order by id`)

@@ -42,6 +42,16 @@ export const valueFields = {
     mend: 'Send at least as many characters as `detail` names.',
     detail: 'At least 2 characters.',
   },
+  invalid_cursor: {
+    cause: 'The cursor is none that a list made.',
+    mend: 'Take the whole address from `next`, or leave `cursor` out and name the `page`.',
+    detail: 'A cursor comes from `next`.',
+  },
+  holds_address: {
+    cause: 'The name of a sender holds what looks like an e-mail address.',
+    mend: 'Send the name alone.',
+    detail: 'An address is not part of a name.',
+  },
   unknown_field: {
     cause: 'The body has a field that the operation does not know, or a new resource has one that only a change sets.',
     mend: 'Send the field under the name that `detail` asks about, or leave it out.',

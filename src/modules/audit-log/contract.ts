@@ -26,7 +26,9 @@ export const AuditEntry = z
       example: 'updateSegment',
     }),
     actor: z.object({
-      id: Id('usr').openapi({ description: 'The account, or `root` for the superuser of the platform.' }),
+      id: z.union([Id('usr'), z.literal('root')]).openapi({
+        description: 'The account, or `root` for the superuser of the platform.',
+      }),
       email: z.string().nullable().openapi({ description: 'Null for the superuser.', example: 'mette@example.dk' }),
       member_id: Id('mem').nullable().openapi({
         description: 'A membership of the account in the organisation today; null when there is none.',
@@ -44,7 +46,13 @@ export const AuditEntry = z
       .string()
       .nullable()
       .openapi({ description: 'Null where the operation is of no resource.', example: 'segment' }),
-    resource_id: z.string().nullable().openapi({ example: 'seg_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' }),
+    resource_id: z
+      .string()
+      .nullable()
+      .openapi({
+        description: 'Null where the operation is of no resource.',
+        example: 'seg_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
+      }),
     changes: z.array(Change),
     request_id: z.string().openapi({ example: 'req_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' }),
   })
