@@ -45,19 +45,6 @@ const examples = ['test/examples/**/*.test.ts']
 // Starts real servers, and waits for leases that last a minute: npm run test:slow.
 const slow = ['test/slow/**/*.test.ts']
 
-// Counts what the whole database holds or costs, or what an isolate remembers: each file has both to itself.
-const alone = [
-  'test/api/editions-duplicate.test.ts',
-  'test/api/editions-meta.test.ts',
-  'test/api/email-messages.test.ts',
-  'test/api/limits.test.ts',
-  'test/contract/budgets.test.ts',
-  'test/jobs/segment-property.test.ts',
-  'test/jobs/segment-recalculation.test.ts',
-  'test/unit/cel-explain.test.ts',
-  'test/unit/cel-tenants.test.ts',
-]
-
 const inWorkerd = (name: string, exclude: string[] = []) => ({
   name,
   include: ['test/**/*.test.ts'],
@@ -130,12 +117,7 @@ export default defineConfig({
           setupFiles: ['./test/support/setup.ts'],
         },
       },
-      // Loading is most of the time, so files share their isolate and its database, but for those that cannot.
-      {
-        plugins: [worker()],
-        test: { ...inWorkerd('worker', [...inNode, ...slow, ...examples, ...alone]), isolate: false },
-      },
-      { plugins: [worker()], test: { ...inWorkerd('worker-alone'), include: alone } },
+      { plugins: [worker()], test: inWorkerd('worker', [...inNode, ...slow, ...examples]) },
     ],
   },
 })

@@ -26,7 +26,6 @@ const steps: [name: string, args: string[]][] = [
       'run',
       '--project=document',
       '--project=worker',
-      '--project=worker-alone',
       '--reporter=default',
       '--reporter=json',
       `--outputFile.json=${report}`,

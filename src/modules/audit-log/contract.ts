@@ -46,13 +46,10 @@ export const AuditEntry = z
       .string()
       .nullable()
       .openapi({ description: 'Null where the operation is of no resource.', example: 'segment' }),
-    resource_id: z
-      .string()
-      .nullable()
-      .openapi({
-        description: 'Null where the operation is of no resource.',
-        example: 'seg_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
-      }),
+    resource_id: z.string().nullable().openapi({
+      description: 'Null where the operation is of no resource.',
+      example: 'seg_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
+    }),
     changes: z.array(Change),
     request_id: z.string().openapi({ example: 'req_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' }),
   })
