@@ -43,7 +43,7 @@ describe('/dev/outbox in a browser', () => {
     const view = await browser.look(`${place.url}/dev/outbox/${message?.id}`, width, `message-${width}`)
     expect(view.title).toBe(message?.subject)
     expect(view.text).toContain(message?.to ?? 'nobody')
-    expect(view.text).toContain('DKK\u00A0450.00')
+    expect(view.text).toContain('450,00\u00A0kr.')
     expect(view.scrollWidth).toBeLessThanOrEqual(width)
     expect(own(view.requests)).toEqual([])
     expect(view.complaints).toEqual([])

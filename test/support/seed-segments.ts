@@ -63,6 +63,7 @@ export async function seedCampaign(
       name,
       search: searchText(name),
       channel: 'email',
+      sms_sizes: '{}',
       status,
       ...stamps,
     }),
