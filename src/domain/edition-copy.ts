@@ -28,6 +28,7 @@ export const tablesLeft: Readonly<Record<string, string>> = {
   orders: 'Sales are not copied.',
   cart_items: 'Sales are not copied.',
   purchases: 'Sales are not copied.',
+  audit_log: 'Its entries are about the source.',
   user_editions: 'Nobody has bought in the copy yet.',
   email_renditions: 'They are compiled from the messages, which the copy has.',
   transactional_emails: 'They were sent for orders of the source.',

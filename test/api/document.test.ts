@@ -5,7 +5,7 @@ describe('the OpenAPI document', () => {
   it('says where null may stand, beside a named shape and a stated type too', async () => {
     const { body } = await call('/openapi.json', { token: null })
     const { EditionDetail } = body.components.schemas
-    expect(EditionDetail.properties.meta_image).toEqual({
+    expect(EditionDetail.properties.meta_image).toMatchObject({
       anyOf: [{ $ref: '#/components/schemas/Image' }, { type: 'null' }],
     })
     const update = body.paths['/v1/editions/{id}'].patch.requestBody.content['application/json'].schema

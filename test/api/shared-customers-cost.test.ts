@@ -39,7 +39,7 @@ beforeAll(async () => {
 const paths = (): [string, number][] => [
   ['/v1/user', 20],
   [`/v1/user?edition_id=${edition}`, 20],
-  ['/v1/user?ordering=email', 25],
+  ['/v1/user?ordering=email', 26],
   ['/v1/user?search=guest', 18],
   [`/v1/user?edition_id=${edition}&search=example`, 18],
 ]

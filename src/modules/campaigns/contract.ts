@@ -56,6 +56,7 @@ export const createCampaign = operation({
   summary: 'Create a campaign',
   description: 'A draft. What it still needs is told when it is scheduled or sent.',
   roles: writers,
+  errors: ['edition_archived'],
   status: 201,
   body: CreateCampaign,
   example: {
@@ -92,7 +93,7 @@ export const updateCampaign = operation({
   body: UpdateCampaign,
   example: { name: 'Early birds, second call' },
   response: CampaignDetail,
-  errors: ['invalid_transition', 'campaign_not_ready'],
+  errors: ['invalid_transition', 'campaign_not_ready', 'edition_archived'],
 })
 
 export const deleteCampaign = operation({
@@ -105,7 +106,7 @@ export const deleteCampaign = operation({
   roles: writers,
   status: 204,
   params: IdParams('cmp'),
-  errors: ['invalid_transition'],
+  errors: ['invalid_transition', 'edition_archived'],
 })
 
 export const scheduleCampaign = operation({
@@ -120,7 +121,7 @@ export const scheduleCampaign = operation({
   body: ScheduleCampaign,
   example: { scheduled_at: '2026-06-01T10:00:00' },
   response: CampaignDetail,
-  errors: ['invalid_transition', 'campaign_not_ready'],
+  errors: ['invalid_transition', 'campaign_not_ready', 'edition_archived'],
 })
 
 export const sendCampaignNow = operation({
@@ -133,7 +134,7 @@ export const sendCampaignNow = operation({
   roles: writers,
   params: IdParams('cmp'),
   response: CampaignDetail,
-  errors: ['invalid_transition', 'campaign_not_ready'],
+  errors: ['invalid_transition', 'campaign_not_ready', 'edition_archived'],
 })
 
 export const cancelCampaign = operation({
@@ -146,7 +147,7 @@ export const cancelCampaign = operation({
   roles: writers,
   params: IdParams('cmp'),
   response: CampaignDetail,
-  errors: ['invalid_transition'],
+  errors: ['invalid_transition', 'edition_archived'],
 })
 
 export const getCampaignStats = operation({
@@ -197,5 +198,5 @@ export const retryFailedCampaignRecipients = operation({
   roles: writers,
   params: IdParams('cmp'),
   response: CampaignDetail,
-  errors: ['campaign_not_ready', 'invalid_transition', 'nothing_to_retry'],
+  errors: ['campaign_not_ready', 'invalid_transition', 'nothing_to_retry', 'edition_archived'],
 })

@@ -37,7 +37,9 @@ export async function updateCampaign(
 ): Promise<CampaignDetailRow> {
   if (!isEditable(campaign.status)) throw invalidTransition(campaign.status, 'changed')
   const changes = changesOf(campaign, input)
-  if (isEmpty(changesIn<CampaignDetailRow>(campaign, changes, ['sms_body'])))
+  // Sizes follow from the texts: alone they are no change.
+  const { sms_sizes: _, ...asked } = changes
+  if (isEmpty(changesIn<CampaignDetailRow>(campaign, asked, ['sms_body'])))
     return commit(ctx, campaign, openEditions(campaign.edition_id))
   const after = { ...campaign, ...changes, modified_at: ctx.now(), version: campaign.version + 1 }
   const isMoved = after.segment_id !== campaign.segment_id || after.email_message_id !== campaign.email_message_id
