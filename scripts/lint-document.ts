@@ -11,7 +11,7 @@ const { openApiDocument } = await import('../src/http/openapi.ts')
 
 /** Rules of Spectral that the document does not follow, and why. */
 const exceptions = {
-  'info-contact': 'Whom to ask is known to whoever runs the service, not to the program.',
+  'info-contact': 'The operator of the service knows whom to ask. The program does not.',
   'license-url': 'OpenAPI 3.1 takes an SPDX identifier or an address, not both.',
   'openapi-tags-alphabetical': 'Groups stand in the order in which one meets them.',
   'owasp:api4:2023-string-limit':

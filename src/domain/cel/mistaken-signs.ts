@@ -34,7 +34,7 @@ const meant: Readonly<Record<string, string>> = {
   '÷': '/',
 }
 
-const told: Readonly<Record<string, string>> = {
+const details: Readonly<Record<string, string>> = {
   '=': '`=` does not compare: use `==`.',
   '??': 'There is no `??`: write `value != null ? value : other`.',
   ';': 'An expression has no `;`: take it out.',
@@ -66,7 +66,7 @@ export function mistakenSign(tokens: readonly Token[], index: number): Mistake |
       : 'There is no `=>`: use `>=`.'
     return mistakeAt(token, message)
   }
-  if (Object.hasOwn(told, text)) return mistakeAt(token, told[text] ?? '')
+  if (Object.hasOwn(details, text)) return mistakeAt(token, details[text] ?? '')
   return Object.hasOwn(meant, text) ? mistakeAt(token, `There is no \`${text}\`: use \`${meant[text]}\`.`) : null
 }
 
