@@ -131,7 +131,7 @@ describe('the text of an SMS', () => {
     await write(sql`update campaigns set sms_sizes = null where id = ${campaign.id}`)
     const path = `/v1/campaigns/${campaign.id}`
     expect((await get(path)).body.sms_sizes).toBeNull()
-    expect((await patch(path, { sms_body: { en: 'Hello' } })).body.sms_sizes).toMatchObject({ en: { parts: 1 } })
+    expect((await patch(path, { sms_body: { en: 'Hello again' } })).body.sms_sizes).toMatchObject({ en: { parts: 1 } })
     expect((await get(path)).body.sms_sizes).toMatchObject({ en: { parts: 1 } })
   })
 

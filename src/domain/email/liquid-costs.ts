@@ -1,4 +1,4 @@
-import { type Context, type Liquid, type Template } from 'liquidjs'
+import type { Context, Liquid, Template } from 'liquidjs'
 import { CaseTag, Token, toValue } from 'liquidjs/dist/liquid.browser.mjs'
 
 /**
