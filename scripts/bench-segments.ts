@@ -191,8 +191,9 @@ async function together(organization_id: string, ids: string[]): Promise<number>
     if (performance.now() - started > 300_000) throw new Error('The calculations did not end in five minutes.')
   }
   const ms = performance.now() - started
-  const { count } = await list('ready')
-  if (count !== ids.length) throw new Error(`${count} of ${ids.length} are ready`)
+  const ended = await Promise.all(ids.map((id) => client.get<Segment>(`/v1/segments/${id}`)))
+  const ready = ended.filter(({ status }) => status === 'ready').length
+  if (ready !== ids.length) throw new Error(`${ready} of ${ids.length} are ready`)
   return ms
 }
 
