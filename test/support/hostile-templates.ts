@@ -68,4 +68,10 @@ export const hostileTemplates: Record<string, string> = {
   'dates of time zones': '{{ "now" | date: "%x", "Europe/Copenhagen" }}'.repeat(300),
   'a date of codes': `{{ "now" | date: "${full('%x', 19_800)}" }}`,
   'a date of a million characters': '{{ "now" | date: "%1000000Y" }}',
+  'other conditions in loops': repeated(500, `{% if a %}x{% elsif ${full('a or ', 19_000)}b %}x{% endif %}`),
+  'other conditions of filters in loops': repeated(
+    500,
+    `{% if a %}x{% elsif a ${full('| size ', 19_000)} %}x{% endif %}`,
+  ),
+  'other cases in loops': repeated(500, `{% case a %}{% when ${full('1,', 19_000)}1 %}x{% endcase %}`),
 }

@@ -49,6 +49,9 @@ describe('a hostile template', () => {
     'doubling replacements',
     'long text in loops',
     'long values in loops',
+    'other conditions in loops',
+    'other conditions of filters in loops',
+    'other cases in loops',
   ])('is refused: %s', (name) => {
     expect(faultsOf({ blocks: [richText(hostileTemplates[name] ?? '')] })).toHaveLength(1)
   })
