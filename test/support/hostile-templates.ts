@@ -5,6 +5,8 @@ export const repeated = (times: number, inside: string): string =>
 /** As much of a part as a text may hold. */
 const full = (part: string, length = 19_900): string => part.repeat(Math.floor(length / part.length))
 
+const letters = (length: number): string => `{% assign a = "${full('a', length)}" | split: "" %}`
+
 const list = (length: number): string => `{% assign a = "${full('ab ', length)}" | split: " " %}`
 
 /** What stops a Worker unless it is bounded: refused, or made with little. */
@@ -74,4 +76,44 @@ export const hostileTemplates: Record<string, string> = {
     `{% if a %}x{% elsif a ${full('| size ', 19_000)} %}x{% endif %}`,
   ),
   'other cases in loops': repeated(500, `{% case a %}{% when ${full('1,', 19_000)}1 %}x{% endcase %}`),
+  'names in a row': `{{ ${full('a ', 19_000)}}}`,
+  'comparisons in a row': `{% if ${full('1<', 19_000)}1 %}x{% endif %}`,
+  'not and not': `{% if ${full('not ', 19_000)}a %}x{% endif %}`,
+  'else after else': `{% if a %}${full('{% elsif a %}', 19_000)}{% endif %}`,
+  'conditions in loops': repeated(250, `{% if ${full('a or ', 60)}b %}x{% endif %}`),
+  'lists that are written': `${letters(1000)}${'{{ a }}'.repeat(240)}`,
+  'tags in each other': full('{% if a %}', 9900) + full('{% endif %}', 9900),
+  'headings in lists in tables': full('<table><tr><td><ul><li><h1>'),
+  'tables of cells': `<table>${full('<tr><td>x<td>y', 19_000)}</table>`,
+  'cells alone': full('<td>'),
+  images: full('<img src="https://a.example/x.png" alt="x">'),
+  'entities in attributes': `<img src="https://a.example/x.png" alt="${full('&lt;', 19_000)}">`,
+  'attributes with names of their own': `<p ${Array.from({ length: 2700 }, (_, i) => `a${i}=1`).join(' ')}>x</p>`,
+  'styles of many declarations': full(`<p style="${'color:red;'.repeat(90)}">x</p>`),
+  'scripts in each other': full('<script><svg>'),
+  'addresses with hosts of other letters': full('<a href="https://bücher.example/ø">x</a>'),
+  'links that Liquid is most of': full('<a href="https://a.example/?{{ order.number }}{{ order.number }}">x</a>'),
+  'splits and joins': `{{ "aaaaaaaaaaaaaaaaaaaa" ${'| split: "" | join: "" '.repeat(800)}}}`,
+  'ups and downs': `{% assign a = "${full('aB', 9000)}" %}{{ a ${'| upcase | downcase '.repeat(500)}| size }}`,
+  'words that are cut': `{% assign a = "${full('a ', 9000)}" %}{{ a ${'| truncatewords: 5000 '.repeat(400)}| size }}`,
+  'blanks that are stripped': `{% assign a = "${full(' ', 9000)}x${full(' ', 900)}" %}${'{{ a | strip | size }}'.repeat(400)}`,
+  slices: `{% assign a = "${full('a', 9000)}" %}${'{% assign b = a | slice: 1, 8000 %}'.repeat(250)}`,
+  'text in an address': `{% assign a = "${full('ø', 9000)}" %}${'{{ a | url_encode | size }}'.repeat(300)}`,
+  'numbers without end': `{{ 9 ${'| times: 999999999 '.repeat(900)}}}`,
+  'a range of a million': '{{ (1..1000000) | size }}{% for i in (1..1000000) %}x{% endfor %}',
+  'loops of loops': repeated(2500, '{{ forloop.parentloop.index }}{{ forloop.index }}'),
+  'parents of loops': repeated(250, `{{ forloop${full('.parentloop', 100)}.index }}`),
+  'captures in captures': '{% capture a %}'.repeat(12) + 'x'.repeat(1000) + '{% endcapture %}{{ a }}{{ a }}'.repeat(12),
+  'raw text of braces': `{% raw %}${full('{{', 19_900)}{% endraw %}`,
+  'tags that trim': full('x {%- if a -%} {%- endif -%} '),
+  'blanks between trimming tags': `{{- a -}}${full(' ', 19_000)}{{- a -}}`,
+  'texts from right to left': full('\u202E\u2067a\u2069'),
+  'halves from filters': '{{ "😀" | slice: 0 }}'.repeat(900),
+  emoji: full('😀'),
+  'dates of every kind': full('{{ order.date | date: "%A %e %B %Y %H:%M" }}'),
+  'a date of blanks': `{{ "now" | date: "%${full('0', 19_000)}Y" }}`,
+  'cases in cases': full('{% case a %}{% when 1 %}', 9000) + full('{% endcase %}', 9000),
+  'raw text with its end in it': `{% raw %}${full('{{endraw', 19_900)}{% endraw %}`,
+  'an SMS of emoji': repeated(2500, '😀'.repeat(19)),
+  'an SMS of letters of Poland': repeated(2500, 'ł'.repeat(39)),
 }

@@ -70,7 +70,7 @@ describe('a hostile template', () => {
 
 describe('markup', () => {
   // Read each with each, so many tags take seven seconds; one after another, a tenth of one.
-  it.each(['<br>', '<b>', '<br> ', '<a href="tel:1">x</a>', '<li>', '<td>x'])(
+  it.each(['<br>', '<p>', '<br> ', '<a href="tel:1">x</a>', '<li>', '<td>x'])(
     'of 19,200 times %s is read in its length, not in its square',
     (part) => {
       const source = part.repeat(19_200)
@@ -79,6 +79,18 @@ describe('markup', () => {
       expect(performance.now() - start).toBeLessThan(3000)
     },
   )
+
+  it('stands 500 deep in itself at most: who closes a tag looks through all that are open', () => {
+    const deep = (times: number) => faultsOf({ blocks: [richText(`<p>a</p>${'<span>'.repeat(times)}x`)] })
+    expect(deep(500)).toEqual([])
+    expect(deep(501)).toMatchObject([
+      {
+        pointer: '#/blocks/0/data/text/en',
+        code: 'template_too_large',
+        detail: 'Tags of HTML stand at most 500 deep in each other.',
+      },
+    ])
+  })
 
   it('keeps each end of a line, and one empty line between paragraphs', () => {
     expect(cleanRichText('a<br><br>b<p>c</p><br><p>d</p>e').text).toBe('a\n\nb\n\nc\n\nd\n\ne')
