@@ -9,6 +9,7 @@ const { compile } = await import('../../src/domain/email/compile.ts')
 const { parse } = await import('../../src/domain/email/liquid.ts')
 const { personalise } = await import('../../src/domain/email/personalise.ts')
 const { previewOf } = await import('../../src/domain/email/preview.ts')
+const { cleanRichText } = await import('../../src/domain/email/rich-text.ts')
 const { trackable } = await import('../../src/domain/email/trackable.ts')
 const { sampleContext } = await import('../../src/domain/email/variables.ts')
 const { measureAll } = await import('../../src/domain/sms.ts')
@@ -82,7 +83,7 @@ function rowOf(name: string, text: string): Row {
   const row: Row = { name, verdict, took: { save: took(() => void (verdict = save(text))) } }
   row.took.sms = took(() => void measureAll({ en: unlike(text) }))
   if (verdict !== 'accepted') return { ...row, verdict }
-  const stored = (cleaned(blocksOf(text))[0]?.data as { text: { en: string } }).text.en
+  const stored = cleanRichText(text).html
   let template = prepare(stored)
   row.took.compile = took(() => void (template = prepare(stored)))
   const context = { ...sampleContext(), tracking: { links: template.links, pixel: 'https://example.com/t/o/1' } }

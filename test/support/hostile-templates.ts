@@ -116,4 +116,11 @@ export const hostileTemplates: Record<string, string> = {
   'raw text with its end in it': `{% raw %}${full('{{endraw', 19_900)}{% endraw %}`,
   'an SMS of emoji': repeated(2500, '😀'.repeat(19)),
   'an SMS of letters of Poland': repeated(2500, 'ł'.repeat(39)),
+  'conditions that nearly fit': `{% if ${full('a or ', 14_700)}b %}x{% endif %}`,
+  'names that nearly fit': `{{ ${full('a ', 14_700)}}}`,
+  'a way that nearly fits': `{{ a${full('.a', 14_700)} }}`,
+  'cases that nearly fit': `{% case a %}{% when ${full('1,', 4000)}1 %}x{% endcase %}`,
+  'sizes in loops that nearly fit': repeated(500, '{{ order.items.size }}'),
+  'lists in loops that nearly fit': repeated(500, '{{ order.items }}'),
+  'comparisons in loops that nearly fit': repeated(500, '{% if a.b == a %}{% endif %}'),
 }

@@ -63,8 +63,31 @@ describe('a hostile template', () => {
     '{% case customer.language %}{% when "da", "se" %}Hej{% else %}Hello{% endcase %}',
     '{% if order.items == empty %}none{% endif %}{% if order.items_count > 2 %}many{% endif %}',
     '{{ order.items[0].name }}{{ order["items"][0]["name"] }}',
+    `{% for item in order.items %}${'{{ item.name }}, '.repeat(10)}{% endfor %}`,
+    `{% for item in order.items %}{% assign half = item.quantity | divided_by: 2 %}{{ half }}, {{ half }}{% endfor %}`,
   ])('is not what organisers write: %s', (source) => {
     expect(faultsOf({ blocks: [richText(`<p>${source}</p>`)] })).toEqual([])
+  })
+})
+
+describe('the steps of a message', () => {
+  // The tag, its characters, and what a name of the template's own is charged.
+  const perOutput = 1 + '{{ a.b }}'.length / 5 + 5
+  const steps = (times: number) => richText('{{ a.b }}'.repeat(times))
+
+  it('are 3,000 at most, in one text and in all of one language', () => {
+    const most = Math.floor(3000 / perOutput)
+    expect(faultsOf({ blocks: [steps(most)] })).toEqual([])
+    expect(faultsOf({ blocks: [steps(most + 1)] })).toMatchObject([
+      {
+        pointer: '#/blocks/0/data/text/en',
+        code: 'template_too_large',
+        detail: expect.stringContaining('more than 3000 steps'),
+      },
+    ])
+    const halves = [1, 2].map((id) => ({ ...steps(Math.ceil(most / 2) + 1), id: String(id) }))
+    expect(faultsOf({ blocks: halves })).toMatchObject([{ pointer: '#/blocks', code: 'template_too_large' }])
+    expect(faultsOf({ blocks: halves.slice(1) })).toEqual([])
   })
 })
 

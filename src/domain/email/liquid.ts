@@ -207,13 +207,15 @@ const tooLarge = (detail: string): Faulty => ({
   fault: { code: 'template_too_large', detail, line: 1, column: 1 },
 })
 
+const tooManySteps = `It would take more than ${maxSteps} steps: its tags and what is in them, as often as its loops run.`
+
 /** Reads one text of a message and bounds how long it may take. */
 export function read(text: string, limit = maxTemplateLength): Readable | Faulty {
   if (text.length > limit) return tooLarge(`At most ${limit} characters.`)
   try {
     const parsed = parse('text', text)
     const steps = stepsOf(parsed, scope)
-    return steps > maxSteps ? tooLarge('It would take too many steps.') : { ok: true, parsed, steps }
+    return steps > maxSteps ? tooLarge(tooManySteps) : { ok: true, parsed, steps }
   } catch (error) {
     return { ok: false, fault: faultOf(error) }
   }
