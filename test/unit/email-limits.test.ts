@@ -71,8 +71,8 @@ describe('a hostile template', () => {
 })
 
 describe('the steps of a message', () => {
-  // The tag, its characters, and what a name of the template's own is charged.
-  const perOutput = 1 + '{{ a.b }}'.length / 5 + 5
+  // The tag, two names, its characters, and what a name of the template's own is charged.
+  const perOutput = 1 + 2 + '{{ a.b }}'.length / 10 + 5
   const steps = (times: number) => richText('{{ a.b }}'.repeat(times))
 
   it('are 3,000 at most, in one text and in all of one language', () => {

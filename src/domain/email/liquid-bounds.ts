@@ -17,7 +17,7 @@ export const maxSteps = 3000
 /** A text between two tags, characters of it that take about as long as one step, and those of an expression. */
 const stepsOfText = 0.5
 const textPerStep = 1000
-const expressionPerStep = 5
+const expressionPerStep = 10
 /** What a variable of the template's own may hold is only bounded by the memory that a rendering may use. */
 const ownVariableSteps = 5
 
@@ -85,6 +85,12 @@ function expressionsOf({ values = [], value }: Branch): string[] {
   return [...[...values, ...(value?.initial.postfix ?? [])].map((token) => token.getText()), ...filters]
 }
 
+const names = /"[^"]*"|'[^']*'|[^\s"'.,:|()[\]<>=!{}%]+/g
+
+/** Each name, number and quoted text in it is looked up or handed on. */
+const stepsOfExpression = (text: string): number =>
+  1 + (text.match(names)?.length ?? 0) + text.length / expressionPerStep
+
 /** Those of `elsif` and `when`: the token of a node is that of its first tag alone. */
 function laterExpressions(node: Node): string[] {
   const branches = node.branches ?? []
@@ -114,8 +120,7 @@ function stepsOfOne(node: Node, scope: Scope): number {
   const tag = tagOf(node)
   checkNames(node, tag, scope)
   const raw = (node.tokens ?? []).reduce((sum, token) => sum + token.getText().length, 0)
-  const written = expressions.reduce((sum, text) => sum + text.length, 0)
-  const own = expressions.length + written / expressionPerStep + raw / textPerStep
+  const own = expressions.reduce((sum, text) => sum + stepsOfExpression(text), raw / textPerStep)
   const inner = { ...scope, depth: scope.depth + 1 }
   const under = (given: Scope) =>
     [node.templates, node.elseTemplates, ...(node.branches ?? []).map(({ templates }) => templates)].reduce(
