@@ -81,6 +81,7 @@ const bundled = [
   'htmlparser2',
   'jose',
   'csv-parse/browser/esm/sync',
+  'sms-segments-calculator',
   'standardwebhooks',
 ]
 

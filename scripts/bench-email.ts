@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { benchHostileTemplates } from './bench/hostile-emails.ts'
 import { createClient } from './support/client.ts'
 import { wranglerProgram } from './support/paths.ts'
 import { startNode } from './support/processes.ts'
@@ -9,7 +10,8 @@ import { startServer } from './support/server.ts'
 
 /**
  * What messages cost in the Workers runtime: personalised a second, compiled once for a language, and how large the
- * Worker is with it all. The clock stands outside: requests of much work against requests of none.
+ * Worker is with it all. The clock stands outside: requests of much work against requests of none. Before that, what
+ * hostile templates cost; ONLY=hostile ends there.
  */
 const rounds = Number(process.env['ROUNDS'] ?? 5)
 const recipients = Number(process.env['RECIPIENTS'] ?? 5000)
@@ -18,6 +20,9 @@ const goal = 5000
 
 const quit = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => quit.abort())
+
+benchHostileTemplates()
+if (process.env['ONLY'] === 'hostile') process.exit()
 
 const folder = await mkdtemp(join(tmpdir(), 'bench-email-'))
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0

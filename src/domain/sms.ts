@@ -1,4 +1,3 @@
-import { SegmentedMessage } from 'sms-segments-calculator'
 import type { Template } from './email/compile.ts'
 import { maxRenderedSmsLength } from './email/budget.ts'
 import { check, piecesOf, renderFault } from './email/liquid.ts'
@@ -7,6 +6,7 @@ import { sampleContext } from './email/variables.ts'
 import { fold } from './fold.ts'
 import { type FieldError, fieldError } from './errors.ts'
 import { type Language, languages, type TranslatedDict } from './languages.ts'
+import { type SmsSize, smsSize } from './sms-parts.ts'
 
 /** Before the link that ends messages, short because telephones pay by the part. */
 const wayOut: Record<Language, string> = {
@@ -44,18 +44,6 @@ export function trackableSms(body: string, language: Language, isMarketing = tru
 
 /** About as long as the links that take their place. */
 const sampleLink = `https://events.example.com/t/c/${'x'.repeat(46)}`
-
-export interface SmsSize {
-  encoding: 'GSM-7' | 'UCS-2'
-  characters: number
-  parts: number
-}
-
-/** What a text takes on the air: Polish letters and emoji make each part shorter. */
-export function smsSize(text: string): SmsSize {
-  const message = new SegmentedMessage(text)
-  return { encoding: message.encodingName, characters: message.numberOfCharacters, parts: message.segmentsCount }
-}
 
 /** By language; texts of white space alone have none. */
 export type SmsSizes = Partial<Record<Language, SmsSize>>

@@ -14,7 +14,7 @@ import { linkKinds, mintLinkToken, readLinkToken } from '../../src/domain/campai
 import { inZone, noCounters, ratesOf, scheduleOf } from '../../src/domain/campaigns.ts'
 import { newId } from '../../src/domain/ids.ts'
 import type { SendFailure, SendResult } from '../../src/domain/messaging.ts'
-import { smsSize, trackableSms } from '../../src/domain/sms.ts'
+import { trackableSms } from '../../src/domain/sms.ts'
 
 const copenhagen = 'Europe/Copenhagen'
 
@@ -255,13 +255,6 @@ describe('rates', () => {
 })
 
 describe('SMS', () => {
-  it('count what they take on the air', () => {
-    expect(smsSize('a'.repeat(160))).toEqual({ encoding: 'GSM-7', characters: 160, parts: 1 })
-    expect(smsSize('å'.repeat(161))).toMatchObject({ encoding: 'GSM-7', parts: 2 })
-    expect(smsSize('ł'.repeat(70))).toMatchObject({ encoding: 'UCS-2', parts: 1 })
-    expect(smsSize('ł'.repeat(71))).toMatchObject({ encoding: 'UCS-2', parts: 2 })
-  })
-
   it('have counted links and a way out', () => {
     const { text, links } = trackableSms(
       'See https://a.example/x, https://b.example. {{ customer.first_name }} https://a.example/x',

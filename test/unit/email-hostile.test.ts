@@ -2,6 +2,8 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { faultsOf } from '../../src/domain/email/check.ts'
 import { compile } from '../../src/domain/email/compile.ts'
+import { escapeLiquid } from '../../src/domain/email/escape.ts'
+import { piecesOf } from '../../src/domain/email/liquid.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
 import { cleanRichText } from '../../src/domain/email/rich-text.ts'
 import { isAddress } from '../../src/domain/email/urls.ts'
@@ -177,6 +179,19 @@ describe('rich text', () => {
   it('has no Liquid in attributes other than addresses', () => {
     const source = '<a href="https://a.example/" title="{{ order.number }}" style="color: {{ order.number }}">x</a>'
     expect(cleanRichText(source).html).toBe('<a href="https://a.example/">x</a>')
+  })
+
+  it('is text letter by letter where it looks like Liquid, and takes few tags for it', () => {
+    const parts = fc.constantFrom('{', '%', '}', 'endraw', 'raw', ' ', '-', 'x', '"', "'", 'end', '|')
+    fc.assert(
+      fc.property(fc.array(parts, { maxLength: 12 }), (pieces) => {
+        const text = pieces.join('')
+        const template = { subject: '', html: '', text: `${escapeLiquid(text)}{{ order.number }}`, links: [] }
+        expect(personalise(template, { order: { number: '1' } }).text).toBe(`${text}1`)
+      }),
+      { numRuns: 1000 },
+    )
+    expect(piecesOf(escapeLiquid('{{ x '.repeat(4000))).filter(({ isLiquid }) => isLiquid).length).toBeLessThan(10)
   })
 
   it('keeps what organisers write', () => {

@@ -49,6 +49,9 @@ describe('a hostile template', () => {
     'doubling replacements',
     'long text in loops',
     'long values in loops',
+    'other conditions in loops',
+    'other conditions of filters in loops',
+    'other cases in loops',
   ])('is refused: %s', (name) => {
     expect(faultsOf({ blocks: [richText(hostileTemplates[name] ?? '')] })).toHaveLength(1)
   })
@@ -60,14 +63,37 @@ describe('a hostile template', () => {
     '{% case customer.language %}{% when "da", "se" %}Hej{% else %}Hello{% endcase %}',
     '{% if order.items == empty %}none{% endif %}{% if order.items_count > 2 %}many{% endif %}',
     '{{ order.items[0].name }}{{ order["items"][0]["name"] }}',
+    `{% for item in order.items %}${'{{ item.name }}, '.repeat(10)}{% endfor %}`,
+    `{% for item in order.items %}{% assign half = item.quantity | divided_by: 2 %}{{ half }}, {{ half }}{% endfor %}`,
   ])('is not what organisers write: %s', (source) => {
     expect(faultsOf({ blocks: [richText(`<p>${source}</p>`)] })).toEqual([])
   })
 })
 
+describe('the steps of a message', () => {
+  // The tag, two names, its characters, and what a name of the template's own is charged.
+  const perOutput = 1 + 2 + '{{ a.b }}'.length / 10 + 5
+  const steps = (times: number) => richText('{{ a.b }}'.repeat(times))
+
+  it('are 3,000 at most, in one text and in all of one language', () => {
+    const most = Math.floor(3000 / perOutput)
+    expect(faultsOf({ blocks: [steps(most)] })).toEqual([])
+    expect(faultsOf({ blocks: [steps(most + 1)] })).toMatchObject([
+      {
+        pointer: '#/blocks/0/data/text/en',
+        code: 'template_too_large',
+        detail: expect.stringContaining('more than 3000 steps'),
+      },
+    ])
+    const halves = [1, 2].map((id) => ({ ...steps(Math.ceil(most / 2) + 1), id: String(id) }))
+    expect(faultsOf({ blocks: halves })).toMatchObject([{ pointer: '#/blocks', code: 'template_too_large' }])
+    expect(faultsOf({ blocks: halves.slice(1) })).toEqual([])
+  })
+})
+
 describe('markup', () => {
   // Read each with each, so many tags take seven seconds; one after another, a tenth of one.
-  it.each(['<br>', '<b>', '<br> ', '<a href="tel:1">x</a>', '<li>', '<td>x'])(
+  it.each(['<br>', '<p>', '<br> ', '<a href="tel:1">x</a>', '<li>', '<td>x'])(
     'of 19,200 times %s is read in its length, not in its square',
     (part) => {
       const source = part.repeat(19_200)
@@ -76,6 +102,18 @@ describe('markup', () => {
       expect(performance.now() - start).toBeLessThan(3000)
     },
   )
+
+  it('stands 500 deep in itself at most: who closes a tag looks through all that are open', () => {
+    const deep = (times: number) => faultsOf({ blocks: [richText(`<p>a</p>${'<span>'.repeat(times)}x`)] })
+    expect(deep(500)).toEqual([])
+    expect(deep(501)).toMatchObject([
+      {
+        pointer: '#/blocks/0/data/text/en',
+        code: 'template_too_large',
+        detail: 'Tags of HTML stand at most 500 deep in each other.',
+      },
+    ])
+  })
 
   it('keeps each end of a line, and one empty line between paragraphs', () => {
     expect(cleanRichText('a<br><br>b<p>c</p><br><p>d</p>e').text).toBe('a\n\nb\n\nc\n\nd\n\ne')

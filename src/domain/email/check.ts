@@ -10,9 +10,9 @@ import {
   maxSubjectLength,
   type PlainBlock,
 } from './blocks.ts'
-import { check, maxCharactersOfMessage, namesIn, type Parsed, piecesOf } from './liquid.ts'
-import { maxStepsOfMessage } from './liquid-bounds.ts'
-import { cleanRichText } from './rich-text.ts'
+import { check, type Checked, maxCharactersOfMessage, namesIn, piecesOf, read, run } from './liquid.ts'
+import { type Fault, maxSteps } from './liquid-bounds.ts'
+import { cleanRichText, TooDeep } from './rich-text.ts'
 import { isAddress } from './urls.ts'
 import { nearestName } from './nearest-name.ts'
 import { knownNames, sampleContext, withheldFrom, writtenName } from './variables.ts'
@@ -57,41 +57,69 @@ function sourcesOf({ subject = {}, blocks = [] }: Draft, pick: Pick = () => lang
 export const sourcesFor = (draft: Draft, reader: Reader): Source[] =>
   sourcesOf(draft, (texts) => [languageFor(texts, reader)].filter((language) => language !== null))
 
+interface Refused {
+  ok: false
+  fault: Omit<Fault, 'code'> & { code: string }
+}
+
 interface Judged {
   errors: FieldError[]
   steps: number
   /** Characters as it is written or as it is read, whichever are more. */
   length: number
-  parsed: Parsed[]
 }
 
 /** Where nobody has run the Liquid, as in an editor, it must not be taken for a tag. */
 const looksLikeMarkup = /<[a-z/!?]/i
 
-function judge({ path, kind, text }: Source, sample: object): Judged {
-  const limit = kind === 'subject' ? maxSubjectLength : undefined
-  const refused = (code: string, detail: string, place: { line: number; column: number }): Judged => ({
-    errors: [{ ...fieldError(path, code, detail), line: place.line, column: place.column }],
-    steps: 0,
-    length: 0,
-    parsed: [],
-  })
-  const start = { line: 1, column: 1 }
-  const checked = check(text, sample, { limit })
-  if (!checked.ok) return refused(checked.fault.code, checked.fault.detail, checked.fault)
-  if (kind === 'address' && !isAddress(text))
-    return refused('invalid_address', 'No address that a link may go to: http, https, mailto or tel.', start)
-  if (kind === 'subject' && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text))
-    return refused('invalid_characters', 'A subject is one line.', start)
-  if (kind === 'html') {
-    if (piecesOf(text).some((piece) => piece.isLiquid && looksLikeMarkup.test(piece.text)))
-      return refused('misplaced_liquid', 'Markup stands between Liquid, not inside it.', start)
-    const clean = check(cleanRichText(text).html, sample, { limit: Number.POSITIVE_INFINITY })
-    if (!clean.ok)
-      return refused('misplaced_liquid', 'Liquid tags stand between the tags of HTML, not inside them.', start)
+const refused = (code: string, detail: string): Refused => ({
+  ok: false,
+  fault: { code, detail, line: 1, column: 1 },
+})
+
+function cleanedHtml(text: string): string | Refused {
+  try {
+    return cleanRichText(text).html
+  } catch (error) {
+    if (error instanceof TooDeep) return refused('template_too_large', error.message)
+    throw error
   }
-  const { steps, parsed } = checked
-  return { errors: [], steps, length: Math.max(text.length, checked.length), parsed }
+}
+
+/** Markup is run as it will be stored. Where that has a fault, what was written says the place of it. */
+function checkHtml(text: string, sample: object): Checked | Refused {
+  const written = read(text)
+  if (!written.ok) return written
+  if (piecesOf(text).some((piece) => piece.isLiquid && looksLikeMarkup.test(piece.text)))
+    return refused('misplaced_liquid', 'Markup stands between Liquid, not inside it.')
+  const html = cleanedHtml(text)
+  if (typeof html !== 'string') return html
+  const clean = html === text ? written : read(html, Number.POSITIVE_INFINITY)
+  const checked = clean.ok ? run(clean, sample) : clean
+  if (checked.ok || html === text) return checked
+  const whole = run(written, sample)
+  if (!whole.ok) return whole
+  return checked.fault.code === 'template_too_large'
+    ? refused('template_too_large', checked.fault.detail)
+    : refused('misplaced_liquid', 'Liquid tags stand between the tags of HTML, not inside them.')
+}
+
+function checkPlain({ kind, text }: Source, sample: object): Checked | Refused {
+  const checked = check(text, sample, { limit: kind === 'subject' ? maxSubjectLength : undefined })
+  if (!checked.ok) return checked
+  if (kind === 'address' && !isAddress(text))
+    return refused('invalid_address', 'No address that a link may go to: http, https, mailto or tel.')
+  if (kind === 'subject' && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text))
+    return refused('invalid_characters', 'A subject is one line.')
+  return checked
+}
+
+function judge(source: Source, sample: object): Judged {
+  const { path, kind, text } = source
+  const checked = kind === 'html' ? checkHtml(text, sample) : checkPlain(source, sample)
+  if (checked.ok) return { errors: [], steps: checked.steps, length: Math.max(text.length, checked.length) }
+  const { code, detail, line, column } = checked.fault
+  return { errors: [{ ...fieldError(path, code, detail), line, column }], steps: 0, length: 0 }
 }
 
 function duplicateIds(blocks: readonly Block[]): FieldError[] {
@@ -119,7 +147,7 @@ export function faultsOf(draft: Draft): FieldError[] {
     const ours = judged.filter(({ source }) => source.language === null || source.language === language)
     const steps = ours.reduce((sum, one) => sum + one.steps, 0)
     const characters = ours.reduce((sum, { length }) => sum + length, 0)
-    if (steps > maxStepsOfMessage || characters > maxCharactersOfMessage)
+    if (steps > maxSteps || characters > maxCharactersOfMessage)
       return [fieldError(['blocks'], 'template_too_large', `The message is too large in ${language}.`)]
   }
   return []
@@ -135,11 +163,10 @@ const isKnown = (name: string): boolean =>
 
 /** Names that nothing fills in for messages of this type, of the texts that this reader sees. For a draft without faults. */
 export function unknownVariables(draft: Draft, reader: Reader, type: EmailMessageType): UnknownVariable[] {
-  const sample = sampleContext()
   const withheld = withheldFrom(type).map(({ category, name }) => `${category}.${name}`)
   const names = sourcesFor(draft, reader).flatMap((source) => {
-    const checked = check(source.text, sample)
-    return checked.ok ? namesIn(checked.parsed) : []
+    const written = read(source.text)
+    return written.ok ? namesIn(written.parsed) : []
   })
   const unknown = names.filter((name) => !isKnown(name) || withheld.includes(name)).map(writtenName)
   return [...new Set(unknown)].map((variable) => ({ variable, suggestion: nearestName(variable) }))

@@ -1,22 +1,22 @@
 import { piecesOf } from './liquid.ts'
 
-const entities: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-  '{': '&#123;',
-}
-
 /** Text for HTML, between tags or in an attribute. A brace becomes an entity, so that no text turns into Liquid. */
-export const escapeHtml = (text: string): string => text.replaceAll(/[&<>"'{]/g, (found) => entities[found] ?? found)
+export const escapeHtml = (text: string): string => escapeText(text).replaceAll('"', '&quot;').replaceAll("'", '&#39;')
 
 /** Text between tags alone: quotes stay as they are. */
-export const escapeText = (text: string): string => text.replaceAll(/[&<>{]/g, (found) => entities[found] ?? found)
+export const escapeText = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('{', '&#123;')
 
-/** Text that Liquid gives out as it is. */
-export const escapeLiquid = (text: string): string => text.replaceAll(/\{(?=[{%]|$)/g, '{{ "{" }}')
+const opensLiquid = /\{(?=[{%]|$)/
+
+/** Text that Liquid gives out as it is: in as few tags as it takes, because each of them is read and run. */
+export const escapeLiquid = (text: string): string =>
+  opensLiquid.test(text)
+    ? text
+        .split('endraw')
+        .map((part) => (part.includes('{') ? `{% raw %}${part}{% endraw %}` : part))
+        .join('endraw')
+    : text
 
 /** A text with Liquid in it for HTML: the Liquid stays, all else is text. */
 export const textToHtml = (text: string): string =>

@@ -8,15 +8,18 @@ export const maxListItems = 50
 export const maxTemplateLength = 20_000
 const maxNesting = 2
 const maxDepth = 12
-/** Steps of one text, and of all texts of a message in one language. */
-export const maxSteps = 10_000
-export const maxStepsOfMessage = 30_000
+/**
+ * Steps of one rendering, of one text and of all texts of a message in one language. A step takes about three
+ * microseconds: npm run bench:email has the messages that take the longest.
+ */
+export const maxSteps = 3000
 
-/** Characters of text that take about as long as one step, and those of an expression. */
-const textPerStep = 200
-const expressionPerStep = 40
+/** A text between two tags, characters of it that take about as long as one step, and those of an expression. */
+const stepsOfText = 0.5
+const textPerStep = 1000
+const expressionPerStep = 10
 /** What a variable of the template's own may hold is only bounded by the memory that a rendering may use. */
-const ownVariableSteps = 20
+const ownVariableSteps = 5
 
 export interface Fault {
   code: 'invalid_template' | 'template_too_large'
@@ -34,7 +37,18 @@ interface Node extends Template {
   tokens?: { getText(): string }[]
   templates?: Template[]
   elseTemplates?: Template[]
-  branches?: { templates: Template[] }[]
+  branches?: Branch[]
+}
+
+interface Written {
+  getText(): string
+}
+
+/** `when` has values, `if` and `elsif` have one with its filters. */
+interface Branch {
+  templates: Template[]
+  values?: Written[]
+  value?: { initial: { postfix: Written[] }; filters: { name: string; args: (Written | [string, Written])[] }[] }
 }
 
 const tagOf = (node: Node): string => ('name' in node ? String(node.name) : '')
@@ -63,6 +77,26 @@ function lengthOf(node: Node, lists: ReadonlySet<string>): number {
   return Math.max(1, length)
 }
 
+function expressionsOf({ values = [], value }: Branch): string[] {
+  const filters = (value?.filters ?? []).flatMap(({ name, args }) => [
+    name,
+    ...args.map((argument) => (Array.isArray(argument) ? argument[1] : argument).getText()),
+  ])
+  return [...[...values, ...(value?.initial.postfix ?? [])].map((token) => token.getText()), ...filters]
+}
+
+const names = /"[^"]*"|'[^']*'|[^\s"'.,:|()[\]<>=!{}%]+/g
+
+/** Each name, number and quoted text in it is looked up or handed on. */
+const stepsOfExpression = (text: string): number =>
+  1 + (text.match(names)?.length ?? 0) + text.length / expressionPerStep
+
+/** Those of `elsif` and `when`: the token of a node is that of its first tag alone. */
+function laterExpressions(node: Node): string[] {
+  const branches = node.branches ?? []
+  return (tagOf(node) === 'case' ? branches : branches.slice(1)).flatMap(expressionsOf)
+}
+
 interface Scope {
   lists: ReadonlySet<string>
   /** Names that a template may not take for its own. */
@@ -79,13 +113,14 @@ export function stepsOf(templates: readonly Template[], scope: Scope): number {
 }
 
 function stepsOfOne(node: Node, scope: Scope): number {
-  if (node.str !== undefined) return 1 + node.str.length / textPerStep
+  if (node.str !== undefined) return stepsOfText + node.str.length / textPerStep
   if (scope.depth > maxDepth) throw new TooMuch(node, `Tags stand at most ${maxDepth} deep in each other.`)
-  if (isTooDeep(node)) throw new TooMuch(node, 'Brackets stand at most 20 deep in each other.')
+  const expressions = [node.token.getText(), ...laterExpressions(node)]
+  if (expressions.some(isTooDeep)) throw new TooMuch(node, 'Brackets stand at most 20 deep in each other.')
   const tag = tagOf(node)
   checkNames(node, tag, scope)
   const raw = (node.tokens ?? []).reduce((sum, token) => sum + token.getText().length, 0)
-  const own = 1 + node.token.getText().length / expressionPerStep + raw / textPerStep
+  const own = expressions.reduce((sum, text) => sum + stepsOfExpression(text), raw / textPerStep)
   const inner = { ...scope, depth: scope.depth + 1 }
   const under = (given: Scope) =>
     [node.templates, node.elseTemplates, ...(node.branches ?? []).map(({ templates }) => templates)].reduce(

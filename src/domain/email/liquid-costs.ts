@@ -1,4 +1,4 @@
-import type { Context, Liquid, Template } from 'liquidjs'
+import type { Context, Liquid } from 'liquidjs'
 import { CaseTag, Token, toValue } from 'liquidjs/dist/liquid.browser.mjs'
 
 /**
@@ -85,9 +85,9 @@ export function withoutPlaces<T>(work: () => T): T {
 const maxBrackets = 20
 
 /** Whether an expression has brackets in each other beyond what is read without end. */
-export function isTooDeep(template: Template): boolean {
+export function isTooDeep(expression: string): boolean {
   let depth = 0
-  for (const letter of template.token.getText()) {
+  for (const letter of expression) {
     if (letter === '[' || letter === '(') depth++
     else if (letter === ']' || letter === ')') depth--
     if (depth > maxBrackets) return true

@@ -181,8 +181,19 @@ const scope = {
   depth: 0,
 }
 
+interface Faulty {
+  ok: false
+  fault: Fault
+}
+
+interface Readable {
+  ok: true
+  parsed: Parsed[]
+  steps: number
+}
+
 /** `length` is that of the text with the sample values in it. */
-export type Checked = { ok: true; parsed: Parsed[]; steps: number; length: number } | { ok: false; fault: Fault }
+export type Checked = (Readable & { length: number }) | Faulty
 
 interface Bounds {
   /** Characters as it is written. */
@@ -191,22 +202,39 @@ interface Bounds {
   most?: number
 }
 
-/** Reads one text of a message and bounds what it may cost; `sample` are the values that it has to work with. */
-export function check(text: string, sample: object, bounds: Bounds = {}): Checked {
-  const { limit = maxTemplateLength, most = maxCharactersOfMessage } = bounds
-  const first = { line: 1, column: 1 }
-  if (text.length > limit)
-    return { ok: false, fault: { code: 'template_too_large', detail: `At most ${limit} characters.`, ...first } }
+const tooLarge = (detail: string): Faulty => ({
+  ok: false,
+  fault: { code: 'template_too_large', detail, line: 1, column: 1 },
+})
+
+const tooManySteps = `It would take more than ${maxSteps} steps: its tags and what is in them, as often as its loops run.`
+
+/** Reads one text of a message and bounds how long it may take. */
+export function read(text: string, limit = maxTemplateLength): Readable | Faulty {
+  if (text.length > limit) return tooLarge(`At most ${limit} characters.`)
   try {
     const parsed = parse('text', text)
     const steps = stepsOf(parsed, scope)
-    if (steps > maxSteps)
-      return { ok: false, fault: { code: 'template_too_large', detail: 'It would take too many steps.', ...first } }
+    return steps > maxSteps ? tooLarge(tooManySteps) : { ok: true, parsed, steps }
+  } catch (error) {
+    return { ok: false, fault: faultOf(error) }
+  }
+}
+
+/** Bounds what a text makes of the sample values. */
+export function run({ parsed, steps }: Readable, sample: object, most = maxCharactersOfMessage): Checked {
+  try {
     const { length } = render('text', parsed, sample, new Budget(most), new Budget(filteredWhenSaved))
     return { ok: true, parsed, steps, length }
   } catch (error) {
     return { ok: false, fault: faultOf(error) }
   }
+}
+
+/** Reads one text of a message and bounds what it may cost; `sample` are the values that it has to work with. */
+export function check(text: string, sample: object, { limit, most }: Bounds = {}): Checked {
+  const readable = read(text, limit)
+  return readable.ok ? run(readable, sample, most) : readable
 }
 
 /** A text in pieces: what is Liquid, as LiquidJS itself sees it, and what stands between. */
@@ -215,11 +243,14 @@ export interface Piece {
   text: string
 }
 
-export const piecesOf = (text: string): Piece[] =>
-  new Tokenizer(text).readTopLevelTokens(engines.text.options).map((token) => ({
+export function piecesOf(text: string): Piece[] {
+  // LiquidJS looks at one letter after another.
+  if (!/\{[{%]/.test(text)) return text === '' ? [] : [{ isLiquid: false, text }]
+  return new Tokenizer(text).readTopLevelTokens(engines.text.options).map((token) => ({
     isLiquid: token.kind !== TokenKind.HTML,
     text: token.input.slice(token.begin, token.end),
   }))
+}
 
 /** A variable that is put out as it is: `{{ links.portal }}` is `links.portal`. */
 export const plainVariable = (liquid: string): string | null =>

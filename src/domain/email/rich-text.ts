@@ -72,6 +72,8 @@ const kept: ReadonlyMap<string, readonly string[]> = new Map(
 const voids = new Set(['br', 'hr', 'img'])
 const paragraphs = new Set(['blockquote', 'div', 'h1', 'h2', 'h3', 'h4', 'ol', 'p', 'pre', 'table', 'ul'])
 const maxNesting = 40
+/** Of tags in each other as they are written: those that are closed are looked for among those that are open. */
+const maxDepth = 500
 
 /** Stand for Liquid while the markup is read, and for ends of paragraphs and lines while the text is made. */
 const [opening, closing, paragraphEnd, lineEnd] = ['\uE000', '\uE001', '\uE002', '\uE003']
@@ -86,14 +88,46 @@ export interface RichText {
   text: string
 }
 
+export class TooDeep extends Error {
+  override name = 'TooDeep'
+
+  constructor() {
+    super(`Tags of HTML stand at most ${maxDepth} deep in each other.`)
+  }
+}
+
 /** Taking a tag out may change how those beside it close: so it is read again until it reads as it is written. */
 const mostReadings = 6
 
-/** The markup without anything that could act, and its text. Liquid between tags and in addresses stays. */
+/** A text is checked, cleaned for storing and compiled within one request: it is read for the first of them alone. */
+const recent = new Map<string, RichText>()
+const maxRecentLength = 1_000_000
+let recentLength = 0
+
+function remember(source: string, read: RichText): void {
+  if (recent.has(source)) return
+  recent.set(source, read)
+  recentLength += source.length + read.html.length + read.text.length
+  for (const [oldest, { html, text }] of recent) {
+    if (recentLength <= maxRecentLength) break
+    recent.delete(oldest)
+    recentLength -= oldest.length + html.length + text.length
+  }
+}
+
+/**
+ * The markup without anything that could act, and its text. Liquid between tags and in addresses stays. Throws TooDeep
+ * for tags that stand in each other without end.
+ */
 export function cleanRichText(source: string): RichText {
+  const known = recent.get(source)
+  if (known) return known
   let [written, read] = [source, readRichText(source)]
   for (let readings = 1; read.html !== written && readings < mostReadings; readings++)
     [written, read] = [read.html, readRichText(read.html)]
+  remember(source, read)
+  // It reads as it is written.
+  if (read.html === written) remember(written, read)
   return read
 }
 
@@ -112,6 +146,17 @@ function readRichText(source: string): RichText {
 
   let html = ''
   const text: string[] = []
+  // An entity comes as a text of its own: what stands between two tags is handled together.
+  let unread = ''
+  const readText = () => {
+    if (unread === '') return
+    html += unread
+      .split(token)
+      .map((part, index) => (index % 2 ? `${opening}${part}${closing}` : escapeText(part)))
+      .join('')
+    text.push(unread)
+    unread = ''
+  }
   let dropping = 0
   let keptOpen = 0
   const open: { name: string; isKept: boolean; href: string | null; textFrom: number }[] = []
@@ -128,10 +173,13 @@ function readRichText(source: string): RichText {
   const parser = new Parser(
     {
       onopentag(name, attributes) {
+        readText()
+        if (open.length === maxDepth) throw new TooDeep()
         if (droppedWhole.has(name)) dropping++
         const isKept = dropping === 0 && kept.has(name) && keptOpen < maxNesting
         const href = name === 'a' && isKept ? (attributes['href'] ?? '').trim() : ''
-        open.push({ name, isKept, href: isAddress(restore(href)) ? href : null, textFrom: text.length })
+        const isLink = href !== '' && isAddress(restore(href))
+        open.push({ name, isKept, href: isLink ? href : null, textFrom: text.length })
         if (!isKept) return
         keptOpen++
         html += `<${name}${attributesOf(name, attributes)}${voids.has(name) ? ' /' : ''}>`
@@ -142,14 +190,10 @@ function readRichText(source: string): RichText {
         if (name === 'img') text.push(attributes['alt'] ?? '')
       },
       ontext(data) {
-        if (dropping > 0) return
-        html += data
-          .split(token)
-          .map((part, index) => (index % 2 ? `${opening}${part}${closing}` : escapeText(part)))
-          .join('')
-        text.push(data)
+        if (dropping === 0) unread += data
       },
       onclosetag() {
+        readText()
         const closed = open.pop()
         if (!closed) return
         if (droppedWhole.has(closed.name)) dropping--
@@ -164,6 +208,7 @@ function readRichText(source: string): RichText {
     { decodeEntities: true, lowerCaseTags: true, lowerCaseAttributeNames: true },
   )
   parser.end(marked)
+  readText()
   return { html: restore(html), text: layOut(text.join(''), restore) }
 }
 

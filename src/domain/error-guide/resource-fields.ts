@@ -128,7 +128,8 @@ const messageRules = {
     detail: 'There is no filter `shout` here.',
   },
   template_too_large: {
-    cause: 'The message, or what it becomes, is too large.',
+    cause:
+      'The message, or what it becomes, is too large: its Liquid takes more than 3,000 steps (a tag is one, each name in it and each ten of its characters another, as often as its loops run), its tags of HTML stand more than 500 deep in each other, or it makes too much text.',
     mend: 'Shorten the text, or loop over fewer things.',
     detail: 'At most 100 blocks, those in columns included.',
   },

@@ -37,8 +37,9 @@ export async function updateCampaign(
 ): Promise<CampaignDetailRow> {
   if (!isEditable(campaign.status)) throw invalidTransition(campaign.status, 'changed')
   const changes = changesOf(campaign, input)
-  // Sizes follow from the texts: alone they are no change.
-  const { sms_sizes: _, ...asked } = changes
+  // Sizes follow from the texts: alone they are no change, unless there are none yet.
+  const { sms_sizes: _, ...texts } = changes
+  const asked = campaign.sms_sizes === null && changes.sms_sizes !== '{}' ? changes : texts
   if (isEmpty(changesIn<CampaignDetailRow>(campaign, asked, ['sms_body'])))
     return commit(ctx, campaign, openEditions(campaign.edition_id))
   const after = { ...campaign, ...changes, modified_at: ctx.now(), version: campaign.version + 1 }

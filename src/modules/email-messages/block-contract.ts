@@ -44,7 +44,8 @@ const Text = (max: number) =>
   })
 
 const Html = Translated(maxRichTextLength).openapi({
-  description: 'HTML by language; may hold Liquid. What could act, such as scripts and handlers, is taken out.',
+  description:
+    'HTML by language, tags at most 500 deep in each other; may hold Liquid, at most 3,000 steps of it in a message and language. What could act, such as scripts and handlers, is taken out.',
   example: { en: '<p>Hello <b>{{ customer.first_name }}</b></p>' },
 })
 

@@ -1,0 +1,58 @@
+import * as fc from 'fast-check'
+import { SegmentedMessage } from 'sms-segments-calculator'
+import { describe, expect, it } from 'vitest'
+import { smsSize } from '../../src/domain/sms-parts.ts'
+
+/** What a library says of it: right, and too slow for long texts. */
+function sizeByLibrary(text: string) {
+  const message = new SegmentedMessage(text)
+  return { encoding: message.encodingName, characters: message.numberOfCharacters, parts: message.segmentsCount }
+}
+
+describe('the parts of an SMS', () => {
+  it('end where a part is full, and no character stands in two of them', () => {
+    expect(smsSize('')).toEqual({ encoding: 'GSM-7', characters: 0, parts: 1 })
+    expect(smsSize('a'.repeat(160))).toEqual({ encoding: 'GSM-7', characters: 160, parts: 1 })
+    expect(smsSize('a'.repeat(161))).toEqual({ encoding: 'GSM-7', characters: 161, parts: 2 })
+    expect(smsSize(`${'a'.repeat(152)}€${'a'.repeat(152)}`)).toEqual({ encoding: 'GSM-7', characters: 306, parts: 3 })
+    expect(smsSize('å'.repeat(161))).toMatchObject({ encoding: 'GSM-7', parts: 2 })
+    expect(smsSize('ł'.repeat(70))).toMatchObject({ encoding: 'UCS-2', parts: 1 })
+    expect(smsSize('ł'.repeat(71))).toMatchObject({ encoding: 'UCS-2', parts: 2 })
+    expect(smsSize('😀'.repeat(35))).toEqual({ encoding: 'UCS-2', characters: 35, parts: 1 })
+    expect(smsSize('😀'.repeat(67))).toEqual({ encoding: 'UCS-2', characters: 67, parts: 3 })
+    expect(smsSize(`a${'\u0301'.repeat(199)}`)).toEqual({ encoding: 'UCS-2', characters: 1, parts: 3 })
+  })
+
+  it('are those of the library, for every single letter', () => {
+    const letters = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code))
+    for (const letter of letters)
+      expect([letter, smsSize(letter).encoding, smsSize(letter).characters]).toEqual([
+        letter,
+        sizeByLibrary(letter).encoding,
+        sizeByLibrary(letter).characters,
+      ])
+  })
+
+  it('are those of the library, for texts of all lengths', () => {
+    const plain = fc.constantFrom('a', 'å', '€', '{', '\n', '\r\n', ' ')
+    const any = fc.constantFrom('a', '€', '\n', '\r\n', 'ł', 'ø', '😀', 'e\u0301', '👩‍👩‍👧‍👦', '🇩🇰')
+    const textOf = (letters: fc.Arbitrary<string>) =>
+      fc
+        .array(fc.tuple(letters, fc.integer({ min: 1, max: 80 })), { maxLength: 8 })
+        .map((runs) => runs.map(([letter, times]) => letter.repeat(times)).join(''))
+    fc.assert(
+      fc.property(fc.oneof(textOf(plain), textOf(any)), (text) => {
+        expect(smsSize(text)).toEqual(sizeByLibrary(text))
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  // In its square, it takes more than ten seconds.
+  it.each(['x', 'ł', '😀', 'e\u0301'])('of 100,000 characters are counted in its length: %s', (letter) => {
+    const text = letter.repeat(100_000 / letter.length)
+    const start = performance.now()
+    expect(smsSize(text).parts).toBeGreaterThan(600)
+    expect(performance.now() - start).toBeLessThan(3000)
+  })
+})
