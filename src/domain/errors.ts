@@ -91,9 +91,16 @@ export class AppError extends Error {
 
 type Path = readonly PropertyKey[]
 
+/** A name that somebody made up may be as long as a body; an answer repeats its beginning. */
+const maxStepLength = 128
+
+const stepsOf = (path: Path): string[] => path.map((step) => String(step).slice(0, maxStepLength))
+
 /** RFC 6901 pointer in its URI fragment form, as RFC 9457 shows it: `#/blocks/0/type`. */
 export const pointerTo = (path: Path): string =>
-  `#${path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')}`
+  `#${stepsOf(path)
+    .map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    .join('')}`
 
 /** A code that is written out has an entry in the guide; others are texts that a library or a table gives. */
 type Known<Code extends string> = string extends Code ? Code : FieldCode
@@ -101,7 +108,7 @@ type Known<Code extends string> = string extends Code ? Code : FieldCode
 export const fieldError = <Code extends string>(path: Path, code: Known<Code> & Code, detail: string): FieldError => ({
   code,
   detail,
-  attr: path.map(String).join('.') || null,
+  attr: stepsOf(path).join('.') || null,
   pointer: pointerTo(path),
 })
 
@@ -112,14 +119,14 @@ export const parameterError = <Code extends string>(
 ): FieldError => ({
   code,
   detail,
-  attr: name,
+  attr: name && name.slice(0, maxStepLength),
   pointer: null,
 })
 
 const withHint = (what: string, meant: string | null): string =>
   meant === null ? `${what}.` : `${what}; did you mean \`${meant}\`?`
 
-/** A field of a body that nobody reads, with the name that may be meant. */
+/** A field of a body that the operation does not know, with the name that may be meant. */
 export const unknownField = (path: Path, meant: string | null): FieldError =>
   fieldError(path, 'unknown_field', withHint('No such field', meant))
 
@@ -138,7 +145,7 @@ export const invalid = (...errors: FieldError[]): AppError =>
 /** One answer for what does not exist and what the caller may not see: nobody learns which. */
 export const notFound = (): AppError => new AppError('not_found', 'Not found.')
 
-/** An id in a body that does not exist, or belongs to somebody else: the two are not told apart. */
+/** An id in a body that does not exist, or belongs to another tenant. The answer is the same in both cases. */
 export const doesNotExist = (...path: string[]): AppError =>
   invalid(fieldError(path, 'does_not_exist', 'Object does not exist.'))
 

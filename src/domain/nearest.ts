@@ -24,7 +24,7 @@ function isSwapOf(one: string, other: string): boolean {
   return at >= 0 && swapped === other
 }
 
-/** What somebody may have meant by `text`: the candidate most like it, or null when none is at all like it. */
+/** The candidate most like `text`, or null when none is like it. */
 export function nearest<Candidate>(
   text: string,
   candidates: readonly Candidate[],

@@ -76,6 +76,24 @@ describe('eraseUser', () => {
     expect(await found()).toEqual([0, 0, 0])
   })
 
+  it('leaves a customer without a number, who stands last in lists by number both ways', async () => {
+    const known = await givenKnown()
+    const { organization_id, edition_id } = known
+    await importOrders(known, [anOrderOf(`one-${crypto.randomUUID()}@example.dk`, '+4531234567')])
+    await erase(known)
+    const lists = [`organization_id=${organization_id}`, `edition_id=${edition_id}`]
+    for (const list of lists)
+      for (const ordering of ['phone_number', '-phone_number']) {
+        const reply = await get(`/v1/user?${list}&ordering=${ordering}`)
+        const numbers = reply.body.results.map((user: { phone_number: string | null }) => user.phone_number)
+        expect([list, ordering, numbers]).toEqual([list, ordering, ['+4531234567', null]])
+      }
+    for (const expression of ['user.has_phone', 'user.phone_number != null']) {
+      const estimate = await post('/v1/segments/validate-cel', { organization_id, expression })
+      expect([expression, estimate.body.estimated_user_count]).toEqual([expression, 1])
+    }
+  })
+
   it('keeps suppressed addresses by a hash, and suppresses them again when the person comes back as a new customer', async () => {
     const known = await givenKnown()
     await erase(known)
