@@ -142,7 +142,7 @@ export const invalid = (...errors: FieldError[]): AppError =>
     },
   )
 
-/** One answer for what does not exist and what the caller may not see: nobody learns which. */
+/** One answer for what does not exist and for what the caller may not see, so that it gives nothing away. */
 export const notFound = (): AppError => new AppError('not_found', 'Not found.')
 
 /** An id in a body that does not exist, or belongs to another tenant. The answer is the same in both cases. */
@@ -151,7 +151,7 @@ export const doesNotExist = (...path: string[]): AppError =>
 
 export const editionArchived = (): AppError => new AppError('edition_archived', 'This edition is archived.')
 
-/** An edition role asks to change somebody whom other editions know, or who would take the place of such a person. */
+/** An edition role asks to change a person whom other editions know, or to take the address of such a person. */
 export const sharedCustomer = (): AppError =>
   new AppError(
     'shared_customer',
@@ -159,7 +159,7 @@ export const sharedCustomer = (): AppError =>
     { extra: { required_roles: ['OA', 'OM'] } },
   )
 
-/** `instead` says what the caller may do; without it, whom to ask. */
+/** `instead` says what the caller may do; without it the answer says whom to ask. */
 export const permissionDenied = (
   requiredRoles: readonly string[],
   errors: readonly FieldError[] = [],

@@ -114,14 +114,14 @@ export function mount<
     const settle: Ctx['settle'] = async (result, isChange) => {
       const answer = await ctx.settle(result, isChange)
       if (!isChange) return answer
-      const deed = {
+      const write = {
         loaded,
         place: loaded?.place,
         target: target?.(body),
         before: isComparable ? ((current?.(loaded, ctx) ?? null) as Presented | null) : null,
         after: (present?.(result as Result, ctx) ?? null) as Presented | null,
       }
-      return [...auditing(ctx, operation, deed), ...answer]
+      return [...auditing(ctx, operation, write), ...answer]
     }
     return { ...ctx, settle }
   }
@@ -223,8 +223,8 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
     judgeLoaded(ctx, operation, loaded)
     // The download is recorded under the resource that the path names.
     const settle: Ctx['settle'] = async (asked) => {
-      const deed = { loaded, place: loaded.place, target: undefined, before: null, after: asked as Presented | null }
-      return auditing(ctx, operation, deed)
+      const write = { loaded, place: loaded.place, target: undefined, before: null, after: asked as Presented | null }
+      return auditing(ctx, operation, write)
     }
     const { name, open } = handling.handle({ ...ctx, settle }, { query: parseQuery(c, operation.query), loaded })
     const headers = {
