@@ -1,5 +1,8 @@
 import type { FieldCode } from './error-guide/fields.ts'
+import type { FieldError } from './field-error.ts'
 import { askForRole } from './roles-in-words.ts'
+
+export type { FieldError }
 
 /** Every refusal of the API by its stable code, with the HTTP status it goes out with. */
 export const errorStatus = {
@@ -49,19 +52,6 @@ export const errorStatus = {
 } as const satisfies Record<string, number>
 
 export type ErrorCode = keyof typeof errorStatus
-
-/** One thing wrong with the request: `pointer` leads to it inside the body; it is null for parameters. */
-export interface FieldError {
-  code: string
-  detail: string
-  attr: string | null
-  pointer: string | null
-  /** Where in the text of an expression or a template, from 1; `start` and `end` count characters from 0. */
-  line?: number
-  column?: number
-  start?: number
-  end?: number
-}
 
 export class AppError extends Error {
   readonly code: ErrorCode

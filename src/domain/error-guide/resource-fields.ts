@@ -3,9 +3,9 @@ import type { FieldGuide } from './guide.ts'
 /** Rules of accounts, editions, orders, webhooks and campaigns. */
 const resourceRules = {
   admin_only: {
-    cause: 'Only an admin may change this field.',
-    mend: 'Leave the field out, or ask an organisation admin to change it.',
-    detail: 'Only an admin may change this field.',
+    cause: 'Only an admin may give the field this value.',
+    mend: 'Leave the field out, or ask an organisation admin for it.',
+    detail: 'A token without an end needs an admin of each organisation it reaches.',
   },
   permission_denied: {
     cause: 'Your role does not reach the place that the field names.',
