@@ -3,7 +3,7 @@ import type { FieldGuide } from './guide.ts'
 const number: FieldGuide = {
   cause: 'The digits do not form a number.',
   mend: 'Write numbers as 1000 or 0.5.',
-  detail: 'This is no number: write 1000 or 0.5.',
+  detail: 'This is not a number: write 1000 or 0.5.',
 }
 
 const escape: FieldGuide = {
@@ -37,7 +37,7 @@ export const expressionFields = {
   reserved_identifier: {
     cause: 'The word is kept for other uses of the language.',
     mend: 'Choose another name; conditions are written `condition ? yes : no`.',
-    detail: '`if` is no name here. A choice is written `condition ? yes : no`.',
+    detail: '`if` is not a name here. A choice is written `condition ? yes : no`.',
   },
   unterminated_string: {
     cause: 'A text has no end.',

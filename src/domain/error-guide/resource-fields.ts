@@ -65,7 +65,7 @@ const resourceRules = {
   malformed_url: {
     cause: 'The text is not a web address.',
     mend: 'Send a whole address, such as `https://hooks.example.com/events`, without spaces.',
-    detail: 'This is no address of the web. Write it as https://hooks.example.com/events.',
+    detail: 'This is not a web address. Write it as https://hooks.example.com/events.',
   },
   forbidden_destination: {
     cause:
@@ -76,7 +76,7 @@ const resourceRules = {
   invalid_domain: {
     cause: 'The text is not a domain name.',
     mend: 'Send the name alone, such as `example.com`, without a protocol or a path.',
-    detail: 'No domain.',
+    detail: 'This is not a domain name.',
   },
   channel_mismatch: {
     cause: 'The segment was made for another channel than the campaign.',

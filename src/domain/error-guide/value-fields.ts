@@ -122,12 +122,12 @@ export const valueFields = {
   invalid_email: {
     cause: 'The text is not an e-mail address.',
     mend: 'Send one address such as `ada@example.com`, without a name.',
-    detail: 'No e-mail address.',
+    detail: 'This is not an e-mail address.',
   },
   invalid_phone: {
     cause: 'The text is not a telephone number.',
     mend: 'Send the number with its country code, such as `+4532123456`.',
-    detail: 'No telephone number.',
+    detail: 'This is not a telephone number.',
   },
   invalid_date: {
     cause: 'The text is not a date and time, or names a day that does not exist.',

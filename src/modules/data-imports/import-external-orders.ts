@@ -69,7 +69,7 @@ function read(raw: unknown, index: number, edition: Edition): Candidate | Outcom
     fieldError([...path, 'consents', key], 'does_not_exist', 'This edition has no consent with this key.'),
   )
   if (given && phone === null)
-    errors.push(fieldError([...path, 'customer', 'phone_number'], 'invalid_phone', 'No telephone number.'))
+    errors.push(fieldError([...path, 'customer', 'phone_number'], 'invalid_phone', 'This is not a telephone number.'))
   return errors.length ? refuse(errors) : { index, order, phone }
 }
 
