@@ -67,7 +67,7 @@ function answered(document: DescribedDocument, roots: readonly Schema[]): string
   return [...names]
 }
 
-/** The neighbours of a page and the place of an error are the same everywhere, and told with lists and errors. */
+/** The neighbours of a page and the place of an error are the same everywhere, and documented with lists and errors. */
 const isCommon = ({ resource, field }: NullableField): boolean =>
   resource.includes('Problem') || field === 'next' || field === 'previous'
 

@@ -10,6 +10,9 @@ import type { Database } from './database.ts'
 export interface NullableKey {
   column: SQL
   indexed: boolean
+  /** Rows with a value, and groups of rows without one in their order. Only what an index serves is used of them. */
+  present: SQL
+  absent: readonly SQL[]
 }
 
 /** One key of an order. An expression by itself never answers NULL, so that keys compare. */
@@ -18,7 +21,12 @@ export interface SortKey {
   desc: boolean
 }
 
-export const nullable = (column: SQL, { indexed = false } = {}): NullableKey => ({ column, indexed })
+export const nullable = (column: SQL, { indexed = false } = {}): NullableKey => ({
+  column,
+  indexed,
+  present: sql`${column} is not null`,
+  absent: [sql`${column} is null`],
+})
 
 interface Key {
   by: SQL
@@ -80,6 +88,11 @@ const orderOf = (sort: readonly Key[]): SQL =>
     sql`, `,
   )
 
+interface IndexedKey {
+  by: NullableKey
+  desc: boolean
+}
+
 interface Run {
   /** Keys in their order, those that are the same in all rows left out. */
   sort: readonly Key[]
@@ -98,26 +111,26 @@ function rowsOf(source: ListSource, { sort, shown, where, after }: Run, limit: S
 }
 
 /** The rows with a value in the first column, then those without one, which are not read before they are needed. */
-function valuesFirst(source: ListSource, first: Key, rest: readonly Key[], page: RowsAsked): SQL {
-  const { after } = page
+function valuesFirst(source: ListSource, { by, desc }: IndexedKey, rest: readonly Key[], page: RowsAsked): SQL {
+  const { after, limit, offset } = page
   const others = rest.map((key) => key.by)
-  const limit = sql`limit ${page.limit + page.offset}`
-  const without: Run = {
-    sort: rest,
-    shown: [sql`1`, sql`0`, ...others],
-    where: [sql`${first.by} is null`],
-    after: after?.[0] === 1 ? after.slice(2) : null,
-  }
-  if (without.after) return rowsOf(source, without, limit)
-  const withValue: Run = {
-    sort: [first, ...rest],
-    shown: [sql`0`, first.by, ...others],
-    where: [sql`${first.by} is not null`],
-    after: after && after.slice(1),
-  }
-  return sql`select * from (
-      select * from (${rowsOf(source, withValue, limit)}) union all select * from (${rowsOf(source, without, limit)})
-    ) limit ${page.limit} offset ${page.offset}`
+  const groups = by.absent.map((condition, index): Run => {
+    const shown = [sql.raw(String(index + 1)), sql`0`, ...others]
+    return { sort: rest, shown, where: [condition], after: after && after.slice(2) }
+  })
+  const shown = [sql`0`, by.column, ...others]
+  const sort = [{ by: by.column, desc }, ...rest]
+  const runs: Run[] = [{ sort, shown, where: [by.present], after: after && after.slice(1) }, ...groups]
+  // The first key of a cursor says in which run it was.
+  const begun = after ? Math.max(0, runs.keys().toArray().indexOf(Number(after[0]))) : 0
+  const parts = runs
+    .slice(begun)
+    .map((run, index) => rowsOf(source, index === 0 ? run : { ...run, after: null }, sql`limit ${limit + offset}`))
+  const union = sql.join(
+    parts.map((part) => sql`select * from (${part})`),
+    sql` union all `,
+  )
+  return sql`select * from (${union}) limit ${limit} offset ${offset}`
 }
 
 interface RowsAsked {
@@ -129,7 +142,7 @@ interface RowsAsked {
 function pageOf(source: ListSource, sort: readonly SortKey[], keys: readonly Key[], page: RowsAsked): SQL {
   const [first, ...rest] = sort
   if (first && isNullable(first.by) && first.by.indexed)
-    return valuesFirst(source, { by: first.by.column, desc: first.desc }, keysOf(rest), page)
+    return valuesFirst(source, { by: first.by, desc: first.desc }, keysOf(rest), page)
   const run = { sort: keys, shown: keys.map((key) => key.by), where: [], after: page.after }
   return rowsOf(source, run, sql`limit ${page.limit} offset ${page.offset}`)
 }

@@ -108,7 +108,7 @@ const joinedAt = (user: SQL, editions: Editions): SQL =>
   sql`(select min(given.created_at) from user_editions as given where given.user_id = ${user}.id
     and ${editions(sql`given.edition_id`)})`
 
-/** What is shown of somebody whom other editions know: their own words, and nothing that the others could change. */
+/** The columns that are shown of a person whom other editions know: what the own editions said, and nothing that others could change. */
 function hiddenColumns(user: SQL, editions: Editions): Record<ShownColumn, SQL> {
   const rows = sql`from user_editions as given where given.user_id = ${user}.id and ${editions(sql`given.edition_id`)}`
   return {

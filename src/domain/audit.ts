@@ -42,7 +42,7 @@ const isNoise = (field: string): boolean => field === 'modified'
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || (typeof value === 'object' && !Object.keys(value).length)
 
-/** The value as JSON without what is hidden inside it. */
+/** The value as JSON, without its hidden fields. */
 const jsonOf = (value: unknown): string =>
   JSON.stringify(value ?? null, (name, inner: unknown) => (isHidden(name) ? undefined : inner))
 

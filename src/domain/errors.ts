@@ -1,5 +1,8 @@
 import type { FieldCode } from './error-guide/fields.ts'
+import type { FieldError } from './field-error.ts'
 import { askForRole } from './roles-in-words.ts'
+
+export type { FieldError }
 
 /** Every refusal of the API by its stable code, with the HTTP status it goes out with. */
 export const errorStatus = {
@@ -50,19 +53,6 @@ export const errorStatus = {
 
 export type ErrorCode = keyof typeof errorStatus
 
-/** One thing wrong with the request: `pointer` leads to it inside the body; it is null for parameters. */
-export interface FieldError {
-  code: string
-  detail: string
-  attr: string | null
-  pointer: string | null
-  /** Where in the text of an expression or a template, from 1; `start` and `end` count characters from 0. */
-  line?: number
-  column?: number
-  start?: number
-  end?: number
-}
-
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly errors: readonly FieldError[]
@@ -91,9 +81,16 @@ export class AppError extends Error {
 
 type Path = readonly PropertyKey[]
 
+/** A name that somebody made up may be as long as a body; an answer repeats its beginning. */
+const maxStepLength = 128
+
+const stepsOf = (path: Path): string[] => path.map((step) => String(step).slice(0, maxStepLength))
+
 /** RFC 6901 pointer in its URI fragment form, as RFC 9457 shows it: `#/blocks/0/type`. */
 export const pointerTo = (path: Path): string =>
-  `#${path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')}`
+  `#${stepsOf(path)
+    .map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    .join('')}`
 
 /** A code that is written out has an entry in the guide; others are texts that a library or a table gives. */
 type Known<Code extends string> = string extends Code ? Code : FieldCode
@@ -101,7 +98,7 @@ type Known<Code extends string> = string extends Code ? Code : FieldCode
 export const fieldError = <Code extends string>(path: Path, code: Known<Code> & Code, detail: string): FieldError => ({
   code,
   detail,
-  attr: path.map(String).join('.') || null,
+  attr: stepsOf(path).join('.') || null,
   pointer: pointerTo(path),
 })
 
@@ -112,14 +109,14 @@ export const parameterError = <Code extends string>(
 ): FieldError => ({
   code,
   detail,
-  attr: name,
+  attr: name && name.slice(0, maxStepLength),
   pointer: null,
 })
 
 const withHint = (what: string, meant: string | null): string =>
   meant === null ? `${what}.` : `${what}; did you mean \`${meant}\`?`
 
-/** A field of a body that nobody reads, with the name that may be meant. */
+/** A field of a body that the operation does not know, with the name that may be meant. */
 export const unknownField = (path: Path, meant: string | null): FieldError =>
   fieldError(path, 'unknown_field', withHint('No such field', meant))
 
@@ -135,16 +132,16 @@ export const invalid = (...errors: FieldError[]): AppError =>
     },
   )
 
-/** One answer for what does not exist and what the caller may not see: nobody learns which. */
+/** One answer for what does not exist and for what the caller may not see, so that it gives nothing away. */
 export const notFound = (): AppError => new AppError('not_found', 'Not found.')
 
-/** An id in a body that does not exist, or belongs to somebody else: the two are not told apart. */
+/** An id in a body that does not exist, or belongs to another tenant. The answer is the same in both cases. */
 export const doesNotExist = (...path: string[]): AppError =>
   invalid(fieldError(path, 'does_not_exist', 'Object does not exist.'))
 
 export const editionArchived = (): AppError => new AppError('edition_archived', 'This edition is archived.')
 
-/** An edition role asks to change somebody whom other editions know, or who would take the place of such a person. */
+/** An edition role asks to change a person whom other editions know, or to take the address of such a person. */
 export const sharedCustomer = (): AppError =>
   new AppError(
     'shared_customer',
@@ -152,7 +149,7 @@ export const sharedCustomer = (): AppError =>
     { extra: { required_roles: ['OA', 'OM'] } },
   )
 
-/** `instead` says what the caller may do; without it, whom to ask. */
+/** `instead` says what the caller may do; without it the answer says whom to ask. */
 export const permissionDenied = (
   requiredRoles: readonly string[],
   errors: readonly FieldError[] = [],

@@ -13,9 +13,19 @@ export function editDistance(one: string, other: string): number {
 }
 
 const shortestBeginning = 3
+/** After texts in which one letter is wrong, before those with two. */
+const distanceOfBeginning = 1.5
 
-const beginsAlike = (one: string, other: string): boolean =>
-  Math.min(one.length, other.length) >= shortestBeginning && (one.startsWith(other) || other.startsWith(one))
+/** Whether `text` is the beginning of `known`, or `known` at least the first half of `text`. */
+const beginsAlike = (text: string, known: string): boolean =>
+  Math.min(text.length, known.length) >= shortestBeginning &&
+  (known.startsWith(text) || (text.startsWith(known) && known.length * 2 >= text.length))
+
+const distanceOf = (text: string, known: string): number => {
+  if (isSwapOf(text, known)) return 1
+  const distance = editDistance(text, known)
+  return beginsAlike(text, known) ? Math.min(distance, distanceOfBeginning) : distance
+}
 
 /** Whether two neighbours that are swapped are all that is wrong, as in `emial`. */
 function isSwapOf(one: string, other: string): boolean {
@@ -24,7 +34,7 @@ function isSwapOf(one: string, other: string): boolean {
   return at >= 0 && swapped === other
 }
 
-/** What somebody may have meant by `text`: the candidate most like it, or null when none is at all like it. */
+/** The candidate most like `text`, or null when none is like it. */
 export function nearest<Candidate>(
   text: string,
   candidates: readonly Candidate[],
@@ -38,10 +48,10 @@ export function nearest<Candidate>(
   for (const candidate of candidates)
     for (const name of namesOf(candidate)) {
       const known = name.toLowerCase()
-      const distance = beginsAlike(wanted, known) ? 0.5 : isSwapOf(wanted, known) ? 1 : editDistance(wanted, known)
+      const distance = distanceOf(wanted, known)
       if (distance < least) {
         best = candidate
-        least = known === wanted ? 0 : distance
+        least = distance
       }
     }
   return best

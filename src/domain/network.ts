@@ -13,7 +13,7 @@ function groupsOf(address: string): string[] | null {
 }
 
 /**
- * What limits count by: an IPv4 address, or the first 64 bits of an IPv6 address, because whoever has one of these has
+ * What limits count by: an IPv4 address, or the first 64 bits of an IPv6 address, because a client that has one of these has
  * all that follow. Null for anything else.
  */
 export function networkOf(address: string | undefined): string | null {

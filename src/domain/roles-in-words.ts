@@ -7,7 +7,7 @@ const namesOf = (roles: readonly string[], level: 'O' | 'E'): string =>
     .map((role) => names[role.slice(1)])
     .join(' or ')
 
-/** What somebody whose role is not enough may do: `roles` are the codes that are. */
+/** Advice for a caller whose role is not enough; `roles` are the codes of those that are. */
 export function askForRole(roles: readonly string[]): string {
   const inOrganization = namesOf(roles, 'O')
   const inEdition = namesOf(roles, 'E')

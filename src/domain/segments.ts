@@ -22,7 +22,6 @@ export const maxDescriptionLength = 2000
  * withdrew a consent or asked to be left alone, `no_consent` who never gave one or whose consent is over.
  */
 export const exclusionReasons = ['no_address', 'no_consent', 'unsubscribed', 'bounced', 'inactive'] as const
-export type ExclusionReason = (typeof exclusionReasons)[number]
 
 /** What is known of an address that is dead, whatever is sent to it. */
 export const deadAddressReasons = ['hard_bounce', 'invalid'] as const

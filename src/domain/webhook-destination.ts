@@ -64,7 +64,7 @@ export function destinationFault(text: string, policy: Policy): DestinationFault
 }
 
 const rules: Record<DestinationFault, string> = {
-  malformed: 'This is no address of the web. Write it as https://hooks.example.com/events.',
+  malformed: 'This is not a web address. Write it as https://hooks.example.com/events.',
   credentials: 'The address contains a user name or a password, and events carry none. Take it out.',
   own_host: 'The address is of this service itself.',
   protocol: 'Events are sent over https only.',

@@ -16,7 +16,7 @@ export interface Claim {
   id: string
   endpoint_id: string
   event_id: string
-  /** Number of this attempt, from 1: whoever claims the delivery after us gets another. */
+  /** Number of this attempt, from 1: a later claim of the delivery gets another. */
   attempts: number
   status: DeliveryStatus
   step: number

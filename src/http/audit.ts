@@ -4,8 +4,8 @@ import { changesBetween, type AuditEntry, type Presented } from '../domain/audit
 import { kindOfId } from '../domain/ids.ts'
 import type { Operation } from './operation.ts'
 
-/** What an operation met and made, as far as it is known when it commits. */
-export interface Deed {
+/** The facts of a write that its audit entry is made of, as far as they are known when it commits. */
+export interface AuditedWrite {
   /** The row that the path names. */
   loaded: unknown
   place: Place | null | undefined
@@ -24,7 +24,7 @@ const textIn = (value: unknown, name: string): string | null => {
 const parentIn = (value: Presented | null, name: 'organization' | 'edition'): string | null =>
   textIn(value, `${name}_id`) ?? textIn(value?.[name], 'id')
 
-function organizationOf({ loaded, place, target, before, after }: Deed): string | null {
+function organizationOf({ loaded, place, target, before, after }: AuditedWrite): string | null {
   const own = [textIn(after, 'id'), textIn(before, 'id')].find((id) => id !== null && kindOfId(id) === 'organization')
   return (
     own ??
@@ -36,7 +36,7 @@ function organizationOf({ loaded, place, target, before, after }: Deed): string 
   )
 }
 
-function editionOf({ loaded, place, target, before, after }: Deed): string | null {
+function editionOf({ loaded, place, target, before, after }: AuditedWrite): string | null {
   const own = [textIn(after, 'id'), textIn(before, 'id')].find((id) => id !== null && kindOfId(id) === 'edition')
   const only = place && place.editions !== 'any' && place.editions.length === 1 ? place.editions[0] : undefined
   return (
@@ -50,16 +50,16 @@ function editionOf({ loaded, place, target, before, after }: Deed): string | nul
   )
 }
 
-/** The statement that records the deed; none for an update that leaves everything as it was. */
-export function auditing(ctx: Ctx, operation: Operation, deed: Deed): ReturnType<Ctx['recordAudit']>[] {
-  const changes = changesBetween(deed.before, deed.after)
+/** The statement that records the write; none for an update that changes nothing. */
+export function auditing(ctx: Ctx, operation: Operation, write: AuditedWrite): ReturnType<Ctx['recordAudit']>[] {
+  const changes = changesBetween(write.before, write.after)
   if (operation.method === 'patch' && changes.length === 0) return []
   const isNew = operation.status === 201
-  const resource_id = isNew ? textIn(deed.after, 'id') : (textIn(deed.loaded, 'id') ?? textIn(deed.after, 'id'))
+  const resource_id = isNew ? textIn(write.after, 'id') : (textIn(write.loaded, 'id') ?? textIn(write.after, 'id'))
   const entry: AuditEntry = {
     action: operation.id,
-    organization_id: organizationOf(deed),
-    edition_id: editionOf(deed),
+    organization_id: organizationOf(write),
+    edition_id: editionOf(write),
     resource_type: resource_id && kindOfId(resource_id),
     resource_id,
     changes,

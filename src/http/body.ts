@@ -4,7 +4,9 @@ import type { AppContext } from './env.ts'
 
 const maxBytes = 1_000_000
 const maxDepth = 64
-/** From the first look at a body to its end: who sends it byte by byte holds a request no longer. */
+/** No operation takes longer lists. The schema library fails on the faults of some hundred thousand items. */
+const maxEntries = 20_000
+/** From the first read of a body to its end: a slow sender cannot hold a request longer. */
 const maxReadMs = 15_000
 
 const tooLarge = (most: number) => new AppError('body_too_large', `The body is larger than ${most} bytes.`)
@@ -43,10 +45,10 @@ async function chunksOf(stream: ReadableStream<Uint8Array>, most: number): Promi
       chunks.push(value)
     }
   } catch (error) {
-    // Nobody waits for a sender who does not stop.
+    // The rest of the body is not waited for.
     reader.cancel(error).catch(() => {})
     if (error instanceof AppError) throw error
-    // The client went away: nobody reads the answer, and nothing is wrong on our side.
+    // The client hung up. Nothing is wrong on our side.
     throw new AppError('client_closed_request', 'The request ended before its body did.')
   } finally {
     clearTimeout(timer)
@@ -74,7 +76,7 @@ function checkHeaders(headers: Headers): void {
 
 /**
  * The body as a JSON object; one that is absent is an object without fields, whatever its headers say. Text that cannot
- * be stored (NUL, half surrogate pairs) and bottomless nesting are refused.
+ * be stored (NUL, half surrogate pairs), nesting that is too deep and lists that are too long are refused.
  */
 export function parseJson(bytes: Uint8Array, headers: Headers): Record<string, unknown> {
   if (bytes.length === 0) return {}
@@ -112,7 +114,9 @@ function checkText(root: object): void {
   for (let next = open.pop(); next; next = open.pop()) {
     const { value, path } = next
     if (path.length >= maxDepth) throw invalid(fieldError(path.slice(0, 8), 'too_deep', `At most ${maxDepth} levels.`))
-    for (const [key, child] of Object.entries(value)) {
+    const entries = Object.entries(value)
+    if (entries.length > maxEntries) throw invalid(fieldError(path, 'max_items', `At most ${maxEntries} items.`))
+    for (const [key, child] of entries) {
       const at = [...path, key]
       if (!isStorable(key) || (typeof child === 'string' && !isStorable(child)))
         throw invalid(fieldError(at, 'invalid_characters', 'NUL and half surrogate pairs are not text.'))

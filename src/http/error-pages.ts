@@ -23,7 +23,7 @@ export const layout = (title: string, content: Markup): Markup =>
       </body>
     </html>`
 
-/** What stands between backticks is code. */
+/** Text between backticks is code. */
 const prose = (text: string): Markup =>
   html`${text.split('`').map((part, index) => (index % 2 ? html`<code>${part}</code>` : html`${part}`))}`
 

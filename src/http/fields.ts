@@ -31,7 +31,7 @@ export const Instant = z.iso
   .transform((text, context) => {
     const instant = Date.parse(text)
     if (instant >= firstInstant && instant <= lastInstant) return instant
-    context.addIssue({ code: 'custom', params: { code: 'invalid_date' }, message: 'No such date.' })
+    context.addIssue({ code: 'custom', params: { code: 'invalid_date' }, message: 'This date does not exist.' })
     return z.NEVER
   })
   .openapi({ example: '2026-06-01T10:00:00+02:00' })

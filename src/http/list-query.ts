@@ -33,7 +33,7 @@ const PageSize = z
   .transform((text) => (text === undefined ? defaultPageSize : Math.min(Number(text), maxPageSize)))
   .openapi({
     type: 'integer',
-    description: `Items on a page: ${defaultPageSize} unless told, at most ${maxPageSize}; larger values are clamped.`,
+    description: `Items on a page: ${defaultPageSize} by default, at most ${maxPageSize}; larger values are clamped.`,
     example: defaultPageSize,
   })
 

@@ -49,7 +49,7 @@ export interface Handling<P, Q, B, R, Loaded extends Located | undefined, Result
 
 const maxTries = 5
 
-/** The body, read when it is first asked for: not before the caller may do what is asked. */
+/** Reads the body at its first call, which comes after the caller was allowed to do this. */
 type ReadBody = () => Promise<Uint8Array<ArrayBuffer>>
 
 const noFields = z.object({})
@@ -109,19 +109,19 @@ export function mount<
 
   /** The context of a write: what commits with it is recorded in the same transaction. */
   function recording(ctx: Ctx, { loaded, body }: { loaded: Loaded; body: z.output<B> }): Ctx {
-    // What answers something else than the resource shows nothing that the resource could be compared with.
+    // An operation that answers something else than the resource gives nothing to compare the resource with.
     const isComparable = operation.status !== 201 && loaded && !(represent && present)
     const settle: Ctx['settle'] = async (result, isChange) => {
       const answer = await ctx.settle(result, isChange)
       if (!isChange) return answer
-      const deed = {
+      const write = {
         loaded,
         place: loaded?.place,
         target: target?.(body),
         before: isComparable ? ((current?.(loaded, ctx) ?? null) as Presented | null) : null,
         after: (present?.(result as Result, ctx) ?? null) as Presented | null,
       }
-      return [...auditing(ctx, operation, deed), ...answer]
+      return [...auditing(ctx, operation, write), ...answer]
     }
     return { ...ctx, settle }
   }
@@ -221,10 +221,10 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
   register(router, operation, async (c, ctx) => {
     const loaded = await handling.load(ctx, operation.params.parse(c.req.param()))
     judgeLoaded(ctx, operation, loaded)
-    // What is asked for is recorded with the resource that it is of.
+    // The download is recorded under the resource that the path names.
     const settle: Ctx['settle'] = async (asked) => {
-      const deed = { loaded, place: loaded.place, target: undefined, before: null, after: asked as Presented | null }
-      return auditing(ctx, operation, deed)
+      const write = { loaded, place: loaded.place, target: undefined, before: null, after: asked as Presented | null }
+      return auditing(ctx, operation, write)
     }
     const { name, open } = handling.handle({ ...ctx, settle }, { query: parseQuery(c, operation.query), loaded })
     const headers = {

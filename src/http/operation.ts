@@ -68,7 +68,7 @@ interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodT
   description?: string
   roles: readonly RoleCode[]
   status?: 200 | 201 | 204
-  /** `read` for a POST that changes nothing; otherwise the method tells. */
+  /** `read` for a POST that changes nothing; otherwise it follows from the method. */
   scope?: 'read'
   params?: P
   query?: Q

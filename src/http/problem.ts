@@ -70,8 +70,8 @@ export interface Answer {
 export const pageOfCode = (code: string): string => `/docs/errors/${code}`
 
 /**
- * The problem document of an error; `type` is the address of the page about its code. `not_found` carries neither path nor request id: what is hidden and what does not
- * exist answer with the same bytes.
+ * The problem document of an error; `type` is the address of the page about its code. `not_found` carries neither path
+ * nor request id, so that a hidden resource and a missing one answer with the same bytes.
  */
 export function problem(error: AppError, request: { path: string; requestId: string; type: string }): Answer {
   const status = errorStatus[error.code]

@@ -41,7 +41,7 @@ function textsOf(given: Given): Record<string, string> {
   return Object.fromEntries(texts.filter(([, text]) => text !== ''))
 }
 
-/** The parameters of a request. What nobody reads, and what cannot be read, is refused by name. */
+/** The parameters of a request. An unknown parameter and a value that cannot be read are refused by name. */
 export function parseQuery<S extends z.ZodType>(c: AppContext, schema: S): z.output<S> {
   const given = givenBy(c)
   for (const [name, values] of given)

@@ -2,7 +2,7 @@ import { utf8 } from '../domain/encoding.ts'
 
 /**
  * A body that is made while it is read: a chunk is asked for when the one before has gone out, so that memory stays the
- * same however long it gets. `onError` hears what goes wrong; the reader sees the body break off.
+ * same however long it gets. `onError` gets the failure; the reader sees the body break off.
  */
 export const streamOf = (
   chunks: AsyncIterator<string, unknown>,

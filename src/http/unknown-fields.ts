@@ -19,12 +19,12 @@ interface Definition {
 
 const definitionOf = (schema: Schema): Definition => (schema as unknown as { def: Definition }).def
 
-/** The schemas of which a value meets one, without what is wrapped around them. */
+/** The schemas that a value may match, without their wrappers. */
 function alternativesOf(schema: Schema): Schema[] {
   const { type, innerType, options, in: first, out: second } = definitionOf(schema)
   if (innerType) return alternativesOf(innerType)
   if (type === 'union' && options) return options.flatMap(alternativesOf)
-  // What is preprocessed is read by the second schema; what is transformed, by the first.
+  // A preprocessed value is read by the second schema, a transformed one by the first.
   if (first && second) return alternativesOf(definitionOf(first).type === 'transform' ? second : first)
   return [schema]
 }
@@ -48,7 +48,7 @@ const shapesOf = (schemas: readonly Schema[], value: Readonly<Record<string, unk
     ),
   )
 
-/** What the service answers beside what it reads. */
+/** Fields that the service answers beside those that it reads. */
 export interface Answered {
   schema: z.ZodType | null
   /** Fields that can be set by another operation, so that dropping them would lose what was asked for. */
@@ -69,7 +69,7 @@ const itemsOf = (items: readonly unknown[], { path, reads, answers }: Place): Pl
   return below.reads.length ? items.map((value, index) => ({ value, path: [...path, index], ...below })) : []
 }
 
-/** What stands in one object: places to look into, and what is wrong with the names. */
+/** The fields of one object: places to look into, and the errors about its names. */
 function fieldsOf(object: Readonly<Record<string, unknown>>, place: Place, settable: ReadonlySet<string>) {
   const shapes = shapesOf(place.reads, object)
   const answered = objectsOf(place.answers)
@@ -83,7 +83,9 @@ function fieldsOf(object: Readonly<Record<string, unknown>>, place: Place, setta
     const answers = answered.flatMap((shape) => fieldOf(shape, name))
     if (reads.length) inside.push({ value, path, reads, answers })
     else if (settable.has(name))
-      errors.push(fieldError(path, 'unknown_field', 'Not taken here; a change (PATCH) sets it.'))
+      errors.push(
+        fieldError(path, 'unknown_field', 'A new resource does not take this field. Set it afterwards with PATCH.'),
+      )
     else if (!answers.length) errors.push(unknownField(path, nearestName(name, shapes.flatMap(Object.keys))))
     if (errors.length >= maxListed) break
   }
@@ -102,12 +104,12 @@ export function unknownFields(
   const places: Place[] = [{ value, path: prefix, reads: alternativesOf(schema), answers }]
   for (let at = 0; at < places.length && found.length < maxListed; at++) {
     const place = places[at] as Place
-    if (Array.isArray(place.value)) places.push(...itemsOf(place.value, place))
+    if (Array.isArray(place.value)) for (const item of itemsOf(place.value, place)) places.push(item)
     else if (typeof place.value === 'object' && place.value !== null) {
       const { settable } = at === 0 ? answered : nothingAnswered
       const { inside, errors } = fieldsOf(place.value as Record<string, unknown>, place, settable)
       found.push(...errors)
-      places.push(...inside)
+      for (const field of inside) places.push(field)
     }
   }
   return found.slice(0, maxListed)

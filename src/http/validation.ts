@@ -1,9 +1,12 @@
 import type { z } from '@hono/zod-openapi'
-import { type FieldError, fieldError, invalid } from '../domain/errors.ts'
+import { AppError, type FieldError, fieldError, invalid } from '../domain/errors.ts'
 import { sameJson } from '../domain/json.ts'
 import { type Answered, unknownFields } from './unknown-fields.ts'
 
 type Issue = z.core.$ZodIssue
+
+/** A refusal lists so many faults: a body may have a hundred thousand. */
+const maxListed = 100
 
 const formatCodes: Readonly<Record<string, string>> = {
   email: 'invalid_email',
@@ -103,6 +106,10 @@ export function parseBody<S extends z.ZodType>(
   const rest = first.success || !context?.current ? null : withoutUnchanged(first.error, input, context.current)
   const result = rest ? schema.safeParse(rest) : first
   const errors = faultsOf(schema, result.error, rest ?? input, context?.answered)
+  if (errors.length > maxListed)
+    throw new AppError('validation_error', `${errors.length} fields are invalid. The first ${maxListed} are listed.`, {
+      errors: errors.slice(0, maxListed),
+    })
   if (!result.success || errors.length) throw invalid(...errors)
   return result.data
 }

@@ -22,7 +22,7 @@ const removeMember = (member: string, organization = world.a.id) =>
   remove(`/v1/organizations/${organization}/members/${member}`)
 
 describe('a minted token', () => {
-  it('ends when the token that minted it ends, unless it is told to end sooner', async () => {
+  it('ends when the token that minted it ends, unless an earlier end was asked for', async () => {
     const end = Date.now() + 3 * dayMs
     const minter = await seedToken(world.people.OA.account, { expires_at: end })
     const usual = await mint({}, minter.token)

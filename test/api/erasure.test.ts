@@ -1,10 +1,13 @@
 import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { get, patch, post } from '../support/api.ts'
+import { get, patch, post, publicUrl } from '../support/api.ts'
 import { countEntries } from '../support/audit.ts'
 import { dump } from '../support/dump.ts'
 import { importOrders } from '../support/orders.ts'
 import { cellsWith, finishErasures, givenKnown, type Known } from '../support/personal-data.ts'
+import { givenShop } from '../support/receipts.ts'
+import { write } from '../support/seed.ts'
 import { givenPeople, suppress } from '../support/segments.ts'
 
 const suppressionsOf = async ({ organization_id }: Known): Promise<unknown[]> =>
@@ -74,6 +77,47 @@ describe('eraseUser', () => {
     expect(await found()).toEqual([1, 1, 1])
     await erase(known)
     expect(await found()).toEqual([0, 0, 0])
+  })
+
+  it('leaves a customer without a number, who stands last in lists by number both ways', async () => {
+    const known = await givenKnown()
+    const { organization_id, edition_id } = known
+    await importOrders(known, [anOrderOf(`one-${crypto.randomUUID()}@example.dk`, '+4531234567')])
+    await erase(known)
+    const lists = [`organization_id=${organization_id}`, `edition_id=${edition_id}`]
+    for (const list of lists)
+      for (const ordering of ['phone_number', '-phone_number']) {
+        const reply = await get(`/v1/user?${list}&ordering=${ordering}`)
+        const numbers = reply.body.results.map((user: { phone_number: string | null }) => user.phone_number)
+        expect([list, ordering, numbers]).toEqual([list, ordering, ['+4531234567', null]])
+      }
+    for (const expression of ['user.has_phone', 'user.phone_number != null']) {
+      const estimate = await post('/v1/segments/validate-cel', { organization_id, expression })
+      expect([expression, estimate.body.estimated_user_count]).toEqual([expression, 1])
+    }
+  })
+
+  it('leaves lists by number that are walked to their end, page by page', async () => {
+    const { organization_id } = await givenShop()
+    await write(
+      sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 250)
+        insert into users (id, organization_id, email, phone_number, locale, msg_channel, search, created_at, modified_at)
+        select 'usr_W' || ${organization_id} || i, ${organization_id}, iif(i % 5 = 0, null, 'w' || i || '@example.dk'),
+          case when i % 5 = 0 then 'usr_W' || ${organization_id} || i when i % 5 < 3 then '+453' || (1000000 + i) end,
+          'da', 'email', '', i, i from n`,
+    )
+    for (const sign of ['', '-']) {
+      const numbers: (string | null)[] = []
+      let next: string | null = `/v1/user?organization_id=${organization_id}&ordering=${sign}phone_number`
+      while (next !== null) {
+        const { body }: Awaited<ReturnType<typeof get>> = await get(next.replace(publicUrl, ''))
+        numbers.push(...body.results.map((user: { phone_number: string | null }) => user.phone_number))
+        next = body.next
+      }
+      const known = numbers.filter((number) => number !== null)
+      const inOrder = sign === '' ? known.toSorted() : known.toSorted().toReversed()
+      expect(numbers).toEqual([...inOrder, ...Array.from({ length: 150 }, () => null)])
+    }
   })
 
   it('keeps suppressed addresses by a hash, and suppresses them again when the person comes back as a new customer', async () => {

@@ -16,7 +16,7 @@ const denied = (reply: Reply) => {
 }
 
 describe('a 403 says what the caller may do instead', () => {
-  it('adopt a template of the organisation, to whoever writes in one of its editions', async () => {
+  it('adopt a template of the organisation, to a caller who writes in one of its editions', async () => {
     const path = `/v1/email-messages/${await seedMessage({ organization: world.a.id, edition: null })}`
     const adopt =
       'This is a template of the organisation: adopt it first, and change or delete the copy of your edition.'

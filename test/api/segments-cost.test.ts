@@ -172,7 +172,7 @@ describe('an expression that takes too long for the lists of its organisation', 
     expect(await segmentNow(segment.id)).toMatchObject({ name: 'Everyone', version: 1 })
   })
 
-  it('is told by the validation, without an estimate', async () => {
+  it('is refused by the validation, without an estimate', async () => {
     const { organization_id, edition_id } = await givenShopWith(320)
     for (const where of [{ organization_id }, { edition_id }]) {
       const { status, body } = await post('/v1/segments/validate-cel', { ...where, expression: nested })

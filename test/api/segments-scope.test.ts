@@ -285,7 +285,7 @@ describe('known values', () => {
     expect(await countOf(`organization_id=${organisation.id}`, manager)).toBe(1)
   })
 
-  it('of other editions are unknown in an edition, whoever asks', async () => {
+  it('of other editions are unknown in an edition, to every caller', async () => {
     const expression = `purchases.exists(p, p.product_id == "${foreignProduct}")`
     for (const token of [manager, undefined]) {
       const { warnings } = sent(await post('/v1/segments/validate-cel', { ...shop(mine), expression }, token))

@@ -143,7 +143,7 @@ describe('an organisation role', () => {
     expect(bare.first_name).toBe('Anna')
     const reply = await patch(`/v1/user/${bare.id}`, { email: 'changed@example.dk' }, two.organizationManager)
     expect(reply.body).toMatchObject({ email: 'changed@example.dk' })
-    // The edition goes on seeing what it was told.
+    // The edition goes on seeing what its own import said.
     expect((await get(`/v1/user/${bare.id}`, two.viewer)).body.email).toBe('bare@example.dk')
   })
 

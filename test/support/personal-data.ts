@@ -52,7 +52,7 @@ async function fillUp(known: Known, mark: string): Promise<void> {
   )
 }
 
-/** A person who has bought, was changed by hand, was sent a receipt and a campaign, and is told of to endpoints. */
+/** A person who has bought, was changed by hand, was sent a receipt and a campaign, and stands in events of webhooks. */
 export async function givenKnown(): Promise<Known> {
   const shop = await givenShop()
   const mark = `mark${next()}x${crypto.randomUUID().slice(0, 8)}`

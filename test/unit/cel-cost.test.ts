@@ -71,7 +71,7 @@ describe('lists inside of lists', () => {
     expect(errorOf(source, { purchases: 100_000, orders: 0 })?.code).toBe('cost_exceeded')
   })
 
-  it('are told with their place, their lengths and what to do instead', () => {
+  it('are refused with their place, their lengths and what to do instead', () => {
     const source = 'user.is_active &&\n  orders.exists(o, purchases.exists(p, p.created == o.created))'
     const error = errorOf(source, { purchases: 5000, orders: 100 })
     expect(error).toMatchObject({ line: 2, column: 20 })

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { countryCodes } from '../../src/domain/editions.ts'
 import { phoneDigits } from '../../src/domain/fold.ts'
 import { maxPhoneLength, normalizePhone } from '../../src/domain/users.ts'
 
@@ -46,21 +47,7 @@ describe('normalizePhone', () => {
 
   it('makes the same of a number however its prefix is written, and of what it made', () => {
     const separators = fc.constantFrom('', ' ', '-', '.', ' / ')
-    const countries = fc.constantFrom(
-      '+43',
-      '+32',
-      '+45',
-      '+358',
-      '+33',
-      '+49',
-      '+31',
-      '+47',
-      '+48',
-      '+46',
-      '+41',
-      '+44',
-      '+1',
-    )
+    const countries = fc.constantFrom(...countryCodes)
     const numbers = fc.tuple(fc.constantFrom('45', '46', '44', '49', '1', '358'), fc.stringMatching(/^[1-9]\d{6,9}$/))
     fc.assert(
       fc.property(numbers, countries, separators, ([code, rest], country, separator) => {

@@ -24,11 +24,13 @@ const own = (column: string) => (row: SQL) => total(sql`${row}.${sql.raw(column)
 /** Without the help of an index: the person's own rows are fewer. */
 const unindexed = (column: string) => (row: SQL) => total(sql`+${row}.${sql.raw(column)}`)
 const maybe = (column: string) => (row: SQL) => optional(sql`${row}.${sql.raw(column)}`)
+/** An erased customer has none: the id stands in its place. */
+const phoneNumber = (row: SQL): SQL => sql`nullif(${row}.phone_number, u.id)`
 
 export const userColumns: Columns = {
   id: own('id'),
   email: maybe('email'),
-  phone_number: maybe('phone_number'),
+  phone_number: (row) => optional(phoneNumber(row)),
   first_name: own('first_name'),
   last_name: own('last_name'),
   locale: own('locale'),
@@ -37,7 +39,7 @@ export const userColumns: Columns = {
   date_joined: own('created_at'),
   last_seen: maybe('last_seen_at'),
   has_email: (row) => total(sql`(${row}.email is not null)`),
-  has_phone: (row) => total(sql`(${row}.phone_number is not null)`),
+  has_phone: (row) => total(sql`(${phoneNumber(row)} is not null)`),
 }
 
 export const orderColumns: Columns = {

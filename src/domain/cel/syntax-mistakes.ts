@@ -149,14 +149,14 @@ export function syntaxMistakes(
 export function knownSyntax(code: string, text: string): string | null {
   const shownText = quoted(text) ?? 'This'
   if (code === 'invalid_macro_argument')
-    return `${shownText} is no name here: \`exists\` and its like begin with a variable, and \`has\` takes a field.`
+    return `${shownText} is not a name here: \`exists\` and its like begin with a variable, and \`has\` takes a field.`
   if (code === 'limit_exceeded') return 'The expression is too deep or has too many parts: make two segments of it.'
-  if (code === 'reserved_identifier' && text !== 'if') return `${shownText} is a reserved word and no name here.`
+  if (code === 'reserved_identifier' && text !== 'if') return `${shownText} is a reserved word and not a name here.`
   if (code === 'invalid_escape_sequence')
     return `${shownText} means nothing in a text: a backslash is written \`\\\\\`.`
   if (/_(?:hex|octal|unicode)_(?:escape|surrogate)|octal_escape/.test(code) || code === 'bytes_unicode_escape')
     return `${shownText} names no letter: write it as \`\\u00e6\`.`
   if (/^invalid_(?:number|integer|hex_integer|exponent)$/.test(code))
-    return `${shownText} is no number: write \`1000\` or \`0.5\`.`
+    return `${shownText} is not a number: write \`1000\` or \`0.5\`.`
   return null
 }

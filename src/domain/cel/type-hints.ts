@@ -70,7 +70,7 @@ export function incomparable(operator: ComparisonOperator, left: Operand, right:
   return `${capital(wordsOf(one))} ${verb} compared with ${wordsOf(other)}.${hint}`
 }
 
-const deeds: Record<ArithmeticOperator, string> = {
+const participles: Record<ArithmeticOperator, string> = {
   '+': 'added',
   '-': 'subtracted from each other',
   '*': 'multiplied',
@@ -88,7 +88,7 @@ function numberHint(left: Operand, right: Operand): string {
 export function notCalculable(operator: ArithmeticOperator, left: Operand, right: Operand): string {
   const types = [left.expression.type, right.expression.type]
   const [one, other] = types as [Type, Type]
-  const none = `${capital(wordsOf(one))} and ${wordsOf(other)} cannot be ${deeds[operator]}.`
+  const none = `${capital(wordsOf(one))} and ${wordsOf(other)} cannot be ${participles[operator]}.`
   if (types.includes('json')) return `${none} Numbers of metadata are doubles: write 1.0 instead of 1, or int(…).`
   if (types.includes('timestamp') && types.some(isNumber))
     return `${none} A length of time is written \`duration("72h")\`.`

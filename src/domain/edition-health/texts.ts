@@ -46,7 +46,7 @@ export const consents: readonly Check[] = checksOf('consents', [
     id: 'marketing',
     severity: 'info',
     rule: 'Marketing segments have a marketing consent to go by.',
-    message: 'There is a marketing segment, but nobody is asked for consent to marketing.',
+    message: 'There is a marketing segment, but no consent of type marketing.',
     suggestion: 'Add a consent of type marketing.',
     fails: (picture) => picture.has_marketing_segment && !picture.consents.some(({ type }) => type === 'marketing'),
   },

@@ -108,8 +108,6 @@ export type Block =
   | Typed<'order_summary', OrderSummaryData>
   | Typed<'footer', FooterData>
 
-export type BlockType = Block['type']
-
 export const maxBlocks = 100
 /** Those in columns included. */
 export const maxBlocksInAll = 400

@@ -51,7 +51,7 @@ export const conflictErrors = {
     example: { path: aMessage, detail: 'This message is in use.', extra: { related_objects: [campaign] } },
   },
   email_message_locked: {
-    cause: 'The message is locked: it is there to be read and copied.',
+    cause: 'The message is locked: it can be read and copied, but not changed.',
     mend: 'Duplicate the message, and change the copy.',
     example: { path: aMessage, detail: 'This message is locked. Duplicate it to change it.' },
   },
@@ -61,7 +61,7 @@ export const conflictErrors = {
     example: { path: `${aMessage}/adopt`, detail: 'Only templates are adopted. Duplicate messages of an edition.' },
   },
   endpoint_inactive: {
-    cause: 'The webhook endpoint is switched off, by somebody or because its receiver kept failing.',
+    cause: 'The webhook endpoint is switched off: a member did this, or its receiver kept failing.',
     mend: 'Set `is_active` of the endpoint to true, and try again.',
     example: { path: aDelivery, detail: 'This endpoint is switched off.' },
   },
@@ -72,7 +72,7 @@ export const conflictErrors = {
   },
   idempotency_answer_lost: {
     cause:
-      'The request with this Idempotency-Key was done. Its answer was sealed with a key that the service no longer has.',
+      'The request with this Idempotency-Key was done. Its stored answer was encrypted with a key that the service no longer has.',
     mend: 'Read the resource to see what was done. Do not send the request with another key: it would be done twice.',
     example: { path: '/v1/campaigns', detail: 'This request was done. Its answer can no longer be read.' },
   },
@@ -93,8 +93,9 @@ export const conflictErrors = {
     },
   },
   invalid_transition: {
-    cause: 'The campaign is in a status from which it cannot do this. `allowed_transitions` lists what comes next.',
-    mend: 'Read the campaign again. Do one of `allowed_transitions`, or make a new campaign.',
+    cause:
+      'The status of the campaign does not allow this. `allowed_transitions` lists the statuses that it can change to.',
+    mend: 'Read the campaign again. Choose one of `allowed_transitions`, or make a new campaign.',
     example: {
       path: `${aCampaign}/cancel`,
       detail: "Campaign in status 'sent' cannot be cancelled.",
@@ -103,14 +104,15 @@ export const conflictErrors = {
   },
   last_admin: {
     cause: 'The member is the only admin of the organisation.',
-    mend: 'Make somebody else an admin first.',
+    mend: 'Make another member an admin first.',
     example: {
       path: '/v1/organizations/org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/members/mem_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
       detail: 'An organisation keeps at least one admin.',
     },
   },
   nothing_to_retry: {
-    cause: 'Every failed recipient of the campaign failed for good, such as an address that does not exist.',
+    cause:
+      'Every failed recipient of the campaign failed for a lasting reason, such as an address that does not exist.',
     mend: 'There is nothing to do. The recipients of the campaign say why each failed.',
     example: {
       path: `${aCampaign}/retry-failed`,
@@ -163,7 +165,7 @@ export const conflictErrors = {
     },
   },
   too_many_sender_domains: {
-    cause: 'The organisation has as many sender domains as one can have.',
+    cause: 'The organisation has the largest number of sender domains that is allowed.',
     mend: 'Delete a domain that is no longer used.',
     example: { path: domains, detail: 'An organisation has at most 20 sender domains.' },
   },

@@ -1,13 +1,13 @@
 import type { FieldGuide } from './guide.ts'
 
 const number: FieldGuide = {
-  cause: 'The digits form no number.',
+  cause: 'The digits do not form a number.',
   mend: 'Write numbers as 1000 or 0.5.',
-  detail: 'This is no number: write 1000 or 0.5.',
+  detail: 'This is not a number: write 1000 or 0.5.',
 }
 
 const escape: FieldGuide = {
-  cause: 'A backslash in a text is followed by what names no letter.',
+  cause: 'The characters after a backslash in a text do not name a letter.',
   mend: 'Write \\\\ for a backslash, and \\u00e6 for a letter by its number.',
   detail: '`\\d` means nothing in a text: a backslash is written `\\\\`.',
 }
@@ -20,12 +20,12 @@ export const expressionFields = {
     detail: 'The expression is empty.',
   },
   unexpected_character: {
-    cause: 'There stands something at the named place that the language does not have.',
+    cause: 'The language does not have the character at the named place.',
     mend: 'Follow `detail`: it names what to write in its place.',
     detail: '`=` does not compare: use `==`.',
   },
   unexpected_token: {
-    cause: 'Something at the named place is missing, or stands there twice.',
+    cause: 'At the named place something is missing or written twice.',
     mend: 'Follow `detail`: it names what is missing.',
     detail: 'The expression ends where a value is missing.',
   },
@@ -37,7 +37,7 @@ export const expressionFields = {
   reserved_identifier: {
     cause: 'The word is kept for other uses of the language.',
     mend: 'Choose another name; conditions are written `condition ? yes : no`.',
-    detail: '`if` is no name here. A choice is written `condition ? yes : no`.',
+    detail: '`if` is not a name here. A choice is written `condition ? yes : no`.',
   },
   unterminated_string: {
     cause: 'A text has no end.',
@@ -66,8 +66,8 @@ export const expressionFields = {
   invalid_hex_integer: number,
   invalid_exponent: number,
   invalid_string: {
-    cause: 'The text contains what cannot be stored.',
-    mend: 'Take the character out.',
+    cause: 'The text contains a character that cannot be stored.',
+    mend: 'Remove the character.',
     detail: 'A text contains neither U+0000 nor half of a surrogate pair.',
   },
   integer_out_of_range: {
@@ -76,12 +76,12 @@ export const expressionFields = {
     detail: 'Integers have 64 bits.',
   },
   invalid_timestamp: {
-    cause: 'The text in timestamp() is no time.',
+    cause: 'The text in timestamp() is not a time.',
     mend: 'Write it as timestamp("2026-06-01T08:00:00Z").',
     detail: 'This timestamp cannot be read. Write it as 2026-06-01T08:00:00Z.',
   },
   invalid_duration: {
-    cause: 'The text in duration() is no length of time. Its largest unit is the hour.',
+    cause: 'The text in duration() is not a length of time. Its largest unit is the hour.',
     mend: 'Write it as duration("72h"). A day is 24h.',
     detail: 'This duration cannot be read. Write it as 72h, 90m or 1h30m.',
   },
@@ -91,7 +91,7 @@ export const expressionFields = {
     detail: 'There is no variable `order`. Did you mean `orders`?',
   },
   no_such_key: {
-    cause: 'What stands before the point has no such field.',
+    cause: 'The value before the point has no such field.',
     mend: 'Use the name that `detail` proposes. `GET /v1/segments/cel-context` lists all.',
     detail: 'The user has no field `emial`. Did you mean `email`?',
   },
@@ -101,12 +101,12 @@ export const expressionFields = {
     detail: 'There is no function `count`. Did you mean `size`?',
   },
   function_not_allowed: {
-    cause: 'The language has this function, and segments cannot use it.',
+    cause: 'The language has this function, but segments cannot use it.',
     mend: 'Do what `detail` says.',
     detail: 'Regular expressions are not supported: use contains, startsWith or endsWith.',
   },
   unsupported: {
-    cause: 'The language has this, and segments cannot use it.',
+    cause: 'The language has this, but segments cannot use it.',
     mend: 'Do what `detail` says.',
     detail: 'The elements of a list have to be written out.',
   },
@@ -116,22 +116,22 @@ export const expressionFields = {
     detail: 'A text is compared with a whole number. Write "3".',
   },
   no_matching_overload: {
-    cause: 'A function was given something that it does not take.',
+    cause: 'The function does not take an argument of this type.',
     mend: 'Give it what `detail` names.',
     detail: '`contains` needs a text, and this is a whole number.',
   },
   cannot_index_type: {
-    cause: 'What stands before the point has no fields.',
+    cause: 'The value before the point has no fields.',
     mend: 'Fields of a list are asked with `exists`: orders.exists(o, o.status == "completed").',
     detail: 'A list of orders has no fields.',
   },
   invalid_logical_operand: {
-    cause: 'Both sides of && and ||, and what follows !, have to be true or false.',
+    cause: 'Both sides of && and ||, and the value after !, have to be true or false.',
     mend: 'Compare the value with something.',
     detail: 'This has to be true or false, and is a text.',
   },
   invalid_condition_type: {
-    cause: 'What stands before ? has to be true or false.',
+    cause: 'The condition before ? has to be true or false.',
     mend: 'Compare the value with something.',
     detail: 'This has to be true or false, and is a text.',
   },
@@ -166,7 +166,7 @@ export const expressionFields = {
     detail: 'This field is always there: compare it with null instead.',
   },
   not_boolean: {
-    cause: 'The expression as a whole is a value, and no condition.',
+    cause: 'The expression as a whole is a value, not a condition.',
     mend: 'Compare the value with something.',
     detail: 'A segment needs an expression that is true or false, and this is a whole number.',
   },
@@ -181,7 +181,7 @@ export const expressionFields = {
     detail: 'The lists are too long to be compared with each other.',
   },
   unknown_value: {
-    cause: 'A warning: nothing has the value that the expression asks for, so that the condition holds for nobody.',
+    cause: 'A warning: the value that the expression compares with does not exist, so nobody meets the condition.',
     mend: 'Use the value that `suggestion` names. `GET /v1/segments/cel-context` lists the most frequent.',
     detail: 'There is no product "Day tiket". Did you mean "Day ticket"?',
   },

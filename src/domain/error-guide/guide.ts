@@ -1,14 +1,4 @@
-/** One thing wrong with a request, as an example shows it. */
-interface ExampleError {
-  code: string
-  detail: string
-  attr: string | null
-  pointer: string | null
-  line?: number
-  column?: number
-  start?: number
-  end?: number
-}
+import type { FieldError } from '../field-error.ts'
 
 /** What the page of an error code says. */
 export interface ErrorGuide {
@@ -18,7 +8,7 @@ export interface ErrorGuide {
     /** The path that was asked; the usual one without it. */
     path?: string
     detail: string
-    errors?: readonly ExampleError[]
+    errors?: readonly FieldError[]
     extra?: Readonly<Record<string, unknown>>
   }
 }

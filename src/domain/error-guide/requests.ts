@@ -11,15 +11,15 @@ export const requestErrors = {
     },
   },
   malformed_body: {
-    cause: 'The body is no JSON object: it is empty, not valid JSON, not UTF-8, or a list.',
-    mend: 'Send one JSON object in UTF-8. `errors[0].code` says what it was that came.',
+    cause: 'The body is not a JSON object: it is empty, not valid JSON, not UTF-8, or a list.',
+    mend: 'Send one JSON object in UTF-8. `errors[0].code` says what is wrong with the body.',
     example: {
       detail: 'A JSON body is required.',
       errors: [{ code: 'required', detail: 'A JSON body is required.', attr: null, pointer: '#' }],
     },
   },
   malformed_request: {
-    cause: 'The address contains what is no text, such as a NUL character.',
+    cause: 'The address contains a character that is not text, such as NUL.',
     mend: 'Encode the parameters of the query anew.',
     example: { detail: 'NUL characters are not text.' },
   },
@@ -30,7 +30,7 @@ export const requestErrors = {
   },
   permission_denied: {
     cause:
-      'You may see this, and your role does not allow the operation here. `required_roles` lists the roles that do.',
+      'You may see this, but your role does not allow the operation here. `required_roles` lists the roles that allow it.',
     mend: 'Do what `detail` says. Otherwise ask an admin of the organisation for one of `required_roles`.',
     example: {
       detail:
@@ -39,7 +39,8 @@ export const requestErrors = {
     },
   },
   shared_customer: {
-    cause: 'Other editions of the organisation know this customer, or the one who has the address that was sent.',
+    cause:
+      'Other editions of the organisation know this customer, or the customer who already has the address that was sent.',
     mend: 'Ask an admin or a manager of the organisation to make the change.',
     example: {
       path: '/v1/user/usr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
@@ -63,17 +64,17 @@ export const requestErrors = {
   },
   not_found: {
     cause:
-      'There is nothing at this address, or it belongs to somebody whose data you may not see. The two are not told apart.',
+      'Nothing exists at this address, or you may not see it. The answer is the same in both cases, so that it gives nothing away.',
     mend: 'Check the path and the id. If they are right, ask for a role in the organisation that the resource belongs to.',
     example: { detail: 'Not found.' },
   },
   invalid_page: {
-    cause: 'The list has fewer pages, or the page is no number.',
+    cause: 'The list has fewer pages, or the page is not a number.',
     mend: 'Begin at page 1 and follow `next` until it is null.',
     example: { path: '/v1/orders', detail: 'Invalid page.' },
   },
   method_not_allowed: {
-    cause: 'The path exists, and has no such method.',
+    cause: 'The path exists but does not have this method.',
     mend: 'Use a method that the `Allow` header names.',
     example: { path: '/v1/orders', detail: 'This path has GET, HEAD.' },
   },
@@ -83,7 +84,8 @@ export const requestErrors = {
     example: { detail: 'The body did not come within 15 seconds.' },
   },
   precondition_failed: {
-    cause: 'Somebody changed the resource after the ETag of your `If-Match` was answered. Nothing was changed.',
+    cause:
+      'The resource changed after you read the ETag that your `If-Match` names, or it is in a state that your `If-None-Match` rules out. Nothing was changed.',
     mend: 'Read the resource again, decide again, and send its new ETag.',
     example: { detail: 'The resource has changed since that ETag.' },
   },
@@ -93,8 +95,9 @@ export const requestErrors = {
     example: { path: '/v1/data-imports/external-orders', detail: 'The body is larger than 1000000 bytes.' },
   },
   unsupported_media_type: {
-    cause: 'The body is not declared as JSON.',
-    mend: 'Send `Content-Type: application/json`.',
+    cause:
+      'The body is not declared as JSON, is in a charset other than UTF-8, or has a Content-Encoding that the service does not read.',
+    mend: 'Send the body in UTF-8 with `Content-Type: application/json` and without `Content-Encoding`.',
     example: { detail: 'Send the body as application/json.' },
   },
   idempotency_key_reused: {
@@ -117,17 +120,18 @@ export const serviceErrors = {
     example: { detail: 'Something went wrong on our side.' },
   },
   idempotency_unavailable: {
-    cause: 'The service has no key to seal answers with: neither IDEMPOTENCY_KEY nor LINK_SIGNING_KEY is set.',
+    cause:
+      'The service has no key to encrypt stored answers with: neither IDEMPOTENCY_KEY nor LINK_SIGNING_KEY is set.',
     mend: 'Set one of the two as a secret of the Worker. Until then send requests without an Idempotency-Key.',
     example: { path: '/v1/campaigns', detail: 'Requests with an Idempotency-Key are not taken at present.' },
   },
   identity_unavailable: {
-    cause: 'The token is of the configured identity provider, and the provider does not answer.',
+    cause: 'The token comes from the configured identity provider, and the provider does not answer.',
     mend: 'Wait as many seconds as `Retry-After` says, and send the request again.',
     example: { detail: 'The identity provider does not answer. Try again in a moment.' },
   },
   overloaded: {
-    cause: 'The database has more to do than it can. Nothing was changed.',
+    cause: 'The database has more work than it can do. Nothing was changed.',
     mend: 'Wait as many seconds as `Retry-After` says, and send the request again.',
     example: { detail: 'The database is busy. Try again in a moment.' },
   },

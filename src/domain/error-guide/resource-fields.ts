@@ -3,9 +3,9 @@ import type { FieldGuide } from './guide.ts'
 /** Rules of accounts, editions, orders, webhooks and campaigns. */
 const resourceRules = {
   admin_only: {
-    cause: 'Only an admin may change this field.',
-    mend: 'Leave the field out, or ask an organisation admin to change it.',
-    detail: 'Only an admin may change this field.',
+    cause: 'Only an admin may give the field this value.',
+    mend: 'Leave the field out, or ask an organisation admin for it.',
+    detail: 'A token without an end needs an admin of each organisation it reaches.',
   },
   permission_denied: {
     cause: 'Your role does not reach the place that the field names.',
@@ -18,13 +18,13 @@ const resourceRules = {
     detail: 'Only the superuser verifies by hand.',
   },
   scope_not_held: {
-    cause: 'A token gives only the scopes that it has itself.',
+    cause: 'A token can only pass on scopes that it has itself.',
     mend: 'Ask for fewer scopes, or make the token with one that has them.',
     detail: 'Only scopes of the token that asks.',
   },
   too_many_generations: {
-    cause: 'The token was made by a token that was made by a token, and so on.',
-    mend: 'Make the token with one that stands nearer to the first.',
+    cause: 'Tokens can make further tokens, up to a limit. The new token would be beyond it.',
+    mend: 'Make the token with a token that is nearer to the first.',
     detail: 'At most 8 tokens mint one another.',
   },
   edition_archived: {
@@ -63,9 +63,9 @@ const resourceRules = {
     detail: 'The edition has no message for receipts.',
   },
   malformed_url: {
-    cause: 'The text is no address of the web.',
+    cause: 'The text is not a web address.',
     mend: 'Send a whole address, such as `https://hooks.example.com/events`, without spaces.',
-    detail: 'This is no address of the web. Write it as https://hooks.example.com/events.',
+    detail: 'This is not a web address. Write it as https://hooks.example.com/events.',
   },
   forbidden_destination: {
     cause:
@@ -74,9 +74,9 @@ const resourceRules = {
     detail: 'Events are sent over https only, and this address begins with http.',
   },
   invalid_domain: {
-    cause: 'The text is no name of a domain.',
+    cause: 'The text is not a domain name.',
     mend: 'Send the name alone, such as `example.com`, without a protocol or a path.',
-    detail: 'No domain.',
+    detail: 'This is not a domain name.',
   },
   channel_mismatch: {
     cause: 'The segment was made for another channel than the campaign.',
@@ -84,17 +84,17 @@ const resourceRules = {
     detail: 'The segment is not for sms.',
   },
   gateway_not_bulk: {
-    cause: 'The provider that the service sends with takes single messages, and no campaigns.',
-    mend: 'Whoever runs the service chooses another provider: EMAIL_PROVIDER or SMS_PROVIDER.',
+    cause: 'The e-mail or SMS provider of the service takes single messages only, not campaigns.',
+    mend: 'Ask the operator of the service to choose another provider with EMAIL_PROVIDER or SMS_PROVIDER.',
     detail: 'The provider of this service takes no campaigns.',
   },
   links_not_configured: {
-    cause: 'A campaign needs links back to the service, and the service knows no address or key for them.',
-    mend: 'Whoever runs the service sets PUBLIC_URL and LINK_SIGNING_KEY.',
+    cause: 'A campaign needs links back to the service, and the service has no address or key for them.',
+    mend: 'Ask the operator of the service to set PUBLIC_URL and LINK_SIGNING_KEY.',
     detail: 'PUBLIC_URL and LINK_SIGNING_KEY are not set.',
   },
   sender_not_verified: {
-    cause: 'The address that the edition sends from is of a domain that the organisation has not proved to be its own.',
+    cause: 'The edition sends from a domain that is not a verified sender domain of the organisation.',
     mend: 'Add the domain to the sender domains of the organisation and verify it, or choose another sender.',
     detail: 'The domain of the sender is not verified.',
   },
@@ -104,12 +104,12 @@ const resourceRules = {
     detail: "The edition's `sms_sender_name` is not set.",
   },
   nonexistent_local_time: {
-    cause: 'The clocks of the edition are put forward, and this time is left out.',
+    cause: 'This time does not exist in the time zone of the edition: the clocks are put forward over it.',
     mend: 'Choose another time, or send it with an offset.',
     detail: 'The clocks of the edition skip this time.',
   },
   scheduled_at_in_past: {
-    cause: 'The campaign was scheduled for a time that is over.',
+    cause: 'The time for the campaign is in the past.',
     mend: 'Choose a time that is still to come, or start the campaign now.',
     detail: 'This time is over.',
   },
@@ -123,7 +123,8 @@ const resourceRules = {
 /** Rules of messages and their templates. */
 const messageRules = {
   invalid_template: {
-    cause: 'The Liquid of the text cannot be read, or uses what there is not. `line` and `column` say where.',
+    cause:
+      'The Liquid of the text cannot be read, or uses something that does not exist. `line` and `column` say where.',
     mend: 'Mend the place that is named. `GET /v1/email-messages/template-variables` lists what can be used.',
     detail: 'There is no filter `shout` here.',
   },
@@ -134,7 +135,7 @@ const messageRules = {
     detail: 'At most 100 blocks, those in columns included.',
   },
   not_renderable: {
-    cause: 'The message cannot be made of the values that were handed in.',
+    cause: 'The message cannot be rendered with the values that were sent.',
     mend: 'Send values of the form that `GET /v1/email-messages/template-variables` shows.',
     detail: 'The value cannot be shown.',
   },
@@ -144,7 +145,7 @@ const messageRules = {
     detail: 'Liquid tags stand between the tags of HTML, not inside them.',
   },
   invalid_address: {
-    cause: 'The link leads where links of messages may not lead.',
+    cause: 'The link leads to an address that messages may not link to.',
     mend: 'Write an address that begins with http, https, mailto or tel.',
     detail: 'No address that a link may go to: http, https, mailto or tel.',
   },

@@ -28,8 +28,8 @@ export const valueFields = {
     detail: 'Expected string.',
   },
   invalid_choice: {
-    cause: 'The field takes certain values, and this is none of them.',
-    mend: 'Send one of the values that `detail` lists, in the same letters.',
+    cause: 'The value is not one of those that the field takes.',
+    mend: 'Send one of the values that `detail` lists, spelled exactly as there.',
     detail: 'One of transactional, marketing.',
   },
   max_length: {
@@ -43,44 +43,45 @@ export const valueFields = {
     detail: 'At least 2 characters.',
   },
   invalid_cursor: {
-    cause: 'The cursor is none that a list made.',
+    cause: 'The cursor does not come from a list of this service.',
     mend: 'Take the whole address from `next`, or leave `cursor` out and name the `page`.',
     detail: 'A cursor comes from `next`.',
   },
   holds_address: {
-    cause: 'The name of a sender holds what looks like an e-mail address.',
+    cause: 'The name of a sender contains something that looks like an e-mail address.',
     mend: 'Send the name alone.',
     detail: 'An address is not part of a name.',
   },
   unknown_field: {
-    cause: 'The body has a field that the operation does not know, or a new resource has one that only a change sets.',
-    mend: 'Send the field under the name that `detail` asks about, or leave it out.',
+    cause:
+      'The operation does not know the field, or the field is set by a change (PATCH) and not when the resource is made.',
+    mend: 'Send the field under the name that `detail` proposes, or leave it out.',
     detail: 'No such field; did you mean `events`?',
   },
   unknown_parameter: {
-    cause: 'The query has a parameter that the operation does not know.',
-    mend: 'Send the parameter under the name that `detail` asks about, or leave it out.',
+    cause: 'The operation does not know the parameter.',
+    mend: 'Send the parameter under the name that `detail` proposes, or leave it out.',
     detail: 'No such parameter; did you mean `page_size`?',
   },
   invalid_id: {
-    cause: 'The value is no id of the kind that belongs here.',
+    cause: 'The value is not an id of the kind that belongs here.',
     mend: 'Send an id that begins with the letters that `detail` names.',
     detail: 'An id that begins with `org_`.',
   },
   repeated: {
-    cause: 'The parameter stands several times in the query, and takes one value.',
+    cause: 'The parameter appears several times in the query but takes one value.',
     mend: 'Send the parameter once.',
     detail: 'Given 2 times; expected once.',
   },
   max_items: {
-    cause: 'The list has more items than the field takes.',
+    cause: 'The list or object has more items than the field takes.',
     mend: 'Send fewer items, or several requests.',
     detail: 'At most 100 items.',
   },
   min_items: {
     cause: 'The list has fewer items than the field needs.',
     mend: 'Send at least as many items as `detail` names.',
-    detail: 'At least 1 items.',
+    detail: 'At least 2 items.',
   },
   max_value: {
     cause: 'The number is larger than the field takes.',
@@ -98,18 +99,18 @@ export const valueFields = {
     detail: 'At most 2 decimals.',
   },
   too_deep: {
-    cause: 'Objects and lists of the body stand inside each other too deep.',
+    cause: 'The objects and lists of the body are nested too deeply.',
     mend: 'Send a flatter value.',
-    detail: 'At most 32 levels.',
+    detail: 'At most 64 levels.',
   },
   invalid_characters: {
     cause:
-      'The text contains what cannot be stored or shown: NUL, half of a surrogate pair, or a line break in one line.',
+      'The text contains characters that cannot be stored or shown: NUL, half of a surrogate pair, or a line break in one line.',
     mend: 'Take these characters out.',
     detail: 'NUL and half surrogate pairs are not text.',
   },
   invalid_utf8: {
-    cause: 'The bytes of the body are no UTF-8.',
+    cause: 'The body is not encoded as UTF-8.',
     mend: 'Encode the body as UTF-8.',
     detail: 'The body is not valid UTF-8.',
   },
@@ -119,28 +120,28 @@ export const valueFields = {
     detail: 'The body is not valid JSON: Unexpected token',
   },
   invalid_email: {
-    cause: 'The text is no e-mail address.',
+    cause: 'The text is not an e-mail address.',
     mend: 'Send one address such as `ada@example.com`, without a name.',
-    detail: 'No e-mail address.',
+    detail: 'This is not an e-mail address.',
   },
   invalid_phone: {
-    cause: 'The text is no telephone number.',
+    cause: 'The text is not a telephone number.',
     mend: 'Send the number with its country code, such as `+4532123456`.',
-    detail: 'No telephone number.',
+    detail: 'This is not a telephone number.',
   },
   invalid_date: {
-    cause: 'The text is no date and time, or a day that the calendar does not have.',
+    cause: 'The text is not a date and time, or names a day that does not exist.',
     mend: 'Write it as `2026-06-01T10:00:00Z`.',
     detail: 'A date and time as in 2026-06-01T10:00:00, with or without an offset.',
   },
   in_past: {
-    cause: 'The time is over.',
+    cause: 'The time is in the past.',
     mend: 'Send a time that is still to come.',
     detail: 'This time is past.',
   },
   in_future: {
     cause: 'The time has not come yet.',
-    mend: 'Send a time that is over.',
+    mend: 'Send a time in the past.',
     detail: 'This time has not come yet.',
   },
   too_late: {
@@ -154,17 +155,17 @@ export const valueFields = {
     detail: 'The end is before the start.',
   },
   unique: {
-    cause: 'Something else has this value already, and only one may.',
+    cause: 'Another resource has this value already, and the value must be unique.',
     mend: 'Choose another value, or change the one that has it.',
     detail: 'This slug is taken.',
   },
   duplicate: {
-    cause: 'The value stands twice in what was sent.',
+    cause: 'The value appears twice in the request.',
     mend: 'Send each value once.',
     detail: 'Another block has this id.',
   },
   does_not_exist: {
-    cause: 'The id leads to nothing, or to something that you may not see. The two are not told apart.',
+    cause: 'Nothing has this id, or you may not see what has it. The answer is the same in both cases.',
     mend: 'Check the id. Look it up in the list of the resource, with the same token.',
     detail: 'Object does not exist.',
   },
@@ -174,7 +175,7 @@ export const valueFields = {
     detail: 'Give organization_id or edition_id.',
   },
   unknown_language: {
-    cause: 'The key is no language of the service.',
+    cause: 'The key is not a language of the service.',
     mend: 'Use `en`, `da`, `se`, `nl` or `pl`.',
     detail: 'One of en, da, se, nl, pl.',
   },

@@ -16,9 +16,9 @@ export function refusalOfEmail(message: OutboundEmail): SendResult | null {
   if (inHeaders.some(endsLine) || named.some(([name]) => !headerName.test(name)))
     return failure('permanent', 'invalid_header', 'A line end where a header is made of it.')
   if (!isReference(reference)) return failure('permanent', 'invalid_reference', 'Letters, digits, _ and - only.')
-  if (!isAddress(to.address)) return failure('permanent', 'invalid_address', 'The recipient is no address.')
+  if (!isAddress(to.address)) return failure('permanent', 'invalid_address', 'The recipient is not an address.')
   if (!isAddress(from.address) || (replyTo !== null && !isAddress(replyTo)))
-    return failure('permanent', 'invalid_sender', 'The sender is no address.')
+    return failure('permanent', 'invalid_sender', 'The sender is not an address.')
   return null
 }
 

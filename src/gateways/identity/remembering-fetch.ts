@@ -4,10 +4,10 @@ const rememberedMs = 60_000
 const timeLimitMs = 5000
 const mostAddresses = 100
 
-/** Addresses that failed lately, with the time until which nobody asks them again. Shared by the requests of this isolate. */
+/** Addresses that failed lately, with the time until which they are not asked again. Shared by the requests of this isolate. */
 const failing = new Map<string, { until: number; cause: unknown }>()
 
-/** What an identity provider answers is missing, or no answer at all. */
+/** The identity provider gave a wrong answer, or none. */
 export class ProviderFailure extends Error {
   /** Milliseconds until the provider is asked again. */
   readonly waitMs: number
@@ -19,7 +19,7 @@ export class ProviderFailure extends Error {
 }
 
 /**
- * The JSON behind an address, when it is what `isWanted` says. After a failure nobody asks again for a minute, so that a
+ * The JSON behind an address, when it is what `isWanted` says. After a failure it is not asked again for a minute, so that a
  * provider that hangs holds up the requests of its first seconds alone.
  */
 export async function fetchRemembering<Wanted>(

@@ -36,7 +36,7 @@ another. Messages of the platform are templates: an edition adopts one and chang
 as it would go out, with the places where its text is wrong.`,
   Segments: `The people for whom a condition in the Common Expression Language holds, and whom the channel may reach. A
 segment is calculated when it is asked for; \`calculated_at\` and \`is_stale\` say how old its members are.`,
-  Webhooks: `Addresses that are told of events by signed requests, as in the Standard Webhooks specification. A delivery
+  Webhooks: `Addresses that get events by signed requests, as in the Standard Webhooks specification. A delivery
 that fails is tried again for days; the same event always carries the same \`webhook-id\`. The events themselves stand
 under their kinds.`,
   'Audit Log': `Who changed what in an organisation, written in the same transaction as the change. Entries are kept for

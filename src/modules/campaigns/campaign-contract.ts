@@ -52,7 +52,7 @@ export const CampaignDetail = Campaign.extend({
   }),
   user_count: Count.openapi({ description: 'People in the segment when the campaign was sent.' }),
   skipped_count: Count.openapi({
-    description: 'People of the segment whom nobody tried to reach; the list of recipients tells why.',
+    description: 'People of the segment to whom no message was tried; the list of recipients has the reasons.',
   }),
   error_message: z.string(),
   started_at: Timestamp.nullable().openapi({ description: 'Null until sending starts.' }),

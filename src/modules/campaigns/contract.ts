@@ -54,7 +54,7 @@ export const createCampaign = operation({
   method: 'post',
   path: '/v1/campaigns',
   summary: 'Create a campaign',
-  description: 'A draft. What it still needs is told when it is scheduled or sent.',
+  description: 'A draft. Scheduling or sending it refuses a campaign that lacks something, and lists what.',
   roles: writers,
   errors: ['edition_archived'],
   status: 201,

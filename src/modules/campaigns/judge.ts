@@ -34,7 +34,7 @@ export function checkSegmentRole(ctx: Ctx, campaign: SegmentPlace): void {
 }
 
 /**
- * As `findCampaign`, for whoever may also write where its segment stood when the campaign was started, and where it
+ * As `findCampaign`, for callers who may also write where its segment stood when the campaign was started, and where it
  * stands while the campaign can still be changed.
  */
 export async function findJudged(ctx: Ctx, id: string): Promise<LoadedCampaign> {

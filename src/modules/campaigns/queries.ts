@@ -131,7 +131,7 @@ async function withoutHidden(ctx: Ctx, campaign: CampaignRow, rows: readonly Rec
   })
 }
 
-/** The order of all addresses would tell those that are hidden. */
+/** The order of all addresses would give hidden ones away. */
 function judgeOrdering(ctx: Ctx, ordering: RecipientOrdering): void {
   if (!ordering.some(({ name }) => name === 'address') || customersSeenBy(ctx.caller).isWhole) return
   throw invalid(parameterError('ordering', 'invalid_choice', 'Only roles of the organisation may order by address.'))

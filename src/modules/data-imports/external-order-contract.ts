@@ -36,7 +36,7 @@ const OptionalEmail = z
     if (text.trim() === '') return null
     const email = normalizeEmail(text)
     if (email !== null) return email
-    context.addIssue({ code: 'custom', params: { code: 'invalid_email' }, message: 'No e-mail address.' })
+    context.addIssue({ code: 'custom', params: { code: 'invalid_email' }, message: 'This is not an e-mail address.' })
     return z.NEVER
   })
   .openapi({ format: 'email', example: 'aegir@example.dk' })

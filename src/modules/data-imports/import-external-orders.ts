@@ -31,6 +31,9 @@ export interface ImportReport {
 const groupSize = 25
 const maxTries = 5
 
+/** The faults that are kept of one order. Those of a hundred orders fit into one value of the database. */
+const maxFaults = 20
+
 async function findEdition(ctx: Ctx, input: ImportExternalOrdersInput): Promise<Edition & OrganizationSummaryRow> {
   const edition = await ctx.db.first(sql<
     Edition & OrganizationSummaryRow
@@ -55,7 +58,7 @@ function read(raw: unknown, index: number, edition: Edition): Candidate | Outcom
     external_id,
     action: 'error',
     order_id: null,
-    errors,
+    errors: errors.slice(0, maxFaults),
   })
   const parsed = parseExternalOrder(raw, path)
   if ('errors' in parsed) return refuse(parsed.errors)
@@ -66,7 +69,7 @@ function read(raw: unknown, index: number, edition: Edition): Candidate | Outcom
     fieldError([...path, 'consents', key], 'does_not_exist', 'This edition has no consent with this key.'),
   )
   if (given && phone === null)
-    errors.push(fieldError([...path, 'customer', 'phone_number'], 'invalid_phone', 'No telephone number.'))
+    errors.push(fieldError([...path, 'customer', 'phone_number'], 'invalid_phone', 'This is not a telephone number.'))
   return errors.length ? refuse(errors) : { index, order, phone }
 }
 

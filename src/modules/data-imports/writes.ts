@@ -70,7 +70,7 @@ function growth(organizationId: string, writes: Writes): Statement[] {
 }
 
 /** What an edition says of a customer: the last that it said of each field. */
-function saidLast(rows: Writes['userEditions']): Statement[] {
+function givenLast(rows: Writes['userEditions']): Statement[] {
   const said = {
     email: sql`excluded.email is not null`,
     phone_number: sql`excluded.phone_number is not null`,
@@ -103,7 +103,7 @@ export function statementsOf(organizationId: string, writes: Writes): Statement[
     ...insertAll(variants, writes.variants),
     ...insertAll(options, writes.options),
     ...writes.changes,
-    ...saidLast(writes.userEditions),
+    ...givenLast(writes.userEditions),
     ...insertAll(orders, writes.orders),
     ...insertAll(carts, writes.carts),
     ...insertAll(cartItems, writes.cartItems),

@@ -12,7 +12,7 @@ export const EditionHealthCheck = z
     check_id: z.string().openapi({ example: 'schedule.dates_set' }),
     severity: z.enum(severities),
     passed: z.boolean(),
-    message: z.string().openapi({ description: 'What holds, or what is wrong.' }),
+    message: z.string().openapi({ description: 'The rule that holds, or the fault.' }),
     suggestion: z.string().openapi({ description: 'Empty for a check that passed.' }),
     related_objects: z.array(z.object({ id: z.string(), name: z.string() })).openapi({
       description: `What is at fault: at most ${relatedShown}, and only what the caller may see.`,

@@ -58,7 +58,7 @@ function newFaults(before: MessageDetailRow, after: MessageDetailRow): Map<Langu
   return new Map(found.filter(([, faults]) => faults.length > 0))
 }
 
-interface Spoilt {
+interface Unsendable {
   type: 'campaign'
   id: string
   name: string
@@ -68,11 +68,11 @@ interface Spoilt {
 const campaignsShown = 20
 
 /** Campaigns that have not taken their copy of the message yet, in editions with one of these default languages. */
-const aboutToSend = (messageId: string, spoilt: readonly Language[]): SQL<Spoilt> =>
-  sql<Spoilt>`select 'campaign' as type, campaigns.id, campaigns.name, editions.default_language as language
+const aboutToSend = (messageId: string, unsendable: readonly Language[]): SQL<Unsendable> =>
+  sql<Unsendable>`select 'campaign' as type, campaigns.id, campaigns.name, editions.default_language as language
     from campaigns join editions on editions.id = campaigns.edition_id
     where campaigns.email_message_id = ${messageId} and campaigns.status in ('scheduled', 'calculating')
-      and ${inList(sql`editions.default_language`, spoilt)} order by campaigns.id limit ${campaignsShown}`
+      and ${inList(sql`editions.default_language`, unsendable)} order by campaigns.id limit ${campaignsShown}`
 
 const fieldOf = (code: MessageFault['code'], language: Language): string[] =>
   ({ wrong_type: ['type'], no_blocks: ['blocks'], missing_subject: ['subject', language] })[code]
@@ -85,15 +85,15 @@ export async function checkSendable(ctx: Ctx, before: MessageDetailRow, after: M
   const faults = newFaults(before, after)
   if (faults.size === 0) return []
   const campaigns = aboutToSend(before.id, [...faults.keys()])
-  const spoilt = await ctx.db.all(campaigns)
-  if (spoilt.length === 0) return [stillHolds(sql`not exists (${campaigns})`)]
+  const unsendable = await ctx.db.all(campaigns)
+  if (unsendable.length === 0) return [stillHolds(sql`not exists (${campaigns})`)]
   const errors = new Map<string, FieldError>()
-  for (const { language } of spoilt)
+  for (const { language } of unsendable)
     for (const { code, detail } of faults.get(language) ?? []) {
       const field = fieldOf(code, language)
       errors.set(field.join('.'), fieldError(field, code, detail))
     }
-  const related = spoilt.map(({ language: _, ...campaign }) => campaign)
+  const related = unsendable.map(({ language: _, ...campaign }) => campaign)
   throw inUse(related, 'A campaign is about to send this message, and could not send it like this.', [
     ...errors.values(),
   ])

@@ -4,7 +4,7 @@ import { changedOne, commit } from '../../db/commit.ts'
 import { openEditions } from '../editions/index.ts'
 import type { MessageDetailRow } from './queries.ts'
 import { checkChangeable } from './update.ts'
-import { inUse, isUnused, letGo, usesOf } from './usage.ts'
+import { inUse, isUnused, detachFromEnded, usesOf } from './usage.ts'
 
 /** Its renditions go with it by their foreign key. Whoever starts to use it meanwhile makes this decide anew. */
 export async function deleteMessage(ctx: Ctx, row: MessageDetailRow): Promise<null> {
@@ -13,7 +13,7 @@ export async function deleteMessage(ctx: Ctx, row: MessageDetailRow): Promise<nu
   if (uses.length) throw inUse(uses, 'This message is in use.')
   return commit(ctx, null, [
     ...openEditions(row.edition_id),
-    letGo(row),
+    detachFromEnded(row),
     sql`delete from email_messages where id = ${row.id} and version = ${row.version} and ${isUnused(row)}`,
     changedOne(),
   ])

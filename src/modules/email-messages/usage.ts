@@ -22,7 +22,7 @@ const isInNeed = inList(sql`campaigns.status`, campaignStatusesInNeed)
 const campaignsUsing = (message: MessageDetailRow): SQL => sql`email_message_id = ${message.id} and ${isInNeed}`
 
 /** Campaigns that are over keep what they sent, and let the message go. */
-export const letGo = (message: MessageDetailRow): SQL =>
+export const detachFromEnded = (message: MessageDetailRow): SQL =>
   sql`update campaigns set deleted_message_id = email_message_id, email_message_id = null
     where email_message_id = ${message.id} and not ${isInNeed}`
 

@@ -14,7 +14,7 @@ async function checkEdition(ctx: Ctx, organizationId: string, editionId: string)
   if (!edition) throw doesNotExist('edition_id')
 }
 
-/** An account that another organisation knows already takes the same way as a new one: nothing tells them apart. */
+/** An account that another organisation knows already is added in the same way as a new one, so that the answer is the same. */
 export async function addMember(
   ctx: Ctx,
   organizationId: string,

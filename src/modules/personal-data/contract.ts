@@ -8,7 +8,7 @@ export const Erasure = z
     user_id: Id('usr'),
     status: z.enum(['running', 'completed']).openapi({
       description:
-        '`running` while recipients of campaigns and stored events of webhooks are still being blanked. Asking again tells how it stands.',
+        '`running` while recipients of campaigns and stored events of webhooks are still being blanked. Ask again for the present status.',
     }),
     reason: z.string(),
     erased_at: Timestamp,
@@ -18,7 +18,7 @@ export const Erasure = z
 
 const EraseUser = z.object({
   reason: z.string().trim().max(500).optional().openapi({
-    description: 'Why. It is kept: name nobody in it.',
+    description: 'The reason. It is kept, so it must not name a person.',
     example: 'Asked for by the customer',
   }),
 })
@@ -46,7 +46,7 @@ export const UserExport = z
   .object({
     exported_at: Timestamp,
     user: Rows('The customer: one row.'),
-    editions: Rows('Editions that the customer bought in, and what each was told of them.'),
+    editions: Rows('Editions that the customer bought in, with the contact data that each was given.'),
     orders: Rows('Orders with their carts.'),
     transactions: Rows('Payments of the orders.'),
     purchases: Rows('What was bought.'),

@@ -14,7 +14,7 @@ const runMs = 15_000
 const campaignsAStep = 20
 const erasuresASweep = 5
 
-/** Takes an erasure that is due, for as long as a run may take; undefined when somebody else has it. */
+/** Takes an erasure that is due, for as long as a run may take; undefined when another run has it. */
 const claim = ({ db, now }: JobCtx, id: string): Promise<ErasureRow | undefined> =>
   db.first(sql<ErasureRow>`update erasures set next_step_at = ${now() + againMs}
     where id = ${id} and next_step_at <= ${now()} returning *`)
@@ -79,7 +79,7 @@ async function runErasure(job: JobCtx, id: string): Promise<void> {
     let erasure = (await claim(job, id)) ?? null
     while (erasure && Date.now() < endsAt) erasure = await step(job, erasure)
   } catch (error) {
-    // Somebody else went on with it.
+    // Another run went on with it.
     if (!isLostRace(error)) throw error
   }
 }

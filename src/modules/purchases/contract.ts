@@ -30,7 +30,7 @@ export const Option = z
 export const boughtFields = {
   product: Product,
   variant: orNull(Variant).openapi({ description: 'Null for a product that was sold without variants.' }),
-  location: orNull(Location).openapi({ description: 'Null for what is tied to no place.' }),
+  location: orNull(Location).openapi({ description: 'Null for a purchase without a place.' }),
   options: z.array(Option),
 }
 

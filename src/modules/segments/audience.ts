@@ -152,7 +152,7 @@ export const audienceConditions = (
   { name: 'active', reason: sql`case when u.is_active = 0 then 'inactive' end` },
 ]
 
-/** Why the person `u` gets nothing of this kind through this channel, as an `ExclusionReason`; null for who gets it. */
+/** Why the person `u` gets nothing of this kind through this channel: one of `exclusionReasons`; null for who gets it. */
 export const audienceReason = (audience: Audience, now: number, suppressed?: SQL): SQL =>
   sql`coalesce(${sql.join(
     audienceConditions(audience, now, suppressed).map(({ reason }) => reason),

@@ -186,7 +186,7 @@ export const explainSegment = operation({
   method: 'get',
   path: '/v1/segments/{id}/explain',
   summary: 'Explain a segment for one person',
-  description: 'Why somebody is in the segment or not, by the data of this moment.',
+  description: 'Why a person is in the segment or not, by the data of this moment.',
   roles: keepers,
   params: IdParams('seg'),
   query: z.object({ user_id: IdFilter.min(1).openapi({ description: 'The customer.' }) }),

@@ -35,6 +35,6 @@ export const exportColumns = z
     items: { type: 'string', enum: [...columnNames] },
     minItems: 1,
     param: { style: 'form', explode: false },
-    description: `Columns separated by commas, in this order: of ${columnNames.join(', ')}. All unless told.`,
+    description: `Columns separated by commas, in this order: of ${columnNames.join(', ')}. All by default.`,
     example: ['id', 'email', 'consent_status'],
   })

@@ -17,7 +17,7 @@ const editionStanding = standing(sql`organization_id`, sql`id`)
 /** The whole of an organisation is seen by its own roles alone. */
 const organizationStanding = { ...standing(sql`id`, sql`id`), inEditions: () => sql`0` }
 
-/** The editions of an organisation that somebody without a role in the organisation has a role in. */
+/** The editions of the organisation in which a caller has a role, where the caller has none in the organisation. */
 function editionsSeen(ctx: Ctx, organizationId: string): string[] {
   const reach = reachOf(ctx.caller)
   if (reach.all) return []
@@ -27,8 +27,8 @@ function editionsSeen(ctx: Ctx, organizationId: string): string[] {
 }
 
 /**
- * Whose people and values are asked for. An organisation without an edition is, for somebody without a role in it,
- * their editions. What the caller may not see is told like what does not exist.
+ * The organisation or editions whose people and values are asked for. For a caller without a role in the organisation,
+ * `organization_id` alone means the editions in which the caller has a role. A hidden place answers like a missing one.
  */
 export async function findHome(ctx: Ctx, { organization_id, edition_id }: AskedHome, naming: Naming): Promise<Home> {
   const unknown = (name: keyof AskedHome) => invalid(naming(name, 'does_not_exist', 'Object does not exist.'))

@@ -19,7 +19,7 @@ export const capturedRecords = ({ db }: Pick<JobCtx, 'db'>): CapturedRecords => 
   },
 })
 
-/** Whoever sets a record proves a domain by it: only where nobody's mail is real. */
+/** A caller who sets a record proves a domain by it: only where no mail is real. */
 function refuseInProduction({ config }: RecordsCtx): void {
   if (!['development', 'test'].includes(config.environment)) throw notFound()
 }

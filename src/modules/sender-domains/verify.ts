@@ -21,7 +21,7 @@ type Changes = Partial<SenderDomainRow>
 const taken = () =>
   new AppError('sender_domain_taken', 'Another organisation has verified this domain, and its record still stands.')
 
-/** Somebody else verified the domain between the look and the commit: the next try sees who. */
+/** Another organisation verified the domain between the look and the commit: the next try sees which. */
 const takenMeanwhile = () => new LostRace('the domain was verified meanwhile')
 
 const asVerified = (row: SenderDomainRow, by: SenderDomainVerifier, now: number): Changes => ({
@@ -92,7 +92,7 @@ export async function verifySenderDomain(
   const proof = outcomeOf(answer, row)
   if (proof !== 'verified') return write(ctx, row, changesOf(row, proof, ctx.now()), [])
   const released = await release(ctx, row, answer)
-  // Not before the proof: nobody adds the domains of others to the account.
+  // Not before the proof: no organisation adds the domains of others to the account.
   const { outcome, known } = await askProvider(ctx, row)
   const changes = { ...changesOf(row, outcome, ctx.now()), ...known }
   return write(ctx, row, changes, outcome === 'verified' ? released : [])

@@ -67,7 +67,7 @@ interface Change {
   suppression: Statement
 }
 
-/** One transaction with what is announced of it; whoever answered the same question meanwhile makes it a LostRace. */
+/** One transaction with its announcements; a LostRace when the same consent was answered meanwhile. */
 async function commitChange(job: JobCtx, subscriber: Subscriber, change: Change): Promise<void> {
   const { rows, answerTo } = change
   const records = await Promise.all(rows.map((row) => nextRecord(job, subscriber, row.record, answerTo(row))))

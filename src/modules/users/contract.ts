@@ -43,7 +43,7 @@ export const Email = z
   .transform((text, context) => {
     const email = normalizeEmail(text)
     if (email !== null) return email
-    context.addIssue({ code: 'custom', params: { code: 'invalid_email' }, message: 'No e-mail address.' })
+    context.addIssue({ code: 'custom', params: { code: 'invalid_email' }, message: 'This is not an e-mail address.' })
     return z.NEVER
   })
   .openapi({ format: 'email', example: 'aegir@example.dk' })

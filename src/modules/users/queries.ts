@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits } from '../../db/contains.ts'
-import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
+import { nullable, type NullableKey, paginate, type SortKey } from '../../db/paginate.ts'
 import type { users } from '../../db/schema/users.ts'
 import {
   type CustomerView,
@@ -70,12 +70,23 @@ function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
   ]
 }
 
-/** By what is shown: an order by what is hidden would tell it. */
-const sortKeys = ({ column, isWhole: indexed }: CustomerView) => ({
-  email: nullable(column('email'), { indexed }),
-  phone_number: nullable(column('phone_number'), { indexed }),
-  date_joined: column('created_at'),
-  last_seen: nullable(column('last_seen_at'), { indexed }),
+/** An erased customer has no number, but the id in its place, which is greater than any number. */
+function phoneKey({ column, isWhole: indexed }: CustomerView): NullableKey {
+  const number = column('phone_number')
+  if (!indexed) return nullable(sql`nullif(${number}, users.id)`)
+  return {
+    ...nullable(number, { indexed }),
+    present: sql`${number} < 'usr_'`,
+    absent: [sql`${number} is null`, sql`${number} >= 'usr_'`],
+  }
+}
+
+/** By the values that are shown: an order by hidden ones would give them away. */
+const sortKeys = (view: CustomerView) => ({
+  email: nullable(view.column('email'), { indexed: view.isWhole }),
+  phone_number: phoneKey(view),
+  date_joined: view.column('created_at'),
+  last_seen: nullable(view.column('last_seen_at'), { indexed: view.isWhole }),
 })
 
 export function listUsers(

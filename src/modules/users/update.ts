@@ -17,7 +17,7 @@ function phoneOf(user: LoadedUser, given: string | null | undefined): string | n
   if (given === undefined) return user.phone_number
   if (given === null || given.trim() === '') return null
   const phone = normalizePhone(given, user.country_code)
-  if (phone === null) throw invalid(fieldError(['phone_number'], 'invalid_phone', 'No telephone number.'))
+  if (phone === null) throw invalid(fieldError(['phone_number'], 'invalid_phone', 'This is not a telephone number.'))
   return phone
 }
 

@@ -12,9 +12,9 @@ interface ClaimRow extends Omit<Claim, 'endpoint'> {
 }
 
 /**
- * Takes what is due of these endpoints, first what somebody asked for, then the oldest: so many that an endpoint has at
- * most four requests in flight, and one alone while it is being probed. Behind an open breaker only what somebody asked
- * for is taken. Nobody else gets them before the lease is over. The indexes are named because the planner would rather
+ * Takes the due deliveries of these endpoints, retries by hand first, then the oldest: so many that an endpoint has at
+ * most four requests in flight, and one alone while it is being probed. Behind an open breaker only retries by hand are
+ * taken. No other consumer gets them before the lease is over. The indexes are named because the planner would rather
  * walk through all that the endpoint ever had.
  */
 export const claimStatement = (job: JobCtx, endpointIds: readonly string[]): SQL<ClaimRow> => {

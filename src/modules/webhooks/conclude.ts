@@ -13,10 +13,10 @@ const ringAheadMs = 900_000
 /** Records the endings and claims what comes next of endpoints that stay in this lane. */
 export async function conclude(job: JobCtx, lane: Lane, outcomes: readonly Outcome[], goOn: boolean): Promise<Claim[]> {
   const ids = [...new Set(outcomes.map((outcome) => outcome.claim.endpoint_id))]
-  const turned = ids.filter((id) =>
+  const otherLane = ids.filter((id) =>
     outcomes.some(({ claim, result, slow }) => claim.endpoint_id === id && result && slow !== (lane === 'slow')),
   )
-  const staying = goOn ? ids.filter((id) => !turned.includes(id)) : []
+  const staying = goOn ? ids.filter((id) => !otherLane.includes(id)) : []
   // Only what was asked for gets through an open breaker. Its success closes it.
   const closing = ids.filter((id) =>
     outcomes.some(({ claim, result }) => claim.endpoint_id === id && claim.manual !== null && result?.error === null),
@@ -30,22 +30,26 @@ export async function conclude(job: JobCtx, lane: Lane, outcomes: readonly Outco
     endpoints,
     claimStatement(job, isWell ? staying : []),
   ])
-  await care(job, outcomes, health)
+  await judgeHealth(job, outcomes, health)
   // After a failure the breaker may have opened, so what comes next is claimed only now.
   const claimed = isWell || staying.length === 0 ? next : await job.db.all(claimStatement(job, staying))
-  await ringNext(job, outcomes)
-  await ring(job, lane === 'slow' ? 'fast' : 'slow', turned)
+  await ringForRetries(job, outcomes)
+  await ring(job, lane === 'slow' ? 'fast' : 'slow', otherLane)
   if (!goOn)
     await ring(
       job,
       lane,
-      ids.filter((id) => !turned.includes(id)),
+      ids.filter((id) => !otherLane.includes(id)),
     )
   return claimsOf(claimed)
 }
 
 /** Opens breakers, and switches off what is gone or has failed for days. */
-async function care(job: JobCtx, outcomes: readonly Outcome[], health: readonly EndpointHealth[]): Promise<void> {
+async function judgeHealth(
+  job: JobCtx,
+  outcomes: readonly Outcome[],
+  health: readonly EndpointHealth[],
+): Promise<void> {
   const now = job.now()
   const statements: Statement[] = health.flatMap((endpoint) => {
     const isGone = outcomes.some(({ claim, result }) => claim.endpoint_id === endpoint.id && result?.status === 410)
@@ -70,16 +74,16 @@ async function care(job: JobCtx, outcomes: readonly Outcome[], health: readonly 
   if (statements.length) await job.db.batch(statements)
 }
 
-/** Rings ahead of time for retries that are near, so that they need not wait for the sweep. */
-async function ringNext(job: JobCtx, outcomes: readonly Outcome[]): Promise<void> {
-  const rings = new Map<string, { lane: Lane; seconds: number; ids: Set<string> }>()
+/** Sends messages for retries that are near, so that they need not wait for the sweep. */
+async function ringForRetries(job: JobCtx, outcomes: readonly Outcome[]): Promise<void> {
+  const messages = new Map<string, { lane: Lane; seconds: number; ids: Set<string> }>()
   for (const { claim, result, verdict, slow } of outcomes) {
     const wait = result && verdict.next ? Math.max(0, verdict.next.at - job.now()) : Number.POSITIVE_INFINITY
     if (wait > ringAheadMs) continue
     const [lane, seconds]: [Lane, number] = [slow ? 'slow' : 'fast', Math.ceil(wait / 1000)]
-    const rung = rings.get(`${lane} ${seconds}`) ?? { lane, seconds, ids: new Set() }
-    rings.set(`${lane} ${seconds}`, rung)
-    rung.ids.add(claim.endpoint_id)
+    const message = messages.get(`${lane} ${seconds}`) ?? { lane, seconds, ids: new Set() }
+    messages.set(`${lane} ${seconds}`, message)
+    message.ids.add(claim.endpoint_id)
   }
-  for (const { lane, seconds, ids } of rings.values()) await ring(job, lane, [...ids], seconds * 1000)
+  for (const { lane, seconds, ids } of messages.values()) await ring(job, lane, [...ids], seconds * 1000)
 }

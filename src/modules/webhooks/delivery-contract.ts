@@ -73,7 +73,7 @@ const TestWebhook = z.object({ event: EventKindName })
 
 const RecoverDeliveries = z.object({
   since: Instant,
-  until: Instant.optional().openapi({ description: 'Now, unless told.' }),
+  until: Instant.optional().openapi({ description: 'Now by default.' }),
 })
 
 const Recovered = z
@@ -116,7 +116,7 @@ export const getWebhookDelivery = operation({
   method: 'get',
   path: '/v1/webhooks/{id}/deliveries/{delivery_id}',
   summary: 'Retrieve a delivery',
-  description: 'With the payload, which may name people, and what came of each attempt.',
+  description: 'With the payload, which may name people, and the result of each attempt.',
   roles: keepers,
   params: DeliveryParams,
   response: WebhookDeliveryDetail,

@@ -7,11 +7,11 @@ const capitalized = (word: string): string => word.slice(0, 1).toUpperCase() + w
 
 const Headers = z.object({
   'webhook-id': z.string().openapi({
-    description: 'Id of the event, the same at every attempt: whoever has seen it need not act again.',
+    description: 'Id of the event, the same at every attempt: a receiver that has seen it need not act again.',
     example: 'evn_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
   }),
   'webhook-timestamp': z.string().openapi({
-    description: 'Unix seconds of this attempt. Refuse what is older than a few minutes.',
+    description: 'Unix seconds of this attempt. Refuse requests that are older than a few minutes.',
     example: '1780300800',
   }),
   'webhook-signature': z.string().openapi({

@@ -1,0 +1,96 @@
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { post } from '../support/api.ts'
+import { buildWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await buildWorld()
+})
+
+const token = () => world.people.OA.token
+const many = <Item>(count: number, item: Item): Item[] => Array.from({ length: count }, () => item)
+const manyNames = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 0]))
+
+const webhook = (change: object) => ({
+  organization_id: world.a.id,
+  name: 'Warehouse',
+  url: 'https://hooks.example.com/events',
+  events: ['purchase.action'],
+  ...change,
+})
+
+const order = (change: object) => ({
+  external_id: 'L-1',
+  currency: 'dkk',
+  customer: { email: 'long@example.dk' },
+  items: [{ product: 'Ticket', quantity: 1, unit_price: 1 }],
+  ...change,
+})
+
+const imported = (orders: unknown[]) =>
+  post(
+    '/v1/data-imports/external-orders',
+    { organization_id: world.a.id, edition_id: world.a.editions[0].id, source: 'lists', orders },
+    token(),
+  )
+
+const countOf = async (table: string) =>
+  (await env.DB.prepare(`select count(*) as n from ${table}`).first<{ n: number }>())?.n
+
+describe('lists that are too long', () => {
+  it.each([
+    ['numbers in place of names', () => webhook({ events: many(450_000, 0) }), '#/events'],
+    ['empty objects', () => webhook({ events: many(300_000, {}) }), '#/events'],
+    ['a list in a list', () => webhook({ events: [many(300_000, 0)] }), '#/events/0'],
+    ['fields', () => webhook(manyNames(90_000)), '#'],
+  ])('are refused by name: %s', async (_, body, pointer) => {
+    const before = await countOf('webhook_endpoints')
+    const reply = await post('/v1/webhooks', body(), token())
+    expect([reply.status, reply.body.errors]).toEqual([
+      400,
+      [expect.objectContaining({ code: 'max_items', pointer, detail: 'At most 20000 items.' })],
+    ])
+    expect(await countOf('webhook_endpoints')).toBe(before)
+  })
+
+  it.each([
+    ['orders', () => many(300_000, 0)],
+    ['items', () => [order({ items: many(300_000, 0) })]],
+    [
+      'options',
+      () => [order({ items: [{ product: 'Ticket', quantity: 1, unit_price: 1, options: many(300_000, 0) }] })],
+    ],
+    ['consents', () => [order({ consents: manyNames(90_000) })]],
+  ])('are refused in an import: %s', async (_, orders) => {
+    const reply = await imported(orders())
+    expect([reply.status, reply.body.errors[0].code]).toEqual([400, 'max_items'])
+  })
+})
+
+describe('faults that are many', () => {
+  it('are counted, and the first hundred are listed', async () => {
+    const reply = await post('/v1/webhooks', webhook({ events: many(20_000, 'none') }), token())
+    expect(reply.status).toBe(400)
+    expect(reply.body.errors).toHaveLength(100)
+    expect(reply.body.detail).toMatch(/^200\d\d fields are invalid\. The first 100 are listed\.$/)
+  })
+
+  it('in each order of an import are kept up to twenty an order, and the other orders go in', async () => {
+    const consents = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`k${index}`, true]))
+    const broken = Array.from({ length: 30 }, (_, index) => order({ external_id: `L-${index}`, consents }))
+    const reply = await imported([...broken, order({ external_id: 'L-good' })])
+    expect(reply.status).toBe(201)
+    expect(reply.body.results.map((one: { errors: unknown[] }) => one.errors.length)).toEqual([...many(30, 20), 0])
+    expect(reply.body.results.at(-1).action).toBe('created')
+  })
+
+  it('of names as long as a body repeat the beginning of the name', async () => {
+    const name = '/'.repeat(900_000)
+    const reply = await imported([order({ [name]: 1 })])
+    expect([reply.status, reply.body.results[0].errors]).toEqual([
+      201,
+      [expect.objectContaining({ code: 'unknown_field', pointer: `#/orders/0/${'~1'.repeat(128)}` })],
+    ])
+  })
+})

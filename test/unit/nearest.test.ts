@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest'
+import { nearestName } from '../../src/domain/nearest.ts'
+
+const names = ['email', 'email_message_id', 'events', 'edition_id', 'description', 'name', 'sms_body']
+
+describe('the nearest name', () => {
+  it.each([
+    ['email_mesage_id', 'email_message_id'],
+    ['email_message', 'email_message_id'],
+    ['email_mesage_di', 'email_message_id'],
+    ['emial', 'email'],
+    ['emails', 'email'],
+    ['email_address', null],
+    ['event', 'events'],
+    ['desc', 'description'],
+    ['editon_id', 'edition_id'],
+    ['NAME', 'name'],
+    ['colour', null],
+    ['', null],
+    ['x'.repeat(65), null],
+  ])('of %s is %s', (text, name) => {
+    expect(nearestName(text, names)).toBe(name)
+  })
+})
