@@ -33,6 +33,7 @@ const PageSize = z
   .transform((text) => (text === undefined ? defaultPageSize : Math.min(Number(text), maxPageSize)))
   .openapi({
     type: 'integer',
+    minimum: 1,
     description: `Items on a page: ${defaultPageSize} unless told, at most ${maxPageSize}; larger values are clamped.`,
     example: defaultPageSize,
   })

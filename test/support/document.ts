@@ -33,6 +33,7 @@ export interface Documented {
     in: string
     description?: string
     required?: boolean
+    allowEmptyValue?: boolean
     schema: Schema
     explode?: boolean
   }[]
