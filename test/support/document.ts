@@ -6,6 +6,7 @@ export interface Schema {
   $ref?: string
   type?: string | string[]
   format?: string
+  example?: unknown
   pattern?: string
   enum?: unknown[]
   const?: unknown
