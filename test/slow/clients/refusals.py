@@ -1,0 +1,52 @@
+"""What Schemathesis asks besides: that each refusal of a request that fits the document is one of these, for a reason."""
+
+import itertools
+import json
+import os
+
+import schemathesis
+
+# By code: the operations that may answer it, by what their ids begin with, and why the document cannot rule it out.
+EXPLAINED = {
+    "does_not_exist": ([""], "An id in a body or a filter names something that does not exist."),
+    "not_found": ([""], "An id in a path names nothing."),
+    "invalid_page": (["list"], "The page is past the end."),
+    "invalid_cursor": (["list"], "The cursor does not come from the service."),
+    "precondition_failed": ([""], "If-Match holds the ETag of nothing."),
+    "unknown_field": ([""], "Bodies are open, since what was read may be sent back; nobody has read this field."),
+    "unique": (["create", "add", "update"], "The name, the address or the domain is taken."),
+}
+
+counter = itertools.count()
+record = os.environ.get("REFUSALS_RECORD")
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    """A key that comes again with another body is 422: every usable key is made one of its own."""
+    key = (case.headers or {}).get("idempotency-key")
+    if isinstance(key, str) and key.strip() and len(key) <= 200:
+        case.headers["idempotency-key"] = f"{key}-{next(counter)}"
+
+
+def codes_of(document):
+    errors = document.get("errors") or []
+    return sorted({error["code"] for error in errors}) or [document.get("code")]
+
+
+@schemathesis.check
+def refusals_are_explained(ctx, response, case):
+    is_positive = case.meta is not None and case.meta.generation.mode.is_positive
+    if not is_positive or response.status_code < 400 or response.status_code in (401, 405):
+        return
+    name = case.operation.definition.raw["operationId"]
+    unexplained = [
+        code
+        for code in codes_of(json.loads(response.content))
+        if not any(name.startswith(beginning) for beginning in EXPLAINED.get(code, ([], ""))[0])
+    ]
+    if record:
+        with open(record, "a") as file:
+            for code in unexplained:
+                file.write(f"{response.status_code} {code} {name} {response.content[:600]!r}\n")
+    assert not unexplained, f"{name} refuses what the document allows: {', '.join(map(str, unexplained))}"
