@@ -6,6 +6,8 @@ import os
 
 import schemathesis
 
+CAMPAIGN_CHANGES = ["updateCampaign", "deleteCampaign", "scheduleCampaign", "sendCampaignNow", "cancelCampaign"]
+
 # By code: the operations that may answer it, by what their ids begin with, and why the document cannot rule it out.
 EXPLAINED = {
     "does_not_exist": ([""], "An id in a body or a filter names something that does not exist."),
@@ -15,8 +17,27 @@ EXPLAINED = {
     "precondition_failed": ([""], "If-Match holds the ETag of nothing."),
     "unknown_field": ([""], "Bodies are open, since what was read may be sent back; nobody has read this field."),
     "unique": (["create", "add", "update"], "The name, the address or the domain is taken."),
+    "duplicate": (["updateEmailMessage", "previewEmailMessage"], "Two blocks have one id."),
+    "required": (
+        ["createAccessToken", "createEmailMessage", "duplicateEmailMessage"],
+        "The superuser has no account and names a member; a copy or an edition's message names where it goes.",
+    ),
+    "required_filter": (["listOrders", "getCelContext", "validateCel"], "At least one of several is needed."),
+    "scope_mismatch": (["createEmailMessage"], "A template has no edition."),
+    "language_not_enabled": (["createEdition", "updateEdition"], "The default language is not among the enabled ones."),
+    "invalid_choice": (["createEdition", "updateEdition"], "No time zone of that name."),
+    "invalid_domain": (["createSenderDomain"], "No domain."),
+    "invalid_email": (["addOrganizationMember", "updateUser"], "An address by its format that no mail goes to."),
+    # What is there is in a state in which this cannot be done.
+    "delivery_already_succeeded": (["retryWebhookDelivery"], "It has arrived."),
+    "invalid_transition": (CAMPAIGN_CHANGES, "The campaign of the demonstration data is sent."),
+    "last_admin": (["removeOrganizationMember"], "The last admin stays."),
+    "nothing_to_retry": (["retryFailedCampaignRecipients"], "Nobody failed."),
+    "scheduled_at_in_past": (["scheduleCampaign"], "The time is over."),
+    "segment_not_ready": (["exportSegmentUsers"], "It is not calculated."),
 }
 
+MAX_KEY_LENGTH = 255
 counter = itertools.count()
 record = os.environ.get("REFUSALS_RECORD")
 
@@ -25,8 +46,9 @@ record = os.environ.get("REFUSALS_RECORD")
 def before_call(context, case, kwargs):
     """A key that comes again with another body is 422: every usable key is made one of its own."""
     key = (case.headers or {}).get("idempotency-key")
-    if isinstance(key, str) and key.strip() and len(key) <= 200:
-        case.headers["idempotency-key"] = f"{key}-{next(counter)}"
+    if isinstance(key, str) and key.strip() and len(key) <= MAX_KEY_LENGTH:
+        suffix = f"-{next(counter)}"
+        case.headers["idempotency-key"] = key[: MAX_KEY_LENGTH - len(suffix)] + suffix
 
 
 def codes_of(document):
