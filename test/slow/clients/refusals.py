@@ -16,7 +16,7 @@ EXPLAINED = {
     "invalid_cursor": (["list"], "The cursor does not come from the service."),
     "precondition_failed": ([""], "If-Match holds the ETag of nothing."),
     "unknown_field": ([""], "Bodies are open, since what was read may be sent back; nobody has read this field."),
-    "unique": (["create", "add", "update"], "The name, the address or the domain is taken."),
+    "unique": (["create", "add", "update", "duplicate"], "The name, the address, the slug or the domain is taken."),
     "duplicate": (["updateEmailMessage", "previewEmailMessage"], "Two blocks have one id."),
     "required": (
         ["createAccessToken", "createEmailMessage", "duplicateEmailMessage"],
