@@ -120,13 +120,13 @@ interface Made {
 
 /** Ids of the demonstration data, for the paths of operations. */
 async function seededIds(): Promise<Variables> {
-  const root = createClient(server.url, server.rootToken)
+  const superuser = createClient(server.url, server.rootToken)
   const demo: DemoState = { seeded_at: Date.now(), made: {}, tokens: [], is_complete: false }
-  await seed(root, demo, async () => {})
+  await seed(superuser, demo, async () => {})
   const ids = Object.fromEntries(demoVariables(demo).filter(([name]) => name !== 'TOKEN'))
-  const { results: orders } = await root.get<Page<Made>>(`/v1/orders?edition_id=${ids['EDITION']}`)
-  const order = await root.get<{ purchases: Made[]; customer: { api_id: string } }>(`/v1/orders/${orders[0]?.id}`)
-  const { results: deliveries } = await root.get<Page<Made>>(`/v1/webhooks/${ids['WEBHOOK']}/deliveries`)
+  const { results: orders } = await superuser.get<Page<Made>>(`/v1/orders?edition_id=${ids['EDITION']}`)
+  const order = await superuser.get<{ purchases: Made[]; customer: { api_id: string } }>(`/v1/orders/${orders[0]?.id}`)
+  const { results: deliveries } = await superuser.get<Page<Made>>(`/v1/webhooks/${ids['WEBHOOK']}/deliveries`)
   const found = { ORDER: orders[0]?.id, PURCHASE: order.purchases[0]?.id, DELIVERY: deliveries[0]?.id }
   for (const [name, id] of Object.entries(found)) expect([name, id]).toEqual([name, expect.any(String)])
   return { ...ids, ...(found as Record<string, string>), CUSTOMER: order.customer.api_id }

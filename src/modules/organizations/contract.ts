@@ -37,12 +37,12 @@ export const Event = z
 
 const CreateOrganization = z.object({
   name: Name,
-  slug: Slug.optional().openapi({ description: 'Made from the name when absent.', example: 'nordlys' }),
+  slug: Slug.min(1).optional().openapi({ description: 'Made from the name when absent.', example: 'nordlys' }),
 })
 
 const UpdateOrganization = z.object({
   name: Name.optional(),
-  slug: Slug.optional().openapi({ description: 'Changed by the operator of the platform alone.' }),
+  slug: Slug.min(1).optional().openapi({ description: 'Changed by the operator of the platform alone.' }),
 })
 
 const AddMember = z.object({
