@@ -28,6 +28,8 @@ EXPLAINED = {
     "language_not_enabled": (["createEdition", "updateEdition"], "The default language is not among the enabled ones."),
     "invalid_choice": (["createEdition", "updateEdition"], "No time zone of that name."),
     "invalid_domain": (["createSenderDomain"], "No domain."),
+    "empty": (["createSegment", "updateSegment"], "An expression of nothing but white space."),
+    "invalid_date": (["scheduleCampaign"], "A time that fits the pattern and does not exist."),
     "invalid_phone": (["updateUser"], "No number of the country."),
     "invalid_email": (["addOrganizationMember", "updateUser"], "An address by its format that no mail goes to."),
     "end_before_start": (["createEdition", "updateEdition"], "The edition would end before it starts."),
