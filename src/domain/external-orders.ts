@@ -10,6 +10,12 @@ export const importActions = ['created', 'updated', 'skipped', 'error'] as const
 export type ImportAction = (typeof importActions)[number]
 
 export const maxOrdersPerCall = 100
+export const maxExternalIdLength = 128
+export const maxSourceLength = 64
+export const maxOrderNumberLength = 16
+export const maxCodeLength = 64
+export const maxGoodNameLength = 200
+export const maxOptionsPerItem = 20
 export const maxItemsPerOrder = 500
 export const maxUnitsPerItem = 1000
 export const maxUnitsPerOrder = 5000

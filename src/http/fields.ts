@@ -1,6 +1,10 @@
 import { z } from '@hono/zod-openapi'
 import { utf8 } from '../domain/encoding.ts'
 import { languages, type TranslatedDict } from '../domain/languages.ts'
+import { maxSegmentNameLength } from '../domain/segments.ts'
+import { maxSlugLength, slugPattern } from '../domain/slug.ts'
+import { isTimeZone } from '../domain/time-zones.ts'
+import { maxEmailLength, maxPersonNameLength, maxPhoneLength } from '../domain/users.ts'
 
 /**
  * Shapes that the contracts of several groups share. None states its `type` to the document: a stated type hides that a
@@ -14,7 +18,7 @@ export const Id = (prefix: string) =>
     .string()
     .startsWith(`${prefix}_`, `An id that begins with \`${prefix}_\`.`)
     .max(64)
-    .openapi({ example: `${prefix}_${idExample}` })
+    .openapi({ pattern: `^${prefix}_`, example: `${prefix}_${idExample}` })
 
 export const IdParams = (prefix: string) =>
   z.object({ id: z.string().openapi({ param: { name: 'id', in: 'path' }, example: `${prefix}_${idExample}` }) })
@@ -41,6 +45,32 @@ export const InstantOrNull = Instant.nullable().openapi({ type: ['string', 'null
 
 /** Required text that is more than white space; surrounding white space is cut off. */
 export const RequiredText = (max: number) => z.string().trim().min(1).max(max)
+
+/** The name of an organisation, an event or an edition. */
+export const Name = RequiredText(200)
+
+export const Slug = z
+  .string()
+  .max(maxSlugLength)
+  .regex(slugPattern, 'Letters, digits, hyphens and underscores.')
+  .openapi({ minLength: 1, example: 'nordlys-festival-2026' })
+
+export const TimeZone = z
+  .string()
+  .max(64)
+  .refine(isTimeZone, {
+    params: { code: 'invalid_choice' },
+    message: 'A name of the IANA time zone database, as in Europe/Copenhagen.',
+  })
+  .openapi({ example: 'Europe/Copenhagen' })
+
+/** People as they are answered: what is taken of them is put into these forms before it is stored. */
+export const KnownEmail = z.string().max(maxEmailLength).openapi({ format: 'email', example: 'aegir@example.dk' })
+export const KnownPhone = z.string().max(maxPhoneLength).openapi({ example: '+4532123456' })
+export const PersonName = z.string().trim().max(maxPersonNameLength)
+export const FullName = z.string().max(2 * maxPersonNameLength + 1)
+
+export const Count = z.int().min(0)
 
 const maxJsonBytes = 16_384
 
@@ -87,8 +117,8 @@ export const orNull = <S extends z.ZodType>(schema: S) => z.union([schema, z.nul
 export const OrganizationSummary = z
   .object({
     id: Id('org'),
-    name: z.string(),
-    slug: z.string(),
+    name: Name,
+    slug: Slug,
     avatar: orNull(Image).openapi({ description: 'Null: there is no avatar for it.' }),
   })
   .openapi('OrganizationSummary')
@@ -97,10 +127,10 @@ export const EditionSummary = z
   .object({
     id: Id('edt'),
     full_name: z.string(),
-    slug: z.string(),
+    slug: Slug,
     start_date: Timestamp.nullable().openapi({ description: 'Null while the edition has no start.' }),
     end_date: Timestamp.nullable().openapi({ description: 'Null while the edition has no end.' }),
-    timezone: z.string(),
+    timezone: TimeZone,
     is_draft: z.boolean(),
     published_at: Timestamp.nullable().openapi({ description: 'Null while the edition was never published.' }),
   })
@@ -109,10 +139,10 @@ export const EditionSummary = z
 export const SegmentSummary = z
   .object({
     id: Id('seg'),
-    name: z.string(),
+    name: RequiredText(maxSegmentNameLength),
     communication_type: z.string(),
     communication_channel: z.string(),
     status: z.string(),
-    user_count: z.int(),
+    user_count: Count,
   })
   .openapi('SegmentSummary')

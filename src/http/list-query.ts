@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi'
 import { fromBase64, toBase64Url, utf8 } from '../domain/encoding.ts'
-import { Instant } from './fields.ts'
+import { Count, Instant } from './fields.ts'
 import { isStorable } from '../domain/text.ts'
 import { crc32 } from '../domain/tokens.ts'
 import type { OrderBy, Page, PageRequest } from '../domain/page.ts'
 
-const defaultPageSize = 100
+export const defaultPageSize = 100
 const maxPageSize = 500
 
 const PageNumber = z
@@ -33,6 +33,7 @@ const PageSize = z
   .transform((text) => (text === undefined ? defaultPageSize : Math.min(Number(text), maxPageSize)))
   .openapi({
     type: 'integer',
+    minimum: 1,
     description: `Items on a page: ${defaultPageSize} by default, at most ${maxPageSize}; larger values are clamped.`,
     example: defaultPageSize,
   })
@@ -183,10 +184,11 @@ export function pageLinks(page: Page<unknown>, url: URL): { next: string | null;
   }
 }
 
-export const envelope = <Item extends z.ZodType>(item: Item) =>
+/** A page of a list; `maxItems` where its size is fixed. */
+export const envelope = <Item extends z.ZodType>(item: Item, maxItems = maxPageSize) =>
   z.object({
-    count: z.int().openapi({ description: 'Items in the whole list, exact.', example: 1 }),
+    count: Count.openapi({ description: 'Items in the whole list, exact.', example: 1 }),
     next: z.string().nullable().openapi({ description: 'Address of the next page; null on the last.' }),
     previous: z.string().nullable().openapi({ description: 'Address of the page before; null on the first.' }),
-    results: z.array(item),
+    results: z.array(item).max(maxItems),
   })

@@ -147,6 +147,22 @@ describe('constraints', () => {
     expect(columns?.schema.items?.enum).toContain('consent_status')
   })
 
+  it('says of which kind the id in a filter is', () => {
+    expect(parameter('listCampaigns', 'edition_id')?.schema).toMatchObject({ pattern: '^edt_', maxLength: 64 })
+    expect(parameter('explainSegment', 'user_id')?.schema).toMatchObject({ pattern: '^usr_' })
+    expect(parameter('listAuditLog', 'actor_id')?.schema).not.toHaveProperty('pattern')
+  })
+
+  it('says that a parameter without a value counts as absent, where it may be absent', () => {
+    expect(parameter('listAuditLog', 'created_before')).toMatchObject({ allowEmptyValue: true })
+    expect(parameter('listCampaigns', 'page')).toMatchObject({ allowEmptyValue: true })
+    expect(parameter('explainSegment', 'user_id')).not.toHaveProperty('allowEmptyValue')
+  })
+
+  it('takes pages of one item and more', () => {
+    expect(parameter('listCampaigns', 'page_size')?.schema).toMatchObject({ minimum: 1 })
+  })
+
   it('says how long an Idempotency-Key is', () => {
     expect(parameter('createEdition', 'idempotency-key')?.schema).toMatchObject({ minLength: 1, maxLength: 255 })
   })

@@ -6,6 +6,7 @@ export interface Schema {
   $ref?: string
   type?: string | string[]
   format?: string
+  example?: unknown
   pattern?: string
   enum?: unknown[]
   const?: unknown
@@ -33,6 +34,7 @@ export interface Documented {
     in: string
     description?: string
     required?: boolean
+    allowEmptyValue?: boolean
     schema: Schema
     explode?: boolean
   }[]

@@ -1,3 +1,4 @@
+import { idPrefixOf } from '../../domain/ids.ts'
 import type { Operation } from '../operation.ts'
 import { hasETag } from './headers.ts'
 import type { Documented, Parameter } from './shapes.ts'
@@ -55,12 +56,20 @@ const ifNoneMatch: Parameter = {
   schema: { type: 'string', example: '"0aR3xU1nV0xJ8mYk2bq1Sg"' },
 }
 
+/** What `parseQuery` asks of every parameter: an id of the right kind, and no value means no filter. */
+function withQueryRules(parameter: Parameter): void {
+  const prefix = idPrefixOf(parameter.name)
+  if (prefix) parameter.schema.pattern ??= `^${prefix}_`
+  if (!parameter.required) parameter.allowEmptyValue = true
+}
+
 export function withParameters(operation: Operation, documented: Documented): void {
   const parameters = documented.parameters ?? []
   for (const parameter of parameters) {
     const isInPath = parameter.in === 'path'
     parameter.description ??= isInPath ? namedBy(operation.path, parameter.name) : filteredBy(parameter)
     if (isInPath) parameter.schema.maxLength ??= maxIdLength
+    if (parameter.in === 'query') withQueryRules(parameter)
   }
   if (operation.method === 'get' && hasETag(operation)) parameters.push(ifNoneMatch)
   if (parameters.length) documented.parameters = parameters

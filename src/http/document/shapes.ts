@@ -10,12 +10,14 @@ export interface Schema {
   format?: string
   example?: unknown
   maxLength?: number
+  pattern?: string
 }
 
 export interface Parameter {
   name: string
   in: 'path' | 'query' | 'header' | 'cookie'
   required?: boolean
+  allowEmptyValue?: boolean
   description?: string
   schema: Schema
   example?: unknown

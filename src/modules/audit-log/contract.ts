@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { Id, Timestamp } from '../../http/fields.ts'
+import { Id, KnownEmail, PersonName, Timestamp } from '../../http/fields.ts'
 import { envelope, IdFilter, InstantFilter, listQuery } from '../../http/list-query.ts'
 import { operation } from '../../http/operation.ts'
 
@@ -29,12 +29,12 @@ export const AuditEntry = z
       id: z.union([Id('usr'), z.literal('root')]).openapi({
         description: 'The account, or `root` for the superuser of the platform.',
       }),
-      email: z.string().nullable().openapi({ description: 'Null for the superuser.', example: 'mette@example.dk' }),
+      email: KnownEmail.nullable().openapi({ description: 'Null for the superuser.', example: 'mette@example.dk' }),
       member_id: Id('mem').nullable().openapi({
         description: 'A membership of the account in the organisation today; null when there is none.',
       }),
-      first_name: z.string(),
-      last_name: z.string(),
+      first_name: PersonName,
+      last_name: PersonName,
       is_superuser: z.boolean(),
     }),
     token_id: Id('tok')

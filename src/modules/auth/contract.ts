@@ -1,20 +1,41 @@
 import { z } from '@hono/zod-openapi'
 import { memberRoles, roleCodes, tokenScopes } from '../../domain/access.ts'
-import { Id, IdParams, Image, InstantOrNull, orNull, RequiredText, Timestamp } from '../../http/fields.ts'
+import { shownLength } from '../../domain/tokens.ts'
+import {
+  Count,
+  FullName,
+  Id,
+  IdParams,
+  Image,
+  InstantOrNull,
+  KnownEmail,
+  Name,
+  orNull,
+  PersonName,
+  RequiredText,
+  Slug,
+  Timestamp,
+} from '../../http/fields.ts'
 import { envelope, listQuery } from '../../http/list-query.ts'
 import { operation } from '../../http/operation.ts'
 
 const Scope = z.enum(tokenScopes)
 
+const Scopes = z.array(Scope).min(1).max(tokenScopes.length)
+const TokenName = RequiredText(100).openapi({ example: 'Ticket desk' })
+
 const tokenFields = {
   id: Id('tok'),
-  name: z.string().openapi({ example: 'Ticket desk' }),
+  name: TokenName,
   kind: z.enum(['personal', 'service']).openapi({ description: 'A service token is bound to one organisation.' }),
   organization_id: Id('org')
     .nullable()
     .openapi({ description: 'The only organisation it works in; null for all of its owner.' }),
-  prefix: z.string().openapi({ description: 'The first characters, to recognise the token by.', example: 'ecm_Ab3d' }),
-  scopes: z.array(Scope),
+  prefix: z
+    .string()
+    .max(shownLength)
+    .openapi({ description: 'The first characters, to recognise the token by.', example: 'ecm_Ab3d' }),
+  scopes: Scopes,
   created: Timestamp,
   expires_at: Timestamp.nullable().openapi({ description: 'Null when it does not end by itself.' }),
   last_used_at: Timestamp.nullable().openapi({ description: 'Null until it is used.' }),
@@ -29,6 +50,9 @@ export const CreatedAccessToken = z
   })
   .openapi('CreatedAccessToken')
 
+/** More editions than these are counted and not listed. */
+export const editionsShown = 200
+
 export const UserInfo = z
   .object({
     id: z.string().openapi({
@@ -36,10 +60,10 @@ export const UserInfo = z
       description:
         'The account; for a token bound to an organisation its member; `root` for the superuser of the platform.',
     }),
-    email: z.string().nullable().openapi({ description: 'Null for a service token and for the superuser.' }),
-    first_name: z.string(),
-    last_name: z.string(),
-    full_name: z.string(),
+    email: KnownEmail.nullable().openapi({ description: 'Null for a service token and for the superuser.' }),
+    first_name: PersonName,
+    last_name: PersonName,
+    full_name: FullName,
     is_superuser: z.boolean(),
     date_joined: Timestamp.nullable().openapi({
       description: 'Null for a caller without an account: a service token, or the superuser.',
@@ -55,8 +79,12 @@ export const UserInfo = z
       name: z.string().nullable().openapi({
         description: 'Null for a caller without a stored token: of the identity provider, or the superuser.',
       }),
-      prefix: z.string().nullable().openapi({ description: 'Null for a caller without a stored token.' }),
-      scopes: z.array(Scope),
+      prefix: z
+        .string()
+        .max(shownLength)
+        .nullable()
+        .openapi({ description: 'Null for a caller without a stored token.' }),
+      scopes: Scopes,
       created: Timestamp.nullable().openapi({ description: 'Null for a caller without a stored token.' }),
       expires_at: Timestamp.nullable().openapi({ description: 'Null when it does not end by itself.' }),
       last_used_at: Timestamp.nullable().openapi({ description: 'Null until it is used.' }),
@@ -64,8 +92,8 @@ export const UserInfo = z
     organizations: z.array(
       z.object({
         id: Id('org'),
-        name: z.string(),
-        slug: z.string(),
+        name: Name,
+        slug: Slug,
         avatar: orNull(Image).openapi({ description: 'Null: there is no avatar for it.' }),
         role: z.enum(memberRoles).nullable().openapi({ description: 'Null when only editions of it are reached.' }),
       }),
@@ -75,14 +103,15 @@ export const UserInfo = z
         z.object({
           id: Id('edt'),
           full_name: z.string(),
-          slug: z.string(),
+          slug: Slug,
           organization_id: Id('org'),
           role: z.enum(memberRoles),
           source: z.enum(['organization', 'edition']),
         }),
       )
-      .openapi({ description: 'At most 200, the newest first.' }),
-    editions_count: z.int(),
+      .max(editionsShown)
+      .openapi({ description: 'The newest first.' }),
+    editions_count: Count,
   })
   .openapi('UserInfo')
 
@@ -110,11 +139,11 @@ export const listAccessTokens = operation({
 })
 
 const CreateAccessToken = z.object({
-  name: RequiredText(100),
+  name: TokenName,
   member_id: Id('mem').optional().openapi({
     description: 'For this member, by an admin of its organisation: the token works in that organisation only.',
   }),
-  scopes: z.array(Scope).min(1).max(tokenScopes.length).optional(),
+  scopes: Scopes.optional(),
   expires_at: InstantOrNull.optional().openapi({
     description:
       'Without it a year from now, or the end of the token that asks where that is sooner. Later than that end is refused. Null, a token that does not expire, and more than 365 days need an organisation admin with a token that does not expire. Of a session of the identity provider: at most 90 days for admins, 180 for managers, 365 for viewers.',

@@ -6,6 +6,7 @@ import { standing, visible } from '../../db/visibility.ts'
 import type { Caller, Place } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import { editionsShown } from './contract.ts'
 import { lineageStands } from './lineage.ts'
 
 export type AccessTokenRow = typeof accessTokens.$inferSelect
@@ -85,8 +86,6 @@ export interface UserInfoRows {
   editions: { id: string; full_name: string; slug: string; organization_id: string }[]
   editions_count: number
 }
-
-const editionsShown = 200
 
 interface InfoRow {
   account: string | null

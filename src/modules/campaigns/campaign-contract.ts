@@ -2,7 +2,16 @@ import { z } from '@hono/zod-openapi'
 import { engagements, failReasons, recipientStates as sendStates, skipReasons } from '../../domain/campaign-sending.ts'
 import { campaignLifecycle, maxCampaignNameLength, maxSmsBodyLength, schedulePattern } from '../../domain/campaigns.ts'
 import { channels } from '../../domain/messaging.ts'
-import { Id, LanguageCode, RequiredText, SegmentSummary, Timestamp, Translated } from '../../http/fields.ts'
+import {
+  FullName,
+  Id,
+  KnownEmail,
+  LanguageCode,
+  RequiredText,
+  SegmentSummary,
+  Timestamp,
+  Translated,
+} from '../../http/fields.ts'
 
 export const Channel = z.enum(channels)
 export const Status = z.enum(campaignLifecycle.states)
@@ -17,7 +26,7 @@ const ScheduledAt = z.string().openapi({
 export const Campaign = z
   .object({
     id: Id('cmp'),
-    name: z.string().openapi({ example: 'Early birds' }),
+    name: RequiredText(maxCampaignNameLength).openapi({ example: 'Early birds' }),
     organization_id: Id('org').nullable().openapi({ description: 'Never null; the specification allows it.' }),
     edition_id: Id('edt').nullable().openapi({ description: 'Never null; the specification allows it.' }),
     segment: SegmentSummary.openapi({
@@ -36,8 +45,8 @@ export const Campaign = z
 
 const SmsSize = z.object({
   encoding: z.enum(['GSM-7', 'UCS-2']),
-  characters: z.int(),
-  parts: z.int().openapi({ description: 'Messages that it is sent and paid as, with sample values in it.' }),
+  characters: Count,
+  parts: Count.openapi({ description: 'Messages that it is sent and paid as, with sample values in it.' }),
 })
 
 export const CampaignDetail = Campaign.extend({
@@ -45,8 +54,8 @@ export const CampaignDetail = Campaign.extend({
     description:
       'Null for an SMS, and while no message is chosen. A campaign that is over still names its message when that is deleted.',
   }),
-  sms_body: z.string().openapi({ description: "The text in the edition's default language." }),
-  sms_body_translations: z.record(z.string(), z.string()).openapi({ description: 'The text by language.' }),
+  sms_body: z.string().max(maxSmsBodyLength).openapi({ description: "The text in the edition's default language." }),
+  sms_body_translations: Translated(maxSmsBodyLength).openapi({ description: 'The text by language.' }),
   sms_sizes: z.record(z.string(), SmsSize).nullable().openapi({
     description: 'By language, what the text takes on the air; null where it was saved before that was kept.',
   }),
@@ -135,8 +144,8 @@ export const CampaignRecipient = z
     id: Id('usr'),
     user: z.object({
       api_id: Id('usr'),
-      full_name: z.string(),
-      email: z.string().nullable().openapi({ description: 'Null for a person without an e-mail address.' }),
+      full_name: FullName,
+      email: KnownEmail.nullable().openapi({ description: 'Null for a person without an e-mail address.' }),
     }),
     address: z.string().openapi({ example: 'astrid.holm@example.com' }),
     language: LanguageCode,
@@ -147,7 +156,7 @@ export const CampaignRecipient = z
     }),
     error_code: z.string(),
     error_detail: z.string(),
-    attempts: z.int(),
+    attempts: Count,
     provider_id: z
       .string()
       .nullable()

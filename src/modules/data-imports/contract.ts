@@ -4,17 +4,30 @@ import {
   importActions,
   importStatuses,
   itemBeyondCall,
+  maxExternalIdLength,
   maxOrdersPerCall,
+  maxSourceLength,
   maxUnitsPerCall,
 } from '../../domain/external-orders.ts'
 import { EditionSummary, Id, OrganizationSummary, RequiredText, Timestamp } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 import { FieldProblem } from '../../http/problem.ts'
 
+const Source = RequiredText(maxSourceLength)
+const Orders = z.int().min(0).max(maxOrdersPerCall)
+
 const Result = z
   .object({
-    index: z.int().openapi({ description: 'Position in the call, from 0.' }),
-    external_id: z.string().nullable().openapi({ description: 'Null when the order names none that can be read.' }),
+    index: z
+      .int()
+      .min(0)
+      .max(maxOrdersPerCall - 1)
+      .openapi({ description: 'Position in the call, from 0.' }),
+    external_id: z
+      .string()
+      .max(maxExternalIdLength)
+      .nullable()
+      .openapi({ description: 'Null when the order names none that can be read.' }),
     action: z.enum(importActions),
     order_id: Id('ord').nullable().openapi({
       description:
@@ -29,7 +42,7 @@ export const ExternalOrdersImport = z
     id: Id('imp').nullable().openapi({ description: 'Null for a dry run, which leaves nothing behind.' }),
     name: z.string(),
     source: z.enum(['csv', 'api']),
-    external_source: z.string().nullable().openapi({ description: 'Null for an import without a source.' }),
+    external_source: Source.nullable().openapi({ description: 'Null for an import without a source.' }),
     status: z.enum(importStatuses),
     organization: OrganizationSummary,
     edition: EditionSummary,
@@ -39,12 +52,12 @@ export const ExternalOrdersImport = z
       emit_webhooks: z.boolean(),
       send_receipts: z.boolean(),
     }),
-    total_rows: z.int(),
-    created_orders: z.int(),
-    updated_orders: z.int(),
-    skipped_orders: z.int(),
-    failed_orders: z.int(),
-    results: z.array(Result),
+    total_rows: Orders,
+    created_orders: Orders,
+    updated_orders: Orders,
+    skipped_orders: Orders,
+    failed_orders: Orders,
+    results: z.array(Result).max(maxOrdersPerCall),
     created: Timestamp,
     modified: Timestamp,
   })
@@ -53,7 +66,7 @@ export const ExternalOrdersImport = z
 const ImportExternalOrders = z.object({
   organization_id: Id('org'),
   edition_id: Id('edt'),
-  source: RequiredText(64).openapi({ description: 'Name of the other system.', example: 'webshop' }),
+  source: Source.openapi({ description: 'Name of the other system.', example: 'webshop' }),
   on_duplicate: z.enum(duplicatePolicies).default('skip').openapi({
     description: 'What becomes of an order whose `external_id` is known: left alone, brought up to date, or an error.',
   }),

@@ -2,15 +2,20 @@ import { z } from '@hono/zod-openapi'
 import type { FieldError } from '../../domain/errors.ts'
 import {
   type ExternalOrder,
+  maxCodeLength,
+  maxExternalIdLength,
+  maxGoodNameLength,
   maxItemsPerOrder,
+  maxOptionsPerItem,
+  maxOrderNumberLength,
   maxUnitsPerItem,
   maxUnitsPerOrder,
 } from '../../domain/external-orders.ts'
 import { languageOf } from '../../domain/languages.ts'
 import { currencies, maxAmountMinor, toMajor, toMinor } from '../../domain/money.ts'
 import { orderStatuses } from '../../domain/orders.ts'
-import { maxEmailLength, maxPersonNameLength, maxPhoneLength, normalizeEmail } from '../../domain/users.ts'
-import { Instant, JsonObject, RequiredText } from '../../http/fields.ts'
+import { maxEmailLength, maxPhoneLength, normalizeEmail } from '../../domain/users.ts'
+import { Instant, JsonObject, PersonName, RequiredText } from '../../http/fields.ts'
 import { unknownFields } from '../../http/unknown-fields.ts'
 import { fieldErrors } from '../../http/validation.ts'
 
@@ -27,7 +32,7 @@ const Amount = z
   })
   .openapi({ example: 225 })
 
-const Name = RequiredText(200)
+const Name = RequiredText(maxGoodNameLength)
 
 const OptionalEmail = z
   .string()
@@ -52,14 +57,14 @@ const Locale = z
   })
   .openapi({ example: 'da' })
 
-const PersonName = z.string().trim().max(maxPersonNameLength).nullish()
+const OptionalName = PersonName.nullish()
 
 const Customer = z
   .object({
     email: OptionalEmail.nullish(),
     phone_number: z.string().max(maxPhoneLength).nullish().openapi({ example: '+45 32 12 34 56' }),
-    first_name: PersonName,
-    last_name: PersonName,
+    first_name: OptionalName,
+    last_name: OptionalName,
     locale: Locale.nullish(),
     metadata: JsonObject.optional(),
   })
@@ -72,18 +77,21 @@ const Item = z.object({
   product: Name.openapi({ example: 'Day ticket' }),
   variant: Name.nullish(),
   location: Name.nullish(),
-  options: z.array(Name).max(20).optional(),
+  options: z.array(Name).max(maxOptionsPerItem).optional(),
   quantity: z.int().min(1).max(maxUnitsPerItem).openapi({ example: 2 }),
   unit_price: Amount,
   deposit: Amount.optional(),
   handling_fee: Amount.optional(),
-  vendor_code: z.string().trim().min(1).max(64).nullish(),
+  vendor_code: z.string().trim().min(1).max(maxCodeLength).nullish(),
 })
 
 export const ExternalOrderSchema = z
   .object({
-    external_id: RequiredText(128).openapi({ description: 'Unique in the edition and source.', example: 'A-1001' }),
-    order_number: z.string().trim().max(16).nullish(),
+    external_id: RequiredText(maxExternalIdLength).openapi({
+      description: 'Unique in the edition and source.',
+      example: 'A-1001',
+    }),
+    order_number: z.string().trim().max(maxOrderNumberLength).nullish(),
     status: z.enum(orderStatuses).optional().openapi({ default: 'completed' }),
     created: Instant.optional(),
     currency: z.enum(currencies),
@@ -98,7 +106,7 @@ export const ExternalOrderSchema = z
       }),
     service_fee: Amount.optional(),
     discount: Amount.optional(),
-    coupon_code: z.string().trim().max(64).nullish(),
+    coupon_code: z.string().trim().max(maxCodeLength).nullish(),
     consents: z.record(z.string().max(64), z.boolean()).optional(),
     metadata: JsonObject.optional(),
   })

@@ -5,7 +5,7 @@ import { dataImports } from '../../db/schema/data-imports.ts'
 import { changeableEditions } from '../../db/shared-customers.ts'
 import { insert } from '../../db/write.ts'
 import { doesNotExist, editionArchived, type FieldError, fieldError, invalid, LostRace } from '../../domain/errors.ts'
-import { maxUnitsPerOrder } from '../../domain/external-orders.ts'
+import { maxExternalIdLength, maxUnitsPerOrder } from '../../domain/external-orders.ts'
 import { normalizePhone } from '../../domain/users.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import { receiptMessageOf, receiptStatements, ringEmails } from '../transactional-emails/index.ts'
@@ -51,7 +51,7 @@ function read(raw: unknown, index: number, edition: Edition): Candidate | Outcom
   const path = ['orders', index]
   const external_id =
     typeof raw === 'object' && raw !== null && 'external_id' in raw && typeof raw.external_id === 'string'
-      ? raw.external_id.slice(0, 128)
+      ? raw.external_id.slice(0, maxExternalIdLength)
       : null
   const refuse = (errors: readonly FieldError[]): Outcome => ({
     index,

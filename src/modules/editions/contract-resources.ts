@@ -1,21 +1,23 @@
 import { z } from '@hono/zod-openapi'
 import { countryCodes, editionStatuses, smsSenderNames, taxTypes } from '../../domain/editions.ts'
+import { senderNameFault } from '../../domain/mailbox.ts'
 import { currencies } from '../../domain/money.ts'
-import { slugPattern } from '../../domain/slug.ts'
 import {
   Id,
   Image,
   JsonObject,
   LanguageCode,
+  Name,
   OrganizationSummary,
   orNull,
+  Slug,
+  TimeZone,
   Timestamp,
   Translated,
 } from '../../http/fields.ts'
 
 /** What goes out, and the fields that go out as they come in. */
 
-const Slug = z.string().regex(slugPattern).openapi({ example: 'nordlys-festival-2026' })
 export const CountryCode = z.enum(countryCodes)
 export const TaxType = z.enum(taxTypes)
 export const Currency = z.enum(currencies)
@@ -23,15 +25,49 @@ export const SmsSenderName = z.enum(smsSenderNames)
 export const MetaTitle = Translated(1000)
 export const MetaDescription = Translated(5000)
 
+export const EnabledLanguages = z
+  .array(LanguageCode)
+  .min(1)
+  .superRefine((languages, context) => {
+    for (const [index, language] of languages.entries())
+      if (languages.indexOf(language) < index)
+        context.addIssue({
+          code: 'custom',
+          path: [index],
+          params: { code: 'duplicate' },
+          message: 'Listed more than once.',
+        })
+  })
+  .openapi({ uniqueItems: true, maxItems: LanguageCode.options.length })
+
+export const TaxRate = z.number().min(0).max(100).openapi({ description: 'Per cent.', example: 25 })
+
+const senderNameFaults = {
+  invalid_characters: 'Control characters, characters that turn the direction, and =? are not part of a name.',
+  holds_address: 'An address is not part of a name.',
+}
+
+/** It becomes part of a mail header. */
+export const SenderName = z
+  .string()
+  .trim()
+  .max(50)
+  .superRefine((name, context) => {
+    const code = senderNameFault(name)
+    if (code) context.addIssue({ code: 'custom', params: { code }, message: senderNameFaults[code] })
+  })
+
+export const EmailAddress = z.email().max(254).openapi({ example: 'hello@example.dk' })
+
 export const EditionListItem = z
   .object({
     id: Id('edt'),
-    name: z.string(),
+    name: Name,
     full_name: z.string(),
     slug: Slug,
     start_date: Timestamp.nullable().openapi({ description: 'Null while the edition has no start.' }),
     end_date: Timestamp.nullable().openapi({ description: 'Null while the edition has no end.' }),
-    timezone: z.string().openapi({ example: 'Europe/Copenhagen' }),
+    timezone: TimeZone,
     is_draft: z.boolean(),
     is_archived: z.boolean(),
     published_at: Timestamp.nullable().openapi({ description: 'Null while the edition was never published.' }),
@@ -45,14 +81,14 @@ export const EditionListItem = z
 export const EditionDetail = z
   .object({
     id: Id('edt'),
-    name: z.string(),
+    name: Name,
     full_name: z.string(),
     slug: Slug,
     organization: OrganizationSummary,
-    event: z.object({ id: Id('evt'), name: z.string() }),
+    event: z.object({ id: Id('evt'), name: Name }),
     start_date: Timestamp.nullable().openapi({ description: 'Null while the edition has no start.' }),
     end_date: Timestamp.nullable().openapi({ description: 'Null while the edition has no end.' }),
-    timezone: z.string().openapi({ example: 'Europe/Copenhagen' }),
+    timezone: TimeZone,
     status: z.enum(editionStatuses),
     default_country_code: CountryCode,
     is_draft: z.boolean(),
@@ -61,39 +97,35 @@ export const EditionDetail = z
       description: 'When it was first published; null while it never was.',
     }),
     default_language: LanguageCode,
-    enabled_languages: z.array(LanguageCode),
+    enabled_languages: EnabledLanguages,
     tax_type: TaxType,
-    default_price_tax_rate: z.number(),
-    default_deposit_tax_rate: z.number(),
-    default_packaging_deposit_tax_rate: z.number(),
+    default_price_tax_rate: TaxRate,
+    default_deposit_tax_rate: TaxRate,
+    default_packaging_deposit_tax_rate: TaxRate,
     currency: Currency,
-    fee_rule_id: z.string().nullable().openapi({ description: 'Null while none is chosen.' }),
-    merchant_account_id: z.string().nullable().openapi({ description: 'Null while none is chosen.' }),
+    fee_rule_id: Id('fee').nullable().openapi({ description: 'Null while none is chosen.' }),
+    merchant_account_id: Id('mac').nullable().openapi({ description: 'Null while none is chosen.' }),
     merchant_account_extra_parameters: JsonObject,
     merchant_id: JsonObject,
     metadata: JsonObject,
     sms_sender_name: SmsSenderName,
-    email_sender_name: z
-      .string()
-      .nullable()
-      .openapi({ description: 'Null: the name of the edition stands in the mail.' }),
-    email_sender_address: z
-      .string()
-      .nullable()
-      .openapi({ description: 'Null: mails come from the address of the platform.' }),
-    email_reply_to: z.string().nullable().openapi({
+    email_sender_name: SenderName.nullable().openapi({
+      description: 'Null: the name of the edition stands in the mail.',
+    }),
+    email_sender_address: EmailAddress.nullable().openapi({
+      description: 'Null: mails come from the address of the platform.',
+    }),
+    email_reply_to: EmailAddress.nullable().openapi({
       description: 'Null: replies go to `email_sender_address`, or to the platform where that is null too.',
     }),
     meta_title: MetaTitle,
     meta_description: MetaDescription,
     meta_image: orNull(Image).openapi({ description: 'Null without `meta_image_id`.' }),
-    meta_image_id: z.string().nullable().openapi({ description: 'Null while none is chosen.' }),
-    transaction_receipt_email_id: z
-      .string()
+    meta_image_id: Id('fil').nullable().openapi({ description: 'Null while none is chosen.' }),
+    transaction_receipt_email_id: Id('eml')
       .nullable()
       .openapi({ description: 'Null while none is chosen: no receipts are sent.' }),
-    refund_confirmation_email_id: z
-      .string()
+    refund_confirmation_email_id: Id('eml')
       .nullable()
       .openapi({ description: 'Null while none is chosen: no confirmations are sent.' }),
     created: Timestamp,
@@ -110,6 +142,11 @@ export const MerchantAccountMetaChoice = MetaChoice.extend({
   supported_currencies: z.array(z.string()),
 }).openapi('MerchantAccountMetaChoice')
 
+/** Of choices that organisations keep, so many of a kind are shown. */
+export const choicesShown = 500
+
+const KeptChoices = z.array(MetaChoice).max(choicesShown)
+
 export const EditionMeta = z
   .object({
     timezones: z.array(MetaChoice),
@@ -118,10 +155,10 @@ export const EditionMeta = z
     currencies: z.array(MetaChoice),
     tax_types: z.array(MetaChoice),
     sms_sender_names: z.array(MetaChoice),
-    fee_rules: z.array(MetaChoice),
-    merchant_accounts: z.array(MerchantAccountMetaChoice),
-    receipt_emails: z.array(MetaChoice),
-    refund_confirmation_emails: z.array(MetaChoice),
-    events: z.array(MetaChoice),
+    fee_rules: KeptChoices,
+    merchant_accounts: z.array(MerchantAccountMetaChoice).max(choicesShown),
+    receipt_emails: KeptChoices,
+    refund_confirmation_emails: KeptChoices,
+    events: KeptChoices,
   })
   .openapi('EditionMeta')

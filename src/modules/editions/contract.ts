@@ -1,70 +1,30 @@
 import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../domain/access.ts'
 import { editionStatuses } from '../../domain/editions.ts'
-import { senderNameFault } from '../../domain/mailbox.ts'
-import { isTimeZone } from '../../domain/time-zones.ts'
-import { Id, IdParams, InstantOrNull, JsonObject, LanguageCode, RequiredText } from '../../http/fields.ts'
+import { Id, IdParams, InstantOrNull, JsonObject, LanguageCode, Name, TimeZone } from '../../http/fields.ts'
 import { BooleanFilter, envelope, IdFilter, listQuery, TextFilter } from '../../http/list-query.ts'
 import { operation } from '../../http/operation.ts'
 import {
+  choicesShown,
   CountryCode,
   Currency,
   EditionDetail,
   EditionListItem,
   EditionMeta,
+  EmailAddress,
+  EnabledLanguages,
   MetaDescription,
   MetaTitle,
+  SenderName,
   SmsSenderName,
+  TaxRate,
   TaxType,
 } from './contract-resources.ts'
-
-const TimeZone = z
-  .string()
-  .max(64)
-  .refine(isTimeZone, {
-    params: { code: 'invalid_choice' },
-    message: 'A name of the IANA time zone database, as in Europe/Copenhagen.',
-  })
-  .openapi({ example: 'Europe/Copenhagen' })
-
-const EnabledLanguages = z
-  .array(LanguageCode)
-  .min(1)
-  .superRefine((languages, context) => {
-    for (const [index, language] of languages.entries())
-      if (languages.indexOf(language) < index)
-        context.addIssue({
-          code: 'custom',
-          path: [index],
-          params: { code: 'duplicate' },
-          message: 'Listed more than once.',
-        })
-  })
-  .openapi({ uniqueItems: true, maxItems: LanguageCode.options.length })
-
-const TaxRate = z.number().min(0).max(100).openapi({ description: 'Per cent.', example: 25 })
-
-const senderNameFaults = {
-  invalid_characters: 'Control characters, characters that turn the direction, and =? are not part of a name.',
-  holds_address: 'An address is not part of a name.',
-}
-
-/** It becomes part of a mail header. */
-const SenderName = z
-  .string()
-  .trim()
-  .max(50)
-  .superRefine((name, context) => {
-    const code = senderNameFault(name)
-    if (code) context.addIssue({ code: 'custom', params: { code }, message: senderNameFaults[code] })
-  })
-
-const EmailAddress = z.email().max(254).openapi({ example: 'hello@example.dk' })
 
 const CreateEdition = z.object({
   organization_id: Id('org'),
   event_id: Id('evt'),
-  name: RequiredText(200),
+  name: Name,
   start_date: InstantOrNull.optional(),
   end_date: InstantOrNull.optional(),
   timezone: TimeZone.default('UTC'),
@@ -75,7 +35,7 @@ const CreateEdition = z.object({
 })
 
 const UpdateEdition = z.object({
-  name: RequiredText(200).optional(),
+  name: Name.optional(),
   start_date: InstantOrNull.optional(),
   end_date: InstantOrNull.optional(),
   timezone: TimeZone.optional(),
@@ -166,7 +126,7 @@ export const getEditionMeta = operation({
   method: 'get',
   path: '/v1/editions/_meta',
   summary: 'Retrieve the choices of edition fields',
-  description: `Choices that organisations keep are those of the caller's organisations, or of \`organization_id\` alone; at most 500 of a kind.`,
+  description: `Choices that organisations keep are those of the caller's organisations, or of \`organization_id\` alone; at most ${choicesShown} of a kind.`,
   roles: roleCodes,
   query: z.object({ organization_id: IdFilter.optional() }),
   response: EditionMeta,

@@ -1,18 +1,15 @@
 import { z } from '@hono/zod-openapi'
 import { emailTemplateModes } from '../../domain/edition-copy.ts'
-import { maxSlugLength, slugPattern } from '../../domain/slug.ts'
-import { Id, IdParams, RequiredText } from '../../http/fields.ts'
+import { Id, IdParams, Name, Slug } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 import { EditionDetail } from './contract-resources.ts'
 
 const DuplicateEdition = z.object({
-  name: RequiredText(200),
-  slug: z
-    .string()
-    .max(maxSlugLength)
-    .regex(slugPattern, { error: 'Letters from a to z, digits, - and _ alone.' })
-    .optional()
-    .openapi({ description: 'Made from the full name when absent.', example: 'nordlys-festival-2027' }),
+  name: Name,
+  slug: Slug.optional().openapi({
+    description: 'Made from the full name when absent.',
+    example: 'nordlys-festival-2027',
+  }),
   event_id: Id('evt').nullable().optional().openapi({
     description: 'An event of the same organisation; the event of the source when null or absent.',
   }),

@@ -14,11 +14,16 @@ export const EditionHealthCheck = z
     passed: z.boolean(),
     message: z.string().openapi({ description: 'The rule that holds, or the fault.' }),
     suggestion: z.string().openapi({ description: 'Empty for a check that passed.' }),
-    related_objects: z.array(z.object({ id: z.string(), name: z.string() })).openapi({
-      description: `What is at fault: at most ${relatedShown}, and only what the caller may see.`,
-    }),
+    related_objects: z
+      .array(z.object({ id: z.string(), name: z.string() }))
+      .max(relatedShown)
+      .openapi({
+        description: 'What is at fault: only what the caller may see.',
+      }),
   })
   .openapi('EditionHealthCheck')
+
+const Failed = z.int().min(0).max(checks.length)
 
 export const EditionHealthcheckResponse = z
   .object({
@@ -27,9 +32,9 @@ export const EditionHealthcheckResponse = z
     status: z.enum(healthStatuses).openapi({ description: 'Failed checks of severity `info` leave it healthy.' }),
     can_publish: z.boolean().openapi({ description: 'No critical check failed.' }),
     summary: z
-      .object({ critical: z.int(), warning: z.int(), info: z.int() })
+      .object({ critical: Failed, warning: Failed, info: Failed })
       .openapi({ description: 'Failed checks by severity.' }),
-    checks: z.array(EditionHealthCheck),
+    checks: z.array(EditionHealthCheck).max(checks.length),
   })
   .openapi('EditionHealthcheckResponse')
 

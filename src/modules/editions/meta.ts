@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { inList, type Standing, standing, visible } from '../../db/visibility.ts'
 import { receiptEmailTypes, refundConfirmationEmailTypes } from '../../domain/editions.ts'
+import { choicesShown } from './contract-resources.ts'
 
 export interface ChoiceRow {
   value: string
@@ -17,8 +18,6 @@ export interface EditionChoices {
   refund_confirmation_emails: ChoiceRow[]
   events: ChoiceRow[]
 }
-
-const choicesShown = 500
 
 const editionIn = (ids: readonly string[]) => inList(sql`editions.id`, ids)
 

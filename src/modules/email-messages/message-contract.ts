@@ -4,6 +4,7 @@ import { maxSubjectLength } from '../../domain/email/blocks.ts'
 import { categories } from '../../domain/email/variables.ts'
 import { emailMessageScopes, emailMessageTypes, emailTemplates, maxTitleLength } from '../../domain/email-messages.ts'
 import {
+  Count,
   EditionSummary,
   Id,
   JsonObject,
@@ -30,7 +31,7 @@ const Subject = Translated(maxSubjectLength).openapi({
 export const EmailMessageItem = z
   .object({
     id: Id('eml'),
-    title: z.string().openapi({ example: 'Receipt' }),
+    title: RequiredText(maxTitleLength).openapi({ example: 'Receipt' }),
     type: MessageType,
     scope: z.enum(emailMessageScopes),
     template: MessageTemplate,
@@ -108,7 +109,7 @@ export const EmailPreview = z
       description:
         'The language that all of the message is in: the one asked for, or what stands in for it where texts are missing.',
     }),
-    size_bytes: z.int().openapi({ description: 'Of the HTML. Gmail cuts messages off after 102,000.' }),
+    size_bytes: Count.openapi({ description: 'Of the HTML. Gmail cuts messages off after 102,000.' }),
     missing_translations: z.array(
       z.object({
         pointer: z.string().openapi({ example: '#/blocks/0/data/text' }),

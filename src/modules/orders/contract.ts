@@ -1,5 +1,12 @@
 import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../domain/access.ts'
+import {
+  maxCodeLength,
+  maxExternalIdLength,
+  maxOrderNumberLength,
+  maxSourceLength,
+  maxUnitsPerItem,
+} from '../../domain/external-orders.ts'
 import { currencies } from '../../domain/money.ts'
 import {
   cartStatuses,
@@ -9,13 +16,24 @@ import {
   transactionStatuses,
   transactionTypes,
 } from '../../domain/orders.ts'
-import { EditionSummary, Id, IdParams, JsonObject, OrganizationSummary, Timestamp } from '../../http/fields.ts'
+import {
+  Count,
+  EditionSummary,
+  FullName,
+  Id,
+  IdParams,
+  JsonObject,
+  KnownEmail,
+  KnownPhone,
+  OrganizationSummary,
+  Timestamp,
+} from '../../http/fields.ts'
 import { envelope, IdFilter, InstantFilter, listQuery, TextFilter } from '../../http/list-query.ts'
 import { operation } from '../../http/operation.ts'
 import { boughtFields, Purchase } from '../purchases/index.ts'
 
 const Amount = z.number().openapi({ format: 'double', description: 'Major units.', example: 250 })
-const OrderNumber = z.string().max(16).nullable().openapi({
+const OrderNumber = z.string().max(maxOrderNumberLength).nullable().openapi({
   description: 'Null for an order that came without one.',
   example: '100023',
 })
@@ -23,11 +41,11 @@ const OrderNumber = z.string().max(16).nullable().openapi({
 const shared = {
   id: Id('ord'),
   order_number: OrderNumber,
-  external_id: z.string().nullable().openapi({
+  external_id: z.string().max(maxExternalIdLength).nullable().openapi({
     description: 'In the system that it was imported from; null for an order that was not imported.',
     example: 'A-1001',
   }),
-  source: z.string().nullable().openapi({
+  source: z.string().max(maxSourceLength).nullable().openapi({
     description: 'The system that it was imported from; null for an order that was not imported.',
     example: 'ticketshop',
   }),
@@ -43,9 +61,9 @@ const shared = {
 export const OrderListItem = z
   .object({
     ...shared,
-    customer_name: z.string(),
-    customer_email: z.string().nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
-    items_count: z.int(),
+    customer_name: FullName,
+    customer_email: KnownEmail.nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
+    items_count: Count,
     has_payment: z.boolean(),
   })
   .openapi('OrderListItem')
@@ -54,7 +72,7 @@ const CartItem = z
   .object({
     id: Id('itm'),
     ...boughtFields,
-    quantity: z.int(),
+    quantity: z.int().min(1).max(maxUnitsPerItem),
     price_with_options: Amount,
     deposit_with_options: Amount,
     handling_fee: Amount,
@@ -66,7 +84,7 @@ const Cart = z
     id: Id('crt'),
     status: z.enum(cartStatuses),
     items: z.array(CartItem),
-    coupon_code: z.string().nullable().openapi({ description: 'Null when none was used.' }),
+    coupon_code: z.string().max(maxCodeLength).nullable().openapi({ description: 'Null when none was used.' }),
     subtotal: Amount,
     deposit: Amount,
     handling_fee: Amount,
@@ -115,9 +133,9 @@ export const OrderDetail = z
     cart: Cart,
     customer: z.object({
       api_id: Id('usr'),
-      full_name: z.string(),
-      email: z.string().nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
-      phone_number: z.string().nullable().openapi({ description: 'Null for a customer without a number.' }),
+      full_name: FullName,
+      email: KnownEmail.nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
+      phone_number: KnownPhone.nullable().openapi({ description: 'Null for a customer without a number.' }),
       date_joined: Timestamp,
       last_seen: Timestamp.nullable().openapi({ description: 'Null until the customer is seen.' }),
       metadata: JsonObject,
@@ -148,7 +166,12 @@ export const listOrders = operation({
       customer_id: IdFilter.optional().openapi({ description: 'Orders across all accessible editions.' }),
       transaction_id: IdFilter.optional(),
       order_number: TextFilter.optional().openapi({ description: partial }),
-      external_id: z.string().trim().max(128).optional().openapi({ description: 'All of it, from whichever source.' }),
+      external_id: z
+        .string()
+        .trim()
+        .max(maxExternalIdLength)
+        .optional()
+        .openapi({ description: 'All of it, from whichever source.' }),
       customer_email: TextFilter.optional().openapi({ description: partial }),
       customer_phone: TextFilter.optional().openapi({ description: 'Part of it; digits alone are compared.' }),
       search: TextFilter.optional().openapi({

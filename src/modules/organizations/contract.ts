@@ -1,7 +1,16 @@
 import { z } from '@hono/zod-openapi'
 import { memberRoles, roleCodes } from '../../domain/access.ts'
-import { maxSlugLength, slugPattern } from '../../domain/slug.ts'
-import { Id, IdParams, OrganizationSummary, RequiredText, Timestamp } from '../../http/fields.ts'
+import {
+  FullName,
+  Id,
+  IdParams,
+  KnownEmail,
+  Name,
+  OrganizationSummary,
+  PersonName,
+  Slug,
+  Timestamp,
+} from '../../http/fields.ts'
 import { envelope, IdFilter, listQuery, TextFilter } from '../../http/list-query.ts'
 import { operation } from '../../http/operation.ts'
 
@@ -12,10 +21,10 @@ export const Organization = OrganizationSummary.extend({ created: Timestamp, mod
 export const Member = z
   .object({
     id: Id('mem'),
-    email: z.string().openapi({ example: 'ingrid@example.dk' }),
-    first_name: z.string(),
-    last_name: z.string(),
-    full_name: z.string(),
+    email: KnownEmail.openapi({ example: 'ingrid@example.dk' }),
+    first_name: PersonName,
+    last_name: PersonName,
+    full_name: FullName,
     role: z.enum(memberRoles),
     edition_id: Id('edt').nullable().openapi({ description: 'The edition that the role is limited to, or null.' }),
     created: Timestamp,
@@ -23,19 +32,17 @@ export const Member = z
   .openapi('OrganizationMember')
 
 export const Event = z
-  .object({ id: Id('evt'), organization_id: Id('org'), name: z.string(), created: Timestamp, modified: Timestamp })
+  .object({ id: Id('evt'), organization_id: Id('org'), name: Name, created: Timestamp, modified: Timestamp })
   .openapi('Event')
 
-const Slug = z.string().min(1).max(maxSlugLength).regex(slugPattern, 'Letters, digits, hyphens and underscores.')
-
 const CreateOrganization = z.object({
-  name: RequiredText(200),
-  slug: Slug.optional().openapi({ description: 'Made from the name when absent.', example: 'nordlys' }),
+  name: Name,
+  slug: Slug.min(1).optional().openapi({ description: 'Made from the name when absent.', example: 'nordlys' }),
 })
 
 const UpdateOrganization = z.object({
-  name: RequiredText(200).optional(),
-  slug: Slug.optional().openapi({ description: 'Changed by the operator of the platform alone.' }),
+  name: Name.optional(),
+  slug: Slug.min(1).optional().openapi({ description: 'Changed by the operator of the platform alone.' }),
 })
 
 const AddMember = z.object({
@@ -44,13 +51,13 @@ const AddMember = z.object({
     .max(254)
     .transform((email) => email.toLowerCase())
     .openapi({ example: 'ingrid@example.dk' }),
-  first_name: z.string().trim().max(80).optional(),
-  last_name: z.string().trim().max(80).optional(),
+  first_name: PersonName.optional(),
+  last_name: PersonName.optional(),
   role: z.enum(memberRoles),
   edition_id: Id('edt').nullable().optional().openapi({ description: 'Limits the role to this edition.' }),
 })
 
-const CreateEvent = z.object({ organization_id: Id('org'), name: RequiredText(200) })
+const CreateEvent = z.object({ organization_id: Id('org'), name: Name })
 
 export type CreateOrganizationInput = z.output<typeof CreateOrganization>
 export type UpdateOrganizationInput = z.output<typeof UpdateOrganization>

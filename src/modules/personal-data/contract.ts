@@ -3,6 +3,8 @@ import { Id, IdParams, Timestamp } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 import { exampleOfExport } from './example-contract.ts'
 
+const Reason = z.string().trim().max(500)
+
 export const Erasure = z
   .object({
     user_id: Id('usr'),
@@ -10,14 +12,14 @@ export const Erasure = z
       description:
         '`running` while recipients of campaigns and stored events of webhooks are still being blanked. Ask again for the present status.',
     }),
-    reason: z.string(),
+    reason: Reason,
     erased_at: Timestamp,
     completed_at: Timestamp.nullable().openapi({ description: 'Null while it runs.' }),
   })
   .openapi('Erasure', { description: 'What was done, and is being done, to erase a customer.' })
 
 const EraseUser = z.object({
-  reason: z.string().trim().max(500).optional().openapi({
+  reason: Reason.optional().openapi({
     description: 'The reason. It is kept, so it must not name a person.',
     example: 'Asked for by the customer',
   }),

@@ -1,29 +1,40 @@
 import { z } from '@hono/zod-openapi'
+import {
+  maxCodeLength,
+  maxGoodNameLength,
+  maxOptionsPerItem,
+  maxOrderNumberLength,
+} from '../../domain/external-orders.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders.ts'
 import { purchaseStatuses } from '../../domain/purchases.ts'
 import {
   EditionSummary,
+  FullName,
   Id,
   IdParams,
   Image,
   JsonObject,
+  KnownEmail,
   OrganizationSummary,
   orNull,
+  RequiredText,
   Timestamp,
 } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 
 const Amount = z.number().openapi({ format: 'double', example: 250 })
 
+const GoodName = RequiredText(maxGoodNameLength)
+
 export const Product = z
-  .object({ api_id: Id('prd'), name: z.string(), is_draft: z.boolean(), images: z.array(Image) })
+  .object({ api_id: Id('prd'), name: GoodName, is_draft: z.boolean(), images: z.array(Image) })
   .openapi('ProductSummary')
-export const Variant = z.object({ api_id: Id('var'), name: z.string() }).openapi('VariantSummary')
+export const Variant = z.object({ api_id: Id('var'), name: GoodName }).openapi('VariantSummary')
 export const Location = z
-  .object({ api_id: Id('loc'), name: z.string(), is_draft: z.boolean() })
+  .object({ api_id: Id('loc'), name: GoodName, is_draft: z.boolean() })
   .openapi('LocationSummary')
 export const Option = z
-  .object({ api_id: Id('opt'), name: z.string(), price_mod: Amount, deposit_mod: Amount })
+  .object({ api_id: Id('opt'), name: GoodName, price_mod: Amount, deposit_mod: Amount })
   .openapi('OptionSummary')
 
 /** What was bought: shared by the items of a cart and by purchases. */
@@ -31,19 +42,19 @@ export const boughtFields = {
   product: Product,
   variant: orNull(Variant).openapi({ description: 'Null for a product that was sold without variants.' }),
   location: orNull(Location).openapi({ description: 'Null for a purchase without a place.' }),
-  options: z.array(Option),
+  options: z.array(Option).max(maxOptionsPerItem),
 }
 
 export const Purchase = z
   .object({
     id: Id('pur'),
-    vendor_code: z.string().nullable().openapi({ description: 'Null when its source gave none.' }),
+    vendor_code: z.string().max(maxCodeLength).nullable().openapi({ description: 'Null when its source gave none.' }),
     status: z.enum(purchaseStatuses),
     ...boughtFields,
     user: z.object({
       api_id: Id('usr'),
-      full_name: z.string(),
-      email: z.string().nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
+      full_name: FullName,
+      email: KnownEmail.nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
     }),
     price_paid: Amount,
     deposit_paid: Amount,
@@ -59,7 +70,11 @@ export const Purchase = z
 export const PurchaseDetail = Purchase.extend({
   order: z.object({
     id: Id('ord'),
-    order_number: z.string().nullable().openapi({ description: 'Null for an order that came without one.' }),
+    order_number: z
+      .string()
+      .max(maxOrderNumberLength)
+      .nullable()
+      .openapi({ description: 'Null for an order that came without one.' }),
     type: z.enum(orderTypes),
     status: z.enum(orderStatuses),
   }),

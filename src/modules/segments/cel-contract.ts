@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../domain/access.ts'
 import { channels } from '../../domain/messaging.ts'
 import { communicationTypes, segmentStatuses } from '../../domain/segments.ts'
-import { Id, IdParams } from '../../http/fields.ts'
+import { Count, Id, IdParams } from '../../http/fields.ts'
 import { IdFilter } from '../../http/list-query.ts'
 import { operation } from '../../http/operation.ts'
 import { keepers } from './contract.ts'
@@ -26,11 +26,14 @@ export const valueKinds = [
 ] as const
 export type ValueKind = (typeof valueKinds)[number]
 
+/** So many values of a kind are listed. */
+export const valuesShown = 200
+
 const KnownValue = z
   .object({
     value: z.string().openapi({ description: 'As it stands in an expression.', example: 'dkk' }),
     label: z.string(),
-    count: z.int().openapi({ description: 'How often it occurs among the newest orders and people.' }),
+    count: Count.openapi({ description: 'How often it occurs among the newest orders and people.' }),
   })
   .openapi('CelKnownValue')
 
@@ -55,8 +58,10 @@ const CelContext = z
       z.object({ name: z.string(), signature: z.string(), description: z.string(), example: z.string() }),
     ),
     dynamic_values: z
-      .object(Object.fromEntries(valueKinds.map((kind) => [kind, z.array(KnownValue)])) as KnownValuesShape)
-      .openapi({ description: 'At most 200 of each, the most frequent first.' }),
+      .object(
+        Object.fromEntries(valueKinds.map((kind) => [kind, z.array(KnownValue).max(valuesShown)])) as KnownValuesShape,
+      )
+      .openapi({ description: 'The most frequent first.' }),
     examples: z.array(z.object({ title: z.string(), expression: z.string() })),
   })
   .openapi('CelContext')
@@ -105,7 +110,7 @@ export const CelValidation = z
     return_type: z.string().nullable().openapi({ description: 'Null for an expression with errors.', example: 'bool' }),
     errors: z.array(CelIssue),
     warnings: z.array(CelWarning),
-    estimated_user_count: z.int().nullable().openapi({
+    estimated_user_count: Count.nullable().openapi({
       description:
         'People whom the expression holds for now. Null for an expression with errors, and where they were not to be counted.',
     }),

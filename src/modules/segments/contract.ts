@@ -9,6 +9,7 @@ import {
   segmentStatuses,
 } from '../../domain/segments.ts'
 import {
+  Count,
   EditionSummary,
   Id,
   IdParams,
@@ -29,6 +30,7 @@ export const keepers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 const expressionExample = 'stats.order_count >= 2 && user.last_seen < now - duration("720h")'
 
 export const Expression = z.string().max(maxExpressionLength).openapi({
+  minLength: 1,
   description: 'A condition in the Common Expression Language; `GET /v1/segments/cel-context` says what it may ask.',
   example: expressionExample,
 })
@@ -66,11 +68,11 @@ export type UpdateSegmentInput = z.output<typeof UpdateSegment>
 
 const Excluded = z
   .object({
-    no_address: z.int().openapi({ description: 'Has no address for the channel.' }),
-    no_consent: z.int().openapi({ description: 'Never agreed, or the consent is over.' }),
-    unsubscribed: z.int().openapi({ description: 'Withdrew the consent or asked to be left alone.' }),
-    bounced: z.int().openapi({ description: 'The address is dead.' }),
-    inactive: z.int().openapi({ description: 'Is switched off.' }),
+    no_address: Count.openapi({ description: 'Has no address for the channel.' }),
+    no_consent: Count.openapi({ description: 'Never agreed, or the consent is over.' }),
+    unsubscribed: Count.openapi({ description: 'Withdrew the consent or asked to be left alone.' }),
+    bounced: Count.openapi({ description: 'The address is dead.' }),
+    inactive: Count.openapi({ description: 'Is switched off.' }),
   })
   .openapi('SegmentExcluded', {
     description: 'People whom the expression holds for and who are no members, each counted by the first reason.',
@@ -79,18 +81,18 @@ const Excluded = z
 export const Segment = z
   .object({
     id: Id('seg'),
-    name: z.string().openapi({ example: 'Regulars who stay away' }),
-    description: z.string(),
+    name: RequiredText(maxSegmentNameLength).openapi({ example: 'Regulars who stay away' }),
+    description: Description,
     organization_id: Id('org'),
     edition_id: Id('edt').nullable().openapi({ description: 'Null for a segment of the whole organisation.' }),
     organization: OrganizationSummary,
     edition: orNull(EditionSummary).openapi({ description: 'Null for a segment of the whole organisation.' }),
     communication_type: CommunicationType,
     communication_channel: CommunicationChannel,
-    expression: z.string().openapi({ example: expressionExample }),
+    expression: Expression,
     is_time_dependent: z.boolean().openapi({ description: 'The expression asks for `now`.' }),
     status: z.enum(segmentStatuses),
-    user_count: z.int().openapi({ description: 'Members at the last calculation.' }),
+    user_count: Count.openapi({ description: 'Members at the last calculation.' }),
     excluded: Excluded,
     calculated_at: Timestamp.nullable().openapi({ description: 'Null until it is calculated.' }),
     calculation_started_at: Timestamp.nullable().openapi({ description: 'Null while it is not being calculated.' }),
@@ -101,7 +103,7 @@ export const Segment = z
       .openapi({ description: 'About what share of the people was looked at.', example: 1 }),
     is_stale: z.boolean().openapi({ description: 'The last calculation is more than a day ago.' }),
     error_message: z.string().openapi({ description: 'Why the last calculation failed.' }),
-    campaigns_count: z.int(),
+    campaigns_count: Count,
     created: Timestamp,
     modified: Timestamp,
   })

@@ -6,12 +6,11 @@ import { parameterError } from '../../domain/errors.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders.ts'
 import { purchaseStatuses } from '../../domain/purchases.ts'
 import { editionsOf, type Home } from './audience.ts'
-import type { KnownValue, ValueKind } from './cel-contract.ts'
+import { type KnownValue, type ValueKind, valuesShown } from './cel-contract.ts'
 import { type AskedHome, findHome } from './home.ts'
 
 export type KnownValues = Record<ValueKind, KnownValue[]>
 
-export const valuesShown = 200
 /** Values are counted among so many orders and people, so that the answer costs the same however many there are. */
 const newest = 10_000
 

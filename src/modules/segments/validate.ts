@@ -17,9 +17,9 @@ import { fieldError } from '../../domain/errors.ts'
 import { nearest } from '../../domain/nearest.ts'
 import { sampleEnding, sampleParts } from '../../domain/segments.ts'
 import { audienceReason, type Home, idsOf, peopleOf, scopeOf } from './audience.ts'
-import type { KnownValue, ValidateCelInput } from './cel-contract.ts'
+import { type KnownValue, type ValidateCelInput, valuesShown } from './cel-contract.ts'
 import { findHome } from './home.ts'
-import { type KnownValues, knownValues, missingValues, valuesShown } from './known-values.ts'
+import { type KnownValues, knownValues, missingValues } from './known-values.ts'
 
 export interface Warning {
   literal: KnownLiteral

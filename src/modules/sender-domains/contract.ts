@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import {
   checkOutcomes,
+  maxSenderDomainLength,
   maxSenderDomains,
   normalizeDomain,
   recordPurposes,
@@ -31,7 +32,7 @@ export const SenderDomain = z
   .object({
     id: Id('sdm'),
     organization_id: Id('org'),
-    domain: z.string().openapi({ example: 'nordlys.dk' }),
+    domain: z.string().max(maxSenderDomainLength).openapi({ example: 'nordlys.dk' }),
     status: z.enum(senderDomainStatuses),
     verified_by: z.enum(senderDomainVerifiers).nullable().openapi({ description: 'Null until it is verified.' }),
     verified_at: Timestamp.nullable().openapi({ description: 'Null until it is verified.' }),

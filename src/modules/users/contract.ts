@@ -1,31 +1,19 @@
 import { z } from '@hono/zod-openapi'
-import {
-  maxEmailLength,
-  maxPersonNameLength,
-  maxPhoneLength,
-  messageChannels,
-  normalizeEmail,
-} from '../../domain/users.ts'
-import { Id, IdParams, JsonObject, Timestamp } from '../../http/fields.ts'
-import { envelope, IdFilter, listQuery, TextFilter } from '../../http/list-query.ts'
+import { maxEmailLength, maxPhoneLength, messageChannels, normalizeEmail } from '../../domain/users.ts'
+import { Id, IdParams, JsonObject, KnownEmail, KnownPhone, PersonName, Timestamp } from '../../http/fields.ts'
+import { defaultPageSize, envelope, IdFilter, listQuery, TextFilter } from '../../http/list-query.ts'
 import { operation } from '../../http/operation.ts'
 
 export const User = z
   .object({
     id: Id('usr'),
-    email: z
-      .string()
-      .nullable()
-      .openapi({ description: 'Null for a customer with a number alone.', example: 'aegir@example.dk' }),
+    email: KnownEmail.nullable().openapi({ description: 'Null for a customer with a number alone.' }),
     locale: z.string().openapi({ example: 'da' }),
     msg_channel: z.enum(messageChannels),
     date_joined: Timestamp,
-    phone_number: z
-      .string()
-      .nullable()
-      .openapi({ description: 'E.164; null for a customer without a number.', example: '+4532123456' }),
-    first_name: z.string(),
-    last_name: z.string(),
+    phone_number: KnownPhone.nullable().openapi({ description: 'E.164; null for a customer without a number.' }),
+    first_name: PersonName,
+    last_name: PersonName,
     is_verified: z.boolean(),
     is_active: z.boolean(),
     last_seen: Timestamp.nullable().openapi({ description: 'Null until the customer is seen.' }),
@@ -47,8 +35,6 @@ export const Email = z
     return z.NEVER
   })
   .openapi({ format: 'email', example: 'aegir@example.dk' })
-
-export const PersonName = z.string().trim().max(maxPersonNameLength)
 
 const UpdateUser = z.object({
   email: Email.nullable().optional(),
@@ -81,7 +67,7 @@ export const listUsers = operation({
     },
     fixedSize: true,
   }),
-  response: envelope(User),
+  response: envelope(User, defaultPageSize),
 })
 
 export const getUser = operation({

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { deliveryStatuses } from '../../domain/webhooks.ts'
-import { Id, IdParams, Instant, Timestamp } from '../../http/fields.ts'
+import { Count, Id, IdParams, Instant, Timestamp } from '../../http/fields.ts'
 import { BooleanFilter, envelope, IdFilter, listQuery } from '../../http/list-query.ts'
 import { operation } from '../../http/operation.ts'
 import { EventKindName, keepers, readers } from './endpoint-contract.ts'
@@ -13,7 +13,7 @@ export const WebhookDelivery = z
         '`exhausted` has used the schedule of attempts up; `failed` ended before: by an answer 410, a forbidden destination, or an endpoint that was switched off.',
     }),
     event: z.string().openapi({ description: 'Kind of the event.', example: 'purchase.action' }),
-    attempts: z.int().openapi({ description: 'Requests that were made.' }),
+    attempts: Count.openapi({ description: 'Requests that were made.' }),
     response_status_code: z
       .int()
       .nullable()
@@ -24,11 +24,14 @@ export const WebhookDelivery = z
   })
   .openapi('WebhookDelivery')
 
+/** Retries by hand may make any number of attempts; one answer shows so many. */
+export const attemptsShown = 100
+
 const Attempt = z
   .object({
-    number: z.int(),
+    number: z.int().min(1),
     started_at: Timestamp,
-    duration_ms: z.int(),
+    duration_ms: Count,
     status_code: z.int().nullable().openapi({ description: 'Null when no answer came.' }),
     error: z.string().nullable().openapi({
       description:
@@ -59,7 +62,7 @@ export const WebhookDeliveryDetail = WebhookDelivery.extend({
   signed_at: Timestamp.nullable().openapi({
     description: 'The `webhook-timestamp` that was signed; null before the first attempt.',
   }),
-  attempt_log: z.array(Attempt).openapi({ description: 'The latest hundred attempts, in their order.' }),
+  attempt_log: z.array(Attempt).max(attemptsShown).openapi({ description: 'The latest attempts, in their order.' }),
 }).openapi('WebhookDeliveryDetail')
 
 const DeliveryParams = IdParams('whk').extend({
@@ -77,7 +80,7 @@ const RecoverDeliveries = z.object({
 })
 
 const Recovered = z
-  .object({ recovered: z.int().openapi({ description: 'Deliveries that will be sent again.', example: 12 }) })
+  .object({ recovered: Count.openapi({ description: 'Deliveries that will be sent again.', example: 12 }) })
   .openapi('WebhookRecovery')
 
 export type RecoverDeliveriesInput = z.output<typeof RecoverDeliveries>

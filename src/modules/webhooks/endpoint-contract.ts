@@ -65,12 +65,12 @@ export const WebhookEndpoint = z
   .object({
     id: Id('whk'),
     organization_id: Id('org').nullable().openapi({ description: 'Never null; the specification allows it.' }),
-    name: z.string().openapi({ example: 'Warehouse' }),
-    url: z.string().openapi({ example: 'https://hooks.example.com/event-commerce' }),
+    name: RequiredText(maxEndpointNameLength).openapi({ example: 'Warehouse' }),
+    url: Url,
     edition_id: Id('edt').nullable().openapi({ description: 'Null for an endpoint of the whole organisation.' }),
-    events: z.array(EventKindName),
+    events: Events,
     is_active: z.boolean(),
-    timeout_seconds: z.int().openapi(timeoutMeaning),
+    timeout_seconds: TimeoutSeconds,
     created: Timestamp,
     modified: Timestamp,
   })

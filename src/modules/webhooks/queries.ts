@@ -7,7 +7,7 @@ import type { Place } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import type { WebhookFilters, WebhookOrdering } from './contract.ts'
-import type { DeliveryFilters, DeliveryOrdering } from './delivery-contract.ts'
+import { attemptsShown, type DeliveryFilters, type DeliveryOrdering } from './delivery-contract.ts'
 import { readers } from './endpoint-contract.ts'
 
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
@@ -100,9 +100,6 @@ export const listDeliveries = (
     columns: sql`webhook_deliveries.*`,
     joins: sql`join webhook_deliveries on webhook_deliveries.id = page.key`,
   })
-
-/** Retries by hand may make any number of attempts; one answer shows so many. */
-const attemptsShown = 100
 
 interface FoundDelivery extends DeliveryRow {
   payload: string

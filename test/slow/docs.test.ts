@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Server, startServer } from '../../scripts/support/server.ts'
+import { type Browser, openBrowser } from '../support/browser.ts'
+
+let folder: string
+let server: Server
+let browser: Browser
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docs-'))
+  server = await startServer({ port: 0, stateDir: folder, env: {} })
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.stop()
+  await server?.stop()
+  if (folder) await rm(folder, { recursive: true, force: true })
+})
+
+/** The text of the reference at a place of it, once it is there. */
+async function textAt(place: string, awaited: string): Promise<string> {
+  // A change of the hash alone would load nothing.
+  await browser.send('Page.navigate', { url: 'about:blank' })
+  await browser.send('Page.navigate', { url: `${server.url}/docs#${place}` })
+  for (let tries = 0; tries < 120; tries++) {
+    const text = await browser.evaluate<string>('document.body?.innerText ?? ""')
+    if (text.includes(awaited)) return text
+    await wait(250)
+  }
+  throw new Error(`The reference does not show "${awaited}" at ${place}.`)
+}
+
+describe.each([1280, 390])('the reference in a window of %i pixels', (width) => {
+  beforeAll(async () => {
+    const screen = { width, height: 900, deviceScaleFactor: 1, mobile: false }
+    await browser.send('Emulation.setDeviceMetricsOverride', screen)
+  })
+
+  it('explains the roles, and each group in a paragraph, with the operations below it', async () => {
+    expect(await textAt('', 'Roles.')).toContain('EA, EM and EV are the same for one edition')
+    const group = await textAt('tag/organizations', 'an organisation runs events and has members')
+    expect(group).toContain('/v1/organizations/{id}/members')
+  })
+
+  it('shows what an operation answers, by an example', async () => {
+    const operation = await textAt('tag/editions/GET/v1/editions/{id}', '"full_name": "')
+    expect(operation).toContain('Roles: OA')
+  })
+
+  it('has the events under their kinds, each with a payload', async () => {
+    const kind = await textAt('tag/purchase-events', '"type": "purchase.action"')
+    expect(kind).toContain('One purchase has changed its state')
+  })
+
+  it('does not scroll sideways, and needs nothing from another host', async () => {
+    await textAt('tag/campaigns', 'One message to the people of a segment')
+    const page = await browser.evaluate<{ scroll: number; client: number; loaded: string[] }>(
+      `({ scroll: document.documentElement.scrollWidth, client: document.documentElement.clientWidth,
+        loaded: performance.getEntriesByType('resource').map(({ name }) => name) })`,
+    )
+    expect(page.scroll).toBe(page.client)
+    expect(page.loaded).toContain(`${server.url}/openapi.json`)
+    for (const address of page.loaded) expect(address.startsWith(`${server.url}/`) || address).toBe(true)
+  })
+})
