@@ -1,6 +1,6 @@
 import { fold } from './fold.ts'
 
-export const slugPattern = /^[-a-zA-Z0-9_]+$/
+export const slugPattern = /^[-a-zA-Z0-9_]*$/
 export const maxSlugLength = 200
 
 /** A slug made of a name; `fallback` where the name has nothing that a slug can hold. */

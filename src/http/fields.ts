@@ -51,9 +51,10 @@ export const Name = RequiredText(200)
 
 export const Slug = z
   .string()
+  .min(1)
   .max(maxSlugLength)
   .regex(slugPattern, 'Letters, digits, hyphens and underscores.')
-  .openapi({ minLength: 1, example: 'nordlys-festival-2026' })
+  .openapi({ example: 'nordlys-festival-2026' })
 
 export const TimeZone = z
   .string()

@@ -29,8 +29,7 @@ export const keepers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 
 const expressionExample = 'stats.order_count >= 2 && user.last_seen < now - duration("720h")'
 
-export const Expression = z.string().max(maxExpressionLength).openapi({
-  minLength: 1,
+export const Expression = z.string().min(1).max(maxExpressionLength).openapi({
   description: 'A condition in the Common Expression Language; `GET /v1/segments/cel-context` says what it may ask.',
   example: expressionExample,
 })
