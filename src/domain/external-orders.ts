@@ -113,7 +113,11 @@ interface Pairing<P> {
   missing: Unit[]
 }
 
-function pairBy<P extends Unit>(key: (unit: Unit) => string, existing: readonly P[], wanted: readonly Unit[]): Pairing<P> {
+function pairBy<P extends Unit>(
+  key: (unit: Unit) => string,
+  existing: readonly P[],
+  wanted: readonly Unit[],
+): Pairing<P> {
   const waiting = Map.groupBy(existing, key)
   const pairs: Pairing<P>['pairs'] = []
   const missing: Unit[] = []

@@ -129,9 +129,7 @@ describe('createPurchaseUse', () => {
     const ticket = await givenTicket(shop, { is_unlimited_use: true })
     const sibling = await givenEdition({ id: shop.organization_id })
     await givenTicket({ ...shop, edition_id: sibling.id }, { location: 'South gate' })
-    const [elsewhere] = await db.all(
-      sql<{ id: string }>`select id from locations where edition_id = ${sibling.id}`,
-    )
+    const [elsewhere] = await db.all(sql<{ id: string }>`select id from locations where edition_id = ${sibling.id}`)
     for (const [name, value, code] of [
       ['quantity', 0, 'min_value'],
       ['quantity', -1, 'min_value'],
@@ -187,7 +185,10 @@ describe('createPurchaseUse', () => {
       expect([reply.status, reply.body]).toEqual([201, first.body])
       expect(reply.headers.get('idempotency-replayed')).toBe('true')
     }
-    expect([await usesOf(ticket.id), await announcedOf(ticket)]).toMatchObject([[{ id: first.body.id }], ['used:active']])
+    expect([await usesOf(ticket.id), await announcedOf(ticket)]).toMatchObject([
+      [{ id: first.body.id }],
+      ['used:active'],
+    ])
   })
 
   it('is for admins and managers of the very edition', async () => {
@@ -250,7 +251,9 @@ describe('revertPurchaseUse', () => {
     expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 1, status: 'active' })
     expect(await announcedOf(ticket)).toEqual(['used:active', 'used:used', 'use_reverted:active'])
     const entries = await get(`/v1/audit-log?organization_id=${shop.organization_id}&action=revertPurchaseUse`)
-    expect(entries.body.results.filter((entry: { resource_id: string }) => entry.resource_id === use.id)).toHaveLength(1)
+    expect(entries.body.results.filter((entry: { resource_id: string }) => entry.resource_id === use.id)).toHaveLength(
+      1,
+    )
   })
 
   it.each(['refunded', 'cancelled', 'expired'])('leaves a purchase that is %s as it is', async (current_status) => {
@@ -295,6 +298,16 @@ describe('importExternalOrders', () => {
     expect(await purchaseRow(expired.id)).toMatchObject({ status: 'expired' })
   })
 
+  it('adds and announces nothing when an order is cancelled again', async () => {
+    const ticket = await givenTicket(shop)
+    await ticket.again({ status: 'cancelled' })
+    const { order_id } = await purchaseRow(ticket.id)
+    const before = (await eventsOf(shop.organization_id)).length
+    await ticket.again({ status: 'cancelled' })
+    expect((await get(`/v1/orders/${order_id}`)).body.purchases).toMatchObject([{ id: ticket.id, status: 'cancelled' }])
+    expect(await eventsOf(shop.organization_id)).toHaveLength(before)
+  })
+
   it('changes the validity of tickets that it keeps', async () => {
     const item = { product: 'Day ticket', quantity: 1, unit_price: 225 }
     const ticket = await givenTicket(shop, { valid_until: '2026-02-01T00:00:00Z' })
@@ -307,7 +320,6 @@ describe('importExternalOrders', () => {
   })
 
   it('refuses numbers of uses that are none', async () => {
-    for (const uses_limit of [0, 1.5, 10_001])
-      await expect(givenTicket(shop, { uses_limit })).rejects.toThrow()
+    for (const uses_limit of [0, 1.5, 10_001]) await expect(givenTicket(shop, { uses_limit })).rejects.toThrow()
   })
 })

@@ -129,6 +129,8 @@ describe('the sweep of purchases', () => {
     await givenTicket(shop, { valid_until: over, quantity: 200 }, { status: 'cancelled' })
     const job = jobAt(Date.now())
     await sweepPurchases(job)
-    expect(job.db.meter).toMatchObject({ queries: 1, rows_read: 0, rows_written: 0 })
+    expect(job.db.meter).toMatchObject({ queries: 1, rows_written: 0 })
+    // The first that is still valid is where the index ends to be read.
+    expect(job.db.meter.rows_read).toBeLessThanOrEqual(1)
   })
 })

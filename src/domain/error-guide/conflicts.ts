@@ -120,7 +120,8 @@ export const conflictErrors = {
     },
   },
   purchase_not_usable: {
-    cause: 'The purchase is not paid yet, was refunded or cancelled, or its validity is over. `current_status` says which.',
+    cause:
+      'The purchase is not paid yet, was refunded or cancelled, or its validity is over. `current_status` says which.',
     mend: 'Let nobody in with it. A pending purchase becomes usable once its order is confirmed.',
     example: {
       path: `${aPurchase}/uses`,

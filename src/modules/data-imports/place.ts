@@ -246,7 +246,8 @@ export function placeAgain(
     search: orderSearch(own, contactSearch(user)),
     modified_at: now,
   }
-  const live = existing.purchases.filter((purchase) => purchase.status !== 'cancelled')
+  // A cancelled purchase is bought anew by an order that still has it, and not by one that is cancelled itself.
+  const live = existing.purchases.filter((purchase) => order.status === 'cancelled' || purchase.status !== 'cancelled')
   const { kept, cancelled, added } = reconcile(live.map(unitOf), unitsOf(items))
   writes.changes.push(...updateVersion(orders, row, changes))
   writes.changes.push(update(carts, { coupon_code: order.coupon_code, ...totals }, sql`order_id = ${row.id}`))

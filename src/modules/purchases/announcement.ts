@@ -54,8 +54,7 @@ export const purchaseAction = (purchase: AnnouncedPurchase, change: Change): Pur
       vendor_code: purchase.vendor_code,
       status: change.status,
       product: { api_id: purchase.product_id, name: purchase.product_name },
-      variant:
-        purchase.variant_id === null ? null : { api_id: purchase.variant_id, name: purchase.variant_name ?? '' },
+      variant: purchase.variant_id === null ? null : { api_id: purchase.variant_id, name: purchase.variant_name ?? '' },
     },
     order: { id: purchase.order_id, order_number: purchase.order_number },
     user: { api_id: purchase.user_id, email: purchase.user_email },

@@ -50,7 +50,7 @@ async function expire(job: JobCtx, due: readonly DuePurchase[], now: number): Pr
 export async function sweepPurchases(job: JobCtx, batch = purchasesABatch): Promise<void> {
   const now = job.now()
   let lost = 0
-  for (let done = 0; done < batchesASweep; ) {
+  for (let done = 0; done < batchesASweep;) {
     const due = await findDue(job, now, batch)
     if (due.length === 0) return
     try {

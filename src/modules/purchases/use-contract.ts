@@ -13,9 +13,7 @@ export const PurchaseUseResult = PurchaseUse.extend({
 }).openapi('PurchaseUseResult')
 
 const UseParams = IdParams('pur').extend({
-  use_id: z
-    .string()
-    .openapi({ param: { name: 'use_id', in: 'path' }, example: 'use_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' }),
+  use_id: z.string().openapi({ param: { name: 'use_id', in: 'path' }, example: 'use_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' }),
 })
 
 export const createPurchaseUse = operation({

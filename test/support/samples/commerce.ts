@@ -1,6 +1,6 @@
 import { numberKey } from '../../../src/domain/orders.ts'
 import { next } from '../seed.ts'
-import { seedDataImports, seedTrade, seedTrades } from '../seed-commerce.ts'
+import { seedDataImports, seedLocation, seedTrade, seedTrades, seedUse } from '../seed-commerce.ts'
 import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
 
 const firstEdition = (world: { a: { id: string; editions: readonly [{ id: string }, unknown] } }) => ({
@@ -35,6 +35,43 @@ export const commerceSamples: Record<string, SampleOf> = {
       path: { id: a.editions[0].purchase },
       references: [pathId('id', b.editions[0].purchase, a.editions[1].purchase)],
     }),
+  },
+
+  listPurchases: {
+    make: ({ a, b }) => ({
+      query: { edition_id: a.editions[0].id },
+      references: [queryId('edition_id', b.editions[0].id, a.editions[1].id)],
+    }),
+    fill: (world, count) => seedTrades(firstEdition(world), count),
+  },
+
+  createPurchaseUse: {
+    make: async (world) => ({
+      path: { id: (await seedTrade(firstEdition(world))).purchase },
+      body: { quantity: 1, location_id: await seedLocation(firstEdition(world)), used_at: '2026-02-01T10:00:00Z' },
+      references: [
+        pathId('id', world.b.editions[0].purchase, world.a.editions[1].purchase),
+        bodyId(
+          'location_id',
+          await seedLocation({ organization: world.b.id, edition: world.b.editions[0].id }),
+          await seedLocation({ organization: world.a.id, edition: world.a.editions[1].id }),
+        ),
+      ],
+    }),
+  },
+
+  revertPurchaseUse: {
+    make: async (world) => {
+      const { purchase, use } = await seedUse(firstEdition(world))
+      const [foreign, sibling] = [
+        await seedUse({ organization: world.b.id, edition: world.b.editions[0].id }),
+        await seedUse({ organization: world.a.id, edition: world.a.editions[1].id }),
+      ]
+      return {
+        path: { id: purchase, use_id: use },
+        references: [pathId('id', foreign.purchase, sibling.purchase), pathId('use_id', foreign.use, sibling.use)],
+      }
+    },
   },
 
   listUsers: {
