@@ -36,10 +36,7 @@ export const orderMovesFrom = (target: PurchaseStatus): PurchaseStatus[] =>
 /** Statuses in which a purchase is its holder's: uses are counted, and its price can be paid back. */
 const heldStatuses: readonly PurchaseStatus[] = ['active', 'used']
 
-export const isHeld = (status: string): boolean => (heldStatuses as readonly string[]).includes(status)
-
-/** Statuses in which a use can be reverted: the purchase is active afterwards. */
-export const revertibleStatuses = heldStatuses
+const isHeld = (status: string): boolean => (heldStatuses as readonly string[]).includes(status)
 
 interface Refundable {
   status: string

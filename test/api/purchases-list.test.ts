@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 
 const list = (query: Record<string, string>, token?: string) =>
-  get(`/v1/purchases?${new URLSearchParams({ edition_id: shop.edition_id, ...query })}`, token)
+  get(`/v1/purchases?${new URLSearchParams({ edition_id: shop.edition_id, ...query }).toString()}`, token)
 
 const ids = ({ body }: { body: { results: { id: string }[] } }) => body.results.map(({ id }) => id)
 

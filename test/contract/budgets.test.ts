@@ -39,8 +39,8 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   getOrder: { queries: 3, rows_read: 21, rows_written: 0 },
   getPurchase: { queries: 3, rows_read: 12, rows_written: 0 },
   listPurchases: { queries: 3, rows_read: 20, rows_written: 0 },
-  createPurchaseUse: { queries: 8, rows_read: 20, rows_written: 10 },
-  revertPurchaseUse: { queries: 9, rows_read: 20, rows_written: 10 },
+  createPurchaseUse: { queries: 9, rows_read: 21, rows_written: 10 },
+  revertPurchaseUse: { queries: 10, rows_read: 24, rows_written: 10 },
   listEmailMessages: { queries: 3, rows_read: 12, rows_written: 0 },
   createEmailMessage: { queries: 4, rows_read: 7, rows_written: 4 },
   getEmailMessage: { queries: 2, rows_read: 8, rows_written: 0 },
@@ -89,7 +89,8 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   getCampaignStats: { queries: 2, rows_read: 9, rows_written: 0 },
   listCampaignRecipients: { queries: 2, rows_read: 9, rows_written: 0 },
   retryFailedCampaignRecipients: { queries: 6, rows_read: 13, rows_written: 2 },
-  importExternalOrders: { queries: 21, rows_read: 38, rows_written: 44 },
+  // A row of a purchase stands in an index by its time and in one by its status.
+  importExternalOrders: { queries: 21, rows_read: 38, rows_written: 48 },
   listAuditLog: { queries: 3, rows_read: 20, rows_written: 0 },
 }
 

@@ -152,8 +152,9 @@ async function given(limit: number | null) {
   const runDying = async (what: Operation, when: 'before' | 'after'): Promise<boolean> => {
     const ctx = dying(when)
     try {
-      if (what.do === 'scan') await usePurchase(ctx, await findUsablePurchase(ctx, id), { quantity: what.quantity })
-      else if (what.do === 'revert') await revertUse(ctx, await findUse(ctx, id, await useAt(what.index)))
+      const sound = contextAt(Date.now())
+      if (what.do === 'scan') await usePurchase(ctx, await findUsablePurchase(sound, id), { quantity: what.quantity })
+      else if (what.do === 'revert') await revertUse(ctx, await findUse(sound, id, await useAt(what.index)))
       else if (what.do === 'sweep') await sweepPurchases(ctx)
       return false
     } catch (error) {

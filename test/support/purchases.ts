@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { expect } from 'vitest'
 import type { purchases, purchaseUses } from '../../src/db/schema/orders.ts'
-import { payloadOf } from '../../src/modules/webhooks/payload-contract.ts'
+import { type EventData, payloadOf } from '../../src/modules/webhooks/payload-contract.ts'
 import { get, post, type Reply, type Request } from './api.ts'
 import { db } from './factories.ts'
 import { anOrder, importOrders, type Shop } from './orders.ts'
@@ -57,8 +57,9 @@ export const usesOf = (id: string): Promise<UseRow[]> =>
 /** What was announced of a purchase, in order: `used:active`, the action and the status after it. */
 export async function announcedOf({ id, shop }: Pick<Ticket, 'id' | 'shop'>): Promise<string[]> {
   const events = await eventsOf(shop.organization_id)
+  const payload = payloadOf('purchase.action').strict()
   return events
-    .map(({ payload }) => payloadOf('purchase.action').strict().parse(JSON.parse(payload)).data)
+    .map((event) => payload.parse(JSON.parse(event.payload)).data as EventData<'purchase.action'>)
     .filter(({ purchase }) => purchase.id === id)
     .map(({ action, purchase }) => `${action}:${purchase.status}`)
 }

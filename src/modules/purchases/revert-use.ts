@@ -1,8 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { changedOne, commit } from '../../db/commit.ts'
-import { inList } from '../../db/visibility.ts'
-import { checkRevertible, revertibleStatuses } from '../../domain/purchases.ts'
+import { checkRevertible } from '../../domain/purchases.ts'
 import { openEditions } from '../editions/index.ts'
 import { announce } from '../webhooks/index.ts'
 import { purchaseAction } from './announcement.ts'
@@ -15,13 +14,14 @@ export async function revertUse(ctx: Ctx, use: LoadedUse): Promise<LoadedUse> {
   checkRevertible(purchase)
   const now = ctx.now()
   const status = 'active'
+  const change = status === purchase.status ? sql`` : sql`status = ${status},`
   const reverted: LoadedUse = { ...use, reverted_at: now, purchase: { ...purchase, status } }
   return commit(ctx, reverted, [
     sql`update purchase_uses set reverted_at = ${now} where id = ${use.id} and reverted_at is null`,
     changedOne(),
-    sql`update purchases set uses_count = uses_count - ${use.quantity}, status = ${status}, modified_at = ${now},
+    sql`update purchases set uses_count = uses_count - ${use.quantity}, ${change} modified_at = ${now},
         version = version + 1
-      where id = ${purchase.id} and ${inList(sql`status`, revertibleStatuses)} and uses_count >= ${use.quantity}`,
+      where id = ${purchase.id} and status = ${purchase.status} and uses_count >= ${use.quantity}`,
     changedOne(),
     ...openEditions(purchase.edition_id),
     ...announce(ctx, purchaseAction(purchase, { action: 'use_reverted', status, occurredAt: now })),

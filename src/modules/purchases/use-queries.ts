@@ -21,12 +21,21 @@ export interface UsablePurchase extends AnnouncedPurchase, Terms {
 const usableColumns = sql`${announcedColumns}, purchases.status, purchases.uses_limit, purchases.uses_count,
   purchases.is_unlimited_use, purchases.valid_until, purchases.created_at`
 
+type UsableRow = Omit<UsablePurchase, 'place'>
+
+const usablePurchase = (ctx: Ctx, id: string) => sql<UsableRow>`select ${usableColumns}
+  from purchases ${announcedJoins}
+  where purchases.id = ${id} and ${visible(ctx.caller, purchaseStanding)}`
+
+const placed = (row: UsableRow): UsablePurchase => ({
+  ...row,
+  place: { organization_id: row.organization_id, editions: [row.edition_id] },
+})
+
 export async function findUsablePurchase(ctx: Ctx, id: string): Promise<UsablePurchase> {
-  const row = await ctx.db.first(sql<Omit<UsablePurchase, 'place'>>`select ${usableColumns}
-    from purchases ${announcedJoins}
-    where purchases.id = ${id} and ${visible(ctx.caller, purchaseStanding)}`)
+  const row = await ctx.db.first(usablePurchase(ctx, id))
   if (!row) throw notFound()
-  return { ...row, place: { organization_id: row.organization_id, editions: [row.edition_id] } }
+  return placed(row)
 }
 
 export interface LoadedUse extends PurchaseUseRow {
@@ -36,11 +45,14 @@ export interface LoadedUse extends PurchaseUseRow {
 
 /** A use of this very purchase. */
 export async function findUse(ctx: Ctx, purchaseId: string, id: string): Promise<LoadedUse> {
-  const purchase = await findUsablePurchase(ctx, purchaseId)
-  const row = await ctx.db.first(sql<PurchaseUseRow>`select ${useColumns} from purchase_uses ${useJoins}
-    where purchase_uses.id = ${id} and purchase_uses.purchase_id = ${purchase.id}`)
-  if (!row) throw notFound()
-  return { ...row, purchase, place: purchase.place }
+  const [[found], [use]] = await ctx.db.batch([
+    usablePurchase(ctx, purchaseId),
+    sql<PurchaseUseRow>`select ${useColumns} from purchase_uses ${useJoins}
+      where purchase_uses.id = ${id} and purchase_uses.purchase_id = ${purchaseId}`,
+  ])
+  if (!found || !use) throw notFound()
+  const purchase = placed(found)
+  return { ...use, purchase, place: purchase.place }
 }
 
 /** The place of a use; one of another edition is refused as one that does not exist. */

@@ -32,7 +32,9 @@ function countUses(purchase: UsablePurchase, quantity: number, status: 'active' 
     status === 'used'
       ? sql`is_unlimited_use = 0 and ${after} = uses_limit`
       : sql`(is_unlimited_use = 1 or ${after} < uses_limit)`
-  return sql`update purchases set uses_count = ${after}, status = ${status}, modified_at = ${now}, version = version + 1
+  // A status that is set is written into every index that has it, also when it stays the same.
+  const change = status === purchase.status ? sql`` : sql`status = ${status},`
+  return sql`update purchases set uses_count = ${after}, ${change} modified_at = ${now}, version = version + 1
     where id = ${purchase.id} and ${inList(sql`status`, purchaseLifecycle.sourcesOf('used'))} and ${leadsThere}
       and (valid_until is null or valid_until > ${now})`
 }
