@@ -18,6 +18,6 @@ create index purchases_due on purchases (valid_until) where status = 'active' an
 
 create index purchases_edition_created on purchases (edition_id, created_at);
 create index purchases_edition_status on purchases (edition_id, status, created_at);
--- A code is looked up at the door: by all of it, or by its beginning.
-create index purchases_edition_code on purchases (edition_id, vendor_code collate nocase)
+-- A code is looked up at the door: by all of it, or by its beginning. Tickets of one kind may share theirs.
+create index purchases_edition_code on purchases (edition_id, vendor_code collate nocase, created_at)
   where vendor_code is not null;

@@ -103,6 +103,17 @@ describe('listPurchases', () => {
     expect((await list({}, stranger.token)).body).toMatchObject({ count: 0, results: [] })
   })
 
+  it('reads one entry of an index for each further purchase that has the same code', async () => {
+    const here = await givenShop()
+    const cost = async (quantity: number) => {
+      await givenTicket(here, { vendor_code: 'DAY', quantity })
+      const reply = await list({ edition_id: here.edition_id, vendor_code: 'day', page_size: '5' })
+      return [reply.body.count, costOf(reply).rows_read]
+    }
+    const [before, after] = [await cost(20), await cost(200)]
+    expect(after).toEqual([220, (before[1] ?? 0) + 200])
+  })
+
   it('looks up the same rows among 10 purchases and among 100,000', async () => {
     const here = await givenShop()
     const place = { edition_id: here.edition_id }

@@ -30,29 +30,24 @@ const ordersOf = (editionId: string, text: string): SQL =>
   sql`select id from orders where edition_id = ${editionId} and number_key = ${numberKey(text)}
     union select id from orders where id = ${text}`
 
-/** Each is looked up by an index before anything else, so that no further purchase is read. */
-const lookUps = {
-  vendor_code: (editionId: string, code: string): SQL =>
-    sql`select id from purchases where edition_id = ${editionId} and vendor_code = ${code} collate nocase`,
-  search: (editionId: string, text: string): SQL => sql`${codesFrom(editionId, text)}
+/** Looked up by indexes before anything else, so that no further purchase is read. */
+const foundBy = (editionId: string, text: string): SQL =>
+  sql`purchases.id in (${codesFrom(editionId, text)}
     union select id from purchases where id = ${text}
     union select purchases.id from (${ordersOf(editionId, text)}) as named
-      cross join purchases on purchases.order_id = named.id`,
-}
+      cross join purchases on purchases.order_id = named.id)`
 
 function conditions(ctx: Ctx, filters: PurchaseFilters): SQL[] {
   const { edition_id, vendor_code, search, status } = filters
   if (!edition_id) throw invalid(parameterError('edition_id', 'required_filter', 'Give edition_id.'))
-  const found = [
-    ...(vendor_code ? [lookUps.vendor_code(edition_id, vendor_code)] : []),
-    ...(search ? [lookUps.search(edition_id, search)] : []),
-  ]
-  // The plus keeps an index of the edition from being read in place of the few purchases that were looked up.
-  const plus = found.length ? sql`+` : sql``
+  // A plus keeps an index from being read in place of the one that finds fewer purchases.
+  const edition = search ? sql`+purchases.edition_id` : sql`purchases.edition_id`
+  const ofStatus = search || vendor_code ? sql`+purchases.status` : sql`purchases.status`
   return [
-    ...found.map((ids) => sql`purchases.id in (${ids})`),
-    sql`${plus}purchases.edition_id = ${edition_id}`,
-    ...(status ? [sql`${plus}purchases.status = ${status}`] : []),
+    ...(search ? [foundBy(edition_id, search)] : []),
+    sql`${edition} = ${edition_id}`,
+    ...(vendor_code ? [sql`purchases.vendor_code = ${vendor_code} collate nocase`] : []),
+    ...(status ? [sql`${ofStatus} = ${status}`] : []),
     visibleIn(ctx.caller, purchaseStanding, filters),
   ]
 }
