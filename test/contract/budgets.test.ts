@@ -39,8 +39,9 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   getOrder: { queries: 3, rows_read: 21, rows_written: 0 },
   getPurchase: { queries: 3, rows_read: 12, rows_written: 0 },
   listPurchases: { queries: 3, rows_read: 20, rows_written: 0 },
+  // Six of the rows written are a delivery to the one endpoint that listens.
   createPurchaseUse: { queries: 9, rows_read: 21, rows_written: 10 },
-  revertPurchaseUse: { queries: 10, rows_read: 24, rows_written: 10 },
+  revertPurchaseUse: { queries: 10, rows_read: 24, rows_written: 11 },
   listEmailMessages: { queries: 3, rows_read: 12, rows_written: 0 },
   createEmailMessage: { queries: 4, rows_read: 7, rows_written: 4 },
   getEmailMessage: { queries: 2, rows_read: 8, rows_written: 0 },
