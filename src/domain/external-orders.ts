@@ -51,6 +51,10 @@ export interface ExternalItem extends PricedItem {
   location: string | null
   options: readonly string[]
   vendor_code: string | null
+  uses_limit: number
+  is_unlimited_use: 0 | 1
+  /** Milliseconds UTC; null for what does not end by itself. */
+  valid_until: number | null
 }
 
 /** An order of another system, checked, in minor units. */
@@ -83,6 +87,9 @@ export interface ResolvedItem extends PricedItem {
   location_id: string | null
   options: readonly BoughtOption[]
   vendor_code: string | null
+  uses_limit: number
+  is_unlimited_use: number
+  valid_until: number | null
 }
 
 /** One purchase: what it is of, without who it is. */
@@ -98,26 +105,49 @@ const keyOf = (unit: Unit): string =>
     unit.location_id,
     unit.options.map((option) => option.api_id),
     unit.vendor_code,
+    unit.uses_limit,
+    unit.is_unlimited_use,
     unit.price_minor,
     unit.deposit_minor,
     unit.handling_fee_minor,
   ])
 
+interface Pairing<P> {
+  pairs: { existing: P; wanted: Unit }[]
+  /** What is left of both. */
+  waiting: P[]
+  missing: Unit[]
+}
+
+function pairBy<P extends Unit>(
+  key: (unit: Unit) => string,
+  existing: readonly P[],
+  wanted: readonly Unit[],
+): Pairing<P> {
+  const waiting = Map.groupBy(existing, key)
+  const pairs: Pairing<P>['pairs'] = []
+  const missing: Unit[] = []
+  for (const unit of wanted) {
+    const same = waiting.get(key(unit))?.shift()
+    if (same) pairs.push({ existing: same, wanted: unit })
+    else missing.push(unit)
+  }
+  return { pairs, waiting: [...waiting.values()].flat(), missing }
+}
+
 /**
  * How the purchases of an order become the wanted units: equal ones stay who they are, missing ones are added, the
- * rest is cancelled. Nothing that was bought is forgotten.
+ * rest is cancelled. Nothing that was bought is forgotten. One that is kept has the validity that is wanted.
  */
 export function reconcile<P extends Unit>(
   existing: readonly P[],
   wanted: readonly Unit[],
 ): { kept: P[]; cancelled: P[]; added: Unit[] } {
-  const waiting = Map.groupBy(existing, keyOf)
-  const kept: P[] = []
-  const added: Unit[] = []
-  for (const unit of wanted) {
-    const same = waiting.get(keyOf(unit))?.shift()
-    if (same) kept.push(same)
-    else added.push(unit)
-  }
-  return { kept, added, cancelled: [...waiting.values()].flat() }
+  const equal = pairBy((unit) => JSON.stringify([keyOf(unit), unit.valid_until]), existing, wanted)
+  const extended = pairBy(keyOf, equal.waiting, equal.missing)
+  const kept = [
+    ...equal.pairs.map((pair) => pair.existing),
+    ...extended.pairs.map((pair) => ({ ...pair.existing, valid_until: pair.wanted.valid_until })),
+  ]
+  return { kept, added: extended.missing, cancelled: extended.waiting }
 }

@@ -26,6 +26,7 @@ export const idPrefixes = {
   pass_design: 'psd',
   product: 'prd',
   purchase: 'pur',
+  purchase_use: 'use',
   request: 'req',
   segment: 'seg',
   segment_export: 'sxp',

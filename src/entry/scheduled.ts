@@ -6,6 +6,7 @@ import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaign-delivery/jobs.ts'
 import { sweepCaptured } from '../modules/outbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
+import { sweepPurchases } from '../modules/purchases/jobs.ts'
 import { sweepCalculations, sweepLeftovers } from '../modules/segments/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import { sweepDeliveries } from '../modules/webhooks/jobs.ts'
@@ -24,6 +25,7 @@ const sweeps: Record<string, Sweep> = {
   'segment-leftovers': sweepLeftovers,
   'audit-log': sweepAuditLog,
   erasures: sweepErasures,
+  purchases: (job) => sweepPurchases(job),
 }
 
 export async function scheduled(controller: ScheduledController, env: Bindings): Promise<void> {

@@ -37,7 +37,11 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   updateEdition: { queries: 10, rows_read: 16, rows_written: 7 },
   listOrders: { queries: 3, rows_read: 14, rows_written: 0 },
   getOrder: { queries: 3, rows_read: 21, rows_written: 0 },
-  getPurchase: { queries: 2, rows_read: 12, rows_written: 0 },
+  getPurchase: { queries: 3, rows_read: 12, rows_written: 0 },
+  listPurchases: { queries: 3, rows_read: 20, rows_written: 0 },
+  // Six of the rows written are a delivery to the one endpoint that listens.
+  createPurchaseUse: { queries: 9, rows_read: 21, rows_written: 10 },
+  revertPurchaseUse: { queries: 10, rows_read: 24, rows_written: 11 },
   listEmailMessages: { queries: 3, rows_read: 12, rows_written: 0 },
   createEmailMessage: { queries: 4, rows_read: 7, rows_written: 4 },
   getEmailMessage: { queries: 2, rows_read: 8, rows_written: 0 },
@@ -51,7 +55,7 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   getUser: { queries: 2, rows_read: 12, rows_written: 0 },
   updateUser: { queries: 7, rows_read: 18, rows_written: 5 },
   eraseUser: { queries: 20, rows_read: 109, rows_written: 40 },
-  exportUser: { queries: 20, rows_read: 60, rows_written: 0 },
+  exportUser: { queries: 21, rows_read: 60, rows_written: 0 },
   listWebhooks: { queries: 3, rows_read: 18, rows_written: 0 },
   createWebhook: { queries: 4, rows_read: 7, rows_written: 2 },
   getWebhook: { queries: 2, rows_read: 6, rows_written: 0 },
@@ -86,7 +90,8 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   getCampaignStats: { queries: 2, rows_read: 9, rows_written: 0 },
   listCampaignRecipients: { queries: 2, rows_read: 9, rows_written: 0 },
   retryFailedCampaignRecipients: { queries: 6, rows_read: 13, rows_written: 2 },
-  importExternalOrders: { queries: 21, rows_read: 38, rows_written: 44 },
+  // A row of a purchase stands in an index by its time and in one by its status.
+  importExternalOrders: { queries: 21, rows_read: 38, rows_written: 48 },
   listAuditLog: { queries: 3, rows_read: 20, rows_written: 0 },
 }
 

@@ -158,6 +158,7 @@ describe('exportUser', () => {
       orders: 1,
       transactions: 1,
       purchases: 2,
+      uses: 1,
       suppressions: 2,
       bounces: 1,
       emails: 1,

@@ -120,7 +120,11 @@ export function bindingsOf(
         option_ids: (JSON.parse(String(row['options'])) as { api_id: string }[]).map(({ api_id }) => api_id),
         price_paid_minor: int(row['price_minor']),
         available_uses: ['active', 'used'].includes(String(row['status']))
-          ? int(Math.max(0, Number(row['uses_limit']) - Number(row['uses_count'])))
+          ? int(
+              row['is_unlimited_use'] === 1
+                ? Number(row['uses_limit'])
+                : Math.max(0, Number(row['uses_limit']) - Number(row['uses_count'])),
+            )
           : 0n,
       })),
       consents: consentsOf(tenant, rowsOf('consent_records', user), editionId),

@@ -40,6 +40,8 @@ async function fillUp(known: Known, mark: string): Promise<void> {
   const { id, email, phone, organization_id } = known
   await write(
     sql`update purchases set metadata = ${`{"note":"purchasemeta${mark}"}`} where user_id = ${id}`,
+    sql`insert into purchase_uses (id, purchase_id, quantity, used_at, created_at)
+      select ${freshId('purchase_use')}, id, 1, 1, 1 from purchases where user_id = ${id} order by id limit 1`,
     sql`update user_editions set email = ${email}, phone_number = ${phone}, first_name = ${`First${mark}`},
       last_name = ${`Last${mark}`}, name_folded = ${`name${mark}`}, email_folded = ${email}, phone_digits = ${phone}
       where user_id = ${id}`,

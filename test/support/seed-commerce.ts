@@ -1,11 +1,12 @@
-import { products } from '../../src/db/schema/catalog.ts'
+import { sql } from 'drizzle-orm'
+import { locations, products } from '../../src/db/schema/catalog.ts'
 import { dataImports } from '../../src/db/schema/data-imports.ts'
 import { editions, feeRules, merchantAccounts } from '../../src/db/schema/editions.ts'
 import { emailMessages } from '../../src/db/schema/email-messages.ts'
 import { files } from '../../src/db/schema/files.ts'
-import { cartItems, carts, orders, purchases, transactions } from '../../src/db/schema/orders.ts'
+import { cartItems, carts, orders, purchases, purchaseUses, transactions } from '../../src/db/schema/orders.ts'
 import { userEditions, users } from '../../src/db/schema/users.ts'
-import { insert, insertAll } from '../../src/db/write.ts'
+import { insert, insertAll, update } from '../../src/db/write.ts'
 import { searchText } from '../../src/domain/fold.ts'
 import { numberKey } from '../../src/domain/orders.ts'
 import { editionRow, freshId, next, seededAt, write } from './seed.ts'
@@ -183,6 +184,23 @@ export async function seedTrade(place: Place): Promise<Trade> {
   const [made] = await seedTrades(place, 1)
   if (!made) throw new Error('no trade was made')
   return made
+}
+
+export async function seedLocation(place: Place): Promise<string> {
+  const id = freshId('location')
+  const name = `Gate ${next()}`
+  const where = { organization_id: place.organization, edition_id: place.edition }
+  await write(insert(locations, { id, ...where, name, name_folded: name.toLowerCase(), created_at: seededAt }))
+  return id
+}
+
+/** A ticket of one use that was used. */
+export async function seedUse(place: Place): Promise<{ purchase: string; use: string }> {
+  const { purchase } = await seedTrade(place)
+  const use = freshId('purchase_use')
+  const row = { id: use, purchase_id: purchase, quantity: 1, used_at: seededAt, created_at: seededAt }
+  await write(update(purchases, { status: 'used', uses_count: 1 }, sql`id = ${purchase}`), insert(purchaseUses, row))
+  return { purchase, use }
 }
 
 export async function seedDataImports(place: Place, count: number): Promise<string[]> {

@@ -62,7 +62,8 @@ export const purchaseColumns: Columns = {
   price_paid_minor: own('price_minor'),
   available_uses: (row) =>
     total(
-      sql`(case when ${row}.status in ('active', 'used') then max(0, ${row}.uses_limit - ${row}.uses_count) else 0 end)`,
+      sql`(case when ${row}.status in ('active', 'used') then iif(${row}.is_unlimited_use = 1, ${row}.uses_limit,
+        max(0, ${row}.uses_limit - ${row}.uses_count)) else 0 end)`,
     ),
   created: own('created_at'),
   edition_id: unindexed('edition_id'),

@@ -92,8 +92,19 @@ export const purchases = sqliteTable('purchases', {
   uses_limit: integer().notNull().default(1),
   uses_count: integer().notNull().default(0),
   is_unlimited_use: integer().notNull().default(0),
+  valid_until: integer(),
   metadata: text().notNull().default('{}'),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
+})
+
+export const purchaseUses = sqliteTable('purchase_uses', {
+  id: text().primaryKey(),
+  purchase_id: text().notNull(),
+  quantity: integer().notNull(),
+  location_id: text(),
+  used_at: integer().notNull(),
+  reverted_at: integer(),
+  created_at: integer().notNull(),
 })

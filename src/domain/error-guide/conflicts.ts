@@ -4,6 +4,7 @@ const campaign = { type: 'campaign', id: 'cmp_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', name:
 const aCampaign = '/v1/campaigns/cmp_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 const aSegment = '/v1/segments/seg_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 const aMessage = '/v1/email-messages/eml_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
+const aPurchase = '/v1/purchases/pur_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 const aDelivery = '/v1/webhooks/whk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/deliveries/whd_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/retry'
 const domains = '/v1/organizations/org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/sender-domains'
 
@@ -108,6 +109,25 @@ export const conflictErrors = {
     example: {
       path: '/v1/organizations/org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/members/mem_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
       detail: 'An organisation keeps at least one admin.',
+    },
+  },
+  no_uses_left: {
+    cause: 'The purchase was used as often as it allows, or has fewer uses left than were asked for.',
+    mend: 'Let nobody in with it. If a use was recorded by mistake, revert that use, and try again.',
+    example: {
+      path: `${aPurchase}/uses`,
+      detail: 'This purchase has no uses left.',
+      extra: { current_status: 'used', available_uses: 0 },
+    },
+  },
+  purchase_not_usable: {
+    cause:
+      'The purchase is not paid yet, was refunded or cancelled, or its validity is over. `current_status` says which.',
+    mend: 'Let nobody in with it. A pending purchase becomes usable once its order is confirmed.',
+    example: {
+      path: `${aPurchase}/uses`,
+      detail: 'This purchase was refunded.',
+      extra: { current_status: 'refunded' },
     },
   },
   nothing_to_retry: {

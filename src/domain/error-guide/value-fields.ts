@@ -144,6 +144,11 @@ export const valueFields = {
     mend: 'Send a time in the past.',
     detail: 'This time has not come yet.',
   },
+  too_early: {
+    cause: 'The time is earlier than allowed.',
+    mend: 'Send a time from the one that `detail` names.',
+    detail: 'Not before 2026-06-01T08:00:00.000Z.',
+  },
   too_late: {
     cause: 'The time is later than allowed.',
     mend: 'Send a time up to the one that `detail` names.',

@@ -1,5 +1,5 @@
 import type { Ctx } from '../../context.ts'
-import { toIso } from '../../domain/instants.ts'
+import { purchaseAction } from '../purchases/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
 import type { ImportState } from './state.ts'
 import type { Edition, PurchaseTurn } from './writes.ts'
@@ -13,25 +13,22 @@ export function announcementsOf(
 ): Announcement[] {
   const names = new Map(state.names)
   for (const { id, name } of [...state.products.values(), ...state.variants.values()]) names.set(id, name)
-  const named = (id: string) => ({ api_id: id, name: names.get(id) ?? '' })
-  const occurred_at = toIso(ctx.now())
-  return turns.map(({ purchase, action, status, order, user }) => ({
-    kind: 'purchase.action',
-    organization_id: edition.organization_id,
-    edition_id: edition.id,
-    data: {
-      action,
-      purchase: {
-        id: purchase.id,
-        vendor_code: purchase.vendor_code,
-        status,
-        product: named(purchase.product_id),
-        variant: purchase.variant_id === null ? null : named(purchase.variant_id),
+  const nameOf = (id: string | null): string => (id === null ? '' : (names.get(id) ?? ''))
+  const occurredAt = ctx.now()
+  return turns.map(({ purchase, action, status, order, user }) =>
+    purchaseAction(
+      {
+        ...purchase,
+        organization_id: edition.organization_id,
+        edition_id: edition.id,
+        product_name: nameOf(purchase.product_id),
+        variant_name: nameOf(purchase.variant_id),
+        order_id: order.id,
+        order_number: order.order_number,
+        user_id: user.id,
+        user_email: user.email,
       },
-      order,
-      user: { api_id: user.id, email: user.email },
-      refund_request: null,
-      occurred_at,
-    },
-  }))
+      { action, status, occurredAt },
+    ),
+  )
 }

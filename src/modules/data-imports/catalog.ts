@@ -62,6 +62,9 @@ export function resolveItems(
       deposit_minor: item.deposit_minor,
       handling_fee_minor: item.handling_fee_minor,
       vendor_code: item.vendor_code,
+      uses_limit: item.uses_limit,
+      is_unlimited_use: item.is_unlimited_use,
+      valid_until: item.valid_until,
     }
   })
 }

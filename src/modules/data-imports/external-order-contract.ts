@@ -14,8 +14,9 @@ import {
 import { languageOf } from '../../domain/languages.ts'
 import { currencies, maxAmountMinor, toMajor, toMinor } from '../../domain/money.ts'
 import { orderStatuses } from '../../domain/orders.ts'
+import { maxUses } from '../../domain/purchases.ts'
 import { maxEmailLength, maxPhoneLength, normalizeEmail } from '../../domain/users.ts'
-import { Instant, JsonObject, PersonName, RequiredText } from '../../http/fields.ts'
+import { Instant, InstantOrNull, JsonObject, PersonName, RequiredText } from '../../http/fields.ts'
 import { unknownFields } from '../../http/unknown-fields.ts'
 import { fieldErrors } from '../../http/validation.ts'
 
@@ -83,6 +84,14 @@ const Item = z.object({
   deposit: Amount.optional(),
   handling_fee: Amount.optional(),
   vendor_code: z.string().trim().min(1).max(maxCodeLength).nullish(),
+  uses_limit: z.int().min(1).max(maxUses).optional().openapi({
+    default: 1,
+    description: 'How often each unit can be used.',
+  }),
+  is_unlimited_use: z.boolean().optional().openapi({ default: false, description: 'Used as often as anyone likes.' }),
+  valid_until: InstantOrNull.optional().openapi({
+    description: 'From then on each unit is no longer valid; null for one that does not end by itself.',
+  }),
 })
 
 export const ExternalOrderSchema = z
@@ -138,6 +147,9 @@ const toDomain = (wire: Wire): ExternalOrder => ({
     deposit_minor: item.deposit ?? 0,
     handling_fee_minor: item.handling_fee ?? 0,
     vendor_code: item.vendor_code ?? null,
+    uses_limit: item.uses_limit ?? 1,
+    is_unlimited_use: item.is_unlimited_use ? 1 : 0,
+    valid_until: item.valid_until ?? null,
   })),
   service_fee_minor: wire.service_fee ?? 0,
   discount_minor: wire.discount ?? 0,

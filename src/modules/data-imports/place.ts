@@ -20,7 +20,13 @@ import {
   type TransactionStatus,
   wasCaptured,
 } from '../../domain/orders.ts'
-import { type BoughtOption, orderMovesFrom, type PurchaseStatus, purchaseStatusOf } from '../../domain/purchases.ts'
+import {
+  type BoughtOption,
+  openStatuses,
+  orderMovesFrom,
+  type PurchaseStatus,
+  purchaseStatusOf,
+} from '../../domain/purchases.ts'
 import { contactSearch } from '../../domain/users.ts'
 import type { OrderRow, PurchaseRow, TransactionRow, UserRow } from './state.ts'
 import type { Edition, PurchaseTurn, Writes } from './writes.ts'
@@ -167,6 +173,9 @@ const unitOf = (row: PurchaseRow): Unit & { row: PurchaseRow } => ({
   price_minor: row.price_minor,
   deposit_minor: row.deposit_minor,
   handling_fee_minor: row.handling_fee_minor,
+  uses_limit: row.uses_limit,
+  is_unlimited_use: row.is_unlimited_use,
+  valid_until: row.valid_until,
   row,
 })
 
@@ -181,6 +190,21 @@ function moveStatements(rows: readonly PurchaseRow[], status: PurchaseStatus, no
     sql`update purchases set status = ${status}, modified_at = ${now}, version = version + 1
       where ${inList(sql`id`, ids)} and ${inList(sql`status`, orderMovesFrom(status))}`,
     changedExactly(ids.length),
+  ]
+}
+
+/** Gives kept purchases the validity that is wanted; what was refunded, cancelled or has expired stays as it is. */
+function validityStatements(kept: readonly ReturnType<typeof unitOf>[], now: number): Statement[] {
+  const changed = kept.filter(
+    ({ row, valid_until }) => valid_until !== row.valid_until && openStatuses.includes(row.status as PurchaseStatus),
+  )
+  if (changed.length === 0) return []
+  const given = JSON.stringify(changed.map(({ row, valid_until }) => [row.id, valid_until]))
+  return [
+    sql`update purchases set valid_until = given.value ->> 1, modified_at = ${now}, version = version + 1
+      from json_each(${given}) as given
+      where purchases.id = given.value ->> 0 and ${inList(sql`status`, openStatuses)}`,
+    changedExactly(changed.length),
   ]
 }
 
@@ -222,7 +246,8 @@ export function placeAgain(
     search: orderSearch(own, contactSearch(user)),
     modified_at: now,
   }
-  const live = existing.purchases.filter((purchase) => purchase.status !== 'cancelled')
+  // A cancelled purchase is bought anew by an order that still has it, and not by one that is cancelled itself.
+  const live = existing.purchases.filter((purchase) => order.status === 'cancelled' || purchase.status !== 'cancelled')
   const { kept, cancelled, added } = reconcile(live.map(unitOf), unitsOf(items))
   writes.changes.push(...updateVersion(orders, row, changes))
   writes.changes.push(update(carts, { coupon_code: order.coupon_code, ...totals }, sql`order_id = ${row.id}`))
@@ -230,6 +255,7 @@ export function placeAgain(
   if (payment) writes.changes.push(...paymentStatements(payment, placement))
   if (row.user_id !== user.id) writes.changes.push(update(purchases, { user_id: user.id }, sql`order_id = ${row.id}`))
   const status = purchaseStatusOf[order.status]
+  writes.changes.push(...validityStatements(kept, now))
   for (const [units, target] of [
     [kept, status],
     [cancelled, 'cancelled'],

@@ -87,17 +87,17 @@ const linesOf = (orderId: string) => sql<LineRow>`
   select 'item' as kind, cart_items.id as id, cart_items.position as position, quantity, cart_items.price_minor as price_minor,
     cart_items.deposit_minor as deposit_minor, cart_items.handling_fee_minor as handling_fee_minor,
     ${boughtColumns(sql`cart_items`)}, null as vendor_code, null as status, null as uses_limit, null as uses_count,
-    null as is_unlimited_use, null as created_at, null as modified_at, null as type, null as service,
+    null as is_unlimited_use, null as valid_until, null as created_at, null as modified_at, null as type, null as service,
     null as amount_minor, null as currency, null as service_fee_minor, null as refunded_minor
   from cart_items ${boughtJoins(sql`cart_items`)} where cart_items.order_id = ${orderId}
   union all
   select 'purchase', purchases.id, 0, 1, purchases.price_minor, purchases.deposit_minor, purchases.handling_fee_minor,
     ${boughtColumns(sql`purchases`)}, vendor_code, status, uses_limit, uses_count, is_unlimited_use,
-    purchases.created_at, purchases.modified_at, null, null, null, null, null, null
+    valid_until, purchases.created_at, purchases.modified_at, null, null, null, null, null, null
   from purchases ${boughtJoins(sql`purchases`)} where purchases.order_id = ${orderId}
   union all
   select 'transaction', id, 0, null, null, null, handling_fee_minor, null, null, null, null, null, null, null, null, null,
-    null, status, null, null, null, created_at, null, type, service, amount_minor, currency, service_fee_minor,
+    null, status, null, null, null, null, created_at, null, type, service, amount_minor, currency, service_fee_minor,
     refunded_minor
   from transactions where order_id = ${orderId}
   order by kind, position, id`

@@ -52,6 +52,7 @@ export const UserExport = z
     orders: Rows('Orders with their carts.'),
     transactions: Rows('Payments of the orders.'),
     purchases: Rows('What was bought.'),
+    uses: Rows('When and where it was used.'),
     consents: Rows('Every answer to a consent.'),
     suppressions: Rows('Addresses that get no messages.'),
     bounces: Rows('Messages that an address did not take.'),

@@ -5,6 +5,7 @@ export const exampleOfExport = {
   orders: [{ id: 'ord_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', order_number: 'A-1001', amount_minor: 45000, currency: 'dkk' }],
   transactions: [],
   purchases: [],
+  uses: [],
   consents: [],
   suppressions: [],
   bounces: [],

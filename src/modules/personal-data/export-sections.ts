@@ -18,7 +18,7 @@ const orderColumns = sql`orders.id, orders.edition_id, order_number, orders.type
 const purchaseColumns = sql`purchases.id, purchases.edition_id, order_id, products.name as product,
   variants.name as variant, purchases.options as options_json, purchases.vendor_code, purchases.status,
   purchases.price_minor, purchases.deposit_minor, purchases.handling_fee_minor, purchases.uses_limit,
-  purchases.uses_count, purchases.metadata as metadata_json, purchases.created_at`
+  purchases.uses_count, purchases.is_unlimited_use, purchases.valid_until, purchases.metadata as metadata_json, purchases.created_at`
 
 /** Addresses that only this customer has, of those that the rows of the customer name. */
 const addresses = ({ id }: LoadedUser): SQL => sql`(channel, address) in (
@@ -50,6 +50,14 @@ const bought = (user: LoadedUser): Section[] => {
         left join variants on variants.id = purchases.variant_id`,
       where: sql`purchases.user_id = ${id}`,
       key: sql`purchases.id`,
+    },
+    {
+      name: 'uses',
+      columns: sql`purchase_uses.id, purchase_id, quantity, locations.name as location, used_at, reverted_at,
+        purchase_uses.created_at`,
+      from: sql`purchase_uses left join locations on locations.id = purchase_uses.location_id`,
+      where: sql`purchase_id in (select id from purchases where user_id = ${id})`,
+      key: sql`purchase_uses.id`,
     },
   ]
 }

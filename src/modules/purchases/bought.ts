@@ -2,7 +2,7 @@ import type { z } from '@hono/zod-openapi'
 import { type SQL, sql } from 'drizzle-orm'
 import { toMajor } from '../../domain/money.ts'
 import type { BoughtOption } from '../../domain/purchases.ts'
-import type { boughtFields } from './contract.ts'
+import type { boughtFields, Location } from './contract.ts'
 
 export interface BoughtRow {
   product_id: string
@@ -26,15 +26,23 @@ export const boughtJoins = (table: SQL): SQL => sql`join products on products.id
   left join variants on variants.id = ${table}.variant_id
   left join locations on locations.id = ${table}.location_id`
 
+interface LocatedRow {
+  location_id: string | null
+  location_name: string | null
+  location_is_draft: number | null
+}
+
+export const presentLocation = (row: LocatedRow): z.input<typeof Location> | null =>
+  row.location_id === null
+    ? null
+    : { api_id: row.location_id, name: row.location_name ?? '', is_draft: row.location_is_draft === 1 }
+
 type Bought = z.input<z.ZodObject<typeof boughtFields>>
 
 export const presentBought = (row: BoughtRow): Bought => ({
   product: { api_id: row.product_id, name: row.product_name, is_draft: row.product_is_draft === 1, images: [] },
   variant: row.variant_id === null ? null : { api_id: row.variant_id, name: row.variant_name ?? '' },
-  location:
-    row.location_id === null
-      ? null
-      : { api_id: row.location_id, name: row.location_name ?? '', is_draft: row.location_is_draft === 1 },
+  location: presentLocation(row),
   options: (JSON.parse(row.options) as BoughtOption[]).map((option) => ({
     api_id: option.api_id,
     name: option.name,

@@ -60,12 +60,26 @@ export const Purchase = z
     deposit_paid: Amount,
     handling_fee_paid: Amount,
     max_available_refund_amount: Amount,
-    available_uses: z.int(),
+    available_uses: z.int().openapi({
+      description: 'Uses that are left; with `is_unlimited_use` none is ever taken away.',
+    }),
     is_unlimited_use: z.boolean(),
+    valid_until: Timestamp.nullable().openapi({ description: 'Null for a purchase that does not end by itself.' }),
     created: Timestamp,
     modified: Timestamp,
   })
   .openapi('Purchase', { description: 'One unit that a customer bought.' })
+
+export const PurchaseUse = z
+  .object({
+    id: Id('use'),
+    quantity: z.int(),
+    location: orNull(Location).openapi({ description: 'Null for a use at no known place.' }),
+    used_at: Timestamp,
+    reverted_at: Timestamp.nullable().openapi({ description: 'Null for a use that counts.' }),
+    created: Timestamp,
+  })
+  .openapi('PurchaseUse', { description: 'One use of a purchase, such as a scan at an entrance.' })
 
 export const PurchaseDetail = Purchase.extend({
   order: z.object({
@@ -84,6 +98,7 @@ export const PurchaseDetail = Purchase.extend({
   transaction_id: Id('trx').nullable().openapi({ description: 'Null for an order without a payment.' }),
   refunded_amount: Amount,
   pending_refund_amount: Amount,
+  uses: z.array(PurchaseUse).openapi({ description: 'The last 50, the latest first; reverted ones are among them.' }),
   metadata: JsonObject,
 }).openapi('PurchaseDetail')
 

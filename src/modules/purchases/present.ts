@@ -1,14 +1,19 @@
 import type { z } from '@hono/zod-openapi'
-import { toIso } from '../../domain/instants.ts'
+import { toIso, toIsoOrNull } from '../../domain/instants.ts'
 import { toMajor } from '../../domain/money.ts'
 import type { OrderStatus, orderTypes } from '../../domain/orders.ts'
 import { availableUses, type PurchaseStatus, refundableMinor } from '../../domain/purchases.ts'
 import { fullName } from '../../domain/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
-import { presentBought } from './bought.ts'
-import type { Purchase, PurchaseDetail } from './contract.ts'
+import { presentBought, presentLocation } from './bought.ts'
+import type { Purchase, PurchaseDetail, PurchaseUse } from './contract.ts'
+import type { PurchaseListRow } from './list.ts'
+import type { PurchaseListItem } from './list-contract.ts'
 import type { PurchaseDetailRow, PurchaseRow } from './queries.ts'
+import type { PurchaseUseResult } from './use-contract.ts'
+import type { LoadedUse } from './use-queries.ts'
+import type { PurchaseUseRow } from './use-row.ts'
 
 export const presentPurchase = (row: PurchaseRow): z.input<typeof Purchase> => ({
   id: row.id,
@@ -22,8 +27,32 @@ export const presentPurchase = (row: PurchaseRow): z.input<typeof Purchase> => (
   max_available_refund_amount: toMajor(refundableMinor(row, row.transaction_status)),
   available_uses: availableUses(row),
   is_unlimited_use: row.is_unlimited_use === 1,
+  valid_until: toIsoOrNull(row.valid_until),
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
+})
+
+export const presentPurchaseListItem = (row: PurchaseListRow): z.input<typeof PurchaseListItem> => ({
+  ...presentPurchase(row),
+  order: { id: row.order_id, order_number: row.order_number },
+})
+
+const presentUse = (row: PurchaseUseRow): z.input<typeof PurchaseUse> => ({
+  id: row.id,
+  quantity: row.quantity,
+  location: presentLocation(row),
+  used_at: toIso(row.used_at),
+  reverted_at: toIsoOrNull(row.reverted_at),
+  created: toIso(row.created_at),
+})
+
+export const presentUseResult = (row: LoadedUse): z.input<typeof PurchaseUseResult> => ({
+  ...presentUse(row),
+  purchase: {
+    id: row.purchase.id,
+    vendor_code: row.purchase.vendor_code,
+    status: row.purchase.status as PurchaseStatus,
+  },
 })
 
 export const presentPurchaseDetail = (row: PurchaseDetailRow): z.input<typeof PurchaseDetail> => ({
@@ -40,5 +69,6 @@ export const presentPurchaseDetail = (row: PurchaseDetailRow): z.input<typeof Pu
   transaction_id: row.transaction_id,
   refunded_amount: 0,
   pending_refund_amount: 0,
+  uses: row.uses.map(presentUse),
   metadata: JSON.parse(row.metadata) as Record<string, unknown>,
 })

@@ -8,6 +8,7 @@ import { notFound } from '../../domain/errors.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import { boughtColumns, boughtJoins, type BoughtRow } from './bought.ts'
+import { type PurchaseUseRow, useColumns, useJoins } from './use-row.ts'
 
 /** A purchase with its customer and the state of its payment. */
 export interface PurchaseRow extends BoughtRow {
@@ -24,6 +25,7 @@ export interface PurchaseRow extends BoughtRow {
   uses_limit: number
   uses_count: number
   is_unlimited_use: number
+  valid_until: number | null
   created_at: number
   modified_at: number
   transaction_status: string | null
@@ -38,11 +40,22 @@ export interface PurchaseDetailRow
   order_status: string
   currency: string
   transaction_id: string | null
+  uses: PurchaseUseRow[]
 }
+
+export const purchaseStanding = standing(sql`purchases.organization_id`, sql`purchases.edition_id`)
+
+/** More are counted, and not shown. */
+const shownUses = 50
+
+/** Without a guard: the purchase itself is read with one, in the same snapshot. */
+const usesOf = (purchaseId: string) => sql<PurchaseUseRow>`select ${useColumns} from purchase_uses ${useJoins}
+  where purchase_uses.purchase_id = ${purchaseId}
+  order by purchase_uses.used_at desc, purchase_uses.id desc limit ${shownUses}`
 
 export async function findPurchase(ctx: Ctx, id: string): Promise<PurchaseDetailRow> {
   const view = customersSeenBy(ctx.caller)
-  const row = await ctx.db.first(sql<Omit<PurchaseDetailRow, 'place'>>`select purchases.*,
+  const found = sql<Omit<PurchaseDetailRow, 'place' | 'uses'>>`select purchases.*,
       ${boughtColumns(sql`purchases`)}, ${editionSummaryColumns}, ${organizationSummaryColumns},
       ${view.columns(['first_name', 'last_name', 'email'])}, orders.order_number, orders.type as order_type,
       orders.status as order_status, orders.currency, transactions.id as transaction_id,
@@ -55,8 +68,9 @@ export async function findPurchase(ctx: Ctx, id: string): Promise<PurchaseDetail
     ${boughtJoins(sql`purchases`)}
     left join transactions on transactions.order_id = orders.id and transactions.type = 'payment'
     where purchases.id = ${id}
-      and ${visible(ctx.caller, standing(sql`purchases.organization_id`, sql`purchases.edition_id`))}
-    limit 1`)
+      and ${visible(ctx.caller, purchaseStanding)}
+    limit 1`
+  const [[row], uses] = await ctx.db.batch([found, usesOf(id)])
   if (!row) throw notFound()
-  return { ...row, place: { organization_id: row.organization_id, editions: [row.edition_id] } }
+  return { ...row, uses, place: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }

@@ -1,13 +1,37 @@
-import { mount } from '../../http/mount.ts'
+import { mount, mountList } from '../../http/mount.ts'
 import { createRouter } from '../../http/router.ts'
 import * as contract from './contract.ts'
-import { presentPurchaseDetail } from './present.ts'
+import { listPurchases } from './list.ts'
+import * as list from './list-contract.ts'
+import { presentPurchaseDetail, presentPurchaseListItem, presentUseResult } from './present.ts'
 import { findPurchase } from './queries.ts'
+import { revertUse } from './revert-use.ts'
+import { usePurchase } from './use.ts'
+import * as uses from './use-contract.ts'
+import { findUsablePurchase, findUse } from './use-queries.ts'
 
 export const purchases = createRouter()
+
+mountList(purchases, list.listPurchases, {
+  list: (ctx, { query, page }) => listPurchases(ctx, page, query.ordering, query),
+  present: presentPurchaseListItem,
+})
 
 mount(purchases, contract.getPurchase, {
   load: (ctx, { id }) => findPurchase(ctx, id),
   handle: async (_, { loaded }) => loaded,
   present: presentPurchaseDetail,
+})
+
+mount(purchases, uses.createPurchaseUse, {
+  load: (ctx, { id }) => findUsablePurchase(ctx, id),
+  handle: (ctx, { loaded, body }) => usePurchase(ctx, loaded, body),
+  present: presentUseResult,
+  location: ({ purchase }) => `/v1/purchases/${purchase.id}`,
+})
+
+mount(purchases, uses.revertPurchaseUse, {
+  load: (ctx, { id, use_id }) => findUse(ctx, id, use_id),
+  handle: (ctx, { loaded }) => revertUse(ctx, loaded),
+  present: presentUseResult,
 })

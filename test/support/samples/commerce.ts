@@ -1,12 +1,36 @@
+import { sql } from 'drizzle-orm'
+import { purchases } from '../../../src/db/schema/orders.ts'
+import { update } from '../../../src/db/write.ts'
 import { numberKey } from '../../../src/domain/orders.ts'
-import { next } from '../seed.ts'
-import { seedDataImports, seedTrade, seedTrades } from '../seed-commerce.ts'
+import { next, write } from '../seed.ts'
+import { seedDataImports, seedLocation, seedTrade, seedTrades, seedUse } from '../seed-commerce.ts'
+import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
 
 const firstEdition = (world: { a: { id: string; editions: readonly [{ id: string }, unknown] } }) => ({
   organization: world.a.id,
   edition: world.a.editions[0].id,
 })
+
+const passes = new WeakMap<World, ReturnType<typeof seedPass>>()
+
+async function seedPass(world: World) {
+  const trade = await seedTrade(firstEdition(world))
+  await write(update(purchases, { is_unlimited_use: 1 }, sql`id = ${trade.purchase}`))
+  return {
+    purchase: trade.purchase,
+    location: await seedLocation(firstEdition(world)),
+    foreign: await seedLocation({ organization: world.b.id, edition: world.b.editions[0].id }),
+    sibling: await seedLocation({ organization: world.a.id, edition: world.a.editions[1].id }),
+  }
+}
+
+/** One purchase without a limit, which any number of requests use, and locations of each place. */
+function passOf(world: World): ReturnType<typeof seedPass> {
+  const pass = passes.get(world) ?? seedPass(world)
+  passes.set(world, pass)
+  return pass
+}
 
 export const commerceSamples: Record<string, SampleOf> = {
   listOrders: {
@@ -35,6 +59,42 @@ export const commerceSamples: Record<string, SampleOf> = {
       path: { id: a.editions[0].purchase },
       references: [pathId('id', b.editions[0].purchase, a.editions[1].purchase)],
     }),
+  },
+
+  listPurchases: {
+    make: ({ a, b }) => ({
+      query: { edition_id: a.editions[0].id },
+      references: [queryId('edition_id', b.editions[0].id, a.editions[1].id)],
+    }),
+    fill: (world, count) => seedTrades(firstEdition(world), count),
+  },
+
+  createPurchaseUse: {
+    make: async (world) => {
+      const { purchase, location, foreign, sibling } = await passOf(world)
+      return {
+        path: { id: purchase },
+        body: { quantity: 1, location_id: location, used_at: '2026-02-01T10:00:00Z' },
+        references: [
+          pathId('id', world.b.editions[0].purchase, world.a.editions[1].purchase),
+          bodyId('location_id', foreign, sibling),
+        ],
+      }
+    },
+  },
+
+  revertPurchaseUse: {
+    make: async (world) => {
+      const { purchase, use } = await seedUse(firstEdition(world))
+      const [foreign, sibling] = [
+        await seedUse({ organization: world.b.id, edition: world.b.editions[0].id }),
+        await seedUse({ organization: world.a.id, edition: world.a.editions[1].id }),
+      ]
+      return {
+        path: { id: purchase, use_id: use },
+        references: [pathId('id', foreign.purchase, sibling.purchase), pathId('use_id', foreign.use, sibling.use)],
+      }
+    },
   },
 
   listUsers: {

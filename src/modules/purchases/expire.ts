@@ -1,0 +1,66 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { changedExactly, commitPart } from '../../db/commit.ts'
+import { inList } from '../../db/visibility.ts'
+import { LostRace } from '../../domain/errors.ts'
+import { purchaseLifecycle } from '../../domain/purchases.ts'
+import { announceAll } from '../webhooks/index.ts'
+import { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseAction } from './announcement.ts'
+
+/** Purchases that expire in one transaction. */
+export const purchasesABatch = 500
+const batchesASweep = 40
+const maxTries = 5
+
+interface DuePurchase extends AnnouncedPurchase {
+  valid_until: number
+}
+
+/** The statement names `active` and not the lifecycle's sources: only so it is read through the index of what is due. */
+const findDue = (job: JobCtx, now: number, limit: number): Promise<DuePurchase[]> =>
+  job.db.all(sql<DuePurchase>`select ${announcedColumns}, purchases.valid_until
+    from (select id from purchases where status = 'active' and valid_until is not null and valid_until <= ${now}
+      order by valid_until limit ${limit}) as due
+    join purchases on purchases.id = due.id ${announcedJoins}`)
+
+/** Expires these purchases, all of them or none, and announces it in the same transaction. */
+async function expire(job: JobCtx, due: readonly DuePurchase[], now: number): Promise<void> {
+  const status = 'expired'
+  const after: (() => Promise<unknown>)[] = []
+  const announcer = { ...job, afterCommit: (work: () => Promise<unknown>) => void after.push(work) }
+  const events = due.map((purchase) =>
+    purchaseAction(purchase, { action: 'expired', status, occurredAt: purchase.valid_until }),
+  )
+  const ids = due.map(({ id }) => id)
+  await commitPart(job, [
+    sql`update purchases set status = ${status}, modified_at = ${now}, version = version + 1
+      where ${inList(sql`id`, ids)} and ${inList(sql`status`, purchaseLifecycle.sourcesOf(status))}
+        and valid_until <= ${now}`,
+    changedExactly(ids.length),
+    ...announceAll(announcer, events),
+  ])
+  // The sweep of deliveries makes up for a queue message that is lost.
+  await Promise.allSettled(after.map((work) => work()))
+}
+
+/**
+ * Each minute: purchases whose validity is over expire, in batches. When another sweep took some of a batch, or an
+ * order was cancelled meanwhile, the batch is read again.
+ */
+export async function sweepPurchases(job: JobCtx, batch = purchasesABatch): Promise<void> {
+  const now = job.now()
+  let lost = 0
+  for (let done = 0; done < batchesASweep;) {
+    const due = await findDue(job, now, batch)
+    if (due.length === 0) return
+    try {
+      await expire(job, due, now)
+    } catch (error) {
+      if (!(error instanceof LostRace) || ++lost >= maxTries) throw error
+      continue
+    }
+    if (due.length < batch) return
+    lost = 0
+    done++
+  }
+}

@@ -1,0 +1,1 @@
+export { sweepPurchases } from './expire.ts'

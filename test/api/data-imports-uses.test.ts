@@ -1,0 +1,63 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { get } from '../support/api.ts'
+import { db } from '../support/factories.ts'
+import { anOrder, givenShop, importOrders, type Shop } from '../support/orders.ts'
+import { givenTicket, purchaseRow, scan } from '../support/purchases.ts'
+import { eventsOf } from '../support/webhook-rows.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await givenShop()
+})
+
+const soon = () => new Date(Date.now() + 3_600_000).toISOString()
+
+describe('importExternalOrders', () => {
+  it('never moves a used or expired purchase back, and does not take uses away', async () => {
+    const ticket = await givenTicket(shop, { uses_limit: 2 })
+    await scan(ticket.id)
+    await ticket.again({ status: 'completed' })
+    expect(await purchaseRow(ticket.id)).toMatchObject({ status: 'active', uses_count: 1 })
+    await scan(ticket.id)
+    await ticket.again({ status: 'cancelled' })
+    expect(await purchaseRow(ticket.id)).toMatchObject({ status: 'used', uses_count: 2 })
+    const expired = await givenTicket(shop)
+    await db.batch([sql`update purchases set status = 'expired' where id = ${expired.id}`])
+    await expired.again({ status: 'cancelled' })
+    expect(await purchaseRow(expired.id)).toMatchObject({ status: 'expired' })
+  })
+
+  it('adds and announces nothing when an order is cancelled again', async () => {
+    const ticket = await givenTicket(shop)
+    await ticket.again({ status: 'cancelled' })
+    const { order_id } = await purchaseRow(ticket.id)
+    const before = (await eventsOf(shop.organization_id)).length
+    await ticket.again({ status: 'cancelled' })
+    expect((await get(`/v1/orders/${order_id}`)).body.purchases).toMatchObject([{ id: ticket.id, status: 'cancelled' }])
+    expect(await eventsOf(shop.organization_id)).toHaveLength(before)
+  })
+
+  it('changes the validity of tickets that it keeps', async () => {
+    const item = { product: 'Day ticket', quantity: 1, unit_price: 225 }
+    const ticket = await givenTicket(shop, { valid_until: '2026-02-01T00:00:00Z' })
+    const valid_until = soon()
+    await ticket.again({ items: [{ ...item, valid_until }] })
+    expect((await get(`/v1/purchases/${ticket.id}`)).body).toMatchObject({ status: 'active', valid_until })
+    expect((await scan(ticket.id)).status).toBe(201)
+    await ticket.again({ items: [item] })
+    expect((await get(`/v1/purchases/${ticket.id}`)).body).toMatchObject({ status: 'used', valid_until: null })
+  })
+
+  it('refuses numbers of uses that are none', async () => {
+    for (const [uses_limit, code] of [
+      [0, 'min_value'],
+      [1.5, 'invalid_type'],
+      [10_001, 'max_value'],
+    ] as const) {
+      const items = [{ product: 'Day ticket', quantity: 1, unit_price: 225, uses_limit }]
+      const { body } = await importOrders(shop, [anOrder({ items })])
+      expect(body.results).toMatchObject([{ action: 'error', errors: [{ code }] }])
+    }
+  })
+})

@@ -1,0 +1,286 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { call, get } from '../support/api.ts'
+import { costOf } from '../support/cost.ts'
+import { db, givenEdition, givenMember } from '../support/factories.ts'
+import { givenShop, type Shop } from '../support/orders.ts'
+import { announcedOf, givenTicket, purchaseRow, revert, scan, tally, usesOf } from '../support/purchases.ts'
+import { seedEndpoint } from '../support/seed-webhooks.ts'
+import { deliveriesOf, eventsOf } from '../support/webhook-rows.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await givenShop()
+})
+
+const soon = () => new Date(Date.now() + 3_600_000).toISOString()
+const parallel = <Result>(count: number, run: () => Promise<Result>) =>
+  Promise.all(Array.from({ length: count }, () => run()))
+
+const pointed = (body: { errors: { code: string; pointer: string | null }[] }) =>
+  body.errors.map(({ code, pointer }) => [code, pointer])
+
+describe('createPurchaseUse', () => {
+  it('counts the use, makes the ticket used and tells it in the same commit', async () => {
+    const ticket = await givenTicket(shop, { vendor_code: 'ABC-1' })
+    const endpoint = await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id })
+    const reply = await scan(ticket.id)
+    expect([reply.status, reply.body]).toMatchObject([
+      201,
+      {
+        quantity: 1,
+        location: null,
+        reverted_at: null,
+        purchase: { id: ticket.id, vendor_code: 'ABC-1', status: 'used' },
+      },
+    ])
+    expect(reply.headers.get('location')).toMatch(new RegExp(`/v1/purchases/${ticket.id}$`))
+    const { body } = await get(`/v1/purchases/${ticket.id}`)
+    const { purchase: _, ...use } = reply.body
+    expect(body).toMatchObject({ status: 'used', available_uses: 0, uses: [use] })
+    expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 1, status: 'used' })
+    expect(await announcedOf(ticket)).toEqual(['used:used'])
+    const [delivery, ...more] = await deliveriesOf(endpoint.id)
+    expect([delivery?.kind, more]).toEqual(['purchase.action', []])
+    const event = (await eventsOf(shop.organization_id)).find(({ id }) => id === delivery?.event_id)
+    expect(JSON.parse(event?.payload ?? '{}')).toMatchObject({
+      edition_id: shop.edition_id,
+      data: { action: 'used', purchase: { id: ticket.id }, refund_request: null, occurred_at: reply.body.used_at },
+    })
+  })
+
+  it('lets one of two entrances in', async () => {
+    const ticket = await givenTicket(shop)
+    const replies = await parallel(2, () => scan(ticket.id))
+    expect(tally(replies)).toEqual({ 201: 1, '409 no_uses_left': 1 })
+    const refused = replies.find(({ status }) => status === 409)
+    expect(refused?.body).toMatchObject({ current_status: 'used', available_uses: 0 })
+    expect([await usesOf(ticket.id), await announcedOf(ticket)]).toMatchObject([[{ quantity: 1 }], ['used:used']])
+  })
+
+  it('lets three of twenty in with a ticket of three uses', async () => {
+    const ticket = await givenTicket(shop, { uses_limit: 3 })
+    expect(tally(await parallel(20, () => scan(ticket.id)))).toEqual({ 201: 3, '409 no_uses_left': 17 })
+    expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 3, status: 'used' })
+    expect(await usesOf(ticket.id)).toHaveLength(3)
+    const announced = await announcedOf(ticket)
+    expect(announced.toSorted()).toEqual(['used:active', 'used:active', 'used:used'])
+  })
+
+  it('lets all of twenty in at once while uses are left', async () => {
+    const [group, pass] = [
+      await givenTicket(shop, { uses_limit: 50 }),
+      await givenTicket(shop, { is_unlimited_use: true }),
+    ]
+    for (const ticket of [group, pass]) {
+      expect(tally(await parallel(20, () => scan(ticket.id)))).toEqual({ 201: 20 })
+      expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 20, status: 'active' })
+    }
+    expect((await get(`/v1/purchases/${group.id}`)).body).toMatchObject({ available_uses: 30 })
+  })
+
+  it('never makes a ticket without a limit used, and takes nothing from it', async () => {
+    const ticket = await givenTicket(shop, { is_unlimited_use: true })
+    expect((await scan(ticket.id, { quantity: 10_000 })).body.purchase.status).toBe('active')
+    expect((await scan(ticket.id)).status).toBe(201)
+    const { body } = await get(`/v1/purchases/${ticket.id}`)
+    expect(body).toMatchObject({ status: 'active', is_unlimited_use: true, available_uses: 1 })
+    expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 10_001 })
+  })
+
+  it('takes several uses at once, all of them or none', async () => {
+    const ticket = await givenTicket(shop, { uses_limit: 5 })
+    expect((await scan(ticket.id, { quantity: 3 })).body).toMatchObject({ quantity: 3, purchase: { status: 'active' } })
+    const refused = await scan(ticket.id, { quantity: 3 })
+    expect([refused.status, refused.body]).toMatchObject([
+      409,
+      { code: 'no_uses_left', current_status: 'active', available_uses: 2 },
+    ])
+    expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 3 })
+    expect((await scan(ticket.id, { quantity: 2 })).body.purchase.status).toBe('used')
+  })
+
+  it('says where and when it was, as the scanner says', async () => {
+    const ticket = await givenTicket(shop, { location: 'North gate' })
+    const [location] = await db.all(
+      sql<{ id: string }>`select id from locations where edition_id = ${shop.edition_id} and name = 'North gate'`,
+    )
+    const reply = await scan(ticket.id, { location_id: location?.id, used_at: '2026-01-02T12:00:00+01:00' })
+    expect(reply.body).toMatchObject({
+      location: { api_id: location?.id, name: 'North gate', is_draft: false },
+      used_at: '2026-01-02T11:00:00.000Z',
+    })
+    expect((await get(`/v1/purchases/${ticket.id}`)).body.uses).toMatchObject([{ location: { name: 'North gate' } }])
+  })
+
+  it('refuses a time that has not come, or from before the purchase, and changes nothing', async () => {
+    const ticket = await givenTicket(shop)
+    for (const [used_at, code] of [
+      [soon(), 'in_future'],
+      ['2026-01-01T09:59:59.999Z', 'too_early'],
+    ]) {
+      const { status, body } = await scan(ticket.id, { used_at })
+      expect([status, pointed(body)]).toEqual([400, [[code, '#/used_at']]])
+    }
+    expect([await usesOf(ticket.id), await announcedOf(ticket)]).toEqual([[], []])
+  })
+
+  it('refuses quantities that are none, and places of other editions', async () => {
+    const ticket = await givenTicket(shop, { is_unlimited_use: true })
+    const sibling = await givenEdition({ id: shop.organization_id })
+    await givenTicket({ ...shop, edition_id: sibling.id }, { location: 'South gate' })
+    const [elsewhere] = await db.all(sql<{ id: string }>`select id from locations where edition_id = ${sibling.id}`)
+    for (const [name, value, code] of [
+      ['quantity', 0, 'min_value'],
+      ['quantity', -1, 'min_value'],
+      ['quantity', 10_001, 'max_value'],
+      ['quantity', 1e15, 'max_value'],
+      ['quantity', 1.5, 'invalid_type'],
+      ['quantity', '1', 'invalid_type'],
+      ['location_id', elsewhere?.id, 'does_not_exist'],
+      ['location_id', 'loc_none', 'does_not_exist'],
+      ['location_id', ticket.id, 'invalid_id'],
+      ['place', 'north', 'unknown_field'],
+    ] as const) {
+      const { status, body } = await scan(ticket.id, { [name]: value })
+      expect([value, status, pointed(body)]).toEqual([value, 400, [[code, `#/${name}`]]])
+    }
+    expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 0, version: 1 })
+  })
+
+  it.each([
+    ['pending', 'not paid yet'],
+    ['cancelled', 'cancelled'],
+    ['refunded', 'refunded'],
+    ['expired', 'no longer valid'],
+  ])('refuses a purchase that is %s', async (current_status, word) => {
+    const ticket = await givenTicket(shop)
+    await db.batch([sql`update purchases set status = ${current_status} where id = ${ticket.id}`])
+    const { status, body } = await scan(ticket.id)
+    expect([status, body]).toMatchObject([409, { code: 'purchase_not_usable', current_status }])
+    expect(body.detail).toContain(word)
+    expect([await usesOf(ticket.id), await announcedOf(ticket)]).toEqual([[], []])
+  })
+
+  it('refuses a purchase to the millisecond when its validity is over, before any sweep', async () => {
+    const over = await givenTicket(shop, { valid_until: '2026-02-01T00:00:00Z' })
+    const { status, body } = await scan(over.id)
+    expect([status, body]).toMatchObject([409, { code: 'purchase_not_usable', current_status: 'expired' }])
+    const valid = await givenTicket(shop, { valid_until: soon() })
+    expect((await scan(valid.id)).status).toBe(201)
+  })
+
+  it('counts a repeated scan with the same Idempotency-Key once', async () => {
+    const ticket = await givenTicket(shop, { uses_limit: 3 })
+    const send = () =>
+      call(`/v1/purchases/${ticket.id}/uses`, {
+        method: 'POST',
+        body: {},
+        headers: { 'idempotency-key': `scan-${ticket.id}` },
+      })
+    const first = await send()
+    const again = await parallel(3, send)
+    expect(first.status).toBe(201)
+    for (const reply of again) {
+      expect([reply.status, reply.body]).toEqual([201, first.body])
+      expect(reply.headers.get('idempotency-replayed')).toBe('true')
+    }
+    expect([await usesOf(ticket.id), await announcedOf(ticket)]).toMatchObject([
+      [{ id: first.body.id }],
+      ['used:active'],
+    ])
+  })
+
+  it('is for admins and managers of the very edition', async () => {
+    const ticket = await givenTicket(shop, { is_unlimited_use: true })
+    const organisation = { id: shop.organization_id }
+    const sibling = await givenEdition(organisation)
+    const statuses = []
+    for (const [role, edition] of [
+      ['admin', undefined],
+      ['manager', undefined],
+      ['viewer', undefined],
+      ['admin', shop.edition_id],
+      ['manager', shop.edition_id],
+      ['viewer', shop.edition_id],
+      ['admin', sibling.id],
+    ] as const) {
+      const { token } = await givenMember(organisation, role, edition)
+      statuses.push((await scan(ticket.id, {}, { token })).status)
+    }
+    const { token } = await givenMember({ id: (await givenShop()).organization_id }, 'admin')
+    statuses.push((await scan(ticket.id, {}, { token })).status)
+    expect(statuses).toEqual([201, 201, 403, 201, 201, 403, 404, 404])
+    expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 4 })
+  })
+
+  it('costs the same for the first and the hundredth use', async () => {
+    // Nothing listens to the events of this shop: each delivery would be rows of its own.
+    const ticket = await givenTicket(await givenShop(), { is_unlimited_use: true })
+    const first = costOf(await scan(ticket.id))
+    expect(first).toMatchObject({ queries: 8, round_trips: 2, rows_written: 7 })
+    for (let count = 0; count < 98; count++) await scan(ticket.id)
+    expect(costOf(await scan(ticket.id))).toEqual(first)
+    const { body } = await get(`/v1/purchases/${ticket.id}`)
+    expect(body.uses).toHaveLength(50)
+    expect(costOf(await get(`/v1/purchases/${ticket.id}`)).rows_read).toBeLessThanOrEqual(12 + 50)
+  })
+})
+
+describe('revertPurchaseUse', () => {
+  it('gives the uses back, and a used ticket is active again', async () => {
+    const ticket = await givenTicket(shop, { uses_limit: 2 })
+    const { body: use } = await scan(ticket.id, { quantity: 2 })
+    const reply = await revert(ticket.id, use.id)
+    expect([reply.status, reply.body]).toMatchObject([200, { id: use.id, purchase: { status: 'active' } }])
+    expect(reply.body.reverted_at).not.toBeNull()
+    expect((await get(`/v1/purchases/${ticket.id}`)).body).toMatchObject({
+      status: 'active',
+      available_uses: 2,
+      uses: [{ id: use.id, reverted_at: reply.body.reverted_at }],
+    })
+    expect(await announcedOf(ticket)).toEqual(['used:used', 'use_reverted:active'])
+    expect((await scan(ticket.id, { quantity: 2 })).status).toBe(201)
+  })
+
+  it('answers a second one as the first, and announces it once, also at the same moment', async () => {
+    const ticket = await givenTicket(shop, { uses_limit: 3 })
+    const { body: use } = await scan(ticket.id, { quantity: 2 })
+    await scan(ticket.id)
+    const replies = await parallel(5, () => revert(ticket.id, use.id))
+    expect(tally(replies)).toEqual({ 200: 5 })
+    expect(new Set(replies.map(({ text }) => text)).size).toBe(1)
+    expect(await purchaseRow(ticket.id)).toMatchObject({ uses_count: 1, status: 'active' })
+    expect(await announcedOf(ticket)).toEqual(['used:active', 'used:used', 'use_reverted:active'])
+    const entries = await get(`/v1/audit-log?organization_id=${shop.organization_id}&action=revertPurchaseUse`)
+    expect(entries.body.results.filter((entry: { resource_id: string }) => entry.resource_id === use.id)).toHaveLength(
+      1,
+    )
+  })
+
+  it.each(['refunded', 'cancelled', 'expired'])('leaves a purchase that is %s as it is', async (current_status) => {
+    const ticket = await givenTicket(shop, { uses_limit: 2 })
+    const { body: use } = await scan(ticket.id)
+    await db.batch([sql`update purchases set status = ${current_status} where id = ${ticket.id}`])
+    const { status, body } = await revert(ticket.id, use.id)
+    expect([status, body]).toMatchObject([409, { code: 'purchase_not_usable', current_status }])
+    expect(await purchaseRow(ticket.id)).toMatchObject({ status: current_status, uses_count: 1 })
+    expect(await usesOf(ticket.id)).toMatchObject([{ reverted_at: null }])
+  })
+
+  it('knows the uses of this very purchase only', async () => {
+    const [one, two] = [await givenTicket(shop), await givenTicket(shop)]
+    const { body: use } = await scan(one.id)
+    const elsewhere = await givenShop()
+    const { token } = await givenMember({ id: elsewhere.organization_id }, 'admin')
+    const replies = [
+      await revert(two.id, use.id),
+      await revert(one.id, one.id),
+      await revert(one.id, 'use_none'),
+      await revert(use.id, use.id),
+      await revert(one.id, use.id, token),
+    ]
+    expect(tally(replies)).toEqual({ '404 not_found': 5 })
+    expect(await usesOf(one.id)).toMatchObject([{ reverted_at: null }])
+  })
+})

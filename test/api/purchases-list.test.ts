@@ -1,0 +1,153 @@
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { get } from '../support/api.ts'
+import { costOf } from '../support/cost.ts'
+import { givenEdition, givenMember } from '../support/factories.ts'
+import { givenShop, type Shop } from '../support/orders.ts'
+import { givenTicket, purchaseRow, scan } from '../support/purchases.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await givenShop()
+})
+
+const list = (query: Record<string, string>, token?: string) =>
+  get(`/v1/purchases?${new URLSearchParams({ edition_id: shop.edition_id, ...query }).toString()}`, token)
+
+const ids = ({ body }: { body: { results: { id: string }[] } }) => body.results.map(({ id }) => id)
+
+/** That many more purchases of another order of the edition, each with a code of its own. */
+async function fill(ticketId: string, count: number) {
+  const { order_id } = await purchaseRow(ticketId)
+  await env.DB.prepare(
+    `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ?2)
+    insert into purchases (id, organization_id, edition_id, order_id, user_id, product_id, vendor_code, status,
+      price_minor, deposit_minor, handling_fee_minor, created_at, modified_at)
+    select 'pur_' || hex(randomblob(13)), organization_id, edition_id, order_id, user_id, product_id,
+      'BULK-' || ?2 || '-' || n, status, 0, 0, 0, created_at + n, modified_at
+    from purchases cross join numbers where order_id = ?1 and vendor_code = 'SEED'`,
+  )
+    .bind(order_id, count)
+    .run()
+}
+
+describe('listPurchases', () => {
+  it('finds a purchase by its code, whatever the case, with its order and its customer', async () => {
+    const ticket = await givenTicket(shop, { vendor_code: 'Gate-77' }, { order_number: '4711' })
+    await givenTicket(shop, { vendor_code: 'Gate-770' })
+    const reply = await list({ vendor_code: 'gate-77' })
+    expect(reply.body).toMatchObject({
+      count: 1,
+      results: [
+        {
+          id: ticket.id,
+          vendor_code: 'Gate-77',
+          status: 'active',
+          available_uses: 1,
+          valid_until: null,
+          order: { order_number: '4711' },
+          user: { full_name: 'Ægir Holm' },
+        },
+      ],
+    })
+    expect(ids(await list({ vendor_code: 'Gate' }))).toEqual([])
+  })
+
+  it('searches the beginning of codes, and whole numbers and ids', async () => {
+    const one = await givenTicket(shop, { vendor_code: 'ZX%1' }, { order_number: 'N-0042' })
+    const two = await givenTicket(shop, { vendor_code: 'zx%2' })
+    const { order_id } = await purchaseRow(one.id)
+    for (const [search, found] of [
+      ['Zx%', [two.id, one.id]],
+      ['zx%1', [one.id]],
+      ['x%', []],
+      ['%', []],
+      ['n-42', [one.id]],
+      ['n-4', []],
+      [one.id, [one.id]],
+      [order_id, [one.id]],
+      ['z\u{10FFFF}', []],
+    ] as const)
+      expect([search, ids(await list({ search })).toSorted()]).toEqual([search, [...found].toSorted()])
+    expect(ids(await list({ search: 'zx%', vendor_code: 'zx%2' }))).toEqual([two.id])
+  })
+
+  it('filters by status', async () => {
+    const ticket = await givenTicket(shop, { vendor_code: 'STATUS-1' })
+    await scan(ticket.id)
+    expect(ids(await list({ status: 'used' }))).toContain(ticket.id)
+    expect(ids(await list({ status: 'used', vendor_code: 'STATUS-1' }))).toEqual([ticket.id])
+    expect(ids(await list({ status: 'active', vendor_code: 'STATUS-1' }))).toEqual([])
+  })
+
+  it('needs an edition', async () => {
+    const { status, body } = await get('/v1/purchases?vendor_code=Gate-77')
+    expect([status, body.errors]).toMatchObject([400, [{ code: 'required_filter', attr: 'edition_id' }]])
+    expect((await list({ edition_id: 'edt_none', vendor_code: 'Gate-77' })).body).toMatchObject({ count: 0 })
+  })
+
+  it('shows an edition role its own edition, of shared customers what that edition knows, and strangers nothing', async () => {
+    const sibling = { ...shop, edition_id: (await givenEdition({ id: shop.organization_id })).id }
+    const customer = (last_name: string) => ({ customer: { email: 'shared@example.dk', first_name: 'Eva', last_name } })
+    const here = await givenTicket(shop, { vendor_code: 'SHARED' }, customer('Here'))
+    const there = await givenTicket(sibling, { vendor_code: 'SHARED' }, customer('There'))
+    const organisation = { id: shop.organization_id }
+    const { token } = await givenMember(organisation, 'viewer', shop.edition_id)
+    const own = await list({ vendor_code: 'SHARED' }, token)
+    expect(own.body.results).toMatchObject([{ id: here.id, user: { full_name: 'Eva Here' } }])
+    for (const search of ['SHARED', there.id, (await purchaseRow(there.id)).order_id]) {
+      expect(ids(await list({ edition_id: sibling.edition_id, search }, token))).toEqual([])
+      expect(ids(await list({ search }, token))).toEqual(search === 'SHARED' ? [here.id] : [])
+    }
+    const stranger = await givenMember({ id: (await givenShop()).organization_id }, 'admin')
+    expect((await list({}, stranger.token)).body).toMatchObject({ count: 0, results: [] })
+  })
+
+  it('reads one entry of an index for each further purchase that has the same code', async () => {
+    const here = await givenShop()
+    const cost = async (quantity: number) => {
+      await givenTicket(here, { vendor_code: 'DAY', quantity })
+      const reply = await list({ edition_id: here.edition_id, vendor_code: 'day', page_size: '5' })
+      return [reply.body.count, costOf(reply).rows_read]
+    }
+    const [before, after] = [await cost(20), await cost(200)]
+    expect(after).toEqual([220, (before[1] ?? 0) + 200])
+  })
+
+  it('looks up the same rows among 10 purchases and among 100,000', async () => {
+    const here = await givenShop()
+    const place = { edition_id: here.edition_id }
+    const wanted = await givenTicket(here, { vendor_code: 'WANTED' }, { order_number: '77' })
+    await scan(wanted.id)
+    const other = await givenTicket(here, { vendor_code: 'SEED' })
+    const { order_id } = await purchaseRow(wanted.id)
+    const queries: Record<string, string>[] = [
+      { vendor_code: 'WANTED' },
+      { vendor_code: 'wanted', status: 'used' },
+      { search: 'want' },
+      { search: 'want', status: 'used' },
+      { search: '77' },
+      { search: wanted.id },
+      { search: order_id },
+      { status: 'used' },
+    ]
+    const costs = async () => {
+      const read = []
+      for (const query of queries) {
+        const reply = await list({ ...place, ...query })
+        expect([query, reply.body.count, ids(reply)]).toEqual([query, 1, [wanted.id]])
+        read.push([query, costOf(reply).rows_read])
+      }
+      return read
+    }
+    await fill(other.id, 8)
+    const before = await costs()
+    await fill(other.id, 99_990)
+    expect(await costs()).toEqual(before)
+    for (const [, rows] of before) expect(rows).toBeLessThanOrEqual(30)
+    // A page of the whole list reads its rows, and one entry of an index for each purchase that is counted.
+    const whole = await list({ ...place, page_size: '10' })
+    expect(whole.body.count).toBe(100_000)
+    expect(costOf(whole).rows_read).toBeLessThanOrEqual(100_000 + 10 * 8 + 20)
+  })
+})

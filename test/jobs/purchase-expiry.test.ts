@@ -1,0 +1,136 @@
+import { createScheduledController } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import worker from '../../src/index.ts'
+import type { JobCtx } from '../../src/context.ts'
+import { Database } from '../../src/db/database.ts'
+import { newMeter } from '../../src/domain/meter.ts'
+import { sweepPurchases } from '../../src/modules/purchases/jobs.ts'
+import { realJob } from '../support/campaigns.ts'
+import { db } from '../support/factories.ts'
+import { givenShop, type Shop } from '../support/orders.ts'
+import { announcedOf, givenTicket, purchaseRow, revert, scan } from '../support/purchases.ts'
+import { seedEndpoint } from '../support/seed-webhooks.ts'
+import { deliveriesOf, eventsOf } from '../support/webhook-rows.ts'
+
+const over = '2026-02-01T00:00:00Z'
+
+/** A sweep with a meter of its own; `before` happens between its look and each of its transactions. */
+const jobAt = (now: number, before: () => Promise<unknown> = async () => undefined): JobCtx => {
+  const own = new Database(env.DB, newMeter())
+  const batch = own.batch.bind(own)
+  own.batch = async (statements) => {
+    await before()
+    return batch(statements)
+  }
+  return realJob({ db: own, now: () => now })
+}
+
+const statusesOf = async (shop: Shop): Promise<Record<string, number>> => {
+  const rows = await db.all(
+    sql<{ status: string; n: number }>`select status, count(*) as n from purchases
+      where edition_id = ${shop.edition_id} group by status`,
+  )
+  return Object.fromEntries(rows.map(({ status, n }) => [status, n]))
+}
+
+const expiredOnce = async (shop: Shop, count: number) => {
+  expect(await statusesOf(shop)).toEqual({ expired: count })
+  const told = (await eventsOf(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data)
+  expect(told.map(({ action }) => action)).toEqual(Array.from({ length: count }, () => 'expired'))
+  expect(new Set(told.map(({ purchase }) => purchase.id)).size).toBe(count)
+}
+
+describe('the sweep of purchases', () => {
+  it('expires what is over by the cron trigger, and tells it with the time of the end', async () => {
+    const shop = await givenShop()
+    const endpoint = await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id })
+    const [due, later, used, pending, endless] = [
+      await givenTicket(shop, { valid_until: over }),
+      await givenTicket(shop, { valid_until: '2100-01-01T00:00:00Z' }),
+      await givenTicket(shop, { valid_until: '2100-01-01T00:00:00Z' }),
+      await givenTicket(shop, { valid_until: over }, { status: 'pending' }),
+      await givenTicket(shop),
+    ]
+    const { body: use } = await scan(used.id)
+    await db.batch([sql`update purchases set valid_until = ${Date.parse(over)} where id = ${used.id}`])
+    for (let sweep = 0; sweep < 2; sweep++)
+      await worker.scheduled(createScheduledController({ scheduledTime: new Date(), cron: '* * * * *' }), env)
+    const statuses = []
+    for (const { id } of [due, later, used, pending, endless]) statuses.push((await purchaseRow(id)).status)
+    expect(statuses).toEqual(['expired', 'active', 'used', 'pending', 'active'])
+    expect(await announcedOf(due)).toEqual(['expired:expired'])
+    const event = (await eventsOf(shop.organization_id)).find(({ payload }) => payload.includes(due.id))
+    expect(JSON.parse(event?.payload ?? '{}').data.occurred_at).toBe('2026-02-01T00:00:00.000Z')
+    expect((await deliveriesOf(endpoint.id)).map(({ event_id }) => event_id)).toContain(event?.id)
+    // A reverted use makes it active again, and so the next sweep takes it too.
+    expect((await revert(used.id, use.id)).body.purchase.status).toBe('active')
+    await sweepPurchases(realJob())
+    expect(await announcedOf(used)).toEqual(['used:used', 'use_reverted:active', 'expired:expired'])
+  })
+
+  it('expires to the millisecond', async () => {
+    const shop = await givenShop()
+    const ticket = await givenTicket(shop, { valid_until: over })
+    await sweepPurchases(jobAt(Date.parse(over) - 1))
+    expect((await purchaseRow(ticket.id)).status).toBe('active')
+    await sweepPurchases(jobAt(Date.parse(over)))
+    expect((await purchaseRow(ticket.id)).status).toBe('expired')
+  })
+
+  it('works in batches, and expires each purchase once while several sweeps run', async () => {
+    const shop = await givenShop()
+    await givenTicket(shop, { valid_until: over, quantity: 50 })
+    const now = Date.now()
+    await Promise.all([1, 2, 3].map(() => sweepPurchases(jobAt(now), 7)))
+    await expiredOnce(shop, 50)
+  })
+
+  it('loses nothing when it dies after any of its transactions, or before', async () => {
+    const shop = await givenShop()
+    await givenTicket(shop, { valid_until: over, quantity: 10 })
+    let transactions = 0
+    const dying = jobAt(Date.now(), async () => {
+      if (++transactions === 2) throw new Error('the sweep dies')
+    })
+    await expect(sweepPurchases(dying, 4)).rejects.toThrow('the sweep dies')
+    expect(await statusesOf(shop)).toEqual({ expired: 4, active: 6 })
+    await sweepPurchases(realJob())
+    await expiredOnce(shop, 10)
+  })
+
+  it('leaves a purchase that was cancelled, or got more time, between its look and its commit', async () => {
+    const shop = await givenShop()
+    const [cancelled, extended, due] = [
+      await givenTicket(shop, { valid_until: over }),
+      await givenTicket(shop, { valid_until: over }),
+      await givenTicket(shop, { valid_until: over }),
+    ]
+    let happened = false
+    const job = jobAt(Date.now(), async () => {
+      if (happened) return
+      happened = true
+      await cancelled.again({ status: 'cancelled' })
+      const item = { product: 'Day ticket', quantity: 1, unit_price: 225 }
+      await extended.again({ items: [{ ...item, valid_until: '2100-01-01T00:00:00Z' }] })
+    })
+    await sweepPurchases(job)
+    expect((await purchaseRow(cancelled.id)).status).toBe('cancelled')
+    expect((await purchaseRow(extended.id)).status).toBe('active')
+    expect((await purchaseRow(due.id)).status).toBe('expired')
+    expect([await announcedOf(cancelled), await announcedOf(extended)]).toEqual([['cancelled:cancelled'], []])
+    expect(await announcedOf(due)).toEqual(['expired:expired'])
+  })
+
+  it('reads what is due and nothing beside it', async () => {
+    const shop = await givenShop()
+    await givenTicket(shop, { valid_until: '2100-01-01T00:00:00Z', quantity: 300 })
+    await givenTicket(shop, { valid_until: over, quantity: 200 }, { status: 'cancelled' })
+    const job = jobAt(Date.now())
+    await sweepPurchases(job)
+    expect(job.db.meter).toMatchObject({ queries: 1, rows_written: 0 })
+    // The first that is still valid is where the index ends to be read.
+    expect(job.db.meter.rows_read).toBeLessThanOrEqual(1)
+  })
+})

@@ -1,0 +1,248 @@
+import { sql } from 'drizzle-orm'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Ctx } from '../../src/context.ts'
+import { AppError } from '../../src/domain/errors.ts'
+import { sweepPurchases } from '../../src/modules/purchases/jobs.ts'
+import { revertUse } from '../../src/modules/purchases/revert-use.ts'
+import { usePurchase } from '../../src/modules/purchases/use.ts'
+import { findUsablePurchase, findUse } from '../../src/modules/purchases/use-queries.ts'
+import type { Reply } from '../support/api.ts'
+import { realJob } from '../support/campaigns.ts'
+import { contextAt } from '../support/context.ts'
+import { db } from '../support/factories.ts'
+import { anOrder, givenShop, importOrders, type Shop } from '../support/orders.ts'
+import { announcedOf, purchaseRow, revert, scan, usesOf } from '../support/purchases.ts'
+
+type Operation =
+  | { do: 'scan'; quantity: number }
+  /** The use of this place in the order of their making, if there are so many. */
+  | { do: 'revert'; index: number }
+  | { do: 'sweep' }
+  | { do: 'import'; order: 'completed' | 'cancelled'; isOver: boolean }
+
+type Step = { first: Operation; and: Operation | null; dies: 'before' | 'after' | null }
+
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ do: fc.constant('scan' as const), quantity: fc.constantFrom(1, 1, 1, 2) }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('revert' as const), index: fc.nat({ max: 3 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('sweep' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('import' as const),
+      order: fc.constantFrom('completed' as const, 'completed' as const, 'cancelled' as const),
+      isOver: fc.boolean(),
+    }),
+  },
+)
+
+const aScan: fc.Arbitrary<Operation> = fc.record({
+  do: fc.constant('scan' as const),
+  quantity: fc.constantFrom(1, 1, 2),
+})
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  // Two entrances: what a lost race breaks first.
+  { weight: 3, arbitrary: fc.record({ first: aScan, and: aScan, dies: fc.constant(null) }) },
+  { weight: 3, arbitrary: fc.record({ first: operation, and: fc.constant(null), dies: fc.constant(null) }) },
+  { weight: 3, arbitrary: fc.record({ first: operation, and: operation, dies: fc.constant(null) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      first: operation,
+      and: fc.constant(null),
+      dies: fc.constantFrom('before' as const, 'after' as const),
+    }),
+  },
+)
+
+interface Model {
+  status: string
+  order: 'completed' | 'cancelled'
+  limit: number | null
+  isOver: boolean
+  uses: { quantity: number; isReverted: boolean }[]
+  events: string[]
+}
+
+const countOf = ({ uses }: Model) => uses.reduce((sum, use) => sum + (use.isReverted ? 0 : use.quantity), 0)
+
+function scanned(model: Model, quantity: number): string {
+  if (!['active', 'used'].includes(model.status)) return '409 purchase_not_usable'
+  if (model.status === 'active' && model.isOver) return '409 purchase_not_usable'
+  const left = model.limit === null ? Infinity : model.limit - countOf(model)
+  if (model.status === 'used' || quantity > left) return '409 no_uses_left'
+  model.status = quantity === left ? 'used' : 'active'
+  model.uses.push({ quantity, isReverted: false })
+  model.events.push(`used:${model.status}`)
+  return '201'
+}
+
+function reverted(model: Model, index: number): string {
+  const use = model.uses[index]
+  if (!use) return '404 not_found'
+  if (use.isReverted) return '200'
+  if (!['active', 'used'].includes(model.status)) return '409 purchase_not_usable'
+  use.isReverted = true
+  model.status = 'active'
+  model.events.push('use_reverted:active')
+  return '200'
+}
+
+function imported(model: Model, order: Model['order'], isOver: boolean): string {
+  if (model.order === 'cancelled' && order === 'completed') return 'error'
+  model.order = order
+  if (['active', 'used'].includes(model.status)) model.isOver = isOver
+  if (order === 'cancelled' && model.status === 'active') {
+    model.status = 'cancelled'
+    model.events.push('cancelled:cancelled')
+  }
+  return 'updated'
+}
+
+/** What the operation answers, and what it makes of the model. */
+function applied(before: Model, what: Operation): [answer: string, after: Model] {
+  const model = structuredClone(before)
+  if (what.do === 'scan') return [scanned(model, what.quantity), model]
+  if (what.do === 'revert') return [reverted(model, what.index), model]
+  if (what.do === 'import') return [imported(model, what.order, what.isOver), model]
+  if (model.status === 'active' && model.isOver) {
+    model.status = 'expired'
+    model.events.push('expired:expired')
+  }
+  return ['swept', model]
+}
+
+const answerOf = ({ status, body }: Reply): string => (status < 400 ? String(status) : `${status} ${body.code}`)
+
+class Dies extends Error {}
+
+/** A request whose process ends before its transaction, or directly after it. */
+function dying(when: 'before' | 'after'): Ctx {
+  const ctx = contextAt(Date.now())
+  const batch = ctx.db.batch.bind(ctx.db)
+  ctx.db.batch = async (statements) => {
+    if (when === 'after') await batch(statements)
+    throw new Dies()
+  }
+  return ctx
+}
+
+async function given(limit: number | null) {
+  const shop: Shop = await givenShop()
+  const item = { product: 'Day ticket', quantity: 1, unit_price: 225, uses_limit: limit ?? 1, is_unlimited_use: !limit }
+  const order = anOrder({ created: '2026-01-01T10:00:00Z', items: [item] })
+  await importOrders(shop, [order])
+  const [row] = await db.all(sql<{ id: string }>`select id from purchases where edition_id = ${shop.edition_id}`)
+  const id = row?.id ?? ''
+  const useAt = async (index: number) => (await usesOf(id))[index]?.id ?? 'use_none'
+  const bringIn = async (status: string, isOver: boolean) => {
+    const valid_until = isOver ? '2026-02-01T00:00:00Z' : '2100-01-01T00:00:00Z'
+    const { body } = await importOrders(shop, [{ ...order, status, items: [{ ...item, valid_until }] }], {
+      on_duplicate: 'update',
+      emit_webhooks: true,
+    })
+    return String(body.results[0].action)
+  }
+  const run = async (what: Operation): Promise<string> => {
+    if (what.do === 'scan') return answerOf(await scan(id, { quantity: what.quantity }))
+    if (what.do === 'revert') return answerOf(await revert(id, await useAt(what.index)))
+    if (what.do === 'import') return bringIn(what.order, what.isOver)
+    await sweepPurchases(realJob())
+    return 'swept'
+  }
+  /** Resolves with whether the operation came to its transaction. */
+  const runDying = async (what: Operation, when: 'before' | 'after'): Promise<boolean> => {
+    const ctx = dying(when)
+    try {
+      const sound = contextAt(Date.now())
+      if (what.do === 'scan') await usePurchase(ctx, await findUsablePurchase(sound, id), { quantity: what.quantity })
+      else if (what.do === 'revert') await revertUse(ctx, await findUse(sound, id, await useAt(what.index)))
+      else if (what.do === 'sweep') await sweepPurchases(ctx)
+      return false
+    } catch (error) {
+      if (error instanceof AppError) return false
+      if (error instanceof Dies) return true
+      throw error
+    }
+  }
+  return { id, shop, run, runDying }
+}
+
+type Machine = Awaited<ReturnType<typeof given>>
+
+/** What is stored, in the words of the model. Uses that were made at the same moment are in any order. */
+async function stored({ id, shop }: Machine) {
+  const [row, uses] = [await purchaseRow(id), await usesOf(id)]
+  return {
+    status: row.status,
+    count: row.uses_count,
+    uses: uses.map(({ quantity, reverted_at }) => `${quantity}${reverted_at === null ? '' : ' reverted'}`).toSorted(),
+    events: (await announcedOf({ id, shop })).toSorted(),
+  }
+}
+
+const expected = (model: Model) => ({
+  status: model.status,
+  count: countOf(model),
+  uses: model.uses.map(({ quantity, isReverted }) => `${quantity}${isReverted ? ' reverted' : ''}`).toSorted(),
+  events: model.events.toSorted(),
+})
+
+/** Two at the same moment answer and leave what one after the other would, in one of the two orders. */
+async function runBoth(machine: Machine, model: Model, first: Operation, second: Operation): Promise<Model> {
+  const answers = await Promise.all([machine.run(first), machine.run(second)])
+  const [a, one] = applied(model, first)
+  const [b, oneTwo] = applied(one, second)
+  const [c, two] = applied(model, second)
+  const [d, twoOne] = applied(two, first)
+  const outcomes = [
+    { answers: [a, b], after: oneTwo },
+    { answers: [d, c], after: twoOne },
+  ]
+  const seen = { answers, ...(await stored(machine)) }
+  const possible = outcomes.map((outcome) => ({ answers: outcome.answers, ...expected(outcome.after) }))
+  expect(possible).toContainEqual(seen)
+  const after = outcomes.find((_, at) => JSON.stringify(possible[at]) === JSON.stringify(seen))?.after
+  // Uses of the same moment stand in the order of their ids from now on.
+  const uses = await usesOf(machine.id)
+  return {
+    ...(after ?? model),
+    uses: uses.map(({ quantity, reverted_at }) => ({ quantity, isReverted: reverted_at !== null })),
+  }
+}
+
+async function runStep(machine: Machine, model: Model, { first, and, dies }: Step): Promise<Model> {
+  if (and) return runBoth(machine, model, first, and)
+  const [answer, after] = applied(model, first)
+  if (dies && first.do !== 'import') {
+    const isCommitted = (await machine.runDying(first, dies)) && dies === 'after'
+    const left = isCommitted ? after : model
+    expect(await stored(machine)).toEqual(expected(left))
+    return left
+  }
+  expect(await machine.run(first)).toBe(answer)
+  expect(await stored(machine)).toEqual(expected(after))
+  return after
+}
+
+describe('uses of a purchase', () => {
+  it('are counted exactly and told once each, whatever happens to the purchase and in whichever order', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(1, 2, 2, 3, null),
+        fc.array(step, { minLength: 4, maxLength: 14 }),
+        async (limit, steps) => {
+          const machine = await given(limit)
+          let model: Model = { status: 'active', order: 'completed', limit, isOver: false, uses: [], events: [] }
+          for (const one of steps) model = await runStep(machine, model, one)
+        },
+      ),
+      { numRuns: 15 },
+    )
+  })
+})

@@ -1,0 +1,75 @@
+import { sql } from 'drizzle-orm'
+import { expect } from 'vitest'
+import type { purchases, purchaseUses } from '../../src/db/schema/orders.ts'
+import { type EventData, payloadOf } from '../../src/modules/webhooks/payload-contract.ts'
+import { get, post, type Reply, type Request } from './api.ts'
+import { db } from './factories.ts'
+import { anOrder, importOrders, type Shop } from './orders.ts'
+import { eventsOf } from './webhook-rows.ts'
+
+type PurchaseRow = typeof purchases.$inferSelect
+type UseRow = typeof purchaseUses.$inferSelect
+
+export interface Ticket {
+  id: string
+  shop: Shop
+  /** Imports the order of the ticket again, changed. */
+  again: (change: Record<string, unknown>, options?: Record<string, unknown>) => Promise<Reply>
+}
+
+/** One ticket of an order of its own; `item` says how often and until when it can be used. */
+export async function givenTicket(
+  shop: Shop,
+  item: Record<string, unknown> = {},
+  order: Record<string, unknown> = {},
+): Promise<Ticket> {
+  const items = [{ product: 'Day ticket', quantity: 1, unit_price: 225, ...item }]
+  const first = anOrder({ created: '2026-01-01T10:00:00Z', items, ...order })
+  const { body } = await importOrders(shop, [first])
+  const read = await get(`/v1/orders/${body.results[0].order_id}`)
+  const again: Ticket['again'] = async (change, options = {}) => {
+    const reply = await importOrders(shop, [{ ...first, ...change }], {
+      on_duplicate: 'update',
+      emit_webhooks: true,
+      ...options,
+    })
+    expect([reply.status, reply.body.results]).toMatchObject([201, [{ action: 'updated' }]])
+    return reply
+  }
+  return { id: read.body.purchases[0].id, shop, again }
+}
+
+export const scan = (id: string, body: Record<string, unknown> = {}, request: Request = {}): Promise<Reply> =>
+  post(`/v1/purchases/${id}/uses`, body, request.token ?? undefined)
+
+export const revert = (id: string, use: string, token?: string): Promise<Reply> =>
+  post(`/v1/purchases/${id}/uses/${use}/revert`, {}, token)
+
+export const purchaseRow = async (id: string): Promise<PurchaseRow> => {
+  const row = await db.first(sql<PurchaseRow>`select * from purchases where id = ${id}`)
+  if (!row) throw new Error('there is no such purchase')
+  return row
+}
+
+export const usesOf = (id: string): Promise<UseRow[]> =>
+  db.all(sql<UseRow>`select * from purchase_uses where purchase_id = ${id} order by id`)
+
+/** What was announced of a purchase, in order: `used:active`, the action and the status after it. */
+export async function announcedOf({ id, shop }: Pick<Ticket, 'id' | 'shop'>): Promise<string[]> {
+  const events = await eventsOf(shop.organization_id)
+  const payload = payloadOf('purchase.action').strict()
+  return events
+    .map((event) => payload.parse(JSON.parse(event.payload)).data as EventData<'purchase.action'>)
+    .filter(({ purchase }) => purchase.id === id)
+    .map(({ action, purchase }) => `${action}:${purchase.status}`)
+}
+
+/** How often each status and code came back. */
+export function tally(replies: readonly Reply[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { status, body } of replies) {
+    const key = status < 400 ? String(status) : `${status} ${body.code}`
+    counts[key] = (counts[key] ?? 0) + 1
+  }
+  return counts
+}
