@@ -13,6 +13,8 @@ const worker = () =>
         ALLOW_INSECURE_WEBHOOKS: '',
         PUBLIC_URL: 'https://events.example.test',
         LINK_SIGNING_KEY: 'link-signing-key-of-the-tests',
+        WALLET_VENDOR_A: 'apple',
+        WALLET_VENDOR_B: 'google',
       },
       // Nobody hears what rings for calculations, messages and campaigns: tests make them at the moment of their choice.
       queueProducers: {
@@ -76,9 +78,11 @@ const bundled = [
   '@cfworker/json-schema',
   '@hono/zod-openapi',
   '@marcbachmann/cel-js',
+  'asn1js',
   'drizzle-orm',
   'drizzle-orm/sqlite-core',
   'fast-check',
+  'fflate',
   'hono',
   'hono/accepts',
   'hono/cors',

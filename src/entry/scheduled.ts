@@ -8,6 +8,7 @@ import { sweepCaptured } from '../modules/outbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
 import { sweepCalculations, sweepLeftovers } from '../modules/segments/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
+import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
 import { sweepDeliveries } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
 
@@ -24,6 +25,8 @@ const sweeps: Record<string, Sweep> = {
   'segment-leftovers': sweepLeftovers,
   'audit-log': sweepAuditLog,
   erasures: sweepErasures,
+  'wallet-callbacks': sweepCallbacks,
+  'wallet-pass-updates': sweepPassUpdates,
 }
 
 export async function scheduled(controller: ScheduledController, env: Bindings): Promise<void> {

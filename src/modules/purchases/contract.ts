@@ -12,6 +12,7 @@ import {
   Timestamp,
 } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
+import { WalletPassSummary } from '../wallet/index.ts'
 
 const Amount = z.number().openapi({ format: 'double', example: 250 })
 
@@ -69,6 +70,7 @@ export const PurchaseDetail = Purchase.extend({
   transaction_id: Id('trx').nullable().openapi({ description: 'Null for an order without a payment.' }),
   refunded_amount: Amount,
   pending_refund_amount: Amount,
+  wallet_passes: z.array(WalletPassSummary).openapi({ description: 'The newest twenty, newest first.' }),
   metadata: JsonObject,
 }).openapi('PurchaseDetail')
 

@@ -6,6 +6,7 @@ import { availableUses, type PurchaseStatus, refundableMinor } from '../../domai
 import { fullName } from '../../domain/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
+import { type PassSummaryRow, presentWalletPassSummary } from '../wallet/index.ts'
 import { presentBought } from './bought.ts'
 import type { Purchase, PurchaseDetail } from './contract.ts'
 import type { PurchaseDetailRow, PurchaseRow } from './queries.ts'
@@ -40,5 +41,6 @@ export const presentPurchaseDetail = (row: PurchaseDetailRow): z.input<typeof Pu
   transaction_id: row.transaction_id,
   refunded_amount: 0,
   pending_refund_amount: 0,
+  wallet_passes: (JSON.parse(row.wallet_passes) as PassSummaryRow[]).map(presentWalletPassSummary),
   metadata: JSON.parse(row.metadata) as Record<string, unknown>,
 })

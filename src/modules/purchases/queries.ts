@@ -7,6 +7,7 @@ import type { Place } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import { walletPassesOf } from '../wallet/index.ts'
 import { boughtColumns, boughtJoins, type BoughtRow } from './bought.ts'
 
 /** A purchase with its customer and the state of its payment. */
@@ -38,6 +39,8 @@ export interface PurchaseDetailRow
   order_status: string
   currency: string
   transaction_id: string | null
+  /** JSON of `PassSummaryRow`s. */
+  wallet_passes: string
 }
 
 export async function findPurchase(ctx: Ctx, id: string): Promise<PurchaseDetailRow> {
@@ -46,7 +49,7 @@ export async function findPurchase(ctx: Ctx, id: string): Promise<PurchaseDetail
       ${boughtColumns(sql`purchases`)}, ${editionSummaryColumns}, ${organizationSummaryColumns},
       ${view.columns(['first_name', 'last_name', 'email'])}, orders.order_number, orders.type as order_type,
       orders.status as order_status, orders.currency, transactions.id as transaction_id,
-      transactions.status as transaction_status
+      transactions.status as transaction_status, ${walletPassesOf(sql`purchases.id`)} as wallet_passes
     from purchases
     join orders on orders.id = purchases.order_id
     join users on users.id = purchases.user_id ${view.join}
