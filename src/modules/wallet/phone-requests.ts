@@ -1,7 +1,7 @@
 import type { JobCtx } from '../../context.ts'
 import { fieldError, invalid } from '../../domain/errors.ts'
 import { retried } from './announce-change.ts'
-import { authenticatedPass, checkDevice, checkPassType, packageOf } from './apple-service.ts'
+import { authenticatedPass, checkDevice, checkPassType, packageOf, type RegisteredPass } from './apple-service.ts'
 import { registerPhone } from './register.ts'
 import { unregisterPhone } from './unregister.ts'
 
@@ -29,10 +29,12 @@ export async function takeRegistration(
 ): Promise<boolean> {
   checkPassType(job, request.passType)
   const device = checkDevice(request.device)
-  await authenticatedPass(job, { ...request, device })
+  const authenticate = async () => (await authenticatedPass(job, { ...request, device })).pass
+  let known: RegisteredPass | null = await authenticate()
   const push_token = pushTokenOf(await readBody())
   return retried(async () => {
-    const { pass } = await authenticatedPass(job, { ...request, device })
+    const pass = known ?? (await authenticate())
+    known = null
     return registerPhone(job, pass, { device, push_token })
   })
 }

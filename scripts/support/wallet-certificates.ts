@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+export interface WalletCertificates {
+  /** Of the authority that stands where Apple's does. */
+  issuerCertificate: string
+  certificate: string
+  privateKey: string
+}
+
+const subject = (name: string) => `/CN=${name}/O=Test`
+
+/**
+ * An authority and a certificate for a pass type, by `openssl`, in PEM files of a folder: with them passes are signed as
+ * with Apple's, and no phone takes them in.
+ */
+export async function makeWalletCertificates(folder: string, passTypeId: string): Promise<WalletCertificates> {
+  const openssl = (...args: string[]) => run('openssl', args, { cwd: folder })
+  const year = ['-days', '365']
+  await openssl(
+    ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...year, '-subj', subject('Test authority')],
+    ...['-keyout', 'authority.key', '-out', 'authority.pem'],
+  )
+  await openssl(
+    ...['req', '-newkey', 'rsa:2048', '-nodes', '-subj', subject(`Pass Type ID: ${passTypeId}`)],
+    ...['-keyout', 'pass.key', '-out', 'pass.csr'],
+  )
+  await writeFile(join(folder, 'pass.cnf'), 'keyUsage=digitalSignature\nextendedKeyUsage=emailProtection\n')
+  await openssl(
+    ...['x509', '-req', '-in', 'pass.csr', '-CA', 'authority.pem', '-CAkey', 'authority.key', '-CAcreateserial'],
+    ...[...year, '-extfile', 'pass.cnf', '-out', 'pass.pem'],
+  )
+  const text = (name: string) => readFile(join(folder, name), 'utf8')
+  return {
+    issuerCertificate: await text('authority.pem'),
+    certificate: await text('pass.pem'),
+    privateKey: await text('pass.key'),
+  }
+}
