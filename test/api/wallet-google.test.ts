@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { spkiOf } from '../../scripts/support/google-callbacks.ts'
 import { forgetGoogleKeys } from '../../src/gateways/passes/google-keys.ts'
 import { toBase64 } from '../../src/domain/encoding.ts'
 import { receiveGoogleCallback } from '../../src/modules/wallet/google-callback.ts'
@@ -187,8 +188,7 @@ describe('the root keys', () => {
 
   it('are read from both addresses of Google, remembered, and asked for anew when no key fits', async () => {
     const pass = await givenPass('google')
-    const { publicKey } = keys.root
-    const spki = toBase64(new Uint8Array((await crypto.subtle.exportKey('spki', publicKey)) as ArrayBuffer))
+    const spki = await spkiOf(keys.root)
     const asked: string[] = []
     const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async (url) => {
       asked.push(String(url))

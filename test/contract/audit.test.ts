@@ -28,7 +28,9 @@ describe.each(recorded.map((operation) => [operation.id, operation] as const))('
     const entries = await entriesOf(reply)
     const { path } = sample
     const resource =
-      operation.status === 201 ? reply.body.id : (path?.member_id ?? path?.delivery_id ?? path?.domain_id ?? path?.id)
+      operation.status === 201
+        ? reply.body.id
+        : (path?.member_id ?? path?.delivery_id ?? path?.domain_id ?? path?.pass_id ?? path?.id)
     expect(entries).toMatchObject([
       {
         action: id,

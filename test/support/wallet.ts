@@ -2,10 +2,15 @@ import { exports } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { unzipSync } from 'fflate'
 import { products } from '../../src/db/schema/catalog.ts'
+import {
+  type CallbackMessage,
+  type GoogleKeys,
+  makeGoogleKeys,
+  signedCallback,
+  spkiOf,
+} from '../../scripts/support/google-callbacks.ts'
 import { walletPasses, type walletRegistrations } from '../../src/db/schema/wallet.ts'
 import { insertAll, update } from '../../src/db/write.ts'
-import { toBase64 } from '../../src/domain/encoding.ts'
-import { signedBytes } from '../../src/domain/google-callback.ts'
 import type { WalletPlatform } from '../../src/domain/wallet.ts'
 import { call, post, type Reply, type Request } from './api.ts'
 import { db, freshId, next, seededAt, seedEdition, seedOrganization, write } from './seed.ts'
@@ -14,6 +19,8 @@ import { seedEndpoint } from './seed-webhooks.ts'
 
 export type PassRow = typeof walletPasses.$inferSelect
 export type RegistrationRow = typeof walletRegistrations.$inferSelect
+
+export type { GoogleKeys }
 
 interface Place {
   organization: string
@@ -33,8 +40,13 @@ export async function seedWalletTrade(place: Place): Promise<Trade> {
   return trade
 }
 
-/** Passes of one purchase that are void: rows for lists. */
-export async function seedVoidPasses(place: Place, purchase: string, count: number): Promise<string[]> {
+/** Passes of one purchase, void unless told: rows for lists. */
+export async function seedPasses(
+  place: Place,
+  purchase: string,
+  count: number,
+  columns: Partial<PassRow> = {},
+): Promise<string[]> {
   const rows = Array.from({ length: count }, () => {
     const at = seededAt + Math.floor(next() / 3) * 1000
     return {
@@ -51,6 +63,7 @@ export async function seedVoidPasses(place: Place, purchase: string, count: numb
       voided_at: at,
       created_at: at,
       modified_at: at,
+      ...columns,
     }
   })
   await write(...insertAll(walletPasses, rows))
@@ -150,42 +163,16 @@ export function passJsonOf(bytes: Uint8Array): Record<string, unknown> {
   return JSON.parse(new TextDecoder().decode(files['pass.json'])) as Record<string, unknown>
 }
 
-const curve = { name: 'ECDSA', namedCurve: 'P-256' }
-
-export interface GoogleKeys {
-  root: CryptoKeyPair
-  intermediate: CryptoKeyPair
-}
-
-const keyPair = () => crypto.subtle.generateKey(curve, true, ['sign', 'verify']) as Promise<CryptoKeyPair>
-
-const spki = async (key: CryptoKey): Promise<string> =>
-  toBase64(new Uint8Array((await crypto.subtle.exportKey('spki', key)) as ArrayBuffer))
-
-const derInteger = (bytes: Uint8Array): number[] => {
-  let value = [...bytes]
-  while (value.length > 1 && value[0] === 0) value = value.slice(1)
-  if ((value[0] ?? 0) >= 0x80) value = [0, ...value]
-  return [0x02, value.length, ...value]
-}
-
-/** A signature as Google writes it: DER in base64. */
-async function signature(key: CryptoKey, ...texts: string[]): Promise<string> {
-  const raw = new Uint8Array(await crypto.subtle.sign({ name: 'ECDSA', hash: 'SHA-256' }, key, signedBytes(...texts)))
-  const body = [...derInteger(raw.slice(0, 32)), ...derInteger(raw.slice(32))]
-  return toBase64(Uint8Array.from([0x30, body.length, ...body]))
-}
-
 /** Keys of Google's for this test, whose root the service knows for a year. */
 export async function givenGoogleKeys(): Promise<GoogleKeys> {
-  const keys = { root: await keyPair(), intermediate: await keyPair() }
+  const keys = await makeGoogleKeys()
   await setRootKeys([keys.root], Date.now() + 31_536_000_000)
   return keys
 }
 
 export async function setRootKeys(pairs: readonly CryptoKeyPair[], expiresAt: number): Promise<Reply> {
   const keys = await Promise.all(
-    pairs.map(async ({ publicKey }) => ({ keyValue: await spki(publicKey), keyExpiration: String(expiresAt) })),
+    pairs.map(async (pair) => ({ keyValue: await spkiOf(pair), keyExpiration: String(expiresAt) })),
   )
   return call('/dev/wallet/google-keys', { method: 'PUT', token: null, body: { keys } })
 }
@@ -194,40 +181,29 @@ export interface CallbackOptions {
   sender?: string
   issuer?: string
   keyExpires?: number
-  message?: Record<string, unknown>
+  message?: Partial<CallbackMessage>
 }
 
 /** The body of a callback about a pass. */
-export async function callbackBody(
+export const callbackBody = (
   keys: GoogleKeys,
   pass: Pick<Pass, 'serial' | 'edition'>,
   eventType: 'save' | 'del',
-  { sender = 'GooglePayPasses', issuer = 'capture', keyExpires, message }: CallbackOptions = {},
-): Promise<Record<string, unknown>> {
-  const protocolVersion = 'ECv2SigningOnly'
-  const signedKey = JSON.stringify({
-    keyValue: await spki(keys.intermediate.publicKey),
-    keyExpiration: String(keyExpires ?? Date.now() + 86_400_000),
-  })
-  const signedMessage = JSON.stringify({
-    classId: `capture.${pass.edition}`,
-    objectId: `capture.${pass.serial}`,
-    eventType,
-    expTimeMillis: Date.now() + 600_000 + next(),
-    count: 1,
-    nonce: crypto.randomUUID(),
-    ...message,
-  })
-  return {
-    signature: await signature(keys.intermediate.privateKey, sender, issuer, protocolVersion, signedMessage),
-    intermediateSigningKey: {
-      signedKey,
-      signatures: [await signature(keys.root.privateKey, sender, protocolVersion, signedKey)],
+  { message, ...signing }: CallbackOptions = {},
+): Promise<Record<string, unknown>> =>
+  signedCallback(
+    keys,
+    {
+      classId: `capture.${pass.edition}`,
+      objectId: `capture.${pass.serial}`,
+      eventType,
+      expTimeMillis: Date.now() + 600_000 + next(),
+      count: 1,
+      nonce: crypto.randomUUID(),
+      ...message,
     },
-    protocolVersion,
-    signedMessage,
-  }
-}
+    signing,
+  )
 
 export const callback = (body: unknown): Promise<Reply> =>
   call('/wallet/google/callback', { method: 'POST', token: null, body })

@@ -89,6 +89,7 @@ export const voidWalletPass = operation({
   description: 'Phones that hold the pass show it as void. Voiding it again changes nothing.',
   roles: ['OA', 'OM', 'EA', 'EM'],
   status: 204,
+  errors: ['edition_archived'],
   params: IdParams('pur').extend({
     pass_id: z.string().openapi({ param: { name: 'pass_id', in: 'path' }, example: 'wps_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' }),
   }),

@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { changedOne, commit, stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { toHex } from '../../domain/encoding.ts'
-import { AppError, fieldError, invalid, LostRace } from '../../domain/errors.ts'
+import { AppError, editionArchived, fieldError, invalid, LostRace } from '../../domain/errors.ts'
 import {
   providerOfPlatform,
   walletPassLifecycle,
@@ -29,6 +29,7 @@ const unavailable = (reason: string, detail: string, extra: Record<string, unkno
 
 function checkPurchase(ctx: Ctx, purchase: PurchaseForPass): void {
   const { status, is_wallet_enabled, has_pass_design } = purchase
+  if (purchase.is_archived) throw editionArchived()
   if (status !== 'active')
     throw unavailable('purchase_not_active', 'Only an active purchase becomes a pass.', { current_status: status })
   if (!is_wallet_enabled)

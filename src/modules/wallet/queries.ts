@@ -31,6 +31,7 @@ export interface PurchaseForPass {
   status: PurchaseStatus
   is_wallet_enabled: number
   has_pass_design: number
+  is_archived: number
 }
 
 /** A purchase that the caller may see, and what decides whether it can become a pass. */
@@ -38,7 +39,8 @@ export async function findPurchaseForPass(ctx: Ctx, id: string): Promise<Purchas
   const row = await ctx.db.first(sql<PurchaseForPass>`select purchases.id, purchases.organization_id,
       purchases.edition_id, purchases.status, products.is_wallet_enabled,
       exists (select 1 from pass_designs where pass_designs.edition_id = purchases.edition_id
-        and (pass_designs.product_id is null or pass_designs.product_id = products.id)) as has_pass_design
+        and (pass_designs.product_id is null or pass_designs.product_id = products.id)) as has_pass_design,
+      (select is_archived from editions where editions.id = purchases.edition_id) as is_archived
     from purchases join products on products.id = purchases.product_id
     where purchases.id = ${id}
       and ${visible(ctx.caller, standing(sql`purchases.organization_id`, sql`purchases.edition_id`))}`)
