@@ -32,6 +32,7 @@ export const tablesLeft: Readonly<Record<string, string>> = {
   user_editions: 'Nobody has bought in the copy yet.',
   email_renditions: 'They are compiled from the messages, which the copy has.',
   transactional_emails: 'They were sent for orders of the source.',
+  wallet_passes: 'They are passes of purchases of the source.',
   data_imports: 'They tell where the orders of the source came from.',
   webhook_endpoints: 'Nobody asked for the events of the copy.',
   webhook_events: 'They happened in the source.',

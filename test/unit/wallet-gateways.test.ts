@@ -152,7 +152,10 @@ describe('an update at Google', () => {
     expect(await livePasses(options()).updateGoogle(content, 1)).toMatchObject({ ok: false, kind })
   })
 
-  it('says that the account is refused, and that nobody answers', async () => {
+  it('says that the account is none, that it is refused, and that nobody answers', async () => {
+    const broken = options()
+    broken.google.serviceAccount = ''
+    expect(await livePasses(broken).updateGoogle(content, 1)).toMatchObject({ kind: 'configuration' })
     answering(200, 400)
     expect(await livePasses(options()).updateGoogle(content, 1)).toMatchObject({ kind: 'configuration' })
     vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('no route'))
@@ -188,7 +191,9 @@ describe('a push to a phone', () => {
   it('says what became of it', async () => {
     expect((await answered(() => new Response('{"reason":"Unregistered"}', { status: 410 }))).result).toBe('gone')
     expect((await answered(() => new Response('{"reason":"BadDeviceToken"}', { status: 400 }))).result).toBe('gone')
-    expect((await answered(() => new Response('', { status: 503 }))).result).toBe('transient')
+    expect((await answered(() => new Response('{"reason":"BadTopic"}', { status: 400 }))).result).toBe('refused')
+    for (const status of [403, 429, 503])
+      expect((await answered(() => new Response('', { status }))).result).toBe('transient')
     expect((await answered(() => Promise.reject(new Error('closed')))).result).toBe('transient')
     expect(await livePasses(options()).pushApple(push)).toBe('off')
   })

@@ -13,7 +13,9 @@ async function resultOf(response: Response): Promise<PushResult> {
   if (response.ok) return 'sent'
   const text = (await response.text()).slice(0, 500)
   // The phone has dropped the pass, or the token was never one.
-  return response.status === 410 || text.includes('BadDeviceToken') ? 'gone' : 'transient'
+  if (response.status === 410 || text.includes('BadDeviceToken')) return 'gone'
+  const isOfOne = response.status >= 400 && response.status < 500 && ![403, 408, 429].includes(response.status)
+  return isOfOne ? 'refused' : 'transient'
 }
 
 /** An empty notification: the phone then asks the web service for what changed. */

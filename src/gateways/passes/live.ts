@@ -48,10 +48,15 @@ export function livePasses({ apple, google, push, now }: LiveOptions): PassesGat
       return applePackage(pass, apple, (manifest) => detachedSignature(manifest, signer, now()))
     },
     callbackSenders: (isFresh) => googleCallbackSenders(isFresh, now()),
-    updateGoogle: (content) => {
+    updateGoogle: async (content) => {
       const { id } = googleObject(content, google)
       const options = { apiBase: google.apiBase, now: now() }
-      return patchObject(serviceAccountOf(google.serviceAccount), id, googleUpdate(content), options)
+      try {
+        return await patchObject(serviceAccountOf(google.serviceAccount), id, googleUpdate(content), options)
+      } catch {
+        // The account, or its key, is none.
+        return { ok: false, kind: 'configuration', code: 'no_account' }
+      }
     },
     pushApple: async ({ push_token }) => (push ? pushToPhone(push, apple.passTypeId, push_token) : 'off'),
   }

@@ -21,7 +21,8 @@ export type UpdateResult =
   | { ok: true }
   | { ok: false; kind: 'permanent' | 'configuration' | 'transient' | 'gone'; code: string }
 
-export type PushResult = 'sent' | 'gone' | 'transient' | 'off'
+/** refused: this push never goes. off: none goes. transient: Apple takes none at present. */
+export type PushResult = 'sent' | 'gone' | 'refused' | 'transient' | 'off'
 
 /** A change of a pass that a phone is told of. */
 export interface Push {
