@@ -12,28 +12,18 @@ export interface WalletCertificates {
   privateKey: string
 }
 
-const subject = (name: string) => `/CN=${name}/O=Test`
-
 /**
  * An authority and a certificate for a pass type, by `openssl`, in PEM files of a folder: with them passes are signed as
  * with Apple's, and no phone takes them in.
  */
 export async function makeWalletCertificates(folder: string, passTypeId: string): Promise<WalletCertificates> {
-  const openssl = (...args: string[]) => run('openssl', args, { cwd: folder })
-  const year = ['-days', '365']
-  await openssl(
-    ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...year, '-subj', subject('Test authority')],
-    ...['-keyout', 'authority.key', '-out', 'authority.pem'],
-  )
-  await openssl(
-    ...['req', '-newkey', 'rsa:2048', '-nodes', '-subj', subject(`Pass Type ID: ${passTypeId}`)],
-    ...['-keyout', 'pass.key', '-out', 'pass.csr'],
-  )
+  const openssl = (command: string) => run('openssl', command.split(' '), { cwd: folder })
+  const newKey = 'req -newkey rsa:2048 -nodes'
+  await openssl(`${newKey} -x509 -days 365 -subj /CN=authority/O=Test -keyout authority.key -out authority.pem`)
+  await openssl(`${newKey} -subj /CN=${passTypeId}/O=Test -keyout pass.key -out pass.csr`)
   await writeFile(join(folder, 'pass.cnf'), 'keyUsage=digitalSignature\nextendedKeyUsage=emailProtection\n')
-  await openssl(
-    ...['x509', '-req', '-in', 'pass.csr', '-CA', 'authority.pem', '-CAkey', 'authority.key', '-CAcreateserial'],
-    ...[...year, '-extfile', 'pass.cnf', '-out', 'pass.pem'],
-  )
+  const authority = '-CA authority.pem -CAkey authority.key -CAcreateserial'
+  await openssl(`x509 -req -in pass.csr ${authority} -days 365 -extfile pass.cnf -out pass.pem`)
   const text = (name: string) => readFile(join(folder, name), 'utf8')
   return {
     issuerCertificate: await text('authority.pem'),

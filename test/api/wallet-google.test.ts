@@ -173,6 +173,9 @@ describe('a callback that is not to be believed', () => {
   })
 })
 
+/** Of a call that names its target as text. */
+const addressOf = (target: unknown): string => (typeof target === 'string' ? target : '')
+
 describe('the root keys', () => {
   it('are set by nobody in production, where none are known then', async () => {
     const pass = await givenPass('google')
@@ -190,10 +193,11 @@ describe('the root keys', () => {
     const pass = await givenPass('google')
     const spki = await spkiOf(keys.root)
     const asked: string[] = []
-    const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async (url) => {
-      asked.push(String(url))
+    const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async (target) => {
+      const url = addressOf(target)
+      asked.push(url)
       const known = { keyValue: spki, protocolVersion: 'ECv2SigningOnly', keyExpiration: '2154841200000' }
-      return Response.json({ keys: String(url).includes('//wallet.') ? [known] : [] })
+      return Response.json({ keys: url.includes('//wallet.') ? [known] : [] })
     })
     forgetGoogleKeys()
     const live = {

@@ -162,10 +162,7 @@ describe('the package of a pass', () => {
     })
     const { 'manifest.json': manifest, ...files } = unzipSync(bytes)
     const hashes = await Promise.all(
-      Object.entries(files).map(async ([name, content]) => [
-        name,
-        toHex(await crypto.subtle.digest('SHA-1', content as Uint8Array<ArrayBuffer>)),
-      ]),
+      Object.entries(files).map(async ([name, content]) => [name, toHex(await crypto.subtle.digest('SHA-1', content))]),
     )
     expect(JSON.parse(new TextDecoder().decode(manifest))).toEqual(Object.fromEntries(hashes))
     expect(Object.keys(files).toSorted()).toEqual(['icon.png', 'icon@2x.png', 'icon@3x.png', 'pass.json'])

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
 import { endRegistration, takeRegistration } from '../../src/modules/wallet/phone-requests.ts'

@@ -79,7 +79,7 @@ describe('what signs a package', () => {
     const { stdout } = await run('openssl', ['cms', '-cmsout', '-print', '-inform', 'DER', '-in', 'signature'], {
       cwd: folder,
     })
-    expect(stdout).toContain('Pass Type ID: pass.example.test')
+    expect(stdout).toContain('pass.example.test')
     expect(stdout).toContain('signingTime')
   })
 

@@ -117,12 +117,15 @@ describe('the link of Google', () => {
   })
 })
 
+/** Of a call that names its target as text. */
+const addressOf = (target: unknown): string => (typeof target === 'string' ? target : '')
+
 describe('an update at Google', () => {
   const answering = (status: number, tokenStatus = 200) =>
     vi
       .spyOn(globalThis, 'fetch')
       .mockImplementation(async (url) =>
-        String(url).includes('oauth2')
+        addressOf(url).includes('oauth2')
           ? Response.json({ access_token: 'ya29.token' }, { status: tokenStatus })
           : Response.json({}, { status }),
       )
@@ -132,7 +135,7 @@ describe('an update at Google', () => {
     const passes = livePasses(options())
     expect(await passes.updateGoogle(content, 1)).toEqual({ ok: true })
     expect(await passes.updateGoogle(content, 2)).toEqual({ ok: true })
-    const urls = fetched.mock.calls.map(([url]) => String(url))
+    const urls = fetched.mock.calls.map(([url]) => addressOf(url))
     const object = 'https://objects.example/v1/eventTicketObject/3388.6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e'
     expect(urls).toEqual(['https://oauth2.googleapis.com/token', object, object])
     const [, init] = fetched.mock.calls[1] ?? []

@@ -64,29 +64,17 @@ export async function callApi(
   }
 }
 
-export const postJson = (
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  body: unknown,
-  timeoutMs: number,
-): Promise<Answer> =>
-  callApi(
-    url,
-    { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) },
-    timeoutMs,
-  )
+const callWithJson =
+  (method: 'PATCH' | 'POST') =>
+  (url: string, headers: Readonly<Record<string, string>>, body: unknown, timeoutMs: number): Promise<Answer> =>
+    callApi(
+      url,
+      { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) },
+      timeoutMs,
+    )
 
-export const patchJson = (
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  body: unknown,
-  timeoutMs: number,
-): Promise<Answer> =>
-  callApi(
-    url,
-    { method: 'PATCH', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) },
-    timeoutMs,
-  )
+export const postJson = callWithJson('POST')
+export const patchJson = callWithJson('PATCH')
 
 export const getJson = (url: string, headers: Readonly<Record<string, string>>, timeoutMs: number): Promise<Answer> =>
   callApi(url, { method: 'GET', headers }, timeoutMs)
