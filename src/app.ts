@@ -43,7 +43,6 @@ export const routers: readonly Router[] = [
   editions,
   orders,
   purchases,
-  walletPasses,
   users,
   dataImports,
   segments,
@@ -52,6 +51,7 @@ export const routers: readonly Router[] = [
   webhooks,
   auditLog,
   personalData,
+  walletPasses,
 ]
 
 export const operations = routers.flatMap((router) => router.operations)

@@ -53,7 +53,7 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   listUsers: { queries: 3, rows_read: 18, rows_written: 0 },
   getUser: { queries: 2, rows_read: 12, rows_written: 0 },
   updateUser: { queries: 7, rows_read: 18, rows_written: 5 },
-  eraseUser: { queries: 20, rows_read: 109, rows_written: 40 },
+  eraseUser: { queries: 20, rows_read: 119, rows_written: 40 },
   exportUser: { queries: 20, rows_read: 60, rows_written: 0 },
   listWebhooks: { queries: 3, rows_read: 18, rows_written: 0 },
   createWebhook: { queries: 4, rows_read: 7, rows_written: 2 },

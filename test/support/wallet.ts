@@ -27,17 +27,33 @@ interface Place {
   edition: string
 }
 
-/** A purchase whose product is for the wallet, in an edition with a design for it. */
-export async function seedWalletTrade(place: Place): Promise<Trade> {
-  const trade = await seedTrade(place)
-  const product = sql`(select product_id from purchases where id = ${trade.purchase})`
+/** Makes the product of a purchase one for the wallet, with a design. */
+export async function enableWallet(place: Place, purchase: string): Promise<void> {
+  const product = sql`(select product_id from purchases where id = ${purchase})`
   await write(
     update(products, { is_wallet_enabled: 1 }, sql`id = ${product}`),
     sql`insert into pass_designs (id, organization_id, edition_id, product_id, name, design, created_at, modified_at)
       values (${freshId('pass_design')}, ${place.organization}, ${place.edition}, ${product}, 'Night blue',
         '{"background_color":"#102040","logo_text":"Nordlys"}', ${seededAt}, ${seededAt})`,
   )
+}
+
+/** A purchase whose product is for the wallet, in an edition with a design for it. */
+export async function seedWalletTrade(place: Place): Promise<Trade> {
+  const trade = await seedTrade(place)
+  await enableWallet(place, trade.purchase)
   return trade
+}
+
+/** One more purchase like another, in the same order. */
+export async function seedPurchaseLike(purchase: string): Promise<string> {
+  const id = freshId('purchase')
+  const columns = sql`organization_id, edition_id, order_id, user_id, product_id, status, price_minor, deposit_minor,
+    handling_fee_minor, created_at, modified_at`
+  await write(
+    sql`insert into purchases (id, ${columns}) select ${id}, ${columns} from purchases where id = ${purchase}`,
+  )
+  return id
 }
 
 /** Passes of one purchase, void unless told: rows for lists. */

@@ -1,5 +1,4 @@
-import { seedTrade } from '../seed-commerce.ts'
-import { seedPasses, seedWalletTrade } from '../wallet.ts'
+import { enableWallet, seedPasses, seedPurchaseLike } from '../wallet.ts'
 import type { World } from '../world.ts'
 import { pathId, type SampleOf } from './sample.ts'
 
@@ -26,17 +25,17 @@ export const walletSamples: Record<string, SampleOf> = {
   },
 
   createWalletPass: {
-    make: async (world) => ({
-      path: { id: (await seedWalletTrade(firstEdition(world))).purchase },
-      body: { platform: 'apple' },
-      references: [purchaseIds(world)],
-    }),
+    make: async (world) => {
+      const purchase = await seedPurchaseLike(world.a.editions[0].purchase)
+      await enableWallet(firstEdition(world), purchase)
+      return { path: { id: purchase }, body: { platform: 'apple' }, references: [purchaseIds(world)] }
+    },
   },
 
   voidWalletPass: {
     make: async (world) => {
       const { a, b } = world
-      const { purchase } = await seedTrade(firstEdition(world))
+      const purchase = await seedPurchaseLike(a.editions[0].purchase)
       const active = { status: 'active', voided_at: null } as const
       const [pass = ''] = await seedPasses(firstEdition(world), purchase, 1, active)
       return {
