@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { passChanged } from '../../src/modules/wallet/index.ts'
 import { takeRegistration } from '../../src/modules/wallet/phone-requests.ts'
 import { call, callWith, get, remove } from '../support/api.ts'
-import { countingLimiter } from '../support/bindings.ts'
+import { countingLimiter, interruptedDatabase } from '../support/bindings.ts'
 import { realJob } from '../support/campaigns.ts'
 import { dump } from '../support/dump.ts'
 import { db, write } from '../support/seed.ts'
@@ -80,6 +80,22 @@ describe('registering a phone', () => {
     expect(left.map(({ status }) => status)).toEqual(phones.map(() => 200))
     expect(await passRow(pass.id)).toMatchObject({ registrations_count: 0, removed_at: expect.any(Number) })
     expect(await kindsOf(pass.organization)).toEqual([added, removed])
+  })
+
+  it('decides again when another phone is first between the look and the commit, and when another leaves', async () => {
+    const pass = await givenPass()
+    const registrationPath = `/wallet/apple/v1/devices/phone-1/registrations/pass.capture/${pass.serial}`
+    const headers = { authorization: `ApplePass ${pass.token}` }
+    const arriving = interruptedDatabase(/insert into "wallet_registrations"/, () => register(pass, 'phone-2'))
+    const body = { pushToken: 'push' }
+    expect((await callWith(arriving, registrationPath, { token: null, headers, body })).status).toBe(201)
+    expect(await kindsOf(pass.organization)).toEqual([added])
+    expect(await passRow(pass.id)).toMatchObject({ registrations_count: 2 })
+    const leaving = interruptedDatabase(/delete from wallet_registrations/, () => unregister(pass, 'phone-2'))
+    const request = { method: 'DELETE', token: null, headers }
+    expect((await callWith(leaving, registrationPath, request)).status).toBe(200)
+    expect(await kindsOf(pass.organization)).toEqual([added, removed])
+    expect(await passRow(pass.id)).toMatchObject({ registrations_count: 0 })
   })
 
   it('announces once when one phone registers ten times at once', async () => {

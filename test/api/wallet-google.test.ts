@@ -4,6 +4,7 @@ import { forgetGoogleKeys } from '../../src/gateways/passes/google-keys.ts'
 import { toBase64 } from '../../src/domain/encoding.ts'
 import { receiveGoogleCallback } from '../../src/modules/wallet/google-callback.ts'
 import { call, callWith, get } from '../support/api.ts'
+import { interruptedDatabase } from '../support/bindings.ts'
 import { realJob } from '../support/campaigns.ts'
 import { dump } from '../support/dump.ts'
 import {
@@ -53,6 +54,24 @@ describe('a callback of Google', () => {
     const before = await passRow(pass.id)
     expect((await callback(body)).status).toBe(200)
     expect(await passRow(pass.id)).toEqual(before)
+  })
+
+  it('decides again when the same callback is taken between the look and the commit', async () => {
+    const pass = await givenPass('google')
+    const body = await callbackBody(keys, pass, 'save')
+    const twice = interruptedDatabase(/insert into "wallet_callbacks"/, () => callback(body))
+    const reply = await callWith(twice, '/wallet/google/callback', { method: 'POST', token: null, body })
+    expect(reply.status).toBe(200)
+    expect(await kindsOf(pass.organization)).toEqual([added])
+  })
+
+  it('decides again when another callback is taken between the look and the commit', async () => {
+    const pass = await givenPass('google')
+    const [one, other] = await Promise.all([callbackBody(keys, pass, 'save'), callbackBody(keys, pass, 'save')])
+    const late = interruptedDatabase(/insert into "wallet_callbacks"/, () => callback(one))
+    const reply = await callWith(late, '/wallet/google/callback', { method: 'POST', token: null, body: other })
+    expect(reply.status).toBe(200)
+    expect(await kindsOf(pass.organization)).toEqual([added])
   })
 
   it('announces once when ten different callbacks say it at once', async () => {

@@ -4,6 +4,7 @@ import { decodeJwt } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { toHex } from '../../src/domain/encoding.ts'
 import { call, callWith, get, post, publicUrl, remove } from '../support/api.ts'
+import { interruptedDatabase } from '../support/bindings.ts'
 import { db, write } from '../support/seed.ts'
 import { seedTrade } from '../support/seed-commerce.ts'
 import {
@@ -52,6 +53,24 @@ describe('createWalletPass', () => {
     expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201))
     expect(new Set(replies.map(({ body }) => body.id)).size).toBe(1)
     expect(await rowsOf(purchase)).toHaveLength(1)
+  })
+
+  it('finds the pass that somebody else has made between the look and the commit', async () => {
+    const { purchase } = await givenWalletPurchase()
+    const body = { platform: 'apple' }
+    const raced = interruptedDatabase(/insert into wallet_passes/, () => post(pathOf(purchase), body))
+    const reply = await callWith(raced, pathOf(purchase), { method: 'POST', body })
+    expect(reply.status).toBe(201)
+    expect(await rowsOf(purchase)).toEqual([{ id: reply.body.id }])
+  })
+
+  it('makes no pass of a purchase that is cancelled between the look and the commit', async () => {
+    const { purchase } = await givenWalletPurchase()
+    const cancel = () => write(sql`update purchases set status = 'cancelled' where id = ${purchase}`)
+    const raced = interruptedDatabase(/insert into wallet_passes/, cancel)
+    const reply = await callWith(raced, pathOf(purchase), { method: 'POST', body: { platform: 'apple' } })
+    expect([reply.status, reply.body.reason]).toEqual([409, 'purchase_not_active'])
+    expect(await rowsOf(purchase)).toEqual([])
   })
 
   it('answers a link to save the pass at Google, with the class and the object of the purchase', async () => {
