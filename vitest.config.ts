@@ -16,6 +16,8 @@ const worker = () =>
         ALLOW_INSECURE_WEBHOOKS: '',
         PUBLIC_URL: 'https://events.example.test',
         LINK_SIGNING_KEY: 'link-signing-key-of-the-tests',
+        WALLET_VENDOR_A: 'apple',
+        WALLET_VENDOR_B: 'google',
       },
       // Nobody hears what rings for calculations, messages and campaigns: tests make them at the moment of their choice.
       queueProducers: {
@@ -79,7 +81,9 @@ const bundled = [
   '@bufbuild/cel-spec/testdata/tests.js',
   '@bufbuild/protobuf/wkt',
   '@cfworker/json-schema',
+  'asn1js',
   'fast-check',
+  'fflate',
   'htmlparser2',
   'jose',
   'csv-parse/browser/esm/sync',

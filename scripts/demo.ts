@@ -5,6 +5,7 @@ import { type Client, createClient } from './support/client.ts'
 import { runCampaign } from './support/demo-campaign.ts'
 import { account, type Home, importOrders } from './support/demo-import.ts'
 import { findOrders, followCustomer } from './support/demo-tour.ts'
+import { followWallet } from './support/demo-wallet.ts'
 import { followWebhooks } from './support/demo-webhooks.ts'
 import { ordersOf, readLines } from './support/online-retail.ts'
 import { type Receiver, startReceiver } from './support/receiver.ts'
@@ -69,16 +70,29 @@ async function main(url: string, rootToken: string, receiver: Receiver): Promise
   await followCustomer(manager, home, order, tell)
   title('Webhooks: signed, retried, recovered')
   await followWebhooks(admin, receiver, home, orders.slice(0, 10), tell)
+  title('Wallet passes: added, removed, announced')
+  await followWallet({ root: createClient(url, rootToken), admin, url, receiver, home }, tell)
   title('A campaign to those who came back')
   await runCampaign(manager, url, home, tell)
 }
 
 // Retries after a second each, so that nobody has to wait for hours to see them.
-const env = { ALLOW_INSECURE_WEBHOOKS: '1', WEBHOOK_RETRY_SCHEDULE: '1,1,1' }
+const env = {
+  ALLOW_INSECURE_WEBHOOKS: '1',
+  WEBHOOK_RETRY_SCHEDULE: '1,1,1',
+  WALLET_VENDOR_A: 'apple',
+  WALLET_VENDOR_B: 'google',
+}
 const stateDir = await mkdtemp(join(tmpdir(), 'event-commerce-demo-'))
 try {
   console.log('Starting a server of its own …')
-  const server = await startServer({ port: 0, stateDir, env, signal: quit.signal })
+  const server = await startServer({
+    port: 0,
+    stateDir,
+    env,
+    signal: quit.signal,
+    program: 'scripts/support/seed-worker.ts',
+  })
   const receiver = await startReceiver()
   try {
     await main(server.url, server.rootToken, receiver)

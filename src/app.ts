@@ -31,6 +31,7 @@ import { segments } from './modules/segments/routes.ts'
 import { devDns, senderDomains } from './modules/sender-domains/routes.ts'
 import { tracking } from './modules/tracking/routes.ts'
 import { users } from './modules/users/routes.ts'
+import { wallet, walletPasses } from './modules/wallet/routes.ts'
 import { webhooks } from './modules/webhooks/routes.ts'
 
 export type { Bindings }
@@ -50,6 +51,7 @@ export const routers: readonly Router[] = [
   webhooks,
   auditLog,
   personalData,
+  walletPasses,
 ]
 
 export const operations = routers.flatMap((router) => router.operations)
@@ -102,6 +104,11 @@ app.route(
 app.route(
   '/',
   devDns((c) => openJob(c.env)),
+)
+
+app.route(
+  '/',
+  wallet((c) => openJob(c.env)),
 )
 
 app.use('/v1/*', async (c, next) => {

@@ -6,9 +6,11 @@ import type { RecipientEvent } from './domain/campaign-events.ts'
 import type { CampaignSenders } from './domain/campaign-sender.ts'
 import type { IdKind } from './domain/ids.ts'
 import type { Mailbox } from './domain/mailbox.ts'
+import type { WalletVendors } from './domain/wallet.ts'
 import type { WebhookSenders } from './domain/webhook-sender.ts'
 import type { DnsGateway } from './gateways/dns/dns.ts'
 import type { EmailGateway } from './gateways/email/email.ts'
+import type { PassesGateway } from './gateways/passes/passes.ts'
 import type { SmsGateway } from './gateways/sms/sms.ts'
 import type { WebhookPost } from './gateways/webhook-post/webhook-post.ts'
 
@@ -30,6 +32,7 @@ export interface Config {
   email: Provider
   sms: Provider
   dns: { name: string; apiBase: string }
+  wallet: WalletConfig
   webhooks: {
     /** Permits http and loopback targets. */
     allowInsecure: boolean
@@ -47,6 +50,22 @@ export interface Provider {
   apiBase: string
   apiKey: string
   webhookSecret: string
+}
+
+export interface WalletConfig {
+  /** `capture` makes passes without a signature, and keeps what would go to the platforms. */
+  name: string
+  vendors: WalletVendors
+  apple: {
+    passTypeId: string
+    teamId: string
+    /** PEM, of the pass type, of its key, and of who issued it. */
+    certificate: string
+    privateKey: string
+    issuerCertificate: string
+  }
+  /** `serviceAccount` is the JSON of a key file. */
+  google: { issuerId: string; serviceAccount: string; apiBase: string }
 }
 
 /** An endpoint has something due. */
@@ -119,6 +138,7 @@ export interface JobCtx {
   email: EmailGateway
   sms: SmsGateway
   dns: DnsGateway
+  passes: PassesGateway
 }
 
 /** What every verb receives. Time, ids and randomness come from here and from nowhere else. */

@@ -18,3 +18,6 @@ export interface RowsRequest {
 }
 
 export const dayMs = 86_400_000
+
+/** Makes the products of an edition ones for the wallet, and gives them a pass design. */
+export const walletPath = '/demonstration/wallet'

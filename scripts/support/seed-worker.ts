@@ -6,7 +6,7 @@ import service, { CampaignSender, WebhookSender } from '../../src/index.ts'
 import { openJob } from '../../src/entry/job.ts'
 import { consentRows } from './seed-consents.ts'
 import { deliveryRows } from './seed-deliveries.ts'
-import { dayMs, type RowsRequest, rowsPath } from './seed-rows.ts'
+import { type DemoEdition, dayMs, type RowsRequest, rowsPath, walletPath } from './seed-rows.ts'
 
 /** Nine of ten customers were seen within the last three months, each on another day. */
 const visitStatement = ({ organization_id, seeded_at }: RowsRequest): Statement =>
@@ -16,11 +16,14 @@ const visitStatement = ({ organization_id, seeded_at }: RowsRequest): Statement 
 /** Of the demonstration data, the rows that no operation of the API makes. */
 const rows = new Hono<{ Bindings: Bindings }>()
 
-rows.post(rowsPath, async (c) => {
+rows.use('*', async (c, next) => {
   const { ENVIRONMENT, ROOT_TOKEN } = c.env
   const isAllowed =
     ENVIRONMENT === 'development' && ROOT_TOKEN && c.req.header('authorization') === `Bearer ${ROOT_TOKEN}`
-  if (!isAllowed) return c.body(null, 404)
+  return isAllowed ? next() : c.body(null, 404)
+})
+
+rows.post(rowsPath, async (c) => {
   const request = await c.req.json<RowsRequest>()
   const job = openJob(c.env)
   const consents = await consentRows(job, request)
@@ -30,12 +33,25 @@ rows.post(rowsPath, async (c) => {
   return c.json({ id: request.organization_id })
 })
 
+rows.post(walletPath, async (c) => {
+  const { organization_id, edition_id } = await c.req.json<DemoEdition>()
+  const job = openJob(c.env)
+  const now = job.now()
+  await job.db.batch([
+    sql`update products set is_wallet_enabled = 1 where edition_id = ${edition_id}`,
+    sql`insert into pass_designs (id, organization_id, edition_id, name, design, created_at, modified_at)
+      values (${job.newId('pass_design')}, ${organization_id}, ${edition_id}, 'Night blue',
+        '{"background_color":"#102040","foreground_color":"#ffffff","label_color":"#c0d0ff"}', ${now}, ${now})`,
+  ])
+  return c.json({ id: edition_id })
+})
+
 export { CampaignSender, WebhookSender }
 
 export default {
   ...service,
   fetch: (request: Request, env: Bindings, context: ExecutionContext) =>
-    new URL(request.url).pathname === rowsPath
+    [rowsPath, walletPath].includes(new URL(request.url).pathname)
       ? rows.fetch(request, env, context)
       : service.fetch(request, env, context),
 } satisfies ExportedHandler<Bindings>

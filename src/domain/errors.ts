@@ -40,6 +40,7 @@ export const errorStatus = {
   sender_domain_taken: 409,
   too_many_sender_domains: 409,
   user_erased: 409,
+  wallet_pass_unavailable: 409,
   write_conflict: 409,
   precondition_failed: 412,
   body_too_large: 413,

@@ -36,6 +36,7 @@ export const idPrefixes = {
   trigger: 'trg',
   user: 'usr',
   variant: 'var',
+  wallet_pass: 'wps',
   webhook_delivery: 'whd',
   webhook_endpoint: 'whk',
   webhook_event: 'evn',

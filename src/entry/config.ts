@@ -1,6 +1,7 @@
-import type { Config } from '../context.ts'
+import type { Config, WalletConfig } from '../context.ts'
 import { type Mailbox, parseMailbox } from '../domain/mailbox.ts'
 import { standardSchedule } from '../domain/webhooks.ts'
+import { type WalletPlatform, walletPlatforms } from '../domain/wallet.ts'
 import type { Bindings } from '../http/env.ts'
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '')
@@ -35,14 +36,62 @@ export const providers = {
   EMAIL_PROVIDER: ['capture', 'resend', 'cloudflare'],
   SMS_PROVIDER: ['capture', 'gatewayapi'],
   DNS_PROVIDER: ['capture', 'https'],
+  WALLET_PROVIDER: ['capture', 'live'],
 } as const
 
 export type Provider<Variable extends keyof typeof providers> = (typeof providers)[Variable][number]
 
-function providerOf(variable: keyof typeof providers, given: string): string {
+function providerOf(variable: keyof typeof providers, given: string | undefined): string {
   const name = given || 'capture'
   if (providers[variable].some((known) => known === name)) return name
   throw new Error(`${variable} is "${name}". It is one of ${providers[variable].join(', ')}.`)
+}
+
+function vendorOf(variable: 'WALLET_VENDOR_A' | 'WALLET_VENDOR_B', given: string): WalletPlatform | null {
+  const platform = walletPlatforms.find((known) => known === given)
+  if (platform || !given) return platform ?? null
+  throw new Error(`${variable} is "${given}". It is one of ${walletPlatforms.join(', ')}, or empty.`)
+}
+
+/** What `live` needs for a platform, by the name of its variable. */
+const walletNeeds: Record<WalletPlatform, readonly (keyof Bindings)[]> = {
+  apple: [
+    'WALLET_APPLE_PASS_TYPE_ID',
+    'WALLET_APPLE_TEAM_ID',
+    'WALLET_APPLE_CERTIFICATE',
+    'WALLET_APPLE_PRIVATE_KEY',
+    'WALLET_APPLE_ISSUER_CERTIFICATE',
+  ],
+  google: ['WALLET_GOOGLE_ISSUER_ID', 'WALLET_GOOGLE_SERVICE_ACCOUNT'],
+}
+
+function walletOf(env: Bindings): WalletConfig {
+  const name = providerOf('WALLET_PROVIDER', env.WALLET_PROVIDER)
+  const vendors = {
+    vendorA: vendorOf('WALLET_VENDOR_A', env.WALLET_VENDOR_A),
+    vendorB: vendorOf('WALLET_VENDOR_B', env.WALLET_VENDOR_B),
+  }
+  if (vendors.vendorA !== null && vendors.vendorA === vendors.vendorB)
+    throw new Error(`WALLET_VENDOR_A and WALLET_VENDOR_B are both "${vendors.vendorA}". Each platform is one of them.`)
+  const used = Object.values(vendors).filter((platform) => platform !== null)
+  const missing = used.flatMap((platform) => walletNeeds[platform]).find((variable) => !env[variable])
+  if (name === 'live' && missing) throw new Error(`${missing} is not set. WALLET_PROVIDER=live needs it.`)
+  return {
+    name,
+    vendors,
+    apple: {
+      passTypeId: env.WALLET_APPLE_PASS_TYPE_ID || 'pass.capture',
+      teamId: env.WALLET_APPLE_TEAM_ID || 'CAPTURE',
+      certificate: env.WALLET_APPLE_CERTIFICATE ?? '',
+      privateKey: env.WALLET_APPLE_PRIVATE_KEY ?? '',
+      issuerCertificate: env.WALLET_APPLE_ISSUER_CERTIFICATE ?? '',
+    },
+    google: {
+      issuerId: env.WALLET_GOOGLE_ISSUER_ID || 'capture',
+      serviceAccount: env.WALLET_GOOGLE_SERVICE_ACCOUNT ?? '',
+      apiBase: withoutSlash(env.WALLET_GOOGLE_API_BASE ?? ''),
+    },
+  }
 }
 
 export function readConfig(env: Bindings): Config {
@@ -68,6 +117,7 @@ export function readConfig(env: Bindings): Config {
       webhookSecret: env.SMS_WEBHOOK_SECRET ?? '',
     },
     dns: { name: providerOf('DNS_PROVIDER', env.DNS_PROVIDER), apiBase: withoutSlash(env.DNS_API_BASE) },
+    wallet: walletOf(env),
     webhooks: {
       allowInsecure: env.ALLOW_INSECURE_WEBHOOKS === '1',
       ownHosts: [hostOf(env.PUBLIC_URL)].filter((host) => host && !isThisMachine(host)),

@@ -6,15 +6,20 @@ import { dnsOverHttps } from '../gateways/dns/https.ts'
 import { cloudflareGateway } from '../gateways/email/cloudflare.ts'
 import type { EmailGateway } from '../gateways/email/email.ts'
 import { resendGateway } from '../gateways/email/resend.ts'
+import { capturePasses } from '../gateways/passes/capture.ts'
+import { livePasses } from '../gateways/passes/live.ts'
+import type { PassesGateway } from '../gateways/passes/passes.ts'
 import { gatewayApi } from '../gateways/sms/gatewayapi.ts'
 import type { SmsGateway } from '../gateways/sms/sms.ts'
 import type { Bindings } from '../http/env.ts'
 import { captureStore } from '../modules/outbox/index.ts'
 import { capturedRecords } from '../modules/sender-domains/index.ts'
+import { capturedKeys } from '../modules/wallet/index.ts'
 import type { Provider } from './config.ts'
 
 type Parts = Pick<JobCtx, 'db' | 'config' | 'now' | 'newId'>
-type Maker<Gateway> = (parts: Parts, env: Pick<Bindings, 'EMAIL'>) => Gateway
+type Bound = Pick<Bindings, 'EMAIL' | 'APPLE_PUSH'>
+type Maker<Gateway> = (parts: Parts, env: Bound) => Gateway
 
 const emailGateways: Record<Provider<'EMAIL_PROVIDER'>, Maker<EmailGateway>> = {
   capture: (parts) => captureEmail(captureStore(parts)),
@@ -32,25 +37,36 @@ const dnsGateways: Record<Provider<'DNS_PROVIDER'>, Maker<DnsGateway>> = {
   https: ({ config }) => dnsOverHttps(config.dns),
 }
 
+const walletOptions = ({ config }: Parts) => ({
+  apple: { ...config.wallet.apple, webServiceUrl: `${config.publicUrl}/wallet/apple` },
+  google: { ...config.wallet.google, callbackUrl: `${config.publicUrl}/wallet/google/callback` },
+})
+
+const passesGateways: Record<Provider<'WALLET_PROVIDER'>, Maker<PassesGateway>> = {
+  capture: (parts) => capturePasses({ store: captureStore(parts), keys: capturedKeys(parts), ...walletOptions(parts) }),
+  live: (parts, { APPLE_PUSH: push }) => livePasses({ ...walletOptions(parts), push, now: parts.now }),
+}
+
 function choose<Gateway>(variable: string, known: Record<string, Gateway>, name: string): Gateway {
   const gateway = Object.hasOwn(known, name) ? known[name] : undefined
   if (gateway) return gateway
   throw new Error(`${variable} is "${name}". It is one of ${Object.keys(known).join(', ')}.`)
 }
 
-type Chosen = Pick<Config, 'email' | 'sms' | 'dns'>
+type Chosen = Pick<Config, 'email' | 'sms' | 'dns' | 'wallet'>
 
 const chosen = (config: Chosen) => ({
   email: choose('EMAIL_PROVIDER', emailGateways, config.email.name),
   sms: choose('SMS_PROVIDER', smsGateways, config.sms.name),
   dns: choose('DNS_PROVIDER', dnsGateways, config.dns.name),
+  passes: choose('WALLET_PROVIDER', passesGateways, config.wallet.name),
 })
 
 /** Throws for providers that nobody knows. */
 export const checkProviders = (config: Chosen): unknown => chosen(config)
 
 /** The gateways of the providers that the configuration names. */
-export function gatewaysOf(env: Pick<Bindings, 'EMAIL'>, parts: Parts): Pick<JobCtx, 'email' | 'sms' | 'dns'> {
-  const { email, sms, dns } = chosen(parts.config)
-  return { email: email(parts, env), sms: sms(parts, env), dns: dns(parts, env) }
+export function gatewaysOf(env: Bound, parts: Parts): Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes'> {
+  const { email, sms, dns, passes } = chosen(parts.config)
+  return { email: email(parts, env), sms: sms(parts, env), dns: dns(parts, env), passes: passes(parts, env) }
 }

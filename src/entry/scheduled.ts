@@ -9,6 +9,7 @@ import { sweepErasures } from '../modules/personal-data/jobs.ts'
 import { sweepPurchases } from '../modules/purchases/jobs.ts'
 import { sweepCalculations, sweepLeftovers } from '../modules/segments/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
+import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
 import { sweepDeliveries } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
 
@@ -26,6 +27,8 @@ const sweeps: Record<string, Sweep> = {
   'audit-log': sweepAuditLog,
   erasures: sweepErasures,
   purchases: (job) => sweepPurchases(job),
+  'wallet-callbacks': sweepCallbacks,
+  'wallet-pass-updates': sweepPassUpdates,
 }
 
 export async function scheduled(controller: ScheduledController, env: Bindings): Promise<void> {

@@ -14,6 +14,12 @@ export type Bindings = Env & {
   EMAIL?: SendEmail
   SMS_API_KEY?: string
   SMS_WEBHOOK_SECRET?: string
+  WALLET_APPLE_CERTIFICATE?: string
+  WALLET_APPLE_PRIVATE_KEY?: string
+  WALLET_APPLE_ISSUER_CERTIFICATE?: string
+  WALLET_GOOGLE_SERVICE_ACCOUNT?: string
+  /** A connection to Apple's push service with the certificate of the pass type. */
+  APPLE_PUSH?: Fetcher
 }
 
 export interface Variables {

@@ -30,7 +30,7 @@ describe.each(recorded.map((operation) => [operation.id, operation] as const))('
     const resource =
       operation.status === 201
         ? reply.body.id
-        : (path?.member_id ?? path?.delivery_id ?? path?.domain_id ?? path?.use_id ?? path?.id)
+        : (path?.member_id ?? path?.delivery_id ?? path?.domain_id ?? path?.use_id ?? path?.pass_id ?? path?.id)
     expect(entries).toMatchObject([
       {
         action: id,

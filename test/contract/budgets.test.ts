@@ -42,6 +42,9 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   // Six of the rows written are a delivery to the one endpoint that listens.
   createPurchaseUse: { queries: 9, rows_read: 21, rows_written: 10 },
   revertPurchaseUse: { queries: 10, rows_read: 24, rows_written: 11 },
+  listWalletPasses: { queries: 4, rows_read: 9, rows_written: 0 },
+  createWalletPass: { queries: 10, rows_read: 27, rows_written: 11 },
+  voidWalletPass: { queries: 5, rows_read: 10, rows_written: 3 },
   listEmailMessages: { queries: 3, rows_read: 12, rows_written: 0 },
   createEmailMessage: { queries: 4, rows_read: 7, rows_written: 4 },
   getEmailMessage: { queries: 2, rows_read: 8, rows_written: 0 },

@@ -34,6 +34,8 @@ const erased = [
   'soft_bounces.address',
   'webhook_events.payload',
   'audit_log.changes',
+  'wallet_registrations.device_id',
+  'wallet_registrations.push_token',
   'campaign/recipients.address',
   'campaign/recipients.person',
 ]
@@ -116,7 +118,7 @@ const kept: Record<string, string> = {
 }
 
 const sounds =
-  /user|email|recipient|address|phone|first_name|last_name|full_name|person|customer|payload|content$|metadata|search|subject|html|body|detail|caller|account|actor|sender|reply|contact|signature|received/
+  /user|email|recipient|address|phone|first_name|last_name|full_name|person|customer|payload|content$|metadata|search|subject|html|body|detail|caller|account|actor|sender|reply|contact|signature|received|device|push/
 
 let known: Known
 let other: Known
@@ -163,6 +165,8 @@ describe('exportUser', () => {
       bounces: 1,
       emails: 1,
       campaigns: 1,
+      wallet_passes: 1,
+      wallet_phones: 1,
       changes: 2,
       campaign_recipients: 1,
     }))

@@ -68,6 +68,7 @@ const showing = [
   'listOrders',
   'getOrder',
   'getPurchase',
+  'listPurchases',
   'listUsers',
   'getUser',
   'exportSegmentUsers',

@@ -9,9 +9,11 @@ import { newMeter } from '../../src/domain/meter.ts'
 import { standardSchedule } from '../../src/domain/webhooks.ts'
 import { captureEmail, captureSms } from '../../src/gateways/capture/capture.ts'
 import { capturedDns } from '../../src/gateways/dns/captured.ts'
+import { capturePasses } from '../../src/gateways/passes/capture.ts'
 import { sendersOf, webhookSendersOf } from '../../src/entry/senders.ts'
 import { captureStore } from '../../src/modules/outbox/index.ts'
 import { capturedRecords } from '../../src/modules/sender-domains/index.ts'
+import { capturedKeys } from '../../src/modules/wallet/index.ts'
 
 const captured = { name: 'capture', apiBase: '', apiKey: '', webhookSecret: '' }
 
@@ -26,14 +28,33 @@ export const testConfig: Config = {
   email: captured,
   sms: captured,
   dns: { name: 'capture', apiBase: '' },
+  wallet: {
+    name: 'capture',
+    vendors: { vendorA: 'apple', vendorB: 'google' },
+    apple: { passTypeId: 'pass.capture', teamId: 'CAPTURE', certificate: '', privateKey: '', issuerCertificate: '' },
+    google: { issuerId: 'capture', serviceAccount: '', apiBase: '' },
+  },
   oidc: null,
   webhooks: { allowInsecure: false, ownHosts: [], schedule: standardSchedule },
 }
 
 /** Gateways that keep what they are given. */
-export function capturing(parts: Pick<JobCtx, 'db' | 'now' | 'newId'>): Pick<JobCtx, 'email' | 'sms' | 'dns'> {
+export function capturing(
+  parts: Pick<JobCtx, 'db' | 'now' | 'newId'>,
+): Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes'> {
   const store = captureStore(parts)
-  return { email: captureEmail(store), sms: captureSms(store), dns: capturedDns(capturedRecords(parts)) }
+  const { publicUrl, wallet } = testConfig
+  return {
+    email: captureEmail(store),
+    sms: captureSms(store),
+    dns: capturedDns(capturedRecords(parts)),
+    passes: capturePasses({
+      store,
+      keys: capturedKeys(parts),
+      apple: { ...wallet.apple, webServiceUrl: `${publicUrl}/wallet/apple` },
+      google: { ...wallet.google, callbackUrl: `${publicUrl}/wallet/google/callback` },
+    }),
+  }
 }
 
 /** What a verb receives, at a time of the test's choice and with a meter of its own. */

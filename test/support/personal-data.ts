@@ -38,6 +38,7 @@ const order = (person: { email: string; phone: string; mark: string }, number: n
 /** Rows that no operation makes yet, and those that take a provider's word. */
 async function fillUp(known: Known, mark: string): Promise<void> {
   const { id, email, phone, organization_id } = known
+  const pass = freshId('wallet_pass')
   await write(
     sql`update purchases set metadata = ${`{"note":"purchasemeta${mark}"}`} where user_id = ${id}`,
     sql`insert into purchase_uses (id, purchase_id, quantity, used_at, created_at)
@@ -51,6 +52,12 @@ async function fillUp(known: Known, mark: string): Promise<void> {
         (${organization_id}, 'sms', ${phone}, 'unsubscribed', '', 1)`,
     sql`insert into soft_bounces (organization_id, channel, address, reference, bounced_at)
       values (${organization_id}, 'email', ${email}, ${freshId('request')}, 1)`,
+    sql`insert into wallet_passes (id, organization_id, edition_id, purchase_id, platform, provider, serial_number,
+        token_hash, status, registrations_count, change_number, changed_at, created_at, modified_at)
+      select ${pass}, organization_id, edition_id, id, 'apple', 'vendorA', ${freshId('request')}, 'hash', 'active', 1, 1,
+        1, 1, 1 from purchases where user_id = ${id} limit 1`,
+    sql`insert into wallet_registrations (pass_id, device_id, push_token, notified_number, created_at, modified_at)
+      values (${pass}, ${`device${mark}`}, ${`push${mark}`}, 1, 1, 1)`,
   )
 }
 

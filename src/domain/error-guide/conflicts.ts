@@ -194,6 +194,16 @@ export const conflictErrors = {
     mend: 'There is nothing to do. An import with the same address makes a new customer.',
     example: { path: '/v1/user/usr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', detail: 'This customer was erased.' },
   },
+  wallet_pass_unavailable: {
+    cause:
+      'The purchase cannot become a pass. `reason` says why: `purchase_not_active`, `product_not_for_wallet`, `no_pass_design`, or `not_configured` where the service has no key to sign links with.',
+    mend: 'Make passes of active purchases, of products that are for the wallet, in editions with a pass design.',
+    example: {
+      path: '/v1/purchases/pur_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/wallet-passes',
+      detail: 'Only an active purchase becomes a pass.',
+      extra: { reason: 'purchase_not_active', current_status: 'cancelled' },
+    },
+  },
   write_conflict: {
     cause: 'Others changed the same resource while your change was decided, several times over. Nothing was changed.',
     mend: 'Wait as many seconds as `Retry-After` says, and send the request again.',

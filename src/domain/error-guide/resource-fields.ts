@@ -32,6 +32,11 @@ const resourceRules = {
     mend: 'Set `is_archived` of the edition to false first.',
     detail: 'The edition is archived.',
   },
+  platform_not_offered: {
+    cause: 'The operator of the service has not set this platform up: it is neither of the two wallet vendors.',
+    mend: 'Choose the other platform.',
+    detail: 'This service issues no passes for this platform.',
+  },
   contact_required: {
     cause: 'The customer of an order has neither an e-mail address nor a telephone number.',
     mend: 'Send at least one of the two.',

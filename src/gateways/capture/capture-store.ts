@@ -2,7 +2,7 @@ import type { Channel } from '../../domain/messaging.ts'
 
 /** A message as it would have gone out. */
 export interface CapturedMessage {
-  channel: Channel
+  channel: Channel | 'wallet'
   reference: string
   from: string
   to: string

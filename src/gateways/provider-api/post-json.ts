@@ -43,9 +43,9 @@ export const failureWithoutAnswer = (code: (Answer & { came: false })['code']): 
     : failure('unknown', code, 'No answer came.')
 
 /** One call of an API; the timeout covers the answer's body too, and redirects are answers. */
-async function callApi(
+export async function callApi(
   url: string,
-  init: { method: 'GET' | 'POST'; headers: Readonly<Record<string, string>>; body?: string },
+  init: { method: 'GET' | 'PATCH' | 'POST'; headers: Readonly<Record<string, string>>; body?: string },
   timeoutMs: number,
 ): Promise<Answer> {
   // Providers refuse calls without a user agent, and the runtime adds none.
@@ -64,17 +64,17 @@ async function callApi(
   }
 }
 
-export const postJson = (
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  body: unknown,
-  timeoutMs: number,
-): Promise<Answer> =>
-  callApi(
-    url,
-    { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) },
-    timeoutMs,
-  )
+const callWithJson =
+  (method: 'PATCH' | 'POST') =>
+  (url: string, headers: Readonly<Record<string, string>>, body: unknown, timeoutMs: number): Promise<Answer> =>
+    callApi(
+      url,
+      { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) },
+      timeoutMs,
+    )
+
+export const postJson = callWithJson('POST')
+export const patchJson = callWithJson('PATCH')
 
 export const getJson = (url: string, headers: Readonly<Record<string, string>>, timeoutMs: number): Promise<Answer> =>
   callApi(url, { method: 'GET', headers }, timeoutMs)

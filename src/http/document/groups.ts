@@ -19,7 +19,7 @@ as a draft; the health check says what is still missing before it can be publish
   Orders: `What a customer has bought in one edition, with its cart and transactions. Orders are read here; they are made by
 the sales channels and by imports. Amounts are numbers in major units of the order's currency.`,
   Purchases: `One unit of what an order holds, such as a single ticket, with its own state: it is activated, used, refunded
-or cancelled on its own.`,
+or cancelled on its own. A wallet pass shows it on a phone.`,
   User: `Customers: the people that orders belong to. An organisation sees the people who bought from it. A role of an
 edition changes only those whom no other edition knows. An admin of the organisation can export all that is stored of a
 person, and erase the person while the orders and sums stay.`,

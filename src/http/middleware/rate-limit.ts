@@ -55,6 +55,24 @@ export const limitLinks = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   await next()
 }
 
+/** The web service of passes, by network: phones of one mobile operator share few addresses. */
+export const limitWallet = (): MiddlewareHandler<AppEnv> => async (c, next) => {
+  const network = clientNetwork(c)
+  if (limitOf(c) === 0 || network === null) return next()
+  const { success } = await c.env.LINK_RATE_LIMITER.limit({ key: `wallet ${network}` })
+  if (!success) throw tooMany(`More than ${linksPerNetwork} requests a minute.`, policyOf('wallet', linksPerNetwork))
+  await next()
+}
+
+/** What phones write into the log, by network: anybody can write there. */
+export async function limitPhoneLogs(c: AppContext): Promise<void> {
+  const network = clientNetwork(c)
+  if (limitOf(c) === 0 || network === null) return
+  const { success } = await c.env.CONFIRMATION_RATE_LIMITER.limit({ key: `wallet-log ${network}` })
+  if (!success)
+    throw tooMany(`More than ${confirmationsPerLink} logs a minute.`, policyOf('wallet-log', confirmationsPerLink))
+}
+
 /**
  * One link to unsubscribe works so many times a minute, wherever the requests come from: mail providers confirm for all
  * their people from few addresses, and none of these may be refused.

@@ -28,6 +28,7 @@ import {
   purchaseStatusOf,
 } from '../../domain/purchases.ts'
 import { contactSearch } from '../../domain/users.ts'
+import { passChanged } from '../wallet/index.ts'
 import type { OrderRow, PurchaseRow, TransactionRow, UserRow } from './state.ts'
 import type { Edition, PurchaseTurn, Writes } from './writes.ts'
 
@@ -253,7 +254,12 @@ export function placeAgain(
   writes.changes.push(update(carts, { coupon_code: order.coupon_code, ...totals }, sql`order_id = ${row.id}`))
   writes.changes.push(sql`delete from ${cartItems} where order_id = ${row.id}`)
   if (payment) writes.changes.push(...paymentStatements(payment, placement))
-  if (row.user_id !== user.id) writes.changes.push(update(purchases, { user_id: user.id }, sql`order_id = ${row.id}`))
+  // Passes show the status and the owner of their purchases.
+  const changed: PurchaseRow[] = []
+  if (row.user_id !== user.id) {
+    writes.changes.push(update(purchases, { user_id: user.id }, sql`order_id = ${row.id}`))
+    changed.push(...live)
+  }
   const status = purchaseStatusOf[order.status]
   writes.changes.push(...validityStatements(kept, now))
   for (const [units, target] of [
@@ -263,8 +269,10 @@ export function placeAgain(
     const moved = movable(units, target)
     if (moved.length === 0) continue
     writes.changes.push(...moveStatements(moved, target, now))
+    changed.push(...moved)
     writes.turns.push(...turnsOf(placement, row, moved, target))
   }
+  if (changed.length) writes.changes.push(passChanged([...new Set(changed.map(({ id }) => id))], now))
   const bought = purchaseRows(ctx, placement, row.id, added, now)
   writes.cartItems.push(...cartItemRows(ctx, row.id, items))
   writes.purchases.push(...bought)

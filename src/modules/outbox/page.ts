@@ -43,8 +43,9 @@ const when = (at: number): Markup => {
   return html`<time datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`
 }
 
-const badge = (channel: string): Markup =>
-  html`<b class="${channel === 'sms' ? 'sms' : 'email'}">${channel === 'sms' ? 'SMS' : 'E-mail'}</b>`
+const labels: Readonly<Record<string, string>> = { email: 'E-mail', sms: 'SMS', wallet: 'Wallet' }
+
+const badge = (channel: string): Markup => html`<b class="${channel}">${labels[channel] ?? channel}</b>`
 
 const item = (row: CapturedItem): Markup =>
   html`<li>
@@ -66,10 +67,8 @@ const filterForm = (filter: OutboxFilter): Markup =>
     <label
       >Channel
       <select name="channel">
-        ${choice('', 'All', filter.channel)}${choice('email', 'E-mail', filter.channel)}${choice(
-          'sms',
-          'SMS',
-          filter.channel,
+        ${choice('', 'All', filter.channel)}${Object.entries(labels).map(([value, label]) =>
+          choice(value, label, filter.channel),
         )}
       </select></label
     >

@@ -3,7 +3,7 @@ import type { JobCtx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { capturedMessages } from '../../db/schema/outbox.ts'
 import { AppError, notFound } from '../../domain/errors.ts'
-import { type Channel, channels } from '../../domain/messaging.ts'
+import { channels } from '../../domain/messaging.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 
 /** What a look into the outbox needs: nobody is asked who they are. */
@@ -15,8 +15,11 @@ export type CapturedItem = Pick<
   'id' | 'channel' | 'reference' | 'sender' | 'recipient' | 'subject' | 'created_at'
 > & { start: string }
 
+export const capturedChannels = [...channels, 'wallet'] as const
+type CapturedChannel = (typeof capturedChannels)[number]
+
 export interface OutboxFilter {
-  channel: Channel | null
+  channel: CapturedChannel | null
   /** A part of the recipient. */
   to: string
 }
@@ -26,8 +29,8 @@ function refuseInProduction({ config }: Reader): void {
   if (!['development', 'test'].includes(config.environment)) throw notFound()
 }
 
-export const channelOf = (text: string | undefined): Channel | null =>
-  channels.find((channel) => channel === text) ?? null
+export const channelOf = (text: string | undefined): CapturedChannel | null =>
+  capturedChannels.find((channel) => channel === text) ?? null
 
 export async function listCaptured(
   reader: Reader,

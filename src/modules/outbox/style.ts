@@ -25,9 +25,10 @@ button { cursor: pointer; font-weight: 600 }
 .messages a:hover { background: light-dark(#eef3fd, #262c35) }
 .to, .subject { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .subject { font-weight: 600 }
-b.email, b.sms { font-size: .75rem; padding: .1rem .45rem; border-radius: 1rem; justify-self: start; white-space: nowrap }
+b.email, b.sms, b.wallet { font-size: .75rem; padding: .1rem .45rem; border-radius: 1rem; justify-self: start; white-space: nowrap }
 b.email { background: light-dark(#dce8ff, #233a63) }
 b.sms { background: light-dark(#d8f3e1, #1e4a31) }
+b.wallet { background: light-dark(#f3e6d0, #4d3a1c) }
 nav { display: flex; gap: 1rem; margin-top: 1rem }
 nav a, dd a, p a { color: var(--link) }
 h1 { font-size: 1.35rem; margin: .25rem 0 1rem; overflow-wrap: anywhere }

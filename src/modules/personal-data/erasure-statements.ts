@@ -3,6 +3,7 @@ import type { Statement } from '../../db/database.ts'
 import type { erasures } from '../../db/schema/personal-data.ts'
 import { emailLeaseMs, transactionalEmailLifecycle } from '../../domain/transactional-emails.ts'
 import { type ChannelAddress, hashedAddresses } from '../users/index.ts'
+import { eraseWallet } from '../wallet/index.ts'
 
 export type ErasureRow = typeof erasures.$inferSelect
 
@@ -53,7 +54,8 @@ function emailStatements({ user_id }: ErasureRow, now: number): Statement[] {
 const capturedStatement = ({ organization_id, user_id, user_seq }: ErasureRow): Statement =>
   sql`update captured_messages set recipient = '', subject = '', html = '', body = '', headers = '{}'
     where reference in (select id from transactional_emails where user_id = ${user_id}
-      union all select id || ${`-${user_seq}`} from campaigns where organization_id = ${organization_id})`
+      union all select id || ${`-${user_seq}`} from campaigns where organization_id = ${organization_id}
+      union all select id from wallet_passes where purchase_id in (select id from purchases where user_id = ${user_id}))`
 
 const auditStatement = ({ organization_id, user_id }: ErasureRow): Statement =>
   sql`update audit_log set changes = (select json_group_array(json_object('field', value ->> 'field',
@@ -72,6 +74,7 @@ export async function blankingStatements(erasure: ErasureRow, now: number): Prom
     sql`update orders set search = search_own, metadata = '{}' where user_id = ${user_id}`,
     sql`update purchases set metadata = '{}' where user_id = ${user_id}`,
     ...emailStatements(erasure, now),
+    ...eraseWallet(user_id, now),
     capturedStatement(erasure),
     ...(await addressStatements(erasure)),
     auditStatement(erasure),

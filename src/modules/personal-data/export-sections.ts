@@ -62,6 +62,27 @@ const bought = (user: LoadedUser): Section[] => {
   ]
 }
 
+const passes = ({ id }: LoadedUser): Section[] => {
+  const own = sql`purchase_id in (select id from purchases where user_id = ${id})`
+  return [
+    {
+      name: 'wallet_passes',
+      columns: sql`id, purchase_id, platform, provider, serial_number, status, added_at, removed_at, voided_at,
+        created_at`,
+      from: sql`wallet_passes`,
+      where: own,
+      key: sql`id`,
+    },
+    {
+      name: 'wallet_phones',
+      columns: sql`pass_id, device_id, push_token, wallet_registrations.created_at, wallet_registrations.modified_at`,
+      from: sql`wallet_registrations join wallet_passes on wallet_passes.id = pass_id`,
+      where: own,
+      key: sql`pass_id || ' ' || device_id`,
+    },
+  ]
+}
+
 const reached = (user: LoadedUser): Section[] => {
   const { id, organization_id } = user
   return [
@@ -124,6 +145,7 @@ export const sectionsOf = (user: LoadedUser): Section[] => {
       key: sql`edition_id`,
     },
     ...bought(user),
+    ...passes(user),
     ...reached(user),
     {
       name: 'changes',

@@ -21,6 +21,7 @@ import {
   Timestamp,
 } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
+import { WalletPassSummary } from '../wallet/index.ts'
 
 const Amount = z.number().openapi({ format: 'double', example: 250 })
 
@@ -99,6 +100,7 @@ export const PurchaseDetail = Purchase.extend({
   refunded_amount: Amount,
   pending_refund_amount: Amount,
   uses: z.array(PurchaseUse).openapi({ description: 'The last 50, the latest first; reverted ones are among them.' }),
+  wallet_passes: z.array(WalletPassSummary).openapi({ description: 'The newest twenty, newest first.' }),
   metadata: JsonObject,
 }).openapi('PurchaseDetail')
 

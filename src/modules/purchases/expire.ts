@@ -4,6 +4,7 @@ import { changedExactly, commitPart } from '../../db/commit.ts'
 import { inList } from '../../db/visibility.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { purchaseLifecycle } from '../../domain/purchases.ts'
+import { passChanged } from '../wallet/index.ts'
 import { announceAll } from '../webhooks/index.ts'
 import { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseAction } from './announcement.ts'
 
@@ -37,6 +38,7 @@ async function expire(job: JobCtx, due: readonly DuePurchase[], now: number): Pr
       where ${inList(sql`id`, ids)} and ${inList(sql`status`, purchaseLifecycle.sourcesOf(status))}
         and valid_until <= ${now}`,
     changedExactly(ids.length),
+    passChanged(ids, now),
     ...announceAll(announcer, events),
   ])
   // The sweep of deliveries makes up for a queue message that is lost.

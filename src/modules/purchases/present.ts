@@ -6,6 +6,7 @@ import { availableUses, type PurchaseStatus, refundableMinor } from '../../domai
 import { fullName } from '../../domain/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
+import { type PassSummaryRow, presentWalletPassSummary } from '../wallet/index.ts'
 import { presentBought, presentLocation } from './bought.ts'
 import type { Purchase, PurchaseDetail, PurchaseUse } from './contract.ts'
 import type { PurchaseListRow } from './list.ts'
@@ -70,5 +71,6 @@ export const presentPurchaseDetail = (row: PurchaseDetailRow): z.input<typeof Pu
   refunded_amount: 0,
   pending_refund_amount: 0,
   uses: row.uses.map(presentUse),
+  wallet_passes: (JSON.parse(row.wallet_passes) as PassSummaryRow[]).map(presentWalletPassSummary),
   metadata: JSON.parse(row.metadata) as Record<string, unknown>,
 })

@@ -7,6 +7,7 @@ import type { Place } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import { walletPassesOf } from '../wallet/index.ts'
 import { boughtColumns, boughtJoins, type BoughtRow } from './bought.ts'
 import { type PurchaseUseRow, useColumns, useJoins } from './use-row.ts'
 
@@ -41,6 +42,8 @@ export interface PurchaseDetailRow
   currency: string
   transaction_id: string | null
   uses: PurchaseUseRow[]
+  /** JSON of `PassSummaryRow`s. */
+  wallet_passes: string
 }
 
 export const purchaseStanding = standing(sql`purchases.organization_id`, sql`purchases.edition_id`)
@@ -59,7 +62,7 @@ export async function findPurchase(ctx: Ctx, id: string): Promise<PurchaseDetail
       ${boughtColumns(sql`purchases`)}, ${editionSummaryColumns}, ${organizationSummaryColumns},
       ${view.columns(['first_name', 'last_name', 'email'])}, orders.order_number, orders.type as order_type,
       orders.status as order_status, orders.currency, transactions.id as transaction_id,
-      transactions.status as transaction_status
+      transactions.status as transaction_status, ${walletPassesOf(sql`purchases.id`)} as wallet_passes
     from purchases
     join orders on orders.id = purchases.order_id
     join users on users.id = purchases.user_id ${view.join}

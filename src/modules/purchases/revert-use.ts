@@ -3,6 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { changedOne, commit } from '../../db/commit.ts'
 import { checkRevertible } from '../../domain/purchases.ts'
 import { openEditions } from '../editions/index.ts'
+import { passChanged } from '../wallet/index.ts'
 import { announce } from '../webhooks/index.ts'
 import { purchaseAction } from './announcement.ts'
 import type { LoadedUse } from './use-queries.ts'
@@ -24,6 +25,7 @@ export async function revertUse(ctx: Ctx, use: LoadedUse): Promise<LoadedUse> {
       where id = ${purchase.id} and status = ${purchase.status} and uses_count >= ${use.quantity}`,
     changedOne(),
     ...openEditions(purchase.edition_id),
+    ...(status === purchase.status ? [] : [passChanged([purchase.id], now)]),
     ...announce(ctx, purchaseAction(purchase, { action: 'use_reverted', status, occurredAt: now })),
   ])
 }

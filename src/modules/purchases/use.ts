@@ -9,6 +9,7 @@ import { fieldError, invalid } from '../../domain/errors.ts'
 import { toIso } from '../../domain/instants.ts'
 import { purchaseLifecycle, statusAfterUse } from '../../domain/purchases.ts'
 import { openEditions } from '../editions/index.ts'
+import { passChanged } from '../wallet/index.ts'
 import { announce } from '../webhooks/index.ts'
 import { purchaseAction } from './announcement.ts'
 import type { createPurchaseUse } from './use-contract.ts'
@@ -58,6 +59,7 @@ export async function usePurchase(ctx: Ctx, purchase: UsablePurchase, input: Inp
     changedOne(),
     ...openEditions(purchase.edition_id),
     insert(purchaseUses, { ...row, purchase_id: purchase.id }),
+    ...(status === purchase.status ? [] : [passChanged([purchase.id], now)]),
     ...announce(ctx, purchaseAction(purchase, { action: 'used', status, occurredAt: used_at })),
   ])
 }

@@ -16,7 +16,7 @@ const consentChange = {
   source: 'checkout',
 }
 
-const pass = { id: 'pass-4711', serial_number: 'S-4711' }
+const pass = { id: idOf('wps'), serial_number: '6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e' }
 const passChange = { purchase: { id: idOf('pur') }, user, occurred_at: at }
 
 /** What `data` looks like for each kind: shown in the catalogue and the document, and sent by tests of an endpoint. */
@@ -39,9 +39,9 @@ export const exampleData: { [Kind in EventKind]: EventData<Kind> } = {
     refund_request: null,
     occurred_at: at,
   },
-  'wallet.vendorA.pass-added': { ...passChange, pass: { ...pass, provider: 'vendorA', platform: 'ios' } },
-  'wallet.vendorA.pass-removed': { ...passChange, pass: { ...pass, provider: 'vendorA', platform: 'ios' } },
-  'wallet.vendorB.pass-added': { ...passChange, pass: { ...pass, provider: 'vendorB', platform: 'android' } },
+  'wallet.vendorA.pass-added': { ...passChange, pass: { ...pass, provider: 'vendorA', platform: 'apple' } },
+  'wallet.vendorA.pass-removed': { ...passChange, pass: { ...pass, provider: 'vendorA', platform: 'apple' } },
+  'wallet.vendorB.pass-added': { ...passChange, pass: { ...pass, provider: 'vendorB', platform: 'google' } },
 }
 
 export const examplePayload = (kind: EventKind) => ({

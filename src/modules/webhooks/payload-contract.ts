@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { walletPlatforms } from '../../domain/wallet.ts'
 import type { EventKind } from '../../domain/webhooks.ts'
 import { Id, Timestamp } from '../../http/fields.ts'
 
@@ -58,10 +59,10 @@ const PurchaseAction = z.object({
 
 const WalletPass = z.object({
   pass: z.object({
-    id: z.string(),
+    id: Id('wps'),
     serial_number: z.string(),
     provider: z.enum(['vendorA', 'vendorB']),
-    platform: z.string().openapi({ example: 'ios' }),
+    platform: z.enum(walletPlatforms),
   }),
   purchase: z.object({ id: Id('pur') }),
   user: Person,

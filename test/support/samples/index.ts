@@ -7,6 +7,7 @@ import { emailSamples } from './emails.ts'
 import { organizationSamples } from './organizations.ts'
 import type { SampleOf } from './sample.ts'
 import { segmentSamples } from './segments.ts'
+import { walletSamples } from './wallet.ts'
 import { webhookSamples } from './webhooks.ts'
 
 /**
@@ -19,6 +20,7 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...organizationSamples,
   ...editionSamples,
   ...commerceSamples,
+  ...walletSamples,
   ...segmentSamples,
   ...emailSamples,
   ...campaignSamples,

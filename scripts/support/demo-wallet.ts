@@ -1,0 +1,104 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { unzipSync } from 'fflate'
+import type { Client, Page } from './client.ts'
+import type { Home } from './demo-import.ts'
+import { makeGoogleKeys, signedCallback, spkiOf } from './google-callbacks.ts'
+import type { Receiver } from './receiver.ts'
+import { walletPath } from './seed-rows.ts'
+
+type Tell = (...lines: string[]) => void
+
+interface Issued {
+  id: string
+  serial_number: string
+  add_url: string
+}
+
+interface Surroundings {
+  root: Client
+  admin: Client
+  url: string
+  receiver: Receiver
+  home: Home
+}
+
+const path = '/wallet'
+const patienceMs = 60_000
+const kinds = ['wallet.vendorA.pass-added', 'wallet.vendorA.pass-removed', 'wallet.vendorB.pass-added']
+
+async function answered(response: Promise<Response>, status: number): Promise<Response> {
+  const got = await response
+  if (got.status !== status) throw new Error(`${got.url} answered ${got.status}, not ${status}: ${await got.text()}`)
+  return got
+}
+
+/** What a phone does with the link of a pass: it takes the package in, registers, and later drops the pass. */
+async function addAndRemoveOnPhone(url: string, pass: Issued): Promise<void> {
+  const downloaded = await answered(fetch(new URL(new URL(pass.add_url).pathname, url)), 200)
+  const files = unzipSync(new Uint8Array(await downloaded.arrayBuffer()))
+  const fields = JSON.parse(new TextDecoder().decode(files['pass.json'])) as {
+    passTypeIdentifier: string
+    authenticationToken: string
+  }
+  const registration = `/wallet/apple/v1/devices/demo-phone/registrations/${fields.passTypeIdentifier}/${pass.serial_number}`
+  const headers = { authorization: `ApplePass ${fields.authenticationToken}` }
+  const target = new URL(registration, url)
+  await answered(fetch(target, { method: 'POST', headers, body: '{"pushToken":"demo-push"}' }), 201)
+  await answered(fetch(target, { method: 'DELETE', headers }), 200)
+}
+
+/** What Google does when somebody saves a pass. */
+async function saveAtGoogle(url: string, edition: string, pass: Issued): Promise<void> {
+  const keys = await makeGoogleKeys()
+  const put = (target: string, method: string, body: unknown) =>
+    fetch(new URL(target, url), {
+      method,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const root = { keyValue: await spkiOf(keys.root), keyExpiration: String(Date.now() + 86_400_000) }
+  await answered(put('/dev/wallet/google-keys', 'PUT', { keys: [root] }), 200)
+  const callback = await signedCallback(keys, {
+    classId: `capture.${edition}`,
+    objectId: `capture.${pass.serial_number}`,
+    eventType: 'save',
+    expTimeMillis: Date.now() + 600_000,
+    count: 1,
+    nonce: crypto.randomUUID(),
+  })
+  await answered(put('/wallet/google/callback', 'POST', callback), 200)
+  const forged = { ...callback, signedMessage: String(callback['signedMessage']).replace('save', 'del') }
+  await answered(put('/wallet/google/callback', 'POST', forged), 401)
+}
+
+/** A purchase becomes a pass on both platforms, and all that wallets tell arrives at an endpoint. */
+export async function followWallet({ root, admin, url, receiver, home }: Surroundings, tell: Tell): Promise<void> {
+  const endpoint = await admin.post<{ secret: string }>('/v1/webhooks', {
+    ...home,
+    name: 'Wallets',
+    url: receiver.url(path),
+    events: kinds,
+  })
+  receiver.trust(path, endpoint.secret)
+  await root.post(walletPath, home)
+  const { results } = await admin.get<Page<{ id: string }>>(`/v1/orders?edition_id=${home.edition_id}&status=completed`)
+  const order = await admin.get<{ purchases: { id: string; status: string }[] }>(`/v1/orders/${results[0]?.id}`)
+  const purchase = order.purchases.find(({ status }) => status === 'active')
+  if (!purchase) throw new Error('No purchase is active.')
+  const issue = (platform: string) => admin.post<Issued>(`/v1/purchases/${purchase.id}/wallet-passes`, { platform })
+  const apple = await issue('apple')
+  const google = await issue('google')
+  tell(`purchase ${purchase.id} is pass ${apple.id} for Apple, and ${google.id} for Google`)
+  await addAndRemoveOnPhone(url, apple)
+  await saveAtGoogle(url, home.edition_id, google)
+  tell('a phone took the first in and dropped it; Google told that the second was saved, and a forged callback got 401')
+  for (const deadline = Date.now() + patienceMs; receiver.posts(path).length < kinds.length; await wait(200))
+    if (Date.now() > deadline) throw new Error('The events of wallets did not arrive in a minute.')
+  const posts = receiver.posts(path)
+  if (posts.some(({ verified }) => verified.length === 0)) throw new Error('A signature is wrong.')
+  for (const kind of kinds) {
+    const found = posts.filter(({ body }) => (JSON.parse(body) as { type: string }).type === kind)
+    if (found.length === 0) throw new Error(`${kind} did not arrive.`)
+    tell(`${kind} arrived ${found.length === 1 ? 'once' : `${found.length} times`}, with a right signature`)
+  }
+}

@@ -1,0 +1,76 @@
+import { passWords, ticketName } from '../../domain/wallet-pass.ts'
+import type { ApplePass } from './passes.ts'
+
+export interface AppleIdentity {
+  passTypeId: string
+  teamId: string
+  /** Where the web service is reached, without a slash at the end. */
+  webServiceUrl: string
+}
+
+const rgb = (color: string): string =>
+  `rgb(${[1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)).join(', ')})`
+
+const colors = (given: Record<string, string | null>) =>
+  Object.fromEntries(Object.entries(given).flatMap(([name, color]) => (color === null ? [] : [[name, rgb(color)]])))
+
+/** ISO 8601 without milliseconds, as Apple writes it. */
+const instant = (at: number): string => new Date(at).toISOString().replace(/\.\d{3}Z$/, 'Z')
+
+const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text)
+
+const field = (key: string, label: string, value: string | null) => (value ? [{ key, label, value }] : [])
+
+/** The `pass.json` of an event ticket. */
+export function applePassJson({ content, token }: ApplePass, identity: AppleIdentity): Record<string, unknown> {
+  const { design, language, state, code, start_at } = content
+  const words = passWords[language]
+  const starts =
+    start_at === null
+      ? []
+      : [
+          {
+            key: 'starts',
+            label: words.starts,
+            value: instant(start_at),
+            dateStyle: 'PKDateStyleMedium',
+            timeStyle: 'PKDateStyleShort',
+          },
+        ]
+  return {
+    formatVersion: 1,
+    passTypeIdentifier: identity.passTypeId,
+    teamIdentifier: identity.teamId,
+    serialNumber: content.serial_number,
+    authenticationToken: token,
+    webServiceURL: identity.webServiceUrl,
+    organizationName: content.organization_name,
+    description: design.description ?? `${content.edition_name}: ${ticketName(content)}`,
+    logoText: design.logo_text ?? content.organization_name,
+    groupingIdentifier: content.edition_id,
+    ...colors({
+      backgroundColor: design.background_color,
+      foregroundColor: design.foreground_color,
+      labelColor: design.label_color,
+    }),
+    ...(start_at === null ? {} : { relevantDate: instant(start_at) }),
+    voided: state === 'void' || state === 'expired',
+    barcodes: [
+      {
+        format: 'PKBarcodeFormatQR',
+        message: code,
+        messageEncoding: isAscii(code) ? 'iso-8859-1' : 'utf-8',
+        altText: code,
+      },
+    ],
+    eventTicket: {
+      primaryFields: [{ key: 'event', label: words.event, value: content.edition_name }],
+      secondaryFields: [...starts, ...field('place', words.place, content.location_name)],
+      auxiliaryFields: [
+        { key: 'ticket', label: words.ticket, value: ticketName(content) },
+        ...field('holder', words.holder, content.holder_name),
+        { key: 'state', label: words.state, value: words.states[state], changeMessage: '%@' },
+      ],
+    },
+  }
+}

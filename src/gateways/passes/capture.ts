@@ -1,0 +1,68 @@
+import { UnsecuredJWT } from 'jose'
+import type { CallbackSender, RootKey } from '../../domain/google-callback.ts'
+import type { CapturedMessage, CaptureStore } from '../capture/capture-store.ts'
+import type { AppleIdentity } from './apple-fields.ts'
+import { applePackage } from './apple-package.ts'
+import { googleClass, type GoogleIdentity, googleObject, googleUpdate } from './google-object.ts'
+import { googleSenderNames, saveAddress } from './google-names.ts'
+import type { PassesGateway } from './passes.ts'
+
+export interface CapturedKeys {
+  /** The root keys that a developer or a test has set. */
+  keys: () => Promise<readonly RootKey[]>
+}
+
+interface Parts {
+  store: CaptureStore
+  keys: CapturedKeys
+  apple: AppleIdentity
+  google: GoogleIdentity
+}
+
+const messageOf = (passId: string, to: string, subject: string, body: unknown): CapturedMessage => ({
+  channel: 'wallet',
+  reference: passId,
+  from: 'wallet',
+  to,
+  replyTo: null,
+  subject,
+  html: '',
+  body: JSON.stringify(body, null, 2),
+  headers: {},
+})
+
+/** Keeps what would go to the platforms, and makes passes without a signature: no phone takes them in. */
+export function capturePasses({ store, keys, apple, google }: Parts): PassesGateway {
+  const keep = (key: string, message: CapturedMessage) => store.keep(key, [message])
+  return {
+    addUrl: async (pass) => {
+      const { content } = pass
+      const name = `${content.edition_name}: ${content.product_name}`
+      if (pass.platform === 'apple') {
+        await keep(`${content.id}:issued`, messageOf(content.id, 'apple', `Pass for ${name}`, pass))
+        return pass.download_url
+      }
+      const payload = {
+        eventTicketClasses: [googleClass(content, google)],
+        eventTicketObjects: [googleObject(content, google)],
+      }
+      await keep(`${content.id}:issued`, messageOf(content.id, 'google', `Pass for ${name}`, payload))
+      return saveAddress(new UnsecuredJWT({ typ: 'savetowallet', payload }).setAudience('google').encode())
+    },
+    applePackage: (pass) => applePackage(pass, apple, null),
+    callbackSenders: async (): Promise<CallbackSender[]> => {
+      const known = await keys.keys()
+      return googleSenderNames.map((name) => ({ name, keys: known }))
+    },
+    updateGoogle: async (content, changeNumber) => {
+      const update = { object: googleObject(content, google).id, ...googleUpdate(content) }
+      await keep(`${content.id}:${changeNumber}`, messageOf(content.id, 'google', 'Update of a pass', update))
+      return { ok: true }
+    },
+    pushApple: async ({ pass_id, change_number, push_token }) => {
+      const key = `${pass_id}:${change_number}:${push_token}`
+      await keep(key, messageOf(pass_id, 'apple', 'Push to a phone', { push_token }))
+      return 'sent'
+    },
+  }
+}

@@ -1,0 +1,92 @@
+import * as asn1 from 'asn1js'
+import { fromBase64 } from '../../domain/encoding.ts'
+
+const oids = {
+  data: '1.2.840.113549.1.7.1',
+  signedData: '1.2.840.113549.1.7.2',
+  contentType: '1.2.840.113549.1.9.3',
+  messageDigest: '1.2.840.113549.1.9.4',
+  signingTime: '1.2.840.113549.1.9.5',
+  sha256: '2.16.840.1.101.3.4.2.1',
+  rsaEncryption: '1.2.840.113549.1.1.1',
+}
+
+export interface Signer {
+  key: CryptoKey
+  /** The certificate of the key, DER. */
+  certificate: Uint8Array<ArrayBuffer>
+  /** The certificate that issued it, DER. */
+  issuer: Uint8Array<ArrayBuffer>
+}
+
+/** The bytes of the first block of a PEM text. */
+export function bytesOfPem(pem: string, label: string): Uint8Array<ArrayBuffer> {
+  const [, body] = new RegExp(`-----BEGIN ${label}-----([\\s\\S]+?)-----END ${label}-----`).exec(pem) ?? []
+  if (body === undefined) throw new Error(`There is no ${label} in PEM.`)
+  // A variable of one line has its line ends written out.
+  return fromBase64(body.replaceAll(String.raw`\n`, '').replaceAll(/\s+/g, ''))
+}
+
+const signing = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
+
+export const importSigningKey = (pem: string): Promise<CryptoKey> =>
+  crypto.subtle.importKey('pkcs8', bytesOfPem(pem, 'PRIVATE KEY'), signing, false, ['sign'])
+
+const sequence = (...value: asn1.BaseBlock[]) => new asn1.Sequence({ value })
+const oid = (value: string) => new asn1.ObjectIdentifier({ value })
+const algorithm = (id: string) => sequence(oid(id), new asn1.Null())
+const tagged = (number: number, ...value: asn1.BaseBlock[]) =>
+  new asn1.Constructed({ idBlock: { tagClass: 3, tagNumber: number }, value })
+
+/** Who issued a certificate, and its number: they name the signer. The version before them may be left out. */
+function issuerAndSerial(certificate: Uint8Array<ArrayBuffer>): asn1.BaseBlock[] {
+  const parsed = asn1.fromBER(certificate)
+  const [body] = parsed.offset === -1 ? [] : (parsed.result as asn1.Sequence).valueBlock.value
+  const fields = (body as asn1.Sequence | undefined)?.valueBlock.value ?? []
+  const at = fields[0]?.idBlock.tagClass === 3 ? 1 : 0
+  const [serial, , issuer] = fields.slice(at)
+  if (!serial || !issuer) throw new Error('This is no certificate.')
+  return [issuer, serial]
+}
+
+const attribute = (id: string, value: asn1.BaseBlock) => sequence(oid(id), new asn1.Set({ value: [value] }))
+
+/** A SET OF in DER has its members in the order of their bytes. */
+const sorted = (blocks: asn1.BaseBlock[]): asn1.BaseBlock[] =>
+  blocks
+    .map((block) => ({ block, hex: new Uint8Array(block.toBER()).toHex() }))
+    .toSorted((a, b) => (a.hex < b.hex ? -1 : 1))
+    .map(({ block }) => block)
+
+/** A detached PKCS#7 signature (CMS SignedData, RFC 5652) with the signer's certificate and its issuer's, DER. */
+export async function detachedSignature(
+  content: Uint8Array<ArrayBuffer>,
+  { key, certificate, issuer }: Signer,
+  now: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const digest = await crypto.subtle.digest('SHA-256', content)
+  const attributes = sorted([
+    attribute(oids.contentType, oid(oids.data)),
+    attribute(oids.signingTime, new asn1.UTCTime({ valueDate: new Date(now) })),
+    attribute(oids.messageDigest, new asn1.OctetString({ valueHex: digest })),
+  ])
+  // What is signed is the SET itself; in the message it is tagged.
+  const signature = await crypto.subtle.sign(signing, key, new asn1.Set({ value: attributes }).toBER())
+  const signerInfo = sequence(
+    new asn1.Integer({ value: 1 }),
+    sequence(...issuerAndSerial(certificate)),
+    algorithm(oids.sha256),
+    tagged(0, ...attributes),
+    algorithm(oids.rsaEncryption),
+    new asn1.OctetString({ valueHex: signature }),
+  )
+  const certificates = [certificate, issuer].map((der) => asn1.fromBER(der).result)
+  const signedData = sequence(
+    new asn1.Integer({ value: 1 }),
+    new asn1.Set({ value: [algorithm(oids.sha256)] }),
+    sequence(oid(oids.data)),
+    tagged(0, ...certificates),
+    new asn1.Set({ value: [signerInfo] }),
+  )
+  return new Uint8Array(sequence(oid(oids.signedData), tagged(0, signedData)).toBER())
+}

@@ -1,0 +1,93 @@
+import { importPKCS8, SignJWT } from 'jose'
+import { callApi, isRecord, patchJson } from '../provider-api/post-json.ts'
+import type { UpdateResult } from './passes.ts'
+
+export interface ServiceAccount {
+  client_email: string
+  private_key: string
+}
+
+const standardBase = 'https://walletobjects.googleapis.com/walletobjects/v1'
+const tokenUrl = 'https://oauth2.googleapis.com/token'
+const scope = 'https://www.googleapis.com/auth/wallet_object.issuer'
+const timeoutMs = 5000
+const algorithm = 'RS256'
+
+/** The service account of a key file; throws for what is none. */
+export function serviceAccountOf(text: string): ServiceAccount {
+  const value: unknown = JSON.parse(text)
+  if (!isRecord(value) || typeof value['client_email'] !== 'string' || typeof value['private_key'] !== 'string')
+    throw new Error('It has no client_email and private_key.')
+  return { client_email: value['client_email'], private_key: value['private_key'] }
+}
+
+/** A JWT of the service account. */
+export async function signedJwt(
+  account: ServiceAccount,
+  audience: string,
+  claims: Record<string, unknown>,
+  times: { now: number; lifeSeconds?: number },
+): Promise<string> {
+  const issuedAt = Math.floor(times.now / 1000)
+  const jwt = new SignJWT(claims)
+    .setProtectedHeader({ alg: algorithm, typ: 'JWT' })
+    .setIssuer(account.client_email)
+    .setAudience(audience)
+    .setIssuedAt(issuedAt)
+  if (times.lifeSeconds) jwt.setExpirationTime(issuedAt + times.lifeSeconds)
+  return jwt.sign(await importPKCS8(account.private_key, algorithm))
+}
+
+/** Access tokens by account, with the time until which they are used. Shared by the requests of this isolate. */
+const tokens = new Map<string, { token: string; until: number }>()
+const tokenLifeSeconds = 3600
+const marginMs = 300_000
+
+async function accessToken(account: ServiceAccount, now: number): Promise<string | UpdateResult> {
+  const known = tokens.get(account.client_email)
+  if (known && known.until > now) return known.token
+  const assertion = await signedJwt(account, tokenUrl, { scope }, { now, lifeSeconds: tokenLifeSeconds })
+  const answer = await callApi(
+    tokenUrl,
+    {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({
+        grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+        assertion,
+      }).toString(),
+    },
+    timeoutMs,
+  )
+  if (!answer.came || answer.status >= 500) return { ok: false, kind: 'transient', code: 'no_token' }
+  const token = isRecord(answer.body) ? answer.body['access_token'] : null
+  if (answer.status !== 200 || typeof token !== 'string')
+    return { ok: false, kind: 'configuration', code: 'token_refused' }
+  tokens.set(account.client_email, { token, until: now + tokenLifeSeconds * 1000 - marginMs })
+  return token
+}
+
+function resultOf(status: number): UpdateResult {
+  if (status >= 200 && status < 300) return { ok: true }
+  // Nobody has saved the pass: it is made as it is by then when somebody does.
+  if (status === 404) return { ok: false, kind: 'gone', code: 'not_saved' }
+  if (status === 401 || status === 403) return { ok: false, kind: 'configuration', code: `status_${status}` }
+  const isPassing = status === 408 || status === 409 || status === 429 || status >= 500
+  return { ok: false, kind: isPassing ? 'transient' : 'permanent', code: `status_${status}` }
+}
+
+/** Changes fields of an event ticket object. */
+export async function patchObject(
+  account: ServiceAccount,
+  objectId: string,
+  fields: Record<string, unknown>,
+  options: { apiBase: string; now: number },
+): Promise<UpdateResult> {
+  const token = await accessToken(account, options.now)
+  if (typeof token !== 'string') return token
+  const url = `${options.apiBase || standardBase}/eventTicketObject/${encodeURIComponent(objectId)}`
+  const answer = await patchJson(url, { authorization: `Bearer ${token}` }, fields, timeoutMs)
+  if (!answer.came) return { ok: false, kind: 'transient', code: answer.code }
+  if (answer.status === 401) tokens.delete(account.client_email)
+  return resultOf(answer.status)
+}

@@ -1,0 +1,55 @@
+import type { CallbackSender, RootKey } from '../../domain/google-callback.ts'
+import { callbackProtocol } from '../../domain/google-callback.ts'
+import { getJson, isRecord } from '../provider-api/post-json.ts'
+import { googleSenders } from './google-names.ts'
+
+const timeoutMs = 5000
+const rememberedMs = 3_600_000
+/** Nobody makes us ask more often than this, neither by forged callbacks nor while Google does not answer. */
+const pauseMs = 60_000
+const maxKeys = 20
+
+interface Remembered {
+  askedAt: number
+  keys: readonly RootKey[] | null
+}
+
+/** Shared by the requests of this isolate. */
+const remembered = new Map<string, Remembered>()
+
+function keysIn(body: unknown): RootKey[] | null {
+  const keys = isRecord(body) ? body['keys'] : null
+  if (!Array.isArray(keys)) return null
+  return keys.slice(0, maxKeys).flatMap((key): RootKey[] => {
+    if (!isRecord(key) || key['protocolVersion'] !== callbackProtocol || typeof key['keyValue'] !== 'string') return []
+    const expires_at = key['keyExpiration'] === undefined ? Number.MAX_SAFE_INTEGER : Number(key['keyExpiration'])
+    return Number.isFinite(expires_at) ? [{ key_value: key['keyValue'], expires_at }] : []
+  })
+}
+
+/** The keys at an address: remembered for an hour, and the old ones go on where there is no good answer. */
+async function keysAt(url: string, isFresh: boolean, now: number): Promise<readonly RootKey[] | null> {
+  const known = remembered.get(url)
+  const age = known ? now - known.askedAt : Number.POSITIVE_INFINITY
+  const isEnough = known?.keys && age < rememberedMs && !isFresh
+  if (known && (isEnough || age < pauseMs)) return known.keys
+  // Others do not ask meanwhile.
+  remembered.set(url, { askedAt: now, keys: known?.keys ?? null })
+  const answer = await getJson(url, { accept: 'application/json' }, timeoutMs)
+  const keys = (answer.came && answer.status === 200 ? keysIn(answer.body) : null) ?? known?.keys ?? null
+  remembered.set(url, { askedAt: now, keys })
+  return keys
+}
+
+/** Throws when no address has answered. */
+export async function googleCallbackSenders(isFresh: boolean, now: number): Promise<CallbackSender[]> {
+  const found = await Promise.all(
+    googleSenders.map(async ({ name, keysUrl }) => ({ name, keys: await keysAt(keysUrl, isFresh, now) })),
+  )
+  const senders = found.flatMap(({ name, keys }) => (keys ? [{ name, keys }] : []))
+  if (senders.length === 0) throw new Error('No root keys of Google could be read.')
+  return senders
+}
+
+/** For tests. */
+export const forgetGoogleKeys = (): void => remembered.clear()

@@ -1,0 +1,62 @@
+import { bcp47 } from '../../domain/languages.ts'
+import { googleClassId, googleObjectId, type PassState } from '../../domain/wallet.ts'
+import { type PassContent, ticketName } from '../../domain/wallet-pass.ts'
+
+export interface GoogleIdentity {
+  issuerId: string
+  /** Where Google tells of passes that are saved and deleted. */
+  callbackUrl: string
+}
+
+const states: Record<PassState, string> = {
+  valid: 'ACTIVE',
+  used: 'COMPLETED',
+  expired: 'EXPIRED',
+  void: 'INACTIVE',
+}
+
+const local = (language: string, value: string) => ({ defaultValue: { language, value } })
+
+const day = (at: number): string => new Date(at).toISOString()
+
+/** The class of an edition. Google keeps the first that it is given. */
+export function googleClass(content: PassContent, { issuerId, callbackUrl }: GoogleIdentity) {
+  const language = bcp47(content.language)
+  const { start_at, end_at, design } = content
+  const dates = {
+    ...(start_at === null ? {} : { start: day(start_at) }),
+    ...(end_at === null ? {} : { end: day(end_at) }),
+  }
+  return {
+    id: googleClassId(issuerId, content.edition_id),
+    issuerName: content.organization_name,
+    eventName: local(language, content.edition_name),
+    eventId: content.edition_id,
+    reviewStatus: 'UNDER_REVIEW',
+    ...(Object.keys(dates).length ? { dateTime: dates } : {}),
+    ...(design.logo_url === null ? {} : { logo: { sourceUri: { uri: design.logo_url } } }),
+    callbackOptions: { url: callbackUrl },
+  }
+}
+
+/** What a change of the purchase moves. */
+export function googleUpdate(content: PassContent) {
+  const language = bcp47(content.language)
+  return {
+    state: states[content.state],
+    ticketHolderName: content.holder_name,
+    ticketType: local(language, ticketName(content)),
+    barcode: { type: 'QR_CODE', value: content.code, alternateText: content.code },
+  }
+}
+
+export function googleObject(content: PassContent, { issuerId }: GoogleIdentity) {
+  const { background_color } = content.design
+  return {
+    id: googleObjectId(issuerId, content.serial_number),
+    classId: googleClassId(issuerId, content.edition_id),
+    ticketNumber: content.serial_number,
+    ...googleUpdate(content),
+    ...(background_color === null ? {} : { hexBackgroundColor: background_color }),
+  }
+}

@@ -1,0 +1,45 @@
+import type { CallbackSender } from '../../domain/google-callback.ts'
+import type { PassContent } from '../../domain/wallet-pass.ts'
+
+/** A pass as Apple's wallet takes it in. */
+export interface ApplePass {
+  content: PassContent
+  /** What the phone shows to the web service. */
+  token: string
+}
+
+/** A pass that somebody asked for. */
+export type RequestedPass =
+  | { platform: 'apple'; content: PassContent; download_url: string }
+  | { platform: 'google'; content: PassContent }
+
+/**
+ * permanent: this update never goes. configuration: none goes until somebody mends the account. transient: later it may.
+ * gone: there is nothing to update, because nobody holds the pass.
+ */
+export type UpdateResult =
+  | { ok: true }
+  | { ok: false; kind: 'permanent' | 'configuration' | 'transient' | 'gone'; code: string }
+
+/** refused: this push never goes. off: none goes. transient: Apple takes none at present. */
+export type PushResult = 'sent' | 'gone' | 'refused' | 'transient' | 'off'
+
+/** A change of a pass that a phone is told of. */
+export interface Push {
+  pass_id: string
+  change_number: number
+  push_token: string
+}
+
+export interface PassesGateway {
+  /** The address that adds the pass to the wallet of the person who opens it. */
+  addUrl: (pass: RequestedPass) => Promise<string>
+  /** The bytes of a .pkpass. */
+  applePackage: (pass: ApplePass) => Promise<Uint8Array<ArrayBuffer>>
+  /** Who may sign callbacks; `isFresh` asks anew for keys that are remembered. Throws when nobody answers. */
+  callbackSenders: (isFresh: boolean) => Promise<readonly CallbackSender[]>
+  /** Brings Google's copy of a pass up to date; repeating it does no harm. Never throws. */
+  updateGoogle: (content: PassContent, changeNumber: number) => Promise<UpdateResult>
+  /** Has a phone ask for what changed; `off` where no connection to Apple is bound. Never throws. */
+  pushApple: (push: Push) => Promise<PushResult>
+}

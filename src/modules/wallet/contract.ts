@@ -1,0 +1,96 @@
+import { z } from '@hono/zod-openapi'
+import { walletPassStatuses, walletPlatforms, walletProviders } from '../../domain/wallet.ts'
+import { Id, IdParams, Timestamp } from '../../http/fields.ts'
+import { envelope, listQuery } from '../../http/list-query.ts'
+import { operation } from '../../http/operation.ts'
+
+const passFields = {
+  id: Id('wps'),
+  provider: z.enum(walletProviders).openapi({ description: 'The vendor that events name.' }),
+  platform: z.enum(walletPlatforms),
+  serial_number: z.string().openapi({ example: '6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e' }),
+  status: z.enum(walletPassStatuses),
+  added_at: Timestamp.nullable().openapi({ description: 'Null until somebody adds the pass to a wallet.' }),
+  removed_at: Timestamp.nullable().openapi({ description: 'Null while the pass is in a wallet, and before.' }),
+}
+
+/** A pass as its purchase shows it. */
+export const WalletPassSummary = z.object(passFields).openapi('WalletPassSummary')
+
+export const WalletPass = z
+  .object({
+    ...passFields,
+    organization_id: Id('org'),
+    edition_id: Id('edt'),
+    purchase_id: Id('pur'),
+    voided_at: Timestamp.nullable().openapi({ description: 'Null while the pass is active.' }),
+    created: Timestamp,
+    modified: Timestamp,
+  })
+  .openapi('WalletPass', { description: 'A purchase as a pass for the wallet of a phone.' })
+
+export const IssuedWalletPass = WalletPass.extend({
+  add_url: z.string().openapi({
+    description: 'Adds the pass to the wallet of the person who opens it. Give it to the owner of the purchase alone.',
+    example: 'https://pay.google.com/gp/v/save/eyJhbGciOiJSUzI1NiJ9',
+  }),
+}).openapi('IssuedWalletPass')
+
+const IssueWalletPass = z.object({ platform: z.enum(walletPlatforms) })
+export type IssueWalletPassInput = z.output<typeof IssueWalletPass>
+
+/** The body of `PUT /dev/wallet/google-keys`, as Google's addresses answer it. */
+export const CapturedGoogleKeys = z.object({
+  keys: z.array(z.object({ keyValue: z.string().max(500), keyExpiration: z.string().max(20) })).max(20),
+})
+
+const tag = 'Purchases' as const
+const path = '/v1/purchases/{id}/wallet-passes'
+
+export const listWalletPasses = operation({
+  id: 'listWalletPasses',
+  tag,
+  method: 'get',
+  path,
+  summary: 'List the wallet passes of a purchase',
+  roles: ['OA', 'OM', 'OV', 'EA', 'EM', 'EV'],
+  params: IdParams('pur'),
+  query: listQuery({
+    ordering: ['created'],
+    filters: { platform: z.enum(walletPlatforms).optional(), status: z.enum(walletPassStatuses).optional() },
+  }),
+  response: envelope(WalletPass),
+})
+
+export const createWalletPass = operation({
+  id: 'createWalletPass',
+  tag,
+  method: 'post',
+  path,
+  summary: 'Issue a wallet pass',
+  description: `Makes the pass of an active purchase whose product is for the wallet, in the design of its edition, and answers the
+link that adds it. A purchase has one active pass on each platform: asking again answers the same pass with a link. What
+cannot become a pass is 409 \`wallet_pass_unavailable\`.`,
+  roles: ['OA', 'OM', 'EA', 'EM'],
+  status: 201,
+  params: IdParams('pur'),
+  body: IssueWalletPass,
+  example: { platform: 'apple' },
+  response: IssuedWalletPass,
+  errors: ['wallet_pass_unavailable', 'edition_archived'],
+})
+
+export const voidWalletPass = operation({
+  id: 'voidWalletPass',
+  tag,
+  method: 'delete',
+  path: `${path}/{pass_id}`,
+  summary: 'Void a wallet pass',
+  description: 'Phones that hold the pass show it as void. Voiding it again changes nothing.',
+  roles: ['OA', 'OM', 'EA', 'EM'],
+  status: 204,
+  errors: ['edition_archived'],
+  params: IdParams('pur').extend({
+    pass_id: z.string().openapi({ param: { name: 'pass_id', in: 'path' }, example: 'wps_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' }),
+  }),
+})

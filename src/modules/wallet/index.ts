@@ -1,0 +1,6 @@
+export { capturedKeys } from './captured-keys.ts'
+export { WalletPassSummary } from './contract.ts'
+export { eraseWallet } from './erase.ts'
+export { passChanged } from './pass-changed.ts'
+export { presentWalletPassSummary } from './present.ts'
+export { type PassSummaryRow, walletPassesOf } from './queries.ts'

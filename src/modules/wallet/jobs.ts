@@ -1,0 +1,121 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { nextUpdateAt, updateLeaseMs } from '../../domain/wallet.ts'
+import { type AnnouncedPass, announcedColumns, announcedJoins, retried } from './announce-change.ts'
+import { contentOf } from './content.ts'
+import type { PassRow } from './queries.ts'
+import { unregisterPhone } from './unregister.ts'
+
+const passesARound = 20
+const roundsASweep = 10
+/** The platform opens six connections for an invocation; one is left for the database. */
+const passesAtOnce = 5
+const phonesARound = 25
+const callbacksASweep = 1000
+
+interface Phone {
+  device_id: string
+  push_token: string
+}
+
+/** Takes what is due, the longest due first. Nobody else gets it before the lease is over. */
+const claim = (job: JobCtx): Promise<PassRow[]> => {
+  const now = job.now()
+  return job.db.all(sql<PassRow>`update wallet_passes set lease_until = ${now + updateLeaseMs},
+      update_attempts = update_attempts + 1
+    where id in (select id from wallet_passes indexed by wallet_passes_due
+      where update_due_at <= ${now} and coalesce(lease_until, 0) <= ${now} order by update_due_at limit ${passesARound})
+    returning *`)
+}
+
+/** What an update made of its pass. A change that came meanwhile stays due. */
+const conclude = (job: JobCtx, pass: PassRow, dueAt: number | null, error: string | null): Promise<unknown> =>
+  job.db.all(sql`update wallet_passes set lease_until = null,
+      update_due_at = iif(change_number = ${pass.change_number}, ${dueAt}, update_due_at),
+      update_error = iif(change_number = ${pass.change_number}, ${error}, update_error),
+      update_attempts = iif(${error} is null, 0, update_attempts)
+    where id = ${pass.id} and lease_until = ${pass.lease_until}`)
+
+async function updateGoogle(job: JobCtx, pass: PassRow): Promise<boolean> {
+  const result = await job.passes.updateGoogle(await contentOf(job, pass), pass.change_number)
+  if (result.ok || result.kind === 'gone') {
+    await conclude(job, pass, null, null)
+    return true
+  }
+  const dueAt = result.kind === 'permanent' ? null : nextUpdateAt(pass.update_attempts, job.now())
+  await conclude(job, pass, dueAt, result.code)
+  return result.kind === 'permanent'
+}
+
+/** A phone that has dropped the pass is as good as one that says so. */
+const forgetPhone = (job: JobCtx, passId: string, phone: Phone): Promise<void> =>
+  retried(async () => {
+    const pass = await job.db.first(sql<AnnouncedPass & { push_token: string | null }>`select ${announcedColumns},
+        (select push_token from wallet_registrations where pass_id = wallet_passes.id
+          and device_id = ${phone.device_id} and push_token = ${phone.push_token}) as push_token
+      from wallet_passes ${announcedJoins} where wallet_passes.id = ${passId}`)
+    if (pass) await unregisterPhone(job, pass, phone.device_id)
+  })
+
+const noteNotified = (job: JobCtx, pass: PassRow, phone: Phone): Promise<unknown> =>
+  job.db.all(sql`update wallet_registrations set notified_number = ${pass.change_number}
+    where pass_id = ${pass.id} and device_id = ${phone.device_id} and push_token = ${phone.push_token}`)
+
+/** Pushes to some phones of the pass, each noted as soon as it was told; the rest stays due. */
+async function pushApple(job: JobCtx, pass: PassRow): Promise<boolean> {
+  const phones = await job.db.all(sql<Phone>`select device_id, push_token from wallet_registrations
+    where pass_id = ${pass.id} and notified_number < ${pass.change_number}
+    order by notified_number, device_id limit ${phonesARound}`)
+  for (const phone of phones) {
+    const result = await job.passes.pushApple({
+      pass_id: pass.id,
+      change_number: pass.change_number,
+      push_token: phone.push_token,
+    })
+    if (result === 'off') {
+      await conclude(job, pass, null, null)
+      return true
+    }
+    if (result === 'transient') {
+      await conclude(job, pass, nextUpdateAt(pass.update_attempts, job.now()), 'push_failed')
+      return false
+    }
+    await (result === 'gone' ? forgetPhone(job, pass.id, phone) : noteNotified(job, pass, phone))
+  }
+  await conclude(job, pass, phones.length === phonesARound ? job.now() : null, null)
+  return true
+}
+
+const update = (job: JobCtx, pass: PassRow): Promise<boolean> =>
+  pass.platform === 'google' ? updateGoogle(job, pass) : pushApple(job, pass)
+
+/** False when something kept a pass from being updated: the platform is left alone until the next sweep. */
+async function updateAll(job: JobCtx, passes: PassRow[]): Promise<boolean> {
+  let goesWell = true
+  const faults: unknown[] = []
+  const worker = async () => {
+    for (let pass = passes.shift(); pass; pass = passes.shift())
+      try {
+        goesWell = (await update(job, pass)) && goesWell
+      } catch (error) {
+        // Our own fault: the lease keeps the pass for a later try.
+        faults.push(error)
+      }
+  }
+  await Promise.all(Array.from({ length: passesAtOnce }, worker))
+  if (faults.length) throw new Error('passes could not be updated', { cause: faults[0] })
+  return goesWell
+}
+
+/** Tells the platforms of passes that changed. A crash loses nothing: the lease runs out, and the call is made again. */
+export async function sweepPassUpdates(job: JobCtx): Promise<void> {
+  for (let round = 0; round < roundsASweep; round++) {
+    const passes = await claim(job)
+    if (passes.length === 0 || !(await updateAll(job, passes))) return
+  }
+}
+
+/** Forgets nonces of callbacks that have expired: these are refused without them. */
+export const sweepCallbacks = ({ db, now }: JobCtx): Promise<unknown> =>
+  db.all(sql`delete from wallet_callbacks where nonce_hash in
+    (select nonce_hash from wallet_callbacks where expires_at <= ${now()} limit ${callbacksASweep})`)

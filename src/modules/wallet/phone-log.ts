@@ -1,0 +1,22 @@
+const maxLines = 10
+const maxLength = 300
+
+/** Anything that may be a token: phones name addresses and headers in what they log. */
+const tokenLike = /[\w-]{16,}/g
+
+/** What a phone says went wrong, without what may be a secret; nothing for a body of another form. */
+export function phoneLogLines(body: string): string[] {
+  try {
+    const { logs } = JSON.parse(body) as { logs?: unknown }
+    if (!Array.isArray(logs)) return []
+    const lines = logs.slice(0, maxLines).filter((line) => typeof line === 'string')
+    return lines.map((line) =>
+      line
+        .slice(0, 4 * maxLength)
+        .replaceAll(tokenLike, '…')
+        .slice(0, maxLength),
+    )
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,111 @@
+import { Hono } from 'hono'
+import { parseJson, readBody } from '../../http/body.ts'
+import type { AppContext, AppEnv } from '../../http/env.ts'
+import { logLine } from '../../http/log.ts'
+import { limitPhoneLogs, limitWallet } from '../../http/middleware/rate-limit.ts'
+import { parseBody } from '../../http/validation.ts'
+import { changedSerials, checkDevice, checkPassType, downloadedPackage } from './apple-service.ts'
+import { setCapturedKeys } from './captured-keys.ts'
+import { CapturedGoogleKeys } from './contract.ts'
+import { receiveGoogleCallback } from './google-callback.ts'
+import { phoneLogLines } from './phone-log.ts'
+import { endRegistration, latestPackage, type PhoneRequest, takeRegistration } from './phone-requests.ts'
+
+type Job = Parameters<typeof receiveGoogleCallback>[0]
+
+const maxPhoneBytes = 4096
+const maxLogBytes = 65_536
+const maxCallbackBytes = 65_536
+
+const passMediaType = 'application/vnd.apple.pkpass'
+const registrations = '/wallet/apple/v1/devices/:device/registrations/:passType'
+const registration = `${registrations}/:serial` as const
+
+const phoneRequestOf = (c: AppContext): PhoneRequest & { device: string } => ({
+  device: c.req.param('device') ?? '',
+  passType: c.req.param('passType') ?? '',
+  serial: c.req.param('serial') ?? '',
+  authorization: c.req.header('authorization'),
+})
+
+/** A phone's body, whatever it says of its type. */
+const jsonOf = async (c: AppContext): Promise<Record<string, unknown>> =>
+  parseJson(await readBody(c, maxPhoneBytes), new Headers({ 'content-type': 'application/json' }))
+
+const textOf = async (c: AppContext, most: number): Promise<string> => new TextDecoder().decode(await readBody(c, most))
+
+const packageAnswer = (c: AppContext, bytes: Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+  c.body(bytes, 200, { 'content-type': passMediaType, ...headers })
+
+/** The web service that phones of Apple talk to, as its documentation says. */
+function appleService(routes: Hono<AppEnv>, open: (c: AppContext) => Job): void {
+  routes.post(registration, async (c) => {
+    const isNew = await takeRegistration(open(c), phoneRequestOf(c), () => jsonOf(c))
+    return c.body(null, isNew ? 201 : 200)
+  })
+
+  routes.delete(registration, async (c) => {
+    await endRegistration(open(c), phoneRequestOf(c))
+    return c.body(null, 200)
+  })
+
+  routes.get(registrations, async (c) => {
+    const job = open(c)
+    checkPassType(job, c.req.param('passType'))
+    const changed = await changedSerials(job, checkDevice(c.req.param('device')), c.req.query('passesUpdatedSince'))
+    return changed ? c.json(changed) : c.body(null, 204)
+  })
+
+  routes.get('/wallet/apple/v1/passes/:passType/:serial', async (c) => {
+    const request = { ...phoneRequestOf(c), modifiedSince: c.req.header('if-modified-since') }
+    const latest = await latestPackage(open(c), request)
+    return latest ? packageAnswer(c, latest.bytes, { 'last-modified': latest.modified }) : c.body(null, 304)
+  })
+
+  routes.post('/wallet/apple/v1/log', async (c) => {
+    await limitPhoneLogs(c)
+    const lines = phoneLogLines(await textOf(c, maxLogBytes))
+    if (lines.length) logLine({ level: 'warn', request_id: c.var.requestId, wallet_log: lines })
+    return c.body(null, 200)
+  })
+}
+
+/** What phones and the platforms of wallets reach without a token of the API. */
+export function wallet(open: (c: AppContext) => Job): Hono<AppEnv> {
+  const routes = new Hono<AppEnv>({ strict: false })
+
+  routes.use('/wallet/*', async (c, next) => {
+    await next()
+    c.header('cache-control', 'no-store')
+    c.header('referrer-policy', 'no-referrer')
+    c.header('x-robots-tag', 'noindex')
+  })
+  routes.use('/wallet/apple/*', limitWallet())
+
+  appleService(routes, open)
+
+  routes.get('/wallet/apple/passes/:token', async (c) => {
+    const bytes = await downloadedPackage(open(c), c.req.param('token'))
+    return packageAnswer(c, bytes, { 'content-disposition': 'attachment; filename="pass.pkpass"' })
+  })
+
+  // Not limited by address: Google calls from few. What is forged costs the check of a signature.
+  routes.post('/wallet/google/callback', async (c) => {
+    await receiveGoogleCallback(open(c), await textOf(c, maxCallbackBytes))
+    return c.body(null, 200)
+  })
+
+  // What `capture` verifies callbacks by, in development and tests.
+  routes.put('/dev/wallet/google-keys', async (c) => {
+    const body = parseJson(await readBody(c), c.req.raw.headers)
+    const keys = await setCapturedKeys(open(c), () =>
+      parseBody(CapturedGoogleKeys, body).keys.map(({ keyValue, keyExpiration }) => ({
+        key_value: keyValue,
+        expires_at: Number(keyExpiration),
+      })),
+    )
+    return c.json({ keys: keys.length })
+  })
+
+  return routes
+}

@@ -1,0 +1,29 @@
+import { mount, mountList } from '../../http/mount.ts'
+import { createRouter } from '../../http/router.ts'
+import * as contract from './contract.ts'
+import { issuePass } from './issue.ts'
+import { presentIssued, presentWalletPass } from './present.ts'
+import { findPass, findPurchaseForPass, listPasses } from './queries.ts'
+import { voidPass } from './void.ts'
+
+export { wallet } from './public-routes.ts'
+
+export const walletPasses = createRouter()
+
+mountList(walletPasses, contract.listWalletPasses, {
+  load: (ctx, { id }) => findPurchaseForPass(ctx, id),
+  list: (ctx, { loaded, query, page }) => listPasses(ctx, loaded.id, page, query),
+  present: presentWalletPass,
+})
+
+mount(walletPasses, contract.createWalletPass, {
+  load: (ctx, { id }) => findPurchaseForPass(ctx, id),
+  handle: (ctx, { loaded, body }) => issuePass(ctx, loaded, body),
+  present: presentIssued,
+})
+
+mount(walletPasses, contract.voidWalletPass, {
+  load: (ctx, { id, pass_id }) => findPass(ctx, id, pass_id),
+  handle: (ctx, { loaded }) => voidPass(ctx, loaded),
+  represent: (loaded) => presentWalletPass(loaded),
+})

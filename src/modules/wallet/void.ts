@@ -1,0 +1,23 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { changedOne, commit } from '../../db/commit.ts'
+import { inList } from '../../db/visibility.ts'
+import { walletPassLifecycle } from '../../domain/wallet.ts'
+import { openEditions } from '../editions/index.ts'
+import { changeColumns } from './pass-changed.ts'
+import type { PassRow } from './queries.ts'
+
+const target = 'voided'
+
+/** Nobody is let in with the pass any more; phones that hold it are told. */
+export async function voidPass(ctx: Ctx, pass: PassRow): Promise<null> {
+  if (!walletPassLifecycle.allows(pass.status, target)) return commit(ctx, null, [])
+  const now = ctx.now()
+  return commit(ctx, null, [
+    ...openEditions(pass.edition_id),
+    sql`update wallet_passes set status = ${target}, voided_at = ${now}, modified_at = ${now}, version = version + 1,
+        ${changeColumns(now)}
+      where id = ${pass.id} and ${inList(sql`status`, walletPassLifecycle.sourcesOf(target))}`,
+    changedOne(),
+  ])
+}

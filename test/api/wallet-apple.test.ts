@@ -1,0 +1,294 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it, vi } from 'vitest'
+import { passChanged } from '../../src/modules/wallet/index.ts'
+import { takeRegistration } from '../../src/modules/wallet/phone-requests.ts'
+import { call, callWith, get, remove } from '../support/api.ts'
+import { countingLimiter, interruptedDatabase } from '../support/bindings.ts'
+import { realJob } from '../support/campaigns.ts'
+import { dump } from '../support/dump.ts'
+import { db, write } from '../support/seed.ts'
+import {
+  changedOn,
+  givenPass,
+  givenWalletPurchase,
+  issue,
+  kindsOf,
+  latest,
+  type Pass,
+  passRow,
+  register,
+  registrationsOf,
+  tokenOf,
+  unregister,
+  walletEvents,
+} from '../support/wallet.ts'
+
+const added = 'wallet.vendorA.pass-added'
+const removed = 'wallet.vendorA.pass-removed'
+
+const deliveriesOf = (organization: string) =>
+  db().all(sql<{ kind: string; status: string }>`select webhook_deliveries.kind, webhook_deliveries.status
+    from webhook_deliveries join webhook_endpoints on webhook_endpoints.id = endpoint_id
+    where organization_id = ${organization}`)
+
+async function registrationCost({ serial, token }: Pass, device: string) {
+  const job = realJob()
+  const request = { passType: 'pass.capture', serial, authorization: `ApplePass ${token}`, device }
+  expect(await takeRegistration(job, request, async () => ({ pushToken: 'push' }))).toBe(true)
+  return { ...job.db.meter }
+}
+
+describe('registering a phone', () => {
+  it('is 201 for a new phone and 200 for a known one, and announces the first in the same transaction', async () => {
+    const pass = await givenPass()
+    expect((await register(pass, 'phone-1')).status).toBe(201)
+    expect((await register(pass, 'phone-1')).status).toBe(200)
+    expect(await registrationsOf(pass.id)).toMatchObject([{ device_id: 'phone-1', push_token: 'push-phone-1' }])
+    const row = await passRow(pass.id)
+    expect(row).toMatchObject({ registrations_count: 1, added_at: expect.any(Number), removed_at: null })
+    const [event, ...others] = await walletEvents(pass.organization)
+    expect(others).toEqual([])
+    expect(JSON.parse(event?.payload ?? '{}')).toMatchObject({
+      type: added,
+      edition_id: pass.edition,
+      data: {
+        pass: { id: pass.id, serial_number: pass.serial, provider: 'vendorA', platform: 'apple' },
+        purchase: { id: pass.purchase },
+        user: { api_id: pass.user },
+        occurred_at: new Date(row.added_at ?? 0).toISOString(),
+      },
+    })
+    expect(await deliveriesOf(pass.organization)).toMatchObject([{ kind: added }])
+  })
+
+  it('keeps the latest push token of a phone', async () => {
+    const pass = await givenPass()
+    await register(pass, 'phone-1')
+    expect((await register(pass, 'phone-1', { push: 'another' })).status).toBe(200)
+    expect(await registrationsOf(pass.id)).toMatchObject([{ push_token: 'another' }])
+    expect(await kindsOf(pass.organization)).toEqual([added])
+  })
+
+  it('announces once when twenty phones are first at once, and once when the last of them leave at once', async () => {
+    const pass = await givenPass()
+    const phones = Array.from({ length: 20 }, (_, index) => `phone-${index}`)
+    const arrived = await Promise.all(phones.map((phone) => register(pass, phone)))
+    expect(arrived.map(({ status }) => status)).toEqual(phones.map(() => 201))
+    expect(await passRow(pass.id)).toMatchObject({ registrations_count: 20 })
+    expect(await kindsOf(pass.organization)).toEqual([added])
+    const left = await Promise.all(phones.map((phone) => unregister(pass, phone)))
+    expect(left.map(({ status }) => status)).toEqual(phones.map(() => 200))
+    expect(await passRow(pass.id)).toMatchObject({ registrations_count: 0, removed_at: expect.any(Number) })
+    expect(await kindsOf(pass.organization)).toEqual([added, removed])
+  })
+
+  it('decides again when another phone is first between the look and the commit, and when another leaves', async () => {
+    const pass = await givenPass()
+    const registrationPath = `/wallet/apple/v1/devices/phone-1/registrations/pass.capture/${pass.serial}`
+    const headers = { authorization: `ApplePass ${pass.token}` }
+    const arriving = interruptedDatabase(/insert into "wallet_registrations"/, () => register(pass, 'phone-2'))
+    const body = { pushToken: 'push' }
+    expect((await callWith(arriving, registrationPath, { token: null, headers, body })).status).toBe(201)
+    expect(await kindsOf(pass.organization)).toEqual([added])
+    expect(await passRow(pass.id)).toMatchObject({ registrations_count: 2 })
+    const leaving = interruptedDatabase(/delete from wallet_registrations/, () => unregister(pass, 'phone-2'))
+    const request = { method: 'DELETE', token: null, headers }
+    expect((await callWith(leaving, registrationPath, request)).status).toBe(200)
+    expect(await kindsOf(pass.organization)).toEqual([added, removed])
+    expect(await passRow(pass.id)).toMatchObject({ registrations_count: 0 })
+  })
+
+  it('announces once when one phone registers ten times at once', async () => {
+    const pass = await givenPass()
+    const replies = await Promise.all(Array.from({ length: 10 }, () => register(pass, 'phone-1')))
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([...Array.from({ length: 9 }, () => 200), 201])
+    expect(await passRow(pass.id)).toMatchObject({ registrations_count: 1 })
+    expect(await kindsOf(pass.organization)).toEqual([added])
+  })
+
+  it('costs the same for the hundredth phone as for the second', async () => {
+    const pass = await givenPass()
+    await register(pass, 'phone-1')
+    const second = await registrationCost(pass, 'phone-2')
+    const rows = Array.from({ length: 500 }, (_, index) => [pass.id, `crowd-${index}`])
+    await write(
+      sql`insert into wallet_registrations (pass_id, device_id, push_token, notified_number, created_at, modified_at)
+        select value ->> 0, value ->> 1, 'push', 0, 1, 1 from json_each(${JSON.stringify(rows)})`,
+      sql`update wallet_passes set registrations_count = 502 where id = ${pass.id}`,
+    )
+    const later = await registrationCost(pass, 'phone-3')
+    expect(later).toEqual(second)
+    expect([later.queries, later.rows_written]).toEqual([4, 4])
+  })
+
+  it('forgets the phone that registered first beyond a thousand', async () => {
+    const pass = await givenPass()
+    const rows = Array.from({ length: 1000 }, (_, index) => [pass.id, `crowd-${index}`, index])
+    await write(
+      sql`insert into wallet_registrations (pass_id, device_id, push_token, notified_number, created_at, modified_at)
+        select value ->> 0, value ->> 1, 'push', 0, value ->> 2, 1 from json_each(${JSON.stringify(rows)})`,
+      sql`update wallet_passes set registrations_count = 1000, added_at = 1 where id = ${pass.id}`,
+    )
+    expect((await register(pass, 'phone-1')).status).toBe(201)
+    const phones = (await registrationsOf(pass.id)).map(({ device_id }) => device_id)
+    expect([phones.length, phones.includes('crowd-0'), phones.includes('phone-1')]).toEqual([1000, false, true])
+    expect(await passRow(pass.id)).toMatchObject({ registrations_count: 1000 })
+  })
+
+  it('refuses a wrong token, a token of another pass and an unknown serial number alike, and writes nothing', async () => {
+    const pass = await givenPass()
+    const other = await givenPass()
+    const before = await dump()
+    const attempts = [
+      await register(pass, 'phone-1', { auth: 'ApplePass 0000000000000000000000' }),
+      await register(pass, 'phone-1', { auth: `ApplePass ${other.token}` }),
+      await register(pass, 'phone-1', { auth: `Bearer ${pass.token}` }),
+      await register(pass, 'phone-1', { auth: '' }),
+      await register({ ...pass, serial: 'f'.repeat(32) }, 'phone-1'),
+      await register({ ...pass, serial: "x' or 1" }, 'phone-1'),
+      await unregister(pass, 'phone-1', { auth: `ApplePass ${other.token}` }),
+    ]
+    for (const { status, body } of attempts) expect([status, body.code]).toEqual([401, 'not_authenticated'])
+    expect(new Set(attempts.map(({ body }) => body.detail)).size).toBe(1)
+    expect((await latest(pass, { auth: `ApplePass ${other.token}` })).status).toBe(401)
+    expect(await dump()).toEqual(before)
+  })
+
+  it('refuses bodies without a push token, bodies that are too large, and ids that are none', async () => {
+    const pass = await givenPass()
+    const before = await dump()
+    for (const body of [{}, { pushToken: '' }, { pushToken: 7 }, { pushToken: 'x'.repeat(256) }]) {
+      const reply = await register(pass, 'phone-1', { body })
+      expect([reply.status, reply.body.errors]).toMatchObject([400, [{ pointer: '#/pushToken' }]])
+    }
+    expect((await register(pass, 'phone-1', { body: { pushToken: 'x'.repeat(5000) } })).status).toBe(413)
+    expect((await register(pass, 'x'.repeat(129))).status).toBe(400)
+    expect((await register(pass, '%00')).status).toBe(400)
+    const elsewhere = `/wallet/apple/v1/devices/phone-1/registrations/pass.other/${pass.serial}`
+    const headers = { authorization: `ApplePass ${pass.token}` }
+    expect((await call(elsewhere, { token: null, headers, body: { pushToken: 'push' } })).status).toBe(404)
+    expect(await dump()).toEqual(before)
+  })
+
+  it('takes a token that was issued before the key was changed', async () => {
+    const pass = await givenPass()
+    const path = `/wallet/apple/v1/devices/phone-1/registrations/pass.capture/${pass.serial}`
+    const headers = { authorization: `ApplePass ${pass.token}` }
+    const reply = await callWith({ LINK_SIGNING_KEY: 'another' }, path, {
+      token: null,
+      headers,
+      body: { pushToken: 'push' },
+    })
+    expect(reply.status).toBe(201)
+  })
+
+  it('is limited by network', async () => {
+    const pass = await givenPass()
+    const limiter = countingLimiter(1)
+    const bindings = { LINK_RATE_LIMITER: limiter, RATE_LIMIT_PER_MINUTE: '600' }
+    const path = `/wallet/apple/v1/devices/phone-1/registrations/pass.capture/${pass.serial}`
+    const request = { method: 'DELETE', token: null, headers: { 'cf-connecting-ip': '192.0.2.7' } }
+    expect((await callWith(bindings, path, request)).status).toBe(401)
+    expect((await callWith(bindings, path, request)).status).toBe(429)
+  })
+})
+
+describe('unregistering a phone', () => {
+  it('announces the last one alone, is 200 again, and a phone that comes back is added again', async () => {
+    const pass = await givenPass()
+    await register(pass, 'phone-1')
+    await register(pass, 'phone-2')
+    expect((await unregister(pass, 'phone-1')).status).toBe(200)
+    expect((await unregister(pass, 'phone-1')).status).toBe(200)
+    expect(await kindsOf(pass.organization)).toEqual([added])
+    expect((await unregister(pass, 'phone-2')).status).toBe(200)
+    expect(await kindsOf(pass.organization)).toEqual([added, removed])
+    expect(await passRow(pass.id)).toMatchObject({ registrations_count: 0, removed_at: expect.any(Number) })
+    await register(pass, 'phone-1')
+    expect(await kindsOf(pass.organization)).toEqual([added, removed, added])
+    expect(await passRow(pass.id)).toMatchObject({ registrations_count: 1, removed_at: null })
+  })
+
+  it('stores a removal at vendor B and does not announce it', async () => {
+    const purchase = await givenWalletPurchase()
+    const swapped = { WALLET_VENDOR_A: 'google', WALLET_VENDOR_B: 'apple' }
+    const path = `/v1/purchases/${purchase.purchase}/wallet-passes`
+    const { body } = await callWith(swapped, path, { method: 'POST', body: { platform: 'apple' } })
+    const pass = { ...purchase, ...body, serial: body.serial_number, token: await tokenOf(body.add_url) }
+    await register(pass, 'phone-1')
+    await unregister(pass, 'phone-1')
+    expect(await kindsOf(purchase.organization)).toEqual(['wallet.vendorB.pass-added'])
+    const shown = await get(`/v1/purchases/${purchase.purchase}`)
+    expect(shown.body.wallet_passes).toMatchObject([{ provider: 'vendorB', removed_at: expect.any(String) }])
+  })
+})
+
+describe('the list of changed passes', () => {
+  it('names what changed since, each change once, and is 204 without any', async () => {
+    const one = await givenPass()
+    const two = await givenPass()
+    const device = `phone-of-${one.serial}`
+    expect((await changedOn(device)).status).toBe(204)
+    await register(one, device)
+    await register(two, device)
+    const all = await changedOn(device)
+    expect([all.status, all.body.serialNumbers.toSorted()]).toEqual([200, [one.serial, two.serial].toSorted()])
+    expect((await changedOn(device, all.body.lastUpdated)).status).toBe(204)
+    await remove(`/v1/purchases/${two.purchase}/wallet-passes/${two.id}`)
+    const since = await changedOn(device, all.body.lastUpdated)
+    expect(since.body.serialNumbers).toEqual([two.serial])
+    expect((await changedOn(device, since.body.lastUpdated)).status).toBe(204)
+    expect((await changedOn(device, "1' or 1")).status).toBe(200)
+  })
+
+  it('tells nothing of passes of another pass type', async () => {
+    const reply = await call('/wallet/apple/v1/devices/phone-1/registrations/pass.other', { token: null })
+    expect(reply.status).toBe(404)
+  })
+})
+
+describe('the latest pass', () => {
+  it('comes as a package, and as 304 to a phone that has it', async () => {
+    const pass = await givenPass()
+    const response = await latest(pass)
+    expect([response.status, response.headers.get('content-type'), response.headers.get('cache-control')]).toEqual([
+      200,
+      'application/vnd.apple.pkpass',
+      'no-store',
+    ])
+    const known = response.headers.get('last-modified') ?? ''
+    expect((await latest(pass, { headers: { 'if-modified-since': known } })).status).toBe(304)
+  })
+
+  it('is sent again after two changes within a second', async () => {
+    const pass = await givenPass()
+    const now = Date.now()
+    await write(passChanged([pass.purchase], now))
+    const first = (await latest(pass)).headers.get('last-modified') ?? ''
+    await write(passChanged([pass.purchase], now))
+    expect((await latest(pass, { headers: { 'if-modified-since': first } })).status).toBe(200)
+  })
+})
+
+describe('the log of phones', () => {
+  it('writes what phones say, without what may be a secret, and is bounded', async () => {
+    const written = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    const secret = 'q7Zk2mPp9vXw4LtR8nBc'
+    const logs = [`Wrong token ApplePass ${secret}`, ...Array.from({ length: 50 }, () => 'x '.repeat(5000))]
+    const reply = await call('/wallet/apple/v1/log', { method: 'POST', token: null, body: { logs: logs.slice(0, 3) } })
+    const lines = written.mock.calls.map(([line]) => String(line)).filter((line) => line.includes('wallet_log'))
+    written.mockRestore()
+    expect(reply.status).toBe(200)
+    expect(lines).toHaveLength(1)
+    expect([lines[0]?.includes(secret), (lines[0]?.length ?? 0) < 5000]).toEqual([false, true])
+    expect((await call('/wallet/apple/v1/log', { method: 'POST', token: null, body: { logs } })).status).toBe(413)
+    expect((await call('/wallet/apple/v1/log', { method: 'POST', token: null, raw: 'no json' })).status).toBe(200)
+  })
+})
+
+it('gives nothing of a pass to the phone of another', async () => {
+  const pass = await givenPass()
+  const other = await issue({ ...(await givenPass()), order: '', transaction: '' }, 'google')
+  const reply = await register({ ...pass, serial: other.serial }, 'phone-1')
+  expect(reply.status).toBe(401)
+})

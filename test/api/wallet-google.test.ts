@@ -1,0 +1,247 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { spkiOf } from '../../scripts/support/google-callbacks.ts'
+import { forgetGoogleKeys } from '../../src/gateways/passes/google-keys.ts'
+import { toBase64 } from '../../src/domain/encoding.ts'
+import { receiveGoogleCallback } from '../../src/modules/wallet/google-callback.ts'
+import { call, callWith, get } from '../support/api.ts'
+import { interruptedDatabase } from '../support/bindings.ts'
+import { realJob } from '../support/campaigns.ts'
+import { dump } from '../support/dump.ts'
+import {
+  callback,
+  callbackBody,
+  type CallbackOptions,
+  givenGoogleKeys,
+  givenPass,
+  type GoogleKeys,
+  kindsOf,
+  type Pass,
+  passRow,
+  setRootKeys,
+} from '../support/wallet.ts'
+
+const added = 'wallet.vendorB.pass-added'
+
+let keys: GoogleKeys
+beforeAll(async () => {
+  keys = await givenGoogleKeys()
+})
+
+const tell = async (pass: Pass, event: 'save' | 'del', options?: CallbackOptions) =>
+  callback(await callbackBody(keys, pass, event, options))
+
+describe('a callback of Google', () => {
+  it('marks the pass as added and announces it; its removal is stored and not announced', async () => {
+    const pass = await givenPass('google')
+    expect((await tell(pass, 'save')).status).toBe(200)
+    expect(await passRow(pass.id)).toMatchObject({ added_at: expect.any(Number), removed_at: null })
+    expect(await kindsOf(pass.organization)).toEqual([added])
+    expect((await tell(pass, 'del')).status).toBe(200)
+    expect(await kindsOf(pass.organization)).toEqual([added])
+    const { body } = await get(`/v1/purchases/${pass.purchase}`)
+    expect(body.wallet_passes).toMatchObject([
+      { provider: 'vendorB', added_at: expect.any(String), removed_at: expect.any(String) },
+    ])
+  })
+
+  it('counts each nonce once, and announces once when it comes ten times at once', async () => {
+    const pass = await givenPass('google')
+    const body = await callbackBody(keys, pass, 'save')
+    const replies = await Promise.all(Array.from({ length: 10 }, () => callback(body)))
+    expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200))
+    expect(await kindsOf(pass.organization)).toEqual([added])
+    await tell(pass, 'del')
+    const before = await passRow(pass.id)
+    expect((await callback(body)).status).toBe(200)
+    expect(await passRow(pass.id)).toEqual(before)
+  })
+
+  it('decides again when the same callback is taken between the look and the commit', async () => {
+    const pass = await givenPass('google')
+    const body = await callbackBody(keys, pass, 'save')
+    const twice = interruptedDatabase(/insert into "wallet_callbacks"/, () => callback(body))
+    const reply = await callWith(twice, '/wallet/google/callback', { method: 'POST', token: null, body })
+    expect(reply.status).toBe(200)
+    expect(await kindsOf(pass.organization)).toEqual([added])
+  })
+
+  it('decides again when another callback is taken between the look and the commit', async () => {
+    const pass = await givenPass('google')
+    const [one, other] = await Promise.all([callbackBody(keys, pass, 'save'), callbackBody(keys, pass, 'save')])
+    const late = interruptedDatabase(/insert into "wallet_callbacks"/, () => callback(one))
+    const reply = await callWith(late, '/wallet/google/callback', { method: 'POST', token: null, body: other })
+    expect(reply.status).toBe(200)
+    expect(await kindsOf(pass.organization)).toEqual([added])
+  })
+
+  it('announces once when ten different callbacks say it at once', async () => {
+    const pass = await givenPass('google')
+    const bodies = await Promise.all(Array.from({ length: 10 }, () => callbackBody(keys, pass, 'save')))
+    const replies = await Promise.all(bodies.map(callback))
+    expect(replies.map(({ status }) => status)).toEqual(bodies.map(() => 200))
+    expect(await kindsOf(pass.organization)).toEqual([added])
+  })
+
+  it('does not count when a later one was heard before', async () => {
+    const pass = await givenPass('google')
+    const late = Date.now() + 300_000
+    const save = await callbackBody(keys, pass, 'save', { message: { expTimeMillis: late } })
+    const removal = await callbackBody(keys, pass, 'del', { message: { expTimeMillis: String(late + 1000) } })
+    await callback(removal)
+    await callback(save)
+    expect(await kindsOf(pass.organization)).toEqual([])
+    expect(await passRow(pass.id)).toMatchObject({ added_at: null, removed_at: expect.any(Number) })
+  })
+
+  it('is known by the newer name of the sender too', async () => {
+    const pass = await givenPass('google')
+    expect((await tell(pass, 'save', { sender: 'GoogleWalletPasses' })).status).toBe(200)
+    expect(await kindsOf(pass.organization)).toEqual([added])
+  })
+
+  it('costs the signature, one look and one transaction', async () => {
+    const pass = await givenPass('google')
+    const job = realJob()
+    await receiveGoogleCallback(job, JSON.stringify(await callbackBody(keys, pass, 'save')))
+    // The keys of capture are one statement, the event three: its row, its deliveries, the look for due endpoints.
+    const { queries, round_trips } = job.db.meter
+    expect([queries, round_trips]).toEqual([8, 4])
+  })
+})
+
+describe('a callback that is not to be believed', () => {
+  const flipped = (text: string) => {
+    const bytes = Uint8Array.fromBase64(text)
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1
+    return toBase64(bytes)
+  }
+
+  type Body = Awaited<ReturnType<typeof callbackBody>>
+  interface Signed {
+    signature: string
+    signedMessage: string
+    intermediateSigningKey: { signedKey: string; signatures: string[] }
+  }
+  const changed = (body: Body, change: (signed: Signed) => void): Body => {
+    const copy = structuredClone(body)
+    change(copy as unknown as Signed)
+    return copy
+  }
+
+  it('is refused with 401, and nothing is written', async () => {
+    const pass = await givenPass('google')
+    const other = await givenPass('google')
+    const apple = await givenPass('apple')
+    const good = await callbackBody(keys, pass, 'save')
+    const past = Date.now() - 1000
+    const strangers = { root: keys.intermediate, intermediate: keys.root }
+    const forged: Record<string, unknown> = {
+      'a message that was changed': changed(good, (signed) => {
+        signed.signedMessage = signed.signedMessage.replace('"save"', '"del"')
+      }),
+      'a signature that was changed': changed(good, (signed) => {
+        signed.signature = flipped(signed.signature)
+      }),
+      'a signature of a key that was changed': changed(good, (signed) => {
+        signed.intermediateSigningKey.signatures = signed.intermediateSigningKey.signatures.map(flipped)
+      }),
+      'a key that was changed': changed(good, (signed) => {
+        signed.intermediateSigningKey.signedKey = signed.intermediateSigningKey.signedKey.replace('"}', '0"}')
+      }),
+      'keys of somebody else': await callbackBody(strangers, pass, 'save'),
+      'a message that has expired': await callbackBody(keys, pass, 'save', { message: { expTimeMillis: past } }),
+      'a key that has expired': await callbackBody(keys, pass, 'save', { keyExpires: past }),
+      'another issuer': await callbackBody(keys, pass, 'save', { issuer: 'elsewhere' }),
+      'another sender': await callbackBody(keys, pass, 'save', { sender: 'GooglePayPassesX' }),
+      'the class of another edition': await callbackBody(keys, pass, 'save', {
+        message: { classId: `capture.${other.edition}` },
+      }),
+      'an object of another issuer': await callbackBody(keys, pass, 'save', {
+        message: { objectId: `elsewhere.${pass.serial}` },
+      }),
+      'an object that does not exist': await callbackBody(keys, { ...pass, serial: 'f'.repeat(32) }, 'save'),
+      'a pass of the other platform': await callbackBody(keys, apple, 'save'),
+      'an event that does not exist': await callbackBody(keys, pass, 'save', { message: { eventType: 'steal' } }),
+      'no nonce': await callbackBody(keys, pass, 'save', { message: { nonce: '' } }),
+      'another protocol': { ...good, protocolVersion: 'ECv1' },
+      'no key': { ...good, intermediateSigningKey: null },
+      'too many signatures': changed(good, (signed) => {
+        signed.intermediateSigningKey.signatures = Array.from({ length: 6 }, () => signed.signature)
+      }),
+      'a list': [],
+      'nothing of it': {},
+    }
+    const before = await dump()
+    for (const [name, body] of Object.entries(forged)) {
+      const reply = await callback(body)
+      expect([name, reply.status, reply.body?.code]).toEqual([name, 401, 'not_authenticated'])
+    }
+    expect((await call('/wallet/google/callback', { method: 'POST', token: null, raw: 'no json' })).status).toBe(401)
+    const large = { ...good, more: 'x'.repeat(70_000) }
+    expect((await callback(large)).status).toBe(413)
+    expect(await dump()).toEqual(before)
+    expect((await callback(good)).status).toBe(200)
+  })
+
+  it('is refused once the root key has expired', async () => {
+    const pass = await givenPass('google')
+    await setRootKeys([keys.root], Date.now() - 1)
+    const reply = await tell(pass, 'save')
+    await setRootKeys([keys.root], Date.now() + 86_400_000)
+    expect(reply.status).toBe(401)
+  })
+})
+
+/** Of a call that names its target as text. */
+const addressOf = (target: unknown): string => (typeof target === 'string' ? target : '')
+
+describe('the root keys', () => {
+  it('are set by nobody in production, where none are known then', async () => {
+    const pass = await givenPass('google')
+    const production = { ENVIRONMENT: 'production' }
+    const set = await callWith(production, '/dev/wallet/google-keys', {
+      method: 'PUT',
+      token: null,
+      body: { keys: [] },
+    })
+    expect(set.status).toBe(404)
+    expect((await tell(pass, 'save')).status).toBe(200)
+  })
+
+  it('are read from both addresses of Google, remembered, and asked for anew when no key fits', async () => {
+    const pass = await givenPass('google')
+    const spki = await spkiOf(keys.root)
+    const asked: string[] = []
+    const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async (target) => {
+      const url = addressOf(target)
+      asked.push(url)
+      const known = { keyValue: spki, protocolVersion: 'ECv2SigningOnly', keyExpiration: '2154841200000' }
+      return Response.json({ keys: url.includes('//wallet.') ? [known] : [] })
+    })
+    forgetGoogleKeys()
+    const live = {
+      WALLET_PROVIDER: 'live',
+      WALLET_VENDOR_A: '',
+      WALLET_VENDOR_B: 'google',
+      WALLET_GOOGLE_ISSUER_ID: 'capture',
+      WALLET_GOOGLE_SERVICE_ACCOUNT: '{"client_email":"a@example.com","private_key":"x"}',
+    }
+    const post = async (options: CallbackOptions) =>
+      callWith(live, '/wallet/google/callback', {
+        method: 'POST',
+        token: null,
+        body: await callbackBody(keys, pass, 'save', options),
+      })
+    expect((await post({ sender: 'GoogleWalletPasses' })).status).toBe(200)
+    expect(asked).toEqual(['https://pay.google.com/gp/m/issuer/keys', 'https://wallet.google.com/gp/m/issuer/keys'])
+    // The keys at the other address do not stand behind this name; asking again within a minute is refused.
+    expect((await post({ sender: 'GooglePayPasses' })).status).toBe(401)
+    expect(asked).toHaveLength(2)
+    forgetGoogleKeys()
+    fetched.mockImplementation(async () => new Response('down', { status: 500 }))
+    const down = await post({ sender: 'GoogleWalletPasses' })
+    expect([down.status, down.headers.get('retry-after')]).toEqual([503, '60'])
+    fetched.mockRestore()
+    forgetGoogleKeys()
+  })
+})

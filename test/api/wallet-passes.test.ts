@@ -1,0 +1,241 @@
+import { sql } from 'drizzle-orm'
+import { unzipSync } from 'fflate'
+import { decodeJwt } from 'jose'
+import { describe, expect, it } from 'vitest'
+import { toHex } from '../../src/domain/encoding.ts'
+import { call, callWith, get, post, publicUrl, remove } from '../support/api.ts'
+import { interruptedDatabase } from '../support/bindings.ts'
+import { db, write } from '../support/seed.ts'
+import { seedTrade } from '../support/seed-commerce.ts'
+import {
+  capturedOf,
+  download,
+  givenPass,
+  givenWalletPurchase,
+  issue,
+  latest,
+  passJsonOf,
+  passRow,
+} from '../support/wallet.ts'
+
+const pathOf = (purchase: string) => `/v1/purchases/${purchase}/wallet-passes`
+
+const rowsOf = (purchase: string) => db().all(sql`select id from wallet_passes where purchase_id = ${purchase}`)
+
+describe('createWalletPass', () => {
+  it('makes a pass with a link, and finds the same pass when it is asked again', async () => {
+    const { purchase, organization, edition } = await givenWalletPurchase()
+    const reply = await post(pathOf(purchase), { platform: 'apple' })
+    expect(reply.status, reply.text).toBe(201)
+    expect(reply.body).toMatchObject({
+      purchase_id: purchase,
+      organization_id: organization,
+      edition_id: edition,
+      provider: 'vendorA',
+      platform: 'apple',
+      status: 'active',
+      added_at: null,
+      removed_at: null,
+      voided_at: null,
+    })
+    expect(reply.body.add_url).toMatch(new RegExp(`^${publicUrl}/wallet/apple/passes/${reply.body.serial_number}\\.`))
+    const again = await post(pathOf(purchase), { platform: 'apple' })
+    expect([again.status, again.body]).toEqual([201, reply.body])
+    expect(await rowsOf(purchase)).toHaveLength(1)
+    const { body } = await get(`/v1/purchases/${purchase}`)
+    const { id, provider, platform, serial_number, status, added_at, removed_at } = reply.body
+    expect(body.wallet_passes).toEqual([{ id, provider, platform, serial_number, status, added_at, removed_at }])
+  })
+
+  it('makes one pass when it is asked ten times at once', async () => {
+    const { purchase } = await givenWalletPurchase()
+    const replies = await Promise.all(Array.from({ length: 10 }, () => post(pathOf(purchase), { platform: 'apple' })))
+    expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201))
+    expect(new Set(replies.map(({ body }) => body.id)).size).toBe(1)
+    expect(await rowsOf(purchase)).toHaveLength(1)
+  })
+
+  it('finds the pass that somebody else has made between the look and the commit', async () => {
+    const { purchase } = await givenWalletPurchase()
+    const body = { platform: 'apple' }
+    const raced = interruptedDatabase(/insert into wallet_passes/, () => post(pathOf(purchase), body))
+    const reply = await callWith(raced, pathOf(purchase), { method: 'POST', body })
+    expect(reply.status).toBe(201)
+    expect(await rowsOf(purchase)).toEqual([{ id: reply.body.id }])
+  })
+
+  it('makes no pass of a purchase that is cancelled between the look and the commit', async () => {
+    const { purchase } = await givenWalletPurchase()
+    const cancel = () => write(sql`update purchases set status = 'cancelled' where id = ${purchase}`)
+    const raced = interruptedDatabase(/insert into wallet_passes/, cancel)
+    const reply = await callWith(raced, pathOf(purchase), { method: 'POST', body: { platform: 'apple' } })
+    expect([reply.status, reply.body.reason]).toEqual([409, 'purchase_not_active'])
+    expect(await rowsOf(purchase)).toEqual([])
+  })
+
+  it('answers a link to save the pass at Google, with the class and the object of the purchase', async () => {
+    const { purchase, edition } = await givenWalletPurchase()
+    const { body } = await post(pathOf(purchase), { platform: 'google' })
+    expect(body).toMatchObject({ provider: 'vendorB', platform: 'google' })
+    const [, jwt = ''] = /^https:\/\/pay\.google\.com\/gp\/v\/save\/(.+)$/.exec(body.add_url) ?? []
+    expect(decodeJwt(jwt)).toMatchObject({
+      aud: 'google',
+      typ: 'savetowallet',
+      payload: {
+        eventTicketClasses: [
+          { id: `capture.${edition}`, callbackOptions: { url: `${publicUrl}/wallet/google/callback` } },
+        ],
+        eventTicketObjects: [
+          {
+            id: `capture.${body.serial_number}`,
+            classId: `capture.${edition}`,
+            state: 'ACTIVE',
+            hexBackgroundColor: '#102040',
+            barcode: { type: 'QR_CODE', value: purchase },
+          },
+        ],
+      },
+    })
+  })
+
+  it('keeps the pass for the outbox of developers, once', async () => {
+    const pass = await givenPass('google')
+    await post(pathOf(pass.purchase), { platform: 'google' })
+    expect(await capturedOf(pass.id)).toHaveLength(1)
+    const list = await call('/dev/outbox.json?channel=wallet', { token: null })
+    expect(new Set(list.body.results.map(({ channel }: { channel: string }) => channel))).toEqual(new Set(['wallet']))
+    const found = list.body.results.find((one: { reference: string }) => one.reference === pass.id)
+    expect(found).toMatchObject({ channel: 'wallet' })
+    const page = await call(`/dev/outbox/${found.id}`, { token: null })
+    expect([page.status, page.text.includes('eventTicketObjects'), page.text.includes('>Wallet<')]).toEqual([
+      200,
+      true,
+      true,
+    ])
+  })
+
+  it('makes no pass of a purchase that is not active, and says so', async () => {
+    for (const status of ['pending', 'used', 'refunded', 'expired', 'cancelled']) {
+      const { purchase } = await givenWalletPurchase()
+      await write(sql`update purchases set status = ${status} where id = ${purchase}`)
+      const reply = await post(pathOf(purchase), { platform: 'apple' })
+      expect([reply.status, reply.body]).toMatchObject([
+        409,
+        { code: 'wallet_pass_unavailable', reason: 'purchase_not_active', current_status: status },
+      ])
+      expect(await rowsOf(purchase)).toEqual([])
+    }
+  })
+
+  it('makes no pass of a product that is not for the wallet, or that has no design', async () => {
+    const { purchase, organization, edition } = await givenWalletPurchase()
+    const other = await seedTrade({ organization, edition })
+    const plain = await post(pathOf(other.purchase), { platform: 'apple' })
+    expect([plain.status, plain.body.reason]).toEqual([409, 'product_not_for_wallet'])
+    await write(sql`delete from pass_designs where edition_id = ${edition}`)
+    const bare = await post(pathOf(purchase), { platform: 'apple' })
+    expect([bare.status, bare.body.reason]).toEqual([409, 'no_pass_design'])
+  })
+
+  it('refuses a platform that is no vendor of this service, and one that does not exist', async () => {
+    const { purchase } = await givenWalletPurchase()
+    const request = { method: 'POST', body: { platform: 'google' } }
+    const refused = await callWith({ WALLET_VENDOR_B: '' }, pathOf(purchase), request)
+    expect([refused.status, refused.body.errors]).toMatchObject([
+      400,
+      [{ code: 'platform_not_offered', pointer: '#/platform' }],
+    ])
+    const unknown = await post(pathOf(purchase), { platform: 'samsung' })
+    expect([unknown.status, unknown.body.errors[0].pointer]).toEqual([400, '#/platform'])
+    expect(await rowsOf(purchase)).toEqual([])
+  })
+
+  it('takes the vendors from the configuration', async () => {
+    const { purchase } = await givenWalletPurchase()
+    const swapped = { WALLET_VENDOR_A: 'google', WALLET_VENDOR_B: 'apple' }
+    const reply = await callWith(swapped, pathOf(purchase), { method: 'POST', body: { platform: 'google' } })
+    expect(reply.body).toMatchObject({ provider: 'vendorA', platform: 'google' })
+  })
+
+  it('does not show the link in the audit log', async () => {
+    const pass = await givenPass()
+    const { body, text } = await get(`/v1/audit-log?organization_id=${pass.organization}`)
+    expect(body.results).toMatchObject([{ action: 'createWalletPass', resource_id: pass.id }])
+    expect(text.includes('/wallet/apple/passes/')).toBe(false)
+  })
+})
+
+describe('the package of a pass', () => {
+  it('has the fields of the purchase, and a manifest with the hash of each file', async () => {
+    const pass = await givenPass()
+    await write(sql`update purchases set vendor_code = 'ÆØÅ-17' where id = ${pass.purchase}`)
+    const bytes = await download(pass.add_url)
+    expect(passJsonOf(bytes)).toMatchObject({
+      passTypeIdentifier: 'pass.capture',
+      serialNumber: pass.serial,
+      webServiceURL: `${publicUrl}/wallet/apple`,
+      backgroundColor: 'rgb(16, 32, 64)',
+      logoText: 'Nordlys',
+      voided: false,
+      barcodes: [{ message: 'ÆØÅ-17', messageEncoding: 'utf-8' }],
+    })
+    const { 'manifest.json': manifest, ...files } = unzipSync(bytes)
+    const hashes = await Promise.all(
+      Object.entries(files).map(async ([name, content]) => [name, toHex(await crypto.subtle.digest('SHA-1', content))]),
+    )
+    expect(JSON.parse(new TextDecoder().decode(manifest))).toEqual(Object.fromEntries(hashes))
+    expect(Object.keys(files).toSorted()).toEqual(['icon.png', 'icon@2x.png', 'icon@3x.png', 'pass.json'])
+  })
+
+  it('keeps the token of the pass as a hash alone', async () => {
+    const pass = await givenPass()
+    expect(pass.token.length).toBeGreaterThanOrEqual(16)
+    expect(JSON.stringify(await passRow(pass.id)).includes(pass.token)).toBe(false)
+  })
+
+  it('is not given to a link that is forged, of another pass, or of a void pass', async () => {
+    const pass = await givenPass()
+    const other = await givenPass()
+    const { pathname } = new URL(pass.add_url)
+    const [, mac = ''] = pathname.split('.')
+    const wrong = [
+      `${pathname.slice(0, -1)}${pathname.endsWith('A') ? 'B' : 'A'}`,
+      `/wallet/apple/passes/${other.serial}.${mac}`,
+      '/wallet/apple/passes/nothing',
+    ]
+    for (const path of wrong) expect([path, (await call(path, { token: null })).status]).toEqual([path, 404])
+    expect((await remove(`${pathOf(pass.purchase)}/${pass.id}`)).status).toBe(204)
+    expect((await call(pathname, { token: null })).status).toBe(404)
+  })
+})
+
+describe('voidWalletPass', () => {
+  it('voids a pass once; asking for one afterwards makes another', async () => {
+    const pass = await givenPass()
+    const path = `${pathOf(pass.purchase)}/${pass.id}`
+    expect((await remove(path)).status).toBe(204)
+    const first = await passRow(pass.id)
+    expect(first).toMatchObject({ status: 'voided', voided_at: expect.any(Number) })
+    expect((await remove(path)).status).toBe(204)
+    expect(await passRow(pass.id)).toEqual(first)
+    const again = await issue({ ...pass, order: '', transaction: '' }, 'apple')
+    expect(again.id).not.toBe(pass.id)
+    const { body } = await get(pathOf(pass.purchase))
+    expect(body.results.map(({ status }: { status: string }) => status).toSorted()).toEqual(['active', 'voided'])
+  })
+
+  it('shows the pass as void to the phone that has it', async () => {
+    const pass = await givenPass()
+    await remove(`${pathOf(pass.purchase)}/${pass.id}`)
+    const response = await latest(pass)
+    expect(response.status).toBe(200)
+    expect(passJsonOf(new Uint8Array(await response.arrayBuffer()))).toMatchObject({ voided: true })
+  })
+
+  it('finds no pass under another purchase', async () => {
+    const pass = await givenPass()
+    const other = await givenWalletPurchase()
+    expect((await remove(`${pathOf(other.purchase)}/${pass.id}`)).status).toBe(404)
+    expect(await passRow(pass.id)).toMatchObject({ status: 'active' })
+  })
+})

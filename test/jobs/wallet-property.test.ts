@@ -1,0 +1,128 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { JobCtx } from '../../src/context.ts'
+import { endRegistration, takeRegistration } from '../../src/modules/wallet/phone-requests.ts'
+import { receiveGoogleCallback } from '../../src/modules/wallet/google-callback.ts'
+import { realJob } from '../support/campaigns.ts'
+import {
+  callbackBody,
+  givenGoogleKeys,
+  givenPass,
+  kindsOf,
+  type Pass,
+  passRow,
+  registrationsOf,
+} from '../support/wallet.ts'
+
+/** A job that dies at its first transaction, before it is written or after. */
+function dying(when: 'before' | 'after'): JobCtx {
+  const job = realJob()
+  const batch = job.db.batch.bind(job.db)
+  job.db.batch = async (statements) => {
+    if (when === 'before') throw new Error('the machine died')
+    await batch(statements)
+    throw new Error('the machine died')
+  }
+  return job
+}
+
+const crash = fc.constantFrom('none' as const, 'none' as const, 'before' as const, 'after' as const)
+const devices = ['a', 'b', 'c', 'd']
+const step = fc.record({
+  device: fc.constantFrom(...devices),
+  registers: fc.boolean(),
+  crash,
+})
+
+const requestOf = (pass: Pass, device: string) => ({
+  passType: 'pass.capture',
+  serial: pass.serial,
+  authorization: `ApplePass ${pass.token}`,
+  device: `${pass.serial}-${device}`,
+})
+
+const jobFor = (when: 'none' | 'before' | 'after') => (when === 'none' ? realJob() : dying(when))
+
+function act(pass: Pass, one: { device: string; registers: boolean; crash: 'none' | 'before' | 'after' }) {
+  const job = jobFor(one.crash)
+  const request = requestOf(pass, one.device)
+  return one.registers
+    ? takeRegistration(job, request, async () => ({ pushToken: 'push' }))
+    : endRegistration(job, request)
+}
+
+it('announces each first and each last phone exactly once, in any order, with repeats and crashes', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+      const pass = await givenPass()
+      const held = new Set<string>()
+      const expected: string[] = []
+      for (const one of steps) {
+        const before = held.size
+        const dies = await act(pass, one).then(
+          () => false,
+          () => true,
+        )
+        // A repetition commits nothing, so that nothing can die; what died before its commit has not happened.
+        const isRepeated = held.has(one.device) === one.registers
+        expect(dies).toBe(one.crash !== 'none' && !isRepeated)
+        if (one.crash === 'before') continue
+        if (one.registers) held.add(one.device)
+        else held.delete(one.device)
+        if (before === 0 && held.size === 1) expected.push('wallet.vendorA.pass-added')
+        if (before === 1 && held.size === 0) expected.push('wallet.vendorA.pass-removed')
+      }
+      expect(await kindsOf(pass.organization)).toEqual(expected)
+      expect((await passRow(pass.id)).registrations_count).toBe(held.size)
+      expect((await registrationsOf(pass.id)).length).toBe(held.size)
+    }),
+    { numRuns: 12 },
+  )
+}, 120_000)
+
+it('keeps its counter true, and its announcements in turn, when phones come and go at once', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.array(step, { minLength: 2, maxLength: 8 }), { maxLength: 4 }), async (rounds) => {
+      const pass = await givenPass()
+      for (const round of rounds) await Promise.allSettled(round.map((one) => act(pass, { ...one, crash: 'none' })))
+      const registered = (await registrationsOf(pass.id)).length
+      const kinds = await kindsOf(pass.organization)
+      expect((await passRow(pass.id)).registrations_count).toBe(registered)
+      kinds.forEach((kind, index) =>
+        expect(kind).toBe(index % 2 === 0 ? 'wallet.vendorA.pass-added' : 'wallet.vendorA.pass-removed'),
+      )
+      expect(kinds.length % 2).toBe(registered > 0 ? 1 : 0)
+    }),
+    { numRuns: 8 },
+  )
+}, 120_000)
+
+it('follows the latest callback of Google, in any order, with repeats and crashes', async () => {
+  const keys = await givenGoogleKeys()
+  const told = fc.record({ at: fc.nat({ max: 8 }), event: fc.constantFrom('save' as const, 'del' as const), crash })
+  await fc.assert(
+    fc.asyncProperty(fc.array(told, { maxLength: 12 }), async (steps) => {
+      const pass = await givenPass('google')
+      const start = Date.now() + 600_000
+      let latest = 0
+      let isIn = false
+      let added = 0
+      for (const { at, event, crash: when } of steps) {
+        const body = await callbackBody(keys, pass, event, { message: { expTimeMillis: start + at } })
+        const text = JSON.stringify(body)
+        await receiveGoogleCallback(jobFor(when), text).catch(() => undefined)
+        // Google repeats what was not answered with 200.
+        await receiveGoogleCallback(realJob(), text)
+        await receiveGoogleCallback(realJob(), text)
+        if (at < latest) continue
+        latest = at
+        if (event === 'save' && !isIn) added++
+        isIn = event === 'save'
+      }
+      expect(await kindsOf(pass.organization)).toEqual(Array.from({ length: added }, () => 'wallet.vendorB.pass-added'))
+      const row = await passRow(pass.id)
+      expect(row.added_at !== null && row.removed_at === null).toBe(isIn)
+    }),
+    { numRuns: 10 },
+  )
+}, 120_000)

@@ -1,0 +1,267 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import type { JobCtx } from '../../src/context.ts'
+import type { PassesGateway, Push } from '../../src/gateways/passes/passes.ts'
+import { sweepPurchases } from '../../src/modules/purchases/jobs.ts'
+import { passChanged } from '../../src/modules/wallet/index.ts'
+import { sweepCallbacks, sweepPassUpdates } from '../../src/modules/wallet/jobs.ts'
+import { get, post, remove } from '../support/api.ts'
+import { realJob } from '../support/campaigns.ts'
+import { db, next, write } from '../support/seed.ts'
+import {
+  callback,
+  callbackBody,
+  capturedOf,
+  changedOn,
+  givenGoogleKeys,
+  givenPass,
+  kindsOf,
+  latest,
+  passJsonOf,
+  passRow,
+  register,
+  registrationsOf,
+} from '../support/wallet.ts'
+
+const minute = 60_000
+
+/** The Worker's own surroundings, with another gateway and another time. */
+function jobWith(passes: Partial<PassesGateway> = {}, minutes = 0): JobCtx {
+  const job = realJob({ now: () => Date.now() + minutes * minute })
+  return { ...job, passes: { ...job.passes, ...passes } }
+}
+
+const change = (purchase: string, status: string) =>
+  write(sql`update purchases set status = ${status} where id = ${purchase}`, passChanged([purchase], Date.now()))
+
+const updatesOf = async (pass: string) =>
+  (await capturedOf(pass)).filter(({ subject }) => subject !== 'issued' && !subject.startsWith('Pass for'))
+
+describe('a change of a purchase', () => {
+  it('updates the pass at Google once, however many sweeps run', async () => {
+    const pass = await givenPass('google')
+    await change(pass.purchase, 'used')
+    await Promise.all([sweepPassUpdates(jobWith()), sweepPassUpdates(jobWith())])
+    await sweepPassUpdates(jobWith())
+    await sweepPassUpdates(jobWith({}, 10))
+    const updates = await updatesOf(pass.id)
+    expect(updates).toHaveLength(1)
+    expect(JSON.parse(updates[0]?.body ?? '{}')).toMatchObject({ object: `capture.${pass.serial}`, state: 'COMPLETED' })
+    expect(await passRow(pass.id)).toMatchObject({ update_due_at: null, lease_until: null, update_error: null })
+    await change(pass.purchase, 'refunded')
+    await sweepPassUpdates(jobWith())
+    expect((await updatesOf(pass.id)).map(({ body }) => JSON.parse(body).state)).toEqual(['COMPLETED', 'INACTIVE'])
+  })
+
+  it('comes with its last use, with the use that is given back, and with the end of its validity', async () => {
+    const pass = await givenPass('google')
+    const states = async () => {
+      await sweepPassUpdates(jobWith())
+      return (await updatesOf(pass.id)).map(({ body }) => JSON.parse(body).state)
+    }
+    const use = await post(`/v1/purchases/${pass.purchase}/uses`, {})
+    expect([use.status, await states()]).toEqual([201, ['COMPLETED']])
+    const reverted = await post(`/v1/purchases/${pass.purchase}/uses/${use.body.id}/revert`, {})
+    expect([reverted.status, await states()]).toEqual([200, ['COMPLETED', 'ACTIVE']])
+    await write(sql`update purchases set valid_until = ${Date.now() - 1} where id = ${pass.purchase}`)
+    await sweepPurchases(jobWith())
+    expect(await states()).toEqual(['COMPLETED', 'ACTIVE', 'EXPIRED'])
+  })
+
+  it('pushes to each phone once, and shows the phone that asks what changed', async () => {
+    const pass = await givenPass()
+    const phones = Array.from({ length: 30 }, (_, index) => `${pass.serial}-${index}`)
+    for (const phone of phones) await register(pass, phone)
+    const known = (await changedOn(phones[0] ?? '')).body.lastUpdated
+    await change(pass.purchase, 'cancelled')
+    await Promise.all([sweepPassUpdates(jobWith()), sweepPassUpdates(jobWith())])
+    await sweepPassUpdates(jobWith())
+    await sweepPassUpdates(jobWith({}, 10))
+    const pushed = (await updatesOf(pass.id)).map(({ body }) => JSON.parse(body).push_token)
+    expect(pushed.toSorted()).toEqual(phones.map((phone) => `push-${phone}`).toSorted())
+    expect((await changedOn(phones[0] ?? '', known)).body.serialNumbers).toEqual([pass.serial])
+    const fields = passJsonOf(new Uint8Array(await (await latest(pass)).arrayBuffer()))
+    expect(fields).toMatchObject({ voided: true, eventTicket: { auxiliaryFields: expect.anything() } })
+    expect(JSON.stringify(fields)).toContain('Not valid')
+  })
+
+  it('calls nobody for a pass that no phone holds', async () => {
+    const pass = await givenPass()
+    await change(pass.purchase, 'used')
+    expect(await passRow(pass.id)).toMatchObject({ update_due_at: null })
+    await sweepPassUpdates(jobWith())
+    expect(await updatesOf(pass.id)).toEqual([])
+  })
+
+  it('is not lost when the job dies in the middle: the lease runs out, and only what was not told is told', async () => {
+    const pass = await givenPass()
+    for (const phone of ['one', 'two', 'three']) await register(pass, `${pass.serial}-${phone}`)
+    await change(pass.purchase, 'used')
+    const told: string[] = []
+    const dying = jobWith({
+      pushApple: async ({ push_token, pass_id }: Push) => {
+        if (pass_id !== pass.id) return 'sent'
+        if (told.length === 1) throw new Error('the machine died')
+        told.push(push_token)
+        return 'sent'
+      },
+    })
+    await expect(sweepPassUpdates(dying)).rejects.toThrow('passes could not be updated')
+    const going = (minutes: number) =>
+      jobWith(
+        {
+          pushApple: async ({ push_token, pass_id }: Push) => {
+            if (pass_id === pass.id) told.push(push_token)
+            return 'sent'
+          },
+        },
+        minutes,
+      )
+    await sweepPassUpdates(going(1))
+    expect(told).toHaveLength(1)
+    await sweepPassUpdates(going(6))
+    await sweepPassUpdates(going(12))
+    expect([told.length, new Set(told).size]).toEqual([3, 3])
+  })
+
+  it('stays due when the purchase changes again while the platform is told', async () => {
+    const pass = await givenPass('google')
+    await change(pass.purchase, 'used')
+    const states: string[] = []
+    const busy = jobWith({
+      updateGoogle: async (content) => {
+        if (content.id !== pass.id) return { ok: true }
+        states.push(content.state)
+        if (states.length === 1) await change(pass.purchase, 'refunded')
+        return { ok: true }
+      },
+    })
+    await sweepPassUpdates(busy)
+    await sweepPassUpdates(busy)
+    expect(states).toEqual(['used', 'void'])
+    expect(await passRow(pass.id)).toMatchObject({ update_due_at: null })
+  })
+
+  it('is tried again after what may pass, and given up after what does not', async () => {
+    const pass = await givenPass('google')
+    await change(pass.purchase, 'used')
+    let calls = 0
+    const failing = (kind: 'transient' | 'permanent', minutes: number) =>
+      jobWith(
+        {
+          updateGoogle: async (content) => {
+            if (content.id !== pass.id) return { ok: true }
+            calls++
+            return { ok: false, kind, code: 'status_503' }
+          },
+        },
+        minutes,
+      )
+    await sweepPassUpdates(failing('transient', 0))
+    expect(await passRow(pass.id)).toMatchObject({ update_error: 'status_503', update_due_at: expect.any(Number) })
+    await sweepPassUpdates(failing('transient', 0))
+    expect(calls).toBe(1)
+    await sweepPassUpdates(failing('permanent', 2))
+    expect([calls, (await passRow(pass.id)).update_due_at]).toEqual([2, null])
+    await sweepPassUpdates(failing('permanent', 100_000))
+    expect(calls).toBe(2)
+  })
+
+  it('takes a phone that has dropped the pass out, and announces the last one', async () => {
+    const pass = await givenPass()
+    await register(pass, `${pass.serial}-one`)
+    await register(pass, `${pass.serial}-two`)
+    await change(pass.purchase, 'used')
+    await sweepPassUpdates(jobWith({ pushApple: async ({ pass_id }) => (pass_id === pass.id ? 'gone' : 'sent') }))
+    expect(await registrationsOf(pass.id)).toEqual([])
+    expect(await passRow(pass.id)).toMatchObject({ registrations_count: 0, removed_at: expect.any(Number) })
+    expect(await kindsOf(pass.organization)).toEqual(['wallet.vendorA.pass-added', 'wallet.vendorA.pass-removed'])
+  })
+
+  it('is over at once where no connection to Apple is bound', async () => {
+    const pass = await givenPass()
+    await register(pass, `${pass.serial}-one`)
+    await change(pass.purchase, 'used')
+    await sweepPassUpdates(jobWith({ pushApple: async () => 'off' }))
+    expect(await passRow(pass.id)).toMatchObject({ update_due_at: null, update_attempts: 0 })
+  })
+})
+
+describe('what causes an update', () => {
+  const place = (pass: { organization: string; edition: string }) => ({
+    organization_id: pass.organization,
+    edition_id: pass.edition,
+    source: 'shop',
+    on_duplicate: 'update',
+  })
+
+  it('is an import that cancels the order, or gives it to another customer', async () => {
+    const pass = await givenPass('google')
+    const item = { product: 'Evening ticket', quantity: 1, unit_price: 100 }
+    const order = (fields: object) => ({
+      external_id: `W-${pass.serial}`,
+      currency: 'dkk',
+      customer: { email: `first-${next()}@example.test`, first_name: 'Ægir' },
+      items: [item],
+      ...fields,
+    })
+    const send = (fields: object) =>
+      post('/v1/data-imports/external-orders', { ...place(pass), orders: [order(fields)] })
+    expect((await send({})).body.status).toBe('completed')
+    const bought = await db().first(sql<{ id: string; product_id: string }>`select id, product_id from purchases
+      where edition_id = ${pass.edition} order by created_at desc, id desc limit 1`)
+    await write(
+      sql`update products set is_wallet_enabled = 1 where id = ${bought?.product_id}`,
+      sql`update pass_designs set product_id = null where edition_id = ${pass.edition}`,
+    )
+    const { body } = await post(`/v1/purchases/${bought?.id}/wallet-passes`, { platform: 'google' })
+    expect(body.id).toMatch(/^wps_/)
+    expect(
+      (await send({ customer: { email: `second-${next()}@example.test`, first_name: 'Freja' } })).body.status,
+    ).toBe('completed')
+    await sweepPassUpdates(jobWith())
+    expect((await send({ status: 'cancelled' })).body.status).toBe('completed')
+    await sweepPassUpdates(jobWith())
+    const updates = (await updatesOf(body.id)).map((one) => JSON.parse(one.body))
+    expect(updates).toMatchObject([{ state: 'ACTIVE', ticketHolderName: 'Freja' }, { state: 'INACTIVE' }])
+  })
+
+  it('is voiding the pass', async () => {
+    const pass = await givenPass('google')
+    await remove(`/v1/purchases/${pass.purchase}/wallet-passes/${pass.id}`)
+    await sweepPassUpdates(jobWith())
+    expect((await updatesOf(pass.id)).map(({ body }) => JSON.parse(body).state)).toEqual(['INACTIVE'])
+  })
+})
+
+it('forgets the nonces of callbacks that have expired, and these alone', async () => {
+  const keys = await givenGoogleKeys()
+  const pass = await givenPass('google')
+  const soon = await callbackBody(keys, pass, 'save', { message: { expTimeMillis: Date.now() + 30 * minute } })
+  const late = await callbackBody(keys, pass, 'del', { message: { expTimeMillis: Date.now() + 90 * minute } })
+  await callback(soon)
+  await callback(late)
+  await sweepCallbacks(jobWith({}, 60))
+  const rows = await db().all(sql`select event from wallet_callbacks where pass_id = ${pass.id}`)
+  expect(rows).toEqual([{ event: 'del' }])
+})
+
+describe('an erased customer', () => {
+  it('leaves no phone behind, and the token of the pass opens nothing', async () => {
+    const pass = await givenPass()
+    const google = await post(`/v1/purchases/${pass.purchase}/wallet-passes`, { platform: 'google' })
+    await register(pass, `${pass.serial}-one`)
+    const exported = await get(`/v1/user/${pass.user}/export`)
+    expect(exported.body.wallet_passes).toHaveLength(2)
+    expect(exported.body.wallet_phones).toMatchObject([
+      { device_id: `${pass.serial}-one`, push_token: `push-${pass.serial}-one` },
+    ])
+    expect((await post(`/v1/user/${pass.user}/erase`, {})).status).toBe(200)
+    expect(await registrationsOf(pass.id)).toEqual([])
+    expect((await register(pass, `${pass.serial}-two`)).status).toBe(401)
+    expect((await latest(pass)).status).toBe(401)
+    await sweepPassUpdates(jobWith())
+    const last = (await updatesOf(google.body.id)).at(-1)
+    expect(JSON.parse(last?.body ?? '{}')).toMatchObject({ ticketHolderName: '' })
+  })
+})

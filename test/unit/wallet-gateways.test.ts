@@ -1,0 +1,243 @@
+import * as asn1 from 'asn1js'
+import { unzipSync } from 'fflate'
+import { importSPKI, exportSPKI, jwtVerify } from 'jose'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { toHex } from '../../src/domain/encoding.ts'
+import { rawSignature } from '../../src/domain/google-callback.ts'
+import type { PassContent } from '../../src/domain/wallet-pass.ts'
+import { readConfig } from '../../src/entry/config.ts'
+import { livePasses, type LiveOptions } from '../../src/gateways/passes/live.ts'
+import type { Bindings } from '../../src/http/env.ts'
+import { type TestCertificate, testCertificate } from '../support/wallet-certificate.ts'
+
+const now = Date.parse('2026-06-01T08:00:00Z')
+
+const content: PassContent = {
+  id: 'wps_1',
+  serial_number: '6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e',
+  state: 'used',
+  language: 'da',
+  organization_name: 'Nordlys',
+  edition_id: 'edt_1',
+  edition_name: 'Sommerfest',
+  start_at: now,
+  end_at: null,
+  timezone: 'Europe/Copenhagen',
+  product_name: 'Dagsbillet',
+  variant_name: 'Barn',
+  location_name: null,
+  holder_name: 'Ægir Holm',
+  code: 'A-17',
+  design: {
+    background_color: null,
+    foreground_color: null,
+    label_color: null,
+    logo_text: null,
+    logo_url: null,
+    description: null,
+  },
+}
+
+let signer: TestCertificate
+let issuer: TestCertificate
+beforeAll(async () => {
+  signer = await testCertificate('Pass Type ID: pass.test')
+  issuer = await testCertificate('Test authority')
+})
+afterEach(() => vi.restoreAllMocks())
+
+/** An account of its own for each test: access tokens are remembered. */
+let accounts = 0
+const options = (parts: Partial<LiveOptions> = {}): LiveOptions => ({
+  apple: {
+    passTypeId: 'pass.test',
+    teamId: 'TEAM',
+    webServiceUrl: 'https://events.example.test/wallet/apple',
+    certificate: signer.certificate,
+    privateKey: signer.privateKey,
+    issuerCertificate: issuer.certificate,
+  },
+  google: {
+    issuerId: '3388',
+    callbackUrl: 'https://events.example.test/wallet/google/callback',
+    serviceAccount: JSON.stringify({
+      client_email: `account-${++accounts}@example.com`,
+      private_key: signer.privateKey,
+    }),
+    apiBase: 'https://objects.example/v1',
+  },
+  push: undefined,
+  now: () => now,
+  ...parts,
+})
+
+type Block = asn1.BaseBlock
+const partsOf = (block: Block | undefined): Block[] => (block as asn1.Sequence | undefined)?.valueBlock.value ?? []
+const bytesIn = (block: Block | undefined) => new Uint8Array((block as asn1.OctetString).valueBlock.valueHexView)
+
+describe('the package that is signed', () => {
+  it('has a detached PKCS#7 signature of the manifest that the certificate verifies', async () => {
+    const files = unzipSync(await livePasses(options()).applePackage({ content, token: 't'.repeat(32) }))
+    const { signature = new Uint8Array(), 'manifest.json': manifest = new Uint8Array() } = files
+    const message = asn1.fromBER(new Uint8Array(signature))
+    expect(message.offset).toBe(signature.length)
+    const [, wrapped] = partsOf(message.result)
+    const [, , encapsulated, certificates, infos] = partsOf(partsOf(wrapped)[0])
+    expect(partsOf(encapsulated)).toHaveLength(1)
+    expect(partsOf(certificates)).toHaveLength(2)
+    const [, , , attributes, , signed] = partsOf(partsOf(infos)[0])
+    const set = new asn1.Set({ value: partsOf(attributes) }).toBER()
+    const algorithm = 'RSASSA-PKCS1-v1_5'
+    expect(await crypto.subtle.verify(algorithm, signer.publicKey, bytesIn(signed), set)).toBe(true)
+    const digest = toHex(await crypto.subtle.digest('SHA-256', new Uint8Array(manifest)))
+    expect(toHex(new Uint8Array(set))).toContain(`0420${digest}`)
+  })
+
+  it('takes keys whose line ends are written out', async () => {
+    const given = options()
+    const oneLine = (text: string) => text.replaceAll('\n', String.raw`\n`)
+    given.apple.privateKey = oneLine(signer.privateKey)
+    given.apple.certificate = oneLine(signer.certificate)
+    const files = unzipSync(await livePasses(given).applePackage({ content, token: 't'.repeat(32) }))
+    expect(files['signature']?.length).toBeGreaterThan(1000)
+  })
+})
+
+describe('the link of Google', () => {
+  it('is a JWT that the service account has signed', async () => {
+    const url = await livePasses(options()).addUrl({ platform: 'google', content })
+    const key = await importSPKI(await exportSPKI(signer.publicKey), 'RS256')
+    const { payload } = await jwtVerify(url.split('/').at(-1) ?? '', key, { audience: 'google' })
+    expect(payload).toMatchObject({
+      typ: 'savetowallet',
+      iss: `account-${accounts}@example.com`,
+      iat: now / 1000,
+      payload: { eventTicketObjects: [{ id: '3388.6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e', state: 'COMPLETED' }] },
+    })
+  })
+})
+
+/** Of a call that names its target as text. */
+const addressOf = (target: unknown): string => (typeof target === 'string' ? target : '')
+
+describe('an update at Google', () => {
+  const answering = (status: number, tokenStatus = 200) =>
+    vi
+      .spyOn(globalThis, 'fetch')
+      .mockImplementation(async (url) =>
+        addressOf(url).includes('oauth2')
+          ? Response.json({ access_token: 'ya29.token' }, { status: tokenStatus })
+          : Response.json({}, { status }),
+      )
+
+  it('patches the object with an access token that is used again', async () => {
+    const fetched = answering(200)
+    const passes = livePasses(options())
+    expect(await passes.updateGoogle(content, 1)).toEqual({ ok: true })
+    expect(await passes.updateGoogle(content, 2)).toEqual({ ok: true })
+    const urls = fetched.mock.calls.map(([url]) => addressOf(url))
+    const object = 'https://objects.example/v1/eventTicketObject/3388.6f1d2c3b8a9e4f009d6b0c1a2b3c4d5e'
+    expect(urls).toEqual(['https://oauth2.googleapis.com/token', object, object])
+    const [, init] = fetched.mock.calls[1] ?? []
+    expect(init).toMatchObject({ method: 'PATCH', headers: { authorization: 'Bearer ya29.token' } })
+    expect(JSON.parse(init?.body as string)).toMatchObject({ state: 'COMPLETED', ticketHolderName: 'Ægir Holm' })
+  })
+
+  it.each([
+    [404, 'gone'],
+    [400, 'permanent'],
+    [403, 'configuration'],
+    [409, 'transient'],
+    [429, 'transient'],
+    [503, 'transient'],
+  ])('calls %i %s', async (status, kind) => {
+    answering(status)
+    expect(await livePasses(options()).updateGoogle(content, 1)).toMatchObject({ ok: false, kind })
+  })
+
+  it('says that the account is none, that it is refused, and that nobody answers', async () => {
+    const broken = options()
+    broken.google.serviceAccount = ''
+    expect(await livePasses(broken).updateGoogle(content, 1)).toMatchObject({ kind: 'configuration' })
+    answering(200, 400)
+    expect(await livePasses(options()).updateGoogle(content, 1)).toMatchObject({ kind: 'configuration' })
+    vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('no route'))
+    expect(await livePasses(options()).updateGoogle(content, 1)).toMatchObject({ kind: 'transient' })
+  })
+})
+
+describe('a push to a phone', () => {
+  const push = { pass_id: 'wps_1', change_number: 1, push_token: 'abc/1' }
+  const answered = async (response: () => Response | Promise<Response>) => {
+    const calls: [string, RequestInit][] = []
+    const connection = {
+      fetch: async (url: string, init: RequestInit) => {
+        calls.push([url, init])
+        return response()
+      },
+    }
+    const result = await livePasses(options({ push: connection })).pushApple(push)
+    return { result, calls }
+  }
+
+  it('goes over the connection with the certificate, empty and for the pass type', async () => {
+    const { result, calls } = await answered(() => new Response(null, { status: 200 }))
+    expect(result).toBe('sent')
+    expect(calls).toMatchObject([
+      [
+        'https://api.push.apple.com/3/device/abc%2F1',
+        { method: 'POST', body: '{}', headers: { 'apns-topic': 'pass.test' } },
+      ],
+    ])
+  })
+
+  it('says what became of it', async () => {
+    expect((await answered(() => new Response('{"reason":"Unregistered"}', { status: 410 }))).result).toBe('gone')
+    expect((await answered(() => new Response('{"reason":"BadDeviceToken"}', { status: 400 }))).result).toBe('gone')
+    expect((await answered(() => new Response('{"reason":"BadTopic"}', { status: 400 }))).result).toBe('refused')
+    for (const status of [403, 429, 503])
+      expect((await answered(() => new Response('', { status }))).result).toBe('transient')
+    expect((await answered(() => Promise.reject(new Error('closed')))).result).toBe('transient')
+    expect(await livePasses(options()).pushApple(push)).toBe('off')
+  })
+})
+
+describe('a signature in DER', () => {
+  it.each([
+    ['nothing', []],
+    ['another type', [0x31, 6, 2, 1, 1, 2, 1, 1]],
+    ['a wrong length', [0x30, 7, 2, 1, 1, 2, 1, 1]],
+    ['one number', [0x30, 3, 2, 1, 1]],
+    ['something behind', [0x30, 9, 2, 1, 1, 2, 1, 1, 2, 1, 1]],
+    ['a number that is too long', [0x30, 38, 2, 33, ...Array.from({ length: 33 }, () => 1), 2, 1, 1]],
+    ['a number without digits', [0x30, 5, 2, 0, 2, 1, 1]],
+  ])('with %s is none', (_, bytes) => expect(rawSignature(Uint8Array.from(bytes))).toBeNull())
+
+  it('becomes two numbers of 32 bytes', () => {
+    const raw = rawSignature(Uint8Array.of(0x30, 7, 2, 2, 0, 0x81, 2, 1, 5))
+    expect([raw?.length, raw?.[31], raw?.[63]]).toEqual([64, 0x81, 5])
+  })
+})
+
+describe('the configuration', () => {
+  const bindings = (given: Record<string, string>) =>
+    ({
+      PUBLIC_URL: '',
+      EMAIL_FROM: '',
+      WEBHOOK_RETRY_SCHEDULE: '',
+      EMAIL_API_BASE: '',
+      SMS_API_BASE: '',
+      DNS_API_BASE: '',
+      ...given,
+    }) as unknown as Bindings
+
+  it('refuses a platform that nobody knows, the same platform twice, and live without what it needs', () => {
+    expect(() => readConfig(bindings({ WALLET_VENDOR_A: 'samsung' }))).toThrow('WALLET_VENDOR_A')
+    expect(() => readConfig(bindings({ WALLET_VENDOR_A: 'apple', WALLET_VENDOR_B: 'apple' }))).toThrow('both "apple"')
+    expect(() => readConfig(bindings({ WALLET_PROVIDER: 'live', WALLET_VENDOR_B: 'google' }))).toThrow(
+      'WALLET_GOOGLE_ISSUER_ID is not set',
+    )
+    expect(() => readConfig(bindings({ WALLET_PROVIDER: 'postcard' }))).toThrow('WALLET_PROVIDER')
+    expect(readConfig(bindings({ WALLET_PROVIDER: 'live' })).wallet.vendors).toEqual({ vendorA: null, vendorB: null })
+  })
+})
