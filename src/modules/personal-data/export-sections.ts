@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { suppressionSections } from '../suppressions/index.ts'
 import type { LoadedUser } from '../users/index.ts'
 
 /** Rows of one table: `key` is what they are read by, page after page. Columns that end in `_json` are JSON text. */
@@ -65,20 +66,7 @@ const reached = (user: LoadedUser): Section[] => {
       where: sql`user_id = ${id}`,
       key: sql`consent_records.id`,
     },
-    {
-      name: 'suppressions',
-      columns: sql`channel, address, reason, detail, campaign_id, created_at`,
-      from: sql`suppressions`,
-      where: sql`organization_id = ${organization_id} and ${addresses(user)}`,
-      key: sql`channel || ' ' || address`,
-    },
-    {
-      name: 'bounces',
-      columns: sql`channel, address, reference, bounced_at`,
-      from: sql`soft_bounces`,
-      where: sql`organization_id = ${organization_id} and ${addresses(user)}`,
-      key: sql`reference`,
-    },
+    ...suppressionSections(organization_id, addresses(user)),
     {
       name: 'emails',
       columns: sql`id, edition_id, order_id, kind, language, recipient, status, attempts, content as content_json,

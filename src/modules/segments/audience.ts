@@ -2,7 +2,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import { isCurrentConsent, type Scope } from '../../db/cel/index.ts'
 import { inList } from '../../db/visibility.ts'
 import type { Channel } from '../../domain/messaging.ts'
-import { type CommunicationType, deadAddressReasons } from '../../domain/segments.ts'
+import type { CommunicationType } from '../../domain/segments.ts'
+import { listedSuppressionExclusion } from '../suppressions/index.ts'
 
 /** Whom a message may be meant for, and what it is allowed to be. */
 export interface Audience {
@@ -114,26 +115,6 @@ const consentReason = (audience: Audience, now: number): SQL =>
   sql`case when exists (select 1 ${answers(audience)} and ${isGiven(now)}) then null
     when exists (select 1 ${answers(audience)} and r.status = 'withdrawn') then 'unsubscribed' else 'no_consent' end`
 
-const dead = sql.raw(deadAddressReasons.map((reason) => `'${reason}'`).join(', '))
-
-/** Lists instead of a look-up for each person: a third of the time. */
-function suppressionReason(audience: Audience): SQL {
-  const { organization_id, communication_channel, communication_type } = audience
-  const isListed = (condition: SQL) => sql`${addressOf(communication_channel)} in (select address from suppressions
-    where organization_id = ${organization_id} and channel = ${communication_channel} and ${condition})`
-  return sql`case when ${isListed(sql`reason in (${dead})`)} then 'bounced'
-    ${communication_type === 'marketing' ? sql`when ${isListed(sql`reason not in (${dead})`)} then 'unsubscribed'` : sql``}
-    end`
-}
-
-/** The same of one address, by the table's key: of a few people only, where the lists would be read for nobody. */
-export const suppressionOf = (audience: Audience, address: SQL): SQL => {
-  const { organization_id, communication_channel, communication_type } = audience
-  const other = communication_type === 'marketing' ? sql`else 'unsubscribed'` : sql``
-  return sql`(select case when reason in (${dead}) then 'bounced' ${other} end from suppressions
-    where organization_id = ${organization_id} and channel = ${communication_channel} and address = ${address})`
-}
-
 /**
  * What each condition of an audience finds wrong with the person `u`, in the order in which they count; null is well.
  * `suppressed` asks for the suppression of the person in another way.
@@ -141,7 +122,7 @@ export const suppressionOf = (audience: Audience, address: SQL): SQL => {
 export const audienceConditions = (
   audience: Audience,
   now: number,
-  suppressed: SQL = suppressionReason(audience),
+  suppressed: SQL = listedSuppressionExclusion(audience, addressOf(audience.communication_channel)),
 ): { name: string; reason: SQL }[] => [
   {
     name: 'address',

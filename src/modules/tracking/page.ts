@@ -1,5 +1,6 @@
 import { escapeHtml } from '../../domain/email/escape.ts'
 import { bcp47 } from '../../domain/languages.ts'
+import { isDeadAddress } from '../../domain/suppressions.ts'
 import type { Subscriber, Subscription } from './subscription.ts'
 import { pageWordsIn } from './page-words.ts'
 
@@ -28,7 +29,7 @@ export function subscriptionPage(
   const { organization_name: organisation, address, channel } = subscriber
   const of = { organisation, address, channel: words.channels[channel] }
   const isLeft = suppression !== null
-  const isDead = isLeft && suppression !== 'unsubscribed' && suppression !== 'complaint'
+  const isDead = isLeft && isDeadAddress(suppression)
   const list = (heading: string): string =>
     consents.length === 0
       ? ''

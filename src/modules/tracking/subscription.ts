@@ -6,6 +6,7 @@ import { mintLinkToken } from '../../domain/campaign-tokens.ts'
 import { readerOf, wordsOf } from '../../domain/email/words.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { Channel } from '../../domain/messaging.ts'
+import { suppressionReasonOf } from '../suppressions/index.ts'
 
 /** A recipient of a campaign, and where its marketing is subscribed to. */
 export interface Subscriber {
@@ -70,14 +71,6 @@ export const unsubscribeMethod = 'one_click_unsubscribe'
 export const withdrawnConsents = (job: JobCtx, subscriber: Subscriber): Promise<ConsentRow[]> =>
   answersOf(job, subscriber, sql`r.status = 'withdrawn' and r.method = ${unsubscribeMethod}`)
 
-/** Why no marketing goes to the address; null when nothing keeps it from going. */
-export async function suppressionReason({ db }: JobCtx, subscriber: Subscriber): Promise<string | null> {
-  const { organization_id, channel, address } = subscriber
-  const row = await db.first(sql<{ reason: string }>`select reason from suppressions
-    where organization_id = ${organization_id} and channel = ${channel} and address = ${address}`)
-  return row?.reason ?? null
-}
-
 export type SubscriptionLink = 'unsubscribe' | 'resubscribe'
 
 /** What the page shows: whether marketing goes there, and the consents that its button changes. */
@@ -89,7 +82,7 @@ export interface Subscription {
 }
 
 export async function subscriptionOf(job: JobCtx, subscriber: Subscriber): Promise<Subscription> {
-  const suppression = await suppressionReason(job, subscriber)
+  const suppression = await suppressionReasonOf(job, subscriber)
   const rows = await (suppression === null ? givenConsents : withdrawnConsents)(job, subscriber)
   const reader = readerOf(subscriber.language as Language, 'en')
   const consents = rows.map(({ name, title, channels }) => ({

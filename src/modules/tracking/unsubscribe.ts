@@ -7,16 +7,15 @@ import { insertAll } from '../../db/write.ts'
 import { recordHash } from '../../domain/consent-records.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { toIso } from '../../domain/instants.ts'
+import { addressQuery, suppress, suppressionReasonOf, takeBackUnsubscription } from '../suppressions/index.ts'
 import { type Announcement, announceAll } from '../webhooks/index.ts'
 import {
   type ConsentRow,
   givenConsents,
   type Subscriber,
-  suppressionReason,
   unsubscribeMethod,
   withdrawnConsents,
 } from './subscription.ts'
-import { suppression } from './suppress.ts'
 
 const maxTries = 5
 
@@ -99,17 +98,12 @@ async function retried(attempt: () => Promise<void>): Promise<void> {
 /** No marketing goes to this address any more, and the consents that let it come are withdrawn. Doing it again changes nothing. */
 export async function unsubscribe(job: JobCtx, subscriber: Subscriber): Promise<void> {
   await retried(async () => {
-    const { organization_id, channel, address, campaign_id } = subscriber
     await commitChange(job, subscriber, {
       rows: await givenConsents(job, subscriber),
       answerTo: () => ({ status: 'withdrawn', method: unsubscribeMethod, expires_at: null }),
-      suppression: suppression({
-        organization_id,
-        channel,
-        address,
-        campaign_id,
+      suppression: suppress(addressQuery(subscriber), {
         reason: 'unsubscribed',
-        detail: '',
+        campaign_id: subscriber.campaign_id,
         at: job.now(),
       }),
     })
@@ -123,8 +117,7 @@ export async function unsubscribe(job: JobCtx, subscriber: Subscriber): Promise<
  */
 export const resubscribe = (job: JobCtx, subscriber: Subscriber): Promise<void> =>
   retried(async () => {
-    if ((await suppressionReason(job, subscriber)) !== 'unsubscribed') return
-    const { organization_id, channel, address } = subscriber
+    if ((await suppressionReasonOf(job, subscriber)) !== 'unsubscribed') return
     await commitChange(job, subscriber, {
       rows: await withdrawnConsents(job, subscriber),
       answerTo: ({ previous_expires_at }) => ({
@@ -132,8 +125,7 @@ export const resubscribe = (job: JobCtx, subscriber: Subscriber): Promise<void> 
         method: 'one_click_resubscribe',
         expires_at: previous_expires_at,
       }),
-      suppression: sql`delete from suppressions where organization_id = ${organization_id} and channel = ${channel}
-        and address = ${address} and reason = 'unsubscribed'`,
+      suppression: takeBackUnsubscription(subscriber),
     })
   })
 
