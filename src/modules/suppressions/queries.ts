@@ -21,10 +21,10 @@ interface Values {
   address: SQL
 }
 
-/** The reason for which the address gets nothing at all, as SQL over the table's key; null for one that may. */
-export const deadAddressReason = ({ organization_id, channel, address }: Values): SQL =>
+/** For what an address of other rows is suppressed, as SQL; null for one that is not. */
+export const suppressionReasonAt = ({ organization_id, channel, address }: Values): SQL =>
   sql`(select suppressions.reason from suppressions where suppressions.organization_id = ${organization_id}
-    and suppressions.channel = ${channel} and suppressions.address = ${address} and suppressions.reason in (${dead}))`
+    and suppressions.channel = ${channel} and suppressions.address = ${address})`
 
 interface MessageKind {
   organization_id: string

@@ -3,10 +3,10 @@ import type { JobCtx } from '../../context.ts'
 import type { transactionalEmails } from '../../db/schema/outbox.ts'
 import { emailLeaseMs, type SendVerdict } from '../../domain/transactional-emails.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
-import { deadAddressReason } from '../suppressions/index.ts'
+import { suppressionReasonAt } from '../suppressions/index.ts'
 
 export type EmailRow = typeof transactionalEmails.$inferSelect
-/** The row as it is since it was taken, and why nothing may be sent to its address. */
+/** The row as it is since it was taken, and for what its address is suppressed. */
 export type Claim = EmailRow & { suppression: string | null }
 
 const recipientPlace = {
@@ -23,7 +23,7 @@ export const claimEmails = (job: JobCtx, count: number): Promise<Claim[]> => {
     where id in (select id from transactional_emails indexed by transactional_emails_due
       where status = 'pending' and next_attempt_at <= ${now} and coalesce(lease_until, 0) <= ${now}
       order by next_attempt_at limit ${count})
-    returning *, ${deadAddressReason(recipientPlace)} as suppression`)
+    returning *, ${suppressionReasonAt(recipientPlace)} as suppression`)
 }
 
 /**
