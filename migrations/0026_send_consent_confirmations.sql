@@ -8,9 +8,9 @@ create table transactional_emails_new (
   user_id text not null references users (id),
   kind text not null,
   email_message_id text,
-  -- The answer that the message asks to confirm, and the wording that it shows.
+  -- The answer that the message asks to confirm, by its id, and by its key with the wording that is shown.
   consent_record_id text,
-  wording text check (json_valid(wording)),
+  confirmation text check (json_valid(confirmation)),
   language text not null,
   recipient text not null,
   status text not null,
@@ -30,7 +30,7 @@ create table transactional_emails_new (
   created_at integer not null,
   modified_at integer not null,
   check (case kind when 'receipt' then order_id is not null and email_message_id is not null and edition_id is not null
-    else consent_record_id is not null and wording is not null end),
+    else consent_record_id is not null and confirmation is not null end),
   unique (order_id, kind)
 ) strict, without rowid;
 

@@ -19,6 +19,7 @@ import { fixedPaths, unrouted } from './http/unrouted.ts'
 import { auditLog } from './modules/audit-log/routes.ts'
 import { auth } from './modules/auth/routes.ts'
 import { campaigns } from './modules/campaigns/routes.ts'
+import { consentPages } from './modules/consent-pages/routes.ts'
 import { dataImports } from './modules/data-imports/routes.ts'
 import { editions } from './modules/editions/routes.ts'
 import { emailMessages } from './modules/email-messages/routes.ts'
@@ -97,6 +98,11 @@ app.route(
 app.route(
   '/',
   tracking((c) => openJob(c.env)),
+)
+
+app.route(
+  '/',
+  consentPages((c) => openJob(c.env)),
 )
 
 app.route(

@@ -94,26 +94,35 @@ export async function readPreferencesToken(
   }
 }
 
-interface ConfirmationLink extends LinkAddress {
-  record_id: string
+/** An answer, by the key of its record. */
+export interface AnswerKey {
+  user_id: string
+  consent_id: string
+  number: number
 }
+
+interface ConfirmationLink extends LinkAddress, AnswerKey {}
 
 export async function mintConfirmationToken(secret: string, link: ConfirmationLink): Promise<string> {
   const tag = await tagOf(secret, link)
-  return signToken(secret, confirmation, [...idOf(idPrefixes.consent_record, link.record_id), ...tag])
+  const ids = [...idOf(idPrefixes.user, link.user_id), ...idOf(idPrefixes.consent, link.consent_id)]
+  return signToken(secret, confirmation, [...ids, ...tag, ...numberToBytes(link.number)])
 }
 
-export interface ConfirmationTarget {
-  record_id: string
+export interface ConfirmationTarget extends AnswerKey {
   tag: Uint8Array
 }
 
 /** Which answer a token confirms; null for one that is not ours. */
 export async function readConfirmationToken(secret: string, token: string): Promise<ConfirmationTarget | null> {
   const content = await openToken(secret, confirmation, token)
-  if (!content || content.length !== idBytes + tagger.macBytes) return null
+  const tagAt = 2 * idBytes
+  const number = content && numberFromBytes(content, tagAt + tagger.macBytes)
+  if (!number || number.next !== content.length) return null
   return {
-    record_id: idFromBytes(idPrefixes.consent_record, content.slice(0, idBytes)),
-    tag: content.slice(idBytes),
+    user_id: idFromBytes(idPrefixes.user, content.slice(0, idBytes)),
+    consent_id: idFromBytes(idPrefixes.consent, content.slice(idBytes, tagAt)),
+    number: number.value,
+    tag: content.slice(tagAt, tagAt + tagger.macBytes),
   }
 }

@@ -15,7 +15,7 @@ import { dayMs } from '../../src/domain/instants.ts'
 const secret = 'a key'
 const now = Date.parse('2026-06-01T12:00:00Z')
 const at = fc.integer({ min: 0, max: now })
-const ids = (kind: 'user' | 'consent_record' | 'organization') => at.map((made) => newId(kind, made, Math.random))
+const ids = (kind: 'user' | 'organization') => at.map((made) => newId(kind, made, Math.random))
 const address = fc.record({
   organization_id: ids('organization'),
   channel: fc.constantFrom('email' as const, 'sms' as const),
@@ -50,9 +50,13 @@ describe('tokens of the pages of consents', () => {
       channel: 'email' as const,
       address: 'a@b.dk',
     }
-    const record_id = newId('consent_record', now, Math.random)
-    const confirmation = await mintConfirmationToken(secret, { ...sentTo, record_id })
-    expect((await readConfirmationToken(secret, confirmation))?.record_id).toBe(record_id)
+    const answer = {
+      user_id: newId('user', now, Math.random),
+      consent_id: newId('consent', now, Math.random),
+      number: 300,
+    }
+    const confirmation = await mintConfirmationToken(secret, { ...sentTo, ...answer })
+    expect(await readConfirmationToken(secret, confirmation)).toMatchObject(answer)
     expect(await readPreferencesToken(secret, confirmation, now)).toBeNull()
     const campaign_id = newId('campaign', now, Math.random)
     const unsubscribe = await mintLinkToken(secret, { kind: 'unsubscribe', campaign_id, n: 1, link: 0 })

@@ -27,7 +27,7 @@ export const transactionalEmails = sqliteTable('transactional_emails', {
   kind: text({ enum: transactionalEmailKinds }).notNull(),
   email_message_id: text(),
   consent_record_id: text(),
-  wording: text(),
+  confirmation: text(),
   language: text().notNull(),
   recipient: text().notNull(),
   status: text().notNull(),

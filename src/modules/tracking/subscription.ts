@@ -3,6 +3,7 @@ import type { JobCtx } from '../../context.ts'
 import type { consentRecords } from '../../db/schema/consents.ts'
 import { contactSeenInEdition } from '../../db/shared-customers.ts'
 import { mintLinkToken } from '../../domain/campaign-tokens.ts'
+import { mintPreferencesToken } from '../../domain/consent-tokens.ts'
 import { readerOf, wordsOf } from '../../domain/email/words.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { Channel } from '../../domain/messaging.ts'
@@ -79,6 +80,16 @@ export interface Subscription {
   consents: { title: string; channels: Channel[] }[]
   /** Of the links out and back. */
   tokens: Record<SubscriptionLink, string>
+  /** Of the page of all consents; null where the address is not the person's any more. */
+  preferences: string | null
+}
+
+async function preferencesToken(job: JobCtx, subscriber: Subscriber): Promise<string | null> {
+  const { user_id, organization_id, channel, address } = subscriber
+  const own = await job.db.first(sql<{ id: string }>`select id from users where id = ${user_id} and erased_at is null
+    and iif(${channel} = 'email', email, phone_number) = ${address}`)
+  const link = { user_id, organization_id, channel, address, made_at: job.now() }
+  return own ? mintPreferencesToken(job.config.linkSigningKey, link) : null
 }
 
 export async function subscriptionOf(job: JobCtx, subscriber: Subscriber): Promise<Subscription> {
@@ -92,5 +103,5 @@ export async function subscriptionOf(job: JobCtx, subscriber: Subscriber): Promi
   const { campaign_id, n } = subscriber
   const token = (kind: SubscriptionLink) => mintLinkToken(job.config.linkSigningKey, { kind, campaign_id, n, link: 0 })
   const tokens = { unsubscribe: await token('unsubscribe'), resubscribe: await token('resubscribe') }
-  return { suppression, consents, tokens }
+  return { suppression, consents, tokens, preferences: await preferencesToken(job, subscriber) }
 }

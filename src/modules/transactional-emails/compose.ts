@@ -39,10 +39,10 @@ async function draftReceipt(job: JobCtx, claim: Claim): Promise<Draft | null> {
 }
 
 async function draftConfirmation(job: JobCtx, claim: Claim): Promise<Draft | null> {
-  const { consent_record_id, wording } = claim
+  const { confirmation } = claim
   const frame = await loadFrame(job, claim)
-  if (!frame || consent_record_id === null || wording === null) return null
-  const template = await confirmationTemplate(job, { ...claim, consent_record_id, wording }, frame)
+  if (!frame || confirmation === null) return null
+  const template = await confirmationTemplate(job, { ...claim, confirmation }, frame)
   return { frame, template, context: {} }
 }
 

@@ -11,12 +11,21 @@ import { confirmationIntervalMs, transactionalEmailLifecycle } from '../../domai
 import { isVerifiedSender } from '../sender-domains/index.ts'
 import type { Claim } from './claim.ts'
 
+interface KeptConfirmation {
+  consent_id: string
+  number: number
+  wording: ConsentWording
+}
+
 /** An answer that its person is asked to confirm. */
 export interface Confirmation {
   organization_id: string
   edition_id: string | null
   user_id: string
+  consent_id: string
+  /** Of the pending record, and its number among the person's answers to the consent. */
   record_id: string
+  number: number
   recipient: string
   language: Language
   wording: ConsentWording
@@ -28,13 +37,14 @@ export interface Confirmation {
  */
 export function confirmationStatements(ctx: Pick<Ctx, 'now' | 'newId'>, confirmation: Confirmation): Statement[] {
   const now = ctx.now()
-  const { record_id, wording, ...rest } = confirmation
+  const { record_id, consent_id, number, wording, ...rest } = confirmation
+  const kept: KeptConfirmation = { consent_id, number, wording }
   const row = {
     ...rest,
     id: ctx.newId('transactional_email'),
     kind: 'consent_confirmation' as const,
     consent_record_id: record_id,
-    wording: JSON.stringify(wording),
+    confirmation: JSON.stringify(kept),
     status: transactionalEmailLifecycle.initial,
     next_attempt_at: now,
     created_at: now,
@@ -70,17 +80,18 @@ export const loadFrame = ({ db }: JobCtx, claim: Claim): Promise<Frame | undefin
 /** The message with its signed link. */
 export async function confirmationTemplate(
   { config }: JobCtx,
-  claim: Claim & { consent_record_id: string; wording: string },
+  claim: Claim & { confirmation: string },
   { organization_name, edition_name }: Frame,
 ): Promise<Compiled> {
-  const { organization_id, consent_record_id: record_id, recipient } = claim
-  const target = { record_id, organization_id, channel: 'email' as const, address: recipient }
+  const { organization_id, user_id, recipient } = claim
+  const { consent_id, number, wording } = JSON.parse(claim.confirmation) as KeptConfirmation
+  const target = { user_id, consent_id, number, organization_id, channel: 'email' as const, address: recipient }
   const token = await mintConfirmationToken(config.linkSigningKey, target)
   const language = claim.language as Language
   const message = consentConfirmation({
     language,
     organisation: organization_name,
-    wording: JSON.parse(claim.wording) as ConsentWording,
+    wording,
     address: confirmationAddress(config.publicUrl, token),
   })
   return compile(message, language, {
