@@ -1,0 +1,13 @@
+export {
+  answerAnnouncements,
+  type Answered,
+  type AnsweredDefinition,
+  type AnsweringUser,
+  answerRaces,
+  answerStatements,
+  answered,
+  type AskedAnswer,
+  asLatest,
+  latestOf,
+  type RecordRow,
+} from './records.ts'
