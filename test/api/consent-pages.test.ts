@@ -33,24 +33,37 @@ describe('the page of a person’s consents', () => {
     ['sv-SE', 'Dina samtycken', 'Du samtyckte den'],
     ['nl', 'Uw toestemmingen', 'U hebt op'],
     ['pl', 'Twoje zgody', 'Zgoda udzielona:'],
-  ])('says in %s what the person agreed to, with its wording, and takes every text as text', async (locale, title, agreed) => {
-    const scene = await givenScene({ locale }, 'Nord & <b>lys</b>')
-    const hostile = { en: '<script>x</script> & "q"', da: '<script>x</script> & "q"' }
-    const given = await define(scene, { title: hostile, text: hostile, link_url: { en: 'https://example.com/?a=1&b="' } })
-    const open = await define(scene)
-    const foreign = await define(await givenScene())
-    await give(scene.person, given.id)
-    const page = await visit(await pageOf(scene, scene.person))
-    expect(page.status).toBe(200)
-    expect(page.text).toContain(`<html lang="${locale.slice(0, 2)}">`)
-    for (const text of [title, agreed, 'Nord &amp; &lt;b&gt;lys&lt;/b&gt;', scene.person.email ?? '?', '&lt;script&gt;x&lt;/script&gt;'])
-      expect(page.text).toContain(text)
-    expect(page.text).not.toMatch(/<script|<b>lys|undefined|\[object/)
-    expect(page.text).not.toContain(foreign.id)
-    expect(formIn(page.text)).toEqual({ shown: [`${given.id} 1 1`, `${open.id} 1 0`], given: [given.id] })
-    // Any of the five can be asked for.
-    expect((await visit(`${await pageOf(scene, scene.person)}?language=pl`)).text).toContain('Twoje zgody')
-  })
+  ])(
+    'says in %s what the person agreed to, with its wording, and takes every text as text',
+    async (locale, title, agreed) => {
+      const scene = await givenScene({ locale }, 'Nord & <b>lys</b>')
+      const hostile = { en: '<script>x</script> & "q"', da: '<script>x</script> & "q"' }
+      const given = await define(scene, {
+        title: hostile,
+        text: hostile,
+        link_url: { en: 'https://example.com/?a=1&b="' },
+      })
+      const open = await define(scene)
+      const foreign = await define(await givenScene())
+      await give(scene.person, given.id)
+      const page = await visit(await pageOf(scene, scene.person))
+      expect(page.status).toBe(200)
+      expect(page.text).toContain(`<html lang="${locale.slice(0, 2)}">`)
+      for (const text of [
+        title,
+        agreed,
+        'Nord &amp; &lt;b&gt;lys&lt;/b&gt;',
+        scene.person.email ?? '?',
+        '&lt;script&gt;x&lt;/script&gt;',
+      ])
+        expect(page.text).toContain(text)
+      expect(page.text).not.toMatch(/<script|<b>lys|undefined|\[object/)
+      expect(page.text).not.toContain(foreign.id)
+      expect(formIn(page.text)).toEqual({ shown: [`${given.id} 1 1`, `${open.id} 1 0`], given: [given.id] })
+      // Any of the five can be asked for.
+      expect((await visit(`${await pageOf(scene, scene.person)}?language=pl`)).text).toContain('Twoje zgody')
+    },
+  )
 
   it('is changed by nobody who only looks, and stays out of caches and of other pages', async () => {
     const scene = await givenScene()
@@ -58,7 +71,8 @@ describe('the page of a person’s consents', () => {
     await give(scene.person, consent.id)
     const path = await pageOf(scene, scene.person)
     const before = await stateOf(scene)
-    for (const method of ['GET', 'HEAD', 'GET']) expect((await visit(`${path}?given=${consent.id}`, { method })).status).toBe(200)
+    for (const method of ['GET', 'HEAD', 'GET'])
+      expect((await visit(`${path}?given=${consent.id}`, { method })).status).toBe(200)
     expect((await visit(path, { method: 'OPTIONS' })).status).not.toBe(500)
     expect(await stateOf(scene)).toEqual(before)
     const { headers, text } = await visit(path)
@@ -75,10 +89,17 @@ describe('the page of a person’s consents', () => {
 
   it('gives and withdraws in one form, each with one record, one event and one entry of the audit log', async () => {
     const scene = await givenScene({ locale: 'da' })
-    const [first, second, third] = [await define(scene), await define(scene), await define(scene, { edition_id: scene.edition, type: 'photo', channels: [] })]
+    const [first, second, third] = [
+      await define(scene),
+      await define(scene),
+      await define(scene, { edition_id: scene.edition, type: 'photo', channels: [] }),
+    ]
     await give(scene.person, first.id)
     await give(scene.other, first.id)
-    await seedEndpoint({ organization: scene.organization, edition: scene.edition }, { events: '["consent.given","consent.withdrawn"]', edition_id: null })
+    await seedEndpoint(
+      { organization: scene.organization, edition: scene.edition },
+      { events: '["consent.given","consent.withdrawn"]', edition_id: null },
+    )
     const path = await pageOf(scene, scene.person)
     const entries = (await db.all(sql`select id from audit_log where organization_id = ${scene.organization}`)).length
     const form = formIn((await visit(path)).text)
@@ -101,20 +122,30 @@ describe('the page of a person’s consents', () => {
     expect(JSON.parse(latest[0]?.evidence ?? '{}')).toMatchObject({ user_agent: expect.stringContaining('iPhone') })
     expect(JSON.stringify(latest)).not.toContain('203.0.113.77')
     expect(await recordsOf(scene.other)).toMatchObject([{ status: 'given', is_latest: 1 }])
-    const events = (await eventsOf(scene.organization)).map(({ kind, payload }) => [kind, JSON.parse(payload).data.user.api_id])
-    expect(events.filter(([, id]) => id === scene.person.id).map(([kind]) => kind).toSorted()).toEqual([
-      'consent.given',
-      'consent.given',
-      'consent.given',
-      'consent.withdrawn',
+    const events = (await eventsOf(scene.organization)).map(({ kind, payload }) => [
+      kind,
+      JSON.parse(payload).data.user.api_id,
     ])
-    const deliveries = await db.all(sql`select 1 from webhook_deliveries join webhook_events on webhook_events.id = event_id
+    expect(
+      events
+        .filter(([, id]) => id === scene.person.id)
+        .map(([kind]) => kind)
+        .toSorted(),
+    ).toEqual(['consent.given', 'consent.given', 'consent.given', 'consent.withdrawn'])
+    const deliveries =
+      await db.all(sql`select 1 from webhook_deliveries join webhook_events on webhook_events.id = event_id
       where webhook_events.organization_id = ${scene.organization}`)
     expect(deliveries).toHaveLength(3)
-    const audit = await db.all(sql<{ actor_id: string; action: string; changes: string }>`select actor_id, action, changes
+    const audit = await db.all(sql<{
+      actor_id: string
+      action: string
+      changes: string
+    }>`select actor_id, action, changes
       from audit_log where organization_id = ${scene.organization} and actor_id = ${scene.person.id}`)
     expect(audit.map(({ action }) => action).toSorted()).toEqual(['giveConsent', 'giveConsent', 'withdrawConsent'])
-    expect((await db.all(sql`select id from audit_log where organization_id = ${scene.organization}`)).length).toBe(entries + 3)
+    expect((await db.all(sql`select id from audit_log where organization_id = ${scene.organization}`)).length).toBe(
+      entries + 3,
+    )
   })
 
   it('makes one record of forms that are sent at the same time', async () => {
@@ -132,19 +163,33 @@ describe('the page of a person’s consents', () => {
     const scene = await givenScene()
     const texts = { text: { en: 'Another wording' } }
     const outdated = await define(scene, { reconsent_on_change: true })
-    const [over, skipped, withdrawn] = [await define(scene, { expires_after_days: 1 }), await define(scene), await define(scene)]
+    const [over, skipped, withdrawn] = [
+      await define(scene, { expires_after_days: 1 }),
+      await define(scene),
+      await define(scene),
+    ]
     for (const { id } of [outdated, over, withdrawn]) await give(scene.person, id)
     await give(scene.person, skipped.id, {}, 'skip')
     await give(scene.person, withdrawn.id, {}, 'withdraw')
     await write(sql`update consent_records set expires_at = ${Date.now() - 1000} where consent_id = ${over.id}`)
     expect((await patch(`/v1/consents/${outdated.id}`, texts)).status).toBe(200)
     const { text } = await visit(await pageOf(scene, scene.person))
-    for (const words of ['to an earlier wording', 'It ended on', 'and did not agree', 'You withdrew it on', 'Another wording'])
+    for (const words of [
+      'to an earlier wording',
+      'It ended on',
+      'and did not agree',
+      'You withdrew it on',
+      'Another wording',
+    ])
       expect(text).toContain(words)
     expect(formIn(text).given).toEqual([])
     // To agree to the new wording is an act: the box was empty.
     await choose(await pageOf(scene, scene.person), { give: [outdated.id] })
-    expect((await recordsOf(scene.person)).find(({ consent_id, is_latest }) => consent_id === outdated.id && is_latest === 1)).toMatchObject({
+    expect(
+      (await recordsOf(scene.person)).find(
+        ({ consent_id, is_latest }) => consent_id === outdated.id && is_latest === 1,
+      ),
+    ).toMatchObject({
       status: 'given',
       consent_version: 2,
     })
@@ -186,7 +231,10 @@ describe('a link to the page', () => {
 
   it('works for every address of the person, and no longer once the address is another one', async () => {
     const scene = await givenScene()
-    const [sms, mail] = [await pageOf(scene, scene.person, { channel: 'sms', address: scene.person.phone_number ?? '' }), await pageOf(scene, scene.person)]
+    const [sms, mail] = [
+      await pageOf(scene, scene.person, { channel: 'sms', address: scene.person.phone_number ?? '' }),
+      await pageOf(scene, scene.person),
+    ]
     for (const path of [sms, mail]) expect((await visit(path)).status).toBe(200)
     expect((await visit(sms)).text).toContain(scene.person.phone_number)
     await write(
@@ -206,7 +254,12 @@ describe('a link to the page', () => {
 })
 
 describe('a form that is not as the page gave it out', () => {
-  const staleWith = async (change: (scene: Awaited<ReturnType<typeof givenScene>>, own: string) => Promise<{ shown: string[]; given: string[] }>) => {
+  const staleWith = async (
+    change: (
+      scene: Awaited<ReturnType<typeof givenScene>>,
+      own: string,
+    ) => Promise<{ shown: string[]; given: string[] }>,
+  ) => {
     const scene = await givenScene()
     const own = await define(scene)
     const form = await change(scene, own.id)

@@ -49,7 +49,12 @@ export async function define(scene: Pick<Scene, 'organization'>, fields: Record<
   return reply.body as { id: string; key: string; version: number; content_hash: string }
 }
 
-export const give = (user: Pick<UserRow, 'id'>, consent: string, fields: Record<string, unknown> = {}, action = 'give') =>
+export const give = (
+  user: Pick<UserRow, 'id'>,
+  consent: string,
+  fields: Record<string, unknown> = {},
+  action = 'give',
+) =>
   post(`/v1/user/${user.id}/consents/${consent}/${action}`, {
     language: 'en',
     method: 'api',

@@ -5,10 +5,27 @@ const aCampaign = '/v1/campaigns/cmp_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 const aSegment = '/v1/segments/seg_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 const aMessage = '/v1/email-messages/eml_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 const aDelivery = '/v1/webhooks/whk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/deliveries/whd_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/retry'
+const aConsent = '/v1/consents/con_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
+const anAnswer = '/v1/user/usr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/consents/con_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 const domains = '/v1/organizations/org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/sender-domains'
 
 /** Refusals of what the state of a resource does not allow. */
 export const conflictErrors = {
+  consent_has_records: {
+    cause: 'Somebody has answered this consent. What was answered is proof, and stays.',
+    mend: 'Set `is_active` of the consent to false: nobody is asked any more.',
+    example: { path: aConsent, detail: 'Somebody has answered this consent. Set is_active to false.' },
+  },
+  consent_inactive: {
+    cause: 'The consent is not asked for any more: `is_active` is false.',
+    mend: 'Set `is_active` of the consent to true first. Withdrawing is always possible.',
+    example: { path: `${anAnswer}/give`, detail: 'This consent is not asked for any more.' },
+  },
+  consent_required: {
+    cause: 'The consent is required, so that it cannot be skipped.',
+    mend: 'Give the consent, or do not go on with what needs it.',
+    example: { path: `${anAnswer}/skip`, detail: 'This consent is required.' },
+  },
   delivery_already_succeeded: {
     cause: 'The receiver has taken this delivery: it answered with a status from 200 to 299.',
     mend: 'There is nothing to do. To send an event of the kind again, use the test of the endpoint.',
@@ -93,8 +110,8 @@ export const conflictErrors = {
     },
   },
   invalid_transition: {
-    cause: 'The campaign is in a status from which it cannot do this. `allowed_transitions` lists what comes next.',
-    mend: 'Read the campaign again. Do one of `allowed_transitions`, or make a new campaign.',
+    cause: 'The resource is in a status from which it cannot do this. `allowed_transitions` lists what comes next.',
+    mend: 'Read the resource again, and do one of `allowed_transitions`.',
     example: {
       path: `${aCampaign}/cancel`,
       detail: "Campaign in status 'sent' cannot be cancelled.",
