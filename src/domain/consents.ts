@@ -93,7 +93,8 @@ export function stateOf(answer: LatestAnswer | null, at: number): AnswerState {
   const isOver = answer.expires_at !== null && answer.expires_at <= at
   if (answer.status === 'given') return isOver ? 'expired' : 'given'
   if (answer.status !== 'pending' || !isOver) return answer.status
-  return answer.previous_status === 'given' ? 'expired' : (answer.previous_status ?? 'none')
+  // Who was asked to confirm, and did not, stands as before, or was asked and did not agree.
+  return answer.previous_status === 'given' ? 'expired' : (answer.previous_status ?? 'skipped')
 }
 
 export const isOfEarlierWording = (

@@ -7,6 +7,7 @@ import { sweepCampaigns } from '../modules/campaign-delivery/jobs.ts'
 import { sweepCaptured } from '../modules/outbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
 import { sweepCalculations, sweepLeftovers } from '../modules/segments/jobs.ts'
+import { sweepLapsed } from '../modules/consents/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import { sweepDeliveries } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
@@ -19,6 +20,7 @@ const sweeps: Record<string, Sweep> = {
   'webhook-deliveries': sweepDeliveries,
   campaigns: sweepCampaigns,
   'transactional-emails': sweepEmails,
+  'consent-confirmations': sweepLapsed,
   'captured-messages': sweepCaptured,
   'segment-calculations': sweepCalculations,
   'segment-leftovers': sweepLeftovers,

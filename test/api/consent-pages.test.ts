@@ -41,7 +41,7 @@ describe('the page of a person’s consents', () => {
       const given = await define(scene, {
         title: hostile,
         text: hostile,
-        link_url: { en: 'https://example.com/?a=1&b="' },
+        link_url: { en: 'https://example.com/?a=1&b=2' },
       })
       const open = await define(scene)
       const foreign = await define(await givenScene())
@@ -119,7 +119,10 @@ describe('the page of a person’s consents', () => {
         { consent_id: third.id, status: 'given', number: 1, edition_id: scene.edition, ...common },
       ].toSorted((a, b) => (a.consent_id < b.consent_id ? -1 : 1)),
     )
-    expect(JSON.parse(latest[0]?.evidence ?? '{}')).toMatchObject({ user_agent: expect.stringContaining('iPhone') })
+    expect(JSON.parse(latest[0]?.evidence ?? '{}')).toEqual({
+      ip_prefix: '203.0.113.0/24',
+      user_agent: expect.stringContaining('iPhone'),
+    })
     expect(JSON.stringify(latest)).not.toContain('203.0.113.77')
     expect(await recordsOf(scene.other)).toMatchObject([{ status: 'given', is_latest: 1 }])
     const events = (await eventsOf(scene.organization)).map(({ kind, payload }) => [

@@ -26,6 +26,21 @@ export const conflictErrors = {
     mend: 'Give the consent, or do not go on with what needs it.',
     example: { path: `${anAnswer}/skip`, detail: 'This consent is required.' },
   },
+  address_suppressed: {
+    cause:
+      'Nobody is asked to confirm at this address: it does not take messages, or its person unsubscribed or complained.',
+    mend: 'The person subscribes again by the link of a message, or answers where they can be asked in another way.',
+    example: {
+      path: `${anAnswer}/give`,
+      detail: 'No message goes to this address.',
+      extra: { reason: 'unsubscribed' },
+    },
+  },
+  email_missing: {
+    cause: 'A consent is confirmed by e-mail, and the customer has no e-mail address.',
+    mend: 'Give the customer an e-mail address first, or record the answer with another method.',
+    example: { path: `${anAnswer}/give`, detail: 'This customer has no e-mail address.' },
+  },
   delivery_already_succeeded: {
     cause: 'The receiver has taken this delivery: it answered with a status from 200 to 299.',
     mend: 'There is nothing to do. To send an event of the kind again, use the test of the endpoint.',

@@ -12,6 +12,11 @@ const resourceRules = {
     mend: 'Send the language that the person was shown: one of those that `detail` names.',
     detail: 'The wording is in en, da.',
   },
+  not_with_double_opt_in: {
+    cause: 'The person is asked by e-mail now, so that the answer has no earlier time.',
+    mend: 'Leave the time out.',
+    detail: 'The person is asked now.',
+  },
   before_definition: {
     cause: 'The answer is older than the consent that it answers.',
     mend: 'Send a time after the consent was created.',

@@ -1,8 +1,9 @@
 import { Hono } from 'hono'
+import { prefixOf } from '../../domain/network.ts'
 import { readBody } from '../../http/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { formPage, formPolicy } from '../../http/form-page.ts'
-import { clientNetwork, limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
+import { limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
 import { languageIn } from './language.ts'
 import { confirm, confirmationOf } from './confirmation.ts'
 import { confirmationPage, type Page, preferencesPage, unknownPage } from './page.ts'
@@ -21,11 +22,11 @@ async function answer(c: AppContext, page: Page, status: Status = 200): Promise<
 }
 
 const visitOf = (c: AppContext): Visit => {
-  const network = clientNetwork(c)
+  const ip_prefix = prefixOf(c.req.header('cf-connecting-ip'))
   const agent = c.req.header('user-agent')
   return {
     request_id: c.var.requestId,
-    evidence: { ...(network && { network }), ...(agent && { user_agent: agent.slice(0, maxAgentLength) }) },
+    evidence: { ...(ip_prefix && { ip_prefix }), ...(agent && { user_agent: agent.slice(0, maxAgentLength) }) },
   }
 }
 

@@ -107,7 +107,14 @@ const AnswerBody = z.object({
     .openapi({ description: 'What shows it. Personal data in it goes when the person is erased.' }),
 })
 
-export type AnswerInput = z.output<typeof AnswerBody>
+const GiveBody = AnswerBody.extend({
+  method: z.enum(['checkbox', 'preference_center', 'admin', 'api', 'double_opt_in']).openapi({
+    description: '`double_opt_in` asks the person by e-mail: the consent is given once they confirm it, within 7 days.',
+  }),
+})
+
+/** Only giving can be asked to be confirmed. */
+export type AnswerInput = z.output<typeof GiveBody>
 
 const ProofLink = z.object({
   record_id: Id('cre'),
@@ -199,13 +206,22 @@ export const giveConsent = operation({
   path: `${onePath}/give`,
   summary: 'Give a consent',
   description: `Giving again what is given and current changes nothing. Somebody whom other editions know answers the organisation's
-consents through its own roles: 403 \`shared_customer\`.`,
+consents through its own roles: 403 \`shared_customer\`. With the method \`double_opt_in\` the answer is \`pending\` until the person confirms it
+by the link of a message; asked again while it is pending, another message goes out after an hour at the earliest.`,
   roles: keepers,
   params,
-  body: AnswerBody,
+  body: GiveBody,
   example,
   response: UserConsent,
-  errors: ['consent_inactive', 'edition_archived', 'invalid_transition', 'shared_customer', 'user_erased'],
+  errors: [
+    'address_suppressed',
+    'consent_inactive',
+    'edition_archived',
+    'email_missing',
+    'invalid_transition',
+    'shared_customer',
+    'user_erased',
+  ],
 })
 
 export const skipConsent = operation({

@@ -17,8 +17,9 @@ import type { TranslatedDict } from '../../domain/languages.ts'
 import { openEditions } from '../editions/index.ts'
 import { announceAll } from '../webhooks/index.ts'
 import type { AnswerInput } from './answer-contract.ts'
+import { confirmationRequest } from './double-opt-in.ts'
 import { type AnswerSubject, recordText, type SeenRecord, seenRecord } from './answer-queries.ts'
-import { answerAnnouncements, answered, answerRaces, answerStatements, type RecordRow } from './records.ts'
+import { answerAnnouncements, answered, answerRaces, answerStatements, latestOf, type RecordRow } from './records.ts'
 
 const orderStanding = standing(sql`orders.organization_id`, sql`orders.edition_id`)
 
@@ -28,6 +29,8 @@ function checkInput(ctx: Ctx, { answer }: AnswerSubject, action: AnswerAction, i
   const errors: FieldError[] = []
   if (action !== 'withdraw' && !known.includes(language))
     errors.push(fieldError(['language'], 'text_missing_language', `The wording is in ${known.join(', ')}.`))
+  if (input.method === 'double_opt_in' && input.occurred_at !== undefined)
+    errors.push(fieldError(['occurred_at'], 'not_with_double_opt_in', 'The person is asked now.'))
   if (occurred_at > ctx.now()) errors.push(fieldError(['occurred_at'], 'in_future', 'This time has not come yet.'))
   if (occurred_at < answer.created_at)
     errors.push(
@@ -126,19 +129,33 @@ export async function answerConsent(
     wording === null ? answer : { ...answer, wording_version: wording.version, content_hash: wording.content_hash }
   const before = seenRecord(answer)
   const { occurred_at: at = ctx.now(), evidence = null, order_id = null, language, method, source } = input
+  const isRequest = method === 'double_opt_in'
   const outcome = await answered(
     ctx,
     { definition, user: { id, email }, before },
-    { status: statusOfAction[action], at, method, source, language, edition_id, order_id, evidence },
+    {
+      status: isRequest ? 'pending' : statusOfAction[action],
+      at,
+      method,
+      source,
+      language,
+      edition_id,
+      order_id,
+      evidence,
+    },
   )
   if (outcome.decision.kind === 'refused') throw refusalOf(outcome.decision, action, before)
   const last = outcome.records.at(-1)
-  if (!last) return commit(ctx, subject, [])
+  const waiting = isRequest ? latestOf(outcome) : null
+  const request =
+    waiting?.status === 'pending' ? await confirmationRequest(ctx, answer, { email, language, record: waiting }) : []
+  if (!last) return commit(ctx, subject, request)
   const record = asSeen(last, outcome.records.at(-2) ?? before)
   const statements = [
     ...(action === 'withdraw' ? [] : openEditions(answer.edition_id)),
     ...guard,
     ...answerStatements([outcome]),
+    ...request,
     ...announceAll(ctx, answerAnnouncements(outcome)),
   ]
   return commit(ctx, { ...subject, answer: { ...answer, record: recordText(record) } }, statements, answerRaces)

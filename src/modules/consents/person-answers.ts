@@ -58,7 +58,7 @@ export async function answersOfPerson(
         and coalesce(consents.edition_id, '') in
           (select '' union all select edition_id from user_editions where user_id = ${person.id})
       left join editions on editions.id = consents.edition_id
-      left join consent_records r on r.user_id = users.id and r.consent_id = consents.id and r.is_latest = 1
+      left join consent_records r indexed by consent_records_latest on r.user_id = users.id and r.consent_id = consents.id and r.is_latest = 1
     where users.id = ${person.id} and users.organization_id = ${person.organization_id}
       and (consents.is_active = 1 or r.user_id is not null)
       ${only ? sql`and ${inList(sql`consents.id`, only)}` : sql``}

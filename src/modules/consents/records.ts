@@ -151,6 +151,14 @@ export async function answered(
 export const expiryRecord = (ctx: Pick<JobCtx, 'newId'>, before: RecordRow): Promise<RecordRow> =>
   chained(ctx, before, expiryOf(before))
 
+/** The record that a request to confirm ends with when nobody confirmed it. */
+export const closingRecord = (
+  ctx: Pick<JobCtx, 'newId'>,
+  before: RecordRow,
+  status: SettledStatus,
+): Promise<RecordRow> =>
+  chained(ctx, before, { ...expiryOf(before), status, source: 'confirmation_lapsed', expires_at: null })
+
 /** The latest record after an answer. */
 export const latestOf = ({ before, records }: Pick<Answered, 'before' | 'records'>): RecordRow | null =>
   records.at(-1) ?? before

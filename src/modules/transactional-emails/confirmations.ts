@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
 import { transactionalEmails } from '../../db/schema/outbox.ts'
@@ -31,6 +31,16 @@ export interface Confirmation {
   wording: ConsentWording
 }
 
+const recentRequest = (recordId: string, now: number): SQL =>
+  sql`exists (select 1 from transactional_emails as earlier where earlier.consent_record_id = ${recordId}
+    and earlier.created_at > ${now - confirmationIntervalMs})`
+
+/** Whether a message about this answer was written within the interval. */
+export async function isRecentlyAsked(ctx: Pick<Ctx, 'db' | 'now'>, recordId: string): Promise<boolean> {
+  const row = await ctx.db.first(sql<{ is_recent: number }>`select ${recentRequest(recordId, ctx.now())} as is_recent`)
+  return row?.is_recent === 1
+}
+
 /**
  * The statement that sends the message, for the transaction that records the answer or finds it asked for again. It sends
  * nothing when the same answer had a message within the interval.
@@ -50,10 +60,7 @@ export function confirmationStatements(ctx: Pick<Ctx, 'now' | 'newId'>, confirma
     created_at: now,
     modified_at: now,
   }
-  return insertAll(transactionalEmails, [row]).map(
-    (insert) => sql`${insert} and not exists (select 1 from transactional_emails as earlier
-      where earlier.consent_record_id = ${record_id} and earlier.created_at > ${now - confirmationIntervalMs})`,
-  )
+  return insertAll(transactionalEmails, [row]).map((insert) => sql`${insert} and not ${recentRequest(record_id, now)}`)
 }
 
 /** Whom a message is from and to, as its order or its edition says. */

@@ -1,0 +1,1 @@
+export { sweepLapsed } from './lapse.ts'

@@ -1,0 +1,353 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { mintConfirmationToken } from '../../src/domain/consent-tokens.ts'
+import { dayMs } from '../../src/domain/instants.ts'
+import type { OutboundEmail } from '../../src/gateways/email/email.ts'
+import { sweepLapsed } from '../../src/modules/consents/jobs.ts'
+import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
+import { get, patch, post } from '../support/api.ts'
+import {
+  define,
+  eventsOf,
+  give,
+  givenScene,
+  linkKey,
+  pageOf,
+  recordsOf,
+  type Scene,
+  stateOf,
+} from '../support/consent-pages.ts'
+import { contextAt } from '../support/context.ts'
+import { db } from '../support/factories.ts'
+import { type Conduct, type EmailRow, providerOf, receiptEngine } from '../support/receipts.ts'
+import { write } from '../support/seed.ts'
+import { visit } from '../support/visits.ts'
+
+const minute = 60_000
+const request = { method: 'double_opt_in', source: 'checkout' }
+const ask = (scene: Scene, consent: string, fields: object = {}) =>
+  give(scene.person, consent, { ...request, ...fields })
+
+const mailsOf = ({ organization }: Pick<Scene, 'organization'>) =>
+  db.all(
+    sql<EmailRow>`select * from transactional_emails where organization_id = ${organization} order by created_at, id`,
+  )
+
+/** Sends what is due, to a provider that does as the script says; answers what went to the scene's person. */
+async function deliver(scene: Scene, script: Conduct[] = [], now = Date.now() + 1000): Promise<OutboundEmail[]> {
+  const provider = providerOf({ deduplicates: true })
+  provider.play(script)
+  const engine = receiptEngine(provider.gateway, now)
+  await engine.run()
+  return provider.calls.map(({ email }) => email).filter(({ to }) => to.address === scene.person.email)
+}
+
+const linkIn = ({ text }: Pick<OutboundEmail, 'text'>): string =>
+  /https:\/\/[^\s/]+(\/consents\/confirm\/[\w-]+)/.exec(text)?.[1] ?? ''
+
+/** Asked, sent, and the path of the link in the message. */
+async function asked(fields: Record<string, unknown> = {}, answer: object = {}) {
+  const scene = await givenScene()
+  const consent = await define(scene, fields)
+  expect((await ask(scene, consent.id, answer)).status).toBe(200)
+  const [mail] = await deliver(scene)
+  if (!mail) throw new Error('no message came')
+  return { scene, consent, mail, path: linkIn(mail) }
+}
+
+const statusOf = async ({ person }: Scene, consent: string) =>
+  (await get(`/v1/user/${person.id}/consents`)).body.results.find(({ id }: { id: string }) => id === consent)
+
+describe('giving a consent that is confirmed by e-mail', () => {
+  it.each([
+    ['en', 'Please confirm: Day &', 'Yes, I agree'],
+    ['da', 'Bekræft venligst: Day &', 'Ja, jeg giver samtykke'],
+    ['se', 'Bekräfta: Day &', 'Ja, jag samtycker'],
+    ['nl', 'Bevestig alstublieft: Day &', 'Ja, ik stem in'],
+    ['pl', 'Prosimy o potwierdzenie: Day &', 'Tak, zgadzam się'],
+  ])('asks in %s, with the wording as text, and counts once the person says so', async (language, subject, button) => {
+    const texts = Object.fromEntries(
+      ['en', 'da', 'se', 'nl', 'pl'].map((one) => [one, `Day & <b>{{ customer.email }}</b> ${one}`]),
+    )
+    const { scene, consent, mail, path } = await asked({ title: texts, text: texts }, { language })
+    expect(mail.subject).toContain(subject)
+    expect(mail.subject).toContain('{{ customer.email }}')
+    expect(mail.html).toContain(`Day &amp; &lt;b&gt;&#123;&#123; customer.email }}&lt;/b&gt; ${language}`)
+    expect(mail.html).not.toContain('<b>{{')
+    expect(await recordsOf(scene.person)).toMatchObject([{ status: 'pending', method: 'double_opt_in', is_latest: 1 }])
+    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'pending', is_current: false })
+    expect(await eventsOf(scene.organization)).toEqual([])
+
+    const before = await stateOf(scene)
+    for (const method of ['GET', 'HEAD', 'GET']) expect((await visit(path, { method })).status).toBe(200)
+    const page = await visit(path)
+    for (const text of [
+      button,
+      `Day &amp; &lt;b&gt;{{ customer.email }}&lt;/b&gt; ${language}`,
+      `lang="${language === 'se' ? 'sv' : language}"`,
+    ])
+      expect(page.text).toContain(text)
+    expect(await stateOf(scene)).toEqual(before)
+
+    const done = await visit(path, { method: 'POST' })
+    expect([done.status, done.text.includes('<form')]).toEqual([200, false])
+    const [, given] = await recordsOf(scene.person)
+    expect(given).toMatchObject({
+      status: 'given',
+      method: 'double_opt_in',
+      source: 'confirmation_link',
+      language,
+      consent_version: 1,
+      content_hash: consent.content_hash,
+      is_latest: 1,
+    })
+    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', is_current: true })
+    const audit = await db.all(
+      sql<{ changes: string }>`select changes from audit_log where actor_id = ${scene.person.id}`,
+    )
+    expect(audit.map(({ changes }) => JSON.parse(changes))).toEqual([
+      [{ field: `consents.${consent.key}`, before: 'pending', after: 'given' }],
+    ])
+    // The page that it leads to is the person's.
+    const all = /href="\.\.(\/[\w-]+)"/.exec(done.text)?.[1]
+    expect((await visit(`/consents${all}`)).status).toBe(200)
+  })
+
+  it('makes one record and one event of a link that is opened by many at once and again later', async () => {
+    const { scene, path } = await asked()
+    const replies = await Promise.all(Array.from({ length: 6 }, () => visit(path, { method: 'POST' })))
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
+    const after = await stateOf(scene)
+    expect((await visit(path, { method: 'POST' })).status).toBe(200)
+    expect((await visit(path)).status).toBe(200)
+    expect(await stateOf(scene)).toEqual(after)
+    expect((await recordsOf(scene.person)).map(({ status }) => status)).toEqual(['pending', 'given'])
+    expect((await eventsOf(scene.organization)).map(({ kind }) => kind)).toEqual(['consent.given'])
+  })
+
+  it('writes one message however often and at once it is asked, and one more after an hour', async () => {
+    const scene = await givenScene()
+    const consent = await define(scene)
+    const replies = await Promise.all(Array.from({ length: 5 }, () => ask(scene, consent.id)))
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
+    expect(await mailsOf(scene)).toHaveLength(1)
+    const record = replies[0]?.body.record.id
+    expect((await ask(scene, consent.id)).body.record.id).toBe(record)
+    expect(await mailsOf(scene)).toHaveLength(1)
+    await write(
+      sql`update transactional_emails set created_at = created_at - ${61 * minute} where organization_id = ${scene.organization}`,
+    )
+    await Promise.all(Array.from({ length: 3 }, () => ask(scene, consent.id)))
+    expect(await mailsOf(scene)).toHaveLength(2)
+    expect(await recordsOf(scene.person)).toMatchObject([{ id: record, status: 'pending' }])
+    const mails = await deliver(scene)
+    expect(new Set(mails.map(linkIn)).size).toBe(1)
+    await visit(linkIn(mails[0] ?? { text: '' }), { method: 'POST' })
+    // What is given is not asked for again.
+    expect((await ask(scene, consent.id)).body.status).toBe('given')
+    expect(await mailsOf(scene)).toHaveLength(2)
+  })
+
+  it('loses no message and sends none twice when the queue or the consumer fails', async () => {
+    const scene = await givenScene()
+    const consent = await define(scene)
+    await ask(scene, consent.id)
+    const provider = providerOf({ deduplicates: true })
+    const engine = receiptEngine(provider.gateway, Date.now() + 1000)
+    await sweepEmails(engine.job)
+    expect(engine.rung).toHaveLength(1)
+    const sentTo = () => provider.accepted.get(scene.person.email ?? '') ?? 0
+    for (let trips = 1; trips < 12; trips++) {
+      provider.play(['accept and die'])
+      await engine.runDying(trips)
+      engine.advance(3 * minute)
+    }
+    provider.play([])
+    await engine.run()
+    expect(sentTo()).toBe(1)
+    expect(await mailsOf(scene)).toMatchObject([{ status: 'sent', kind: 'consent_confirmation' }])
+  })
+
+  it.each([
+    ['email_missing', sql`update users set email = null`, undefined],
+    ['address_suppressed', null, 'unsubscribed'],
+    ['address_suppressed', null, 'complaint'],
+    ['address_suppressed', null, 'hard_bounce'],
+  ])('is refused as %s where nobody may be asked, and writes nothing', async (code, change, reason) => {
+    const scene = await givenScene()
+    const consent = await define(scene)
+    if (change)
+      await write(
+        sql`${change} where id = ${scene.person.id}`,
+        sql`update user_editions set email = null where user_id = ${scene.person.id}`,
+      )
+    else
+      await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+        values (${scene.organization}, 'email', ${scene.person.email}, ${reason}, 1)`)
+    const before = await stateOf(scene)
+    const reply = await ask(scene, consent.id)
+    expect([reply.status, reply.body.code, reply.body.reason]).toEqual([409, code, reason])
+    expect(await stateOf(scene)).toEqual(before)
+  })
+
+  it('sends nothing to an address that unsubscribes before the message goes out', async () => {
+    const scene = await givenScene()
+    await ask(scene, (await define(scene)).id)
+    await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+      values (${scene.organization}, 'email', ${scene.person.email}, 'unsubscribed', 1)`)
+    expect(await deliver(scene)).toEqual([])
+    expect(await mailsOf(scene)).toMatchObject([
+      { status: 'failed', error_code: 'suppressed', error_detail: 'unsubscribed' },
+    ])
+  })
+
+  it('has no time of its own, and is only for giving', async () => {
+    const scene = await givenScene()
+    const consent = await define(scene)
+    const before = await stateOf(scene)
+    const late = await ask(scene, consent.id, { occurred_at: new Date().toISOString() })
+    expect([late.status, late.body.errors]).toMatchObject([
+      400,
+      [{ code: 'not_with_double_opt_in', pointer: '#/occurred_at' }],
+    ])
+    for (const action of ['skip', 'withdraw']) {
+      const reply = await give(scene.person, consent.id, request, action)
+      expect([reply.status, reply.body.errors[0]]).toMatchObject([400, { pointer: '#/method' }])
+    }
+    expect(await stateOf(scene)).toEqual(before)
+  })
+})
+
+describe('a link that confirms', () => {
+  const isDead = async (scene: Scene, path: string) => {
+    const before = await stateOf(scene)
+    const pages = [await visit(path), await visit(path, { method: 'POST' }), await visit('/consents/confirm/x')]
+    expect(pages.map(({ status }) => status)).toEqual([404, 404, 404])
+    expect(new Set(pages.map(({ text }) => text)).size).toBe(1)
+    expect(await stateOf(scene)).toEqual(before)
+  }
+
+  it('is dead once the person has said otherwise', async () => {
+    const { scene, consent, path } = await asked()
+    await give(scene.person, consent.id, {}, 'withdraw')
+    await isDead(scene, path)
+    // Asked anew there is another link, and the old one stays dead.
+    await ask(scene, consent.id)
+    await isDead(scene, path)
+    const [mail] = await deliver(scene)
+    expect((await visit(linkIn(mail ?? { text: '' }), { method: 'POST' })).status).toBe(200)
+    await isDead(scene, path)
+    expect((await recordsOf(scene.person)).at(-1)).toMatchObject({ status: 'given', number: 4 })
+  })
+
+  it('is dead once the consent is not asked for any more', async () => {
+    const { scene, consent, path } = await asked()
+    await patch(`/v1/consents/${consent.id}`, { is_active: false })
+    await isDead(scene, path)
+  })
+
+  it('is dead once the address is not the person’s any more, and once the person is erased', async () => {
+    const moved = await asked()
+    await write(
+      sql`update users set email = 'moved@example.test' where id = ${moved.scene.person.id}`,
+      sql`update user_editions set email = null where user_id = ${moved.scene.person.id}`,
+    )
+    await isDead(moved.scene, moved.path)
+    const erased = await asked()
+    await post(`/v1/user/${erased.scene.person.id}/erase`, {})
+    await isDead(erased.scene, erased.path)
+  })
+
+  it('is of one person, one consent and one answer', async () => {
+    const { scene, consent, path } = await asked()
+    const second = await define(scene)
+    const elsewhere = await givenScene()
+    const good = {
+      user_id: scene.person.id,
+      consent_id: consent.id,
+      number: 1,
+      organization_id: scene.organization,
+      channel: 'email' as const,
+      address: scene.person.email ?? '',
+    }
+    const mint = async (more: Partial<typeof good>) =>
+      `/consents/confirm/${await mintConfirmationToken(linkKey, { ...good, ...more })}`
+    expect(await mint({})).toBe(path)
+    for (const wrong of [
+      { user_id: scene.other.id },
+      { consent_id: second.id },
+      { number: 2 },
+      { number: 0 },
+      { organization_id: elsewhere.organization },
+      { address: scene.other.email ?? '' },
+    ])
+      await isDead(scene, await mint(wrong))
+    await isDead(scene, `${path}A`)
+    expect((await visit((await pageOf(scene, scene.person)).replace('/consents/', '/consents/confirm/'))).status).toBe(
+      404,
+    )
+    expect((await visit(path)).status).toBe(200)
+  })
+
+  it('gives to the wording that was asked about, whatever it is by now', async () => {
+    const { scene, consent, path } = await asked({ reconsent_on_change: true })
+    await patch(`/v1/consents/${consent.id}`, { text: { en: 'Something else altogether' } })
+    const page = await visit(path)
+    expect(page.text).not.toContain('Something else')
+    expect((await visit(path, { method: 'POST' })).status).toBe(200)
+    expect((await recordsOf(scene.person)).at(-1)).toMatchObject({ status: 'given', consent_version: 1 })
+    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', is_current: false })
+  })
+
+  it('lifts that the address was unsubscribed since', async () => {
+    const { scene, path } = await asked()
+    await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+      values (${scene.organization}, 'email', ${scene.person.email}, 'unsubscribed', 1)`)
+    await visit(path, { method: 'POST' })
+    expect(await db.all(sql`select 1 from suppressions where organization_id = ${scene.organization}`)).toEqual([])
+  })
+})
+
+describe('a request that nobody confirms', () => {
+  const lapse = async (scene: Scene) =>
+    write(sql`update consent_records set expires_at = expires_at - ${8 * dayMs}, occurred_at = occurred_at - ${8 * dayMs}
+      where organization_id = ${scene.organization} and status = 'pending'`)
+
+  it('is over after seven days, before and after the sweep, and is swept once', async () => {
+    const { scene, consent, path } = await asked()
+    const [record] = await recordsOf(scene.person)
+    expect((record?.expires_at ?? 0) - (record?.occurred_at ?? 0)).toBe(7 * dayMs)
+    await lapse(scene)
+    expect((await visit(path)).status).toBe(404)
+    expect((await visit(path, { method: 'POST' })).status).toBe(404)
+    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'skipped', is_current: false })
+    const job = () => ({ ...contextAt(Date.now()) })
+    await Promise.all([sweepLapsed(job()), sweepLapsed(job())])
+    await sweepLapsed(job())
+    expect(await recordsOf(scene.person)).toMatchObject([
+      { status: 'pending', is_latest: 0 },
+      { status: 'skipped', method: 'expiry', source: 'confirmation_lapsed', is_latest: 1, expires_at: null },
+    ])
+    expect((await eventsOf(scene.organization)).map(({ kind }) => kind)).toEqual(['consent.skipped'])
+    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'skipped' })
+    expect((await visit(path)).status).toBe(404)
+    expect((await ask(scene, consent.id)).body.status).toBe('pending')
+  })
+
+  it('leaves somebody who had withdrawn as one who has withdrawn, and is counted so', async () => {
+    const scene = await givenScene()
+    const consent = await define(scene)
+    await give(scene.person, consent.id)
+    await give(scene.person, consent.id, {}, 'withdraw')
+    await ask(scene, consent.id)
+    await write(
+      sql`update consent_records set expires_at = ${Date.now() - 1} where status = 'pending' and user_id = ${scene.person.id}`,
+    )
+    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'withdrawn' })
+    const before = (await eventsOf(scene.organization)).length
+    await sweepLapsed(contextAt(Date.now()))
+    expect((await recordsOf(scene.person)).at(-1)).toMatchObject({ status: 'withdrawn', source: 'confirmation_lapsed' })
+    expect(await eventsOf(scene.organization)).toHaveLength(before)
+    expect((await get(`/v1/consents/${consent.id}`)).body.stats).toMatchObject({ given: 0, skipped: 0, withdrawn: 1 })
+  })
+})
