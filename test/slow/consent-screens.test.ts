@@ -49,10 +49,10 @@ const base: Omit<Preferences, 'language'> = {
   consents,
 }
 
-const documentOf = (page: Page): string => String(formPage(page))
+const documentOf = async (page: Page): Promise<string> => (await formPage(page)).toString()
 
 const check = async (page: Page, width: number, scheme: string, name: string) => {
-  const seen = await look(browser, documentOf(page), width, scheme, name)
+  const seen = await look(browser, await documentOf(page), width, scheme, name)
   expect([seen.seen, seen.wide]).toEqual([width, width])
   expect(seen.texts.filter(({ left, right }) => left < 0 || right > width + 0.5)).toEqual([])
   expect(seen.texts.filter(({ height, size }) => height < 8 || size < 12)).toEqual([])
