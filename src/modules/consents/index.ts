@@ -11,3 +11,15 @@ export {
   latestOf,
   type RecordRow,
 } from './records.ts'
+export {
+  answersToKeys,
+  decidingAnswer,
+  type DecidingAnswer,
+  erasedAnswers,
+  givenAmong,
+  givenCount,
+  type MarketingPlace,
+  marketingRefusal,
+  marketingStatus,
+} from './marketing.ts'
+export { marketingAnswers, type MarketingAnswer } from './marketing-answers.ts'

@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
 import type { erasures } from '../../db/schema/personal-data.ts'
 import { emailLeaseMs, transactionalEmailLifecycle } from '../../domain/transactional-emails.ts'
+import { erasedAnswers } from '../consents/index.ts'
 import { type ChannelAddress, hashedAddresses } from '../users/index.ts'
 
 export type ErasureRow = typeof erasures.$inferSelect
@@ -71,6 +72,7 @@ export async function blankingStatements(erasure: ErasureRow, now: number): Prom
       where user_id = ${user_id}`,
     sql`update orders set search = search_own, metadata = '{}' where user_id = ${user_id}`,
     sql`update purchases set metadata = '{}' where user_id = ${user_id}`,
+    erasedAnswers(user_id),
     ...emailStatements(erasure, now),
     capturedStatement(erasure),
     ...(await addressStatements(erasure)),
