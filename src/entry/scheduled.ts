@@ -4,6 +4,7 @@ import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaign-delivery/jobs.ts'
+import { sweepConsents } from '../modules/consents/jobs.ts'
 import { sweepCaptured } from '../modules/outbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
 import { sweepCalculations, sweepLeftovers } from '../modules/segments/jobs.ts'
@@ -19,6 +20,7 @@ const sweeps: Record<string, Sweep> = {
   'webhook-deliveries': sweepDeliveries,
   campaigns: sweepCampaigns,
   'transactional-emails': sweepEmails,
+  consents: (job) => sweepConsents(job),
   'captured-messages': sweepCaptured,
   'segment-calculations': sweepCalculations,
   'segment-leftovers': sweepLeftovers,

@@ -23,3 +23,10 @@ export {
   marketingStatus,
 } from './marketing.ts'
 export { marketingAnswers, type MarketingAnswer } from './marketing-answers.ts'
+export {
+  type AnswerImport,
+  importDefinitions,
+  type ImportDefinitions,
+  importedAnswers,
+  type ImportedAnswers,
+} from './import.ts'
