@@ -4,10 +4,10 @@ import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaign-delivery/jobs.ts'
+import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
 import { sweepCaptured } from '../modules/outbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
 import { sweepCalculations, sweepLeftovers } from '../modules/segments/jobs.ts'
-import { sweepLapsed } from '../modules/consents/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import { sweepDeliveries } from '../modules/webhooks/jobs.ts'
 import { openJob } from './job.ts'
@@ -21,6 +21,7 @@ const sweeps: Record<string, Sweep> = {
   campaigns: sweepCampaigns,
   'transactional-emails': sweepEmails,
   'consent-confirmations': sweepLapsed,
+  consents: (job) => sweepConsents(job),
   'captured-messages': sweepCaptured,
   'segment-calculations': sweepCalculations,
   'segment-leftovers': sweepLeftovers,

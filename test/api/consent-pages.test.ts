@@ -20,7 +20,7 @@ import { db } from '../support/factories.ts'
 import { seedEndpoint } from '../support/seed-webhooks.ts'
 import { write } from '../support/seed.ts'
 import { givenPeople } from '../support/segments.ts'
-import { pathsIn, sent, visit } from '../support/visits.ts'
+import { sent, visit } from '../support/visits.ts'
 
 describe('the page of a person’s consents', () => {
   it.each([
@@ -276,18 +276,5 @@ describe('what the page leaves to the person', () => {
     expect(few.rows_read).toBeLessThanOrEqual(16)
     await more(100)
     expect(await look()).toEqual(few)
-  })
-})
-
-describe('ways to the page', () => {
-  it('lead from the page that unsubscribes, as long as the address is the person’s', async () => {
-    const { crowd, captured } = await sent(1)
-    const [path = ''] = pathsIn(captured[0], 'u')
-    const linkOn = async () => /href="\.\.\/\.\.(\/consents\/[\w-]+)"/.exec((await visit(path)).text)?.[1]
-    const link = (await linkOn()) ?? ''
-    const page = await visit(link)
-    expect([page.status, page.text.includes(crowd.people[0]?.email ?? '?')]).toEqual([200, true])
-    await write(sql`update users set email = 'another@example.test' where id = ${crowd.people[0]?.id}`)
-    expect(await linkOn()).toBeUndefined()
   })
 })

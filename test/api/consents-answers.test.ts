@@ -117,7 +117,7 @@ describe('giveConsent', () => {
     const at = await given({ expires_after_days: 1 })
     await write(sql`update consents set created_at = 0 where id = ${at.consent}`)
     await answer('give', at, { occurred_at: new Date(Date.now() - 3 * 86_400_000).toISOString() })
-    const [item] = (await get(`/v1/user/${shop.user}/consents?type=marketing&ordering=-created`)).body.results.filter(
+    const [item] = (await get(`/v1/user/${shop.user}/consents?type=marketing&page_size=500`)).body.results.filter(
       ({ id }: { id: string }) => id === at.consent,
     )
     expect(item).toMatchObject({ status: 'expired', is_current: false, allowed_actions: ['give'] })

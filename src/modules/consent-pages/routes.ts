@@ -1,9 +1,8 @@
 import { Hono } from 'hono'
-import { prefixOf } from '../../domain/network.ts'
 import { readBody } from '../../http/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { formPage, formPolicy } from '../../http/form-page.ts'
-import { limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
+import { clientPrefix, limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
 import { languageIn } from './language.ts'
 import { confirm, confirmationOf } from './confirmation.ts'
 import { confirmationPage, type Page, preferencesPage, unknownPage } from './page.ts'
@@ -22,7 +21,7 @@ async function answer(c: AppContext, page: Page, status: Status = 200): Promise<
 }
 
 const visitOf = (c: AppContext): Visit => {
-  const ip_prefix = prefixOf(c.req.header('cf-connecting-ip'))
+  const ip_prefix = clientPrefix(c)
   const agent = c.req.header('user-agent')
   return {
     request_id: c.var.requestId,

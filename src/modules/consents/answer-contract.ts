@@ -66,6 +66,7 @@ export const UserConsent = z
     channels: z.array(z.enum(channels)),
     is_required: z.boolean(),
     is_active: z.boolean(),
+    position: z.int(),
     version: z.int().openapi({ description: 'Of the present wording.' }),
     content_hash: Hash.openapi({ description: 'Of the present wording.' }),
     status: z.enum(answerStates).openapi({
@@ -167,7 +168,7 @@ customer. With \`edition_id\`, those that count in that edition.`,
   roles: readers,
   params: IdParams('usr'),
   query: listQuery({
-    ordering: ['position', 'name', 'created'],
+    ordering: ['position', 'name'],
     filters: { edition_id: IdFilter.optional(), type: z.enum(consentTypes).optional() },
   }),
   response: envelope(UserConsent),

@@ -97,7 +97,7 @@ export function listAnswers(
   ctx: Ctx,
   user: LoadedUser,
   page: PageRequest,
-  query: Filters & { ordering: readonly OrderBy<'position' | 'name' | 'created'>[] },
+  query: Filters & { ordering: readonly OrderBy<'position' | 'name'>[] },
 ): Promise<Page<AnswerRow>> {
   const view = customersSeenBy(ctx.caller)
   return paginate<AnswerRow>(ctx.db, page, {
@@ -107,7 +107,6 @@ export function listAnswers(
     sort: sortBy(query.ordering, 'position', {
       position: sql`consents.position`,
       name: sql`consents.name`,
-      created: sql`consents.created_at`,
     }),
     columns: sql`consents.*, users.id as user_id, ${latestRecord(ctx, view, sql`users.id`)} as record`,
     joins: sql`join consents on consents.id = page.key join users on users.id = ${user.id} ${view.join}`,

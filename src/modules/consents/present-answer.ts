@@ -57,6 +57,7 @@ export function presentAnswer(row: AnswerRow, ctx: Ctx): z.input<typeof UserCons
     channels: JSON.parse(row.channels) as Channel[],
     is_required: row.is_required === 1,
     is_active: row.is_active === 1,
+    position: row.position,
     version: row.wording_version,
     content_hash: row.content_hash,
     status: stateOf(answer, now),

@@ -54,11 +54,15 @@ export interface AskedAnswer {
   expires_at?: number | null
 }
 
-/** What an answer becomes: the records that it adds, in their order, after the latest one that was there. */
-export interface Answered {
+/** A person, a definition, and the latest record of the two. */
+interface Subject {
   definition: AnsweredDefinition
   user: AnsweringUser
   before: RecordRow | null
+}
+
+/** What an answer becomes: the records that it adds, in their order, after the latest one that was there. */
+export interface Answered extends Subject {
   decision: AnswerDecision
   records: readonly RecordRow[]
 }
@@ -88,14 +92,19 @@ const expiryOf = (before: RecordRow): Content => ({
   evidence_hash: null,
 })
 
-function contentOf(definition: AnsweredDefinition, user: AnsweringUser, asked: AskedAnswer): Content {
+/** The wording that an answer is to; what is withdrawn is what was agreed to. */
+const wordingOf = (definition: AnsweredDefinition, asked: AskedAnswer, before: RecordRow | null) =>
+  asked.status === 'withdrawn' && before
+    ? { consent_version: before.consent_version, content_hash: before.content_hash }
+    : { consent_version: definition.wording_version, content_hash: definition.content_hash }
+
+function contentOf({ definition, user, before }: Subject, asked: AskedAnswer): Content {
   const { status, at, method, source, language, evidence } = asked
   return {
     organization_id: definition.organization_id,
     consent_id: definition.id,
     user_id: user.id,
-    consent_version: definition.wording_version,
-    content_hash: definition.content_hash,
+    ...wordingOf(definition, asked, before),
     edition_id: definition.edition_id ?? asked.edition_id ?? null,
     order_id: asked.order_id ?? null,
     import_id: asked.import_id ?? null,
@@ -131,17 +140,13 @@ async function chained(ctx: Pick<JobCtx, 'newId'>, before: RecordRow | null, con
 }
 
 /** Decides on one answer, given the latest record of the person and definition. */
-export async function answered(
-  ctx: Pick<JobCtx, 'newId'>,
-  subject: { definition: AnsweredDefinition; user: AnsweringUser; before: RecordRow | null },
-  asked: AskedAnswer,
-): Promise<Answered> {
-  const { definition, user, before } = subject
+export async function answered(ctx: Pick<JobCtx, 'newId'>, subject: Subject, asked: AskedAnswer): Promise<Answered> {
+  const { definition, before } = subject
   const decision = decideAnswer(asked, asLatest(before), definition)
   const records: RecordRow[] = []
   for (const status of decision.kind === 'changed' ? decision.statuses : []) {
     const last = records.at(-1) ?? before
-    const content = status === 'expired' && last ? expiryOf(last) : contentOf(definition, user, asked)
+    const content = status === 'expired' && last ? expiryOf(last) : contentOf(subject, asked)
     records.push(await chained(ctx, last, content))
   }
   return { ...subject, decision, records }

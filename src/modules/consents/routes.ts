@@ -1,4 +1,3 @@
-import { answerActions } from '../../domain/consents.ts'
 import { mount, mountList } from '../../http/mount.ts'
 import { createRouter } from '../../http/router.ts'
 import { answerConsent } from './answer.ts'
@@ -63,11 +62,20 @@ mount(consents, answers.getConsentProof, {
   present: presentProof,
 })
 
-const actions = { give: answers.giveConsent, skip: answers.skipConsent, withdraw: answers.withdrawConsent }
+mount(consents, answers.giveConsent, {
+  load: (ctx, { id, consent_id }) => findSubject(ctx, id, consent_id),
+  handle: (ctx, { loaded, body }) => answerConsent(ctx, loaded, 'give', body),
+  present: ({ answer }, ctx) => presentAnswer(answer, ctx),
+})
 
-for (const action of answerActions)
-  mount(consents, actions[action], {
-    load: (ctx, { id, consent_id }) => findSubject(ctx, id, consent_id),
-    handle: (ctx, { loaded, body }) => answerConsent(ctx, loaded, action, body),
-    present: ({ answer }, ctx) => presentAnswer(answer, ctx),
-  })
+mount(consents, answers.skipConsent, {
+  load: (ctx, { id, consent_id }) => findSubject(ctx, id, consent_id),
+  handle: (ctx, { loaded, body }) => answerConsent(ctx, loaded, 'skip', body),
+  present: ({ answer }, ctx) => presentAnswer(answer, ctx),
+})
+
+mount(consents, answers.withdrawConsent, {
+  load: (ctx, { id, consent_id }) => findSubject(ctx, id, consent_id),
+  handle: (ctx, { loaded, body }) => answerConsent(ctx, loaded, 'withdraw', body),
+  present: ({ answer }, ctx) => presentAnswer(answer, ctx),
+})

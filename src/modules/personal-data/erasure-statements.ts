@@ -3,6 +3,7 @@ import type { Statement } from '../../db/database.ts'
 import type { erasures } from '../../db/schema/personal-data.ts'
 import type { ChannelAddress } from '../../domain/suppressions.ts'
 import { emailLeaseMs, transactionalEmailLifecycle } from '../../domain/transactional-emails.ts'
+import { erasedAnswers } from '../consents/index.ts'
 import { hashedSuppressions } from '../suppressions/index.ts'
 
 export type ErasureRow = typeof erasures.$inferSelect
@@ -48,6 +49,7 @@ export async function blankingStatements(erasure: ErasureRow, now: number): Prom
       where user_id = ${user_id}`,
     sql`update orders set search = search_own, metadata = '{}' where user_id = ${user_id}`,
     sql`update purchases set metadata = '{}' where user_id = ${user_id}`,
+    erasedAnswers(user_id),
     ...emailStatements(erasure, now),
     capturedStatement(erasure),
     ...(await hashedSuppressions(erasure, addressesOf(erasure))),

@@ -1,87 +1,55 @@
-import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { changedOne, commitPart } from '../../db/commit.ts'
+import { commitPart } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { consentRecords } from '../../db/schema/consents.ts'
-import { insertAll } from '../../db/write.ts'
-import { recordHash } from '../../domain/consent-records.ts'
+import type { AnswerMethod } from '../../domain/consents.ts'
 import { LostRace } from '../../domain/errors.ts'
-import { toIso } from '../../domain/instants.ts'
-import { addressQuery, suppress, suppressionReasonOf, takeBackUnsubscription } from '../suppressions/index.ts'
-import { type Announcement, announceAll } from '../webhooks/index.ts'
 import {
-  type ConsentRow,
-  givenConsents,
-  type Subscriber,
-  unsubscribeMethod,
-  withdrawnConsents,
-} from './subscription.ts'
+  answerAnnouncements,
+  answered,
+  answerRaces,
+  answerStatements,
+  type MarketingAnswer,
+} from '../consents/index.ts'
+import { addressQuery, suppress, suppressionReasonOf, takeBackUnsubscription } from '../suppressions/index.ts'
+import { announceAll } from '../webhooks/index.ts'
+import { givenConsents, type Subscriber, unsubscribeMethod, withdrawnConsents } from './subscription.ts'
 
 const maxTries = 5
-
-type RecordRow = ConsentRow['record']
 
 /** What a person answers to a consent with one click. */
 interface Answer {
   status: 'given' | 'withdrawn'
-  method: string
+  method: AnswerMethod
   expires_at: number | null
 }
 
-async function nextRecord(job: JobCtx, subscriber: Subscriber, before: RecordRow, answer: Answer): Promise<RecordRow> {
-  const record = {
-    ...before,
-    ...answer,
-    id: job.newId('consent_record'),
-    order_id: null,
-    source: `campaign:${subscriber.campaign_id}`,
-    language: subscriber.language,
-    occurred_at: job.now(),
-    previous_record_id: before.id,
-    is_latest: 1,
-  }
-  return { ...record, record_hash: await recordHash(record, before.record_hash) }
-}
-
-const announcementOf = ({ record: before, key, email }: ConsentRow, record: RecordRow): Announcement => ({
-  kind: record.status === 'given' ? 'consent.given' : 'consent.withdrawn',
-  organization_id: record.organization_id,
-  edition_id: record.edition_id,
-  data: {
-    consent: { id: record.consent_id, key, version: record.consent_version },
-    user: { api_id: record.user_id, email },
-    record_id: record.id,
-    status: record.status === 'given' ? 'given' : 'withdrawn',
-    previous_status: before.status === 'given' ? 'given' : 'withdrawn',
-    occurred_at: toIso(record.occurred_at),
-    expires_at: record.expires_at === null ? null : toIso(record.expires_at),
-    source: record.source,
-  },
-})
-
 interface Change {
-  rows: readonly ConsentRow[]
-  answerTo: (row: ConsentRow) => Answer
+  rows: readonly MarketingAnswer[]
+  answerTo: (row: MarketingAnswer) => Answer
   /** What becomes of the suppression of the address. */
   suppression: Statement
 }
 
 /** One transaction with what is announced of it; whoever answered the same question meanwhile makes it a LostRace. */
 async function commitChange(job: JobCtx, subscriber: Subscriber, change: Change): Promise<void> {
-  const { rows, answerTo } = change
-  const records = await Promise.all(rows.map((row) => nextRecord(job, subscriber, row.record, answerTo(row))))
+  const { campaign_id, language } = subscriber
+  const asked = { at: job.now(), source: `campaign:${campaign_id}`, language }
+  const outcomes = await Promise.all(
+    change.rows.map((row) =>
+      answered(job, row, { ...asked, ...change.answerTo(row), edition_id: row.before.edition_id }),
+    ),
+  )
   const after: (() => Promise<unknown>)[] = []
   const announcer = { ...job, afterCommit: (work: () => Promise<unknown>) => void after.push(work) }
-  const announcements = rows.map((row, index) => announcementOf(row, records[index] ?? row.record))
-  await commitPart(job, [
-    change.suppression,
-    ...rows.flatMap(({ record }) => [
-      sql`update consent_records set is_latest = 0 where id = ${record.id} and is_latest = 1`,
-      changedOne(),
-    ]),
-    ...insertAll(consentRecords, records),
-    ...announceAll(announcer, announcements),
-  ])
+  await commitPart(
+    job,
+    [
+      change.suppression,
+      ...answerStatements(outcomes),
+      ...announceAll(announcer, outcomes.flatMap(answerAnnouncements)),
+    ],
+    answerRaces,
+  )
   // The sweep makes up for a queue message that is lost.
   await Promise.allSettled(after.map((work) => work()))
 }
