@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { post } from '../support/api.ts'
-import { send } from '../support/consent-pages.ts'
 import { write } from '../support/seed.ts'
 import { anOrder, givenShop, providerOf, receiptEngine, receiptsOf, sell } from '../support/receipts.ts'
 import { capturedOf, until } from '../support/campaigns.ts'

@@ -20,7 +20,7 @@ import { db } from '../support/factories.ts'
 import { seedEndpoint } from '../support/seed-webhooks.ts'
 import { write } from '../support/seed.ts'
 import { givenPeople } from '../support/segments.ts'
-import { sent, visit } from '../support/visits.ts'
+import { visit } from '../support/visits.ts'
 
 describe('the page of a person’s consents', () => {
   it.each([

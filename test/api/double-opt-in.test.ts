@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
-import { get } from '../support/api.ts'
 import { define, eventsOf, give, givenScene, recordsOf, stateOf } from '../support/consent-pages.ts'
 import { db } from '../support/factories.ts'
 import { providerOf, receiptEngine } from '../support/receipts.ts'
