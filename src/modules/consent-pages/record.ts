@@ -1,6 +1,7 @@
+import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { changesBetween } from '../../domain/audit.ts'
-import { commitPart } from '../../db/commit.ts'
+import { commitPart, stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import type { AskedAnswer } from '../consents/index.ts'
 import { LostRace } from '../../domain/errors.ts'
@@ -83,6 +84,16 @@ function auditEntries(job: JobCtx, person: LinkedPerson, made: readonly Answered
   )
 }
 
+/** As the page was judged: the person is not erased, and nothing is given in an archived edition. */
+const guards = (person: LinkedPerson, made: readonly Answered[]): Statement[] => [
+  stillHolds(sql`exists (select 1 from users where id = ${person.id} and erased_at is null)`),
+  ...made.flatMap(({ definition, records }) =>
+    definition.edition_id !== null && records.at(-1)?.status === 'given'
+      ? [stillHolds(sql`exists (select 1 from editions where id = ${definition.edition_id} and is_archived = 0)`)]
+      : [],
+  ),
+]
+
 /** One transaction of all answers with what is announced of them; throws LostRace when one was answered meanwhile. */
 export async function commitAnswers(
   job: JobCtx,
@@ -95,6 +106,7 @@ export async function commitAnswers(
   await commitPart(
     job,
     [
+      ...guards(person, made),
       ...answerStatements(made),
       ...liftedSuppression(person, answers, made),
       ...announceAll(announcer, made.flatMap(answerAnnouncements)),

@@ -39,7 +39,7 @@ function recordIn(text: string | null): RecordRow | null {
 
 /**
  * What a person is asked for or has answered: the organisation's consents and those of the editions that know the person,
- * in the order in which they are asked for. For the person alone: no role of a caller limits it. `only` names some.
+ * in the order in which they are asked for. None of somebody who was erased. For the person alone: no role of a caller limits it. `only` names some.
  */
 export async function answersOfPerson(
   { db }: Pick<JobCtx, 'db'>,
@@ -59,7 +59,7 @@ export async function answersOfPerson(
           (select '' union all select edition_id from user_editions where user_id = ${person.id})
       left join editions on editions.id = consents.edition_id
       left join consent_records r indexed by consent_records_latest on r.user_id = users.id and r.consent_id = consents.id and r.is_latest = 1
-    where users.id = ${person.id} and users.organization_id = ${person.organization_id}
+    where users.id = ${person.id} and users.organization_id = ${person.organization_id} and users.erased_at is null
       and (consents.is_active = 1 or r.user_id is not null)
       ${only ? sql`and ${inList(sql`consents.id`, only)}` : sql``}
     order by r.user_id is null, consents.position, consents.id limit ${maxAnswers}`)
