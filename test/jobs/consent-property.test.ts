@@ -212,7 +212,7 @@ async function play(moves: readonly Move[]): Promise<void> {
 
 it('holds one current record a person and definition, a whole chain, and each event once, whatever happens', async () => {
   await fc.assert(fc.asyncProperty(fc.array(move, { minLength: 3, maxLength: 14 }), play), {
-    numRuns: 120,
+    numRuns: 15,
     endOnFailure: true,
   })
 }, 240_000)
