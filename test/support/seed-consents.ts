@@ -1,7 +1,10 @@
+import { sql } from 'drizzle-orm'
 import { consentRecords, consents, consentVersions } from '../../src/db/schema/consents.ts'
 import { insertAll } from '../../src/db/write.ts'
 import { contentHash, hashVersion, recordHash } from '../../src/domain/consent-records.ts'
-import { freshId, next, seededAt, write } from './seed.ts'
+import { db, freshId, next, seededAt, write } from './seed.ts'
+
+type Row = typeof consentRecords.$inferSelect
 
 interface Place {
   organization: string
@@ -46,28 +49,31 @@ export async function seedConsents(place: Place, count: number): Promise<string[
 
 export const seedConsent = async (place: Place): Promise<string> => (await seedConsents(place, 1))[0] ?? ''
 
-/** So many answers of one person to one definition, given and withdrawn by turns, in a whole chain. */
+/** So many more answers of one person to one definition, given and withdrawn by turns, in a whole chain. */
 export async function seedAnswers(place: Place, user: string, consent: string, count = 1): Promise<void> {
-  const rows: (typeof consentRecords.$inferSelect)[] = []
+  const stored = await db().first(sql<Row>`select * from consent_records where user_id = ${user}
+    and consent_id = ${consent} and is_latest = 1`)
+  const rows: Row[] = []
   for (let index = 0; index < count; index++) {
-    const before = rows.at(-1) ?? null
+    const before = rows.at(-1) ?? stored ?? null
+    const number = (before?.number ?? 0) + 1
     const row = {
       id: freshId('consent_record'),
       organization_id: place.organization,
       consent_id: consent,
       user_id: user,
-      number: index + 1,
+      number,
       consent_version: 1,
       content_hash: await contentHash(wording),
       edition_id: place.edition,
       order_id: null,
       import_id: null,
-      status: index % 2 === 0 ? 'given' : 'withdrawn',
+      status: number % 2 === 1 ? 'given' : 'withdrawn',
       previous_status: before?.status ?? null,
       method: 'checkbox',
       source: 'checkout',
       language: 'da',
-      occurred_at: seededAt + index,
+      occurred_at: seededAt + number,
       expires_at: null,
       previous_record_id: before?.id ?? null,
       evidence: null,
@@ -77,5 +83,8 @@ export async function seedAnswers(place: Place, user: string, consent: string, c
     }
     rows.push({ ...row, record_hash: await recordHash(row, before?.record_hash ?? null) })
   }
-  await write(...insertAll(consentRecords, rows))
+  await write(
+    sql`update consent_records set is_latest = 0 where user_id = ${user} and consent_id = ${consent}`,
+    ...insertAll(consentRecords, rows),
+  )
 }

@@ -61,7 +61,7 @@ const reached = (user: LoadedUser): Section[] => {
     {
       name: 'consents',
       columns: sql`consent_records.id, consents.key, consent_records.edition_id, order_id, import_id, number,
-        status, method, source, language, consent_version, content_hash, evidence as evidence_json, occurred_at,
+        status, method, source, language, consent_version, consent_records.content_hash, evidence as evidence_json, occurred_at,
         expires_at, record_hash, is_latest`,
       from: sql`consent_records join consents on consents.id = consent_id`,
       where: sql`user_id = ${id}`,

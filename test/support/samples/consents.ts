@@ -37,7 +37,14 @@ const body = () => ({
   occurred_at: new Date().toISOString(),
 })
 
-let history: { user: string; consent: string } | null = null
+const histories = new WeakMap<World, Sample>()
+
+/** The same person and definition at each call. */
+async function historyOf(world: World): Promise<Sample> {
+  const sample = histories.get(world) ?? (await oneAnswer(world, 1))
+  histories.set(world, sample)
+  return sample
+}
 
 export const consentSamples: Record<string, SampleOf> = {
   listConsents: {
@@ -111,15 +118,10 @@ export const consentSamples: Record<string, SampleOf> = {
   },
 
   listConsentRecords: {
-    make: async (world) => {
-      const sample = await oneAnswer(world, 0)
-      if (history === null) return sample
-      return { ...sample, path: { id: history.user, consent_id: history.consent } }
-    },
+    make: historyOf,
     fill: async (world, count) => {
-      const { user } = world.a.editions[0]
-      history = { user, consent: await seedConsent(firstPlace(world)) }
-      await seedAnswers(firstPlace(world), user, history.consent, count)
+      const { id = '', consent_id = '' } = (await historyOf(world)).path ?? {}
+      await seedAnswers(firstPlace(world), id, consent_id, count)
     },
   },
 
