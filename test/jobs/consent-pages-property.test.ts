@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { recordHash, type StoredRecord } from '../../src/domain/consent-records.ts'
+import { recordHash } from '../../src/domain/consent-records.ts'
 import { sweepLapsed } from '../../src/modules/consents/jobs.ts'
 import { choose, define, eventsOf, give, givenScene, pageOf, recordsOf } from '../support/consent-pages.ts'
 import { contextAt } from '../support/context.ts'
@@ -173,7 +173,7 @@ describe('consents that pages and messages change', () => {
           expect([record.number, record.previous_record_id]).toEqual([index + 1, before?.id ?? null])
           // The test moved the end of requests: their own hash is of what was written.
           if (record.status !== 'pending')
-            expect(record.record_hash).toBe(await recordHash(record as StoredRecord, before?.record_hash ?? null))
+            expect(record.record_hash).toBe(await recordHash(record, before?.record_hash ?? null))
         }
         expect((await eventsOf(scene.organization)).map(({ kind }) => kind)).toEqual(model.events)
         const mails = await mailsOf(scene)
