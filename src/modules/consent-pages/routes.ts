@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { readBody } from '../../http/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { formPage, formPolicy } from '../../http/form-page.ts'
+import { linkHeaders } from '../../http/middleware/link-headers.ts'
 import { clientPrefix, limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
 import { languageIn } from './language.ts'
 import { confirm, confirmationOf } from './confirmation.ts'
@@ -38,14 +39,7 @@ async function formOf(c: AppContext): Promise<SentForm> {
 export function consentPages(open: (c: AppContext) => Job): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
 
-  routes.use('/consents/*', async (c, next) => {
-    await next()
-    c.header('cache-control', 'no-store')
-    c.header('referrer-policy', 'no-referrer')
-    c.header('x-robots-tag', 'noindex')
-  })
-
-  routes.use('/consents/*', limitLinks())
+  routes.use('/consents/*', linkHeaders(), limitLinks())
 
   // Programs look at every link, so looking changes nothing.
   routes.get('/consents/confirm/:token', async (c) => {
