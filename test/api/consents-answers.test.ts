@@ -163,7 +163,7 @@ describe('skipConsent and withdrawConsent', () => {
 
 describe('an answer', () => {
   it.each([
-    ['an unknown language', { language: 'fr' }, 'unknown_language language'],
+    ['an unknown language', { language: 'fr' }, 'invalid_choice language'],
     ['a language without wording', { language: 'pl' }, 'text_missing_language language'],
     ['a time to come', { occurred_at: new Date(Date.now() + 60_000).toISOString() }, 'in_future occurred_at'],
     ['a time before the consent', { occurred_at: '2001-01-01T00:00:00Z' }, 'before_definition occurred_at'],

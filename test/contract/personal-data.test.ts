@@ -164,7 +164,7 @@ describe('exportUser', () => {
       bounces: 1,
       emails: 1,
       campaigns: 1,
-      changes: 2,
+      changes: 3,
       campaign_recipients: 1,
     }))
       expect([name, body[name].length]).toEqual([name, count])

@@ -11,7 +11,6 @@ import {
   maxSourceLength,
 } from '../../domain/consents.ts'
 import { utf8 } from '../../domain/encoding.ts'
-import { languages } from '../../domain/languages.ts'
 import { channels } from '../../domain/messaging.ts'
 import { Id, IdParams, Instant, LanguageCode, orNull, Timestamp } from '../../http/fields.ts'
 import { envelope, IdFilter, listQuery } from '../../http/list-query.ts'
@@ -80,14 +79,7 @@ export const UserConsent = z
   })
   .openapi('UserConsent')
 
-const Language = z
-  .string()
-  .refine((text) => (languages as readonly string[]).includes(text), {
-    params: { code: 'unknown_language' },
-    message: `One of ${languages.join(', ')}.`,
-  })
-  .transform((text) => text as z.output<typeof LanguageCode>)
-  .openapi({ description: 'In which the person was asked.', enum: [...languages], example: 'da' })
+const Language = LanguageCode.openapi({ description: 'In which the person was asked.', example: 'da' })
 
 const AnswerBody = z.object({
   language: Language,
