@@ -19,6 +19,8 @@ import { fixedPaths, unrouted } from './http/unrouted.ts'
 import { auditLog } from './modules/audit-log/routes.ts'
 import { auth } from './modules/auth/routes.ts'
 import { campaigns } from './modules/campaigns/routes.ts'
+import { consentPages } from './modules/consent-pages/routes.ts'
+import { consents } from './modules/consents/routes.ts'
 import { dataImports } from './modules/data-imports/routes.ts'
 import { editions } from './modules/editions/routes.ts'
 import { emailMessages } from './modules/email-messages/routes.ts'
@@ -48,6 +50,7 @@ export const routers: readonly Router[] = [
   segments,
   emailMessages,
   campaigns,
+  consents,
   webhooks,
   auditLog,
   personalData,
@@ -99,6 +102,11 @@ app.route(
 app.route(
   '/',
   tracking((c) => openJob(c.env)),
+)
+
+app.route(
+  '/',
+  consentPages((c) => openJob(c.env)),
 )
 
 app.route(

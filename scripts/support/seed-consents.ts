@@ -3,8 +3,8 @@ import type { JobCtx } from '../../src/context.ts'
 import type { Statement } from '../../src/db/database.ts'
 import { consentRecords, consents, consentVersions } from '../../src/db/schema/consents.ts'
 import { insertAll } from '../../src/db/write.ts'
-import { recordHash } from '../../src/domain/consent-records.ts'
-import { sha256, toHex } from '../../src/domain/encoding.ts'
+import { contentHash, hashVersion, recordHash } from '../../src/domain/consent-records.ts'
+import { searchText } from '../../src/domain/fold.ts'
 import { dayMs, type RowsRequest } from './seed-rows.ts'
 
 type ConsentRow = typeof consents.$inferInsert & { content_hash: string }
@@ -60,7 +60,8 @@ async function definitions(job: JobCtx, { organization_id, seeded_at }: RowsRequ
       channels: JSON.stringify(channels),
       collect_at: '["checkout"]',
       position,
-      content_hash: toHex(await sha256(JSON.stringify([title, text]))),
+      content_hash: await contentHash({ title, text, link_url: {}, legal_basis: 'consent' }),
+      search: searchText(wording.key, wording.name),
       created_at,
       modified_at: created_at,
     })),
@@ -79,6 +80,13 @@ async function answers(job: JobCtx, consent: ConsentRow, customer: Customer, tim
       consent_version: 1,
       content_hash: consent.content_hash,
       user_id: customer.id,
+      number: index + 1,
+      edition_id: null,
+      order_id: null,
+      import_id: null,
+      previous_status: before?.status ?? null,
+      evidence_hash: null,
+      hash_version: hashVersion,
       status: before ? 'withdrawn' : 'given',
       method: before ? 'preference_center' : 'checkbox',
       source: before ? 'preferences' : 'checkout',

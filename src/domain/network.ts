@@ -12,6 +12,14 @@ function groupsOf(address: string): string[] | null {
   return [...left, ...Array.from({ length: missing }, () => '0'), ...right]
 }
 
+/** The part of an address by which nobody is known: 24 bits of IPv4, 48 of IPv6. Null for what is no address. */
+export function prefixOf(address: string | undefined): string | null {
+  const network = networkOf(address)
+  if (network === null) return null
+  if (isV4(network)) return `${network.split('.').slice(0, 3).join('.')}.0/24`
+  return `${network.split(':').slice(0, 3).join(':')}::/48`
+}
+
 /**
  * What limits count by: an IPv4 address, or the first 64 bits of an IPv6 address, because a client that has one of these has
  * all that follow. Null for anything else.

@@ -23,9 +23,6 @@ export const maxDescriptionLength = 2000
  */
 export const exclusionReasons = ['no_address', 'no_consent', 'unsubscribed', 'bounced', 'inactive'] as const
 
-/** What is known of an address that is dead, whatever is sent to it. */
-export const deadAddressReasons = ['hard_bounce', 'invalid'] as const
-
 /** Campaigns in these states still need their segment and their message. */
 export const campaignStatusesInNeed = ['draft', 'scheduled', 'calculating', 'sending'] as const
 

@@ -44,6 +44,7 @@ export function trackableSms(body: string, language: Language, isMarketing = tru
 
 /** About as long as the links that take their place. */
 const sampleLink = `https://events.example.com/t/c/${'x'.repeat(46)}`
+const samplePreferences = `https://events.example.com/consents/${'x'.repeat(58)}`
 
 /** By language; texts of white space alone have none. */
 export type SmsSizes = Partial<Record<Language, SmsSize>>
@@ -57,7 +58,11 @@ function measure(body: string, language: Language): SmsSize | FieldError {
   }
   const template = trackableSms(body, language)
   const tracking = { links: template.links.map(() => sampleLink), pixel: '' }
-  const context = { ...sampleContext(), links: { unsubscribe: sampleLink, portal: '' }, tracking }
+  const context = {
+    ...sampleContext(),
+    links: { unsubscribe: sampleLink, preferences: samplePreferences, portal: '' },
+    tracking,
+  }
   try {
     return smsSize(personalise(template, context, maxRenderedSmsLength).text.trim())
   } catch (error) {

@@ -1,6 +1,10 @@
 import { lifecycle } from './lifecycle.ts'
 import type { SendFailure, SendResult } from './messaging.ts'
 import type { OrderStatus } from './orders.ts'
+import { isDeadAddress } from './suppressions.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
 
 /** What was given up because its answer never came may still turn out to have been sent. */
 export const transactionalEmailLifecycle = lifecycle('pending', {
@@ -11,14 +15,22 @@ export const transactionalEmailLifecycle = lifecycle('pending', {
 export const transactionalEmailStatuses = transactionalEmailLifecycle.states
 export type TransactionalEmailStatus = (typeof transactionalEmailStatuses)[number]
 
+export const transactionalEmailKinds = ['receipt', 'consent_confirmation'] as const
+export type TransactionalEmailKind = (typeof transactionalEmailKinds)[number]
+
+/** Whether nothing of the kind goes to an address that is suppressed for the reason: a request to agree is no receipt that is owed. */
+export const keepsBack = (reason: string, kind: TransactionalEmailKind): boolean =>
+  kind === 'consent_confirmation' || isDeadAddress(reason)
+
+/** A person who is asked once more to confirm the same answer gets another message after this time at the earliest. */
+export const confirmationIntervalMs = hourMs
+
 /** Orders of these statuses are bought: their customers get a receipt. */
 export const receiptStatuses: readonly OrderStatus[] = ['confirmed', 'completed']
 
 /** Longer than a call may take together with what comes before and after it. */
 export const emailLeaseMs = 120_000
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 const backoffMs = [30_000, 2 * minuteMs, 10 * minuteMs, 30 * minuteMs, hourMs, 2 * hourMs, 4 * hourMs]
 const longestRestMs = 6 * hourMs
 const shortestRestMs = 1000

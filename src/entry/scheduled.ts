@@ -4,6 +4,7 @@ import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaign-delivery/jobs.ts'
+import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
 import { sweepCaptured } from '../modules/outbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
 import { sweepPurchases } from '../modules/purchases/jobs.ts'
@@ -21,6 +22,8 @@ const sweeps: Record<string, Sweep> = {
   'webhook-deliveries': sweepDeliveries,
   campaigns: sweepCampaigns,
   'transactional-emails': sweepEmails,
+  'consent-confirmations': sweepLapsed,
+  consents: (job) => sweepConsents(job),
   'captured-messages': sweepCaptured,
   'segment-calculations': sweepCalculations,
   'segment-leftovers': sweepLeftovers,

@@ -2,7 +2,7 @@ import { raw } from 'hono/html'
 import { sha256, toBase64 } from '../domain/encoding.ts'
 
 /** Of pages that are read, in light and in dark, on a telephone and on a wide screen. */
-const style = `
+export const pageStyle = `
 :root { color-scheme: light dark; --line: light-dark(#d9dde3, #3a404a); --soft: light-dark(#5b6470, #a5afbd);
   --card: light-dark(#fff, #1d2127); --link: light-dark(#0b57d0, #8ab4f8) }
 * { box-sizing: border-box }
@@ -33,13 +33,13 @@ pre { margin: .4rem 0; padding: .75rem 1rem; white-space: pre-wrap; background: 
 `
 
 /** Whole, because the policy knows it by each of its characters. */
-export const styleElement = raw(`<style>${style}</style>`)
+export const styleElement = raw(`<style>${pageStyle}</style>`)
 
 let hash: string | undefined
 
 /** Nothing runs and nothing is loaded: the page has its own style, and that alone. */
 export async function pagePolicy(): Promise<string> {
-  hash ??= toBase64(await sha256(style))
+  hash ??= toBase64(await sha256(pageStyle))
   return [
     "default-src 'none'",
     `style-src 'sha256-${hash}'`,

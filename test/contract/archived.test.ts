@@ -10,6 +10,7 @@ import { buildWorld, type World } from '../support/world.ts'
 const open: Readonly<Record<string, string>> = {
   cancelCampaign: 'What is under way can always be stopped.',
   updateUser: 'Customers are the organisation’s.',
+  withdrawConsent: 'A consent can always be withdrawn.',
   eraseUser: 'Customers are the organisation’s.',
   addOrganizationMember: 'Who may look at an edition is no part of it.',
   removeOrganizationMember: 'Who may look at an edition is no part of it.',

@@ -22,6 +22,7 @@ const erased = [
   'orders.metadata',
   'orders.search',
   'purchases.metadata',
+  'consent_records.evidence',
   'transactional_emails.recipient',
   'transactional_emails.content',
   'transactional_emails.error_detail',
@@ -87,6 +88,7 @@ const kept: Record<string, string> = {
   'email_renditions.html': template,
   'email_messages.subject': template,
   'consents.metadata': organizer,
+  'consents.search': organizer,
   'editions.metadata': organizer,
   'editions.search': organizer,
   'editions.email_sender_name': organizer,
@@ -167,7 +169,7 @@ describe('exportUser', () => {
       campaigns: 1,
       wallet_passes: 1,
       wallet_phones: 1,
-      changes: 2,
+      changes: 3,
       campaign_recipients: 1,
     }))
       expect([name, body[name].length]).toEqual([name, count])

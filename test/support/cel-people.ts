@@ -226,6 +226,7 @@ export function tenantOf(name: string, people: number, seed: number): Tenant {
             consent_id: consent['id'] ?? '',
             user_id,
             is_latest,
+            number: 1 + is_latest,
             status: pick(['given', 'given', 'skipped', 'withdrawn', 'expired']),
             consent_version: 1 + int(2),
             occurred_at: at(),

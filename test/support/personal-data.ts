@@ -7,6 +7,7 @@ import { patch, post } from './api.ts'
 import { realJob, until } from './campaigns.ts'
 import { columnsOf, tableNames } from './dump.ts'
 import { seedReady } from './seed-campaigns.ts'
+import { seedConsent } from './seed-consents.ts'
 import { freshId, next, write } from './seed.ts'
 import { seedEndpoint } from './seed-webhooks.ts'
 import { givenShop, type Shop } from './receipts.ts'
@@ -83,6 +84,9 @@ export async function givenKnown(): Promise<Known> {
   await until(campaign.id, ['sent', 'failed'])
   await patch(`/v1/user/${id}`, { email })
   const known: Known = { ...shop, id, email, phone, marks: [mark, phone, phone.slice(3)], campaign: campaign.id }
+  const consent = await seedConsent(place)
+  const answer = { language: 'da', method: 'admin', source: 'support', evidence: { note: `evidence${mark}` } }
+  await post(`/v1/user/${id}/consents/${consent}/give`, answer)
   await fillUp(known, mark)
   return known
 }

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { definitionOf, isCurrentConsent, latestAnswer } from '../consents.ts'
 import { failing, optional, total, type Value } from './values.ts'
 
 /** Whose data an expression is asked of, and when. */
@@ -122,24 +123,20 @@ export function editionColumn(name: string, bound: Bound): Value {
   return isId ? failing(value) : optional(value)
 }
 
-/** The latest record of the consent with this key; that of the edition's definition before that of the organisation's. */
+/** The latest record of the consent that this key means there. */
 function consentRecord(what: (record: SQL, definition: SQL) => SQL, key: string, bound: Bound): SQL {
   const c = bound.alias('c')
   const r = bound.alias('r')
-  const places = bound.editionId === null ? sql`('')` : sql`('', ${bound.text(bound.editionId)})`
-  return sql`(select ${what(r, c)} from consents ${c} join consent_records ${r} on ${r}.consent_id = ${c}.id
-    and ${r}.is_latest = 1 and ${ownedBy(r, bound)} where ${c}.organization_id = ${bound.organization()}
-    and coalesce(${c}.edition_id, '') in ${places} and ${c}.key = ${bound.text(key)}
-    order by ${c}.edition_id is null limit 1)`
+  const place = {
+    organization_id: bound.organization(),
+    edition_id: bound.editionId === null ? null : bound.text(bound.editionId),
+  }
+  return sql`(select ${what(r, c)} from consents ${c} join ${latestAnswer(r, sql`u.id`, sql`${c}.id`)}
+    and ${c}.id = ${definitionOf(bound.text(key), place)})`
 }
 
 export const hasConsent = (key: string, bound: Bound): Value =>
   total(sql`exists ${consentRecord(() => sql`1`, key, bound)}`)
-
-/** A consent that counts now: given, not expired, and given to the present wording where a change asks anew. */
-export const isCurrentConsent = (record: SQL, definition: SQL, now: number): SQL =>
-  sql`(${record}.status = 'given' and coalesce(${record}.expires_at > ${sql.raw(String(now))}, 1)
-    and not (${definition}.reconsent_on_change = 1 and ${record}.consent_version < ${definition}.wording_version))`
 
 export function consentColumn(name: string, key: string, bound: Bound): Value {
   const value = (what: (record: SQL, definition: SQL) => SQL) => consentRecord(what, key, bound)

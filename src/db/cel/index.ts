@@ -1,2 +1,2 @@
-export { isCurrentConsent, type Scope } from './columns.ts'
+export type { Scope } from './columns.ts'
 export { type Explanation, explanationOf, predicateOf, type Truth, valueOf } from './predicate.ts'

@@ -1,4 +1,5 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { transactionalEmailKinds } from '../../domain/transactional-emails.ts'
 
 export const capturedMessages = sqliteTable('captured_messages', {
   seq: integer().primaryKey(),
@@ -20,11 +21,13 @@ export const capturedMessages = sqliteTable('captured_messages', {
 export const transactionalEmails = sqliteTable('transactional_emails', {
   id: text().primaryKey(),
   organization_id: text().notNull(),
-  edition_id: text().notNull(),
-  order_id: text().notNull(),
+  edition_id: text(),
+  order_id: text(),
   user_id: text().notNull(),
-  kind: text().notNull(),
-  email_message_id: text().notNull(),
+  kind: text({ enum: transactionalEmailKinds }).notNull(),
+  email_message_id: text(),
+  consent_record_id: text(),
+  confirmation: text(),
   language: text().notNull(),
   recipient: text().notNull(),
   status: text().notNull(),

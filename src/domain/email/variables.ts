@@ -142,6 +142,10 @@ export const catalogue = {
       ...address('Where the recipient unsubscribes. Marketing campaigns have it.', 'https://example.com/unsubscribe'),
       message_types: ['campaign'],
     },
+    preferences: address(
+      'Where the recipient sees what they agreed to, withdraws it or agrees.',
+      'https://example.com/consents',
+    ),
     portal: address(
       'Where the customer finds orders and tickets; empty when there is none.',
       'https://example.com/portal',

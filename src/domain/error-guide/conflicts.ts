@@ -6,10 +6,42 @@ const aSegment = '/v1/segments/seg_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 const aMessage = '/v1/email-messages/eml_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 const aPurchase = '/v1/purchases/pur_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 const aDelivery = '/v1/webhooks/whk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/deliveries/whd_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/retry'
+const aConsent = '/v1/consents/con_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
+const anAnswer = '/v1/user/usr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/consents/con_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 const domains = '/v1/organizations/org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/sender-domains'
 
 /** Refusals of what the state of a resource does not allow. */
 export const conflictErrors = {
+  consent_has_records: {
+    cause: 'Somebody has answered this consent. What was answered is proof, and stays.',
+    mend: 'Set `is_active` of the consent to false: nobody is asked any more.',
+    example: { path: aConsent, detail: 'Somebody has answered this consent. Set is_active to false.' },
+  },
+  consent_inactive: {
+    cause: 'The consent is not asked for any more: `is_active` is false.',
+    mend: 'Set `is_active` of the consent to true first. Withdrawing is always possible.',
+    example: { path: `${anAnswer}/give`, detail: 'This consent is not asked for any more.' },
+  },
+  consent_required: {
+    cause: 'The consent is required, so that it cannot be skipped.',
+    mend: 'Give the consent, or do not go on with what needs it.',
+    example: { path: `${anAnswer}/skip`, detail: 'This consent is required.' },
+  },
+  address_suppressed: {
+    cause:
+      'Nobody is asked to confirm at this address: it does not take messages, or its person unsubscribed or complained.',
+    mend: 'The person subscribes again by the link of a message, or answers where they can be asked in another way.',
+    example: {
+      path: `${anAnswer}/give`,
+      detail: 'No message goes to this address.',
+      extra: { reason: 'unsubscribed' },
+    },
+  },
+  email_missing: {
+    cause: 'A consent is confirmed by e-mail, and the customer has no e-mail address.',
+    mend: 'Give the customer an e-mail address first, or record the answer with another method.',
+    example: { path: `${anAnswer}/give`, detail: 'This customer has no e-mail address.' },
+  },
   delivery_already_succeeded: {
     cause: 'The receiver has taken this delivery: it answered with a status from 200 to 299.',
     mend: 'There is nothing to do. To send an event of the kind again, use the test of the endpoint.',
@@ -95,8 +127,8 @@ export const conflictErrors = {
   },
   invalid_transition: {
     cause:
-      'The status of the campaign does not allow this. `allowed_transitions` lists the statuses that it can change to.',
-    mend: 'Read the campaign again. Choose one of `allowed_transitions`, or make a new campaign.',
+      'The status of the resource does not allow this. `allowed_transitions` lists the statuses that it can change to.',
+    mend: 'Read the resource again, and choose one of `allowed_transitions`.',
     example: {
       path: `${aCampaign}/cancel`,
       detail: "Campaign in status 'sent' cannot be cancelled.",

@@ -2,6 +2,36 @@ import type { FieldGuide } from './guide.ts'
 
 /** Rules of accounts, editions, orders, webhooks and campaigns. */
 const resourceRules = {
+  text_missing_default_language: {
+    cause: 'The wording of a consent is not there in the language that people are shown when theirs is missing.',
+    mend: 'Send the text in the language that `detail` names.',
+    detail: 'The text is needed in da, the default language of the edition.',
+  },
+  text_missing_language: {
+    cause: 'The wording of the consent is not there in this language, so nobody was shown it.',
+    mend: 'Send the language that the person was shown: one of those that `detail` names.',
+    detail: 'The wording is in en, da.',
+  },
+  not_with_double_opt_in: {
+    cause: 'The person is asked by e-mail now, so that the answer has no earlier time.',
+    mend: 'Leave the time out.',
+    detail: 'The person is asked now.',
+  },
+  before_definition: {
+    cause: 'The answer is older than the consent that it answers.',
+    mend: 'Send a time after the consent was created.',
+    detail: 'The consent was created at 2026-06-01T08:00:00.000Z.',
+  },
+  before_last_answer: {
+    cause: 'The person has answered again since that time. A later answer counts before an earlier one.',
+    mend: 'Leave the answer out.',
+    detail: 'The last answer is of 2026-06-01T08:00:00.000Z.',
+  },
+  consent_inactive: {
+    cause: 'The consent is not asked for any more: its `is_active` is false.',
+    mend: 'Leave the answer out, or set `is_active` of the consent to true first.',
+    detail: 'This consent is not asked for any more.',
+  },
   admin_only: {
     cause: 'Only an admin may give the field this value.',
     mend: 'Leave the field out, or ask an organisation admin for it.',

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
 import { AppError } from '../../domain/errors.ts'
-import { networkOf } from '../../domain/network.ts'
+import { networkOf, prefixOf } from '../../domain/network.ts'
 import type { AppContext, AppEnv } from '../env.ts'
 
 const windowSeconds = 60
@@ -18,6 +18,9 @@ export const limitOf = (c: AppContext): number => Number(c.env.RATE_LIMIT_PER_MI
 
 /** Where the request came from; null where the platform does not say. */
 export const clientNetwork = (c: AppContext): string | null => networkOf(c.req.header('cf-connecting-ip'))
+
+/** As much of where the request came from as evidence keeps: nobody is known by it. */
+export const clientPrefix = (c: AppContext): string | null => prefixOf(c.req.header('cf-connecting-ip'))
 
 export const tooMany = (what: string, policy: string, waitSeconds = windowSeconds): AppError =>
   new AppError('rate_limited', what, {

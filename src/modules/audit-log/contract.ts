@@ -27,9 +27,13 @@ export const AuditEntry = z
     }),
     actor: z.object({
       id: z.union([Id('usr'), z.literal('root')]).openapi({
-        description: 'The account, or `root` for the superuser of the platform.',
+        description:
+          'The account, the customer who answered a consent by a link, or `root` for the superuser of the platform.',
       }),
-      email: KnownEmail.nullable().openapi({ description: 'Null for the superuser.', example: 'mette@example.dk' }),
+      email: KnownEmail.nullable().openapi({
+        description: 'Null for the superuser and for customers.',
+        example: 'mette@example.dk',
+      }),
       member_id: Id('mem').nullable().openapi({
         description: 'A membership of the account in the organisation today; null when there is none.',
       }),

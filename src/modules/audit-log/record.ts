@@ -5,7 +5,7 @@ import type { Caller } from '../../domain/access.ts'
 import type { AuditEntry } from '../../domain/audit.ts'
 
 interface Request {
-  caller: Pick<Caller, 'id' | 'credential'>
+  caller: { id: string; credential: Pick<Caller['credential'], 'id'> }
   requestId: string
   now: number
   /** Of the entry. */

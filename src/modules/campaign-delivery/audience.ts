@@ -14,8 +14,8 @@ import {
   membersAfter,
   recalculation,
   stepOf,
-  suppressionOf,
 } from '../segments/index.ts'
+import { suppressionExclusion } from '../suppressions/index.ts'
 import type { CampaignRow } from './campaign.ts'
 
 interface SegmentState extends SegmentAudience {
@@ -127,8 +127,8 @@ export function leftOutStatement(
   people: readonly { n: number; address: string }[],
   now: number,
 ) {
-  const suppressed = sql`coalesce(${suppressionOf(audience, addressOf(audience.communication_channel))},
-    ${suppressionOf(audience, sql`p.value ->> 1`)})`
+  const suppressed = sql`coalesce(${suppressionExclusion(audience, addressOf(audience.communication_channel))},
+    ${suppressionExclusion(audience, sql`p.value ->> 1`)})`
   const chunk = JSON.stringify(people.map(({ n, address }) => [n, address]))
   return sql<LeftOut>`select n, reason from (select u.seq as n, ${audienceReason(audience, now, suppressed)} as reason
     from json_each(${chunk}) p cross join users u on u.seq = p.value ->> 0) where reason is not null`

@@ -2,7 +2,9 @@ import type { JobCtx } from '../../context.ts'
 import { referenceOf } from '../../domain/campaign-events.ts'
 import type { ChunkRecipient, Claim } from '../../domain/campaign-sending.ts'
 import { type LinkKind, mintLinkToken } from '../../domain/campaign-tokens.ts'
+import { mintPreferencesToken, preferencesAddress } from '../../domain/consent-tokens.ts'
 import { maxRenderedSmsLength } from '../../domain/email/budget.ts'
+import type { Template } from '../../domain/email/compile.ts'
 import { dateText } from '../../domain/email/dates.ts'
 import { renderFault } from '../../domain/email/liquid.ts'
 import { personalise } from '../../domain/email/personalise.ts'
@@ -26,22 +28,43 @@ interface Links {
   clicks: string[]
   pixel: string
   unsubscribe: string
+  preferences: string
 }
 
 const hasUnsubscribe = ({ surroundings }: Content): boolean => surroundings.has_unsubscribe ?? true
 
-async function linksOf({ config }: JobCtx, claim: Claim, n: number, content: Content): Promise<Links> {
+/** Most messages do not name it, and making one takes time. */
+const namesPreferences = ({ subject, html, text }: Template): boolean =>
+  [subject, html, text].some((part) => part.includes('preferences'))
+
+async function preferencesOf({ config }: JobCtx, recipient: ChunkRecipient, content: Content): Promise<string> {
+  if (!namesPreferences(content.template)) return ''
+  const { organization_id, channel, public_url } = content.surroundings
+  const token = await mintPreferencesToken(config.linkSigningKey, {
+    user_id: recipient.person.id,
+    organization_id,
+    channel,
+    address: recipient.address,
+    made_at: content.created_at,
+  })
+  return preferencesAddress(public_url, token)
+}
+
+async function linksOf(job: JobCtx, claim: Claim, recipient: ChunkRecipient, content: Content): Promise<Links> {
+  const { config } = job
+  const { n } = recipient
   const address = async (kind: MessageLink, link = 0) => {
     const token = await mintLinkToken(config.linkSigningKey, { kind, campaign_id: claim.campaign_id, n, link })
     return `${content.surroundings.public_url}/t/${pathOf[kind]}/${token}`
   }
   const isEmail = content.surroundings.channel === 'email'
-  const [unsubscribe, pixel, ...clicks] = await Promise.all([
+  const [preferences, unsubscribe, pixel, ...clicks] = await Promise.all([
+    preferencesOf(job, recipient, content),
     hasUnsubscribe(content) ? address('unsubscribe') : '',
     isEmail ? address('open') : '',
     ...content.positions.map((position) => address('click', position)),
   ])
-  return { unsubscribe, pixel, clicks }
+  return { preferences, unsubscribe, pixel, clicks }
 }
 
 /** Days of an edition are the same for all: making a formatter takes longer than a whole message. */
@@ -77,7 +100,7 @@ function contextOf(recipient: ChunkRecipient, { surroundings }: Content, links: 
     },
     organization: { name: organization_name },
     campaign: { name: campaign_name },
-    links: { unsubscribe: links.unsubscribe, portal: '' },
+    links: { unsubscribe: links.unsubscribe, preferences: links.preferences, portal: '' },
     tracking: { links: links.clicks, pixel: links.pixel },
   }
 }
@@ -105,7 +128,7 @@ export const composeEmails = (job: JobCtx, claim: Claim, contents: Contents): Pr
       const { n, address, person, language } = recipient
       const content = contentFor(contents, language)
       const { surroundings } = content
-      const links = await linksOf(job, claim, n, content)
+      const links = await linksOf(job, claim, recipient, content)
       try {
         const { subject, html, text } = personalise(content.template, contextOf(recipient, content, links))
         const headers = {
@@ -142,7 +165,7 @@ export const composeSms = (job: JobCtx, claim: Claim, contents: Contents): Promi
     claim.recipients.map(async (recipient): Promise<Composed<OutboundSms>> => {
       const { n, address, language } = recipient
       const content = contentFor(contents, language)
-      const links = await linksOf(job, claim, n, content)
+      const links = await linksOf(job, claim, recipient, content)
       try {
         const { text } = personalise(content.template, contextOf(recipient, content, links), maxRenderedSmsLength)
         const reference = referenceOf(claim.campaign_id, n)

@@ -43,6 +43,8 @@ export interface Content {
   /** Of each link of the template, its position among the campaign's links. */
   positions: readonly number[]
   surroundings: ContentSurroundings
+  /** When it was kept: links that say when they were made say the same in a call that is repeated. */
+  created_at: number
 }
 
 const platformSender = 'Tickets'
@@ -188,6 +190,7 @@ export const contentsOf = (rows: readonly ContentRow[]): Contents =>
         template: { subject: row.subject, html: row.html, text: row.text, links: [] },
         positions: JSON.parse(row.links) as number[],
         surroundings: JSON.parse(row.surroundings) as ContentSurroundings,
+        created_at: row.created_at,
       },
     ]),
   )

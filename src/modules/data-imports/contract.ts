@@ -51,6 +51,7 @@ export const ExternalOrdersImport = z
       on_duplicate: z.enum(duplicatePolicies),
       emit_webhooks: z.boolean(),
       send_receipts: z.boolean(),
+      skipped: z.boolean(),
     }),
     total_rows: Orders,
     created_orders: Orders,
@@ -72,11 +73,16 @@ const ImportExternalOrders = z.object({
   }),
   dry_run: z.boolean().default(false).openapi({ description: 'Answers what would happen and writes nothing.' }),
   emit_webhooks: z.boolean().default(false).openapi({
-    description: 'Sends `purchase.action` for every purchase that becomes active or is cancelled by this.',
+    description:
+      'Sends `purchase.action` for every purchase that becomes active or is cancelled by this, and the events of the consents.',
   }),
   send_receipts: z.boolean().default(false).openapi({
     description:
       'Sends the receipt of the edition to the customer of every order that this makes, if it is confirmed or completed and the customer has an e-mail address. 400 `no_receipt_message` when neither the edition nor the platform has one.',
+  }),
+  skipped: z.boolean().default(false).openapi({
+    description:
+      'What `false` in the `consents` of an order means: with this, that the question was shown and skipped; without, nothing.',
   }),
   orders: z
     .array(z.unknown())

@@ -6,7 +6,7 @@ import { orderLifecycle, type OrderStatus, totalsOf } from '../../domain/orders.
 import { resolveItems } from './catalog.ts'
 import { resolveCustomer } from './customer.ts'
 import { placeAgain, placeNew } from './place.ts'
-import type { ImportState } from './state.ts'
+import type { ImportState, UserRow } from './state.ts'
 import type { Edition, Writes } from './writes.ts'
 
 /** An order of the call that can be read, with its customer's number in E.164. */
@@ -41,6 +41,23 @@ function updateErrors(candidate: Candidate, existing: { status: string; currency
   if (order.currency !== existing.currency)
     errors.push(fieldError(pathTo(index, 'currency'), 'currency_mismatch', `This order is in ${existing.currency}.`))
   return errors
+}
+
+function noteAnswers(
+  { answers }: Writes,
+  { order, user, orderId, at }: { order: ExternalOrder; user: UserRow; orderId: string; at: number },
+): void {
+  if (Object.keys(order.consents).length === 0) return
+  answers.push({
+    // Endpoints of the edition learn of somebody whom other editions know what this edition said.
+    user: { id: user.id, email: user.is_shared ? user.given_email : user.email },
+    is_kept: user.is_kept === 1,
+    order_id: orderId,
+    at,
+    language: order.customer.locale,
+    consents: order.consents,
+    evidence: { external_id: order.external_id },
+  })
 }
 
 /** What becomes of one order, given what is there; adds to `writes` and carries `state` along. */
@@ -85,5 +102,6 @@ export function decide(
       })
     : placeNew(ctx, writes, placement)
   state.orders.set(order.external_id, row)
+  noteAnswers(writes, { order, user, orderId: row.id, at: Math.min(order.created_at ?? ctx.now(), ctx.now()) })
   return outcome(existing ? 'updated' : 'created', row.id)
 }

@@ -6,10 +6,19 @@ import { changeableEditions } from '../../db/shared-customers.ts'
 import { insert } from '../../db/write.ts'
 import { doesNotExist, editionArchived, type FieldError, fieldError, invalid, LostRace } from '../../domain/errors.ts'
 import { maxExternalIdLength, maxUnitsPerOrder } from '../../domain/external-orders.ts'
+import type { ChannelAddress } from '../../domain/suppressions.ts'
 import { normalizePhone } from '../../domain/users.ts'
+import {
+  answerAnnouncements,
+  answerRaces,
+  answerStatements,
+  importDefinitions,
+  type ImportDefinitions,
+  importedAnswers,
+} from '../consents/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import { receiptMessageOf, receiptStatements, ringEmails } from '../transactional-emails/index.ts'
-import { type ChannelAddress, restoredSuppressions } from '../users/index.ts'
+import { restoredSuppressions } from '../suppressions/index.ts'
 import { announceAll } from '../webhooks/index.ts'
 import { announcementsOf } from './announcements.ts'
 import type { ImportExternalOrdersInput } from './contract.ts'
@@ -46,6 +55,14 @@ async function findEdition(ctx: Ctx, input: ImportExternalOrdersInput): Promise<
   throw doesNotExist(organization ? 'edition_id' : 'organization_id')
 }
 
+const refused = (index: number, external_id: string | null, errors: readonly FieldError[]): Outcome => ({
+  index,
+  external_id,
+  action: 'error',
+  order_id: null,
+  errors: errors.slice(0, maxFaults),
+})
+
 /** Reads one order of the call; nothing of it is in the database yet. */
 function read(raw: unknown, index: number, edition: Edition): Candidate | Outcome {
   const path = ['orders', index]
@@ -53,24 +70,30 @@ function read(raw: unknown, index: number, edition: Edition): Candidate | Outcom
     typeof raw === 'object' && raw !== null && 'external_id' in raw && typeof raw.external_id === 'string'
       ? raw.external_id.slice(0, maxExternalIdLength)
       : null
-  const refuse = (errors: readonly FieldError[]): Outcome => ({
-    index,
-    external_id,
-    action: 'error',
-    order_id: null,
-    errors: errors.slice(0, maxFaults),
-  })
+  const refuse = (errors: readonly FieldError[]): Outcome => refused(index, external_id, errors)
   const parsed = parseExternalOrder(raw, path)
   if ('errors' in parsed) return refuse(parsed.errors)
   const { order } = parsed
   const given = order.customer.phone_number
   const phone = given && normalizePhone(given, edition.default_country_code)
-  const errors = Object.keys(order.consents).map((key) =>
-    fieldError([...path, 'consents', key], 'does_not_exist', 'This edition has no consent with this key.'),
-  )
-  if (given && phone === null)
-    errors.push(fieldError([...path, 'customer', 'phone_number'], 'invalid_phone', 'This is not a telephone number.'))
-  return errors.length ? refuse(errors) : { index, order, phone }
+  return given && phone === null
+    ? refuse([fieldError([...path, 'customer', 'phone_number'], 'invalid_phone', 'This is not a telephone number.')])
+    : { index, order, phone }
+}
+
+/** Refuses an order that says something of a consent that nobody is asked for there. */
+function withKnownConsents(definitions: ImportDefinitions, candidate: Candidate | Outcome): Candidate | Outcome {
+  if (!('order' in candidate)) return candidate
+  const { index, order } = candidate
+  const errors = Object.keys(order.consents).flatMap((key) => {
+    const definition = definitions.get(key)
+    const path = ['orders', index, 'consents', key]
+    if (!definition) return [fieldError(path, 'does_not_exist', 'This edition has no consent with this key.')]
+    return definition.is_active === 1
+      ? []
+      : [fieldError(path, 'consent_inactive', 'This consent is not asked for any more.')]
+  })
+  return errors.length ? refused(index, order.external_id, errors) : candidate
 }
 
 function groupsOf(candidates: readonly Candidate[]): Candidate[][] {
@@ -92,6 +115,7 @@ function groupsOf(candidates: readonly Candidate[]): Candidate[][] {
 /** A violated uniqueness means that another call made the same order, customer or product a moment ago. */
 const races = Object.fromEntries(
   [
+    ...Object.keys(answerRaces),
     'orders.edition_id, orders.external_id, orders.external_source',
     'users.organization_id, users.email',
     'users.organization_id, users.phone_number',
@@ -117,13 +141,22 @@ const addressesOf = (group: readonly Candidate[]): ChannelAddress[] =>
     ...(phone === null ? [] : [{ channel: 'sms' as const, address: phone }]),
   ])
 
+/** What all groups of a call share. */
+interface Run {
+  /** Null for a dry run. */
+  importId: string | null
+  receipt: string | null
+  definitions: ImportDefinitions
+}
+
 async function takeGroup(
   ctx: Ctx,
   edition: Edition,
   input: ImportExternalOrdersInput,
-  receipt: string | null,
+  run: Run,
   group: readonly Candidate[],
 ): Promise<Outcome[]> {
+  const { receipt } = run
   const { source, on_duplicate: onDuplicate, dry_run } = input
   const changeable = changeableEditions(ctx.caller, edition.organization_id)
   const scope = { organization_id: edition.organization_id, edition_id: edition.id, source, changeable }
@@ -138,18 +171,28 @@ async function takeGroup(
     const statements = statementsOf(edition.organization_id, writes)
     if (dry_run)
       return outcomes.map((outcome) => (outcome.action === 'created' ? { ...outcome, order_id: null } : outcome))
-    if (statements.length === 0) return outcomes
-    const told = input.emit_webhooks ? announceAll(ctx, announcementsOf(ctx, edition, state, writes.turns)) : []
+    const { importId: import_id, definitions } = run
+    const answers = await importedAnswers(
+      ctx,
+      { edition, definitions, import_id, source, skipped: input.skipped },
+      writes.answers,
+    )
+    if (statements.length === 0 && answers.length === 0) return outcomes
+    const announcements = [
+      ...announcementsOf(ctx, edition, state, writes.turns),
+      ...answers.flatMap(answerAnnouncements),
+    ]
+    const told = input.emit_webhooks ? announceAll(ctx, announcements) : []
     const again = await restoredSuppressions(edition.organization_id, addressesOf(group))
     const receipts = receipt === null ? [] : receiptStatements(ctx, edition, receipt, writes.placed)
     try {
-      await commitPart(ctx, [...statements, ...again, ...told, ...receipts], races)
+      await commitPart(ctx, [...statements, ...again, ...answerStatements(answers), ...told, ...receipts], races)
       return outcomes
     } catch (error) {
       if (!(error instanceof LostRace) || (group.length === 1 && tries === maxTries)) throw error
       if (group.length === 1) continue
       const single: Outcome[] = []
-      for (const candidate of group) single.push(...(await takeGroup(ctx, edition, input, receipt, [candidate])))
+      for (const candidate of group) single.push(...(await takeGroup(ctx, edition, input, run, [candidate])))
       return single
     }
   }
@@ -159,14 +202,14 @@ function report(
   ctx: Ctx,
   edition: Edition & OrganizationSummaryRow,
   input: ImportExternalOrdersInput,
-  results: readonly Outcome[],
+  { importId, results }: { importId: string | null; results: readonly Outcome[] },
 ): ImportReport {
   const now = ctx.now()
   const count = (action: Outcome['action']) => results.filter((result) => result.action === action).length
   const failed = count('error')
-  const { on_duplicate, emit_webhooks, send_receipts, dry_run, source } = input
+  const { on_duplicate, emit_webhooks, send_receipts, skipped, dry_run, source } = input
   const row = {
-    id: dry_run ? null : ctx.newId('data_import'),
+    id: importId,
     organization_id: edition.organization_id,
     edition_id: edition.id,
     account_id: ctx.caller.is_superuser ? null : ctx.caller.id,
@@ -174,7 +217,7 @@ function report(
     source: 'api',
     external_source: source,
     status: failed ? 'completed_with_errors' : 'completed',
-    options: JSON.stringify({ on_duplicate, emit_webhooks, send_receipts }),
+    options: JSON.stringify({ on_duplicate, emit_webhooks, send_receipts, skipped }),
     total_rows: results.length,
     created_orders: count('created'),
     updated_orders: count('updated'),
@@ -195,12 +238,17 @@ function report(
 export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrdersInput): Promise<ImportReport> {
   const edition = await findEdition(ctx, input)
   const receipt = await receiptWanted(ctx, edition, input)
-  const entries = input.orders.map((raw, index) => read(raw, index, edition))
+  const parsed = input.orders.map((raw, index) => read(raw, index, edition))
+  const keys = parsed.flatMap((entry) => ('order' in entry ? Object.keys(entry.order.consents) : []))
+  const definitions = await importDefinitions(ctx.db, edition, [...new Set(keys)])
+  const entries = parsed.map((entry) => withKnownConsents(definitions, entry))
+  const importId = input.dry_run ? null : ctx.newId('data_import')
+  const run = { importId, receipt, definitions }
   const candidates = entries.filter((entry) => 'order' in entry)
   const results: Outcome[] = entries.filter((entry) => 'action' in entry)
-  for (const group of groupsOf(candidates)) results.push(...(await takeGroup(ctx, edition, input, receipt, group)))
+  for (const group of groupsOf(candidates)) results.push(...(await takeGroup(ctx, edition, input, run, group)))
   results.sort((a, b) => a.index - b.index)
-  const done = report(ctx, edition, input, results)
+  const done = report(ctx, edition, input, { importId, results })
   const { id } = done.row
   if (receipt !== null && id !== null) ctx.afterCommit(() => ringEmails(ctx))
   return commit(ctx, done, id === null ? [] : [insert(dataImports, { ...done.row, id })])

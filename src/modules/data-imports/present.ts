@@ -10,6 +10,7 @@ interface Options {
   on_duplicate: DuplicatePolicy
   emit_webhooks: boolean
   send_receipts: boolean
+  skipped: boolean
 }
 
 export function presentImport({ row, edition, results, dry_run }: ImportReport): z.input<typeof ExternalOrdersImport> {
@@ -31,7 +32,7 @@ export function presentImport({ row, edition, results, dry_run }: ImportReport):
       edition_published_at: edition.published_at,
     }),
     dry_run,
-    options: JSON.parse(row.options) as Options,
+    options: { skipped: false, ...(JSON.parse(row.options) as Omit<Options, 'skipped'>) },
     total_rows: row.total_rows,
     created_orders: row.created_orders,
     updated_orders: row.updated_orders,

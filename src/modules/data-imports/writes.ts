@@ -7,6 +7,7 @@ import { cartItems, carts, orders, purchases, transactions } from '../../db/sche
 import { userEditions, users } from '../../db/schema/users.ts'
 import { insertAll } from '../../db/write.ts'
 import type { PurchaseStatus } from '../../domain/purchases.ts'
+import type { ImportedAnswers } from '../consents/index.ts'
 import type { ReceiptOrder } from '../transactional-emails/index.ts'
 
 export type Edition = typeof editions.$inferSelect
@@ -38,6 +39,8 @@ export interface Writes {
   turns: PurchaseTurn[]
   /** Which lists become longer: whose, and the longest of what has no rows of its own. */
   lists: { users: Set<string>; options: number; user_metadata: number; order_metadata: number }
+  /** What the orders say of their customers' consents. */
+  answers: ImportedAnswers[]
   /** Orders that are made, and who might be sent a receipt. */
   placed: ReceiptOrder[]
 }
@@ -57,6 +60,7 @@ export const newWrites = (): Writes => ({
   purchases: [],
   turns: [],
   lists: { users: new Set(), options: 0, user_metadata: 0, order_metadata: 0 },
+  answers: [],
   placed: [],
 })
 

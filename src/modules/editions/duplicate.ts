@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
+import { copiedWordings } from '../../db/consents.ts'
 import { copiedParent, copyRows } from '../../db/copy.ts'
 import type { Statement } from '../../db/database.ts'
 import { categories, locations, options, passDesigns, products, variants } from '../../db/schema/catalog.ts'
@@ -63,10 +64,6 @@ function contents(edition: EditionDetailRow, { rows }: CopyPlan): Statement[] {
   const message = { organization_id: sql`${edition.organization_id}`, scope: sql`'edition'`, is_locked: sql`0` }
   const consent = { origin_id: sql`source.id`, wording_version: sql`1` }
   const copiedConsents = copyRows(consents, rows.consents, { ...home, ...consent })
-  const wordings = sql`insert into consent_versions
-      (consent_id, version, title, text, link_url, legal_basis, content_hash, created_at)
-    select id, wording_version, title, text, link_url, legal_basis, content_hash, created_at
-    from consents where edition_id = ${edition.id}`
   return [
     ...copyRows(categories, rows.categories, home),
     ...copyRows(products, rows.products, { ...home, category_id: copiedParent }),
@@ -76,7 +73,7 @@ function contents(edition: EditionDetailRow, { rows }: CopyPlan): Statement[] {
     ...copyRows(emailMessages, rows.email_messages, { ...home, ...message }),
     ...copyRows(triggers, rows.triggers, { ...home, email_message_id: copiedParent }),
     ...copiedConsents,
-    ...(copiedConsents.length ? [wordings] : []),
+    ...(copiedConsents.length ? [copiedWordings(edition.id)] : []),
     ...copyRows(passDesigns, rows.pass_designs, { ...home, product_id: copiedParent }),
   ]
 }

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { isAskedIn } from '../../db/consents.ts'
 import { dayMs } from '../../domain/instants.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
 import type { EditionRow } from './queries.ts'
@@ -91,7 +92,7 @@ export interface ConsentRow {
 
 export const consentsOf = ({ id, organization_id }: EditionRow): SQL<ConsentRow> => sql<ConsentRow>`select id, name,
     edition_id, type, text from consents
-  where organization_id = ${organization_id} and coalesce(edition_id, '') in ('', ${id}) and is_active = 1 order by id`
+  where ${isAskedIn(sql`consents`, { organization_id, edition_id: id })} order by id`
 
 export interface EndpointRow {
   id: string

@@ -1,8 +1,10 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
 import type { erasures } from '../../db/schema/personal-data.ts'
+import type { ChannelAddress } from '../../domain/suppressions.ts'
 import { emailLeaseMs, transactionalEmailLifecycle } from '../../domain/transactional-emails.ts'
-import { type ChannelAddress, hashedAddresses } from '../users/index.ts'
+import { erasedAnswers } from '../consents/index.ts'
+import { hashedSuppressions } from '../suppressions/index.ts'
 import { eraseWallet } from '../wallet/index.ts'
 
 export type ErasureRow = typeof erasures.$inferSelect
@@ -12,30 +14,6 @@ export const addressesOf = (erasure: Pick<ErasureRow, 'addresses'>): ChannelAddr
     channel,
     address,
   }))
-
-/** Of the given addresses those that no other customer of the organisation has: a number may be several customers'. */
-const ownAddresses = (organizationId: string, userId: string, given: string): SQL =>
-  sql`select value ->> 0 as channel, value ->> 1 as address, value ->> 2 as hash from json_each(${given})
-    where not exists (select 1 from users as others where others.organization_id = ${organizationId}
-      and others.id <> ${userId} and case value ->> 0 when 'email' then others.email = value ->> 1
-        else others.phone_number = value ->> 1 end)`
-
-async function addressStatements(erasure: ErasureRow): Promise<Statement[]> {
-  const { organization_id, user_id } = erasure
-  const addresses = addressesOf(erasure)
-  if (addresses.length === 0) return []
-  const own = ownAddresses(organization_id, user_id, await hashedAddresses(organization_id, addresses))
-  const isOwn = sql`organization_id = ${organization_id} and (channel, address) in (select channel, address from (${own}))`
-  return [
-    sql`insert into suppression_hashes (organization_id, channel, address_hash, reason, created_at)
-      select suppressions.organization_id, suppressions.channel, own.hash, suppressions.reason, suppressions.created_at
-      from (${own}) as own cross join suppressions on suppressions.organization_id = ${organization_id}
-        and suppressions.channel = own.channel and suppressions.address = own.address
-      where true on conflict do nothing`,
-    sql`delete from suppressions where ${isOwn}`,
-    sql`delete from soft_bounces where ${isOwn}`,
-  ]
-}
 
 const ended = transactionalEmailLifecycle.targetsOf('pending').filter((status) => status === 'failed')[0] ?? 'failed'
 
@@ -73,10 +51,11 @@ export async function blankingStatements(erasure: ErasureRow, now: number): Prom
       where user_id = ${user_id}`,
     sql`update orders set search = search_own, metadata = '{}' where user_id = ${user_id}`,
     sql`update purchases set metadata = '{}' where user_id = ${user_id}`,
+    erasedAnswers(user_id),
     ...emailStatements(erasure, now),
     ...eraseWallet(user_id, now),
     capturedStatement(erasure),
-    ...(await addressStatements(erasure)),
+    ...(await hashedSuppressions(erasure, addressesOf(erasure))),
     auditStatement(erasure),
   ]
 }

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { suppressionSections } from '../suppressions/index.ts'
 import type { LoadedUser } from '../users/index.ts'
 
 /** Rows of one table: `key` is what they are read by, page after page. Columns that end in `_json` are JSON text. */
@@ -88,26 +89,14 @@ const reached = (user: LoadedUser): Section[] => {
   return [
     {
       name: 'consents',
-      columns: sql`consent_records.id, consents.key, consent_records.edition_id, order_id, status, method, source,
-        language, occurred_at, expires_at, is_latest`,
+      columns: sql`consent_records.id, consents.key, consent_records.edition_id, order_id, import_id, number,
+        status, method, source, language, consent_version, consent_records.content_hash, evidence as evidence_json, occurred_at,
+        expires_at, record_hash, is_latest`,
       from: sql`consent_records join consents on consents.id = consent_id`,
       where: sql`user_id = ${id}`,
       key: sql`consent_records.id`,
     },
-    {
-      name: 'suppressions',
-      columns: sql`channel, address, reason, detail, campaign_id, created_at`,
-      from: sql`suppressions`,
-      where: sql`organization_id = ${organization_id} and ${addresses(user)}`,
-      key: sql`channel || ' ' || address`,
-    },
-    {
-      name: 'bounces',
-      columns: sql`channel, address, reference, bounced_at`,
-      from: sql`soft_bounces`,
-      where: sql`organization_id = ${organization_id} and ${addresses(user)}`,
-      key: sql`reference`,
-    },
+    ...suppressionSections(organization_id, addresses(user)),
     {
       name: 'emails',
       columns: sql`id, edition_id, order_id, kind, language, recipient, status, attempts, content as content_json,

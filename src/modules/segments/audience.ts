@@ -1,8 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { isCurrentConsent, type Scope } from '../../db/cel/index.ts'
+import type { Scope } from '../../db/cel/index.ts'
 import { inList } from '../../db/visibility.ts'
 import type { Channel } from '../../domain/messaging.ts'
-import { type CommunicationType, deadAddressReasons } from '../../domain/segments.ts'
+import type { CommunicationType } from '../../domain/segments.ts'
+import { decidingAnswer, type MarketingPlace, marketingRefusal, marketingStatus } from '../consents/index.ts'
+import { listedSuppressionExclusion } from '../suppressions/index.ts'
 
 /** Whom a message may be meant for, and what it is allowed to be. */
 export interface Audience {
@@ -80,59 +82,18 @@ export function idsOf({ organization_id, edition_id, editions }: Home, isSampled
 /** Where messages of a channel reach a person `u`. */
 export const addressOf = (channel: Channel): SQL => (channel === 'email' ? sql`u.email` : sql`u.phone_number`)
 
-/** Holds for definitions of the organisation itself and of the editions in sight. */
-const isDefinedThere = (home: Home): SQL => {
-  const { edition_id, editions } = home
-  if (edition_id !== null) return sql`and (edition_id is null or edition_id = ${edition_id})`
-  return editions === undefined ? sql`` : sql`and (edition_id is null or ${inList(sql`edition_id`, editions)})`
-}
-
-/**
- * Definitions by which a person agrees to marketing through this channel. An answer to the organisation's own counts in
- * all of its editions, wherever it was given: who withdrew it in one gets nothing from another.
- */
-const definitions = (audience: Audience): SQL =>
-  sql`select id from consents where organization_id = ${audience.organization_id} and type = 'marketing'
-    ${isDefinedThere(audience)}
-    and exists (select 1 from json_each(channels) where value = ${audience.communication_channel})`
-
-const isGiven = (now: number): SQL => sql`exists (select 1 from consents c where c.id = r.consent_id
-  and ${isCurrentConsent(sql`r`, sql`c`, now)})`
-
-const answers = (audience: Audience): SQL =>
-  sql`from consent_records r where r.user_id = u.id and r.is_latest = 1 and r.consent_id in (${definitions(audience)})`
-
 /** How the person `u` stands to marketing through the channel: the best of all answers, or `none`. */
 export const consentStatus = (audience: Audience, now: number): SQL =>
-  sql`coalesce((select case when ${isGiven(now)} then 'given' when r.status = 'given' then 'expired' else r.status end
-    ${answers(audience)}
-    order by case when ${isGiven(now)} then 0 when r.status = 'withdrawn' then 1 else 2 end, r.occurred_at desc
-    limit 1), 'none')`
+  marketingStatus(sql`u.id`, marketingOf(audience), now)
 
-/** The reason that a lacking consent is: somebody who withdrew one has unsubscribed. */
-const consentReason = (audience: Audience, now: number): SQL =>
-  sql`case when exists (select 1 ${answers(audience)} and ${isGiven(now)}) then null
-    when exists (select 1 ${answers(audience)} and r.status = 'withdrawn') then 'unsubscribed' else 'no_consent' end`
+/** The answer that decides about the person `u`, as JSON; null where there is none. */
+export const decidingConsent = (audience: Audience, now: number): SQL =>
+  decidingAnswer(sql`u.id`, marketingOf(audience), now)
 
-const dead = sql.raw(deadAddressReasons.map((reason) => `'${reason}'`).join(', '))
-
-/** Lists instead of a look-up for each person: a third of the time. */
-function suppressionReason(audience: Audience): SQL {
-  const { organization_id, communication_channel, communication_type } = audience
-  const isListed = (condition: SQL) => sql`${addressOf(communication_channel)} in (select address from suppressions
-    where organization_id = ${organization_id} and channel = ${communication_channel} and ${condition})`
-  return sql`case when ${isListed(sql`reason in (${dead})`)} then 'bounced'
-    ${communication_type === 'marketing' ? sql`when ${isListed(sql`reason not in (${dead})`)} then 'unsubscribed'` : sql``}
-    end`
-}
-
-/** The same of one address, by the table's key: of a few people only, where the lists would be read for nobody. */
-export const suppressionOf = (audience: Audience, address: SQL): SQL => {
-  const { organization_id, communication_channel, communication_type } = audience
-  const other = communication_type === 'marketing' ? sql`else 'unsubscribed'` : sql``
-  return sql`(select case when reason in (${dead}) then 'bounced' ${other} end from suppressions
-    where organization_id = ${organization_id} and channel = ${communication_channel} and address = ${address})`
-}
+const marketingOf = ({ communication_channel, ...home }: Audience): MarketingPlace => ({
+  ...home,
+  channel: communication_channel,
+})
 
 /**
  * What each condition of an audience finds wrong with the person `u`, in the order in which they count; null is well.
@@ -141,13 +102,15 @@ export const suppressionOf = (audience: Audience, address: SQL): SQL => {
 export const audienceConditions = (
   audience: Audience,
   now: number,
-  suppressed: SQL = suppressionReason(audience),
+  suppressed: SQL = listedSuppressionExclusion(audience, addressOf(audience.communication_channel)),
 ): { name: string; reason: SQL }[] => [
   {
     name: 'address',
     reason: sql`case when ${addressOf(audience.communication_channel)} is null then 'no_address' end`,
   },
-  ...(audience.communication_type === 'marketing' ? [{ name: 'consent', reason: consentReason(audience, now) }] : []),
+  ...(audience.communication_type === 'marketing'
+    ? [{ name: 'consent', reason: marketingRefusal(sql`u.id`, marketingOf(audience), now) }]
+    : []),
   { name: 'suppression', reason: suppressed },
   { name: 'active', reason: sql`case when u.is_active = 0 then 'inactive' end` },
 ]

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../domain/access.ts'
+import { answerStates } from '../../domain/consents.ts'
 import { channels } from '../../domain/messaging.ts'
 import { communicationTypes, segmentStatuses } from '../../domain/segments.ts'
 import { Count, Id, IdParams } from '../../http/fields.ts'
@@ -180,6 +181,20 @@ const Explanation = z
         }),
       )
       .openapi({ description: 'What the type and the channel of the segment ask besides.' }),
+    consents: z
+      .array(
+        z.object({
+          key: z.string().openapi({ example: 'newsletter' }),
+          consent_id: Id('con'),
+          record_id: Id('cre').nullable().openapi({ description: 'The answer that decided; null before the first.' }),
+          status: z.enum(answerStates),
+          is_current: z.boolean(),
+          decides: z.enum(['expression', 'audience']),
+        }),
+      )
+      .openapi({
+        description: 'The answers that the expression names, and the one by which marketing may or may not come.',
+      }),
     segment_status: z.enum(segmentStatuses),
     was_member: z.boolean().nullable().openapi({ description: 'At the last calculation; null without one.' }),
   })

@@ -2,9 +2,11 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { Database } from '../../db/database.ts'
 import { inList } from '../../db/visibility.ts'
+import { answerStatuses } from '../../domain/consents.ts'
 import { parameterError } from '../../domain/errors.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders.ts'
 import { purchaseStatuses } from '../../domain/purchases.ts'
+import { givenAmong, givenCount } from '../consents/index.ts'
 import { editionsOf, type Home } from './audience.ts'
 import { type KnownValue, type ValueKind, valuesShown } from './cel-contract.ts'
 import { type AskedHome, findHome } from './home.ts'
@@ -13,8 +15,6 @@ export type KnownValues = Record<ValueKind, KnownValue[]>
 
 /** Values are counted among so many orders and people, so that the answer costs the same however many there are. */
 const newest = 10_000
-
-const consentStatuses = ['given', 'skipped', 'withdrawn', 'expired'] as const
 
 /** Holds for rows of the editions in sight. */
 const isInSight = (edition: SQL, home: Home): SQL => {
@@ -30,12 +30,6 @@ const editionsIn = (home: Home): SQL =>
 
 const counted = (id: SQL, column: string): SQL =>
   sql`(select count(*) from bought where bought.${sql.raw(column)} = ${id})`
-
-const givenToAll = sql`(select count(*) from (select 1 from consent_records
-  where consent_id = consents.id and status = 'given' and is_latest = 1 limit ${newest}))`
-/** Among the people in sight: others answer to the organisation's definitions too. */
-const givenInSight = sql`(select count(*) from people join consent_records on user_id = people.id
-  and consent_id = consents.id and is_latest = 1 where status = 'given')`
 
 /** Rows of `value`, `label` and `count` for each kind that stands in a table. */
 function sources(home: Home): Record<Exclude<ValueKind, StaticKind>, SQL> {
@@ -54,7 +48,7 @@ function sources(home: Home): Record<Exclude<ValueKind, StaticKind>, SQL> {
     locations: sql`select id as value, name as label, ${counted(sql`locations.id`, 'location_id')} as count
       from locations where edition_id in ${editions}`,
     options: ofProduct('options', sql`(select count(*) from chosen where chosen.id = options.id)`),
-    consents: sql`select key as value, name as label, ${isWhole ? givenToAll : givenInSight} as count
+    consents: sql`select key as value, name as label, ${isWhole ? givenCount(sql`consents`) : givenAmong(sql`people`, sql`consents`)} as count
       from consents where ${own} and (edition_id is null or ${inSight})`,
     locales: sql`select locale as value, locale as label, count(*) as count from people group by locale`,
     editions: sql`select id as value, full_name as label,
@@ -73,7 +67,7 @@ const statics = {
     values: purchaseStatuses,
     count: sql`select status as value, count(*) as n from bought group by 1`,
   },
-  consent_statuses: { values: consentStatuses, count: sql`select null as value, 0 as n` },
+  consent_statuses: { values: answerStatuses, count: sql`select null as value, 0 as n` },
 } satisfies Record<string, { values: readonly string[]; count: SQL }>
 
 type StaticKind = keyof typeof statics

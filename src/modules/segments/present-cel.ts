@@ -72,6 +72,7 @@ export function presentExplanation({
   userId,
   parts,
   conditions,
+  consents,
   wasMember,
 }: SegmentExplanation): ExplanationWire {
   const holds = parts[0]?.value === true
@@ -82,6 +83,7 @@ export function presentExplanation({
     excluded_for: holds ? (failing?.reason ?? null) : 'expression',
     parts,
     conditions: conditions.map(({ name, reason }) => ({ name: name as ConditionName, value: reason === null, reason })),
+    consents,
     segment_status: segment.status,
     was_member: wasMember,
   }

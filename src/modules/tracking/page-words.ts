@@ -22,6 +22,8 @@ interface PageWords {
   stays: string
   unsubscribe: string
   again: string
+  /** Leads to the page of all consents. */
+  all: string
 }
 
 const words: Record<Language, PageWords> = {
@@ -41,6 +43,7 @@ const words: Record<Language, PageWords> = {
     stays: 'Messages about your own orders and visits still come.',
     unsubscribe: 'Unsubscribe',
     again: 'Subscribe again',
+    all: 'All your consents',
   },
   da: {
     title: 'Afmeld',
@@ -58,6 +61,7 @@ const words: Record<Language, PageWords> = {
     stays: 'Beskeder om dine egne ordrer og besøg kommer stadig.',
     unsubscribe: 'Afmeld',
     again: 'Tilmeld igen',
+    all: 'Alle dine samtykker',
   },
   se: {
     title: 'Avsluta prenumeration',
@@ -75,6 +79,7 @@ const words: Record<Language, PageWords> = {
     stays: 'Meddelanden om dina egna beställningar och besök kommer fortfarande.',
     unsubscribe: 'Avsluta prenumeration',
     again: 'Prenumerera igen',
+    all: 'Alla dina samtycken',
   },
   nl: {
     title: 'Afmelden',
@@ -92,6 +97,7 @@ const words: Record<Language, PageWords> = {
     stays: 'Berichten over uw eigen bestellingen en bezoeken blijven komen.',
     unsubscribe: 'Afmelden',
     again: 'Opnieuw aanmelden',
+    all: 'Al uw toestemmingen',
   },
   pl: {
     title: 'Rezygnacja',
@@ -109,6 +115,7 @@ const words: Record<Language, PageWords> = {
     stays: 'Wiadomości o własnych zamówieniach i wizytach będą nadal przychodzić.',
     unsubscribe: 'Rezygnuję',
     again: 'Zapisz mnie ponownie',
+    all: 'Wszystkie Twoje zgody',
   },
 }
 

@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { readBody } from '../../http/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
+import { linkHeaders } from '../../http/middleware/link-headers.ts'
 import { limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
 import { pagePolicy, subscriptionPage, unknownPage } from './page.ts'
 import { providerOf, receiveEvents } from './provider-events.ts'
@@ -35,14 +36,7 @@ const pageOf = async (job: Job, subscriber: Subscriber, isBack = false): Promise
 export function tracking(open: (c: AppContext) => Job): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
 
-  routes.use('/t/*', async (c, next) => {
-    await next()
-    c.header('cache-control', 'no-store')
-    c.header('referrer-policy', 'no-referrer')
-    c.header('x-robots-tag', 'noindex')
-  })
-
-  routes.use('/t/*', limitLinks())
+  routes.use('/t/*', linkHeaders(), limitLinks())
 
   routes.get('/t/c/:token', async (c) => {
     const followed = await followLink(open(c), c.req.param('token'), visitOf(c))

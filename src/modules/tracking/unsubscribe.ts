@@ -1,88 +1,55 @@
-import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { changedOne, commitPart } from '../../db/commit.ts'
+import { commitPart } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { consentRecords } from '../../db/schema/consents.ts'
-import { insertAll } from '../../db/write.ts'
-import { recordHash } from '../../domain/consent-records.ts'
+import type { AnswerMethod } from '../../domain/consents.ts'
 import { LostRace } from '../../domain/errors.ts'
-import { toIso } from '../../domain/instants.ts'
-import { type Announcement, announceAll } from '../webhooks/index.ts'
 import {
-  type ConsentRow,
-  givenConsents,
-  type Subscriber,
-  suppressionReason,
-  unsubscribeMethod,
-  withdrawnConsents,
-} from './subscription.ts'
-import { suppression } from './suppress.ts'
+  answerAnnouncements,
+  answered,
+  answerRaces,
+  answerStatements,
+  type MarketingAnswer,
+} from '../consents/index.ts'
+import { addressQuery, suppress, suppressionReasonOf, takeBackUnsubscription } from '../suppressions/index.ts'
+import { announceAll } from '../webhooks/index.ts'
+import { givenConsents, type Subscriber, unsubscribeMethod, withdrawnConsents } from './subscription.ts'
 
 const maxTries = 5
-
-type RecordRow = ConsentRow['record']
 
 /** What a person answers to a consent with one click. */
 interface Answer {
   status: 'given' | 'withdrawn'
-  method: string
+  method: AnswerMethod
   expires_at: number | null
 }
 
-async function nextRecord(job: JobCtx, subscriber: Subscriber, before: RecordRow, answer: Answer): Promise<RecordRow> {
-  const record = {
-    ...before,
-    ...answer,
-    id: job.newId('consent_record'),
-    order_id: null,
-    source: `campaign:${subscriber.campaign_id}`,
-    language: subscriber.language,
-    occurred_at: job.now(),
-    previous_record_id: before.id,
-    is_latest: 1,
-  }
-  return { ...record, record_hash: await recordHash(record, before.record_hash) }
-}
-
-const announcementOf = ({ record: before, key, email }: ConsentRow, record: RecordRow): Announcement => ({
-  kind: record.status === 'given' ? 'consent.given' : 'consent.withdrawn',
-  organization_id: record.organization_id,
-  edition_id: record.edition_id,
-  data: {
-    consent: { id: record.consent_id, key, version: record.consent_version },
-    user: { api_id: record.user_id, email },
-    record_id: record.id,
-    status: record.status === 'given' ? 'given' : 'withdrawn',
-    previous_status: before.status === 'given' ? 'given' : 'withdrawn',
-    occurred_at: toIso(record.occurred_at),
-    expires_at: record.expires_at === null ? null : toIso(record.expires_at),
-    source: record.source,
-  },
-})
-
 interface Change {
-  rows: readonly ConsentRow[]
-  answerTo: (row: ConsentRow) => Answer
+  rows: readonly MarketingAnswer[]
+  answerTo: (row: MarketingAnswer) => Answer
   /** What becomes of the suppression of the address. */
   suppression: Statement
 }
 
 /** One transaction with its announcements; a LostRace when the same consent was answered meanwhile. */
 async function commitChange(job: JobCtx, subscriber: Subscriber, change: Change): Promise<void> {
-  const { rows, answerTo } = change
-  const records = await Promise.all(rows.map((row) => nextRecord(job, subscriber, row.record, answerTo(row))))
+  const { campaign_id, language } = subscriber
+  const asked = { at: job.now(), source: `campaign:${campaign_id}`, language }
+  const outcomes = await Promise.all(
+    change.rows.map((row) =>
+      answered(job, row, { ...asked, ...change.answerTo(row), edition_id: row.before.edition_id }),
+    ),
+  )
   const after: (() => Promise<unknown>)[] = []
   const announcer = { ...job, afterCommit: (work: () => Promise<unknown>) => void after.push(work) }
-  const announcements = rows.map((row, index) => announcementOf(row, records[index] ?? row.record))
-  await commitPart(job, [
-    change.suppression,
-    ...rows.flatMap(({ record }) => [
-      sql`update consent_records set is_latest = 0 where id = ${record.id} and is_latest = 1`,
-      changedOne(),
-    ]),
-    ...insertAll(consentRecords, records),
-    ...announceAll(announcer, announcements),
-  ])
+  await commitPart(
+    job,
+    [
+      change.suppression,
+      ...answerStatements(outcomes),
+      ...announceAll(announcer, outcomes.flatMap(answerAnnouncements)),
+    ],
+    answerRaces,
+  )
   // The sweep makes up for a queue message that is lost.
   await Promise.allSettled(after.map((work) => work()))
 }
@@ -99,17 +66,12 @@ async function retried(attempt: () => Promise<void>): Promise<void> {
 /** No marketing goes to this address any more, and the consents that let it come are withdrawn. Doing it again changes nothing. */
 export async function unsubscribe(job: JobCtx, subscriber: Subscriber): Promise<void> {
   await retried(async () => {
-    const { organization_id, channel, address, campaign_id } = subscriber
     await commitChange(job, subscriber, {
       rows: await givenConsents(job, subscriber),
       answerTo: () => ({ status: 'withdrawn', method: unsubscribeMethod, expires_at: null }),
-      suppression: suppression({
-        organization_id,
-        channel,
-        address,
-        campaign_id,
+      suppression: suppress(addressQuery(subscriber), {
         reason: 'unsubscribed',
-        detail: '',
+        campaign_id: subscriber.campaign_id,
         at: job.now(),
       }),
     })
@@ -123,8 +85,7 @@ export async function unsubscribe(job: JobCtx, subscriber: Subscriber): Promise<
  */
 export const resubscribe = (job: JobCtx, subscriber: Subscriber): Promise<void> =>
   retried(async () => {
-    if ((await suppressionReason(job, subscriber)) !== 'unsubscribed') return
-    const { organization_id, channel, address } = subscriber
+    if ((await suppressionReasonOf(job, subscriber)) !== 'unsubscribed') return
     await commitChange(job, subscriber, {
       rows: await withdrawnConsents(job, subscriber),
       answerTo: ({ previous_expires_at }) => ({
@@ -132,8 +93,7 @@ export const resubscribe = (job: JobCtx, subscriber: Subscriber): Promise<void> 
         method: 'one_click_resubscribe',
         expires_at: previous_expires_at,
       }),
-      suppression: sql`delete from suppressions where organization_id = ${organization_id} and channel = ${channel}
-        and address = ${address} and reason = 'unsubscribed'`,
+      suppression: takeBackUnsubscription(subscriber),
     })
   })
 

@@ -1,16 +1,19 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import type { transactionalEmails } from '../../db/schema/outbox.ts'
-import { inList } from '../../db/visibility.ts'
 import { emailLeaseMs, type SendVerdict } from '../../domain/transactional-emails.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
+import { suppressionReasonAt } from '../suppressions/index.ts'
 
 export type EmailRow = typeof transactionalEmails.$inferSelect
-/** The row as it is since it was taken, and why nothing may be sent to its address. */
+/** The row as it is since it was taken, and for what its address is suppressed. */
 export type Claim = EmailRow & { suppression: string | null }
 
-/** Reasons for which an address gets nothing at all: it does not exist. */
-const deadReasons = ['hard_bounce', 'invalid']
+const recipientPlace = {
+  organization_id: sql`transactional_emails.organization_id`,
+  channel: sql`'email'`,
+  address: sql`transactional_emails.recipient`,
+}
 
 /** Takes what is due, the longest due first. Nobody else gets it before the lease is over, and then as another attempt. */
 export const claimEmails = (job: JobCtx, count: number): Promise<Claim[]> => {
@@ -20,9 +23,7 @@ export const claimEmails = (job: JobCtx, count: number): Promise<Claim[]> => {
     where id in (select id from transactional_emails indexed by transactional_emails_due
       where status = 'pending' and next_attempt_at <= ${now} and coalesce(lease_until, 0) <= ${now}
       order by next_attempt_at limit ${count})
-    returning *, (select reason from suppressions
-      where suppressions.organization_id = transactional_emails.organization_id and channel = 'email'
-        and address = transactional_emails.recipient and ${inList(sql`reason`, deadReasons)}) as suppression`)
+    returning *, ${suppressionReasonAt(recipientPlace)} as suppression`)
 }
 
 /**

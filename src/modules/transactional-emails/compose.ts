@@ -1,6 +1,9 @@
 import type { JobCtx } from '../../context.ts'
+import { mintPreferencesToken, preferencesAddress } from '../../domain/consent-tokens.ts'
+import type { Template } from '../../domain/email/compile.ts'
 import { renderFault } from '../../domain/email/liquid.ts'
-import { type Personalised, personalise } from '../../domain/email/personalise.ts'
+import { personalise } from '../../domain/email/personalise.ts'
+import type { TemplateContext } from '../../domain/email/variables.ts'
 import type { Language } from '../../domain/languages.ts'
 import { displayName, senderOf } from '../../domain/mailbox.ts'
 import { failedFor, type SendVerdict } from '../../domain/transactional-emails.ts'
@@ -8,21 +11,52 @@ import { fullName } from '../../domain/users.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
 import { templateOf } from '../email-messages/index.ts'
 import type { Claim } from './claim.ts'
-import { loadOrder, orderContext, type OrderAndItems } from './order-context.ts'
+import { confirmationTemplate, type Frame, loadFrame } from './confirmations.ts'
+import { loadOrder, orderContext } from './order-context.ts'
 
 type Composed = { email: OutboundEmail } | { verdict: SendVerdict }
 
-function outbound(job: JobCtx, claim: Claim, { head }: OrderAndItems, words: Personalised): OutboundEmail {
+interface Draft {
+  frame: Frame
+  template: Template
+  context: TemplateContext
+}
+
+async function linksOf({ config }: JobCtx, claim: Claim): Promise<TemplateContext['links']> {
+  const { user_id, organization_id, recipient: address, created_at: made_at } = claim
+  const link = { user_id, organization_id, channel: 'email' as const, address, made_at }
+  const token = await mintPreferencesToken(config.linkSigningKey, link)
+  return { preferences: preferencesAddress(config.publicUrl, token), portal: '' }
+}
+
+async function draftReceipt(job: JobCtx, claim: Claim): Promise<Draft | null> {
+  if (claim.order_id === null || claim.email_message_id === null) return null
+  const order = await loadOrder(job.db, claim.order_id)
+  const template = await templateOf(job, claim.email_message_id, claim.language as Language, claim.edition_id)
+  if (!order || !template) return null
+  const context = { ...orderContext(order, template.language), links: await linksOf(job, claim) }
+  return { frame: order.head, template, context }
+}
+
+async function draftConfirmation(job: JobCtx, claim: Claim): Promise<Draft | null> {
+  const { confirmation } = claim
+  const frame = await loadFrame(job, claim)
+  if (!frame || confirmation === null) return null
+  const template = await confirmationTemplate(job, { ...claim, confirmation }, frame)
+  return { frame, template, context: {} }
+}
+
+function outbound(job: JobCtx, claim: Claim, { frame, template, context }: Draft): OutboundEmail {
   const sender = {
-    names: [head.email_sender_name, head.edition_name],
-    address: head.email_sender_address,
-    reply_to: head.email_reply_to,
-    is_verified: head.is_sender_verified === 1,
+    names: [frame.email_sender_name, frame.edition_name ?? frame.organization_name],
+    address: frame.email_sender_address,
+    reply_to: frame.email_reply_to,
+    is_verified: frame.is_sender_verified === 1,
   }
   return {
     ...senderOf(sender, job.config.emailFrom),
-    to: { name: displayName(fullName(head)), address: claim.recipient },
-    ...words,
+    to: { name: displayName(fullName(frame)), address: claim.recipient },
+    ...personalise(template, context),
     headers: { 'Auto-Submitted': 'auto-generated' },
     reference: claim.id,
   }
@@ -31,11 +65,10 @@ function outbound(job: JobCtx, claim: Claim, { head }: OrderAndItems, words: Per
 /** The message as it goes out, or why there is none. What was handed out before is handed out again, to the letter. */
 export async function compose(job: JobCtx, claim: Claim): Promise<Composed> {
   if (claim.content !== null) return { email: JSON.parse(claim.content) as OutboundEmail }
-  const order = await loadOrder(job.db, claim.order_id)
-  const template = await templateOf(job, claim.email_message_id, claim.language as Language, claim.edition_id)
-  if (!order || !template) return { verdict: failedFor('message_missing', 'The message is gone.') }
+  const draft = await (claim.kind === 'receipt' ? draftReceipt : draftConfirmation)(job, claim)
+  if (!draft) return { verdict: failedFor('message_missing', 'The message is gone.') }
   try {
-    return { email: outbound(job, claim, order, personalise(template, orderContext(order, template.language))) }
+    return { email: outbound(job, claim, draft) }
   } catch (error) {
     // The template fails for these values each time.
     const detail = renderFault(error) ?? (error instanceof Error ? error.message : '')

@@ -1,6 +1,6 @@
 import type { EmailSendMessage, JobCtx } from '../../context.ts'
 import { failure } from '../../domain/messaging.ts'
-import { failedFor, judgeSend, mayRepeat, type SendVerdict } from '../../domain/transactional-emails.ts'
+import { failedFor, judgeSend, keepsBack, mayRepeat, type SendVerdict } from '../../domain/transactional-emails.ts'
 import { type Claim, claimEmails, markCall, recordVerdict, releaseEmails } from './claim.ts'
 import { compose } from './compose.ts'
 import { ringNextEmail } from './ring.ts'
@@ -25,7 +25,7 @@ async function attempt(job: JobCtx, claim: Claim): Promise<number | null> {
     await end(failedFor('unknown', 'The answer to a call never came.'))
     return null
   }
-  if (claim.suppression !== null) {
+  if (claim.suppression !== null && keepsBack(claim.suppression, claim.kind)) {
     await end(failedFor('suppressed', claim.suppression))
     return null
   }

@@ -46,7 +46,7 @@ export function receiptStatements(
             edition_id: edition.id,
             order_id,
             user_id,
-            kind: 'receipt',
+            kind: 'receipt' as const,
             email_message_id: messageId,
             language,
             recipient: email,

@@ -2,6 +2,7 @@ import { auditLogSamples } from './audit-log.ts'
 import { authSamples } from './auth.ts'
 import { campaignSamples } from './campaigns.ts'
 import { commerceSamples } from './commerce.ts'
+import { consentSamples } from './consents.ts'
 import { editionSamples } from './editions.ts'
 import { emailSamples } from './emails.ts'
 import { organizationSamples } from './organizations.ts'
@@ -24,6 +25,7 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...segmentSamples,
   ...emailSamples,
   ...campaignSamples,
+  ...consentSamples,
   ...webhookSamples,
   ...auditLogSamples,
 }

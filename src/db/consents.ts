@@ -1,0 +1,41 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Statement } from './database.ts'
+
+/** Where definitions are asked for: in an edition, in some editions, or, without any, in the whole organisation. */
+export interface ConsentPlace {
+  organization_id: string | SQL
+  edition_id: string | SQL | null
+}
+
+/** Holds for an answer that counts at `now`: given, not over, and given to the present wording where a change asks anew. */
+export const isCurrentConsent = (record: SQL, definition: SQL, now: number): SQL =>
+  sql`(${record}.status = 'given' and coalesce(${record}.expires_at > ${sql.raw(String(now))}, 1)
+    and not (${definition}.reconsent_on_change = 1 and ${record}.consent_version < ${definition}.wording_version))`
+
+/** Holds for definitions of the organisation that an own one of the edition, with the same key, stands in the place of. */
+export const isShadowed = (definition: SQL, editionId: SQL): SQL =>
+  sql`(${definition}.edition_id is null and exists (select 1 from consents own
+    where own.organization_id = ${definition}.organization_id and coalesce(own.edition_id, '') = ${editionId}
+      and own.key = ${definition}.key))`
+
+/** The id of the definition that a key means there: the edition's own before the organisation's. */
+export const definitionOf = (key: SQL, { organization_id, edition_id }: ConsentPlace): SQL =>
+  sql`(select id from consents where organization_id = ${organization_id}
+    and coalesce(edition_id, '') in ${edition_id === null ? sql`('')` : sql`('', ${edition_id})`} and key = ${key}
+    order by edition_id is null limit 1)`
+
+/** A person's latest answer to one definition: the rest of a `from` with the records as `record`. */
+export const latestAnswer = (record: SQL, user: SQL, consentId: SQL): SQL =>
+  sql`consent_records ${record} where ${record}.user_id = ${user} and ${record}.consent_id = ${consentId}
+    and ${record}.is_latest = 1`
+
+/** Active definitions that are asked for in an edition. */
+export const isAskedIn = (definition: SQL, { organization_id, edition_id }: ConsentPlace): SQL =>
+  sql`${definition}.organization_id = ${organization_id} and coalesce(${definition}.edition_id, '') in ('', ${edition_id})
+    and ${definition}.is_active = 1 and not ${isShadowed(definition, sql`${edition_id}`)}`
+
+/** The first wordings of definitions that an edition has from a copy. */
+export const copiedWordings = (editionId: string): Statement =>
+  sql`insert into consent_versions (consent_id, version, title, text, link_url, legal_basis, content_hash, created_at)
+    select id, wording_version, title, text, link_url, legal_basis, content_hash, created_at
+    from consents where edition_id = ${editionId}`

@@ -1,0 +1,24 @@
+import { sha256, toHex } from './encoding.ts'
+import { dayMs } from './instants.ts'
+import type { Channel } from './messaging.ts'
+
+export const suppressionReasons = ['unsubscribed', 'complaint', 'hard_bounce', 'invalid'] as const
+export type SuppressionReason = (typeof suppressionReasons)[number]
+
+/** What is known of an address that is dead, whatever is sent to it. The other reasons keep marketing away alone. */
+export const deadAddressReasons = ['hard_bounce', 'invalid'] as const satisfies readonly SuppressionReason[]
+
+export const isDeadAddress = (reason: string): boolean => deadAddressReasons.some((one) => one === reason)
+
+/** So many messages in so many days that an address did not take make it a dead one. */
+export const softBouncesUntilDead = 3
+export const softBounceMemoryMs = 14 * dayMs
+
+export interface ChannelAddress {
+  channel: Channel
+  address: string
+}
+
+/** What is kept of a suppressed address once its customer is erased. */
+export const addressHash = async (organizationId: string, { channel, address }: ChannelAddress): Promise<string> =>
+  toHex(await sha256(`suppression\0${organizationId}\0${channel}\0${address}`))

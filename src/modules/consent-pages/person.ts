@@ -1,0 +1,43 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { type LinkAddress, taggedAddress } from '../../domain/consent-tokens.ts'
+
+/** Whom a link is for, and the address that it was sent to. */
+export interface LinkedPerson extends LinkAddress {
+  id: string
+  organization_name: string
+  locale: string
+}
+
+interface FoundPerson {
+  organization_id: string
+  organization_name: string
+  locale: string
+  addresses: string
+}
+
+/**
+ * The person of a link, while the address that it was sent to is still theirs: the customer's own, or one that an edition
+ * was given. Null for somebody who is gone, was erased or has another address by now.
+ */
+export async function findPerson(
+  job: Pick<JobCtx, 'db' | 'config'>,
+  { user_id, tag }: { user_id: string; tag: Uint8Array },
+): Promise<LinkedPerson | null> {
+  const found = await job.db
+    .first(sql<FoundPerson>`select users.organization_id, organizations.name as organization_name,
+      users.locale, (select json_group_array(json_array(channel, address)) from (
+        select 'email' as channel, users.email as address where users.email is not null
+        union select 'sms', users.phone_number where users.phone_number is not null
+        union select 'email', email from user_editions where user_id = users.id and email is not null
+        union select 'sms', phone_number from user_editions where user_id = users.id and phone_number is not null)) as addresses
+    from users join organizations on organizations.id = users.organization_id
+    where users.id = ${user_id} and users.erased_at is null`)
+  if (!found) return null
+  const { organization_id, organization_name, locale } = found
+  const addresses = (JSON.parse(found.addresses) as [LinkAddress['channel'], string][]).map(
+    ([channel, address]): LinkAddress => ({ organization_id, channel, address }),
+  )
+  const address = await taggedAddress(job.config.linkSigningKey, tag, addresses)
+  return address && { ...address, id: user_id, organization_name, locale }
+}

@@ -1,0 +1,95 @@
+import type { JobCtx } from '../../context.ts'
+import { readPreferencesToken } from '../../domain/consent-tokens.ts'
+import type { Language } from '../../domain/languages.ts'
+import { type Answered, answersOfPerson, type PersonAnswer } from '../consents/index.ts'
+import { suppressionReasonOf } from '../suppressions/index.ts'
+import { type Outcome, type Preferences, type ShownConsent, shownIn } from './page.ts'
+import { findPerson, type LinkedPerson } from './person.ts'
+import { commitAnswers, decide, retried, type Visit } from './record.ts'
+import { shownConsent } from './shown.ts'
+
+export const preferencesSource = 'preferences_page'
+
+/** Whose page a link opens; null for one that is forged, too old, or went to an address that is not theirs any more. */
+export async function personOfLink(job: JobCtx, token: string): Promise<LinkedPerson | null> {
+  const target = await readPreferencesToken(job.config.linkSigningKey, token, job.now())
+  return target && findPerson(job, target)
+}
+
+const shownOf = (answers: readonly PersonAnswer[], language: Language, now: number): ShownConsent[] =>
+  answers.flatMap((answer) => shownConsent(answer, language, now) ?? [])
+
+export async function preferencesOf(job: JobCtx, person: LinkedPerson, language: Language): Promise<Preferences> {
+  const [answers, suppression] = await Promise.all([answersOfPerson(job, person), suppressionReasonOf(job, person)])
+  const { organization_name, address } = person
+  return { language, organization_name, address, suppression, consents: shownOf(answers, language, job.now()) }
+}
+
+/** What was sent of the page's form. */
+export interface SentForm {
+  shown: readonly string[]
+  given: readonly string[]
+}
+
+interface Choice {
+  id: string
+  isWanted: boolean
+}
+
+/**
+ * What the person changed on the page. Null when the page is not what it was: a form that changes something that the page
+ * does not have, or agrees to a wording that has changed since, saves nothing.
+ */
+function choicesIn({ shown, given }: SentForm, consents: readonly ShownConsent[]): Choice[] | null {
+  const open = new Map(consents.filter(({ is_open }) => is_open).map((consent) => [consent.id, consent]))
+  const sent = new Map(shown.flatMap((value) => shownIn(value) ?? []).map((one) => [one.id, one]))
+  if (sent.size !== shown.length || given.some((id) => !sent.has(id))) return null
+  const changed = [...sent.values()].filter(({ id, wasGiven }) => wasGiven !== given.includes(id))
+  const choices = changed.map(({ id, wording_version }): Choice | null => {
+    const consent = open.get(id)
+    const isWanted = given.includes(id)
+    const isSame = consent?.wording_version === wording_version
+    return consent && (isSame || !isWanted) ? { id, isWanted } : null
+  })
+  return choices.every((choice) => choice !== null) ? choices : null
+}
+
+interface Request {
+  person: LinkedPerson
+  language: Language
+  form: SentForm
+  visit: Visit
+}
+
+async function attempt(job: JobCtx, { person, language, form, visit }: Request): Promise<Outcome> {
+  const answers = await answersOfPerson(job, person)
+  const now = job.now()
+  const consents = shownOf(answers, language, now)
+  const choices = choicesIn(form, consents)
+  if (!choices) return 'stale'
+  const made: Answered[] = []
+  for (const { id, isWanted } of choices) {
+    const answer = answers.find(({ definition }) => definition.id === id)
+    const consent = consents.find((one) => one.id === id)
+    if (!answer || !consent) return 'stale'
+    // Not given and not wanted: answered elsewhere meanwhile.
+    if (!isWanted && consent.standing !== 'given') continue
+    const outcome = await decide(job, person, answer, {
+      status: isWanted ? 'given' : 'withdrawn',
+      at: now,
+      method: 'checkbox',
+      source: preferencesSource,
+      language: consent.language,
+      edition_id: answer.definition.edition_id,
+      evidence: visit.evidence,
+    })
+    if (outcome.decision.kind === 'refused') return 'stale'
+    if (outcome.decision.kind === 'changed') made.push(outcome)
+  }
+  if (made.length === 0) return 'unchanged'
+  await commitAnswers(job, { person, visit }, answers, made)
+  return 'saved'
+}
+
+/** Saves what was changed on the page: all of it, or nothing. Sent again, the same form changes nothing. */
+export const savePreferences = (job: JobCtx, request: Request): Promise<Outcome> => retried(() => attempt(job, request))

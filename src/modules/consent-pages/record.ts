@@ -1,0 +1,119 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { changesBetween } from '../../domain/audit.ts'
+import { commitPart, stillHolds } from '../../db/commit.ts'
+import type { Statement } from '../../db/database.ts'
+import type { AskedAnswer } from '../consents/index.ts'
+import { LostRace } from '../../domain/errors.ts'
+import { auditStatement } from '../audit-log/index.ts'
+import {
+  answerAnnouncements,
+  type Answered,
+  answered,
+  answerRaces,
+  answerStatements,
+  asLatest,
+  type PersonAnswer,
+} from '../consents/index.ts'
+import { takeBackUnsubscription } from '../suppressions/index.ts'
+import { announceAll } from '../webhooks/index.ts'
+import type { LinkedPerson } from './person.ts'
+
+/** What is known of the request by which a person answers. */
+export interface Visit {
+  request_id: string
+  /** What shows that somebody answered: the network and the program, no whole address. */
+  evidence: Readonly<Record<string, string>>
+}
+
+const maxTries = 5
+
+/** Once more when somebody else answered one of the questions meanwhile. */
+export async function retried<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof LostRace) || tries >= maxTries) throw error
+    }
+}
+
+export const decide = (
+  job: JobCtx,
+  person: LinkedPerson,
+  { definition, email, before }: PersonAnswer,
+  asked: AskedAnswer,
+): Promise<Answered> => answered(job, { definition, user: { id: person.id, email }, before }, asked)
+
+/** News that somebody agrees to through the channel of the link may come again to the address that it was sent to. */
+function liftedSuppression(
+  person: LinkedPerson,
+  answers: readonly PersonAnswer[],
+  made: readonly Answered[],
+): Statement[] {
+  const isWelcome = made.some(({ records, definition }) => {
+    const whole = answers.find((one) => one.definition.id === definition.id)?.definition
+    const channels = JSON.parse(whole?.channels ?? '[]') as string[]
+    return records.at(-1)?.status === 'given' && whole?.type === 'marketing' && channels.includes(person.channel)
+  })
+  return isWelcome ? [takeBackUnsubscription(person)] : []
+}
+
+/** In the audit log the person acts, by no token. */
+function auditEntries(job: JobCtx, person: LinkedPerson, made: readonly Answered[], visit: Visit): Statement[] {
+  return made.map(({ definition, before, records }) =>
+    auditStatement(
+      {
+        caller: { id: person.id, credential: { id: null } },
+        requestId: visit.request_id,
+        now: job.now(),
+        id: job.newId('audit_entry'),
+      },
+      {
+        action: records.at(-1)?.status === 'given' ? 'giveConsent' : 'withdrawConsent',
+        organization_id: person.organization_id,
+        edition_id: definition.edition_id,
+        resource_type: 'user',
+        resource_id: person.id,
+        changes: changesBetween(
+          { [`consents.${definition.key}`]: asLatest(before)?.status ?? 'none' },
+          { [`consents.${definition.key}`]: records.at(-1)?.status ?? null },
+        ),
+      },
+    ),
+  )
+}
+
+/** As the page was judged: the person is not erased, and nothing is given in an archived edition. */
+const guards = (person: LinkedPerson, made: readonly Answered[]): Statement[] => [
+  stillHolds(sql`exists (select 1 from users where id = ${person.id} and erased_at is null)`),
+  ...made.flatMap(({ definition, records }) =>
+    definition.edition_id !== null && records.at(-1)?.status === 'given'
+      ? [stillHolds(sql`exists (select 1 from editions where id = ${definition.edition_id} and is_archived = 0)`)]
+      : [],
+  ),
+]
+
+/** One transaction of all answers with what is announced of them; throws LostRace when one was answered meanwhile. */
+export async function commitAnswers(
+  job: JobCtx,
+  { person, visit }: { person: LinkedPerson; visit: Visit },
+  answers: readonly PersonAnswer[],
+  made: readonly Answered[],
+): Promise<void> {
+  const after: (() => Promise<unknown>)[] = []
+  const announcer = { ...job, afterCommit: (work: () => Promise<unknown>) => void after.push(work) }
+  await commitPart(
+    job,
+    [
+      ...guards(person, made),
+      ...answerStatements(made),
+      ...liftedSuppression(person, answers, made),
+      ...announceAll(announcer, made.flatMap(answerAnnouncements)),
+      ...auditEntries(job, person, made, visit),
+    ],
+    answerRaces,
+  )
+  // The sweep makes up for a queue message that is lost.
+  await Promise.allSettled(after.map((work) => work()))
+}

@@ -1,0 +1,215 @@
+import type { Language } from '../../domain/languages.ts'
+
+/** How a person stands to a consent, as its page says it. */
+export type Standing = 'none' | 'pending' | 'given' | 'outdated' | 'skipped' | 'withdrawn' | 'expired'
+
+interface Words {
+  title: string
+  intro: (organisation: string, address: string) => string
+  nothing: string
+  wording: string
+  more: string
+  save: string
+  /** `day` is when it came to stand so. */
+  standing: Record<Standing, (day: string) => string>
+  until: (day: string) => string
+  fixed: string
+  saved: string
+  unchanged: string
+  stale: string
+  unsubscribed: (address: string) => string
+  unreachable: (address: string) => string
+  stays: string
+  confirmTitle: string
+  confirmIntro: (organisation: string) => string
+  confirm: string
+  confirmed: (organisation: string) => string
+  all: string
+  languages: string
+}
+
+const en: Words = {
+  title: 'Your consents',
+  intro: (organisation, address) =>
+    `This is what ${organisation} may do with your agreement. The link to this page was sent to ${address}. You can change your mind at any time.`,
+  nothing: 'There is nothing to agree to here.',
+  wording: 'The whole wording',
+  more: 'Read more',
+  save: 'Save',
+  standing: {
+    none: () => 'You have not agreed.',
+    pending: (day) => `Waiting for your confirmation since ${day}.`,
+    given: (day) => `You agreed on ${day}.`,
+    outdated: (day) =>
+      `You agreed on ${day} to an earlier wording. It no longer counts, unless you agree to this wording.`,
+    skipped: (day) => `You were asked on ${day} and did not agree.`,
+    withdrawn: (day) => `You withdrew it on ${day}.`,
+    expired: (day) => `It ended on ${day}.`,
+  },
+  until: (day) => `It holds until ${day}.`,
+  fixed: 'This does not rest on your consent, so it cannot be changed here.',
+  saved: 'Your choices are saved.',
+  unchanged: 'Nothing was changed.',
+  stale: 'This page has changed since you opened it. Nothing was saved: please look again.',
+  unsubscribed: (address) =>
+    `You have unsubscribed ${address} from news and offers. If you agree to news through this channel here, they may come again.`,
+  unreachable: (address) => `No news and offers are sent to ${address}, whatever you choose here.`,
+  stays: 'Messages about your own orders and visits do not depend on these choices.',
+  confirmTitle: 'Please confirm',
+  confirmIntro: (organisation) => `Do you agree that ${organisation} may do the following?`,
+  confirm: 'Yes, I agree',
+  confirmed: (organisation) => `Thank you. ${organisation} has your consent.`,
+  all: 'All your consents',
+  languages: 'Languages',
+}
+
+const da: Words = {
+  title: 'Dine samtykker',
+  intro: (organisation, address) =>
+    `Her ser du, hvad ${organisation} må med dit samtykke. Linket til denne side blev sendt til ${address}. Du kan altid ombestemme dig.`,
+  nothing: 'Der er intet at give samtykke til her.',
+  wording: 'Hele teksten',
+  more: 'Læs mere',
+  save: 'Gem',
+  standing: {
+    none: () => 'Du har ikke givet samtykke.',
+    pending: (day) => `Venter på din bekræftelse siden ${day}.`,
+    given: (day) => `Du gav samtykke den ${day}.`,
+    outdated: (day) =>
+      `Du gav den ${day} samtykke til en tidligere tekst. Det gælder ikke længere, medmindre du siger ja til denne tekst.`,
+    skipped: (day) => `Du blev spurgt den ${day} og gav ikke samtykke.`,
+    withdrawn: (day) => `Du trak det tilbage den ${day}.`,
+    expired: (day) => `Det udløb den ${day}.`,
+  },
+  until: (day) => `Det gælder til den ${day}.`,
+  fixed: 'Dette bygger ikke på dit samtykke og kan derfor ikke ændres her.',
+  saved: 'Dine valg er gemt.',
+  unchanged: 'Intet blev ændret.',
+  stale: 'Siden er ændret, siden du åbnede den. Intet blev gemt: se den igennem igen.',
+  unsubscribed: (address) =>
+    `Du har afmeldt ${address} fra nyheder og tilbud. Hvis du her siger ja til nyheder ad denne vej, kan de komme igen.`,
+  unreachable: (address) => `Der sendes ingen nyheder og tilbud til ${address}, uanset hvad du vælger her.`,
+  stays: 'Beskeder om dine egne ordrer og besøg afhænger ikke af disse valg.',
+  confirmTitle: 'Bekræft venligst',
+  confirmIntro: (organisation) => `Giver du ${organisation} lov til følgende?`,
+  confirm: 'Ja, jeg giver samtykke',
+  confirmed: (organisation) => `Tak. ${organisation} har nu dit samtykke.`,
+  all: 'Alle dine samtykker',
+  languages: 'Sprog',
+}
+
+const se: Words = {
+  title: 'Dina samtycken',
+  intro: (organisation, address) =>
+    `Här ser du vad ${organisation} får göra med ditt samtycke. Länken till den här sidan skickades till ${address}. Du kan när som helst ändra dig.`,
+  nothing: 'Det finns inget att samtycka till här.',
+  wording: 'Hela texten',
+  more: 'Läs mer',
+  save: 'Spara',
+  standing: {
+    none: () => 'Du har inte samtyckt.',
+    pending: (day) => `Väntar på din bekräftelse sedan ${day}.`,
+    given: (day) => `Du samtyckte den ${day}.`,
+    outdated: (day) =>
+      `Du samtyckte den ${day} till en tidigare text. Det gäller inte längre, om du inte samtycker till den här texten.`,
+    skipped: (day) => `Du fick frågan den ${day} och samtyckte inte.`,
+    withdrawn: (day) => `Du återkallade det den ${day}.`,
+    expired: (day) => `Det upphörde den ${day}.`,
+  },
+  until: (day) => `Det gäller till den ${day}.`,
+  fixed: 'Detta vilar inte på ditt samtycke och kan därför inte ändras här.',
+  saved: 'Dina val är sparade.',
+  unchanged: 'Inget ändrades.',
+  stale: 'Sidan har ändrats sedan du öppnade den. Inget sparades: titta igenom den igen.',
+  unsubscribed: (address) =>
+    `Du har avslutat prenumerationen på nyheter och erbjudanden till ${address}. Om du här samtycker till nyheter den vägen kan de komma igen.`,
+  unreachable: (address) => `Inga nyheter och erbjudanden skickas till ${address}, vad du än väljer här.`,
+  stays: 'Meddelanden om dina egna beställningar och besök beror inte på de här valen.',
+  confirmTitle: 'Bekräfta',
+  confirmIntro: (organisation) => `Samtycker du till att ${organisation} gör följande?`,
+  confirm: 'Ja, jag samtycker',
+  confirmed: (organisation) => `Tack. ${organisation} har nu ditt samtycke.`,
+  all: 'Alla dina samtycken',
+  languages: 'Språk',
+}
+
+const nl: Words = {
+  title: 'Uw toestemmingen',
+  intro: (organisation, address) =>
+    `Hier ziet u wat ${organisation} met uw toestemming mag. De link naar deze pagina is naar ${address} gestuurd. U kunt altijd van gedachten veranderen.`,
+  nothing: 'Hier is niets om mee in te stemmen.',
+  wording: 'De volledige tekst',
+  more: 'Lees meer',
+  save: 'Opslaan',
+  standing: {
+    none: () => 'U hebt geen toestemming gegeven.',
+    pending: (day) => `Wacht sinds ${day} op uw bevestiging.`,
+    given: (day) => `U hebt op ${day} toestemming gegeven.`,
+    outdated: (day) =>
+      `U hebt op ${day} met een eerdere tekst ingestemd. Die geldt niet meer, tenzij u met deze tekst instemt.`,
+    skipped: (day) => `U bent op ${day} gevraagd en hebt niet ingestemd.`,
+    withdrawn: (day) => `U hebt de toestemming op ${day} ingetrokken.`,
+    expired: (day) => `De toestemming is op ${day} verlopen.`,
+  },
+  until: (day) => `De toestemming geldt tot ${day}.`,
+  fixed: 'Dit berust niet op uw toestemming en kan hier dus niet worden gewijzigd.',
+  saved: 'Uw keuzes zijn opgeslagen.',
+  unchanged: 'Er is niets gewijzigd.',
+  stale: 'Deze pagina is veranderd sinds u haar opende. Er is niets opgeslagen: kijk nog eens.',
+  unsubscribed: (address) =>
+    `U hebt ${address} afgemeld voor nieuws en aanbiedingen. Stemt u hier in met nieuws via deze weg, dan kan het weer komen.`,
+  unreachable: (address) => `Er gaan geen nieuws en aanbiedingen naar ${address}, wat u hier ook kiest.`,
+  stays: 'Berichten over uw eigen bestellingen en bezoeken hangen niet van deze keuzes af.',
+  confirmTitle: 'Bevestig alstublieft',
+  confirmIntro: (organisation) => `Stemt u ermee in dat ${organisation} het volgende mag?`,
+  confirm: 'Ja, ik stem in',
+  confirmed: (organisation) => `Bedankt. ${organisation} heeft nu uw toestemming.`,
+  all: 'Al uw toestemmingen',
+  languages: 'Talen',
+}
+
+const pl: Words = {
+  title: 'Twoje zgody',
+  intro: (organisation, address) =>
+    `Tu widać, na co pozwala Twoja zgoda udzielona ${organisation}. Link do tej strony wysłano na ${address}. Decyzję można zmienić w każdej chwili.`,
+  nothing: 'Nie ma tu żadnych zgód.',
+  wording: 'Pełna treść',
+  more: 'Więcej informacji',
+  save: 'Zapisz',
+  standing: {
+    none: () => 'Brak zgody.',
+    pending: (day) => `Czeka na Twoje potwierdzenie od: ${day}.`,
+    given: (day) => `Zgoda udzielona: ${day}.`,
+    outdated: (day) =>
+      `Zgoda na wcześniejszą treść udzielona: ${day}. Już nie obowiązuje, chyba że zgodzisz się na obecną treść.`,
+    skipped: (day) => `Pytanie zadano: ${day}. Zgody nie udzielono.`,
+    withdrawn: (day) => `Zgoda wycofana: ${day}.`,
+    expired: (day) => `Zgoda wygasła: ${day}.`,
+  },
+  until: (day) => `Obowiązuje do: ${day}.`,
+  fixed: 'To nie opiera się na Twojej zgodzie, więc nie można tego tutaj zmienić.',
+  saved: 'Twój wybór zapisano.',
+  unchanged: 'Nic nie zmieniono.',
+  stale: 'Strona zmieniła się od jej otwarcia. Nic nie zapisano: prosimy sprawdzić ją jeszcze raz.',
+  unsubscribed: (address) =>
+    `Adres ${address} został wypisany z wiadomości i ofert. Jeśli zgodzisz się tu na wiadomości tą drogą, mogą znów przychodzić.`,
+  unreachable: (address) => `Na ${address} nie są wysyłane wiadomości ani oferty, bez względu na wybór tutaj.`,
+  stays: 'Wiadomości o własnych zamówieniach i wizytach nie zależą od tych wyborów.',
+  confirmTitle: 'Prosimy o potwierdzenie',
+  confirmIntro: (organisation) => `Czy zgadzasz się, aby ${organisation} mogła robić to, co poniżej?`,
+  confirm: 'Tak, zgadzam się',
+  confirmed: (organisation) => `Dziękujemy. ${organisation} ma teraz Twoją zgodę.`,
+  all: 'Wszystkie Twoje zgody',
+  languages: 'Języki',
+}
+
+export const pageWords: Readonly<Record<Language, Words>> = { en, da, se, nl, pl }
+
+/** What each language calls itself. */
+export const ownNames: Readonly<Record<Language, string>> = {
+  en: 'English',
+  da: 'Dansk',
+  se: 'Svenska',
+  nl: 'Nederlands',
+  pl: 'Polski',
+}

@@ -1,0 +1,169 @@
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { isShadowed } from '../../db/consents.ts'
+import { paginate } from '../../db/paginate.ts'
+import { consentRecords } from '../../db/schema/consents.ts'
+import { contactSeenInEdition, type CustomerView, customersSeenBy } from '../../db/shared-customers.ts'
+import { inList, visible } from '../../db/visibility.ts'
+import { type Place, reachOf } from '../../domain/access.ts'
+import { notFound } from '../../domain/errors.ts'
+import type { Language } from '../../domain/languages.ts'
+import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import { type LoadedUser, userStanding } from '../users/index.ts'
+import type { DefinitionRow } from './queries.ts'
+import type { RecordRow } from './records.ts'
+
+export { findUser } from '../users/index.ts'
+
+/** A record as the caller sees it. */
+export interface SeenRecord extends RecordRow {
+  previous_hash: string | null
+  /** It is of another edition, and the customer is somebody whom others know too. */
+  is_hidden: number
+}
+
+/** A definition, and how one person stands to it. */
+export interface AnswerRow extends DefinitionRow {
+  user_id: string
+  /** For `seenRecord`. */
+  record: string | null
+}
+
+const recordColumns = Object.keys(getTableColumns(consentRecords))
+
+const previousHash = (record: SQL): SQL =>
+  sql`(select before.record_hash from consent_records before where before.user_id = ${record}.user_id
+    and before.consent_id = ${record}.consent_id and before.number = ${record}.number - 1)`
+
+/** Holds for records that the caller sees in part: see `SeenRecord`. `users` is in the query with the view's join. */
+function isHidden(ctx: Ctx, view: CustomerView, record: SQL): SQL {
+  const reach = reachOf(ctx.caller)
+  if (view.isWhole || reach.all) return sql`0`
+  const editions = reach.editions.flatMap((grant) => grant.edition_id ?? [])
+  return sql`(${view.isHidden} and not coalesce(${inList(sql`${record}.edition_id`, editions)}, 0))`
+}
+
+/** The values of a record in the order of its columns: D1 gives a function 32 arguments at most. */
+const recordJson = (ctx: Ctx, view: CustomerView, record: SQL): SQL => {
+  const columns = recordColumns.map((name) => sql`${record}.${sql.raw(name)}`)
+  return sql`json_array(${sql.join(columns, sql`, `)}, ${previousHash(record)}, ${isHidden(ctx, view, record)})`
+}
+
+const latestRecord = (ctx: Ctx, view: CustomerView, user: SQL): SQL =>
+  sql`(select ${recordJson(ctx, view, sql`r`)} from consent_records r where r.user_id = ${user}
+    and r.consent_id = consents.id and r.is_latest = 1)`
+
+const seenColumns = [...recordColumns, 'previous_hash', 'is_hidden']
+
+export function seenRecord(row: Pick<AnswerRow, 'record'>): SeenRecord | null {
+  if (row.record === null) return null
+  const values = JSON.parse(row.record) as unknown[]
+  return Object.fromEntries(seenColumns.map((name, index) => [name, values[index]])) as unknown as SeenRecord
+}
+
+/** As `seenRecord` reads it. */
+export const recordText = (record: SeenRecord): string =>
+  JSON.stringify(seenColumns.map((name) => record[name as keyof SeenRecord]))
+
+/** The editions that know the person, of those that the caller sees. */
+function editionsKnowing(ctx: Ctx, user: Pick<LoadedUser, 'organization_id' | 'place'>): readonly string[] {
+  const known = user.place.editions === 'any' ? [] : user.place.editions
+  const reach = reachOf(ctx.caller)
+  if (reach.all || reach.organizations.includes(user.organization_id)) return known
+  return known.filter((id) => reach.editions.some((grant) => grant.edition_id === id))
+}
+
+interface Filters {
+  edition_id?: string | undefined
+  type?: string | undefined
+}
+
+function conditions(ctx: Ctx, user: LoadedUser, { edition_id, type }: Filters): SQL[] {
+  const known = editionsKnowing(ctx, user)
+  const hasAnswered = sql`exists (select 1 from consent_records r where r.user_id = ${user.id}
+    and r.consent_id = consents.id and r.is_latest = 1)`
+  const asked = edition_id === undefined ? known : known.filter((id) => id === edition_id)
+  const isThere = sql`(consents.edition_id is null or ${inList(sql`consents.edition_id`, asked)})`
+  return [
+    sql`consents.organization_id = ${user.organization_id}`,
+    edition_id !== undefined && asked.length === 0 ? sql`0` : isThere,
+    sql`(consents.is_active = 1 or ${hasAnswered})`,
+    ...(edition_id === undefined ? [] : [sql`not ${isShadowed(sql`consents`, sql`${edition_id}`)}`]),
+    ...(type === undefined ? [] : [sql`consents.type = ${type}`]),
+  ]
+}
+
+export function listAnswers(
+  ctx: Ctx,
+  user: LoadedUser,
+  page: PageRequest,
+  query: Filters & { ordering: readonly OrderBy<'position' | 'name'>[] },
+): Promise<Page<AnswerRow>> {
+  const view = customersSeenBy(ctx.caller)
+  return paginate<AnswerRow>(ctx.db, page, {
+    from: sql`consents`,
+    key: sql`consents.id`,
+    where: conditions(ctx, user, query),
+    sort: sortBy(query.ordering, 'position', {
+      position: sql`consents.position`,
+      name: sql`consents.name`,
+    }),
+    columns: sql`consents.*, users.id as user_id, ${latestRecord(ctx, view, sql`users.id`)} as record`,
+    joins: sql`join consents on consents.id = page.key join users on users.id = ${user.id} ${view.join}`,
+  })
+}
+
+/** A person and a definition that applies to them. `id` is the person's: what changes is theirs. */
+export interface AnswerSubject {
+  id: string
+  organization_id: string
+  place: Place
+  erased_at: number | null
+  /** As the receivers of an event of the definition's edition see it. */
+  email: string | null
+  default_language: Language | null
+  answer: AnswerRow
+}
+
+type FlatSubject = AnswerRow & Pick<AnswerSubject, 'erased_at' | 'email' | 'default_language'> & { editions: string }
+
+/** Both as the caller sees them: the definition is the organisation's, or of an edition that knows the person. */
+export async function findSubject(ctx: Ctx, userId: string, consentId: string): Promise<AnswerSubject> {
+  const view = customersSeenBy(ctx.caller)
+  const row = await ctx.db.first(sql<FlatSubject>`select consents.*, users.id as user_id, users.erased_at,
+      ${latestRecord(ctx, view, sql`users.id`)} as record, editions.default_language,
+      ${contactSeenInEdition(sql`users`, 'email', sql`consents.edition_id`)} as email,
+      (select json_group_array(edition_id) from user_editions where user_id = users.id) as editions
+    from users join consents on consents.id = ${consentId} and consents.organization_id = users.organization_id
+    left join editions on editions.id = consents.edition_id ${view.join}
+    where users.id = ${userId} and ${visible(ctx.caller, userStanding)}`)
+  if (!row) throw notFound()
+  const { erased_at, email, default_language, editions, ...answer } = row
+  const known = JSON.parse(editions) as string[]
+  const { edition_id, organization_id } = answer
+  if (edition_id !== null && !known.includes(edition_id)) throw notFound()
+  const place = { organization_id, editions: edition_id === null ? known : [edition_id] }
+  // The definition of an edition in which the caller has no role is not there for them.
+  if (edition_id !== null && !editionsKnowing(ctx, { organization_id, place }).length) throw notFound()
+  return { id: userId, organization_id, place, erased_at, email, default_language, answer }
+}
+
+export function listRecords(
+  ctx: Ctx,
+  { answer }: AnswerSubject,
+  page: PageRequest,
+  ordering: readonly OrderBy<'number'>[],
+): Promise<Page<SeenRecord>> {
+  const view = customersSeenBy(ctx.caller)
+  return paginate<SeenRecord>(ctx.db, page, {
+    from: sql`consent_records`,
+    key: sql`consent_records.number`,
+    where: [sql`consent_records.user_id = ${answer.user_id}`, sql`consent_records.consent_id = ${answer.id}`],
+    sort: sortBy(ordering, '-number', { number: sql`consent_records.number` }),
+    columns: sql`consent_records.*, ${previousHash(sql`consent_records`)} as previous_hash,
+      ${isHidden(ctx, view, sql`consent_records`)} as is_hidden`,
+    joins: sql`join consent_records on consent_records.user_id = ${answer.user_id}
+        and consent_records.consent_id = ${answer.id} and consent_records.number = page.key
+      join users on users.id = ${answer.user_id} ${view.join}`,
+  })
+}

@@ -1,0 +1,162 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { commit, refuseUnless } from '../../db/commit.ts'
+import type { Statement } from '../../db/database.ts'
+import { changeableEditions, contactSeenInEdition, isKnownElsewhere } from '../../db/shared-customers.ts'
+import { standing, visible } from '../../db/visibility.ts'
+import {
+  type AnswerAction,
+  type AnswerDecision,
+  answerLifecycle,
+  languagesOf,
+  statusOfAction,
+} from '../../domain/consents.ts'
+import { AppError, doesNotExist, type FieldError, fieldError, invalid, sharedCustomer } from '../../domain/errors.ts'
+import { toIso } from '../../domain/instants.ts'
+import type { TranslatedDict } from '../../domain/languages.ts'
+import { openEditions } from '../editions/index.ts'
+import { announceAll } from '../webhooks/index.ts'
+import type { AnswerInput } from './answer-contract.ts'
+import { confirmationRequest } from './double-opt-in.ts'
+import { type AnswerSubject, recordText, type SeenRecord, seenRecord } from './answer-queries.ts'
+import { answerAnnouncements, answered, answerRaces, answerStatements, latestOf, type RecordRow } from './records.ts'
+
+const orderStanding = standing(sql`orders.organization_id`, sql`orders.edition_id`)
+
+function checkInput(ctx: Ctx, { answer }: AnswerSubject, action: AnswerAction, input: AnswerInput): void {
+  const { language, occurred_at = ctx.now() } = input
+  const known = languagesOf(JSON.parse(answer.text) as TranslatedDict)
+  const errors: FieldError[] = []
+  if (action !== 'withdraw' && !known.includes(language))
+    errors.push(fieldError(['language'], 'text_missing_language', `The wording is in ${known.join(', ')}.`))
+  if (input.method === 'double_opt_in' && input.occurred_at !== undefined)
+    errors.push(fieldError(['occurred_at'], 'not_with_double_opt_in', 'The person is asked now.'))
+  if (occurred_at > ctx.now()) errors.push(fieldError(['occurred_at'], 'in_future', 'This time has not come yet.'))
+  if (occurred_at < answer.created_at)
+    errors.push(
+      fieldError(['occurred_at'], 'before_definition', `The consent was created at ${toIso(answer.created_at)}.`),
+    )
+  if (errors.length) throw invalid(...errors)
+}
+
+interface Surroundings {
+  /** Where the question was asked, by the order. */
+  edition_id: string | null
+  email: string | null
+  wording: { version: number; content_hash: string } | null
+}
+
+/** The order that is named, and the wording at a time that is past. One statement, and none where neither is named. */
+async function surroundingsOf(ctx: Ctx, subject: AnswerSubject, input: AnswerInput): Promise<Surroundings> {
+  const { answer } = subject
+  const { order_id = null, occurred_at } = input
+  if (order_id === null && occurred_at === undefined)
+    return { edition_id: answer.edition_id, email: subject.email, wording: null }
+  const order = sql`(select edition_id from orders where id = ${order_id} and user_id = ${subject.id}
+    and ${visible(ctx.caller, orderStanding)})`
+  const found = await ctx.db.first(sql<{
+    edition_id: string | null
+    email: string | null
+    version: number | null
+    content_hash: string | null
+  }>`select shown.edition_id, ${contactSeenInEdition(sql`users`, 'email', sql`coalesce(${answer.edition_id}, shown.edition_id)`)}
+      as email, wording.version, wording.content_hash
+    from users left join (select ${order} as edition_id) as shown
+    left join consent_versions as wording on wording.consent_id = ${answer.id} and wording.version =
+      (select max(version) from consent_versions where consent_id = ${answer.id} and created_at <= ${occurred_at ?? ctx.now()})
+    where users.id = ${subject.id}`)
+  if (order_id !== null && !found?.edition_id) throw doesNotExist('order_id')
+  if (order_id !== null && answer.edition_id !== null && found?.edition_id !== answer.edition_id)
+    throw doesNotExist('order_id')
+  const { version = null, content_hash = null } = found ?? {}
+  return {
+    edition_id: found?.edition_id ?? answer.edition_id,
+    email: found?.email ?? null,
+    wording: version === null || content_hash === null ? null : { version, content_hash },
+  }
+}
+
+const detailOf = {
+  consent_inactive: 'This consent is not asked for any more.',
+  consent_required: 'This consent is required.',
+} as const
+
+function refusalOf(
+  decision: Extract<AnswerDecision, { kind: 'refused' }>,
+  action: string,
+  last: RecordRow | null,
+): AppError {
+  const { reason, state } = decision
+  if (reason === 'before_last_answer')
+    return invalid(fieldError(['occurred_at'], reason, `The last answer is of ${toIso(last?.occurred_at ?? 0)}.`))
+  if (reason === 'invalid_transition')
+    return new AppError(reason, `A consent in status '${state}' has no action '${action}'.`, {
+      extra: { current_status: state, allowed_transitions: answerLifecycle.targetsOf(state) },
+    })
+  return new AppError(reason, detailOf[reason])
+}
+
+/** An edition role answers the organisation's consents only for people whom no other edition knows. */
+function sharedGuard(ctx: Ctx, { id, organization_id, place, answer }: AnswerSubject): Statement[] {
+  const editions = answer.edition_id === null ? changeableEditions(ctx.caller, organization_id) : null
+  if (editions === null) return []
+  if (place.editions !== 'any' && place.editions.some((edition) => !editions.includes(edition))) throw sharedCustomer()
+  const isElsewhere = isKnownElsewhere(sql`users`, editions)
+  return [
+    refuseUnless(sql`not exists (select 1 from users where users.id = ${id} and ${isElsewhere})`, 'shared_customer'),
+  ]
+}
+
+const asSeen = (record: RecordRow, before: RecordRow | null): SeenRecord => ({
+  ...record,
+  previous_hash: before?.record_hash ?? null,
+  is_hidden: 0,
+})
+
+/** One answer of a person. What repeats the latest one changes nothing. */
+export async function answerConsent(
+  ctx: Ctx,
+  subject: AnswerSubject,
+  action: AnswerAction,
+  input: AnswerInput,
+): Promise<AnswerSubject> {
+  const { id, answer } = subject
+  if (subject.erased_at !== null) throw new AppError('user_erased', 'This customer was erased.')
+  checkInput(ctx, subject, action, input)
+  const guard = sharedGuard(ctx, subject)
+  const { edition_id, email, wording } = await surroundingsOf(ctx, subject, input)
+  const definition =
+    wording === null ? answer : { ...answer, wording_version: wording.version, content_hash: wording.content_hash }
+  const before = seenRecord(answer)
+  const { occurred_at: at = ctx.now(), evidence = null, order_id = null, language, method, source } = input
+  const isRequest = method === 'double_opt_in'
+  const outcome = await answered(
+    ctx,
+    { definition, user: { id, email }, before },
+    {
+      status: isRequest ? 'pending' : statusOfAction[action],
+      at,
+      method,
+      source,
+      language,
+      edition_id,
+      order_id,
+      evidence,
+    },
+  )
+  if (outcome.decision.kind === 'refused') throw refusalOf(outcome.decision, action, before)
+  const last = outcome.records.at(-1)
+  const waiting = isRequest ? latestOf(outcome) : null
+  const request =
+    waiting?.status === 'pending' ? await confirmationRequest(ctx, answer, { email, language, record: waiting }) : []
+  if (!last) return commit(ctx, subject, request)
+  const record = asSeen(last, outcome.records.at(-2) ?? before)
+  const statements = [
+    ...(action === 'withdraw' ? [] : openEditions(answer.edition_id)),
+    ...guard,
+    ...answerStatements([outcome]),
+    ...request,
+    ...announceAll(ctx, answerAnnouncements(outcome)),
+  ]
+  return commit(ctx, { ...subject, answer: { ...answer, record: recordText(record) } }, statements, answerRaces)
+}

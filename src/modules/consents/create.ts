@@ -1,0 +1,62 @@
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { consents, consentVersions } from '../../db/schema/consents.ts'
+import { insert } from '../../db/write.ts'
+import { doesNotExist, fieldError, invalid } from '../../domain/errors.ts'
+import { searchText } from '../../domain/fold.ts'
+import { openEditions } from '../editions/index.ts'
+import type { CreateConsentInput } from './contract.ts'
+import { type ConsentRow, type DefinitionRow, findHome, type Home } from './queries.ts'
+import { textFaults, wordingColumns } from './wording.ts'
+
+const keyTaken = () => invalid(fieldError(['key'], 'unique', 'Another consent has this key there.'))
+
+async function homeOf(ctx: Ctx, organizationId: string, editionId: string | null): Promise<Home> {
+  const home = await findHome(ctx, organizationId, editionId)
+  if (!home) throw doesNotExist('organization_id')
+  if (editionId !== null && home.edition_id === null) throw doesNotExist('edition_id')
+  return home
+}
+
+const noAnswers = { records: 0, given: 0, skipped: 0, withdrawn: 0, expired: 0 }
+
+/** The wording of a version, as it stays. */
+export const versionOf = (row: DefinitionRow) => ({
+  consent_id: row.id,
+  version: row.wording_version,
+  title: row.title,
+  text: row.text,
+  link_url: row.link_url,
+  legal_basis: row.legal_basis,
+  content_hash: row.content_hash,
+  created_at: row.modified_at,
+})
+
+export async function createConsent(ctx: Ctx, input: CreateConsentInput): Promise<ConsentRow> {
+  const { organization_id, edition_id = null, title, text, link_url, legal_basis, ...rest } = input
+  const home = await homeOf(ctx, organization_id, edition_id)
+  const faults = textFaults(text, home.default_language)
+  if (faults.length) throw invalid(...faults)
+  const now = ctx.now()
+  const row: DefinitionRow = {
+    ...rest,
+    ...(await wordingColumns({ title, text, link_url, legal_basis })),
+    id: ctx.newId('consent'),
+    organization_id,
+    edition_id,
+    origin_id: null,
+    channels: JSON.stringify(rest.channels),
+    collect_at: JSON.stringify(rest.collect_at),
+    metadata: JSON.stringify(rest.metadata),
+    is_required: rest.is_required ? 1 : 0,
+    is_active: rest.is_active ? 1 : 0,
+    reconsent_on_change: rest.reconsent_on_change ? 1 : 0,
+    search: searchText(rest.key, rest.name),
+    wording_version: 1,
+    version: 1,
+    created_at: now,
+    modified_at: now,
+  }
+  const statements = [...openEditions(edition_id), insert(consents, row), insert(consentVersions, versionOf(row))]
+  return commit(ctx, { ...row, ...noAnswers, ...home }, statements, { "index 'consents_by_key'": keyTaken })
+}

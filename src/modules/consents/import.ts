@@ -1,0 +1,143 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import type { Database } from '../../db/database.ts'
+import type { consentVersions } from '../../db/schema/consents.ts'
+import { inList } from '../../db/visibility.ts'
+import { shownLanguage } from '../../domain/consents.ts'
+import type { Language, TranslatedDict } from '../../domain/languages.ts'
+import type { DefinitionRow } from './queries.ts'
+import { type Answered, answered, type AnsweringUser, type AskedAnswer, latestOf, type RecordRow } from './records.ts'
+
+type Version = Pick<
+  typeof consentVersions.$inferSelect,
+  'consent_id' | 'version' | 'content_hash' | 'created_at' | 'text'
+>
+
+/** What the keys of an import mean, with the wordings of all times, newest first. */
+export type ImportDefinitions = ReadonlyMap<string, DefinitionRow & { versions: readonly Version[] }>
+
+interface Edition {
+  id: string
+  organization_id: string
+  default_language: string
+}
+
+/** By key: the edition's own definition stands in the place of the organisation's. Keys without one are left out. */
+export async function importDefinitions(
+  db: Database,
+  edition: Edition,
+  keys: readonly string[],
+): Promise<ImportDefinitions> {
+  if (keys.length === 0) return new Map()
+  const isMeant = sql`organization_id = ${edition.organization_id} and coalesce(edition_id, '') in ('', ${edition.id})
+    and ${inList(sql`key`, keys)}`
+  const [rows, versions] = await db.batch([
+    sql<DefinitionRow>`select * from consents where ${isMeant} order by edition_id is not null`,
+    sql<Version>`select consent_id, version, content_hash, created_at, text from consent_versions
+      where consent_id in (select id from consents where ${isMeant}) order by version desc`,
+  ])
+  const byConsent = Map.groupBy(versions, ({ consent_id }) => consent_id)
+  return new Map(rows.map((row) => [row.key, { ...row, versions: byConsent.get(row.id) ?? [] }]))
+}
+
+/** What one order, or one row of a file, says of a person's consents. */
+export interface ImportedAnswers {
+  user: AnsweringUser
+  /** The person is known to editions that the importing caller may not speak for. */
+  is_kept: boolean
+  order_id: string
+  /** Milliseconds UTC. */
+  at: number
+  language: Language | null
+  consents: Readonly<Record<string, boolean>>
+  /** How the source knows the order. */
+  evidence: Readonly<Record<string, unknown>>
+}
+
+export interface AnswerImport {
+  edition: Edition
+  definitions: ImportDefinitions
+  import_id: string | null
+  source: string
+  /** False means that the question was shown and not agreed to; otherwise it says nothing. */
+  skipped: boolean
+}
+
+interface Question {
+  definition: ImportDefinitions extends ReadonlyMap<string, infer Definition> ? Definition : never
+  isGiven: boolean
+  given: ImportedAnswers
+}
+
+/** The answers that an import may bring, in the order of their times. */
+function questionsOf({ definitions, skipped }: AnswerImport, answers: readonly ImportedAnswers[]): Question[] {
+  const questions = answers.flatMap((given) =>
+    Object.entries(given.consents).flatMap(([key, isGiven]): Question[] => {
+      const definition = definitions.get(key)
+      if (!definition || (!isGiven && !skipped)) return []
+      // What concerns all editions is not changed for a person of others.
+      return definition.edition_id === null && given.is_kept ? [] : [{ definition, isGiven, given }]
+    }),
+  )
+  return questions.toSorted((one, other) => one.given.at - other.given.at)
+}
+
+function asked(run: AnswerImport, { definition, isGiven, given }: Question): AskedAnswer & { wording: Version | null } {
+  const wording = definition.versions.find(({ created_at }) => created_at <= given.at) ?? definition.versions.at(-1)
+  const texts = JSON.parse(wording?.text ?? definition.text) as TranslatedDict
+  const fallback = run.edition.default_language as Language
+  return {
+    status: isGiven ? 'given' : 'skipped',
+    at: given.at,
+    method: 'import',
+    source: 'import',
+    language: shownLanguage(texts, given.language ?? fallback, fallback),
+    edition_id: run.edition.id,
+    order_id: given.order_id,
+    import_id: run.import_id,
+    evidence: { source: run.source, ...given.evidence },
+    wording: wording ?? null,
+  }
+}
+
+const chainKey = (userId: string, consentId: string): string => `${userId} ${consentId}`
+
+async function latestRecords(db: Database, questions: readonly Question[]): Promise<Map<string, RecordRow>> {
+  const pairs = questions.map(({ given, definition }) => [given.user.id, definition.id])
+  const rows = await db.all(
+    sql<RecordRow>`select r.* from (select distinct value ->> 0 as user_id, value ->> 1 as consent_id
+        from json_each(${JSON.stringify(pairs)})) as pairs
+      cross join consent_records r on r.user_id = pairs.user_id and r.consent_id = pairs.consent_id and r.is_latest = 1`,
+  )
+  return new Map(rows.map((row) => [chainKey(row.user_id, row.consent_id), row]))
+}
+
+/**
+ * What an import changes about consents, by person and definition, for `answerStatements` and `answerAnnouncements`. An
+ * answer that is not later than the last one of the person changes nothing: an import never takes a withdrawal back.
+ */
+export async function importedAnswers(
+  ctx: Pick<JobCtx, 'db' | 'newId'>,
+  run: AnswerImport,
+  answers: readonly ImportedAnswers[],
+): Promise<Answered[]> {
+  const questions = questionsOf(run, answers)
+  if (questions.length === 0) return []
+  const stored = await latestRecords(ctx.db, questions)
+  const chains = new Map<string, Answered>()
+  for (const question of questions) {
+    const { definition, given } = question
+    const key = chainKey(given.user.id, definition.id)
+    const chain = chains.get(key)
+    const before = chain ? latestOf(chain) : (stored.get(key) ?? null)
+    if (before !== null && given.at <= before.occurred_at) continue
+    const { wording, ...answer } = asked(run, question)
+    const shown = wording && { wording_version: wording.version, content_hash: wording.content_hash }
+    const subject = { definition: { ...definition, ...shown }, user: given.user, before }
+    const outcome = await answered(ctx, subject, answer)
+    if (outcome.records.length === 0) continue
+    const records = [...(chain?.records ?? []), ...outcome.records]
+    chains.set(key, { ...outcome, before: chain ? chain.before : before, records })
+  }
+  return [...chains.values()]
+}

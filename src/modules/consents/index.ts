@@ -1,0 +1,33 @@
+export {
+  answerAnnouncements,
+  type Answered,
+  type AnsweredDefinition,
+  type AnsweringUser,
+  answerRaces,
+  answerStatements,
+  answered,
+  type AskedAnswer,
+  asLatest,
+  latestOf,
+  type RecordRow,
+} from './records.ts'
+export { answersOfPerson, findVersion, type PersonAnswer } from './person-answers.ts'
+export {
+  answersToKeys,
+  decidingAnswer,
+  type DecidingAnswer,
+  erasedAnswers,
+  givenAmong,
+  givenCount,
+  type MarketingPlace,
+  marketingRefusal,
+  marketingStatus,
+} from './marketing.ts'
+export { marketingAnswers, type MarketingAnswer } from './marketing-answers.ts'
+export {
+  type AnswerImport,
+  importDefinitions,
+  type ImportDefinitions,
+  importedAnswers,
+  type ImportedAnswers,
+} from './import.ts'

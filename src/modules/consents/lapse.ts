@@ -1,0 +1,57 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { commitPart } from '../../db/commit.ts'
+import { contactSeenInEdition } from '../../db/shared-customers.ts'
+import { type SettledStatus, stateOf } from '../../domain/consents.ts'
+import { LostRace } from '../../domain/errors.ts'
+import { announceAll } from '../webhooks/index.ts'
+import {
+  answerAnnouncements,
+  answerRaces,
+  answerStatements,
+  asLatest,
+  closingRecord,
+  type RecordRow,
+} from './records.ts'
+
+const answersASweep = 500
+
+type LapsedRow = RecordRow & { key: string; email: string | null }
+
+/**
+ * Closes requests to confirm that were over at their end: each with one record by which the person stands as before, or
+ * was asked and did not agree. Webhooks hear of it where that is something new.
+ */
+export async function sweepLapsed(job: JobCtx): Promise<number> {
+  const now = job.now()
+  const rows = await job.db.all(sql<LapsedRow>`select r.*, consents.key,
+      ${contactSeenInEdition(sql`users`, 'email', sql`r.edition_id`)} as email
+    from (select user_id, consent_id, number from consent_records indexed by consent_records_waiting
+        where is_latest = 1 and status = 'pending' and expires_at <= ${now} order by expires_at limit ${answersASweep}) due
+      cross join consent_records r on r.user_id = due.user_id and r.consent_id = due.consent_id and r.number = due.number
+      join consents on consents.id = r.consent_id join users on users.id = r.user_id`)
+  if (rows.length === 0) return 0
+  const closed = await Promise.all(
+    rows.map(async ({ key, email, ...before }) => {
+      const status = stateOf(asLatest(before), now) as SettledStatus
+      const records = [await closingRecord(job, before, status)]
+      return { definition: { key }, user: { id: before.user_id, email }, before, records }
+    }),
+  )
+  const news = closed.filter(({ before, records }) => records[0]?.status !== before.previous_status)
+  const after: (() => Promise<unknown>)[] = []
+  const announcer = { ...job, afterCommit: (work: () => Promise<unknown>) => void after.push(work) }
+  try {
+    await commitPart(
+      job,
+      [...answerStatements(closed), ...announceAll(announcer, news.flatMap(answerAnnouncements))],
+      answerRaces,
+    )
+  } catch (error) {
+    // Somebody answered, or another sweep was faster: the next one looks again.
+    if (!(error instanceof LostRace)) throw error
+    return 0
+  }
+  await Promise.allSettled(after.map((work) => work()))
+  return rows.length
+}

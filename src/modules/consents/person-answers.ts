@@ -1,0 +1,86 @@
+import { getTableColumns, sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { consentRecords, type consents, type consentVersions } from '../../db/schema/consents.ts'
+import { contactSeenInEdition } from '../../db/shared-customers.ts'
+import { inList } from '../../db/visibility.ts'
+import type { Language } from '../../domain/languages.ts'
+import type { RecordRow } from './records.ts'
+
+type VersionRow = typeof consentVersions.$inferSelect
+
+/** A consent that applies to a person, and the person's latest answer to it. */
+export interface PersonAnswer {
+  definition: typeof consents.$inferSelect
+  edition: { name: string; default_language: Language; is_archived: number } | null
+  /** Of the person, as the receivers of an event of the consent's edition see it. */
+  email: string | null
+  before: RecordRow | null
+}
+
+/** Answered ones come first, so that none of them is left out. */
+const maxAnswers = 200
+
+const recordColumns = Object.keys(getTableColumns(consentRecords))
+
+type FlatRow = PersonAnswer['definition'] & {
+  edition_name: string | null
+  default_language: Language | null
+  is_archived: number | null
+  person_email: string | null
+  record: string | null
+}
+
+/** The record whose values `json_array` has in the order of the table's columns. */
+function recordIn(text: string | null): RecordRow | null {
+  if (text === null) return null
+  const values = JSON.parse(text) as unknown[]
+  return Object.fromEntries(recordColumns.map((name, index) => [name, values[index]])) as unknown as RecordRow
+}
+
+/**
+ * What a person is asked for or has answered: the organisation's consents and those of the editions that know the person,
+ * in the order in which they are asked for. None of somebody who was erased. For the person alone: no role of a caller limits it. `only` names some.
+ */
+export async function answersOfPerson(
+  { db }: Pick<JobCtx, 'db'>,
+  person: { id: string; organization_id: string },
+  only?: readonly string[],
+): Promise<PersonAnswer[]> {
+  const columns = sql.join(
+    recordColumns.map((name) => sql`r.${sql.raw(name)}`),
+    sql`, `,
+  )
+  const rows = await db.all(sql<FlatRow>`select consents.*, editions.full_name as edition_name,
+      editions.default_language, editions.is_archived,
+      ${contactSeenInEdition(sql`users`, 'email', sql`consents.edition_id`)} as person_email,
+      iif(r.user_id is null, null, json_array(${columns})) as record
+    from users cross join consents on consents.organization_id = users.organization_id
+        and coalesce(consents.edition_id, '') in
+          (select '' union all select edition_id from user_editions where user_id = ${person.id})
+      left join editions on editions.id = consents.edition_id
+      left join consent_records r indexed by consent_records_latest on r.user_id = users.id and r.consent_id = consents.id and r.is_latest = 1
+    where users.id = ${person.id} and users.organization_id = ${person.organization_id} and users.erased_at is null
+      and (consents.is_active = 1 or r.user_id is not null)
+      ${only ? sql`and ${inList(sql`consents.id`, only)}` : sql``}
+    order by r.user_id is null, consents.position, consents.id limit ${maxAnswers}`)
+  const answers = rows.map(
+    ({ edition_name, default_language, is_archived, person_email, record, ...definition }): PersonAnswer => ({
+      definition,
+      edition:
+        edition_name === null
+          ? null
+          : { name: edition_name, default_language: default_language ?? 'en', is_archived: is_archived ?? 0 },
+      email: person_email,
+      before: recordIn(record),
+    }),
+  )
+  return answers.toSorted((one, other) => one.definition.position - other.definition.position)
+}
+
+/** The wording that a record answers. */
+export const findVersion = (
+  { db }: Pick<JobCtx, 'db'>,
+  { consent_id, consent_version }: Pick<RecordRow, 'consent_id' | 'consent_version'>,
+): Promise<VersionRow | undefined> =>
+  db.first(sql<VersionRow>`select * from consent_versions where consent_id = ${consent_id}
+    and version = ${consent_version}`)

@@ -1,0 +1,46 @@
+import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../context.ts'
+import { mayAt, organizationRoles, roleCodes } from '../../domain/access.ts'
+import type { CollectPoint, ConsentType, LegalBasis } from '../../domain/consents.ts'
+import { toIso } from '../../domain/instants.ts'
+import type { Channel } from '../../domain/messaging.ts'
+import { type EditionSummaryRow, presentEditionSummary } from '../editions/index.ts'
+import { presentOrganizationSummary } from '../organizations/index.ts'
+import type { Consent } from './contract.ts'
+import type { ConsentRow } from './queries.ts'
+import { wordingOf } from './wording.ts'
+
+/** People of all editions answer to a definition of the organisation: how many is for its own roles. */
+const seesStats = (ctx: Ctx, { organization_id, edition_id }: ConsentRow): boolean =>
+  edition_id !== null || mayAt(ctx.caller, organizationRoles(roleCodes), { organization_id, editions: [] })
+
+export function presentConsent(row: ConsentRow, ctx: Ctx): z.input<typeof Consent> {
+  const { title, text, link_url } = wordingOf(row)
+  const { given, skipped, withdrawn, expired } = row
+  return {
+    id: row.id,
+    organization: presentOrganizationSummary(row),
+    edition: row.edition_id === null ? null : presentEditionSummary(row as EditionSummaryRow),
+    key: row.key,
+    name: row.name,
+    title,
+    text,
+    link_url,
+    type: row.type as ConsentType,
+    channels: JSON.parse(row.channels) as Channel[],
+    legal_basis: row.legal_basis as LegalBasis,
+    is_required: row.is_required === 1,
+    is_active: row.is_active === 1,
+    collect_at: JSON.parse(row.collect_at) as CollectPoint[],
+    position: row.position,
+    expires_after_days: row.expires_after_days,
+    reconsent_on_change: row.reconsent_on_change === 1,
+    version: row.wording_version,
+    content_hash: row.content_hash,
+    stats: seesStats(ctx, row) ? { given, skipped, withdrawn, expired } : null,
+    has_records: row.records > 0,
+    metadata: JSON.parse(row.metadata) as Record<string, unknown>,
+    created: toIso(row.created_at),
+    modified: toIso(row.modified_at),
+  }
+}

@@ -1,0 +1,105 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { containsFolded } from '../../db/contains.ts'
+import { paginate } from '../../db/paginate.ts'
+import type { consents, consentStats } from '../../db/schema/consents.ts'
+import { inList, type Standing, visible, visibleIn } from '../../db/visibility.ts'
+import type { Place } from '../../domain/access.ts'
+import { notFound } from '../../domain/errors.ts'
+import type { Language } from '../../domain/languages.ts'
+import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
+import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+
+export type DefinitionRow = typeof consents.$inferSelect
+
+type Nullable<Row> = { [Key in keyof Row]: Row[Key] | null }
+type Stats = Omit<typeof consentStats.$inferSelect, 'consent_id'>
+
+/** A definition with its surroundings; the columns of an edition are null for one of the whole organisation. */
+export type ConsentRow = Omit<DefinitionRow, 'organization_id' | 'edition_id'> &
+  OrganizationSummaryRow &
+  Nullable<EditionSummaryRow> &
+  Stats & { default_language: Language | null }
+
+/** Edition roles see the definitions of the organisation too: they are asked for in their editions. */
+const definitionStanding: Standing = {
+  inOrganizations: (ids) => inList(sql`consents.organization_id`, ids),
+  inEditions: (ids) => sql`(${inList(sql`consents.edition_id`, ids)} or (consents.edition_id is null
+    and consents.organization_id in (select organization_id from editions where ${inList(sql`editions.id`, ids)})))`,
+}
+
+const columns = sql`consents.*, consent_stats.records, consent_stats.given, consent_stats.skipped,
+  consent_stats.withdrawn, consent_stats.expired, ${organizationSummaryColumns}, ${editionSummaryColumns},
+  editions.default_language`
+
+const surroundings = sql`join consent_stats on consent_stats.consent_id = consents.id
+  join organizations on organizations.id = consents.organization_id
+  left join editions on editions.id = consents.edition_id`
+
+interface Filters {
+  organization_id?: string | undefined
+  edition_id?: string | undefined
+  type?: string | undefined
+  is_active?: boolean | undefined
+  search?: string | undefined
+}
+
+type Ordering = readonly OrderBy<'created' | 'modified' | 'name' | 'position'>[]
+
+function conditions(ctx: Ctx, filters: Filters): SQL[] {
+  const { organization_id, edition_id, type, is_active, search } = filters
+  return [
+    visibleIn(ctx.caller, definitionStanding, filters),
+    ...(organization_id ? [sql`consents.organization_id = ${organization_id}`] : []),
+    ...(edition_id ? [sql`consents.edition_id = ${edition_id}`] : []),
+    ...(type ? [sql`consents.type = ${type}`] : []),
+    ...(is_active === undefined ? [] : [sql`consents.is_active = ${is_active ? 1 : 0}`]),
+    ...(search ? [containsFolded(sql`consents.search`, search)] : []),
+  ]
+}
+
+export const listConsents = (
+  ctx: Ctx,
+  page: PageRequest,
+  ordering: Ordering,
+  filters: Filters,
+): Promise<Page<ConsentRow>> =>
+  paginate<ConsentRow>(ctx.db, page, {
+    from: sql`consents`,
+    key: sql`consents.id`,
+    where: conditions(ctx, filters),
+    sort: sortBy(ordering, '-created', {
+      created: sql`consents.created_at`,
+      modified: sql`consents.modified_at`,
+      name: sql`consents.name`,
+      position: sql`consents.position`,
+    }),
+    columns,
+    joins: sql`join consents on consents.id = page.key ${surroundings}`,
+  })
+
+/** A definition that the caller sees. Where it stands is for changing it: the organisation's is for its own roles. */
+export async function findConsent(ctx: Ctx, id: string): Promise<ConsentRow & { place: Place }> {
+  const row = await ctx.db.first(sql<ConsentRow>`select ${columns} from consents ${surroundings}
+    where consents.id = ${id} and ${visible(ctx.caller, definitionStanding)}`)
+  if (!row) throw notFound()
+  const { organization_id, edition_id } = row
+  return { ...row, place: { organization_id, editions: edition_id === null ? [] : [edition_id] } }
+}
+
+/** As `findConsent`, for reading: whoever sees it may read it, wherever their role is. */
+export const findReadable = async (ctx: Ctx, id: string): Promise<ConsentRow & { place: null }> => ({
+  ...(await findConsent(ctx, id)),
+  place: null,
+})
+
+export interface Home extends OrganizationSummaryRow, Nullable<EditionSummaryRow> {
+  default_language: Language | null
+}
+
+/** The organisation, and the edition if one is named, that a definition is to belong to; undefined where one is not there. */
+export const findHome = (ctx: Ctx, organizationId: string, editionId: string | null): Promise<Home | undefined> =>
+  ctx.db.first(sql<Home>`select ${organizationSummaryColumns}, ${editionSummaryColumns}, editions.default_language
+    from organizations left join editions on editions.id = ${editionId} and editions.organization_id = organizations.id
+    where organizations.id = ${organizationId}`)

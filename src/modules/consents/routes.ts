@@ -1,0 +1,81 @@
+import { mount, mountList } from '../../http/mount.ts'
+import { createRouter } from '../../http/router.ts'
+import { answerConsent } from './answer.ts'
+import * as answers from './answer-contract.ts'
+import { findSubject, findUser, listAnswers, listRecords } from './answer-queries.ts'
+import * as contract from './contract.ts'
+import { createConsent } from './create.ts'
+import { deleteConsent } from './delete.ts'
+import { presentConsent } from './present.ts'
+import { presentAnswer, presentProof, presentRecord } from './present-answer.ts'
+import { findProof } from './proof.ts'
+import { findConsent, findReadable, listConsents } from './queries.ts'
+import { updateConsent } from './update.ts'
+
+export const consents = createRouter()
+
+mountList(consents, contract.listConsents, {
+  list: (ctx, { query, page }) => listConsents(ctx, page, query.ordering, query),
+  present: presentConsent,
+})
+
+mount(consents, contract.createConsent, {
+  target: (body) => body,
+  handle: (ctx, { body }) => createConsent(ctx, body),
+  present: presentConsent,
+  location: ({ id }) => `/v1/consents/${id}`,
+})
+
+mount(consents, contract.getConsent, {
+  load: (ctx, { id }) => findReadable(ctx, id),
+  handle: async (_, { loaded }) => loaded,
+  present: presentConsent,
+})
+
+mount(consents, contract.updateConsent, {
+  load: (ctx, { id }) => findConsent(ctx, id),
+  handle: (ctx, { loaded, body }) => updateConsent(ctx, loaded, body),
+  present: presentConsent,
+})
+
+mount(consents, contract.deleteConsent, {
+  load: (ctx, { id }) => findConsent(ctx, id),
+  handle: (ctx, { loaded }) => deleteConsent(ctx, loaded),
+  represent: (loaded, ctx) => presentConsent(loaded, ctx),
+})
+
+mountList(consents, answers.listUserConsents, {
+  load: (ctx, { id }) => findUser(ctx, id),
+  list: (ctx, { loaded, query, page }) => listAnswers(ctx, loaded, page, query),
+  present: presentAnswer,
+})
+
+mountList(consents, answers.listConsentRecords, {
+  load: (ctx, { id, consent_id }) => findSubject(ctx, id, consent_id),
+  list: (ctx, { loaded, query, page }) => listRecords(ctx, loaded, page, query.ordering),
+  present: presentRecord,
+})
+
+mount(consents, answers.getConsentProof, {
+  load: (ctx, { id, consent_id }) => findSubject(ctx, id, consent_id),
+  handle: (ctx, { loaded }) => findProof(ctx, loaded),
+  present: presentProof,
+})
+
+mount(consents, answers.giveConsent, {
+  load: (ctx, { id, consent_id }) => findSubject(ctx, id, consent_id),
+  handle: (ctx, { loaded, body }) => answerConsent(ctx, loaded, 'give', body),
+  present: ({ answer }, ctx) => presentAnswer(answer, ctx),
+})
+
+mount(consents, answers.skipConsent, {
+  load: (ctx, { id, consent_id }) => findSubject(ctx, id, consent_id),
+  handle: (ctx, { loaded, body }) => answerConsent(ctx, loaded, 'skip', body),
+  present: ({ answer }, ctx) => presentAnswer(answer, ctx),
+})
+
+mount(consents, answers.withdrawConsent, {
+  load: (ctx, { id, consent_id }) => findSubject(ctx, id, consent_id),
+  handle: (ctx, { loaded, body }) => answerConsent(ctx, loaded, 'withdraw', body),
+  present: ({ answer }, ctx) => presentAnswer(answer, ctx),
+})

@@ -1,0 +1,72 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Statement } from '../../db/database.ts'
+import { addressHash, type ChannelAddress } from '../../domain/suppressions.ts'
+
+/** Addresses with their hashes, as one bound value: `[[channel, address, hash]]`. */
+async function hashedAddresses(organizationId: string, addresses: readonly ChannelAddress[]): Promise<string> {
+  const rows = addresses.map(async (one) => [one.channel, one.address, await addressHash(organizationId, one)])
+  return JSON.stringify(await Promise.all(rows))
+}
+
+/** Statements that suppress those addresses again of which an erased customer left no more than a hash. */
+export async function restoredSuppressions(
+  organizationId: string,
+  addresses: readonly ChannelAddress[],
+): Promise<Statement[]> {
+  if (addresses.length === 0) return []
+  const given = await hashedAddresses(organizationId, addresses)
+  return [
+    sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+      select hashes.organization_id, hashes.channel, given.value ->> 1, hashes.reason, hashes.created_at
+      from json_each(${given}) given cross join suppression_hashes as hashes
+        on hashes.organization_id = ${organizationId} and hashes.channel = given.value ->> 0
+        and hashes.address_hash = given.value ->> 2
+      where true on conflict do nothing`,
+    sql`delete from suppression_hashes where organization_id = ${organizationId}
+      and (channel, address_hash) in (select value ->> 0, value ->> 2 from json_each(${given}))`,
+  ]
+}
+
+/** Of the given addresses those that no other customer of the organisation has: a number may be several customers'. */
+const ownAddresses = (organizationId: string, userId: string, given: string): SQL =>
+  sql`select value ->> 0 as channel, value ->> 1 as address, value ->> 2 as hash from json_each(${given})
+    where not exists (select 1 from users as others where others.organization_id = ${organizationId}
+      and others.id <> ${userId} and case value ->> 0 when 'email' then others.email = value ->> 1
+        else others.phone_number = value ->> 1 end)`
+
+/** Statements that leave of a customer's own suppressed addresses no more than their hashes. */
+export async function hashedSuppressions(
+  { organization_id, user_id }: { organization_id: string; user_id: string },
+  addresses: readonly ChannelAddress[],
+): Promise<Statement[]> {
+  if (addresses.length === 0) return []
+  const own = ownAddresses(organization_id, user_id, await hashedAddresses(organization_id, addresses))
+  const isOwn = sql`organization_id = ${organization_id} and (channel, address) in (select channel, address from (${own}))`
+  return [
+    sql`insert into suppression_hashes (organization_id, channel, address_hash, reason, created_at)
+      select suppressions.organization_id, suppressions.channel, own.hash, suppressions.reason, suppressions.created_at
+      from (${own}) as own cross join suppressions on suppressions.organization_id = ${organization_id}
+        and suppressions.channel = own.channel and suppressions.address = own.address
+      where true on conflict do nothing`,
+    sql`delete from suppressions where ${isOwn}`,
+    sql`delete from soft_bounces where ${isOwn}`,
+  ]
+}
+
+/** What a customer's data has of suppressions and bounces. `isOwn` holds for a `channel` and `address` of the customer. */
+export const suppressionSections = (organizationId: string, isOwn: SQL) => [
+  {
+    name: 'suppressions',
+    columns: sql`channel, address, reason, detail, campaign_id, created_at`,
+    from: sql`suppressions`,
+    where: sql`organization_id = ${organizationId} and ${isOwn}`,
+    key: sql`channel || ' ' || address`,
+  },
+  {
+    name: 'bounces',
+    columns: sql`channel, address, reference, bounced_at`,
+    from: sql`soft_bounces`,
+    where: sql`organization_id = ${organizationId} and ${isOwn}`,
+    key: sql`reference`,
+  },
+]

@@ -1,0 +1,109 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Ctx, JobCtx } from '../../context.ts'
+import type { Statement } from '../../db/database.ts'
+import { transactionalEmails } from '../../db/schema/outbox.ts'
+import { insertAll } from '../../db/write.ts'
+import { confirmationAddress, mintConfirmationToken } from '../../domain/consent-tokens.ts'
+import { compile, type Compiled } from '../../domain/email/compile.ts'
+import { type ConsentWording, consentConfirmation } from '../../domain/email/consent-confirmation.ts'
+import type { Language } from '../../domain/languages.ts'
+import { confirmationIntervalMs, transactionalEmailLifecycle } from '../../domain/transactional-emails.ts'
+import { isVerifiedSender } from '../sender-domains/index.ts'
+import type { Claim } from './claim.ts'
+
+interface KeptConfirmation {
+  consent_id: string
+  number: number
+  wording: ConsentWording
+}
+
+/** An answer that its person is asked to confirm. */
+export interface Confirmation {
+  organization_id: string
+  edition_id: string | null
+  user_id: string
+  consent_id: string
+  /** Of the pending record, and its number among the person's answers to the consent. */
+  record_id: string
+  number: number
+  recipient: string
+  language: Language
+  wording: ConsentWording
+}
+
+const recentRequest = (recordId: string, now: number): SQL =>
+  sql`exists (select 1 from transactional_emails as earlier where earlier.consent_record_id = ${recordId}
+    and earlier.created_at > ${now - confirmationIntervalMs})`
+
+/** Whether a message about this answer was written within the interval. */
+export async function isRecentlyAsked(ctx: Pick<Ctx, 'db' | 'now'>, recordId: string): Promise<boolean> {
+  const row = await ctx.db.first(sql<{ is_recent: number }>`select ${recentRequest(recordId, ctx.now())} as is_recent`)
+  return row?.is_recent === 1
+}
+
+/**
+ * The statement that sends the message, for the transaction that records the answer or finds it asked for again. It sends
+ * nothing when the same answer had a message within the interval.
+ */
+export function confirmationStatements(ctx: Pick<Ctx, 'now' | 'newId'>, confirmation: Confirmation): Statement[] {
+  const now = ctx.now()
+  const { record_id, consent_id, number, wording, ...rest } = confirmation
+  const kept: KeptConfirmation = { consent_id, number, wording }
+  const row = {
+    ...rest,
+    id: ctx.newId('transactional_email'),
+    kind: 'consent_confirmation' as const,
+    consent_record_id: record_id,
+    confirmation: JSON.stringify(kept),
+    status: transactionalEmailLifecycle.initial,
+    next_attempt_at: now,
+    created_at: now,
+    modified_at: now,
+  }
+  return insertAll(transactionalEmails, [row]).map((insert) => sql`${insert} and not ${recentRequest(record_id, now)}`)
+}
+
+/** Whom a message is from and to, as its order or its edition says. */
+export interface Frame {
+  first_name: string
+  last_name: string
+  organization_name: string
+  edition_name: string | null
+  email_sender_name: string | null
+  email_sender_address: string | null
+  email_reply_to: string | null
+  is_sender_verified: number
+}
+
+export const loadFrame = ({ db }: JobCtx, claim: Claim): Promise<Frame | undefined> =>
+  db.first(sql<Frame>`select organizations.name as organization_name, editions.full_name as edition_name,
+      editions.email_sender_name, editions.email_sender_address, editions.email_reply_to, users.first_name,
+      users.last_name,
+      ${isVerifiedSender(sql`organizations.id`, sql`editions.email_sender_address`)} as is_sender_verified
+    from organizations join users on users.id = ${claim.user_id}
+      left join editions on editions.id = ${claim.edition_id}
+    where organizations.id = ${claim.organization_id}`)
+
+/** The message with its signed link. */
+export async function confirmationTemplate(
+  { config }: JobCtx,
+  claim: Claim & { confirmation: string },
+  { organization_name, edition_name }: Frame,
+): Promise<Compiled> {
+  const { organization_id, user_id, recipient } = claim
+  const { consent_id, number, wording } = JSON.parse(claim.confirmation) as KeptConfirmation
+  const target = { user_id, consent_id, number, organization_id, channel: 'email' as const, address: recipient }
+  const token = await mintConfirmationToken(config.linkSigningKey, target)
+  const language = claim.language as Language
+  const message = consentConfirmation({
+    language,
+    organisation: organization_name,
+    wording,
+    address: confirmationAddress(config.publicUrl, token),
+  })
+  return compile(message, language, {
+    defaultLanguage: language,
+    title: edition_name ?? organization_name,
+    sender: organization_name,
+  })
+}

@@ -1,0 +1,136 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { mintLinkToken } from '../../src/domain/campaign-tokens.ts'
+import { mintConfirmationToken, preferencesLinkMs } from '../../src/domain/consent-tokens.ts'
+import { dayMs } from '../../src/domain/instants.ts'
+import { post } from '../support/api.ts'
+import { define, give, givenScene, linkKey, pageOf, send, stateOf } from '../support/consent-pages.ts'
+import { givenEdition } from '../support/factories.ts'
+import { write } from '../support/seed.ts'
+import { visit } from '../support/visits.ts'
+
+describe('a link to the page', () => {
+  it('opens nothing when it is forged, foreign, too old, of another kind or to an address that is not theirs', async () => {
+    const [scene, elsewhere] = [await givenScene(), await givenScene()]
+    const consent = await define(scene)
+    await give(scene.person, consent.id)
+    const good = await pageOf(scene, scene.person)
+    const answer = { user_id: scene.person.id, consent_id: consent.id, number: 1 }
+    const sentTo = { organization_id: scene.organization, channel: 'email' as const, address: scene.person.email ?? '' }
+    const unsubscribe = { kind: 'unsubscribe' as const, campaign_id: `cmp_${scene.person.id.slice(4)}`, n: 1, link: 0 }
+    const bad = [
+      '/consents/x',
+      `${good.slice(0, -1)}${good.endsWith('A') ? 'B' : 'A'}`,
+      `${good}A`,
+      await pageOf(elsewhere, scene.person),
+      await pageOf(scene, scene.person, { address: scene.other.email ?? '' }),
+      await pageOf(scene, scene.person, { channel: 'sms' }),
+      await pageOf(scene, scene.person, { made_at: Date.now() - preferencesLinkMs - dayMs }),
+      await pageOf(scene, { id: 'usr_00000000000000000000000000', email: scene.person.email }),
+      `/consents/${await mintConfirmationToken(linkKey, { ...sentTo, ...answer })}`,
+      `/consents/${await mintLinkToken(linkKey, unsubscribe)}`,
+      `/consents/confirm/${good.slice('/consents/'.length)}`,
+      `/consents/confirm/${await mintConfirmationToken('another key', { ...sentTo, ...answer })}`,
+    ]
+    const before = await stateOf(scene)
+    const pages = await Promise.all(
+      bad.flatMap((path) => [visit(path), visit(path, { method: 'POST', body: `given=${consent.id}` })]),
+    )
+    expect(pages.map(({ status }) => status)).toEqual(pages.map(() => 404))
+    expect(new Set(pages.map(({ text }) => text)).size).toBe(1)
+    expect(await stateOf(scene)).toEqual(before)
+    expect((await visit(good)).status).toBe(200)
+  })
+
+  it('works for every address of the person, and no longer once the address is another one', async () => {
+    const scene = await givenScene()
+    const [sms, mail] = [
+      await pageOf(scene, scene.person, { channel: 'sms', address: scene.person.phone_number ?? '' }),
+      await pageOf(scene, scene.person),
+    ]
+    for (const path of [sms, mail]) expect((await visit(path)).status).toBe(200)
+    expect((await visit(sms)).text).toContain(scene.person.phone_number)
+    await write(
+      sql`update users set email = ${`new-${scene.person.email}`} where id = ${scene.person.id}`,
+      sql`update user_editions set email = ${`new-${scene.person.email}`} where user_id = ${scene.person.id}`,
+    )
+    expect([(await visit(sms)).status, (await visit(mail)).status]).toEqual([200, 404])
+  })
+
+  it('opens nothing once the person is erased', async () => {
+    const scene = await givenScene()
+    const path = await pageOf(scene, scene.person)
+    expect((await visit(path)).status).toBe(200)
+    expect((await post(`/v1/user/${scene.person.id}/erase`, {})).status).toBeLessThan(300)
+    expect((await visit(path)).status).toBe(404)
+  })
+})
+
+describe('a form that is not as the page gave it out', () => {
+  const staleWith = async (
+    change: (
+      scene: Awaited<ReturnType<typeof givenScene>>,
+      own: string,
+    ) => Promise<{ shown: string[]; given: string[] }>,
+  ) => {
+    const scene = await givenScene()
+    const own = await define(scene)
+    const form = await change(scene, own.id)
+    const before = await stateOf(scene)
+    const reply = await send(await pageOf(scene, scene.person), {
+      shown: [`${own.id} 1 0`, ...form.shown],
+      given: [own.id, ...form.given],
+    })
+    expect([reply.status, reply.text.includes('Nothing was saved')]).toEqual([409, true])
+    expect(await stateOf(scene)).toEqual(before)
+  }
+
+  it('saves nothing of it when it names a consent of another organisation', () =>
+    staleWith(async () => {
+      const foreign = await define(await givenScene())
+      return { shown: [`${foreign.id} 1 0`], given: [foreign.id] }
+    }))
+
+  it('nor one of an edition that does not know the person', () =>
+    staleWith(async (scene) => {
+      const edition = await givenEdition({ id: scene.organization })
+      const { id } = await define(scene, { edition_id: edition.id })
+      return { shown: [`${id} 1 0`], given: [id] }
+    }))
+
+  it('nor one that is not asked for any more', () =>
+    staleWith(async (scene) => {
+      const { id } = await define(scene, { is_active: false })
+      return { shown: [`${id} 1 0`], given: [id] }
+    }))
+
+  it('nor one that does not rest on consent', () =>
+    staleWith(async (scene) => {
+      const { id } = await define(scene, { type: 'terms', channels: [], legal_basis: 'contract' })
+      return { shown: [`${id} 1 0`], given: [id] }
+    }))
+
+  it('nor a box without what was shown, nor the same one twice, nor another wording', async () => {
+    await staleWith(async (scene) => ({ shown: [], given: [(await define(scene)).id] }))
+    await staleWith(async (_, own) => ({ shown: [`${own} 1 0`], given: [] }))
+    await staleWith(async (scene) => {
+      const { id } = await define(scene)
+      return { shown: [`${id} 2 0`], given: [id] }
+    })
+    await staleWith(async () => ({ shown: ['x'.repeat(5000)], given: [] }))
+  })
+
+  it('changes nothing when it says nothing, and is refused when it is too large', async () => {
+    const scene = await givenScene()
+    const consent = await define(scene)
+    await give(scene.person, consent.id)
+    const path = await pageOf(scene, scene.person)
+    const before = await stateOf(scene)
+    for (const body of ['', 'List-Unsubscribe=One-Click', 'given=', '%', '{"given":[]}']) {
+      const { status } = await visit(path, { method: 'POST', body })
+      expect([body, status]).toEqual([body, body === 'given=' ? 409 : 200])
+    }
+    expect((await visit(path, { method: 'POST', body: 'x'.repeat(70_000) })).status).toBe(413)
+    expect(await stateOf(scene)).toEqual(before)
+  })
+})

@@ -1,0 +1,50 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { post } from '../support/api.ts'
+import { write } from '../support/seed.ts'
+import { anOrder, givenShop, providerOf, receiptEngine, receiptsOf, sell } from '../support/receipts.ts'
+import { capturedOf, until } from '../support/campaigns.ts'
+import { seedCrowd, seedReady } from '../support/seed-campaigns.ts'
+import { pathsIn, sent, visit } from '../support/visits.ts'
+
+describe('ways to the page', () => {
+  it('lead from the page that unsubscribes, as long as the address is the person’s', async () => {
+    const { crowd, captured } = await sent(1)
+    const [path = ''] = pathsIn(captured[0], 'u')
+    const linkOn = async () => /href="\.\.\/\.\.(\/consents\/[\w-]+)"/.exec((await visit(path)).text)?.[1]
+    const link = (await linkOn()) ?? ''
+    const page = await visit(link)
+    expect([page.status, page.text.includes(crowd.people[0]?.email ?? '?')]).toEqual([200, true])
+    await write(sql`update users set email = 'another@example.test' where id = ${crowd.people[0]?.id}`)
+    expect(await linkOn()).toBeUndefined()
+  })
+
+  it('stand in campaigns and in receipts, for each recipient their own', async () => {
+    const crowd = await seedCrowd(2)
+    const link = { en: '<p>x</p><p><a href="{{ links.preferences }}">y</a></p>' }
+    const blocks = JSON.stringify([{ id: 'b', type: 'rich_text', data: { text: link } }])
+    const { campaign } = await seedReady(crowd)
+    await write(sql`update email_messages set blocks = ${blocks} where id = ${campaign.email_message_id}`)
+    await post(`/v1/campaigns/${campaign.id}/send-now`, {})
+    await until(campaign.id, ['sent', 'failed'])
+    const shop = await givenShop()
+    await write(sql`update email_messages set blocks = ${blocks} where organization_id = ${shop.organization_id}`)
+    await sell(shop, [anOrder()])
+    const provider = providerOf({ deduplicates: true })
+    await receiptEngine(provider.gateway, Date.now() + 1000).run()
+    const receipts = (await receiptsOf(shop)).map(({ recipient }) =>
+      provider.calls.find(({ email }) => email.to.address === recipient),
+    )
+    const mails = [
+      ...(await capturedOf(campaign.id)).map(({ recipient, html }) => ({ recipient, html })),
+      ...receipts.map((call) => ({ recipient: call?.email.to.address ?? '?', html: call?.email.html ?? '' })),
+    ]
+    expect(mails).toHaveLength(3)
+    for (const { recipient, html } of mails) {
+      const path = /https:\/\/[^"/]+(\/consents\/[\w-]+)"/.exec(html)?.[1] ?? ''
+      const page = await visit(path)
+      const address = /[^<\s]+@[^>\s]+/.exec(recipient)?.[0] ?? '?'
+      expect([page.status, page.text.includes(address)]).toEqual([200, true])
+    }
+  })
+})

@@ -1,0 +1,280 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { sha256, toBase64 } from '../../src/domain/encoding.ts'
+import { personOfLink, preferencesOf } from '../../src/modules/consent-pages/preferences.ts'
+import { patch } from '../support/api.ts'
+import {
+  choose,
+  define,
+  eventsOf,
+  formIn,
+  give,
+  givenScene,
+  pageOf,
+  recordsOf,
+  send,
+  stateOf,
+} from '../support/consent-pages.ts'
+import { contextAt } from '../support/context.ts'
+import { db } from '../support/factories.ts'
+import { seedEndpoint } from '../support/seed-webhooks.ts'
+import { write } from '../support/seed.ts'
+import { givenPeople } from '../support/segments.ts'
+import { visit } from '../support/visits.ts'
+
+describe('the page of a person’s consents', () => {
+  it.each([
+    ['en', 'Your consents', 'You agreed on'],
+    ['da', 'Dine samtykker', 'Du gav samtykke den'],
+    ['sv-SE', 'Dina samtycken', 'Du samtyckte den'],
+    ['nl', 'Uw toestemmingen', 'U hebt op'],
+    ['pl', 'Twoje zgody', 'Zgoda udzielona:'],
+  ])(
+    'says in %s what the person agreed to, with its wording, and takes every text as text',
+    async (locale, title, agreed) => {
+      const scene = await givenScene({ locale }, 'Nord & <b>lys</b>')
+      const hostile = { en: '<script>x</script> & "q"', da: '<script>x</script> & "q"' }
+      const given = await define(scene, {
+        title: hostile,
+        text: hostile,
+        link_url: { en: 'https://example.com/?a=1&b=2' },
+      })
+      const open = await define(scene)
+      const foreign = await define(await givenScene())
+      await give(scene.person, given.id)
+      const page = await visit(await pageOf(scene, scene.person))
+      expect(page.status).toBe(200)
+      expect(page.text).toContain(`<html lang="${locale.slice(0, 2)}">`)
+      for (const text of [
+        title,
+        agreed,
+        'Nord &amp; &lt;b&gt;lys&lt;/b&gt;',
+        scene.person.email ?? '?',
+        '&lt;script&gt;x&lt;/script&gt;',
+      ])
+        expect(page.text).toContain(text)
+      expect(page.text).not.toMatch(/<script|<b>lys|undefined|\[object/)
+      expect(page.text).not.toContain(foreign.id)
+      expect(formIn(page.text)).toEqual({ shown: [`${given.id} 1 1`, `${open.id} 1 0`], given: [given.id] })
+      // Any of the five can be asked for.
+      expect((await visit(`${await pageOf(scene, scene.person)}?language=pl`)).text).toContain('Twoje zgody')
+    },
+  )
+
+  it('is changed by nobody who only looks, and stays out of caches and of other pages', async () => {
+    const scene = await givenScene()
+    const consent = await define(scene)
+    await give(scene.person, consent.id)
+    const path = await pageOf(scene, scene.person)
+    const before = await stateOf(scene)
+    for (const method of ['GET', 'HEAD', 'GET'])
+      expect((await visit(`${path}?given=${consent.id}`, { method })).status).toBe(200)
+    expect((await visit(path, { method: 'OPTIONS' })).status).not.toBe(500)
+    expect(await stateOf(scene)).toEqual(before)
+    const { headers, text } = await visit(path)
+    const [, style = ''] = /<style>([^]*?)<\/style>/.exec(text) ?? []
+    const policy = headers.get('content-security-policy') ?? ''
+    expect(policy).toContain(`style-src 'sha256-${toBase64(await sha256(style))}'`)
+    for (const part of ["default-src 'none'", "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'"])
+      expect(policy).toContain(part)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+    expect(headers.get('x-robots-tag')).toBe('noindex')
+    expect(headers.get('set-cookie')).toBeNull()
+  })
+
+  it('gives and withdraws in one form, each with one record, one event and one entry of the audit log', async () => {
+    const scene = await givenScene({ locale: 'da' })
+    const [first, second, third] = [
+      await define(scene),
+      await define(scene),
+      await define(scene, { edition_id: scene.edition, type: 'photo', channels: [] }),
+    ]
+    await give(scene.person, first.id)
+    await give(scene.other, first.id)
+    await seedEndpoint(
+      { organization: scene.organization, edition: scene.edition },
+      { events: '["consent.given","consent.withdrawn"]', edition_id: null },
+    )
+    const path = await pageOf(scene, scene.person)
+    const entries = (await db.all(sql`select id from audit_log where organization_id = ${scene.organization}`)).length
+    const form = formIn((await visit(path)).text)
+    const wanted = { ...form, given: [second.id, third.id] }
+    const done = await send(path, wanted)
+    expect([done.status, done.text.includes('Dine valg er gemt.')]).toEqual([200, true])
+    expect(formIn(done.text).given.toSorted()).toEqual([second.id, third.id].toSorted())
+    const replayed = await send(path, wanted)
+    expect([replayed.status, replayed.text.includes('Intet blev ændret.')]).toEqual([200, true])
+
+    const latest = (await recordsOf(scene.person)).filter(({ is_latest }) => is_latest === 1)
+    const common = { method: 'checkbox', source: 'preferences_page', language: 'da', order_id: null }
+    expect(latest.toSorted((a, b) => (a.consent_id < b.consent_id ? -1 : 1))).toMatchObject(
+      [
+        { consent_id: first.id, status: 'withdrawn', number: 2, expires_at: null, ...common },
+        { consent_id: second.id, status: 'given', number: 1, content_hash: second.content_hash, ...common },
+        { consent_id: third.id, status: 'given', number: 1, edition_id: scene.edition, ...common },
+      ].toSorted((a, b) => (a.consent_id < b.consent_id ? -1 : 1)),
+    )
+    expect(JSON.parse(latest[0]?.evidence ?? '{}')).toEqual({
+      ip_prefix: '203.0.113.0/24',
+      user_agent: expect.stringContaining('iPhone'),
+    })
+    expect(JSON.stringify(latest)).not.toContain('203.0.113.77')
+    expect(await recordsOf(scene.other)).toMatchObject([{ status: 'given', is_latest: 1 }])
+    const events = (await eventsOf(scene.organization)).map(({ kind, payload }) => [
+      kind,
+      JSON.parse(payload).data.user.api_id,
+    ])
+    expect(
+      events
+        .filter(([, id]) => id === scene.person.id)
+        .map(([kind]) => kind)
+        .toSorted(),
+    ).toEqual(['consent.given', 'consent.given', 'consent.given', 'consent.withdrawn'])
+    const deliveries =
+      await db.all(sql`select 1 from webhook_deliveries join webhook_events on webhook_events.id = event_id
+      where webhook_events.organization_id = ${scene.organization}`)
+    expect(deliveries).toHaveLength(3)
+    const audit = await db.all(sql<{
+      actor_id: string
+      action: string
+      changes: string
+    }>`select actor_id, action, changes
+      from audit_log where organization_id = ${scene.organization} and actor_id = ${scene.person.id}`)
+    expect(audit.map(({ action }) => action).toSorted()).toEqual(['giveConsent', 'giveConsent', 'withdrawConsent'])
+    expect((await db.all(sql`select id from audit_log where organization_id = ${scene.organization}`)).length).toBe(
+      entries + 3,
+    )
+  })
+
+  it('makes one record of forms that are sent at the same time', async () => {
+    const scene = await givenScene()
+    const consent = await define(scene)
+    const path = await pageOf(scene, scene.person)
+    const form = formIn((await visit(path)).text)
+    const replies = await Promise.all(Array.from({ length: 6 }, () => send(path, { ...form, given: [consent.id] })))
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
+    expect(await recordsOf(scene.person)).toMatchObject([{ status: 'given', number: 1, is_latest: 1 }])
+    expect(await eventsOf(scene.organization)).toHaveLength(1)
+  })
+
+  it('shows how each stands: outdated, over, waiting, skipped, withdrawn', async () => {
+    const scene = await givenScene()
+    const texts = { text: { en: 'Another wording' } }
+    const outdated = await define(scene, { reconsent_on_change: true })
+    const [over, skipped, withdrawn] = [
+      await define(scene, { expires_after_days: 1 }),
+      await define(scene),
+      await define(scene),
+    ]
+    for (const { id } of [outdated, over, withdrawn]) await give(scene.person, id)
+    await give(scene.person, skipped.id, {}, 'skip')
+    await give(scene.person, withdrawn.id, {}, 'withdraw')
+    await write(sql`update consent_records set expires_at = ${Date.now() - 1000} where consent_id = ${over.id}`)
+    expect((await patch(`/v1/consents/${outdated.id}`, texts)).status).toBe(200)
+    const { text } = await visit(await pageOf(scene, scene.person))
+    for (const words of [
+      'to an earlier wording',
+      'It ended on',
+      'and did not agree',
+      'You withdrew it on',
+      'Another wording',
+    ])
+      expect(text).toContain(words)
+    expect(formIn(text).given).toEqual([])
+    // To agree to the new wording is an act: the box was empty.
+    await choose(await pageOf(scene, scene.person), { give: [outdated.id] })
+    expect(
+      (await recordsOf(scene.person)).find(
+        ({ consent_id, is_latest }) => consent_id === outdated.id && is_latest === 1,
+      ),
+    ).toMatchObject({
+      status: 'given',
+      consent_version: 2,
+    })
+  })
+})
+
+describe('what the page leaves to the person', () => {
+  it('is to withdraw what is not asked for any more', async () => {
+    const scene = await givenScene()
+    const [held, gone] = [await define(scene), await define(scene)]
+    await give(scene.person, held.id)
+    for (const { id } of [held, gone]) await patch(`/v1/consents/${id}`, { is_active: false })
+    const path = await pageOf(scene, scene.person)
+    const { text } = await visit(path)
+    expect(formIn(text).shown).toEqual([`${held.id} 1 1`])
+    const done = await choose(path, { withdraw: [held.id] })
+    expect([done.status, formIn(done.text).shown]).toEqual([200, []])
+    expect(await recordsOf(scene.person)).toMatchObject([{ status: 'given' }, { status: 'withdrawn', is_latest: 1 }])
+  })
+
+  it('is to see, and not to change, what rests on a contract', async () => {
+    const scene = await givenScene()
+    const terms = await define(scene, { type: 'terms', channels: [], legal_basis: 'contract' })
+    await give(scene.person, terms.id)
+    const { text } = await visit(await pageOf(scene, scene.person))
+    expect(text).toContain('does not rest on your consent')
+    expect(formIn(text).shown).toEqual([])
+  })
+
+  it('lifts that the address was unsubscribed, where news through this channel is agreed to, and nothing else', async () => {
+    const scene = await givenScene()
+    const [news, photo, text] = [
+      await define(scene),
+      await define(scene, { type: 'photo', channels: [] }),
+      await define(scene, { channels: ['sms'] }),
+    ]
+    const suppressed = (reason: string) =>
+      write(
+        sql`delete from suppressions where organization_id = ${scene.organization}`,
+        sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+          values (${scene.organization}, 'email', ${scene.person.email}, ${reason}, 1)`,
+      )
+    const reasons = () =>
+      db.all(sql<{ reason: string }>`select reason from suppressions where organization_id = ${scene.organization}`)
+    const path = await pageOf(scene, scene.person)
+    await suppressed('unsubscribed')
+    expect((await visit(path)).text).toContain('You have unsubscribed')
+    await choose(path, { give: [photo.id, text.id] })
+    expect(await reasons()).toHaveLength(1)
+    await choose(path, { give: [news.id] })
+    expect(await reasons()).toEqual([])
+    for (const reason of ['complaint', 'hard_bounce', 'invalid']) {
+      await suppressed(reason)
+      await choose(path, { withdraw: [news.id] })
+      expect((await visit(path)).text).toContain('whatever you choose here')
+      await choose(path, { give: [news.id] })
+      expect(await reasons()).toEqual([{ reason }])
+    }
+  })
+
+  it('costs the same however many people and answers there are', async () => {
+    const scene = await givenScene()
+    const consent = await define(scene)
+    const path = await pageOf(scene, scene.person)
+    const look = async () => {
+      const job = contextAt(Date.now())
+      const person = await personOfLink(job, path.slice('/consents/'.length))
+      if (!person) throw new Error('the link opens nothing')
+      await preferencesOf(job, person, 'en')
+      return job.db.meter
+    }
+    const more = async (people: number) => {
+      await givenPeople(
+        { organization: scene.organization, edition: scene.edition },
+        Array.from({ length: people }, () => ({})),
+      )
+      for (let times = 0; times < 4; times++) {
+        await choose(path, { give: [consent.id] })
+        await choose(path, { withdraw: [consent.id] })
+      }
+    }
+    await more(10)
+    const few = await look()
+    expect(few).toMatchObject({ queries: 3, rows_written: 0 })
+    expect(few.rows_read).toBeLessThanOrEqual(16)
+    await more(100)
+    expect(await look()).toEqual(few)
+  })
+})

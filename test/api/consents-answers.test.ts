@@ -1,0 +1,229 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { get, patch } from '../support/api.ts'
+import {
+  answer,
+  eventsOf,
+  expectWhole,
+  givenCustomer,
+  givenDefinition,
+  givenSibling,
+  recordsOf,
+  type Shop,
+} from '../support/consents.ts'
+import { costOf } from '../support/cost.ts'
+import { givenMember } from '../support/factories.ts'
+import { write } from '../support/seed.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await givenCustomer()
+})
+
+const given = async (fields: Record<string, unknown> = {}) => {
+  const definition = await givenDefinition(shop.organization, fields)
+  return { user: shop.user, consent: definition.id as string, definition }
+}
+const kindsOf = async (consent: string) =>
+  (await eventsOf(shop.organization)).filter(({ payload }) => payload.includes(consent)).map(({ kind }) => kind)
+const statusesOf = async (consent: string) => (await recordsOf(shop.user, consent)).map(({ status }) => status)
+const codeOf = (reply: { status: number; body: { code: string; errors: { code: string; attr: string | null }[] } }) => [
+  reply.status,
+  reply.body.code,
+  ...reply.body.errors.map(({ code, attr }) => `${code} ${attr}`),
+]
+
+describe('giveConsent', () => {
+  it('writes the first record of a chain, with the wording that was shown, and tells of it in the same commit', async () => {
+    const at = await given({ expires_after_days: 10 })
+    const reply = await answer('give', at, { evidence: { form: 'f-1' }, order_id: shop.order })
+    expect(reply.status).toBe(200)
+    expect(reply.body).toMatchObject({
+      id: at.consent,
+      status: 'given',
+      is_current: true,
+      allowed_actions: ['withdraw'],
+      record: {
+        number: 1,
+        status: 'given',
+        consent_version: 1,
+        content_hash: at.definition.content_hash,
+        language: 'da',
+        method: 'checkbox',
+        source: 'checkout',
+        order_id: shop.order,
+        edition_id: shop.edition,
+        evidence: { form: 'f-1' },
+        previous_record_id: null,
+        previous_hash: null,
+      },
+    })
+    const { occurred_at, expires_at } = reply.body.record
+    expect(Date.parse(expires_at) - Date.parse(occurred_at)).toBe(10 * 86_400_000)
+    expect(await kindsOf(at.consent)).toEqual(['consent.given'])
+    const [event] = (await eventsOf(shop.organization)).filter(({ payload }) => payload.includes(at.consent))
+    expect(JSON.parse(event?.payload ?? '{}').data).toMatchObject({
+      consent: { id: at.consent, version: 1 },
+      user: { api_id: shop.user },
+      record_id: reply.body.record.id,
+      status: 'given',
+      previous_status: null,
+      source: 'checkout',
+    })
+    await expectWhole(shop.organization)
+  })
+
+  it('changes nothing when it is repeated, and answers the same record', async () => {
+    const at = await given()
+    const first = await answer('give', at)
+    const again = await answer('give', at, { source: 'portal' })
+    expect([again.status, again.body]).toEqual([200, first.body])
+    expect(await kindsOf(at.consent)).toEqual(['consent.given'])
+  })
+
+  it('makes one record of two answers at the same time', async () => {
+    const at = await given()
+    const replies = await Promise.all([1, 2, 3, 4].map(() => answer('give', at)))
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    expect(new Set(replies.map(({ body }) => body.record.id)).size).toBe(1)
+    expect(await statusesOf(at.consent)).toEqual(['given'])
+    expect(await kindsOf(at.consent)).toEqual(['consent.given'])
+    const mixed = await Promise.all([answer('withdraw', at), answer('withdraw', at), answer('give', at)])
+    expect(mixed.every(({ status }) => status === 200)).toBe(true)
+    await expectWhole(shop.organization)
+    expect(await kindsOf(at.consent)).toEqual((await statusesOf(at.consent)).map((status) => `consent.${status}`))
+  })
+
+  it('asks anew once the wording has changed, where the consent says so', async () => {
+    const at = await given({ reconsent_on_change: true })
+    await answer('give', at)
+    expect((await patch(`/v1/consents/${at.consent}`, { text: { en: 'Write.', da: 'Skriv.' } })).body.version).toBe(2)
+    const list = await get(`/v1/user/${shop.user}/consents`)
+    const item = list.body.results.find(({ id }: { id: string }) => id === at.consent)
+    expect(item).toMatchObject({
+      status: 'given',
+      is_current: false,
+      version: 2,
+      record: { consent_version: 1 },
+      allowed_actions: ['give', 'withdraw'],
+    })
+    const renewed = await answer('give', at)
+    expect(renewed.body).toMatchObject({ is_current: true, record: { number: 2, consent_version: 2 } })
+    expect(await kindsOf(at.consent)).toEqual(['consent.given', 'consent.given'])
+  })
+
+  it('records a consent that was over as expired first, each with its event', async () => {
+    const at = await given({ expires_after_days: 1 })
+    await write(sql`update consents set created_at = 0 where id = ${at.consent}`)
+    await answer('give', at, { occurred_at: new Date(Date.now() - 3 * 86_400_000).toISOString() })
+    const [item] = (await get(`/v1/user/${shop.user}/consents?type=marketing&page_size=500`)).body.results.filter(
+      ({ id }: { id: string }) => id === at.consent,
+    )
+    expect(item).toMatchObject({ status: 'expired', is_current: false, allowed_actions: ['give'] })
+    expect((await answer('give', at)).body).toMatchObject({ status: 'given', record: { number: 3 } })
+    expect(await statusesOf(at.consent)).toEqual(['given', 'expired', 'given'])
+    expect(await kindsOf(at.consent)).toEqual(['consent.given', 'consent.expired', 'consent.given'])
+    await expectWhole(shop.organization)
+  })
+})
+
+describe('skipConsent and withdrawConsent', () => {
+  it('go from state to state as the table says', async () => {
+    const at = await given()
+    expect(codeOf(await answer('withdraw', at))).toEqual([409, 'invalid_transition'])
+    expect((await answer('skip', at)).body.status).toBe('skipped')
+    expect((await answer('skip', at)).body.record.number).toBe(1)
+    expect(codeOf(await answer('withdraw', at))).toEqual([409, 'invalid_transition'])
+    expect((await answer('give', at)).body.status).toBe('given')
+    expect(codeOf(await answer('skip', at))).toEqual([409, 'invalid_transition'])
+    expect((await answer('withdraw', at)).body).toMatchObject({ status: 'withdrawn', allowed_actions: ['give'] })
+    expect((await answer('withdraw', at)).body.record.number).toBe(3)
+    expect((await answer('give', at)).body.record.number).toBe(4)
+    expect(await kindsOf(at.consent)).toEqual([
+      'consent.skipped',
+      'consent.given',
+      'consent.withdrawn',
+      'consent.given',
+    ])
+    const { stats, has_records } = (await get(`/v1/consents/${at.consent}`)).body
+    expect([stats, has_records]).toEqual([{ given: 1, skipped: 0, withdrawn: 0, expired: 0 }, true])
+    await expectWhole(shop.organization)
+  })
+
+  it('refuse a required consent that is skipped, and an inactive one that is given, but not its withdrawal', async () => {
+    const required = await given({ is_required: true })
+    expect(codeOf(await answer('skip', required))).toEqual([409, 'consent_required'])
+    const closed = await given()
+    await answer('give', closed)
+    await patch(`/v1/consents/${closed.consent}`, { is_active: false })
+    expect((await answer('withdraw', closed)).status).toBe(200)
+    expect(codeOf(await answer('give', closed))).toEqual([409, 'consent_inactive'])
+  })
+})
+
+describe('an answer', () => {
+  it.each([
+    ['an unknown language', { language: 'fr' }, 'invalid_choice language'],
+    ['a language without wording', { language: 'pl' }, 'text_missing_language language'],
+    ['a time to come', { occurred_at: new Date(Date.now() + 60_000).toISOString() }, 'in_future occurred_at'],
+    ['a time before the consent', { occurred_at: '2001-01-01T00:00:00Z' }, 'before_definition occurred_at'],
+    ['evidence that is too large', { evidence: { text: 'a'.repeat(2050) } }, 'max_length evidence'],
+    ['a source with an address', { source: 'anna@example.dk' }, 'invalid source'],
+    ['a method of ours', { method: 'expiry' }, 'invalid_choice method'],
+    ['an order of nobody', { order_id: 'ord_nobody' }, 'does_not_exist order_id'],
+  ])('with %s is refused and changes nothing', async (_, fields, error) => {
+    const at = await given()
+    const reply = await answer('give', at, fields)
+    expect(codeOf(reply)).toEqual([400, 'validation_error', error])
+    expect(reply.body.errors[0].pointer).toBe(`#/${error.split(' ')[1]}`)
+    expect(await statusesOf(at.consent)).toEqual([])
+  })
+
+  it('that is older than the last one changes nothing', async () => {
+    const at = await given()
+    await write(sql`update consents set created_at = 0 where id = ${at.consent}`)
+    await answer('give', at, { occurred_at: '2026-01-03T00:00:00Z' })
+    await answer('withdraw', at, { occurred_at: '2026-01-05T00:00:00Z' })
+    const late = await answer('give', at, { occurred_at: '2026-01-04T00:00:00Z' })
+    expect(codeOf(late)).toEqual([400, 'validation_error', 'before_last_answer occurred_at'])
+    expect(await statusesOf(at.consent)).toEqual(['given', 'withdrawn'])
+  })
+
+  it('is to the wording of its time', async () => {
+    const at = await given()
+    await write(
+      sql`update consents set created_at = 0 where id = ${at.consent}`,
+      sql`update consent_versions set created_at = 0 where consent_id = ${at.consent}`,
+    )
+    await patch(`/v1/consents/${at.consent}`, { text: { en: 'Other words.', da: 'Andre ord.' } })
+    const early = await answer('give', at, { occurred_at: '2026-01-03T00:00:00Z' })
+    expect(early.body.record).toMatchObject({ consent_version: 1, content_hash: at.definition.content_hash })
+  })
+
+  it('about a person or a consent of another organisation is 404', async () => {
+    const other = await givenCustomer()
+    const theirs = await givenDefinition(other.organization)
+    const mine = await given()
+    const { token } = await givenMember({ id: shop.organization }, 'admin')
+    expect((await answer('give', { user: other.user, consent: mine.consent }, {}, token)).status).toBe(404)
+    expect((await answer('give', { user: shop.user, consent: theirs.id }, {}, token)).status).toBe(404)
+    expect((await answer('give', { user: other.user, consent: theirs.id }, {}, token)).status).toBe(404)
+    expect(await recordsOf(other.user, theirs.id)).toEqual([])
+  })
+
+  it('to a consent of an edition that does not know the person is 404', async () => {
+    const place = await givenSibling(shop)
+    const theirs = await givenDefinition(shop.organization, { edition_id: place })
+    expect((await answer('give', { user: shop.user, consent: theirs.id })).status).toBe(404)
+  })
+
+  it('writes at most eight rows beside the outbox', async () => {
+    const at = await given({ expires_after_days: 10 })
+    const written: number[] = []
+    for (const action of ['give', 'withdraw', 'give'] as const) {
+      // The event, which no endpoint subscribes to, is one row.
+      written.push(costOf(await answer(action, at)).rows_written - 1)
+    }
+    expect(written).toEqual([7, 7, 8])
+  })
+})

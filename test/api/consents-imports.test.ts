@@ -1,0 +1,134 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { expectWhole, answer, eventsOf, givenDefinition, recordsOf } from '../support/consents.ts'
+import { anOrder, givenShop, importOrders, type Shop } from '../support/orders.ts'
+import { givenTwo, stored, stranger } from '../support/shared-customers.ts'
+import { db, write } from '../support/seed.ts'
+import { patch } from '../support/api.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await givenShop()
+})
+
+const userOf = async (email: string) =>
+  (
+    await db().first(sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}
+    and email = ${email}`)
+  )?.id ?? ''
+const someone = () => `someone-${crypto.randomUUID()}@example.dk`
+const old = '2026-01-05T10:00:00.000Z'
+
+/** A definition that is older than the orders. */
+async function given(fields: Record<string, unknown> = {}) {
+  const definition = await givenDefinition(shop.organization_id, fields)
+  await write(
+    sql`update consents set created_at = 0 where id = ${definition.id}`,
+    sql`update consent_versions set created_at = 0 where consent_id = ${definition.id}`,
+  )
+  return definition as { id: string; key: string }
+}
+
+describe('consents of an order that is imported', () => {
+  it('are given with the time of the order, and the import as evidence', async () => {
+    const { id, key } = await given()
+    const email = someone()
+    const order = anOrder({ customer: { email, locale: 'da' }, created: old, consents: { [key]: true } })
+    const reply = await importOrders(shop, [order], { emit_webhooks: true })
+    const user = await userOf(email)
+    const [record, ...more] = await recordsOf(user, id)
+    expect(more).toEqual([])
+    expect(record).toMatchObject({
+      status: 'given',
+      method: 'import',
+      language: 'da',
+      occurred_at: Date.parse(old),
+      edition_id: shop.edition_id,
+      import_id: reply.body.id,
+      order_id: reply.body.results[0].order_id,
+    })
+    expect(JSON.parse(record?.evidence ?? '')).toEqual({ source: 'webshop', external_id: order.external_id })
+    const events = await eventsOf(shop.organization_id)
+    expect(events.filter(({ payload }) => payload.includes(id)).map(({ kind }) => kind)).toEqual(['consent.given'])
+    await expectWhole(shop.organization_id)
+  })
+
+  it('are skipped where the source says that the question was shown, and otherwise say nothing', async () => {
+    const { id, key } = await given()
+    const [silent, asked] = [someone(), someone()]
+    await importOrders(shop, [anOrder({ customer: { email: silent }, consents: { [key]: false } })])
+    await importOrders(shop, [anOrder({ customer: { email: asked }, consents: { [key]: false } })], { skipped: true })
+    expect(await recordsOf(await userOf(silent), id)).toEqual([])
+    expect(await recordsOf(await userOf(asked), id)).toMatchObject([{ status: 'skipped' }])
+  })
+
+  it('never take back a later withdrawal, and follow one another by their times', async () => {
+    const { id, key } = await given()
+    const email = someone()
+    const at = (created: string) => anOrder({ customer: { email }, created, consents: { [key]: true } })
+    await importOrders(shop, [at('2026-01-01T00:00:00Z')])
+    const user = await userOf(email)
+    await answer('withdraw', { user, consent: id }, { occurred_at: '2026-01-03T00:00:00Z' })
+    await importOrders(shop, [at('2026-01-02T00:00:00Z'), at('2026-01-03T00:00:00Z')])
+    expect((await recordsOf(user, id)).map(({ status }) => status)).toEqual(['given', 'withdrawn'])
+    await importOrders(shop, [at('2026-01-05T00:00:00Z'), at('2026-01-04T00:00:00Z')])
+    expect((await recordsOf(user, id)).map(({ status, occurred_at }) => [status, occurred_at])).toEqual([
+      ['given', Date.parse('2026-01-01T00:00:00Z')],
+      ['withdrawn', Date.parse('2026-01-03T00:00:00Z')],
+      ['given', Date.parse('2026-01-04T00:00:00Z')],
+    ])
+    await expectWhole(shop.organization_id)
+  })
+
+  it("are of the edition's own consent with that key before the organisation's", async () => {
+    const everywhere = await given({ key: 'shared-key' })
+    const here = await given({ key: 'shared-key', edition_id: shop.edition_id })
+    const email = someone()
+    await importOrders(shop, [anOrder({ customer: { email }, consents: { 'shared-key': true } })])
+    const user = await userOf(email)
+    expect(await recordsOf(user, here.id)).toHaveLength(1)
+    expect(await recordsOf(user, everywhere.id)).toEqual([])
+  })
+
+  it('with an unknown key or one that is not asked for refuse their own order alone', async () => {
+    const { id, key } = await given()
+    await patch(`/v1/consents/${id}`, { is_active: false })
+    const reply = await importOrders(shop, [
+      anOrder({ consents: { nothing: true } }),
+      anOrder({ consents: { [key]: true } }),
+      anOrder(),
+    ])
+    const told = reply.body.results.map(({ errors }: { errors: { code: string; pointer: string }[] }) =>
+      errors.map(({ code, pointer }) => `${code} ${pointer}`),
+    )
+    expect(told).toEqual([
+      ['does_not_exist #/orders/0/consents/nothing'],
+      [`consent_inactive #/orders/1/consents/${key}`],
+      [],
+    ])
+  })
+
+  it('change nothing of the organisation for somebody whom other editions know, where an edition role imports', async () => {
+    const two = await givenTwo()
+    const { id, key } = await givenDefinition(two.mine.organization_id)
+    const own = await givenDefinition(two.mine.organization_id, { edition_id: two.mine.edition_id })
+    const order = { customer: stranger, consents: { [key]: true, [own.key]: true } }
+    const { body } = await importOrders(two.mine, [anOrder(order)], {}, two.manager)
+    expect([body.created_orders, body.failed_orders]).toEqual([1, 0])
+    const { id: user } = await stored(two.mine, stranger.email)
+    expect(await recordsOf(user, id)).toEqual([])
+    expect(await recordsOf(user, own.id)).toHaveLength(1)
+    await importOrders(two.mine, [anOrder(order)])
+    expect(await recordsOf(user, id)).toHaveLength(1)
+  })
+
+  it('change nothing when the import only looks, or comes again', async () => {
+    const { id, key } = await given()
+    const email = someone()
+    const order = anOrder({ customer: { email }, created: old, consents: { [key]: true } })
+    await importOrders(shop, [order], { dry_run: true })
+    expect(await userOf(email)).toBe('')
+    for (const on_duplicate of ['skip', 'update']) await importOrders(shop, [order], { on_duplicate })
+    expect(await recordsOf(await userOf(email), id)).toHaveLength(1)
+  })
+})

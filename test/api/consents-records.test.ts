@@ -1,0 +1,96 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { get, patch, post } from '../support/api.ts'
+import { answer, givenCustomer, givenDefinition, givenSibling, type Shop } from '../support/consents.ts'
+import { givenMember } from '../support/factories.ts'
+import { db, write } from '../support/seed.ts'
+import { seedTrade } from '../support/seed-commerce.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await givenCustomer()
+})
+
+const given = async (fields: Record<string, unknown> = {}) => {
+  const definition = await givenDefinition(shop.organization, fields)
+  return { user: shop.user, consent: definition.id as string, definition }
+}
+const codeOf = (reply: { status: number; body: { code: string; errors: { code: string; attr: string | null }[] } }) => [
+  reply.status,
+  reply.body.code,
+  ...reply.body.errors.map(({ code, attr }) => `${code} ${attr}`),
+]
+
+describe('listConsentRecords and getConsentProof', () => {
+  it('show the whole history, newest first, each with the hash of the one before', async () => {
+    const at = await given()
+    for (const action of ['skip', 'give', 'withdraw'] as const) await answer(action, at)
+    const { body } = await get(`/v1/user/${shop.user}/consents/${at.consent}/records`)
+    const records = body.results as { status: string; previous_hash: string | null; record_hash: string }[]
+    expect(records.map(({ status }) => status)).toEqual(['withdrawn', 'given', 'skipped'])
+    expect(records.map(({ previous_hash }) => previous_hash)).toEqual([
+      ...records.slice(1).map(({ record_hash }) => record_hash),
+      null,
+    ])
+    const paged = await get(`/v1/user/${shop.user}/consents/${at.consent}/records?page=2&page_size=2`)
+    expect([paged.body.count, paged.body.results[0].status]).toEqual([3, 'skipped'])
+  })
+
+  it('prove the wording as it was shown, and see that a record was changed', async () => {
+    const at = await given()
+    expect((await get(`/v1/user/${shop.user}/consents/${at.consent}/proof`)).status).toBe(404)
+    await answer('give', at)
+    await patch(`/v1/consents/${at.consent}`, { text: { en: 'Other words.', da: 'Andre ord.' } })
+    const proof = await get(`/v1/user/${shop.user}/consents/${at.consent}/proof`)
+    expect(proof.body).toMatchObject({
+      wording: { version: 1, language: 'da', title: 'Nyhedsbrev', text: 'Skriv til mig.' },
+      chain: [{ number: 1, status: 'given' }],
+      is_intact: true,
+    })
+    await write(sql`update consent_records set source = 'checkouT' where consent_id = ${at.consent}`)
+    expect((await get(`/v1/user/${shop.user}/consents/${at.consent}/proof`)).body.is_intact).toBe(false)
+  })
+})
+
+describe('a role of an edition', () => {
+  it('answers for its own customers, and not the consents of the organisation for those whom others know', async () => {
+    const place = { organization: shop.organization, edition: shop.edition }
+    const customer = await seedTrade(place)
+    const { token } = await givenMember({ id: shop.organization }, 'manager', shop.edition)
+    const everywhere = await given()
+    const here = await given({ edition_id: shop.edition })
+    const at = (consent: string) => ({ user: customer.user, consent })
+    expect((await answer('give', at(everywhere.consent), {}, token)).status).toBe(200)
+    const other = await givenSibling(shop, customer.user)
+    expect(codeOf(await answer('withdraw', at(everywhere.consent), {}, token))).toEqual([403, 'shared_customer'])
+    expect((await answer('give', at(here.consent), {}, token)).status).toBe(200)
+    const theirs = await givenDefinition(shop.organization, { edition_id: other })
+    expect((await answer('give', at(theirs.id), {}, token)).status).toBe(404)
+    await answer('withdraw', at(everywhere.consent), { source: 'secret-desk', evidence: { note: 'secret' } })
+    const seen = await get(`/v1/user/${customer.user}/consents`, token)
+    expect(seen.text).not.toContain('secret')
+    const ids = seen.body.results.map(({ id }: { id: string }) => id)
+    expect([ids.includes(here.consent), ids.includes(everywhere.consent), ids.includes(theirs.id)]).toEqual([
+      true,
+      true,
+      false,
+    ])
+    for (const path of ['records', 'proof']) {
+      const reply = await get(`/v1/user/${customer.user}/consents/${everywhere.consent}/${path}`, token)
+      expect([reply.status, reply.text.includes('secret')]).toEqual([200, false])
+    }
+  })
+})
+
+describe('an answer and its audit', () => {
+  it('stand in one commit: the entry names the customer, what was, and what is', async () => {
+    const at = await given()
+    await answer('give', at)
+    const entry = await db().first(sql<{ action: string; changes: string }>`select action, changes from audit_log
+      where resource_id = ${shop.user} order by id desc limit 1`)
+    expect(entry?.action).toBe('giveConsent')
+    expect(JSON.parse(entry?.changes ?? '[]')).toContainEqual({ field: 'status', before: 'none', after: 'given' })
+    await post(`/v1/user/${shop.user}/erase`, { reason: 'asked' })
+    expect(codeOf(await answer('withdraw', at))).toEqual([409, 'user_erased'])
+  })
+})

@@ -1,0 +1,214 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { get, patch, post, remove } from '../support/api.ts'
+import { aDefinition, answer, givenCustomer, givenDefinition, givenSibling, type Shop } from '../support/consents.ts'
+import { costOf } from '../support/cost.ts'
+import { givenMember } from '../support/factories.ts'
+import { seedAnswers, seedConsent } from '../support/seed-consents.ts'
+import { seedTrades } from '../support/seed-commerce.ts'
+import { db } from '../support/seed.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await givenCustomer()
+})
+
+interface Refused {
+  status: number
+  body: { code: string; errors: { code: string; pointer: string | null }[] }
+}
+const refusalOf = ({ status, body }: Refused) => [
+  status,
+  body.code,
+  ...body.errors.map(({ code, pointer }) => `${code} ${pointer}`),
+]
+const versionsOf = (consent: string) =>
+  db().all(sql<{ version: number; text: string; content_hash: string }>`select version, text, content_hash
+    from consent_versions where consent_id = ${consent} order by version`)
+
+describe('createConsent', () => {
+  it('makes a definition with the first version of its wording', async () => {
+    const made = await givenDefinition(shop.organization, {
+      edition_id: shop.edition,
+      key: 'photo',
+      link_url: { en: 'https://example.com/photos' },
+      collect_at: ['checkout', 'user_portal'],
+      expires_after_days: 365,
+      metadata: { a: 1 },
+    })
+    expect(made).toMatchObject({
+      organization: { id: shop.organization },
+      edition: { id: shop.edition },
+      key: 'photo',
+      legal_basis: 'consent',
+      is_required: false,
+      is_active: true,
+      version: 1,
+      stats: { given: 0, skipped: 0, withdrawn: 0, expired: 0 },
+      has_records: false,
+    })
+    expect(made.content_hash).toMatch(/^[0-9a-f]{64}$/)
+    expect(await versionsOf(made.id)).toMatchObject([{ version: 1, content_hash: made.content_hash }])
+    expect((await get(`/v1/consents/${made.id}`)).body).toEqual(made)
+  })
+
+  it.each([
+    ['an unknown language', { text: { en: 'Yes', fr: 'Oui' } }, 'unknown_language #/text/fr'],
+    ['no text', { text: {} }, 'text_missing_default_language #/text'],
+    ['no text but white space', { text: { en: ' ' } }, 'text_missing_default_language #/text'],
+    ['a key with a space', { key: 'news letter' }, 'invalid #/key'],
+    ['a key of a prototype', { key: '__proto__' }, 'invalid #/key'],
+    ['a key that is too long', { key: 'a'.repeat(65) }, 'max_length #/key'],
+    ['a link that is a script', { link_url: { en: 'javascript:alert(1)' } }, 'malformed_url #/link_url/en'],
+    ['a link that ends its attribute', { link_url: { en: 'https://a.dk/"onclick=' } }, 'malformed_url #/link_url/en'],
+    ['a channel twice', { channels: ['email', 'email'] }, 'repeated #/channels'],
+    ['too many days', { expires_after_days: 3651 }, 'max_value #/expires_after_days'],
+    ['an edition of nobody', { edition_id: 'edt_nobody' }, 'does_not_exist #/edition_id'],
+  ])('refuses %s', async (_, fields, error) => {
+    const reply = await post('/v1/consents', aDefinition(shop.organization, fields))
+    expect(refusalOf(reply)).toEqual([400, 'validation_error', error])
+  })
+
+  it("needs the text in the default language of the edition, and of the organisation's in any", async () => {
+    const danish = { text: { da: 'Ja' }, title: {} }
+    const refused = await post('/v1/consents', aDefinition(shop.organization, { ...danish, edition_id: shop.edition }))
+    expect(refusalOf(refused)).toEqual([400, 'validation_error', 'text_missing_default_language #/text'])
+    expect(refused.body.errors[0].detail).toContain('in en,')
+    const everywhere = await givenDefinition(shop.organization, danish)
+    const emptied = await patch(`/v1/consents/${everywhere.id}`, { text: { da: '' } })
+    expect(refusalOf(emptied)).toEqual([400, 'validation_error', 'text_missing_default_language #/text'])
+  })
+
+  it('keeps a key once in the organisation and once in each edition', async () => {
+    const key = 'once'
+    const taken = [400, 'validation_error', 'unique #/key']
+    const everywhere = aDefinition(shop.organization, { key })
+    const here = { ...everywhere, edition_id: shop.edition }
+    const there = { ...everywhere, edition_id: await givenSibling(shop) }
+    for (const place of [everywhere, here, there]) {
+      const both = await Promise.all([post('/v1/consents', place), post('/v1/consents', place)])
+      expect(both.map(({ status }) => status).toSorted()).toEqual([201, 400])
+      expect(refusalOf(await post('/v1/consents', place))).toEqual(taken)
+    }
+  })
+})
+
+describe('updateConsent', () => {
+  it('makes a version of each change of the wording, and of nothing else', async () => {
+    const made = await givenDefinition(shop.organization)
+    const path = `/v1/consents/${made.id}`
+    expect((await patch(path, { name: 'Other', position: 4, is_active: false })).body.version).toBe(1)
+    expect((await patch(path, { title: { da: 'Nyhedsbrev', en: 'Newsletter' } })).body.version).toBe(1)
+    const changes = [
+      { title: { en: 'News' } },
+      { text: { en: 'Write.' } },
+      { link_url: { en: 'https://a.dk' } },
+      { legal_basis: 'contract' },
+    ]
+    for (const change of changes) await patch(path, change)
+    const { body } = await get(path)
+    expect([body.version, body.text, body.link_url]).toEqual([5, { en: 'Write.' }, { en: 'https://a.dk' }])
+    const versions = await versionsOf(made.id)
+    expect(versions.map(({ version }) => version)).toEqual([1, 2, 3, 4, 5])
+    expect(new Set(versions.map(({ content_hash }) => content_hash)).size).toBe(5)
+    expect(JSON.parse(versions[0]?.text ?? '')).toEqual(made.text)
+    expect(versions[4]?.content_hash).toBe(body.content_hash)
+  })
+
+  it('keeps both of two changes of the wording at the same time', async () => {
+    const made = await givenDefinition(shop.organization)
+    const path = `/v1/consents/${made.id}`
+    await Promise.all([patch(path, { title: { en: 'A' } }), patch(path, { text: { en: 'B' } })])
+    expect((await get(path)).body).toMatchObject({ version: 3, title: { en: 'A' }, text: { en: 'B' } })
+    expect(await versionsOf(made.id)).toHaveLength(3)
+  })
+
+  it('makes earlier answers count no more, in audiences and expressions, only where it says so', async () => {
+    for (const reconsent_on_change of [true, false]) {
+      const made = await givenDefinition(shop.organization, { reconsent_on_change })
+      await answer('give', { user: shop.user, consent: made.id })
+      await patch(`/v1/consents/${made.id}`, { text: { en: 'Other words.' } })
+      const list = (await get(`/v1/user/${shop.user}/consents?page_size=500`)).body.results
+      const item = list.find(({ id }: { id: string }) => id === made.id)
+      expect([reconsent_on_change, item.status, item.is_current]).toEqual([
+        reconsent_on_change,
+        'given',
+        !reconsent_on_change,
+      ])
+    }
+  })
+})
+
+describe('deleteConsent', () => {
+  it('takes a definition away that nobody has answered, and keeps one that is proof', async () => {
+    const made = await givenDefinition(shop.organization)
+    expect((await remove(`/v1/consents/${made.id}`)).status).toBe(204)
+    expect((await get(`/v1/consents/${made.id}`)).status).toBe(404)
+    expect(await versionsOf(made.id)).toEqual([])
+    const kept = await givenDefinition(shop.organization)
+    await answer('skip', { user: shop.user, consent: kept.id })
+    expect(refusalOf(await remove(`/v1/consents/${kept.id}`))).toEqual([409, 'consent_has_records'])
+    expect((await get(`/v1/consents/${kept.id}`)).body.has_records).toBe(true)
+  })
+
+  it('and an answer at the same time leave a definition with its answer, or neither', async () => {
+    for (let round = 0; round < 4; round++) {
+      const { id } = await givenDefinition(shop.organization)
+      const [gone, given] = await Promise.all([
+        remove(`/v1/consents/${id}`),
+        answer('give', { user: shop.user, consent: id }),
+      ])
+      expect([`${gone.status} ${given.status}`]).toEqual([expect.stringMatching(/^(204 404|409 200)$/)])
+    }
+  })
+})
+
+describe('the stats of a definition', () => {
+  it('are exact, and cost the same with one answer and with many', async () => {
+    const place = { organization: shop.organization, edition: shop.edition }
+    const consent = await seedConsent(place)
+    const [first, ...others] = await seedTrades(place, 30)
+    await seedAnswers(place, first?.user ?? '', consent, 3)
+    const read = async () => {
+      const reply = await get(`/v1/consents/${consent}`)
+      return { stats: reply.body.stats, rows: costOf(reply).rows_read }
+    }
+    const few = await read()
+    expect(few.stats).toEqual({ given: 1, skipped: 0, withdrawn: 0, expired: 0 })
+    for (const { user } of others) await seedAnswers(place, user, consent, 2)
+    const many = await read()
+    expect(many.stats).toEqual({ given: 1, skipped: 0, withdrawn: 29, expired: 0 })
+    expect(many.rows).toBe(few.rows)
+  })
+
+  it("of the organisation's are not shown to a role of an edition", async () => {
+    const made = await givenDefinition(shop.organization)
+    const { token } = await givenMember({ id: shop.organization }, 'viewer', shop.edition)
+    const seen = await get(`/v1/consents/${made.id}`, token)
+    expect([seen.status, seen.body.stats]).toEqual([200, null])
+    expect(refusalOf(await patch(`/v1/consents/${made.id}`, { name: 'X' }, token)).slice(0, 2)).toEqual([
+      403,
+      'permission_denied',
+    ])
+  })
+})
+
+describe('listConsents', () => {
+  it('filters by place, type, state and words', async () => {
+    const other = await givenCustomer()
+    const everywhere = await givenDefinition(other.organization, { name: 'Æbler og pærer', key: 'fruit' })
+    const here = await givenDefinition(other.organization, { edition_id: other.edition, type: 'photo', channels: [] })
+    const off = await givenDefinition(other.organization, { is_active: false, position: 9 })
+    const idsOf = async (query: string) =>
+      (await get(`/v1/consents?organization_id=${other.organization}&${query}`)).body.results.map(
+        ({ id }: { id: string }) => id,
+      )
+    expect(await idsOf('ordering=created')).toEqual([everywhere.id, here.id, off.id])
+    expect(await idsOf(`edition_id=${other.edition}`)).toEqual([here.id])
+    expect(await idsOf('type=photo')).toEqual([here.id])
+    expect(await idsOf('is_active=false')).toEqual([off.id])
+    expect(await idsOf('search=PAERER')).toEqual([everywhere.id])
+    expect(await idsOf('search=fruit')).toEqual([everywhere.id])
+    expect((await idsOf('ordering=-position'))[0]).toBe(off.id)
+  })
+})

@@ -1,0 +1,156 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { mintConfirmationToken } from '../../src/domain/consent-tokens.ts'
+import { dayMs } from '../../src/domain/instants.ts'
+import { sweepLapsed } from '../../src/modules/consents/jobs.ts'
+import { get, patch, post } from '../support/api.ts'
+import {
+  define,
+  eventsOf,
+  give,
+  givenScene,
+  linkKey,
+  pageOf,
+  recordsOf,
+  type Scene,
+  stateOf,
+} from '../support/consent-pages.ts'
+import { contextAt } from '../support/context.ts'
+import { db } from '../support/factories.ts'
+import { write } from '../support/seed.ts'
+import { visit } from '../support/visits.ts'
+import { ask, deliver, linkIn, asked, statusOf } from '../support/double-opt-in.ts'
+
+describe('a link that confirms', () => {
+  const isDead = async (scene: Scene, path: string) => {
+    const before = await stateOf(scene)
+    const pages = [await visit(path), await visit(path, { method: 'POST' }), await visit('/consents/confirm/x')]
+    expect(pages.map(({ status }) => status)).toEqual([404, 404, 404])
+    expect(new Set(pages.map(({ text }) => text)).size).toBe(1)
+    expect(await stateOf(scene)).toEqual(before)
+  }
+
+  it('is dead once the person has said otherwise', async () => {
+    const { scene, consent, path } = await asked()
+    await give(scene.person, consent.id, {}, 'withdraw')
+    await isDead(scene, path)
+    // Asked anew there is another link, and the old one stays dead.
+    await ask(scene, consent.id)
+    await isDead(scene, path)
+    const [mail] = await deliver(scene)
+    expect((await visit(linkIn(mail ?? { text: '' }), { method: 'POST' })).status).toBe(200)
+    await isDead(scene, path)
+    expect((await recordsOf(scene.person)).at(-1)).toMatchObject({ status: 'given', number: 4 })
+  })
+
+  it('is dead once the consent is not asked for any more', async () => {
+    const { scene, consent, path } = await asked()
+    await patch(`/v1/consents/${consent.id}`, { is_active: false })
+    await isDead(scene, path)
+  })
+
+  it('is dead once the address is not the person’s any more, and once the person is erased', async () => {
+    const moved = await asked()
+    await write(
+      sql`update users set email = 'moved@example.test' where id = ${moved.scene.person.id}`,
+      sql`update user_editions set email = null where user_id = ${moved.scene.person.id}`,
+    )
+    await isDead(moved.scene, moved.path)
+    const erased = await asked()
+    await post(`/v1/user/${erased.scene.person.id}/erase`, {})
+    await isDead(erased.scene, erased.path)
+  })
+
+  it('is of one person, one consent and one answer', async () => {
+    const { scene, consent, path } = await asked()
+    const second = await define(scene)
+    const elsewhere = await givenScene()
+    const good = {
+      user_id: scene.person.id,
+      consent_id: consent.id,
+      number: 1,
+      organization_id: scene.organization,
+      channel: 'email' as const,
+      address: scene.person.email ?? '',
+    }
+    const mint = async (more: Partial<typeof good>) =>
+      `/consents/confirm/${await mintConfirmationToken(linkKey, { ...good, ...more })}`
+    expect(await mint({})).toBe(path)
+    for (const wrong of [
+      { user_id: scene.other.id },
+      { consent_id: second.id },
+      { number: 2 },
+      { number: 0 },
+      { organization_id: elsewhere.organization },
+      { address: scene.other.email ?? '' },
+    ])
+      await isDead(scene, await mint(wrong))
+    await isDead(scene, `${path}A`)
+    expect((await visit((await pageOf(scene, scene.person)).replace('/consents/', '/consents/confirm/'))).status).toBe(
+      404,
+    )
+    expect((await visit(path)).status).toBe(200)
+  })
+
+  it('gives to the wording that was asked about, whatever it is by now', async () => {
+    const { scene, consent, path } = await asked({ reconsent_on_change: true })
+    await patch(`/v1/consents/${consent.id}`, { text: { en: 'Something else altogether' } })
+    const page = await visit(path)
+    expect(page.text).not.toContain('Something else')
+    expect((await visit(path, { method: 'POST' })).status).toBe(200)
+    expect((await recordsOf(scene.person)).at(-1)).toMatchObject({ status: 'given', consent_version: 1 })
+    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'given', is_current: false })
+  })
+
+  it('lifts that the address was unsubscribed since', async () => {
+    const { scene, path } = await asked()
+    await write(sql`insert into suppressions (organization_id, channel, address, reason, created_at)
+      values (${scene.organization}, 'email', ${scene.person.email}, 'unsubscribed', 1)`)
+    await visit(path, { method: 'POST' })
+    expect(await db.all(sql`select 1 from suppressions where organization_id = ${scene.organization}`)).toEqual([])
+  })
+})
+
+describe('a request that nobody confirms', () => {
+  const lapse = async (scene: Scene) =>
+    write(sql`update consent_records set expires_at = expires_at - ${8 * dayMs}, occurred_at = occurred_at - ${8 * dayMs}
+      where organization_id = ${scene.organization} and status = 'pending'`)
+
+  it('is over after seven days, before and after the sweep, and is swept once', async () => {
+    const { scene, consent, path } = await asked()
+    const [record] = await recordsOf(scene.person)
+    expect((record?.expires_at ?? 0) - (record?.occurred_at ?? 0)).toBe(7 * dayMs)
+    await lapse(scene)
+    expect((await visit(path)).status).toBe(404)
+    expect((await visit(path, { method: 'POST' })).status).toBe(404)
+    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'skipped', is_current: false })
+    const job = () => ({ ...contextAt(Date.now()) })
+    await Promise.all([sweepLapsed(job()), sweepLapsed(job())])
+    await sweepLapsed(job())
+    expect(await recordsOf(scene.person)).toMatchObject([
+      { status: 'pending', is_latest: 0 },
+      { status: 'skipped', method: 'expiry', source: 'confirmation_lapsed', is_latest: 1, expires_at: null },
+    ])
+    expect((await eventsOf(scene.organization)).map(({ kind }) => kind)).toEqual(['consent.skipped'])
+    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'skipped' })
+    expect((await visit(path)).status).toBe(404)
+    expect((await ask(scene, consent.id)).body.status).toBe('pending')
+  })
+
+  it('leaves somebody who had withdrawn as one who has withdrawn, and is counted so', async () => {
+    const scene = await givenScene()
+    const consent = await define(scene)
+    await give(scene.person, consent.id)
+    await give(scene.person, consent.id, {}, 'withdraw')
+    await ask(scene, consent.id)
+    await write(
+      sql`update consent_records set expires_at = ${Date.now() - 1} where status = 'pending' and user_id = ${scene.person.id}`,
+    )
+    expect(await statusOf(scene, consent.id)).toMatchObject({ status: 'withdrawn' })
+    const before = (await eventsOf(scene.organization)).length
+    await sweepLapsed(contextAt(Date.now()))
+    expect((await recordsOf(scene.person)).at(-1)).toMatchObject({ status: 'withdrawn', source: 'confirmation_lapsed' })
+    expect(await eventsOf(scene.organization)).toHaveLength(before)
+    expect((await get(`/v1/consents/${consent.id}`)).body.stats).toMatchObject({ given: 0, skipped: 0, withdrawn: 1 })
+  })
+})

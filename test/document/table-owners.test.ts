@@ -1,0 +1,22 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+
+/** Tables that one slice alone reads and writes; the schema declares them. */
+const owners = {
+  suppressions: 'src/modules/suppressions/',
+  soft_bounces: 'src/modules/suppressions/',
+  suppression_hashes: 'src/modules/suppressions/',
+}
+
+it.each(Object.entries(owners))('no statement names %s outside of its owner', async (table, owner) => {
+  const files = (await readdir('src', { recursive: true, withFileTypes: true }))
+    .filter((one) => one.isFile() && one.name.endsWith('.ts'))
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((path) => !path.startsWith('src/db/schema/'))
+  const naming = new RegExp(`\\b(from|into|join|update|table)\\s+${table}\\b`)
+  const found = await Promise.all(files.map(async (path) => (naming.test(await readFile(path, 'utf8')) ? [path] : [])))
+  const paths = found.flat()
+  expect(paths.filter((path) => !path.startsWith(owner))).toEqual([])
+  expect(paths.length).toBeGreaterThan(0)
+})

@@ -1,0 +1,105 @@
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import { beforeAll, expect, it } from 'vitest'
+import { verifyConsents } from '../../scripts/support/verify-consents.ts'
+import { patch, post } from '../support/api.ts'
+import { answer, givenCustomer, givenDefinition, recordsOf } from '../support/consents.ts'
+import { finishErasures } from '../support/personal-data.ts'
+import { write } from '../support/seed.ts'
+
+const query = async <Row>(text: string): Promise<Row[]> => (await env.DB.prepare(text).all<Row>()).results
+const verify = () => verifyConsents(query)
+
+let user: string
+let consent: string
+beforeAll(async () => {
+  const shop = await givenCustomer()
+  user = shop.user
+  consent = (await givenDefinition(shop.organization)).id
+  await answer('give', { user, consent }, { evidence: { box: 'a' }, order_id: shop.order })
+  await answer('withdraw', { user, consent })
+  await patch(`/v1/consents/${consent}`, { text: { en: 'Other words.', da: 'Andre ord.' } })
+  await answer('give', { user, consent })
+})
+
+it('finds every chain whole', async () => {
+  expect(await verify()).toEqual({ records: 3, chains: 1, fault: null })
+})
+
+it.each([
+  ['id', 1],
+  ['consent_version', 2],
+  ['content_hash', 1],
+  ['edition_id', 1],
+  ['order_id', 1],
+  ['status', 2],
+  ['previous_status', 2],
+  ['method', 1],
+  ['source', 1],
+  ['language', 1],
+  ['occurred_at', 1],
+  ['previous_record_id', 2],
+  ['evidence', 1],
+  ['evidence_hash', 1],
+  ['record_hash', 3],
+  ['is_latest', 3],
+] as const)('names the record in which one byte of %s was changed', async (column, number) => {
+  const [row] = await query<{ value: string | number | null }>(
+    `select ${column} as value from consent_records where number = ${number} and user_id = '${user}'`,
+  )
+  const value = row?.value ?? null
+  const other =
+    typeof value === 'number' ? (column === 'is_latest' ? 0 : value + 1) : value === null ? 'x' : changed(value)
+  const set = (to: unknown) =>
+    env.DB.batch([
+      env.DB.prepare('pragma defer_foreign_keys = on'),
+      env.DB.prepare(`update consent_records set ${column} = ? where number = ? and user_id = ?`).bind(
+        to,
+        number,
+        user,
+      ),
+    ])
+  // An edition that is not there is no reference: what is changed is the name of another one that is.
+  if (column === 'edition_id') {
+    await set(null)
+  } else await set(other)
+  const [{ id } = { id: '' }] = await query<{ id: string }>(
+    `select id from consent_records where number = ${number} and user_id = '${user}'`,
+  )
+  const { fault } = await verify()
+  await set(value)
+  expect(fault).toContain(`Record ${id} (${number} of`)
+  expect((await verify()).fault).toBeNull()
+})
+
+/** The text with another last letter, or, of JSON, with another letter inside. */
+function changed(text: string): string {
+  const at = text.startsWith('{') ? text.length - 3 : text.length - 1
+  return text.slice(0, at) + (text[at] === 'b' ? 'c' : 'b') + text.slice(at + 1)
+}
+
+it('names a wording that was changed', async () => {
+  const set = (text: string) =>
+    write(sql`update consent_versions set text = ${text} where consent_id = ${consent} and version = 1`)
+  await set('{"en":"Write to us.","da":"Skriv til mig."}')
+  expect((await verify()).fault).toBe(`Wording 1 of ${consent} does not have its hash.`)
+  await set('{"en":"Write to me.","da":"Skriv til mig."}')
+  expect((await verify()).fault).toBeNull()
+})
+
+it('names the record after one that is gone', async () => {
+  const [, second] = await recordsOf(user, consent)
+  await write(sql`delete from consent_records where user_id = ${user} and number = 1`)
+  expect((await verify()).fault).toContain(`Record ${second?.id} (2 of`)
+})
+
+it('finds a chain whole whose person was erased, without the evidence', async () => {
+  const shop = await givenCustomer()
+  const { id } = await givenDefinition(shop.organization)
+  await write(sql`delete from consent_records where user_id = ${user}`)
+  await answer('give', { user: shop.user, consent: id }, { evidence: { name: 'Zmarkername' } })
+  await post(`/v1/user/${shop.user}/erase`, { reason: 'asked' })
+  await finishErasures()
+  expect(await recordsOf(shop.user, id)).toMatchObject([{ evidence: null, status: 'given' }])
+  expect(await verify()).toEqual({ records: 1, chains: 1, fault: null })
+})

@@ -1,0 +1,81 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { sweepConsents } from '../../src/modules/consents/jobs.ts'
+import { get } from '../support/api.ts'
+import { realJob } from '../support/campaigns.ts'
+import { answer, eventsOf, expectWhole, givenCustomer, givenDefinition, recordsOf } from '../support/consents.ts'
+import { seedTrades } from '../support/seed-commerce.ts'
+
+const day = 86_400_000
+/** A sweep at that time. */
+const at = (now: number) => realJob({ now: () => now })
+
+/** An organisation in which so many people have given a consent that ends in a day. */
+async function givenConsents(people: number) {
+  const shop = await givenCustomer()
+  const { id } = await givenDefinition(shop.organization, { expires_after_days: 1 })
+  const trades = await seedTrades(shop, people)
+  for (const { user } of trades) expect((await answer('give', { user, consent: id })).status).toBe(200)
+  return { ...shop, consent: id as string, users: trades.map(({ user }) => user) }
+}
+
+const kindsOf = async (organization: string) => (await eventsOf(organization)).map(({ kind }) => kind).toSorted()
+
+describe('the sweep of each minute', () => {
+  beforeAll(() => sweepConsents(at(Date.now() + 2 * day)))
+
+  it('ends what is over in batches, each once, and tells of it with the batch', async () => {
+    const { organization, consent, users } = await givenConsents(5)
+    expect(await sweepConsents(at(Date.now()), 2)).toBe(0)
+    const later = Date.now() + day + 1
+    expect(await sweepConsents(at(later), 2)).toBe(5)
+    expect(await sweepConsents(at(later), 2)).toBe(0)
+    expect(await kindsOf(organization)).toEqual([
+      ...Array(5).fill('consent.expired'),
+      ...Array(5).fill('consent.given'),
+    ])
+    const [given, expired] = await recordsOf(users[0] ?? '', consent)
+    expect(expired).toMatchObject({ status: 'expired', method: 'expiry', occurred_at: given?.expires_at, number: 2 })
+    const { stats } = (await get(`/v1/consents/${consent}`)).body
+    expect(stats).toEqual({ given: 0, skipped: 0, withdrawn: 0, expired: 5 })
+    await expectWhole(organization)
+  })
+
+  it('ends each once where two sweeps run at the same time', async () => {
+    const { organization, users, consent } = await givenConsents(6)
+    const later = Date.now() + day + 1
+    const ended = await Promise.all([1, 2, 3].map(() => sweepConsents(at(later), 2)))
+    expect(ended.reduce((sum, one) => sum + one, 0)).toBe(6)
+    expect((await kindsOf(organization)).filter((kind) => kind === 'consent.expired')).toHaveLength(6)
+    for (const user of users) expect(await recordsOf(user, consent)).toHaveLength(2)
+    await expectWhole(organization)
+  })
+
+  it('leaves alone who withdraws while it runs', async () => {
+    const { organization, users, consent } = await givenConsents(2)
+    const [user = ''] = users
+    const job = at(Date.now() + day + 1)
+    const batch = job.db.batch.bind(job.db)
+    let withdrawn = false
+    job.db.batch = async (statements) => {
+      if (!withdrawn) {
+        withdrawn = true
+        await answer('withdraw', { user, consent })
+      }
+      return batch(statements)
+    }
+    expect(await sweepConsents(job)).toBe(1)
+    expect((await recordsOf(user, consent)).map(({ status }) => status)).toEqual(['given', 'withdrawn'])
+    await expectWhole(organization)
+  })
+
+  it('asks the database as often for many as for few', async () => {
+    const queries: number[] = []
+    for (const people of [2, 7]) {
+      await givenConsents(people)
+      const job = at(Date.now() + day + 1)
+      expect(await sweepConsents(job)).toBe(people)
+      queries.push(job.db.meter.queries)
+    }
+    expect(queries[1]).toBe(queries[0])
+  })
+})

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { formPage } from '../../src/http/form-page.ts'
+import {
+  confirmationPage,
+  type Page,
+  type Preferences,
+  preferencesPage,
+  type ShownConsent,
+  unknownPage,
+} from '../../src/modules/consent-pages/page.ts'
+import { languages } from '../../src/domain/languages.ts'
+import { type Browser, openBrowser } from '../support/browser.ts'
+import { look } from '../support/screens.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser?.stop())
+
+const at = Date.parse('2026-06-01T12:00:00Z')
+const long =
+  'A wording with Averylongwordthatdoesnotendaverylongwordthatdoesnotend in it.\n\nAnd a second paragraph of it.'
+const consent = (id: string, more: Partial<ShownConsent> = {}): ShownConsent => ({
+  id: `con_${id}`,
+  edition_name: null,
+  wording_version: 1,
+  title: `The consent ${id} of the festival of the north`,
+  text: long,
+  link_url: 'https://example.com/privacy',
+  language: 'en',
+  standing: 'none',
+  since: at,
+  until: null,
+  is_open: true,
+  ...more,
+})
+const consents = [
+  consent('given', { standing: 'given', until: at + 86_400_000_000 }),
+  consent('outdated', { standing: 'outdated', link_url: '', text: long.repeat(8) }),
+  consent('withdrawn', { standing: 'withdrawn', text: '' }),
+  consent('none', { edition_name: 'Nordlys Festival 2026' }),
+  consent('terms', { standing: 'given', is_open: false }),
+]
+const base: Omit<Preferences, 'language'> = {
+  organization_name: 'Nordlys & Friends of the Open Air ApS',
+  address: 'a-very-long-address-of-somebody-who-reads-mails@festival-of-the-north.example.com',
+  suppression: 'unsubscribed',
+  consents,
+}
+
+const documentOf = async (page: Page): Promise<string> => (await formPage(page)).toString()
+
+const check = async (page: Page, width: number, scheme: string, name: string) => {
+  const seen = await look(browser, await documentOf(page), width, scheme, name)
+  expect([seen.seen, seen.wide]).toEqual([width, width])
+  expect(seen.texts.filter(({ left, right }) => left < 0 || right > width + 0.5)).toEqual([])
+  expect(seen.texts.filter(({ height, size }) => height < 8 || size < 12)).toEqual([])
+  expect(seen.texts.filter(({ contrast }) => contrast < 4.5)).toEqual([])
+  return seen
+}
+
+/** What a reader of the screen hears of a box, and how large what is pressed is. */
+const controls = `[...document.querySelectorAll('input[type=checkbox], button')].map((one) => ({
+  name: (one.labels?.[0] ?? one).textContent.trim(),
+  describedBy: document.getElementById(one.getAttribute('aria-describedby') ?? '')?.textContent ?? '',
+  height: (one.labels?.[0] ?? one).getBoundingClientRect().height,
+}))`
+
+describe.each([320, 360, 800])('the page of a person’s consents on a screen of %i pixels', (width) => {
+  it.each(languages)('is seen whole and can be read, in %s, in the light and in the dark', async (language) => {
+    for (const scheme of ['light', 'dark']) {
+      const page = preferencesPage({ ...base, language }, scheme === 'light' ? undefined : 'saved')
+      const seen = await check(page, width, scheme, `consents-${width}-${language}-${scheme}`)
+      for (const text of [base.organization_name, base.address, ...consents.map(({ title }) => title)])
+        expect(seen.page).toContain(text)
+      const found = await browser.evaluate<{ name: string; describedBy: string; height: number }[]>(controls)
+      expect(found).toHaveLength(5)
+      for (const { name, height } of found) expect([name.length > 2, height >= 44]).toEqual([true, true])
+      expect(found.slice(0, -1).every(({ describedBy }) => describedBy.length > 3)).toBe(true)
+    }
+  })
+
+  it.each(languages)('that confirms one is seen whole, in %s', async (language) => {
+    for (const [scheme, is_confirmed] of [
+      ['light', false],
+      ['dark', true],
+    ] as const) {
+      const page = confirmationPage({
+        language,
+        organization_name: base.organization_name,
+        consent: consent('newsletter'),
+        is_confirmed,
+        preferences: '../x',
+      })
+      await check(page, width, scheme, `confirm-${width}-${language}-${scheme}`)
+    }
+  })
+
+  it('of nobody is seen whole', async () => {
+    for (const scheme of ['light', 'dark']) await check(unknownPage(), width, scheme, `unknown-${width}-${scheme}`)
+  })
+})

@@ -1,0 +1,115 @@
+import { sql } from 'drizzle-orm'
+import { expect } from 'vitest'
+import type { consentRecords } from '../../src/db/schema/consents.ts'
+import type { users } from '../../src/db/schema/users.ts'
+import { mintPreferencesToken } from '../../src/domain/consent-tokens.ts'
+import { post } from './api.ts'
+import { db, givenEdition, givenOrganisation } from './factories.ts'
+import { givenPeople } from './segments.ts'
+import { visit } from './visits.ts'
+
+export const linkKey = 'link-signing-key-of-the-tests'
+
+type UserRow = typeof users.$inferSelect
+export type RecordRow = typeof consentRecords.$inferSelect
+
+export interface Scene {
+  organization: string
+  edition: string
+  person: UserRow
+  other: UserRow
+}
+
+/** Two people of one edition. */
+export async function givenScene(person: Partial<UserRow> = {}, name?: string): Promise<Scene> {
+  const organisation = await givenOrganisation(name)
+  const edition = await givenEdition(organisation, { enabled_languages: '["en","da","se","nl","pl"]' })
+  const place = { organization: organisation.id, edition: edition.id }
+  const [one, other] = await givenPeople(place, [{ locale: 'en', ...person }, { locale: 'en' }])
+  if (!one || !other) throw new Error('nobody is there')
+  return { ...place, person: one, other }
+}
+
+let made = 0
+
+/** A definition made by the API; answers it as answered. */
+export async function define(scene: Pick<Scene, 'organization'>, fields: Record<string, unknown> = {}) {
+  const number = ++made
+  const reply = await post('/v1/consents', {
+    organization_id: scene.organization,
+    key: `key-${number}`,
+    name: `Name ${number}`,
+    title: { en: `Title ${number}`, da: `Titel ${number}` },
+    text: { en: `Wording ${number}`, da: `Tekst ${number}` },
+    type: 'marketing',
+    channels: ['email'],
+    ...fields,
+  })
+  expect(reply.status, reply.text).toBe(201)
+  return reply.body as { id: string; key: string; version: number; content_hash: string }
+}
+
+export const give = (
+  user: Pick<UserRow, 'id'>,
+  consent: string,
+  fields: Record<string, unknown> = {},
+  action = 'give',
+) =>
+  post(`/v1/user/${user.id}/consents/${consent}/${action}`, {
+    language: 'en',
+    method: 'api',
+    source: 'checkout',
+    ...fields,
+  })
+
+/** The path of the person's page, as a message to the address would have it. */
+export const pageOf = async (
+  { organization }: Pick<Scene, 'organization'>,
+  user: Pick<UserRow, 'id' | 'email'>,
+  more: { address?: string; channel?: 'email' | 'sms'; made_at?: number } = {},
+): Promise<string> => {
+  const link = { user_id: user.id, organization_id: organization, channel: 'email' as const, address: user.email ?? '' }
+  return `/consents/${await mintPreferencesToken(linkKey, { ...link, made_at: Date.now(), ...more })}`
+}
+
+/** The fields of the page's form, with the boxes checked as the page has them. */
+export function formIn(html: string): { shown: string[]; given: string[] } {
+  const values = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, value]) => value ?? '')
+  return {
+    shown: values(/name="shown"\s+value="([^"]+)"/g),
+    given: values(/name="given"\s+value="([^"]+)"\s+aria-describedby="[^"]+"\s+checked/g),
+  }
+}
+
+export const send = (path: string, { shown, given }: { shown: string[]; given: string[] }) =>
+  visit(path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', 'cf-connecting-ip': '203.0.113.77' },
+    body: new URLSearchParams([
+      ...shown.map((value) => ['shown', value] as [string, string]),
+      ...given.map((value) => ['given', value] as [string, string]),
+    ]).toString(),
+  })
+
+/** Opens the page, sets these boxes, and sends the form. */
+export async function choose(path: string, change: { give?: string[]; withdraw?: string[] }) {
+  const form = formIn((await visit(path)).text)
+  const given = [...form.given.filter((id) => !change.withdraw?.includes(id)), ...(change.give ?? [])]
+  return send(path, { ...form, given })
+}
+
+export const recordsOf = (user: Pick<UserRow, 'id'>): Promise<RecordRow[]> =>
+  db.all(sql<RecordRow>`select * from consent_records where user_id = ${user.id} order by consent_id, number`)
+
+export const eventsOf = (organization: string): Promise<{ kind: string; payload: string }[]> =>
+  db.all(sql<{ kind: string; payload: string }>`select kind, payload from webhook_events
+    where organization_id = ${organization} and kind like 'consent.%' order by id`)
+
+/** Everything that an answer could change. */
+export const stateOf = async ({ organization }: Pick<Scene, 'organization'>) => [
+  await db.all(sql`select * from consent_records where organization_id = ${organization} order by id`),
+  await db.all(sql`select * from suppressions where organization_id = ${organization} order by address`),
+  await db.all(sql`select * from audit_log where organization_id = ${organization} order by id`),
+  await db.all(sql`select * from transactional_emails where organization_id = ${organization} order by id`),
+  await eventsOf(organization),
+]

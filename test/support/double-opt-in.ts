@@ -1,0 +1,41 @@
+import { sql } from 'drizzle-orm'
+import { expect } from 'vitest'
+import type { OutboundEmail } from '../../src/gateways/email/email.ts'
+import { get } from './api.ts'
+import { define, give, givenScene, type Scene } from './consent-pages.ts'
+import { db } from './factories.ts'
+import { type Conduct, type EmailRow, providerOf, receiptEngine } from './receipts.ts'
+
+export const request = { method: 'double_opt_in', source: 'checkout' }
+export const ask = (scene: Scene, consent: string, fields: object = {}) =>
+  give(scene.person, consent, { ...request, ...fields })
+
+export const mailsOf = ({ organization }: Pick<Scene, 'organization'>) =>
+  db.all(
+    sql<EmailRow>`select * from transactional_emails where organization_id = ${organization} order by created_at, id`,
+  )
+
+/** Sends what is due, to a provider that does as the script says; answers what went to the scene's person. */
+export async function deliver(scene: Scene, script: Conduct[] = [], now = Date.now() + 1000): Promise<OutboundEmail[]> {
+  const provider = providerOf({ deduplicates: true })
+  provider.play(script)
+  const engine = receiptEngine(provider.gateway, now)
+  await engine.run()
+  return provider.calls.map(({ email }) => email).filter(({ to }) => to.address === scene.person.email)
+}
+
+export const linkIn = ({ text }: Pick<OutboundEmail, 'text'>): string =>
+  /https:\/\/[^\s/]+(\/consents\/confirm\/[\w-]+)/.exec(text)?.[1] ?? ''
+
+/** Asked, sent, and the path of the link in the message. */
+export async function asked(fields: Record<string, unknown> = {}, answer: object = {}) {
+  const scene = await givenScene()
+  const consent = await define(scene, fields)
+  expect((await ask(scene, consent.id, answer)).status).toBe(200)
+  const [mail] = await deliver(scene)
+  if (!mail) throw new Error('no message came')
+  return { scene, consent, mail, path: linkIn(mail) }
+}
+
+export const statusOf = async ({ person }: Scene, consent: string) =>
+  (await get(`/v1/user/${person.id}/consents`)).body.results.find(({ id }: { id: string }) => id === consent)

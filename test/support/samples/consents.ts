@@ -1,0 +1,132 @@
+import { next } from '../seed.ts'
+import { seedAnswers, seedConsent, seedConsents } from '../seed-consents.ts'
+import type { World } from '../world.ts'
+import { bodyId, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
+
+const firstPlace = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
+
+/** The like of a definition in organisation B, and in edition 2 of A. */
+const others = async ({ a, b }: World) => ({
+  foreign: await seedConsent({ organization: b.id, edition: b.editions[0].id }),
+  sibling: await seedConsent({ organization: a.id, edition: a.editions[1].id }),
+})
+
+const oneConsent = async (world: World): Promise<Sample> => {
+  const { foreign, sibling } = await others(world)
+  return { path: { id: await seedConsent(firstPlace(world)) }, references: [pathId('id', foreign, sibling)] }
+}
+
+/** The customer of edition 1 of A, who has answered so many times. */
+async function oneAnswer(world: World, answers: number): Promise<Sample> {
+  const { a, b } = world
+  const { foreign, sibling } = await others(world)
+  const consent = await seedConsent(firstPlace(world))
+  const { user } = a.editions[0]
+  if (answers > 0) await seedAnswers(firstPlace(world), user, consent, answers)
+  return {
+    path: { id: user, consent_id: consent },
+    references: [pathId('id', b.editions[0].user, a.editions[1].user), pathId('consent_id', foreign, sibling)],
+  }
+}
+
+const body = () => ({
+  language: 'da',
+  method: 'admin',
+  source: 'support',
+  evidence: { ticket: `T-${next()}` },
+  occurred_at: new Date().toISOString(),
+})
+
+const histories = new WeakMap<World, Sample>()
+
+/** The same person and definition at each call. */
+async function historyOf(world: World): Promise<Sample> {
+  const sample = histories.get(world) ?? (await oneAnswer(world, 1))
+  histories.set(world, sample)
+  return sample
+}
+
+export const consentSamples: Record<string, SampleOf> = {
+  listConsents: {
+    make: ({ a, b }) => ({
+      query: { edition_id: a.editions[0].id },
+      references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
+    }),
+    fill: (world, count) => seedConsents(firstPlace(world), count),
+  },
+
+  createConsent: {
+    make: ({ a, b }) => ({
+      body: {
+        organization_id: a.id,
+        edition_id: a.editions[0].id,
+        key: `newsletter-${next()}`,
+        name: 'Newsletter',
+        title: { en: 'Newsletter' },
+        text: { en: 'Write to me.' },
+        link_url: { en: 'https://example.com/privacy' },
+        type: 'marketing',
+        channels: ['email'],
+        legal_basis: 'consent',
+        is_required: false,
+        is_active: true,
+        collect_at: ['checkout'],
+        position: 3,
+        expires_after_days: 730,
+        reconsent_on_change: true,
+        metadata: { internal_code: 'A-17' },
+      },
+      references: [bodyId('organization_id', b.id), bodyId('edition_id', b.editions[0].id, a.editions[1].id)],
+    }),
+  },
+
+  getConsent: { make: oneConsent },
+
+  updateConsent: {
+    make: async (world) => ({
+      ...(await oneConsent(world)),
+      body: {
+        name: `Newsletter ${next()}`,
+        title: { en: 'News' },
+        text: { en: `Write to me ${next()}.` },
+        link_url: { en: 'https://example.com/terms' },
+        type: 'marketing',
+        channels: ['email', 'sms'],
+        legal_basis: 'consent',
+        is_required: false,
+        is_active: true,
+        collect_at: ['registration'],
+        position: 4,
+        expires_after_days: 365,
+        reconsent_on_change: true,
+        metadata: { internal_code: 'B-18' },
+      },
+    }),
+  },
+
+  deleteConsent: { make: oneConsent },
+
+  listUserConsents: {
+    make: ({ a, b }) => ({
+      path: { id: a.editions[0].user },
+      references: [
+        pathId('id', b.editions[0].user, a.editions[1].user),
+        queryId('edition_id', b.editions[0].id, a.editions[1].id),
+      ],
+    }),
+    fill: (world, count) => seedConsents(firstPlace(world), count),
+  },
+
+  listConsentRecords: {
+    make: historyOf,
+    fill: async (world, count) => {
+      const { id = '', consent_id = '' } = (await historyOf(world)).path ?? {}
+      await seedAnswers(firstPlace(world), id, consent_id, count)
+    },
+  },
+
+  getConsentProof: { make: (world) => oneAnswer(world, 2) },
+  giveConsent: { make: async (world) => ({ ...(await oneAnswer(world, 0)), body: body() }) },
+  skipConsent: { make: async (world) => ({ ...(await oneAnswer(world, 0)), body: body() }) },
+  withdrawConsent: { make: async (world) => ({ ...(await oneAnswer(world, 1)), body: body() }) },
+}

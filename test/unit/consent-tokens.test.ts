@@ -1,0 +1,105 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { mintLinkToken, readLinkToken } from '../../src/domain/campaign-tokens.ts'
+import {
+  mintConfirmationToken,
+  mintPreferencesToken,
+  preferencesLinkMs,
+  readConfirmationToken,
+  readPreferencesToken,
+  taggedAddress,
+} from '../../src/domain/consent-tokens.ts'
+import { newId } from '../../src/domain/ids.ts'
+import { dayMs } from '../../src/domain/instants.ts'
+
+const secret = 'a key'
+const now = Date.parse('2026-06-01T12:00:00Z')
+const at = fc.integer({ min: 0, max: now })
+const ids = (kind: 'user' | 'organization') => at.map((made) => newId(kind, made, Math.random))
+const address = fc.record({
+  organization_id: ids('organization'),
+  channel: fc.constantFrom('email' as const, 'sms' as const),
+  address: fc.string(),
+})
+
+describe('tokens of the pages of consents', () => {
+  it('say the person and the address that they were made for, and nobody else reads or makes them', async () => {
+    await fc.assert(
+      fc.asyncProperty(address, address, ids('user'), async (sentTo, other, user_id) => {
+        const token = await mintPreferencesToken(secret, { ...sentTo, user_id, made_at: now })
+        expect(token).toMatch(/^[\w-]{58}$/)
+        const target = await readPreferencesToken(secret, token, now)
+        expect(target?.user_id).toBe(user_id)
+        const tag = target?.tag ?? new Uint8Array()
+        expect(await taggedAddress(secret, tag, [other, sentTo])).toEqual(sentTo)
+        expect(await taggedAddress(secret, tag, [other])).toBeNull()
+        expect(await taggedAddress(secret, tag, [])).toBeNull()
+        expect(await readPreferencesToken('another key', token, now)).toBeNull()
+        expect(
+          await readPreferencesToken('', await mintPreferencesToken('', { ...sentTo, user_id, made_at: now }), now),
+        ).toBeNull()
+        expect(await readConfirmationToken(secret, token)).toBeNull()
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('are of one purpose each', async () => {
+    const sentTo = {
+      organization_id: newId('organization', now, Math.random),
+      channel: 'email' as const,
+      address: 'a@b.dk',
+    }
+    const answer = {
+      user_id: newId('user', now, Math.random),
+      consent_id: newId('consent', now, Math.random),
+      number: 300,
+    }
+    const confirmation = await mintConfirmationToken(secret, { ...sentTo, ...answer })
+    expect(await readConfirmationToken(secret, confirmation)).toMatchObject(answer)
+    expect(await readPreferencesToken(secret, confirmation, now)).toBeNull()
+    const campaign_id = newId('campaign', now, Math.random)
+    const unsubscribe = await mintLinkToken(secret, { kind: 'unsubscribe', campaign_id, n: 1, link: 0 })
+    for (const read of [readConfirmationToken(secret, unsubscribe), readPreferencesToken(secret, unsubscribe, now)])
+      expect(await read).toBeNull()
+    expect(await readLinkToken(secret, 'unsubscribe', confirmation)).toBeNull()
+  })
+
+  it('are refused with any character changed, missing or added', async () => {
+    const user_id = newId('user', now, Math.random)
+    const sentTo = {
+      organization_id: newId('organization', now, Math.random),
+      channel: 'sms' as const,
+      address: '+4520123456',
+    }
+    const token = await mintPreferencesToken(secret, { ...sentTo, user_id, made_at: now })
+    for (let index = 0; index < token.length; index++) {
+      const changed = token.slice(0, index) + (token[index] === 'A' ? 'B' : 'A') + token.slice(index + 1)
+      expect([changed, await readPreferencesToken(secret, changed, now)]).toEqual([changed, null])
+    }
+    for (const text of [
+      '',
+      'x',
+      token.slice(1),
+      token.slice(0, -1),
+      `${token}A`,
+      `${token}=`,
+      ` ${token}`,
+      'A'.repeat(10_000),
+    ])
+      expect(await readPreferencesToken(secret, text, now)).toBeNull()
+  })
+
+  it('work for two years from the day on which they were made', async () => {
+    const user_id = newId('user', now, Math.random)
+    const sentTo = {
+      organization_id: newId('organization', now, Math.random),
+      channel: 'email' as const,
+      address: 'a@b.dk',
+    }
+    const token = await mintPreferencesToken(secret, { ...sentTo, user_id, made_at: now })
+    const day = Math.floor(now / dayMs) * dayMs
+    expect(await readPreferencesToken(secret, token, day + preferencesLinkMs)).not.toBeNull()
+    expect(await readPreferencesToken(secret, token, day + preferencesLinkMs + 1)).toBeNull()
+  })
+})
