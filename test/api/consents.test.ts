@@ -62,6 +62,7 @@ describe('createConsent', () => {
     ['a link that is a script', { link_url: { en: 'javascript:alert(1)' } }, 'malformed_url #/link_url/en'],
     ['a link that ends its attribute', { link_url: { en: 'https://a.dk/"onclick=' } }, 'malformed_url #/link_url/en'],
     ['a channel twice', { channels: ['email', 'email'] }, 'repeated #/channels'],
+    ['an unknown collecting point', { collect_at: ['street'] }, 'invalid_choice #/collect_at/0'],
     ['too many days', { expires_after_days: 3651 }, 'max_value #/expires_after_days'],
     ['an edition of nobody', { edition_id: 'edt_nobody' }, 'does_not_exist #/edition_id'],
   ])('refuses %s', async (_, fields, error) => {

@@ -30,7 +30,8 @@ person, and erase the person while the orders and sums stay.`,
   Campaigns: `One message to the people of a segment, by e-mail or SMS, now or at a time. A campaign goes from \`draft\`,
 perhaps by \`scheduled\`, through \`calculating\` and \`sending\` to \`sent\`, \`failed\` or \`cancelled\`. Nobody gets one
 campaign twice; the list of recipients says who got it and why others did not.`,
-  Consents: 'What customers have agreed to, and when.',
+  Consents: `What customers are asked to agree to, and what each of them answered. A change of the wording makes a version;
+answers are records that are only ever added, each with a hash of itself and of the one before.`,
   'Email Messages': `Messages made of blocks, in several languages, with Liquid for what differs from one recipient to
 another. Messages of the platform are templates: an edition adopts one and changes its own copy. A preview shows the mail
 as it would go out, with the places where its text is wrong.`,

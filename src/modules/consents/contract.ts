@@ -47,10 +47,13 @@ const LinkUrl = Translated(maxConsentLinkLength)
 
 /** Choices in any order, each once. */
 const Choices = <const Names extends readonly [string, ...string[]]>(names: Names) =>
-  z.array(z.enum(names)).refine((chosen) => new Set(chosen).size === chosen.length, {
-    params: { code: 'repeated' },
-    message: 'Each once.',
-  })
+  z
+    .array(z.enum(names))
+    .max(names.length)
+    .refine((chosen) => new Set(chosen).size === chosen.length, {
+      params: { code: 'repeated' },
+      message: 'Each once.',
+    })
 
 const Channels = Choices(channels).openapi({ description: 'Through which marketing may come.', example: ['email'] })
 const CollectAt = Choices(collectPoints).openapi({ description: 'Where it is asked for.', example: ['checkout'] })
