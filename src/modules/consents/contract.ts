@@ -69,13 +69,21 @@ const Stats = z
   .object({ given: z.int(), skipped: z.int(), withdrawn: z.int(), expired: z.int() })
   .openapi('ConsentStats', { description: 'How many people stand how to it.' })
 
+const Key = z
+  .string()
+  .max(maxConsentKeyLength)
+  .regex(/^[a-z0-9][a-z0-9_-]*$/, 'Lower-case letters, digits, - and _; a letter or a digit first.')
+  .openapi({ description: 'As `consents.<key>` in expressions and imports; it stays as it is.', example: 'newsletter' })
+
+const Name = RequiredText(maxConsentNameLength)
+
 export const Consent = z
   .object({
     id: Id('con'),
     organization: OrganizationSummary,
     edition: orNull(EditionSummary).openapi({ description: 'Null for a consent of the whole organisation.' }),
-    key: z.string().openapi({ example: 'newsletter' }),
-    name: z.string(),
+    key: Key,
+    name: Name,
     title: Title,
     text: Text,
     link_url: LinkUrl,
@@ -86,10 +94,10 @@ export const Consent = z
     is_active: z.boolean(),
     collect_at: CollectAt,
     position: Position,
-    expires_after_days: z
-      .int()
-      .nullable()
-      .openapi({ description: 'Null for a consent that does not end by itself.', example: 730 }),
+    expires_after_days: ExpiresAfterDays.nullable().openapi({
+      description: 'Null for a consent that does not end by itself.',
+      example: 730,
+    }),
     reconsent_on_change: ReconsentOnChange,
     version: z.int().openapi({ description: 'Of the wording.' }),
     content_hash: z.string().openapi({ description: 'SHA-256 of the wording, in hexadecimal.' }),
@@ -103,12 +111,6 @@ export const Consent = z
   })
   .openapi('Consent')
 
-const Key = z
-  .string()
-  .max(maxConsentKeyLength)
-  .regex(/^[a-z0-9][a-z0-9_-]*$/, 'Lower-case letters, digits, - and _; a letter or a digit first.')
-  .openapi({ description: 'As `consents.<key>` in expressions and imports; it stays as it is.', example: 'newsletter' })
-
 const CreateConsent = z.object({
   organization_id: Id('org'),
   edition_id: Id('edt')
@@ -116,7 +118,7 @@ const CreateConsent = z.object({
     .optional()
     .openapi({ description: 'Without it the whole organisation asks for it.' }),
   key: Key,
-  name: RequiredText(maxConsentNameLength),
+  name: Name,
   title: Title.default({}),
   text: Text,
   link_url: LinkUrl.default({}),
@@ -133,7 +135,7 @@ const CreateConsent = z.object({
 })
 
 const UpdateConsent = z.object({
-  name: RequiredText(maxConsentNameLength).optional(),
+  name: Name.optional(),
   title: Title.optional(),
   text: Text.optional(),
   link_url: LinkUrl.optional(),
