@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, createClient } from './support/client.ts'
 import { runCampaign } from './support/demo-campaign.ts'
+import { followConsents } from './support/demo-consents.ts'
 import { account, type Home, importOrders } from './support/demo-import.ts'
 import { findOrders, followCustomer } from './support/demo-tour.ts'
 import { followWallet } from './support/demo-wallet.ts'
@@ -72,6 +73,10 @@ async function main(url: string, rootToken: string, receiver: Receiver): Promise
   await followWebhooks(admin, receiver, home, orders.slice(0, 10), tell)
   title('Wallet passes: added, removed, announced')
   await followWallet({ root: createClient(url, rootToken), admin, url, receiver, home }, tell)
+  title('Consents and uses: answered, ended, announced')
+  const [old] = orders.filter(({ status }) => status === 'completed')
+  if (!old) throw new Error('No order is completed.')
+  await followConsents({ admin, receiver, home, order: old }, tell)
   title('A campaign to those who came back')
   await runCampaign(manager, url, home, tell)
 }

@@ -1,0 +1,85 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Client, Page } from './client.ts'
+import type { Home } from './demo-import.ts'
+import type { ExternalOrder } from './external-order.ts'
+import type { Receiver } from './receiver.ts'
+
+type Tell = (...lines: string[]) => void
+
+interface Options {
+  admin: Client
+  receiver: Receiver
+  home: Home
+  /** An order of years ago: a consent that was given with it is over by now. */
+  order: ExternalOrder
+}
+
+interface Entry {
+  status: string
+}
+
+const path = '/consents'
+const kinds = ['consent.given', 'consent.skipped', 'consent.withdrawn', 'consent.expired', 'purchase.action']
+/** The sweep of each minute ends what is over. */
+const patienceMs = 150_000
+
+const kindOf = (body: string): string => (JSON.parse(body) as { type: string }).type
+
+async function newsletter(admin: Client, home: Home): Promise<string> {
+  const { id } = await admin.post<{ id: string }>('/v1/consents', {
+    ...home,
+    key: 'newsletter',
+    name: 'Newsletter',
+    title: { en: 'News' },
+    text: { en: 'We may write to you about our next markets.' },
+    type: 'marketing',
+    channels: ['email'],
+    expires_after_days: 730,
+  })
+  return id
+}
+
+/** Brings an order of years ago in again under another number, with the consent that its customer gave then. */
+async function importAnswer(admin: Client, home: Home, order: ExternalOrder): Promise<void> {
+  const orders = [{ ...order, external_id: `${order.external_id}-newsletter`, consents: { newsletter: true } }]
+  const body = { ...home, source: 'online-retail', emit_webhooks: true, orders }
+  const { results } = await admin.post<{ results: { action: string }[] }>('/v1/data-imports/external-orders', body)
+  if (results[0]?.action !== 'created') throw new Error(`The order was not made: ${JSON.stringify(results)}`)
+}
+
+/** People answer a consent, one lets it end, a ticket is used: all of it arrives at an endpoint. */
+export async function followConsents({ admin, receiver, home, order }: Options, tell: Tell): Promise<void> {
+  const endpoint = await admin.post<{ secret: string }>('/v1/webhooks', {
+    ...home,
+    name: 'Consents',
+    url: receiver.url(path),
+    events: kinds,
+  })
+  receiver.trust(path, endpoint.secret)
+  const consent = await newsletter(admin, home)
+  const { results } = await admin.get<Page<{ id: string }>>(`/v1/user?organization_id=${home.organization_id}`)
+  const [first, second] = results
+  const answer = (user: string | undefined, verb: string) =>
+    admin.post(`/v1/user/${user}/consents/${consent}/${verb}`, { language: 'en', method: 'admin', source: 'desk' })
+  await answer(first?.id, 'give')
+  await answer(first?.id, 'withdraw')
+  await answer(second?.id, 'skip')
+  await importAnswer(admin, home, order)
+  const active = `/v1/purchases?edition_id=${home.edition_id}&status=active&page_size=1`
+  const purchase = (await admin.get<Page<{ id: string }>>(active)).results[0]
+  await admin.post(`/v1/purchases/${purchase?.id}/uses`, {})
+  tell(`consent ${consent} was given and withdrawn by one customer, skipped by another, imported for a third;`)
+  tell(`purchase ${purchase?.id} was used`)
+  const missing = () => {
+    const found = new Set(receiver.posts(path).map(({ body }) => kindOf(body)))
+    return kinds.filter((kind) => !found.has(kind))
+  }
+  for (const deadline = Date.now() + patienceMs; missing().length > 0; await wait(200))
+    if (Date.now() > deadline) throw new Error(`${missing().join(', ')} did not arrive.`)
+  const posts = receiver.posts(path)
+  if (posts.some(({ verified }) => verified.length === 0)) throw new Error('A signature is wrong.')
+  for (const kind of kinds)
+    tell(`${kind}: ${posts.filter(({ body }) => kindOf(body) === kind).length}, with right signatures`)
+  const { results: records } = await admin.get<Page<Entry>>(`/v1/user/${first?.id}/consents/${consent}/records`)
+  tell(`its records of the first: ${records.map(({ status }) => status).join(', ')}`)
+}
