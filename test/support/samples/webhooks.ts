@@ -22,6 +22,15 @@ const freshDelivery = async (world: World) => {
   return { path: { id, delivery_id: delivery.id }, references: [endpointIn(world), deliveryIn(world)] }
 }
 
+const changedEndpoints = new WeakMap<World, Promise<{ id: string }>>()
+
+/** One that nothing else goes to: another address closes the breaker, and what waits behind it would be posted. */
+async function changedEndpoint(world: World): Promise<string> {
+  const endpoint = changedEndpoints.get(world) ?? seedEndpoint(home(world))
+  changedEndpoints.set(world, endpoint)
+  return (await endpoint).id
+}
+
 export const webhookSamples: Record<string, SampleOf> = {
   listWebhooks: {
     make: ({ a, b }) => ({
@@ -53,13 +62,13 @@ export const webhookSamples: Record<string, SampleOf> = {
   },
 
   updateWebhook: {
-    make: (world) => ({
-      path: { id: world.a.editions[0].webhook },
+    make: async (world) => ({
+      path: { id: await changedEndpoint(world) },
       body: {
         name: `Warehouse ${next()}`,
         url: 'https://other.example.com/events',
         edition_id: world.a.editions[0].id,
-        events: ['consent.withdrawn'],
+        events: ['wallet.vendorB.pass-added'],
         is_active: true,
         timeout_seconds: 20,
       },
