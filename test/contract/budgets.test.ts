@@ -32,7 +32,7 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   createEdition: { queries: 4, rows_read: 7, rows_written: 3 },
   getEditionMeta: { queries: 2, rows_read: 61, rows_written: 0 },
   getEdition: { queries: 2, rows_read: 8, rows_written: 0 },
-  duplicateEdition: { queries: 25, rows_read: 132, rows_written: 55 },
+  duplicateEdition: { queries: 25, rows_read: 132, rows_written: 59 },
   getEditionHealthcheck: { queries: 8, rows_read: 42, rows_written: 0 },
   updateEdition: { queries: 10, rows_read: 16, rows_written: 7 },
   listOrders: { queries: 3, rows_read: 14, rows_written: 0 },
