@@ -1,8 +1,10 @@
 import type { Wording } from './consents.ts'
-import { sha256, toHex } from './encoding.ts'
+import { sha256 } from './encoding.ts'
 import { languages, type TranslatedDict } from './languages.ts'
 
-const hashOf = async (content: unknown): Promise<string> => toHex(await sha256(JSON.stringify(content)))
+// Node, in which chains are verified, has no `toHex` yet.
+const hashOf = async (content: unknown): Promise<string> =>
+  Array.from(await sha256(JSON.stringify(content)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
 /** What a record says. Records are only ever added, so each can vouch for the one before it. */
 export interface ConsentStatement {
