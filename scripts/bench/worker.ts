@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import type { Bindings } from '../../src/app.ts'
 import service, { WebhookSender } from '../../src/index.ts'
 import { campaignsBench, MeteredSender, meteredQueue } from './campaigns-worker.ts'
+import { consentsBench } from './consents-worker.ts'
 import { emailsBench } from './emails-worker.ts'
 import { type Call, recorder } from './recorder.ts'
 import { segmentsBench } from './segments-worker.ts'
@@ -15,6 +16,7 @@ const floor = new Hono<{ Bindings: Bindings }>()
 
 floor.route('/', webhooksBench)
 floor.route('/', segmentsBench)
+floor.route('/', consentsBench)
 floor.route('/', emailsBench)
 floor.route('/', campaignsBench)
 
