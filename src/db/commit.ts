@@ -52,6 +52,19 @@ export async function commit<Result>(
   return result
 }
 
+/** More than the requests that anybody makes to one row at the same moment. */
+const maxTries = 20
+
+/** Reads, decides and commits once more where somebody else was faster. */
+export async function decideAgain<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof LostRace) || tries >= maxTries) throw error
+    }
+}
+
 /** One transaction of a request that makes several: it does not settle the answer. */
 export async function commitPart(
   unit: Pick<UnitOfWork, 'db'>,

@@ -1,3 +1,4 @@
+import { decideAgain } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
 import { mintPreferencesToken, readConfirmationToken } from '../../domain/consent-tokens.ts'
 import { stateOf } from '../../domain/consents.ts'
@@ -5,7 +6,7 @@ import { type Language, languages } from '../../domain/languages.ts'
 import { asLatest, findVersion, type PersonAnswer, answersOfPerson } from '../consents/index.ts'
 import type { Confirmable } from './page.ts'
 import { findPerson, type LinkedPerson } from './person.ts'
-import { commitAnswers, decide, retried, type Visit } from './record.ts'
+import { commitAnswers, decide, type Visit } from './record.ts'
 import { wordingIn } from './shown.ts'
 
 export const confirmationSource = 'confirmation_link'
@@ -70,7 +71,7 @@ export async function confirm(
   token: string,
   { asked, visit }: { asked: Language | null; visit: Visit },
 ): Promise<Confirmable | null> {
-  await retried(async () => {
+  await decideAgain(async () => {
     const found = await findAnswer(job, token)
     if (!found || found.is_confirmed) return
     const { person, answer } = found

@@ -1,3 +1,4 @@
+import { decideAgain } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
 import { readPreferencesToken } from '../../domain/consent-tokens.ts'
 import type { Language } from '../../domain/languages.ts'
@@ -5,7 +6,7 @@ import { type Answered, answersOfPerson, type PersonAnswer } from '../consents/i
 import { suppressionReasonOf } from '../suppressions/index.ts'
 import { type Outcome, type Preferences, type ShownConsent, shownIn } from './page.ts'
 import { findPerson, type LinkedPerson } from './person.ts'
-import { commitAnswers, decide, retried, type Visit } from './record.ts'
+import { commitAnswers, decide, type Visit } from './record.ts'
 import { shownConsent } from './shown.ts'
 
 export const preferencesSource = 'preferences_page'
@@ -92,4 +93,5 @@ async function attempt(job: JobCtx, { person, language, form, visit }: Request):
 }
 
 /** Saves what was changed on the page: all of it, or nothing. Sent again, the same form changes nothing. */
-export const savePreferences = (job: JobCtx, request: Request): Promise<Outcome> => retried(() => attempt(job, request))
+export const savePreferences = (job: JobCtx, request: Request): Promise<Outcome> =>
+  decideAgain(() => attempt(job, request))

@@ -1,10 +1,9 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { changesBetween } from '../../domain/audit.ts'
-import { commitPart, stillHolds } from '../../db/commit.ts'
+import { stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import type { AskedAnswer } from '../consents/index.ts'
-import { LostRace } from '../../domain/errors.ts'
 import { auditStatement } from '../audit-log/index.ts'
 import {
   answerAnnouncements,
@@ -16,7 +15,7 @@ import {
   type PersonAnswer,
 } from '../consents/index.ts'
 import { takeBackUnsubscription } from '../suppressions/index.ts'
-import { announceAll } from '../webhooks/index.ts'
+import { commitAnnounced } from '../webhooks/index.ts'
 import type { LinkedPerson } from './person.ts'
 
 /** What is known of the request by which a person answers. */
@@ -24,18 +23,6 @@ export interface Visit {
   request_id: string
   /** What shows that somebody answered: the network and the program, no whole address. */
   evidence: Readonly<Record<string, string>>
-}
-
-const maxTries = 5
-
-/** Once more when somebody else answered one of the questions meanwhile. */
-export async function retried<Result>(attempt: () => Promise<Result>): Promise<Result> {
-  for (let tries = 1; ; tries++)
-    try {
-      return await attempt()
-    } catch (error) {
-      if (!(error instanceof LostRace) || tries >= maxTries) throw error
-    }
 }
 
 export const decide = (
@@ -101,19 +88,11 @@ export async function commitAnswers(
   answers: readonly PersonAnswer[],
   made: readonly Answered[],
 ): Promise<void> {
-  const after: (() => Promise<unknown>)[] = []
-  const announcer = { ...job, afterCommit: (work: () => Promise<unknown>) => void after.push(work) }
-  await commitPart(
-    job,
-    [
-      ...guards(person, made),
-      ...answerStatements(made),
-      ...liftedSuppression(person, answers, made),
-      ...announceAll(announcer, made.flatMap(answerAnnouncements)),
-      ...auditEntries(job, person, made, visit),
-    ],
-    answerRaces,
-  )
-  // The sweep makes up for a queue message that is lost.
-  await Promise.allSettled(after.map((work) => work()))
+  const statements = [
+    ...guards(person, made),
+    ...answerStatements(made),
+    ...liftedSuppression(person, answers, made),
+    ...auditEntries(job, person, made, visit),
+  ]
+  await commitAnnounced(job, statements, made.flatMap(answerAnnouncements), answerRaces)
 }

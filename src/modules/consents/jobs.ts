@@ -1,9 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { commitPart } from '../../db/commit.ts'
 import { contactSeenInEdition } from '../../db/shared-customers.ts'
 import { LostRace } from '../../domain/errors.ts'
-import { announceAll } from '../webhooks/index.ts'
+import { commitAnnounced } from '../webhooks/index.ts'
 import { answerAnnouncements, answerRaces, answerStatements, expiryRecord, type RecordRow } from './records.ts'
 
 export { sweepLapsed } from './lapse.ts'
@@ -37,11 +36,7 @@ async function expire(job: JobCtx, rows: readonly DueRow[]): Promise<void> {
       records: [await expiryRecord(job, before)],
     })),
   )
-  const after: (() => Promise<unknown>)[] = []
-  const announcer = { ...job, afterCommit: (work: () => Promise<unknown>) => void after.push(work) }
-  const events = announceAll(announcer, outcomes.flatMap(answerAnnouncements))
-  await commitPart(job, [...answerStatements(outcomes), ...events], answerRaces)
-  await Promise.allSettled(after.map((work) => work()))
+  await commitAnnounced(job, answerStatements(outcomes), outcomes.flatMap(answerAnnouncements), answerRaces)
 }
 
 /** Ends the consents whose time is over, each once, also where two sweeps run at the same time. Answers how many. */

@@ -1,10 +1,9 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { commitPart } from '../../db/commit.ts'
 import { contactSeenInEdition } from '../../db/shared-customers.ts'
 import { type SettledStatus, stateOf } from '../../domain/consents.ts'
 import { LostRace } from '../../domain/errors.ts'
-import { announceAll } from '../webhooks/index.ts'
+import { commitAnnounced } from '../webhooks/index.ts'
 import {
   answerAnnouncements,
   answerRaces,
@@ -39,19 +38,12 @@ export async function sweepLapsed(job: JobCtx): Promise<number> {
     }),
   )
   const news = closed.filter(({ before, records }) => records[0]?.status !== before.previous_status)
-  const after: (() => Promise<unknown>)[] = []
-  const announcer = { ...job, afterCommit: (work: () => Promise<unknown>) => void after.push(work) }
   try {
-    await commitPart(
-      job,
-      [...answerStatements(closed), ...announceAll(announcer, news.flatMap(answerAnnouncements))],
-      answerRaces,
-    )
+    await commitAnnounced(job, answerStatements(closed), news.flatMap(answerAnnouncements), answerRaces)
   } catch (error) {
     // Somebody answered, or another sweep was faster: the next one looks again.
     if (!(error instanceof LostRace)) throw error
     return 0
   }
-  await Promise.allSettled(after.map((work) => work()))
   return rows.length
 }

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { changedExactly, commitPart } from '../../db/commit.ts'
+import { changedExactly } from '../../db/commit.ts'
 import { inList } from '../../db/visibility.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { purchaseLifecycle } from '../../domain/purchases.ts'
 import { passChanged } from '../wallet/index.ts'
-import { announceAll } from '../webhooks/index.ts'
+import { commitAnnounced } from '../webhooks/index.ts'
 import { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseAction } from './announcement.ts'
 
 /** Purchases that expire in one transaction. */
@@ -27,22 +27,18 @@ const findDue = (job: JobCtx, now: number, limit: number): Promise<DuePurchase[]
 /** Expires these purchases, all of them or none, and announces it in the same transaction. */
 async function expire(job: JobCtx, due: readonly DuePurchase[], now: number): Promise<void> {
   const status = 'expired'
-  const after: (() => Promise<unknown>)[] = []
-  const announcer = { ...job, afterCommit: (work: () => Promise<unknown>) => void after.push(work) }
   const events = due.map((purchase) =>
     purchaseAction(purchase, { action: 'expired', status, occurredAt: purchase.valid_until }),
   )
   const ids = due.map(({ id }) => id)
-  await commitPart(job, [
+  const statements = [
     sql`update purchases set status = ${status}, modified_at = ${now}, version = version + 1
       where ${inList(sql`id`, ids)} and ${inList(sql`status`, purchaseLifecycle.sourcesOf(status))}
         and valid_until <= ${now}`,
     changedExactly(ids.length),
     passChanged(ids, now),
-    ...announceAll(announcer, events),
-  ])
-  // The sweep of deliveries makes up for a queue message that is lost.
-  await Promise.allSettled(after.map((work) => work()))
+  ]
+  await commitAnnounced(job, statements, events)
 }
 
 /**

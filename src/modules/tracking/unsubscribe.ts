@@ -1,8 +1,7 @@
 import type { JobCtx } from '../../context.ts'
-import { commitPart } from '../../db/commit.ts'
+import { decideAgain } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import type { AnswerMethod } from '../../domain/consents.ts'
-import { LostRace } from '../../domain/errors.ts'
 import {
   answerAnnouncements,
   answered,
@@ -11,10 +10,8 @@ import {
   type MarketingAnswer,
 } from '../consents/index.ts'
 import { addressQuery, suppress, suppressionReasonOf, takeBackUnsubscription } from '../suppressions/index.ts'
-import { announceAll } from '../webhooks/index.ts'
+import { commitAnnounced } from '../webhooks/index.ts'
 import { givenConsents, type Subscriber, unsubscribeMethod, withdrawnConsents } from './subscription.ts'
-
-const maxTries = 5
 
 /** What a person answers to a consent with one click. */
 interface Answer {
@@ -39,33 +36,13 @@ async function commitChange(job: JobCtx, subscriber: Subscriber, change: Change)
       answered(job, row, { ...asked, ...change.answerTo(row), edition_id: row.before.edition_id }),
     ),
   )
-  const after: (() => Promise<unknown>)[] = []
-  const announcer = { ...job, afterCommit: (work: () => Promise<unknown>) => void after.push(work) }
-  await commitPart(
-    job,
-    [
-      change.suppression,
-      ...answerStatements(outcomes),
-      ...announceAll(announcer, outcomes.flatMap(answerAnnouncements)),
-    ],
-    answerRaces,
-  )
-  // The sweep makes up for a queue message that is lost.
-  await Promise.allSettled(after.map((work) => work()))
-}
-
-async function retried(attempt: () => Promise<void>): Promise<void> {
-  for (let tries = 1; ; tries++)
-    try {
-      return await attempt()
-    } catch (error) {
-      if (!(error instanceof LostRace) || tries >= maxTries) throw error
-    }
+  const statements = [change.suppression, ...answerStatements(outcomes)]
+  await commitAnnounced(job, statements, outcomes.flatMap(answerAnnouncements), answerRaces)
 }
 
 /** No marketing goes to this address any more, and the consents that let it come are withdrawn. Doing it again changes nothing. */
 export async function unsubscribe(job: JobCtx, subscriber: Subscriber): Promise<void> {
-  await retried(async () => {
+  await decideAgain(async () => {
     await commitChange(job, subscriber, {
       rows: await givenConsents(job, subscriber),
       answerTo: () => ({ status: 'withdrawn', method: unsubscribeMethod, expires_at: null }),
@@ -84,7 +61,7 @@ export async function unsubscribe(job: JobCtx, subscriber: Subscriber): Promise<
  * ended. An address that is dead or has complained stays as it is. Doing it again changes nothing.
  */
 export const resubscribe = (job: JobCtx, subscriber: Subscriber): Promise<void> =>
-  retried(async () => {
+  decideAgain(async () => {
     if ((await suppressionReasonOf(job, subscriber)) !== 'unsubscribed') return
     await commitChange(job, subscriber, {
       rows: await withdrawnConsents(job, subscriber),

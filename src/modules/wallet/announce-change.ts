@@ -1,13 +1,8 @@
-import type { SQL } from 'drizzle-orm'
-import type { JobCtx } from '../../context.ts'
-import { commitPart } from '../../db/commit.ts'
-import type { Statement } from '../../db/database.ts'
+import { type SQL, sql } from 'drizzle-orm'
 import { contactSeenInEdition } from '../../db/shared-customers.ts'
-import { sql } from 'drizzle-orm'
-import { LostRace } from '../../domain/errors.ts'
 import { toIso } from '../../domain/instants.ts'
 import { type WalletChange, walletEventKind } from '../../domain/wallet.ts'
-import { type Announcement, announceAll } from '../webhooks/index.ts'
+import type { Announcement } from '../webhooks/index.ts'
 import type { PassRow } from './queries.ts'
 
 /** A pass with the owner of its purchase, as the edition knows the person: what events say. */
@@ -37,29 +32,4 @@ export function announcementsOf(pass: AnnouncedPass, change: WalletChange | null
       },
     },
   ]
-}
-
-/** One transaction with the events that it causes. A message that is lost after it is made up for by the sweep. */
-export async function commitAnnounced(
-  job: JobCtx,
-  statements: readonly Statement[],
-  announcements: readonly Announcement[],
-  unique: Readonly<Record<string, () => Error>> = {},
-): Promise<void> {
-  const after: (() => Promise<unknown>)[] = []
-  const announcer = { ...job, afterCommit: (work: () => Promise<unknown>) => void after.push(work) }
-  await commitPart(job, [...statements, ...announceAll(announcer, announcements)], unique)
-  await Promise.allSettled(after.map((work) => work()))
-}
-
-const maxTries = 20
-
-/** Decides anew when somebody else was faster. */
-export async function retried<Result>(attempt: () => Promise<Result>): Promise<Result> {
-  for (let tries = 1; ; tries++)
-    try {
-      return await attempt()
-    } catch (error) {
-      if (!(error instanceof LostRace) || tries >= maxTries) throw error
-    }
 }

@@ -1,20 +1,14 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { changedOne } from '../../db/commit.ts'
+import { changedOne, decideAgain } from '../../db/commit.ts'
 import { walletCallbacks } from '../../db/schema/wallet.ts'
 import { insert } from '../../db/write.ts'
 import { sha256, toHex } from '../../domain/encoding.ts'
 import { AppError, LostRace } from '../../domain/errors.ts'
 import { type GoogleCallback, readCallback, verifiedCallback } from '../../domain/google-callback.ts'
 import { decideCallback, googleClassId, serialOfObject } from '../../domain/wallet.ts'
-import {
-  type AnnouncedPass,
-  announcedColumns,
-  announcedJoins,
-  announcementsOf,
-  commitAnnounced,
-  retried,
-} from './announce-change.ts'
+import { type AnnouncedPass, announcedColumns, announcedJoins, announcementsOf } from './announce-change.ts'
+import { commitAnnounced } from '../webhooks/index.ts'
 
 const refused = () => new AppError('not_authenticated', 'The callback is not signed for this service, or has expired.')
 
@@ -76,5 +70,5 @@ async function apply(job: JobCtx, callback: GoogleCallback, nonceHash: string): 
 export async function receiveGoogleCallback(job: JobCtx, body: string): Promise<void> {
   const callback = await checked(job, body)
   const nonceHash = toHex(await sha256(callback.nonce))
-  await retried(() => apply(job, callback, nonceHash))
+  await decideAgain(() => apply(job, callback, nonceHash))
 }

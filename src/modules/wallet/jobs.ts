@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
+import { decideAgain } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
 import { nextUpdateAt, updateLeaseMs } from '../../domain/wallet.ts'
-import { type AnnouncedPass, announcedColumns, announcedJoins, retried } from './announce-change.ts'
+import { type AnnouncedPass, announcedColumns, announcedJoins } from './announce-change.ts'
 import { contentOf } from './content.ts'
 import type { PassRow } from './queries.ts'
 import { unregisterPhone } from './unregister.ts'
@@ -49,7 +50,7 @@ async function updateGoogle(job: JobCtx, pass: PassRow): Promise<boolean> {
 
 /** A phone that has dropped the pass is as good as one that says so. */
 const forgetPhone = (job: JobCtx, passId: string, phone: Phone): Promise<void> =>
-  retried(async () => {
+  decideAgain(async () => {
     const pass = await job.db.first(sql<AnnouncedPass & { push_token: string | null }>`select ${announcedColumns},
         (select push_token from wallet_registrations where pass_id = wallet_passes.id
           and device_id = ${phone.device_id} and push_token = ${phone.push_token}) as push_token

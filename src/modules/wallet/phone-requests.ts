@@ -1,6 +1,6 @@
+import { decideAgain } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
 import { fieldError, invalid } from '../../domain/errors.ts'
-import { retried } from './announce-change.ts'
 import { authenticatedPass, checkDevice, checkPassType, packageOf, type RegisteredPass } from './apple-service.ts'
 import { registerPhone } from './register.ts'
 import { unregisterPhone } from './unregister.ts'
@@ -32,7 +32,7 @@ export async function takeRegistration(
   const authenticate = async () => (await authenticatedPass(job, { ...request, device })).pass
   let known: RegisteredPass | null = await authenticate()
   const push_token = pushTokenOf(await readBody())
-  return retried(async () => {
+  return decideAgain(async () => {
     const pass = known ?? (await authenticate())
     known = null
     return registerPhone(job, pass, { device, push_token })
@@ -42,7 +42,7 @@ export async function takeRegistration(
 export async function endRegistration(job: JobCtx, request: PhoneRequest & { device: string }): Promise<void> {
   checkPassType(job, request.passType)
   const device = checkDevice(request.device)
-  await retried(async () => {
+  await decideAgain(async () => {
     const { pass } = await authenticatedPass(job, { ...request, device })
     await unregisterPhone(job, pass, device)
   })

@@ -6,7 +6,8 @@ import { walletRegistrations } from '../../db/schema/wallet.ts'
 import { insert } from '../../db/write.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { maxRegistrations } from '../../domain/wallet.ts'
-import { announcementsOf, commitAnnounced } from './announce-change.ts'
+import { announcementsOf } from './announce-change.ts'
+import { commitAnnounced } from '../webhooks/index.ts'
 import type { RegisteredPass } from './apple-service.ts'
 
 interface Phone {

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { changedOne } from '../../db/commit.ts'
-import { announcementsOf, commitAnnounced } from './announce-change.ts'
+import { announcementsOf } from './announce-change.ts'
+import { commitAnnounced } from '../webhooks/index.ts'
 import type { RegisteredPass } from './apple-service.ts'
 
 /** Notes that a phone does not hold the pass any more, or takes no updates of it. The last one is `removed`. */
