@@ -14,7 +14,7 @@ interface Issued {
   add_url: string
 }
 
-interface Surroundings {
+interface Options {
   root: Client
   admin: Client
   url: string
@@ -72,7 +72,7 @@ async function saveAtGoogle(url: string, edition: string, pass: Issued): Promise
 }
 
 /** A purchase becomes a pass on both platforms, and all that wallets tell arrives at an endpoint. */
-export async function followWallet({ root, admin, url, receiver, home }: Surroundings, tell: Tell): Promise<void> {
+export async function followWallet({ root, admin, url, receiver, home }: Options, tell: Tell): Promise<void> {
   const endpoint = await admin.post<{ secret: string }>('/v1/webhooks', {
     ...home,
     name: 'Wallets',

@@ -42,7 +42,7 @@ export type AnswerState = (typeof answerStates)[number]
 export type AnswerStatus = Exclude<AnswerState, 'none'>
 export const answerStatuses = answerStates.filter((state) => state !== 'none') as [AnswerStatus, ...AnswerStatus[]]
 
-/** Statuses that are told to webhooks and counted: a pending answer is neither. */
+/** Statuses that cause events and are counted: a pending answer is neither announced nor counted. */
 export const settledStatuses = ['given', 'skipped', 'withdrawn', 'expired'] as const satisfies readonly AnswerStatus[]
 export type SettledStatus = (typeof settledStatuses)[number]
 export const isSettled = (status: AnswerStatus): status is SettledStatus => status !== 'pending'

@@ -24,7 +24,7 @@ export type UpdateResult =
 /** refused: this push never goes. off: none goes. transient: Apple takes none at present. */
 export type PushResult = 'sent' | 'gone' | 'refused' | 'transient' | 'off'
 
-/** A change of a pass that a phone is told of. */
+/** A push to a phone: a pass has changed. */
 export interface Push {
   pass_id: string
   change_number: number

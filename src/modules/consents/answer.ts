@@ -39,7 +39,7 @@ function checkInput(ctx: Ctx, { answer }: AnswerSubject, action: AnswerAction, i
   if (errors.length) throw invalid(...errors)
 }
 
-interface Surroundings {
+interface AnswerContext {
   /** Where the question was asked, by the order. */
   edition_id: string | null
   email: string | null
@@ -47,7 +47,7 @@ interface Surroundings {
 }
 
 /** The order that is named, and the wording at a time that is past. One statement, and none where neither is named. */
-async function surroundingsOf(ctx: Ctx, subject: AnswerSubject, input: AnswerInput): Promise<Surroundings> {
+async function contextOf(ctx: Ctx, subject: AnswerSubject, input: AnswerInput): Promise<AnswerContext> {
   const { answer } = subject
   const { order_id = null, occurred_at } = input
   if (order_id === null && occurred_at === undefined)
@@ -124,7 +124,7 @@ export async function answerConsent(
   if (subject.erased_at !== null) throw new AppError('user_erased', 'This customer was erased.')
   checkInput(ctx, subject, action, input)
   const guard = sharedGuard(ctx, subject)
-  const { edition_id, email, wording } = await surroundingsOf(ctx, subject, input)
+  const { edition_id, email, wording } = await contextOf(ctx, subject, input)
   const definition =
     wording === null ? answer : { ...answer, wording_version: wording.version, content_hash: wording.content_hash }
   const before = seenRecord(answer)

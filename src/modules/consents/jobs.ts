@@ -26,7 +26,7 @@ const dueConsents = ({ db, now }: JobCtx, limit: number): Promise<DueRow[]> =>
       cross join consents on consents.id = r.consent_id cross join users on users.id = r.user_id`,
   )
 
-/** One transaction. Whoever ended or answered one of them meanwhile makes it a LostRace. */
+/** One transaction. It is a LostRace when one of them was ended or answered meanwhile. */
 async function expire(job: JobCtx, rows: readonly DueRow[]): Promise<void> {
   const outcomes = await Promise.all(
     rows.map(async ({ key, email, ...before }) => ({

@@ -16,7 +16,7 @@ export type DefinitionRow = typeof consents.$inferSelect
 type Nullable<Row> = { [Key in keyof Row]: Row[Key] | null }
 type Stats = Omit<typeof consentStats.$inferSelect, 'consent_id'>
 
-/** A definition with its surroundings; the columns of an edition are null for one of the whole organisation. */
+/** A definition with its counts, organisation and edition; the columns of an edition are null for one of the whole organisation. */
 export type ConsentRow = Omit<DefinitionRow, 'organization_id' | 'edition_id'> &
   OrganizationSummaryRow &
   Nullable<EditionSummaryRow> &
@@ -33,7 +33,7 @@ const columns = sql`consents.*, consent_stats.records, consent_stats.given, cons
   consent_stats.withdrawn, consent_stats.expired, ${organizationSummaryColumns}, ${editionSummaryColumns},
   editions.default_language`
 
-const surroundings = sql`join consent_stats on consent_stats.consent_id = consents.id
+const consentJoins = sql`join consent_stats on consent_stats.consent_id = consents.id
   join organizations on organizations.id = consents.organization_id
   left join editions on editions.id = consents.edition_id`
 
@@ -76,19 +76,19 @@ export const listConsents = (
       position: sql`consents.position`,
     }),
     columns,
-    joins: sql`join consents on consents.id = page.key ${surroundings}`,
+    joins: sql`join consents on consents.id = page.key ${consentJoins}`,
   })
 
 /** A definition that the caller sees. Where it stands is for changing it: the organisation's is for its own roles. */
 export async function findConsent(ctx: Ctx, id: string): Promise<ConsentRow & { place: Place }> {
-  const row = await ctx.db.first(sql<ConsentRow>`select ${columns} from consents ${surroundings}
+  const row = await ctx.db.first(sql<ConsentRow>`select ${columns} from consents ${consentJoins}
     where consents.id = ${id} and ${visible(ctx.caller, definitionStanding)}`)
   if (!row) throw notFound()
   const { organization_id, edition_id } = row
   return { ...row, place: { organization_id, editions: edition_id === null ? [] : [edition_id] } }
 }
 
-/** As `findConsent`, for reading: whoever sees it may read it, wherever their role is. */
+/** As `findConsent`, for reading: everybody who sees it may read it, with a role of the organisation or of an edition. */
 export const findReadable = async (ctx: Ctx, id: string): Promise<ConsentRow & { place: null }> => ({
   ...(await findConsent(ctx, id)),
   place: null,

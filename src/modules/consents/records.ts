@@ -210,7 +210,7 @@ const kindOf = {
   expired: 'consent.expired',
 } as const satisfies Record<SettledStatus, Announcement['kind']>
 
-/** What webhooks are told of an answer; nothing of a pending one. */
+/** The events of an answer; a pending one has none. */
 export const answerAnnouncements = ({
   definition,
   user,

@@ -62,7 +62,7 @@ const noteNotified = (job: JobCtx, pass: PassRow, phone: Phone): Promise<unknown
   job.db.all(sql`update wallet_registrations set notified_number = ${pass.change_number}
     where pass_id = ${pass.id} and device_id = ${phone.device_id} and push_token = ${phone.push_token}`)
 
-/** Pushes to some phones of the pass, each noted as soon as it was told; the rest stays due. */
+/** Pushes to some phones of the pass, each noted as soon as its push is sent; the rest stays due. */
 async function pushApple(job: JobCtx, pass: PassRow): Promise<boolean> {
   const phones = await job.db.all(sql<Phone>`select device_id, push_token from wallet_registrations
     where pass_id = ${pass.id} and notified_number < ${pass.change_number}

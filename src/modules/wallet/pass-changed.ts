@@ -5,7 +5,7 @@ import { inList } from '../../db/visibility.ts'
 /** One more than any change before: D1 writes one transaction after the other, so that no number comes too late. */
 export const nextChangeNumber: SQL = sql`(select coalesce(max(change_number), 0) + 1 from wallet_passes)`
 
-/** The columns of a change that phones and platforms are to be told of. */
+/** The columns of a change that phones and platforms have yet to receive. */
 export const changeColumns = (now: number): SQL => sql`change_number = ${nextChangeNumber},
   changed_at = max(${now}, changed_at + 1000), update_attempts = 0, update_error = null,
   update_due_at = iif(platform = 'google' or registrations_count > 0, ${now}, null)`
