@@ -54,6 +54,7 @@ const Choices = <const Names extends readonly [string, ...string[]]>(names: Name
       params: { code: 'repeated' },
       message: 'Each once.',
     })
+    .openapi({ uniqueItems: true })
 
 const Channels = Choices(channels).openapi({ description: 'Through which marketing may come.', example: ['email'] })
 const CollectAt = Choices(collectPoints).openapi({ description: 'Where it is asked for.', example: ['checkout'] })
