@@ -155,5 +155,5 @@ describe('with Python', () => {
     const checks = { SCHEMATHESIS_HOOKS: 'refusals', PYTHONPATH: place, PYTHONDONTWRITEBYTECODE: '1' }
     const args = ['--config-file', join(place, 'schemathesis.toml'), 'run', documentFile(), '--url', server.url]
     await run(tool('schemathesis'), args, folder, { ...(await seededIds()), ...checks })
-  }, 420_000)
+  }, 900_000)
 })
