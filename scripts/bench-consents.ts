@@ -1,26 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createClient } from './support/client.ts'
-import { startServer } from './support/server.ts'
+import { openBench } from './bench/open.ts'
 
 /** What the sweep of consents takes that end all at once: its longest read, and its longest transaction. */
 const people = Number(process.env['PEOPLE'] ?? 100_000)
 const peopleACall = 5000
 const goal_ms = 300
 
-const quit = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => quit.abort())
-
-const stateDir = await mkdtemp(join(tmpdir(), 'bench-consents-'))
-const server = await startServer({
-  port: 0,
-  stateDir,
-  env: { RATE_LIMIT_PER_MINUTE: '0' },
-  program: 'scripts/bench/worker.ts',
-  signal: quit.signal,
-})
-const client = createClient(server.url, server.rootToken)
+const { client, signal, close } = await openBench('consents')
 
 interface Sweep {
   ended: number
@@ -51,10 +36,9 @@ try {
     console.log(`${columns.join(' ')} ${String(write_ms).padStart(20)} ${String(ms).padStart(9)}`)
     longest = Math.max(longest, read_ms, write_ms)
     all += ended
-    quit.signal.throwIfAborted()
+    signal.throwIfAborted()
   }
   console.log(`\nlongest: ${longest} ms, goal ${goal_ms} ms: ${longest < goal_ms ? 'met' : 'MISSED'}`)
 } finally {
-  await server.stop()
-  await rm(stateDir, { recursive: true, force: true, maxRetries: 5 })
+  await close()
 }

@@ -1,9 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { createClient, type Page } from './support/client.ts'
-import { startServer } from './support/server.ts'
+import { openBench } from './bench/open.ts'
+import type { Page } from './support/client.ts'
 
 /** What the calculation of segments takes: each of ten shapes alone, and fifty segments at once over the queue. */
 const people = Number(process.env['PEOPLE'] ?? 100_000)
@@ -70,17 +67,7 @@ const heaviest: Record<string, string> = {
   'a long list that is written out': `${written}.exists(n, n == size(user.first_name) - 1000)`,
 }
 
-const stateDir = process.env['STATE_DIR'] ?? (await mkdtemp(join(tmpdir(), 'bench-segments-')))
-const quit = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => quit.abort())
-const server = await startServer({
-  port: 0,
-  stateDir,
-  env: { RATE_LIMIT_PER_MINUTE: '0' },
-  program: 'scripts/bench/worker.ts',
-  signal: quit.signal,
-})
-const client = createClient(server.url, server.rootToken)
+const { server, client, signal, close } = await openBench('segments')
 
 const made = (path: string, body: unknown) => client.post<{ id: string }>(path, body)
 const verdict = (is: boolean) => (is ? 'met' : 'MISSED')
@@ -187,7 +174,7 @@ async function together(organization_id: string, ids: string[]): Promise<number>
   await Promise.all(ids.map((id) => client.post(`/v1/segments/${id}/recalculate`, {})))
   while ((await list('calculating')).count > 0) {
     await wait(100)
-    quit.signal.throwIfAborted()
+    signal.throwIfAborted()
     if (performance.now() - started > 300_000) throw new Error('The calculations did not end in five minutes.')
   }
   const ms = performance.now() - started
@@ -224,6 +211,5 @@ try {
   const cost = await client.post<Cost>('/floor/read/segments', { path: page, token: server.rootToken })
   console.log(`first page of the list:        ${number(cost.rows_read, 5)} rows read for 20 of ${ids.length} segments`)
 } finally {
-  await server.stop()
-  if (!process.env['STATE_DIR']) await rm(stateDir, { recursive: true, force: true, maxRetries: 5 })
+  await close()
 }

@@ -60,7 +60,7 @@ export async function followConsents({ admin, receiver, home, order }: Options, 
   const { results } = await admin.get<Page<{ id: string }>>(`/v1/user?organization_id=${home.organization_id}`)
   const [first, second] = results
   const answer = (user: string | undefined, verb: string) =>
-    admin.post(`/v1/user/${user}/consents/${consent}/${verb}`, { language: 'en', method: 'admin', source: 'desk' })
+    admin.post(`/v1/user/${user}/consents/${consent}/${verb}`, { language: 'en', method: 'admin', source: 'office' })
   await answer(first?.id, 'give')
   await answer(first?.id, 'withdraw')
   await answer(second?.id, 'skip')

@@ -91,7 +91,9 @@ export async function followWallet({ root, admin, url, receiver, home }: Options
   tell(`purchase ${purchase.id} is pass ${apple.id} for Apple, and ${google.id} for Google`)
   await addAndRemoveOnPhone(url, apple)
   await saveAtGoogle(url, home.edition_id, google)
-  tell('a phone took the first in and dropped it; Google told that the second was saved, and a forged callback got 401')
+  tell(
+    'a phone took the first in and dropped it; Google reported that the second was saved, and a forged callback got 401',
+  )
   for (const deadline = Date.now() + patienceMs; receiver.posts(path).length < kinds.length; await wait(200))
     if (Date.now() > deadline) throw new Error('The events of wallets did not arrive in a minute.')
   const posts = receiver.posts(path)

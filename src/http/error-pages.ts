@@ -2,26 +2,18 @@ import { html } from 'hono/html'
 import { expressionFields, type FieldCode, fieldGuide } from '../domain/error-guide/fields.ts'
 import { errorGuide } from '../domain/error-guide/index.ts'
 import { AppError, type ErrorCode, errorStatus } from '../domain/errors.ts'
-import { styleElement } from './page-style.ts'
+import { htmlPage, type Markup } from './html-page.ts'
+import { pageStyle } from './page-style.ts'
 import { pageOfCode, problem } from './problem.ts'
 
-export type Markup = ReturnType<typeof html>
-
 export const layout = (title: string, content: Markup): Markup =>
-  html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <link rel="icon" href="data:," />
-        <title>${title}</title>
-        ${styleElement}
-      </head>
-      <body>
-        <header><a href="/docs">API documentation</a><a href="/docs/errors">Errors</a></header>
-        <main>${content}</main>
-      </body>
-    </html>`
+  htmlPage({
+    language: 'en',
+    title,
+    style: pageStyle,
+    body: html`<header><a href="/docs">API documentation</a><a href="/docs/errors">Errors</a></header>
+      <main>${content}</main>`,
+  })
 
 /** Text between backticks is code. */
 const prose = (text: string): Markup =>

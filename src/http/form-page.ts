@@ -1,6 +1,5 @@
-import { html, raw } from 'hono/html'
-import { sha256, toBase64 } from '../domain/encoding.ts'
-import type { Markup } from './error-pages.ts'
+import { html } from 'hono/html'
+import { contentPolicy, htmlPage, type Markup } from './html-page.ts'
 import { pageStyle } from './page-style.ts'
 
 /** Of pages on which people answer something: one column, and what is pressed is large enough for a thumb. */
@@ -24,22 +23,10 @@ button { font: inherit; font-weight: 600; min-height: 2.75rem; padding: .7em 1.8
 small { font-size: .9em }
 `
 
-const styleElement = raw(`<style>${style}</style>`)
+let policy: Promise<string> | undefined
 
-let hash: string | undefined
-
-/** Nothing runs and nothing is loaded; the page's form posts to this service and to nobody else. */
-export async function formPolicy(): Promise<string> {
-  hash ??= toBase64(await sha256(style))
-  return [
-    "default-src 'none'",
-    `style-src 'sha256-${hash}'`,
-    'img-src data:',
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ')
-}
+/** The page's form posts to this service and to nobody else. */
+export const formPolicy = (): Promise<string> => (policy ??= contentPolicy(style, "'self'"))
 
 interface FormPage {
   /** BCP 47. */
@@ -49,17 +36,10 @@ interface FormPage {
 }
 
 export const formPage = ({ language, title, content }: FormPage): Markup =>
-  html`<!doctype html>
-    <html lang="${language}">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="robots" content="noindex" />
-        <link rel="icon" href="data:," />
-        <title>${title}</title>
-        ${styleElement}
-      </head>
-      <body>
-        <main>${content}</main>
-      </body>
-    </html>`
+  htmlPage({
+    language,
+    title,
+    style,
+    head: html`<meta name="robots" content="noindex" />`,
+    body: html`<main>${content}</main>`,
+  })

@@ -1,5 +1,4 @@
-import { raw } from 'hono/html'
-import { sha256, toBase64 } from '../domain/encoding.ts'
+import { contentPolicy } from './html-page.ts'
 
 /** Of pages that are read, in light and in dark, on a telephone and on a wide screen. */
 export const pageStyle = `
@@ -32,20 +31,7 @@ pre { margin: .4rem 0; padding: .75rem 1rem; white-space: pre-wrap; background: 
 }
 `
 
-/** Whole, because the policy knows it by each of its characters. */
-export const styleElement = raw(`<style>${pageStyle}</style>`)
+let policy: Promise<string> | undefined
 
-let hash: string | undefined
-
-/** Nothing runs and nothing is loaded: the page has its own style, and that alone. */
-export async function pagePolicy(): Promise<string> {
-  hash ??= toBase64(await sha256(pageStyle))
-  return [
-    "default-src 'none'",
-    `style-src 'sha256-${hash}'`,
-    'img-src data:',
-    "form-action 'none'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ')
-}
+/** Of pages without a form. */
+export const pagePolicy = (): Promise<string> => (policy ??= contentPolicy(pageStyle, "'none'"))

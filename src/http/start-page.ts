@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
-import { layout, type Markup } from './error-pages.ts'
+import { layout } from './error-pages.ts'
+import type { Markup } from './html-page.ts'
 
 interface Entry {
   path: string

@@ -21,11 +21,11 @@ const statusWith = async (token: string, path = '/v1/auth/user-info') => (await 
 describe('createAccessToken', () => {
   it('shows the token once and keeps its hash alone', async () => {
     const { token } = world.people.OA
-    const reply = await create({ name: '  Ticket desk ' }, token)
+    const reply = await create({ name: '  Box office ' }, token)
     expect(reply.status).toBe(201)
     expect(isWellFormedToken(reply.body.token)).toBe(true)
     expect(reply.body).toMatchObject({
-      name: 'Ticket desk',
+      name: 'Box office',
       kind: 'personal',
       organization_id: null,
       prefix: reply.body.token.slice(0, 8),

@@ -6,7 +6,9 @@ import {
   eventsOf,
   expectWhole,
   givenCustomer,
+  codeOf,
   givenDefinition,
+  givenQuestion,
   givenSibling,
   recordsOf,
   type Shop,
@@ -20,18 +22,10 @@ beforeAll(async () => {
   shop = await givenCustomer()
 })
 
-const given = async (fields: Record<string, unknown> = {}) => {
-  const definition = await givenDefinition(shop.organization, fields)
-  return { user: shop.user, consent: definition.id as string, definition }
-}
+const given = (fields?: Record<string, unknown>) => givenQuestion(shop, fields)
 const kindsOf = async (consent: string) =>
   (await eventsOf(shop.organization)).filter(({ payload }) => payload.includes(consent)).map(({ kind }) => kind)
 const statusesOf = async (consent: string) => (await recordsOf(shop.user, consent)).map(({ status }) => status)
-const codeOf = (reply: { status: number; body: { code: string; errors: { code: string; attr: string | null }[] } }) => [
-  reply.status,
-  reply.body.code,
-  ...reply.body.errors.map(({ code, attr }) => `${code} ${attr}`),
-]
 
 describe('giveConsent', () => {
   it('writes the first record of a chain, with the wording that was shown, and tells of it in the same commit', async () => {

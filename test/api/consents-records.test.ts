@@ -1,7 +1,15 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
-import { answer, givenCustomer, givenDefinition, givenSibling, type Shop } from '../support/consents.ts'
+import {
+  answer,
+  codeOf,
+  givenCustomer,
+  givenDefinition,
+  givenQuestion,
+  givenSibling,
+  type Shop,
+} from '../support/consents.ts'
 import { givenMember } from '../support/factories.ts'
 import { db, write } from '../support/seed.ts'
 import { seedTrade } from '../support/seed-commerce.ts'
@@ -11,15 +19,7 @@ beforeAll(async () => {
   shop = await givenCustomer()
 })
 
-const given = async (fields: Record<string, unknown> = {}) => {
-  const definition = await givenDefinition(shop.organization, fields)
-  return { user: shop.user, consent: definition.id as string, definition }
-}
-const codeOf = (reply: { status: number; body: { code: string; errors: { code: string; attr: string | null }[] } }) => [
-  reply.status,
-  reply.body.code,
-  ...reply.body.errors.map(({ code, attr }) => `${code} ${attr}`),
-]
+const given = (fields?: Record<string, unknown>) => givenQuestion(shop, fields)
 
 describe('listConsentRecords and getConsentProof', () => {
   it('show the whole history, newest first, each with the hash of the one before', async () => {

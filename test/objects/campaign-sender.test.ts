@@ -216,7 +216,7 @@ describe('faults of the provider', () => {
 
   it('that pass are tried again until nobody is left', async () => {
     await play(
-      ['refused for now', 'no answer', 'taken, and refused for now', 'dies after'],
+      ['refused until later', 'no answer', 'taken, and refused until later', 'dies after'],
       true,
       async (engine, id) => {
         for (let turn = 0; turn < 12; turn++) {

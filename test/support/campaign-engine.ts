@@ -19,8 +19,8 @@ export const conducts = [
   'ok',
   'some refused',
   'rate limited',
-  'refused for now',
-  'taken, and refused for now',
+  'refused until later',
+  'taken, and refused until later',
   'no answer',
   'taken, and no answer',
   'dies before',
@@ -100,9 +100,9 @@ export class Provider {
         return this.#take(messages, key, true)
       case 'rate limited':
         return all(failure('rate_limited', 30_000))
-      case 'refused for now':
+      case 'refused until later':
         return all(failure('transient'))
-      case 'taken, and refused for now':
+      case 'taken, and refused until later':
         // Only of a provider that knows keys is a 5xx told as transient after all.
         if (!this.deduplicates) return all(failure('transient'))
         this.#take(messages, key, false)

@@ -51,6 +51,19 @@ export async function givenDefinition(
   return reply.body
 }
 
+/** A definition that the person of the shop can answer. */
+export async function givenQuestion({ organization, user }: Shop, fields: Record<string, unknown> = {}) {
+  const definition = await givenDefinition(organization, fields)
+  return { user, consent: definition.id as string, definition }
+}
+
+/** Status, code, and each fault with its place. */
+export const codeOf = ({ status, body }: Reply): (string | number)[] => [
+  status,
+  body.code,
+  ...body.errors.map(({ code, attr }: { code: string; attr: string | null }) => `${code} ${attr}`),
+]
+
 export const anAnswer = (fields: Record<string, unknown> = {}) => ({
   language: 'da',
   method: 'checkbox',

@@ -22,6 +22,15 @@ const address = fc.record({
   address: fc.string(),
 })
 
+const aPreferencesToken = (channel: 'email' | 'sms', to: string): Promise<string> =>
+  mintPreferencesToken(secret, {
+    organization_id: newId('organization', now, Math.random),
+    user_id: newId('user', now, Math.random),
+    channel,
+    address: to,
+    made_at: now,
+  })
+
 describe('tokens of the pages of consents', () => {
   it('say the person and the address that they were made for, and nobody else reads or makes them', async () => {
     await fc.assert(
@@ -66,13 +75,7 @@ describe('tokens of the pages of consents', () => {
   })
 
   it('are refused with any character changed, missing or added', async () => {
-    const user_id = newId('user', now, Math.random)
-    const sentTo = {
-      organization_id: newId('organization', now, Math.random),
-      channel: 'sms' as const,
-      address: '+4520123456',
-    }
-    const token = await mintPreferencesToken(secret, { ...sentTo, user_id, made_at: now })
+    const token = await aPreferencesToken('sms', '+4520123456')
     for (let index = 0; index < token.length; index++) {
       const changed = token.slice(0, index) + (token[index] === 'A' ? 'B' : 'A') + token.slice(index + 1)
       expect([changed, await readPreferencesToken(secret, changed, now)]).toEqual([changed, null])
@@ -91,13 +94,7 @@ describe('tokens of the pages of consents', () => {
   })
 
   it('work for two years from the day on which they were made', async () => {
-    const user_id = newId('user', now, Math.random)
-    const sentTo = {
-      organization_id: newId('organization', now, Math.random),
-      channel: 'email' as const,
-      address: 'a@b.dk',
-    }
-    const token = await mintPreferencesToken(secret, { ...sentTo, user_id, made_at: now })
+    const token = await aPreferencesToken('email', 'a@b.dk')
     const day = Math.floor(now / dayMs) * dayMs
     expect(await readPreferencesToken(secret, token, day + preferencesLinkMs)).not.toBeNull()
     expect(await readPreferencesToken(secret, token, day + preferencesLinkMs + 1)).toBeNull()

@@ -22,7 +22,7 @@ import { operation } from '../../http/operation.ts'
 const Scope = z.enum(tokenScopes)
 
 const Scopes = z.array(Scope).min(1).max(tokenScopes.length)
-const TokenName = RequiredText(100).openapi({ example: 'Ticket desk' })
+const TokenName = RequiredText(100).openapi({ example: 'Box office' })
 
 const tokenFields = {
   id: Id('tok'),
@@ -163,7 +163,7 @@ export const createAccessToken = operation({
   roles: roleCodes,
   status: 201,
   body: CreateAccessToken,
-  example: { name: 'Ticket desk', scopes: ['read'] },
+  example: { name: 'Box office', scopes: ['read'] },
   response: CreatedAccessToken,
 })
 

@@ -182,11 +182,11 @@ async function takeGroup(
       ...announcementsOf(ctx, edition, state, writes.turns),
       ...answers.flatMap(answerAnnouncements),
     ]
-    const told = input.emit_webhooks ? announceAll(ctx, announcements) : []
+    const events = input.emit_webhooks ? announceAll(ctx, announcements) : []
     const again = await restoredSuppressions(edition.organization_id, addressesOf(group))
     const receipts = receipt === null ? [] : receiptStatements(ctx, edition, receipt, writes.placed)
     try {
-      await commitPart(ctx, [...statements, ...again, ...answerStatements(answers), ...told, ...receipts], races)
+      await commitPart(ctx, [...statements, ...again, ...answerStatements(answers), ...events, ...receipts], races)
       return outcomes
     } catch (error) {
       if (!(error instanceof LostRace) || (group.length === 1 && tries === maxTries)) throw error

@@ -113,7 +113,7 @@ export const CelValidation = z
     warnings: z.array(CelWarning),
     estimated_user_count: Count.nullable().openapi({
       description:
-        'People whom the expression holds for now. Null for an expression with errors, and where they were not to be counted.',
+        'How many people the expression holds for at present. Null for an expression with errors, and where they were not to be counted.',
     }),
     is_estimate: z.boolean().openapi({
       description:

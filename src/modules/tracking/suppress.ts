@@ -11,10 +11,10 @@ interface Home {
 }
 
 /** Keeps those from whom nothing good can come out of everything that is sent later. */
-export async function suppressTold(job: JobCtx, campaignId: string, told: readonly Told[]): Promise<void> {
+export async function suppressTold(job: JobCtx, campaignId: string, affected: readonly Told[]): Promise<void> {
   const home = await job.db.first(sql<Home>`select organization_id, channel from campaigns where id = ${campaignId}`)
   if (!home) return
-  const statements = told.flatMap(({ event, address }): Statement[] => {
+  const statements = affected.flatMap(({ event, address }): Statement[] => {
     const addresses = addressQuery({ ...home, address })
     const cause = { campaign_id: campaignId, at: event.at }
     if (event.type === 'complained') return [suppress(addresses, { ...cause, reason: 'complaint' })]

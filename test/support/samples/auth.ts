@@ -13,7 +13,7 @@ export const authSamples: Record<string, SampleOf> = {
   createAccessToken: {
     make: ({ a, b }, caller) => ({
       body: {
-        name: 'Ticket desk',
+        name: 'Box office',
         scopes: ['read'],
         expires_at: new Date(Date.now() + 90 * dayMs).toISOString(),
         ...(caller.who === 'OA' || caller.who === 'root' ? { member_id: a.member } : {}),
