@@ -182,7 +182,7 @@ describe('updateMerchantAccount', () => {
     const statuses = await Promise.all(
       [manager, editor, other].map(async ({ token }) => (await patch(`${path}/${id}`, { name: 'x' }, token)).status),
     )
-    expect(statuses).toEqual([403, 404, 404])
+    expect(statuses).toEqual([403, 403, 404])
     expect((await get(`${path}/${id}`, manager.token)).status).toBe(200)
   })
 })
