@@ -43,7 +43,6 @@ export const routers: readonly Router[] = [
   auth,
   organizations,
   senderDomains,
-  merchantAccounts,
   editions,
   orders,
   purchases,
@@ -57,6 +56,7 @@ export const routers: readonly Router[] = [
   auditLog,
   personalData,
   walletPasses,
+  merchantAccounts,
 ]
 
 export const operations = routers.flatMap((router) => router.operations)

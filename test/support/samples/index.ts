@@ -20,7 +20,6 @@ import { webhookSamples } from './webhooks.ts'
 export const samples: Readonly<Record<string, SampleOf>> = {
   ...authSamples,
   ...organizationSamples,
-  ...merchantAccountSamples,
   ...editionSamples,
   ...commerceSamples,
   ...walletSamples,
@@ -30,4 +29,5 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...consentSamples,
   ...webhookSamples,
   ...auditLogSamples,
+  ...merchantAccountSamples,
 }
