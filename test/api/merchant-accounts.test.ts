@@ -3,6 +3,11 @@ import { sql } from 'drizzle-orm'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { entriesOf } from '../support/audit.ts'
 import { call, callWith, get, patch, post, publicUrl, remove } from '../support/api.ts'
+import { LostRace } from '../../src/domain/errors.ts'
+import { deleteMerchantAccount } from '../../src/modules/merchant-accounts/delete.ts'
+import { findMerchantAccount } from '../../src/modules/merchant-accounts/queries.ts'
+import { contextAt, interrupted } from '../support/context.ts'
+import { anOrder, givenOrders, givenShop } from '../support/orders.ts'
 import { codes, refused } from '../support/editions.ts'
 import { db, givenEdition, givenMember, givenOrganisation } from '../support/factories.ts'
 import { dropMerchantAccounts, seedMerchantAccounts } from '../support/seed-merchant-accounts.ts'
@@ -198,6 +203,29 @@ describe('deleteMerchantAccount', () => {
     await patch(`/v1/editions/${edition.id}`, { merchant_account_id: null }, admin.token)
     expect((await remove(`${path}/${id}`, admin.token)).status).toBe(204)
     expect((await get(`${path}/${id}`, admin.token)).status).toBe(404)
+  })
+})
+
+describe('deleteMerchantAccount, where money went through it', () => {
+  it('keeps the account of a payment, and names its order', async () => {
+    const shop = await givenShop()
+    const { body } = await post(path, fields({ id: shop.organization_id }))
+    const [order = ''] = await givenOrders(shop, [anOrder()])
+    await db.batch([sql`update transactions set merchant_account_id = ${body.id} where order_id = ${order}`])
+    const kept = await remove(`${path}/${body.id}`)
+    expect([kept.status, kept.body.code]).toEqual([409, 'merchant_account_in_use'])
+    expect(kept.body.related_objects).toMatchObject([{ type: 'order', id: order, name: expect.any(String) }])
+    expect(await stored(body.id)).toBeDefined()
+  })
+
+  it('keeps an account that an edition chooses at the last moment', async () => {
+    const admin = await givenAdmin()
+    const { id } = await created(admin)
+    const edition = await givenEdition(admin)
+    const row = await findMerchantAccount(contextAt(Date.now()), id)
+    const choose = () => db.batch([sql`update editions set merchant_account_id = ${id} where id = ${edition.id}`])
+    await expect(deleteMerchantAccount(interrupted(choose), row)).rejects.toThrow(LostRace)
+    expect(await stored(id)).toBeDefined()
   })
 })
 
