@@ -62,10 +62,8 @@ export const MerchantAccount = z
     organization_id: Id('org'),
     name: Name,
     description: Description,
-    type: z
-      .string()
-      .openapi({ description: `One of ${paymentServices.join(', ')}; others are not paid back through.` }),
-    supported_currencies: z.array(z.string()),
+    type: Type,
+    supported_currencies: Currencies,
     provider_account: ProviderAccount.nullable(),
     has_api_key: z.boolean(),
     api_key_last4: z.string().nullable().openapi({ description: 'Null while there is no key.', example: 'Ab3d' }),

@@ -1,6 +1,8 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
+import type { PaymentService } from '../../domain/merchant-accounts.ts'
+import type { Currency } from '../../domain/money.ts'
 import type { MerchantAccount } from './contract.ts'
 import type { MerchantAccountRow } from './queries.ts'
 
@@ -10,8 +12,8 @@ export const presentMerchantAccount = (row: MerchantAccountRow, ctx: Ctx): z.inp
   organization_id: row.organization_id,
   name: row.name,
   description: row.description,
-  type: row.type,
-  supported_currencies: JSON.parse(row.supported_currencies) as string[],
+  type: row.type as PaymentService,
+  supported_currencies: JSON.parse(row.supported_currencies) as Currency[],
   provider_account: row.provider_account,
   has_api_key: row.sealed_api_key !== null,
   api_key_last4: row.api_key_last4,
