@@ -24,6 +24,7 @@ import { consents } from './modules/consents/routes.ts'
 import { dataImports } from './modules/data-imports/routes.ts'
 import { editions } from './modules/editions/routes.ts'
 import { emailMessages } from './modules/email-messages/routes.ts'
+import { merchantAccounts } from './modules/merchant-accounts/routes.ts'
 import { orders } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
 import { outbox } from './modules/outbox/routes.ts'
@@ -43,6 +44,7 @@ export const routers: readonly Router[] = [
   auth,
   organizations,
   senderDomains,
+  merchantAccounts,
   editions,
   orders,
   purchases,
