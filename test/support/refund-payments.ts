@@ -181,7 +181,7 @@ export function providerOf(options: { isIdempotent?: boolean } = {}) {
       outcome: { state: isPaid ? 'completed' : 'pending', provider_reference },
     }
     refunds.set(provider_reference, refund)
-    return refund.outcome
+    return refund
   }
   const byKey = (key: string) => [...refunds.values()].find((one) => one.key === key)
   const paid = (payment?: string) =>
@@ -196,7 +196,7 @@ export function providerOf(options: { isIdempotent?: boolean } = {}) {
       if (conduct === 'die') throw new Error('the consumer dies')
       if (conduct === 'lose the call') return { state: 'unknown', message: 'timeout' }
       const known = isIdempotent ? byKey(call.key) : undefined
-      const outcome = known?.outcome ?? make(call, conduct !== 'pay later')
+      const outcome = (known ?? make(call, conduct !== 'pay later')).outcome
       if (conduct === 'pay and die') throw new Error('the consumer dies')
       return conduct === 'pay and lose the answer' ? { state: 'unknown', message: 'timeout' } : outcome
     },
@@ -238,7 +238,7 @@ export function providerOf(options: { isIdempotent?: boolean } = {}) {
     },
     /** A refund that somebody makes in the provider's own pages. */
     payInDashboard: (payment: string, amount_minor: number, isPaid = true): string =>
-      make({ key: null, payment, amount_minor, currency: 'dkk' }, isPaid).provider_reference ?? '',
+      make({ key: null, payment, amount_minor, currency: 'dkk' }, isPaid).provider_reference,
   }
 }
 

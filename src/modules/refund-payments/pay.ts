@@ -11,13 +11,13 @@ import { storeKey } from './claim.ts'
 import { beganAt, changesBy } from './outcome.ts'
 import { amountOf, loadRefund, type RefundRow } from './refund.ts'
 
-const notReady: RefundOutcome = {
+const notReady = {
   state: 'failed',
   provider_reference: null,
   code: 'account_not_ready',
   message: 'The merchant account cannot be used: it has no key, or it is gone.',
   is_retryable: true,
-}
+} as const
 
 const neverMade: RefundOutcome = {
   state: 'failed',
@@ -49,7 +49,7 @@ const progressOf = ({ refund, isFirstCall }: Attempt) => ({
   is_first_call: isFirstCall,
 })
 
-async function lookUp(job: JobCtx, attempt: Attempt): Promise<RefundOutcome | 'not_found'> {
+async function lookUp(attempt: Attempt): Promise<RefundOutcome | 'not_found'> {
   const { refund, payment, gateway } = attempt
   const { provider_key, provider_reference } = refund
   if (provider_key !== null) return gateway.lookup({ key: provider_key, payment, provider_reference })
@@ -59,7 +59,7 @@ async function lookUp(job: JobCtx, attempt: Attempt): Promise<RefundOutcome | 'n
 }
 
 async function ask(job: JobCtx, attempt: Attempt): Promise<RefundOutcome> {
-  const found = await lookUp(job, attempt)
+  const found = await lookUp(attempt)
   if (found !== 'not_found') return found
   return isNeverMade(progressOf(attempt), job.now())
     ? neverMade
@@ -67,8 +67,8 @@ async function ask(job: JobCtx, attempt: Attempt): Promise<RefundOutcome> {
 }
 
 /** A refusal of a call that is repeated says nothing of the earlier one: the provider is asked for that. */
-async function checkRefusal(job: JobCtx, attempt: Attempt, refusal: RefundOutcome): Promise<RefundOutcome> {
-  const found = await lookUp(job, attempt)
+async function checkRefusal(attempt: Attempt, refusal: RefundOutcome): Promise<RefundOutcome> {
+  const found = await lookUp(attempt)
   return found === 'not_found' ? refusal : found
 }
 
@@ -79,7 +79,7 @@ async function outcomeOf(job: JobCtx, attempt: Attempt): Promise<RefundOutcome> 
   if (step === 'look up' || provider_key === null) return ask(job, attempt)
   const outcome = await gateway.refund(callOf(refund, provider_key, payment))
   const isRefusal = outcome.state === 'failed' && outcome.provider_reference === null
-  return isRefusal && !isFirstCall ? checkRefusal(job, attempt, outcome) : outcome
+  return isRefusal && !isFirstCall ? checkRefusal(attempt, outcome) : outcome
 }
 
 /** Records what became of the attempt. A webhook may have been faster: then its word counts. */
