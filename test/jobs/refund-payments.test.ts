@@ -231,8 +231,8 @@ describe('a refund that the provider has taken and not decided', () => {
     const { sale, refund, provider, engine } = await given()
     const health = async () => {
       const { body } = await call(`/v1/editions/${sale.edition}/healthcheck`)
-      const checks = body.checks as { id: string; passed: boolean }[]
-      return checks.find(({ id }) => id === 'payments.refunds_settled')?.passed
+      const checks = body.checks as { check_id: string; passed: boolean }[]
+      return checks.find(({ check_id }) => check_id === 'payments.refunds_settled')?.passed
     }
     provider.play(['pay later'])
     await engine.run()
