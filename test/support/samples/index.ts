@@ -5,6 +5,7 @@ import { commerceSamples } from './commerce.ts'
 import { consentSamples } from './consents.ts'
 import { editionSamples } from './editions.ts'
 import { emailSamples } from './emails.ts'
+import { merchantAccountSamples } from './merchant-accounts.ts'
 import { organizationSamples } from './organizations.ts'
 import type { SampleOf } from './sample.ts'
 import { segmentSamples } from './segments.ts'
@@ -19,6 +20,7 @@ import { webhookSamples } from './webhooks.ts'
 export const samples: Readonly<Record<string, SampleOf>> = {
   ...authSamples,
   ...organizationSamples,
+  ...merchantAccountSamples,
   ...editionSamples,
   ...commerceSamples,
   ...walletSamples,
