@@ -10,19 +10,19 @@ import { changesBy } from '../../src/modules/refund-payments/outcome.ts'
 import { commitAnnounced } from '../../src/modules/webhooks/index.ts'
 import { providerOf as emailProviderOf, receiptEngine } from '../support/receipts.ts'
 import {
+  approveAgain,
   givenRefund,
   givenSale,
   providerOf,
   refundEmailsOf,
   refundEngine,
   refundRow,
+  refusedFor,
   type Sale,
 } from '../support/refund-payments.ts'
 import { db, freshId, write } from '../support/seed.ts'
 
-beforeEach(() =>
-  db().batch([sql`delete from transactional_emails`, sql`update refund_requests set due_at = null`]),
-)
+beforeEach(() => db().batch([sql`delete from transactional_emails`, sql`update refund_requests set due_at = null`]))
 
 /** Sends what is due; answers subject and text of what went out. */
 async function sent(): Promise<string[]> {
@@ -54,7 +54,9 @@ async function givenMessage(organization: string, subject: string) {
     subject: JSON.stringify({ en: subject, da: `${subject} (da)` }),
     type: 'refund_confirmation',
     scope: 'template',
-    blocks: JSON.stringify([{ id: 'b1', type: 'rich_text', data: { text: { en: `<p>${text}</p>`, da: `<p>${text}</p>` } } }]),
+    blocks: JSON.stringify([
+      { id: 'b1', type: 'rich_text', data: { text: { en: `<p>${text}</p>`, da: `<p>${text}</p>` } } },
+    ]),
     created_at: 1,
     modified_at: 1,
   }
@@ -64,7 +66,13 @@ async function givenMessage(organization: string, subject: string) {
 
 describe('the confirmation of a refund', () => {
   it('goes out once, with the amount in the language and the currency of the customer', async () => {
-    const amounts = { en: 'DKK 1,234.50', da: '1.234,50 kr.', se: '1 234,50 Dkr', nl: 'DKK 1.234,50', pl: '1234,50 DKK' }
+    const amounts = {
+      en: 'DKK 1,234.50',
+      da: '1.234,50 kr.',
+      se: '1 234,50 Dkr',
+      nl: 'DKK 1.234,50',
+      pl: '1234,50 DKK',
+    }
     for (const language of languages) {
       const sale = await givenSale()
       await speak(sale, language)
@@ -83,7 +91,9 @@ describe('the confirmation of a refund', () => {
     await pay(sale, { requested_minor: 2500, approved_minor: 2500, reason: 'event_cancelled' })
     const [mail = ''] = await sent()
     expect(mail).toContain('Nordlys pays back (da)')
-    expect(mail).toMatch(/25,00 kr\. \| Arrangementet er aflyst \| completed \| .+ \| Day ticket \d+ \| 100,00 kr\. \| .+ kr\./)
+    expect(mail).toMatch(
+      /25,00 kr\. \| Arrangementet er aflyst \| completed \| .+ \| Day ticket \d+ \| 100,00 kr\. \| .+ kr\./,
+    )
     const other = await givenSale()
     await pay(other)
     expect((await sent()).map((one) => one.split('\n')[0])).toEqual(['Your refund of DKK 100.00'])
@@ -128,14 +138,10 @@ describe('the confirmation of a refund', () => {
     const sale = await givenSale()
     const refund = await pay(sale)
     const { job } = refundEngine(providerOf())
-    const failed = { state: 'failed', provider_reference: null, code: 'expired_card', message: '', is_retryable: true } as const
+    const failed = refusedFor('expired_card')
     const { statements, announcements } = await changesBy(job, await refundRow(refund), failed)
     await commitAnnounced(job, statements, announcements)
-    await write(
-      sql`update refund_requests set status = 'approved', due_at = 1, version = version + 1 where id = ${refund}`,
-      sql`update purchases set reserved_minor = 10000 where id = ${sale.purchase}`,
-      sql`update transactions set reserved_minor = 10000 where id = ${sale.transaction}`,
-    )
+    await approveAgain(sale, refund, 1)
     await refundEngine(providerOf()).run()
     const rows = await refundEmailsOf(refund)
     expect(rows.map(({ kind, refund_attempt }) => `${kind} ${refund_attempt}`).toSorted()).toEqual([

@@ -44,8 +44,7 @@ function wait(job: JobCtx, refund: RefundRow, reference: string | null): RefundC
   const provider_reference = reference ?? refund.provider_reference
   const state = { began_at: beganAt(refund), checks: refund.checks, is_taken: provider_reference !== null }
   const { due_at, needs_attention } = nextCheck(state, now)
-  const isShown =
-    provider_reference !== refund.provider_reference || needs_attention > refund.needs_attention ? 1 : 0
+  const isShown = provider_reference !== refund.provider_reference || needs_attention > refund.needs_attention ? 1 : 0
   return {
     statements: [
       sql`update refund_requests set due_at = ${due_at}, lease_until = null, checks = checks + 1,
@@ -81,7 +80,11 @@ export async function changesBy(job: JobCtx, refund: RefundRow, outcome: RefundO
 }
 
 /** An earlier attempt was paid after all: the next one is not made. */
-export const changesByEarlier = async (job: JobCtx, refund: RefundRow, outcome: RefundOutcome): Promise<RefundChanges> =>
+export const changesByEarlier = async (
+  job: JobCtx,
+  refund: RefundRow,
+  outcome: RefundOutcome,
+): Promise<RefundChanges> =>
   refund.status === 'approved' && outcome.state === 'completed'
     ? complete(job, refund, outcome.provider_reference)
     : nothing

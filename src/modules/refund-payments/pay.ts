@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { decideAgain } from '../../db/commit.ts'
 import type { Currency } from '../../domain/money.ts'
-import { isNeverMade, stepOf } from '../../domain/refund-payments.ts'
+import { isNeverMade, nextRecheck, stepOf } from '../../domain/refund-payments.ts'
 import type { PaymentGateway, RefundCall, RefundOutcome } from '../../gateways/payments/payments.ts'
 import { accessOfStarted } from '../merchant-accounts/index.ts'
 import { ringEmails } from '../transactional-emails/index.ts'
@@ -84,36 +84,46 @@ async function outcomeOf(job: JobCtx, attempt: Attempt): Promise<RefundOutcome> 
 
 /** Records what became of the attempt. A webhook may have been faster: then its word counts. */
 export async function recordOutcome(job: JobCtx, attempt: RefundRow, outcome: RefundOutcome): Promise<void> {
-  const hasChanged = await decideAgain(async () => {
+  const hasEnded = await decideAgain(async () => {
     const refund = await loadRefund(job, attempt.id)
-    if (refund?.status !== 'processing' || refund.provider_key !== attempt.provider_key) return false
+    if (refund?.status !== attempt.status || refund.provider_key !== attempt.provider_key) return false
     const { statements, announcements } = await changesBy(job, refund, outcome)
     await commitAnnounced(job, statements, announcements)
-    return outcome.state === 'completed'
+    return outcome.state === 'completed' || outcome.state === 'failed'
   })
-  if (hasChanged) await ringEmails(job).catch(() => undefined)
+  if (hasEnded) await ringEmails(job).catch(() => undefined)
+}
+
+/** The account and the payment of a refund; null when the account cannot be used. */
+async function attemptOf(job: JobCtx, refund: RefundRow, isFirstCall: boolean): Promise<Attempt | null> {
+  const account = await accessOfStarted(job, refund)
+  if (!account) return null
+  const paid = await job.db.first(
+    sql<{ provider_reference: string | null }>`select provider_reference from transactions
+      where id = ${refund.transaction_id}`,
+  )
+  return { refund, payment: paid?.provider_reference ?? '', gateway: job.payments.of(account), isFirstCall }
+}
+
+/** Asks whether a success was taken back, for a webhook that was lost. */
+async function recheck(job: JobCtx, refund: RefundRow): Promise<void> {
+  const attempt = await attemptOf(job, refund, false)
+  const found = attempt ? await lookUp(attempt) : 'not_found'
+  if (found !== 'not_found' && found.state === 'failed') return recordOutcome(job, refund, found)
+  const due_at = nextRecheck(refund.completed_at ?? refund.modified_at, job.now())
+  await job.db.all(sql`update refund_requests set due_at = ${due_at}, lease_until = null
+    where id = ${refund.id} and version = ${refund.version} and status = 'completed'`)
 }
 
 /** One refund under its claim: the call to its provider, or the question what became of it. */
 export async function payRefund(job: JobCtx, claim: RefundRow): Promise<void> {
+  if (claim.status === 'completed') return recheck(job, claim)
   const isFirstCall = claim.status === 'approved'
   const refund = isFirstCall ? await storeKey(job, claim) : claim
   if (refund?.status !== 'processing') return
-  const account = await accessOfStarted(job, refund)
-  if (!account) {
-    // Of an earlier call nobody knows what became of it.
-    const unknown: RefundOutcome = { state: 'unknown', message: notReady.message }
-    return recordOutcome(job, refund, isFirstCall ? notReady : unknown)
-  }
-  const [paid] = await job.db.all(
-    sql<{ provider_reference: string | null }>`select provider_reference from transactions
-      where id = ${refund.transaction_id}`,
-  )
-  const attempt = {
-    refund,
-    payment: paid?.provider_reference ?? '',
-    gateway: job.payments.of(account),
-    isFirstCall,
-  }
-  await recordOutcome(job, refund, await outcomeOf(job, attempt))
+  const attempt = await attemptOf(job, refund, isFirstCall)
+  if (attempt) return recordOutcome(job, refund, await outcomeOf(job, attempt))
+  // Of an earlier call nobody knows what became of it.
+  const unknown: RefundOutcome = { state: 'unknown', message: notReady.message }
+  return recordOutcome(job, refund, isFirstCall ? notReady : unknown)
 }

@@ -73,7 +73,9 @@ async function changesOf(job: JobCtx, account: MerchantAccount, refund: Provider
   const isCurrent = ours.provider_key === refund.key
   const isPaid = refund.outcome.state === 'completed'
   if (isPaid && (isCurrent ? ours.status === 'failed' : ours.status !== 'approved'))
-    return recorded ? { statements: flagStatements(job, ours), announcements: [] } : paidBeside(job, account, ours, refund)
+    return recorded
+      ? { statements: flagStatements(job, ours), announcements: [] }
+      : paidBeside(job, account, ours, refund)
   return isCurrent ? changesBy(job, ours, refund.outcome) : changesByEarlier(job, ours, refund.outcome)
 }
 
