@@ -9,6 +9,7 @@ import {
   cancelledAndPaidBack,
   type Conduct,
   givenDue,
+  givenRefund,
   paidBack,
   refundEmailsOf,
   refundRow,
@@ -219,5 +220,31 @@ describe('a success that the provider takes back without a word', () => {
     engine.advance(31 * day)
     await engine.run()
     expect(await refundRow(refund)).toMatchObject({ status: 'completed', due_at: null, lease_until: null })
+  })
+})
+
+describe('a purchase that two refunds were to cancel', () => {
+  it('is restored only when both were taken back', async () => {
+    const half = { cancel_purchase: 1, requested_minor: 5000, approved_minor: 5000 }
+    const { sale, refund, provider, engine } = await givenDue(half)
+    const other = await givenRefund(sale, half)
+    await engine.run()
+    expect(await stateOf(sale)).toMatchObject({ purchase: ['refunded', 10_000, 0], payment: ['refunded', 10_000, 0] })
+    const seen: unknown[] = []
+    for (const id of [refund, other]) {
+      provider.decide((await refundRow(id)).provider_reference ?? '', false)
+      engine.advance(day)
+      await engine.run()
+      seen.push((await stateOf(sale)).purchase)
+      engine.advance(2 * day)
+    }
+    expect(seen).toEqual([
+      ['refunded', 5000, 0],
+      ['active', 0, 0],
+    ])
+    expect((await actionsOf(sale)).slice(2)).toEqual([
+      'refund_failed:failed:refunded:50',
+      'refund_failed:failed:active:50',
+    ])
   })
 })
