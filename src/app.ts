@@ -44,7 +44,6 @@ export const routers: readonly Router[] = [
   auth,
   organizations,
   senderDomains,
-  merchantAccounts,
   editions,
   orders,
   purchases,
@@ -59,6 +58,7 @@ export const routers: readonly Router[] = [
   auditLog,
   personalData,
   walletPasses,
+  merchantAccounts,
 ]
 
 export const operations = routers.flatMap((router) => router.operations)

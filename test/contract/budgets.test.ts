@@ -109,6 +109,11 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   // A row of a purchase stands in an index by its time and in one by its status.
   importExternalOrders: { queries: 21, rows_read: 38, rows_written: 48 },
   listAuditLog: { queries: 3, rows_read: 20, rows_written: 0 },
+  listMerchantAccounts: { queries: 3, rows_read: 8, rows_written: 0 },
+  createMerchantAccount: { queries: 5, rows_read: 9, rows_written: 3 },
+  getMerchantAccount: { queries: 2, rows_read: 6, rows_written: 0 },
+  updateMerchantAccount: { queries: 4, rows_read: 7, rows_written: 1 },
+  deleteMerchantAccount: { queries: 5, rows_read: 8, rows_written: 1 },
 }
 
 /** What the entry of the audit log costs beside the change: a row with its two indexes. */
@@ -134,6 +139,8 @@ const growth: Record<string, Record<string, number>> = {
   // Few rows: the definitions of an organisation.
   listConsents: { modified: 3, name: 3, position: 3 },
   listUserConsents: { '': 3, position: 3, name: 3 },
+  // Few rows: an organisation has at most a hundred.
+  listMerchantAccounts: { modified: 3, name: 3 },
   // Few rows: the segments of an organisation.
   listSegments: { modified: 3, name: 3, user_count: 3, calculated_at: 3 },
   // Few rows: the messages of an edition.

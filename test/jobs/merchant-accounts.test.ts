@@ -49,7 +49,7 @@ describe('the access of an edition to its merchant account', () => {
       is_active: true,
     })
     expect(job.db.meter.queries).toBe(1)
-    expect(job.db.meter.rowsRead).toBeLessThanOrEqual(2)
+    expect(job.db.meter.rows_read).toBe(2)
   })
 
   it('is that of the connected account that the edition names for its own merchant account', async () => {

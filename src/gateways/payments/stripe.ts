@@ -99,7 +99,7 @@ async function find(api: Api, reference: string): Promise<ProviderRefund | null>
 }
 
 /** The refund of the key among all of the payment. */
-async function search(api: Api, { key, payment }: RefundLookup): Promise<RefundOutcome | 'not_found'> {
+async function findByKey(api: Api, { key, payment }: RefundLookup): Promise<RefundOutcome | 'not_found'> {
   const field = paymentField(payment)
   if (!field) return 'not_found'
   let after = ''
@@ -124,7 +124,7 @@ async function search(api: Api, { key, payment }: RefundLookup): Promise<RefundO
 }
 
 async function lookup(api: Api, wanted: RefundLookup): Promise<RefundOutcome | 'not_found'> {
-  if (wanted.provider_reference === null) return search(api, wanted)
+  if (wanted.provider_reference === null) return findByKey(api, wanted)
   try {
     return (await find(api, wanted.provider_reference))?.outcome ?? 'not_found'
   } catch (error) {

@@ -21,7 +21,6 @@ import { webhookSamples } from './webhooks.ts'
 export const samples: Readonly<Record<string, SampleOf>> = {
   ...authSamples,
   ...organizationSamples,
-  ...merchantAccountSamples,
   ...editionSamples,
   ...commerceSamples,
   ...walletSamples,
@@ -32,4 +31,5 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...consentSamples,
   ...webhookSamples,
   ...auditLogSamples,
+  ...merchantAccountSamples,
 }
