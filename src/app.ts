@@ -30,6 +30,7 @@ import { organizations } from './modules/organizations/routes.ts'
 import { outbox } from './modules/outbox/routes.ts'
 import { personalData } from './modules/personal-data/routes.ts'
 import { purchases } from './modules/purchases/routes.ts'
+import { paymentEvents, refundPayments } from './modules/refund-payments/routes.ts'
 import { segments } from './modules/segments/routes.ts'
 import { devDns, senderDomains } from './modules/sender-domains/routes.ts'
 import { tracking } from './modules/tracking/routes.ts'
@@ -46,6 +47,7 @@ export const routers: readonly Router[] = [
   editions,
   orders,
   purchases,
+  refundPayments,
   users,
   dataImports,
   segments,
@@ -104,6 +106,11 @@ app.route(
 app.route(
   '/',
   tracking((c) => openJob(c.env)),
+)
+
+app.route(
+  '/',
+  paymentEvents((c) => openJob(c.env)),
 )
 
 app.route(

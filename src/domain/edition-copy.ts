@@ -32,6 +32,7 @@ export const tablesLeft: Readonly<Record<string, string>> = {
   audit_log: 'Its entries are about the source.',
   user_editions: 'Nobody has bought in the copy yet.',
   email_renditions: 'They are compiled from the messages, which the copy has.',
+  refund_requests: 'They are of orders of the source.',
   transactional_emails: 'They were sent for orders of the source.',
   wallet_passes: 'They are passes of purchases of the source.',
   data_imports: 'They tell where the orders of the source came from.',

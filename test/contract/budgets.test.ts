@@ -42,6 +42,8 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   // Six of the rows written are a delivery to the one endpoint that listens.
   createPurchaseUse: { queries: 9, rows_read: 21, rows_written: 10 },
   revertPurchaseUse: { queries: 12, rows_read: 25, rows_written: 11 },
+  // A purchase, a payment, a transaction, an event and its delivery, a mail and the audit entry.
+  settleRefundRequest: { queries: 13, rows_read: 43, rows_written: 21 },
   listWalletPasses: { queries: 4, rows_read: 9, rows_written: 0 },
   createWalletPass: { queries: 10, rows_read: 27, rows_written: 11 },
   voidWalletPass: { queries: 5, rows_read: 10, rows_written: 3 },

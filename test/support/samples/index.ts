@@ -7,6 +7,7 @@ import { editionSamples } from './editions.ts'
 import { emailSamples } from './emails.ts'
 import { merchantAccountSamples } from './merchant-accounts.ts'
 import { organizationSamples } from './organizations.ts'
+import { refundPaymentSamples } from './refund-payments.ts'
 import type { SampleOf } from './sample.ts'
 import { segmentSamples } from './segments.ts'
 import { walletSamples } from './wallet.ts'
@@ -23,6 +24,7 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...editionSamples,
   ...commerceSamples,
   ...walletSamples,
+  ...refundPaymentSamples,
   ...segmentSamples,
   ...emailSamples,
   ...campaignSamples,

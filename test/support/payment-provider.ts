@@ -1,0 +1,100 @@
+import type {
+  PaymentGateway,
+  PaymentGateways,
+  ProviderRefund,
+  RefundCall,
+  RefundOutcome,
+} from '../../src/gateways/payments/payments.ts'
+
+/** What the provider does with one call. It pays before it fails, where it says so. */
+export type Conduct =
+  | 'pay'
+  | 'pay later'
+  | 'pay and lose the answer'
+  | 'lose the call'
+  | 'pay and die'
+  | 'die'
+  | RefundOutcome
+
+/** A provider in memory that keeps count: the same key pays once, and no payment is paid back beyond its amount. */
+export function providerOf(options: { isIdempotent?: boolean } = {}) {
+  const { isIdempotent = true } = options
+  const refunds = new Map<string, ProviderRefund>()
+  const calls: RefundCall[] = []
+  const asked: string[] = []
+  let script: Conduct[] = []
+  let isReachable = true
+  const make = (call: Omit<RefundCall, 'metadata' | 'reason' | 'key'> & { key: string | null }, isPaid: boolean) => {
+    const provider_reference = `re_${refunds.size + 1}_${call.payment}`
+    const refund: ProviderRefund = {
+      provider_reference,
+      payments: [call.payment],
+      amount_minor: call.amount_minor,
+      currency: call.currency,
+      key: call.key,
+      outcome: { state: isPaid ? 'completed' : 'pending', provider_reference },
+    }
+    refunds.set(provider_reference, refund)
+    return refund
+  }
+  const byKey = (key: string) => [...refunds.values()].find((one) => one.key === key)
+  const paid = (payment?: string) =>
+    [...refunds.values()]
+      .filter((one) => one.outcome.state === 'completed' && (!payment || one.payments.includes(payment)))
+      .reduce((sum, { amount_minor }) => sum + amount_minor, 0)
+  const gateway: PaymentGateway = {
+    refund: async (call) => {
+      calls.push(call)
+      const conduct = script.shift() ?? 'pay'
+      if (typeof conduct === 'object') return conduct
+      if (conduct === 'die') throw new Error('the consumer dies')
+      if (conduct === 'lose the call') return { state: 'unknown', message: 'timeout' }
+      const known = isIdempotent ? byKey(call.key) : undefined
+      const outcome = (known ?? make(call, conduct !== 'pay later')).outcome
+      if (conduct === 'pay and die') throw new Error('the consumer dies')
+      return conduct === 'pay and lose the answer' ? { state: 'unknown', message: 'timeout' } : outcome
+    },
+    lookup: async ({ key }) => {
+      asked.push(key)
+      if (!isReachable) return { state: 'unknown', message: 'not reached' }
+      return byKey(key)?.outcome ?? 'not_found'
+    },
+    find: async (reference) => refunds.get(reference) ?? null,
+    verify: () => Promise.reject(new Error('this provider posts nothing')),
+    capabilities: { is_idempotent: isIdempotent, is_immediate: false },
+  }
+  const payments: PaymentGateways = { of: () => gateway }
+  return {
+    payments,
+    gateway,
+    calls,
+    asked,
+    paid,
+    refunds,
+    play: (next: readonly Conduct[]) => {
+      script = [...next]
+    },
+    reach: (is: boolean) => {
+      isReachable = is
+    },
+    /** Decides what was pending, or takes a success back. */
+    decide: (reference: string, isPaid: boolean) => {
+      const refund = refunds.get(reference)
+      if (!refund) throw new Error('the provider has no such refund')
+      refund.outcome = isPaid
+        ? { state: 'completed', provider_reference: reference }
+        : {
+            state: 'failed',
+            provider_reference: reference,
+            code: 'expired_card',
+            message: 'The card has expired.',
+            is_retryable: true,
+          }
+    },
+    /** A refund that somebody makes in the provider's own pages. */
+    payInDashboard: (payment: string, amount_minor: number, isPaid = true): string =>
+      make({ key: null, payment, amount_minor, currency: 'dkk' }, isPaid).provider_reference,
+  }
+}
+
+export type Provider = ReturnType<typeof providerOf>
