@@ -24,6 +24,7 @@ const worker = () =>
         WEBHOOKS: 'webhooks',
         WEBHOOKS_SLOW: 'webhooks-slow',
         EMAILS: 'emails-unheard',
+        REFUNDS: 'refunds-unheard',
         SEGMENTS: 'segments-unheard',
         CAMPAIGNS: 'campaigns-unheard',
         CAMPAIGN_EVENTS: 'campaign-events-unheard',

@@ -6,6 +6,7 @@ interface __BaseEnv_Env {
 	WEBHOOKS_SLOW: Queue;
 	SEGMENTS: Queue;
 	EMAILS: Queue;
+	REFUNDS: Queue;
 	CAMPAIGNS: Queue;
 	CAMPAIGN_EVENTS: Queue;
 	RATE_LIMITER: RateLimit;

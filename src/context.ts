@@ -86,6 +86,11 @@ export interface EmailSendMessage {
   type: 'email.send'
 }
 
+/** Refunds are due. */
+export interface PayRefundsMessage {
+  type: 'refund.pay'
+}
+
 /** A campaign has something to send: whoever comes asks its object what. */
 export interface SendChunksMessage {
   type: 'campaign.send-chunks'
@@ -108,6 +113,7 @@ export interface QueueMessages {
   'webhooks-slow': DeliverMessage
   segments: CalculateMessage
   emails: EmailSendMessage
+  refunds: PayRefundsMessage
   campaigns: SendChunksMessage
   'campaign-events': CampaignEventsMessage
 }

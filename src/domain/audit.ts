@@ -17,6 +17,9 @@ export type Presented = Readonly<Record<string, unknown>>
 
 export const auditKeptMs = 400 * dayMs
 
+/** Who stands in entries about what background work did. */
+export const systemActor = 'system'
+
 /** The action of an entry about a token that was used after its end. */
 export const refusedTokenAction = 'rejectAccessToken'
 /** Such uses of one token are recorded this often. */

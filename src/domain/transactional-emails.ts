@@ -15,7 +15,11 @@ export const transactionalEmailLifecycle = lifecycle('pending', {
 export const transactionalEmailStatuses = transactionalEmailLifecycle.states
 export type TransactionalEmailStatus = (typeof transactionalEmailStatuses)[number]
 
-export const transactionalEmailKinds = ['receipt', 'consent_confirmation'] as const
+/** Messages about a refund: that it was paid back, that it was not granted, that a payment back failed after all. */
+export const refundEmailKinds = ['refund_confirmation', 'refund_rejection', 'refund_correction'] as const
+export type RefundEmailKind = (typeof refundEmailKinds)[number]
+
+export const transactionalEmailKinds = ['receipt', 'consent_confirmation', ...refundEmailKinds] as const
 export type TransactionalEmailKind = (typeof transactionalEmailKinds)[number]
 
 /** Whether nothing of the kind goes to an address that is suppressed for the reason: a request to agree is no receipt that is owed. */

@@ -9,6 +9,7 @@ const bindings = {
   'webhooks-slow': 'WEBHOOKS_SLOW',
   segments: 'SEGMENTS',
   emails: 'EMAILS',
+  refunds: 'REFUNDS',
   campaigns: 'CAMPAIGNS',
   'campaign-events': 'CAMPAIGN_EVENTS',
 } as const satisfies Record<QueueName, keyof Bindings>

@@ -2,6 +2,7 @@ import type { DeliverMessage, JobCtx, QueueMessages, QueueName } from '../contex
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { isSendChunksMessage, sendCampaigns } from '../modules/campaign-delivery/jobs.ts'
+import { isPayRefundsMessage, payRefunds } from '../modules/refund-payments/jobs.ts'
 import { calculateSegments, isCalculateMessage } from '../modules/segments/jobs.ts'
 import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/jobs.ts'
 import { applyEvents, isEventsMessage } from '../modules/tracking/jobs.ts'
@@ -29,6 +30,7 @@ const consumers: { [Name in QueueName]: Consumer<QueueMessages[Name]> } = {
   'webhooks-slow': deliveries('slow'),
   segments: { isOurs: isCalculateMessage, take: calculateSegments },
   emails: { isOurs: isEmailSendMessage, take: sendEmails },
+  refunds: { isOurs: isPayRefundsMessage, take: payRefunds },
   campaigns: { isOurs: isSendChunksMessage, take: sendCampaigns },
   'campaign-events': { isOurs: isEventsMessage, take: applyEvents },
 }

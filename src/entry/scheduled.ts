@@ -8,6 +8,7 @@ import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
 import { sweepCaptured } from '../modules/outbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
 import { sweepPurchases } from '../modules/purchases/jobs.ts'
+import { sweepPaymentEvents, sweepRefunds } from '../modules/refund-payments/jobs.ts'
 import { sweepCalculations, sweepLeftovers } from '../modules/segments/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
 import { sweepCallbacks, sweepPassUpdates } from '../modules/wallet/jobs.ts'
@@ -30,6 +31,8 @@ const sweeps: Record<string, Sweep> = {
   'audit-log': sweepAuditLog,
   erasures: sweepErasures,
   purchases: (job) => sweepPurchases(job),
+  refunds: sweepRefunds,
+  'payment-events': sweepPaymentEvents,
   'wallet-callbacks': sweepCallbacks,
   'wallet-pass-updates': sweepPassUpdates,
 }

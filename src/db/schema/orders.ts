@@ -74,6 +74,7 @@ export const transactions = sqliteTable('transactions', {
   reserved_minor: integer().notNull().default(0),
   provider_reference: text(),
   merchant_account_id: text(),
+  refund_request_id: text(),
   created_at: integer().notNull(),
 })
 

@@ -63,3 +63,15 @@ export const refundItems = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.refund_request_id, table.purchase_id] })],
 )
+
+export const paymentEvents = sqliteTable(
+  'payment_events',
+  {
+    merchant_account_id: text().notNull(),
+    id: text().notNull(),
+    kind: text().notNull(),
+    provider_reference: text().notNull(),
+    created_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.merchant_account_id, table.id] })],
+)

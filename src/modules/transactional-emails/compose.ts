@@ -13,6 +13,14 @@ import { templateOf } from '../email-messages/index.ts'
 import type { Claim } from './claim.ts'
 import { confirmationTemplate, type Frame, loadFrame } from './confirmations.ts'
 import { loadOrder, orderContext } from './order-context.ts'
+import {
+  isRefundClaim,
+  keptRefundOf,
+  purchaseContext,
+  type RefundClaim,
+  refundContext,
+  refundTemplate,
+} from './refunds.ts'
 
 type Composed = { email: OutboundEmail } | { verdict: SendVerdict }
 
@@ -46,6 +54,28 @@ async function draftConfirmation(job: JobCtx, claim: Claim): Promise<Draft | nul
   return { frame, template, context: {} }
 }
 
+async function draftRefund(job: JobCtx, claim: RefundClaim): Promise<Draft | null> {
+  const kept = keptRefundOf(claim)
+  const order = await loadOrder(job.db, kept.order_id)
+  if (!order) return null
+  const language = claim.language as Language
+  const { email_message_id: message } = claim
+  const own = message === null ? null : await templateOf(job, message, language, claim.edition_id)
+  if (!own) return { frame: order.head, template: refundTemplate(claim, kept, order), context: {} }
+  const context = {
+    ...orderContext(order, own.language),
+    ...refundContext(kept, order.head.timezone, own.language),
+    ...(await purchaseContext(job, kept, own.language)),
+    links: await linksOf(job, claim),
+  }
+  return { frame: order.head, template: own, context }
+}
+
+function draftOf(job: JobCtx, claim: Claim): Promise<Draft | null> {
+  if (isRefundClaim(claim)) return draftRefund(job, claim)
+  return claim.kind === 'receipt' ? draftReceipt(job, claim) : draftConfirmation(job, claim)
+}
+
 function outbound(job: JobCtx, claim: Claim, { frame, template, context }: Draft): OutboundEmail {
   const sender = {
     names: [frame.email_sender_name, frame.edition_name ?? frame.organization_name],
@@ -65,7 +95,7 @@ function outbound(job: JobCtx, claim: Claim, { frame, template, context }: Draft
 /** The message as it goes out, or why there is none. What was handed out before is handed out again, to the letter. */
 export async function compose(job: JobCtx, claim: Claim): Promise<Composed> {
   if (claim.content !== null) return { email: JSON.parse(claim.content) as OutboundEmail }
-  const draft = await (claim.kind === 'receipt' ? draftReceipt : draftConfirmation)(job, claim)
+  const draft = await draftOf(job, claim)
   if (!draft) return { verdict: failedFor('message_missing', 'The message is gone.') }
   try {
     return { email: outbound(job, claim, draft) }

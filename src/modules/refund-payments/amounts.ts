@@ -1,0 +1,54 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Statement } from '../../db/database.ts'
+import { stillHolds } from '../../db/commit.ts'
+import { inList } from '../../db/visibility.ts'
+import { transactionStatuses, wasCaptured } from '../../domain/orders.ts'
+import { amountOf, type RefundedPurchase, type RefundRow } from './refund.ts'
+
+/** How often the amount is added to what is paid back, and to what is reserved. */
+interface Move {
+  refunded: -1 | 0 | 1
+  reserved: -1 | 0 | 1
+}
+
+const paidStatuses = transactionStatuses.filter(wasCaptured)
+
+/** Moves an amount of a payment, whose status follows from what was paid back of it. */
+export function movePayment(transactionId: string, amount: number, { refunded, reserved }: Move): Statement {
+  const after = sql`refunded_minor + ${refunded * amount}`
+  const status = sql`case when ${after} <= 0 then 'captured' when ${after} >= amount_minor then 'refunded'
+    else 'partially_refunded' end`
+  const isMoved = refunded !== 0 && amount > 0
+  return sql`update transactions set refunded_minor = ${after}, reserved_minor = reserved_minor + ${reserved * amount},
+      status = iif(${isMoved ? 1 : 0} and ${inList(sql`status`, paidStatuses)}, ${status}, status)
+    where id = ${transactionId}`
+}
+
+/** Moves the amounts of a refund's purchases. `status` says what becomes of theirs, over `purchases` and `items`. */
+export const movePurchases = (
+  refundId: string,
+  { refunded, reserved }: Move,
+  change: { now: number; status?: SQL },
+): Statement =>
+  sql`update purchases set refunded_minor = refunded_minor + ${refunded} * items.amount_minor,
+      reserved_minor = reserved_minor + ${reserved} * items.amount_minor, modified_at = ${change.now},
+      version = version + 1 ${change.status ? sql`, status = ${change.status}` : sql``}
+    from (select purchase_id, amount_minor, status_before from refund_items where refund_request_id = ${refundId}) as items
+    where purchases.id = items.purchase_id`
+
+/** Moves the amounts of a refund on its payment and on its purchases. */
+export const moveAmounts = (refund: RefundRow, move: Move, change: { now: number; status?: SQL }): Statement[] => [
+  movePurchases(refund.id, move, change),
+  movePayment(refund.transaction_id, amountOf(refund), move),
+]
+
+/** Aborts the batch when a purchase has another status than its event is going to be told with. */
+export function purchasesAreAsRead(purchases: readonly RefundedPurchase[]): Statement[] {
+  if (purchases.length === 0) return []
+  const read = JSON.stringify(purchases.map(({ id, status }) => [id, status]))
+  return [
+    stillHolds(sql`(select count(*) from json_each(${read}) as known
+      cross join purchases on purchases.id = known.value ->> 0 and purchases.status = known.value ->> 1)
+      = ${purchases.length}`),
+  ]
+}

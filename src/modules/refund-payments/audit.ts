@@ -1,0 +1,31 @@
+import type { JobCtx } from '../../context.ts'
+import type { Statement } from '../../db/database.ts'
+import { changesBetween, type Presented, systemActor } from '../../domain/audit.ts'
+import { auditStatement } from '../audit-log/index.ts'
+import type { RefundRow } from './refund.ts'
+
+type Action = 'completeRefund' | 'failRefund' | 'takeBackRefund' | 'recordProviderRefund'
+
+/** The entry about what background work made of a refund; the key of the attempt stands in for a request. */
+export const auditRefund = (
+  job: Pick<JobCtx, 'now' | 'newId'>,
+  action: Action,
+  refund: RefundRow,
+  change: { before: Presented | null; after: Presented },
+): Statement =>
+  auditStatement(
+    {
+      caller: { id: systemActor, credential: { id: null } },
+      requestId: refund.provider_key ?? refund.id,
+      now: job.now(),
+      id: job.newId('audit_entry'),
+    },
+    {
+      action,
+      organization_id: refund.organization_id,
+      edition_id: refund.edition_id,
+      resource_type: 'refund_request',
+      resource_id: refund.id,
+      changes: changesBetween(change.before, change.after),
+    },
+  )

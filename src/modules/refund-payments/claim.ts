@@ -1,0 +1,34 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { refundLeaseMs } from '../../domain/refund-payments.ts'
+import type { RefundRow } from './refund.ts'
+
+/** Takes what is due, the longest due first. Nobody else gets it before the lease is over. */
+export const claimRefunds = (job: JobCtx, count: number): Promise<RefundRow[]> => {
+  const now = job.now()
+  return job.db.all(sql<RefundRow>`update refund_requests set lease_until = ${now + refundLeaseMs}
+    where id in (select id from refund_requests indexed by refund_requests_due
+      where due_at <= ${now} and coalesce(lease_until, 0) <= ${now} order by due_at limit ${count})
+    returning *`)
+}
+
+/**
+ * Stores the key of the attempt that is about to be made: from here on nobody knows what became of it until an answer is
+ * recorded. Null when somebody else has taken the refund since.
+ */
+export async function storeKey(job: JobCtx, claim: RefundRow): Promise<RefundRow | null> {
+  const now = job.now()
+  const row = await job.db.first(sql<RefundRow>`update refund_requests set status = 'processing',
+      attempts = attempts + 1, provider_key = id || ':' || (attempts + 1), provider_key_at = ${now},
+      provider_reference = null, failure_code = null, failure_message = null, checks = 0, needs_attention = 0,
+      modified_at = ${now}, version = version + 1
+    where id = ${claim.id} and version = ${claim.version} and status = 'approved'
+      and lease_until = ${claim.lease_until} and lease_until > ${now}
+    returning *`)
+  return row ?? null
+}
+
+/** Gives back what was taken and not begun. */
+export const releaseRefunds = (job: JobCtx, claims: readonly RefundRow[]): Promise<unknown> =>
+  job.db.all(sql`update refund_requests set lease_until = null where (id, lease_until) in
+    (select value ->> 0, value ->> 1 from json_each(${JSON.stringify(claims.map(({ id, lease_until }) => [id, lease_until]))}))`)

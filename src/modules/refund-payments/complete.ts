@@ -1,0 +1,120 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { changedOne } from '../../db/commit.ts'
+import type { Statement } from '../../db/database.ts'
+import { transactions } from '../../db/schema/orders.ts'
+import { insert, update } from '../../db/write.ts'
+import { inList } from '../../db/visibility.ts'
+import { purchaseLifecycle } from '../../domain/purchases.ts'
+import { refundLifecycle } from '../../domain/refunds.ts'
+import { refundEmailStatements } from '../transactional-emails/index.ts'
+import { passChanged } from '../wallet/index.ts'
+import type { Announcement } from '../webhooks/index.ts'
+import { moveAmounts, purchasesAreAsRead } from './amounts.ts'
+import { amountOf, purchasesOf, refundAnnouncements, type RefundedPurchase, type RefundRow } from './refund.ts'
+
+export interface RefundChanges {
+  statements: Statement[]
+  announcements: Announcement[]
+}
+
+export interface Completion {
+  provider_reference: string | null
+  /** The purchases of the refund, where the transaction itself is what makes them its purchases. */
+  purchases?: readonly RefundedPurchase[]
+}
+
+const cancelled = 'refunded'
+const isCancellable = (status: string): boolean => purchaseLifecycle.sourcesOf(cancelled).some((one) => one === status)
+
+/** The row of a refund among the transactions of its order; a refund of nothing has none. */
+export function refundTransaction(
+  ctx: Pick<JobCtx, 'now' | 'newId'>,
+  refund: RefundRow,
+  provider_reference: string | null,
+): Statement[] {
+  const amount_minor = amountOf(refund)
+  if (amount_minor === 0) return []
+  return [
+    insert(transactions, {
+      id: ctx.newId('transaction'),
+      order_id: refund.order_id,
+      organization_id: refund.organization_id,
+      type: 'refund',
+      status: 'captured',
+      service: refund.service ?? 'manual',
+      amount_minor,
+      currency: refund.currency,
+      service_fee_minor: refund.service_fee_minor,
+      handling_fee_minor: refund.handling_fee_minor,
+      provider_reference,
+      merchant_account_id: refund.merchant_account_id,
+      refund_request_id: refund.id,
+      created_at: ctx.now(),
+    }),
+  ]
+}
+
+function cancelPurchases(refund: RefundRow, purchases: readonly RefundedPurchase[], now: number): Statement[] {
+  if (refund.cancel_purchase === 0) return []
+  const sources = purchaseLifecycle.sourcesOf(cancelled)
+  const ids = purchases.flatMap(({ id, status }) => (isCancellable(status) ? [id] : []))
+  return [
+    sql`update refund_items set status_before = (select status from purchases
+        where purchases.id = refund_items.purchase_id and ${inList(sql`status`, sources)})
+      where refund_request_id = ${refund.id}`,
+    ...(ids.length ? [passChanged(ids, now)] : []),
+  ]
+}
+
+/**
+ * What completes a refund, for the transaction that knows that it was paid back. `refund` is the row as it is when the
+ * statements run: approved or processing, with its version. Throws nothing; the batch is a lost race when the refund or a
+ * purchase changed. Afterwards there may be a message to send: `ringEmails`.
+ */
+export async function completionStatements(
+  ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>,
+  refund: RefundRow,
+  { provider_reference, purchases: given }: Completion,
+): Promise<RefundChanges> {
+  const now = ctx.now()
+  const status = 'completed'
+  const amount_minor = amountOf(refund)
+  const purchases = given ?? (await purchasesOf(ctx, refund.id))
+  const isCancelled = (purchase: RefundedPurchase) => refund.cancel_purchase === 1 && isCancellable(purchase.status)
+  return {
+    statements: [
+      sql`update refund_requests set status = ${status}, refunded_minor = ${amount_minor},
+          provider_reference = coalesce(${provider_reference}, provider_reference), failure_code = null,
+          failure_message = null, due_at = null, lease_until = null, needs_attention = 0, completed_at = ${now},
+          modified_at = ${now}, version = version + 1
+        where id = ${refund.id} and version = ${refund.version}
+          and ${inList(sql`status`, refundLifecycle.sourcesOf(status))}`,
+      changedOne(),
+      ...purchasesAreAsRead(purchases),
+      ...cancelPurchases(refund, purchases, now),
+      ...moveAmounts(
+        refund,
+        { refunded: 1, reserved: -1 },
+        { now, status: sql`iif(items.status_before is null, purchases.status, ${cancelled})` },
+      ),
+      ...refundTransaction(ctx, refund, provider_reference),
+      ...(await refundEmailStatements(ctx, 'refund_confirmation', {
+        ...refund,
+        status,
+        amount_minor,
+      })),
+    ],
+    announcements: refundAnnouncements(refund, purchases, {
+      action: 'refunded',
+      status,
+      amount_minor,
+      occurredAt: now,
+      statusOf: (purchase) => (isCancelled(purchase) ? cancelled : purchase.status),
+    }),
+  }
+}
+
+/** The row of a refund that its provider took back stays among the transactions, and counts no more. */
+export const cancelTransaction = (refundId: string): Statement =>
+  update(transactions, { status: 'cancelled' }, sql`refund_request_id = ${refundId} and status = 'captured'`)

@@ -1,0 +1,94 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { changedOne } from '../../db/commit.ts'
+import { inList } from '../../db/visibility.ts'
+import type { RefundStatus } from '../../domain/refunds.ts'
+import type { RefundOutcome } from '../../gateways/payments/payments.ts'
+import { refundEmailStatements } from '../transactional-emails/index.ts'
+import { passChanged } from '../wallet/index.ts'
+import { moveAmounts, purchasesAreAsRead } from './amounts.ts'
+import { cancelTransaction, type RefundChanges } from './complete.ts'
+import { amountOf, purchasesOf, refundAnnouncements, type RefundedPurchase, type RefundRow } from './refund.ts'
+
+type Failure = Pick<Extract<RefundOutcome, { state: 'failed' }>, 'provider_reference' | 'code' | 'message'>
+type FailCtx = Pick<JobCtx, 'db' | 'now' | 'newId'>
+
+const maxMessageLength = 500
+const status = 'failed'
+
+const markFailed = (refund: RefundRow, failure: Failure, from: RefundStatus, now: number): SQL =>
+  sql`update refund_requests set status = ${status}, refunded_minor = 0, failure_code = ${failure.code},
+      failure_message = ${failure.message.slice(0, maxMessageLength)},
+      provider_reference = coalesce(${failure.provider_reference}, provider_reference), due_at = null,
+      lease_until = null, needs_attention = 0, completed_at = null, modified_at = ${now}, version = version + 1
+    where id = ${refund.id} and version = ${refund.version} and status = ${from}`
+
+const announced = (
+  refund: RefundRow,
+  purchases: readonly RefundedPurchase[],
+  now: number,
+  statusOf?: (purchase: RefundedPurchase) => string,
+) =>
+  refundAnnouncements(refund, purchases, {
+    action: 'refund_failed',
+    status,
+    amount_minor: amountOf(refund),
+    occurredAt: now,
+    ...(statusOf && { statusOf }),
+  })
+
+/** The provider did not pay back: what was reserved is released. */
+export async function failureStatements(ctx: FailCtx, refund: RefundRow, failure: Failure): Promise<RefundChanges> {
+  const now = ctx.now()
+  const purchases = await purchasesOf(ctx, refund.id)
+  return {
+    statements: [
+      markFailed(refund, failure, 'processing', now),
+      changedOne(),
+      ...purchasesAreAsRead(purchases),
+      ...moveAmounts(refund, { refunded: 0, reserved: -1 }, { now }),
+    ],
+    announcements: announced(refund, purchases, now),
+  }
+}
+
+/**
+ * The provider took back a success: the amounts count no more, and purchases that this refund cancelled are what they
+ * were before. That undoes a cancellation, so it is no edge of the purchases' lifecycle.
+ */
+export async function takenBackStatements(ctx: FailCtx, refund: RefundRow, failure: Failure): Promise<RefundChanges> {
+  const now = ctx.now()
+  const purchases = await purchasesOf(ctx, refund.id)
+  const cancelled = 'refunded'
+  const isRestored = (purchase: RefundedPurchase) =>
+    purchase.status === cancelled && purchase.status_before !== null
+  const restored = purchases.filter(isRestored).map(({ id }) => id)
+  return {
+    statements: [
+      markFailed(refund, failure, 'completed', now),
+      changedOne(),
+      ...purchasesAreAsRead(purchases),
+      ...moveAmounts(
+        refund,
+        { refunded: -1, reserved: 0 },
+        {
+          now,
+          status: sql`iif(purchases.status = ${cancelled} and items.status_before is not null, items.status_before,
+            purchases.status)`,
+        },
+      ),
+      cancelTransaction(refund.id),
+      ...(restored.length
+        ? [
+            sql`update refund_items set status_before = null
+              where refund_request_id = ${refund.id} and ${inList(sql`purchase_id`, restored)}`,
+            passChanged(restored, now),
+          ]
+        : []),
+      ...(await refundEmailStatements(ctx, 'refund_correction', { ...refund, status, amount_minor: amountOf(refund) })),
+    ],
+    announcements: announced(refund, purchases, now, (purchase) =>
+      isRestored(purchase) ? (purchase.status_before ?? purchase.status) : purchase.status,
+    ),
+  }
+}

@@ -1,0 +1,3 @@
+export { type Completion, completionStatements, type RefundChanges } from './complete.ts'
+export { enqueueRefunds } from './enqueue.ts'
+export { amountOf, purchasesOf, refundAnnouncements, type RefundedPurchase, type RefundRow } from './refund.ts'

@@ -1,0 +1,69 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx, PayRefundsMessage } from '../../context.ts'
+import { dayMs } from '../../domain/instants.ts'
+import { claimRefunds, releaseRefunds } from './claim.ts'
+import { enqueueRefunds } from './enqueue.ts'
+import { payRefund } from './pay.ts'
+import type { RefundRow } from './refund.ts'
+
+/** A consumer works this long on what it finds before it leaves the rest to the next. */
+const shiftMs = 20_000
+/** The platform opens six connections for an invocation; one is left for the database. */
+const callsAtOnce = 5
+const claimsAtOnce = 2 * callsAtOnce
+/** Further ahead than this the sweep of each minute is near enough. */
+const aheadMs = 900_000
+/** Longer than a provider repeats a webhook. What it would say again changes nothing by then. */
+const eventsKeptMs = 35 * dayMs
+const eventsASweep = 1000
+
+export const isPayRefundsMessage = (body: unknown): body is PayRefundsMessage =>
+  typeof body === 'object' && body !== null && (body as Partial<PayRefundsMessage>).type === 'refund.pay'
+
+/** Pays what was claimed, so many at once. A fault of ours stops what was not begun; its lease keeps what was. */
+async function payAll(job: JobCtx, waiting: RefundRow[], faults: unknown[]): Promise<void> {
+  const worker = async () => {
+    while (faults.length === 0) {
+      const claim = waiting.shift()
+      if (!claim) return
+      try {
+        await payRefund(job, claim)
+      } catch (error) {
+        faults.push(error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: callsAtOnce }, worker))
+}
+
+const nextDue = async ({ db, now }: JobCtx): Promise<number | null> => {
+  const row = await db.first(sql<{ at: number | null }>`select min(due_at) as at from refund_requests
+    where due_at > ${now()}`)
+  return row?.at ?? null
+}
+
+/** Pays back what is due until nothing is. A crash loses nothing: leases run out, and the sweep sends a message again. */
+export async function payRefunds(job: JobCtx): Promise<void> {
+  const endsAt = job.now() + shiftMs
+  const faults: unknown[] = []
+  do {
+    const waiting = await claimRefunds(job, claimsAtOnce)
+    if (waiting.length === 0) break
+    await payAll(job, waiting, faults)
+    if (waiting.length) await releaseRefunds(job, waiting)
+  } while (faults.length === 0 && job.now() < endsAt)
+  if (faults.length) throw new Error('refunds could not be paid', { cause: faults[0] })
+  const at = await nextDue(job)
+  if (at !== null && at - job.now() <= aheadMs) await enqueueRefunds(job, Math.max(0, at - job.now()))
+}
+
+/** Sends a message when something is due: what a lost message, a crash or an expired lease left behind. */
+export async function sweepRefunds(job: JobCtx): Promise<void> {
+  const due = await job.db.first(sql<{ id: string }>`select id from refund_requests indexed by refund_requests_due
+    where due_at <= ${job.now()} and coalesce(lease_until, 0) <= ${job.now()} limit 1`)
+  if (due) await enqueueRefunds(job)
+}
+
+export const sweepPaymentEvents = ({ db, now }: JobCtx): Promise<unknown> =>
+  db.all(sql`delete from payment_events where (merchant_account_id, id) in (select merchant_account_id, id
+    from payment_events where created_at <= ${now() - eventsKeptMs} order by created_at limit ${eventsASweep})`)

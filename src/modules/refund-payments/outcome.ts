@@ -1,0 +1,91 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { changedOne } from '../../db/commit.ts'
+import { toMajor } from '../../domain/money.ts'
+import { nextCheck } from '../../domain/refund-payments.ts'
+import type { RefundOutcome } from '../../gateways/payments/payments.ts'
+import { auditRefund } from './audit.ts'
+import { completionStatements, type RefundChanges } from './complete.ts'
+import { failureStatements, takenBackStatements } from './fail.ts'
+import { amountOf, type RefundRow } from './refund.ts'
+
+type Failed = Extract<RefundOutcome, { state: 'failed' }>
+
+const nothing: RefundChanges = { statements: [], announcements: [] }
+
+/** When the attempt began, or the provider's own refund was recorded. */
+export const beganAt = (refund: RefundRow): number => refund.provider_key_at ?? refund.created_at
+
+async function complete(job: JobCtx, refund: RefundRow, provider_reference: string | null): Promise<RefundChanges> {
+  const { statements, announcements } = await completionStatements(job, refund, { provider_reference })
+  const after = { status: 'completed', refunded_amount: toMajor(amountOf(refund)), provider_reference }
+  const entry = auditRefund(job, 'completeRefund', refund, { before: { status: refund.status }, after })
+  return { statements: [...statements, entry], announcements }
+}
+
+async function fail(job: JobCtx, refund: RefundRow, failure: Failed): Promise<RefundChanges> {
+  const { statements, announcements } = await failureStatements(job, refund, failure)
+  const after = { status: 'failed', failure_code: failure.code }
+  const entry = auditRefund(job, 'failRefund', refund, { before: { status: refund.status }, after })
+  return { statements: [...statements, entry], announcements }
+}
+
+async function takeBack(job: JobCtx, refund: RefundRow, failure: Failed): Promise<RefundChanges> {
+  const { statements, announcements } = await takenBackStatements(job, refund, failure)
+  const before = { status: refund.status, refunded_amount: toMajor(refund.refunded_minor) }
+  const after = { status: 'failed', refunded_amount: 0, failure_code: failure.code }
+  return { statements: [...statements, auditRefund(job, 'takeBackRefund', refund, { before, after })], announcements }
+}
+
+/** No end yet: the refund is due again later. */
+function wait(job: JobCtx, refund: RefundRow, reference: string | null): RefundChanges {
+  const now = job.now()
+  const provider_reference = reference ?? refund.provider_reference
+  const state = { began_at: beganAt(refund), checks: refund.checks, is_taken: provider_reference !== null }
+  const { due_at, needs_attention } = nextCheck(state, now)
+  const isShown =
+    provider_reference !== refund.provider_reference || needs_attention > refund.needs_attention ? 1 : 0
+  return {
+    statements: [
+      sql`update refund_requests set due_at = ${due_at}, lease_until = null, checks = checks + 1,
+          needs_attention = max(needs_attention, ${needs_attention}), provider_reference = ${provider_reference},
+          modified_at = iif(${isShown}, ${now}, modified_at), version = version + ${isShown}
+        where id = ${refund.id} and version = ${refund.version} and status = 'processing'`,
+      changedOne(),
+    ],
+    announcements: [],
+  }
+}
+
+/** The provider paid what stands as failed here, or under a key that is no longer the current one. */
+export function flag(job: JobCtx, refund: RefundRow): RefundChanges {
+  if (refund.needs_attention === 1) return nothing
+  return {
+    statements: [
+      sql`update refund_requests set needs_attention = 1, modified_at = ${job.now()}, version = version + 1
+        where id = ${refund.id} and version = ${refund.version}`,
+      changedOne(),
+    ],
+    announcements: [],
+  }
+}
+
+/** What an outcome of the refund's current attempt makes of it; nothing, where its status does not allow it. */
+export async function changesBy(job: JobCtx, refund: RefundRow, outcome: RefundOutcome): Promise<RefundChanges> {
+  const { status } = refund
+  if (status === 'processing') {
+    if (outcome.state === 'completed') return complete(job, refund, outcome.provider_reference)
+    if (outcome.state === 'failed') return fail(job, refund, outcome)
+    return wait(job, refund, outcome.state === 'pending' ? outcome.provider_reference : null)
+  }
+  if (status === 'completed' && outcome.state === 'failed') return takeBack(job, refund, outcome)
+  if (status === 'failed' && outcome.state === 'completed') return flag(job, refund)
+  return nothing
+}
+
+/** What it means that an earlier attempt was paid after all: the next one must not be made. */
+export async function changesByEarlier(job: JobCtx, refund: RefundRow, outcome: RefundOutcome): Promise<RefundChanges> {
+  if (outcome.state !== 'completed') return nothing
+  if (refund.status === 'approved') return complete(job, refund, outcome.provider_reference)
+  return flag(job, refund)
+}

@@ -1,0 +1,119 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { decideAgain } from '../../db/commit.ts'
+import type { Currency } from '../../domain/money.ts'
+import { isNeverMade, stepOf } from '../../domain/refund-payments.ts'
+import type { PaymentGateway, RefundCall, RefundOutcome } from '../../gateways/payments/payments.ts'
+import { accessOfStarted } from '../merchant-accounts/index.ts'
+import { ringEmails } from '../transactional-emails/index.ts'
+import { commitAnnounced } from '../webhooks/index.ts'
+import { storeKey } from './claim.ts'
+import { beganAt, changesBy } from './outcome.ts'
+import { amountOf, loadRefund, type RefundRow } from './refund.ts'
+
+const notReady: RefundOutcome = {
+  state: 'failed',
+  provider_reference: null,
+  code: 'account_not_ready',
+  message: 'The merchant account cannot be used: it has no key, or it is gone.',
+  is_retryable: true,
+}
+
+const neverMade: RefundOutcome = {
+  state: 'failed',
+  provider_reference: null,
+  code: 'provider_error',
+  message: 'The provider has no such refund: the call did not reach it.',
+  is_retryable: true,
+}
+
+const callOf = (refund: RefundRow, key: string, payment: string): RefundCall => ({
+  key,
+  payment,
+  amount_minor: amountOf(refund),
+  currency: refund.currency as Currency,
+  reason: refund.reason,
+  metadata: { refund_request_id: refund.id, order_id: refund.order_id },
+})
+
+interface Attempt {
+  refund: RefundRow
+  payment: string
+  gateway: PaymentGateway
+  isFirstCall: boolean
+}
+
+const progressOf = ({ refund, isFirstCall }: Attempt) => ({
+  provider_reference: refund.provider_reference,
+  began_at: beganAt(refund),
+  is_first_call: isFirstCall,
+})
+
+async function lookUp(job: JobCtx, attempt: Attempt): Promise<RefundOutcome | 'not_found'> {
+  const { refund, payment, gateway } = attempt
+  const { provider_key, provider_reference } = refund
+  if (provider_key !== null) return gateway.lookup({ key: provider_key, payment, provider_reference })
+  // The provider's own refund has no key of ours.
+  if (provider_reference === null) return 'not_found'
+  return (await gateway.find(provider_reference))?.outcome ?? 'not_found'
+}
+
+async function ask(job: JobCtx, attempt: Attempt): Promise<RefundOutcome> {
+  const found = await lookUp(job, attempt)
+  if (found !== 'not_found') return found
+  return isNeverMade(progressOf(attempt), job.now())
+    ? neverMade
+    : { state: 'unknown', message: 'The provider does not know the refund yet.' }
+}
+
+/** A refusal of a call that is repeated says nothing of the earlier one: the provider is asked for that. */
+async function checkRefusal(job: JobCtx, attempt: Attempt, refusal: RefundOutcome): Promise<RefundOutcome> {
+  const found = await lookUp(job, attempt)
+  return found === 'not_found' ? refusal : found
+}
+
+async function outcomeOf(job: JobCtx, attempt: Attempt): Promise<RefundOutcome> {
+  const { refund, payment, gateway, isFirstCall } = attempt
+  const { provider_key } = refund
+  const step = stepOf(progressOf(attempt), gateway.capabilities.is_idempotent, job.now())
+  if (step === 'look up' || provider_key === null) return ask(job, attempt)
+  const outcome = await gateway.refund(callOf(refund, provider_key, payment))
+  const isRefusal = outcome.state === 'failed' && outcome.provider_reference === null
+  return isRefusal && !isFirstCall ? checkRefusal(job, attempt, outcome) : outcome
+}
+
+/** Records what became of the attempt. A webhook may have been faster: then its word counts. */
+export async function recordOutcome(job: JobCtx, attempt: RefundRow, outcome: RefundOutcome): Promise<void> {
+  const hasChanged = await decideAgain(async () => {
+    const refund = await loadRefund(job, attempt.id)
+    if (refund?.status !== 'processing' || refund.provider_key !== attempt.provider_key) return false
+    const { statements, announcements } = await changesBy(job, refund, outcome)
+    await commitAnnounced(job, statements, announcements)
+    return outcome.state === 'completed'
+  })
+  if (hasChanged) await ringEmails(job).catch(() => undefined)
+}
+
+/** One refund under its claim: the call to its provider, or the question what became of it. */
+export async function payRefund(job: JobCtx, claim: RefundRow): Promise<void> {
+  const isFirstCall = claim.status === 'approved'
+  const refund = isFirstCall ? await storeKey(job, claim) : claim
+  if (refund?.status !== 'processing') return
+  const account = await accessOfStarted(job, refund)
+  if (!account) {
+    // Of an earlier call nobody knows what became of it.
+    const unknown: RefundOutcome = { state: 'unknown', message: notReady.message }
+    return recordOutcome(job, refund, isFirstCall ? notReady : unknown)
+  }
+  const [paid] = await job.db.all(
+    sql<{ provider_reference: string | null }>`select provider_reference from transactions
+      where id = ${refund.transaction_id}`,
+  )
+  const attempt = {
+    refund,
+    payment: paid?.provider_reference ?? '',
+    gateway: job.payments.of(account),
+    isFirstCall,
+  }
+  await recordOutcome(job, refund, await outcomeOf(job, attempt))
+}

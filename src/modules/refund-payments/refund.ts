@@ -1,0 +1,60 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import type { refundRequests } from '../../db/schema/refunds.ts'
+import { type Currency, toMajor } from '../../domain/money.ts'
+import type { PurchaseStatus } from '../../domain/purchases.ts'
+import type { RefundStatus } from '../../domain/refunds.ts'
+import { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseAction } from '../purchases/index.ts'
+import type { Announcement } from '../webhooks/index.ts'
+
+export type RefundRow = typeof refundRequests.$inferSelect
+
+/** A purchase of a refund, as events tell of it. */
+export interface RefundedPurchase extends AnnouncedPurchase {
+  status: string
+  /** The status before this refund cancelled it; null when it did not. */
+  status_before: string | null
+}
+
+type Reader = Pick<JobCtx, 'db'>
+
+export const loadRefund = ({ db }: Reader, id: string): Promise<RefundRow | undefined> =>
+  db.first(sql<RefundRow>`select * from refund_requests where id = ${id}`)
+
+export const purchasesOf = ({ db }: Reader, refundId: string): Promise<RefundedPurchase[]> =>
+  db.all(sql<RefundedPurchase>`select ${announcedColumns}, purchases.status, refund_items.status_before
+    from refund_items cross join purchases on purchases.id = refund_items.purchase_id ${announcedJoins}
+    where refund_items.refund_request_id = ${refundId} order by purchases.id`)
+
+/** What is paid back once the refund is granted. */
+export const amountOf = (refund: Pick<RefundRow, 'requested_minor' | 'approved_minor'>): number =>
+  refund.approved_minor ?? refund.requested_minor
+
+type RefundAction = Extract<Announcement, { kind: 'purchase.action' }>['data']['action'] & `refund${string}`
+
+interface RefundChange {
+  action: RefundAction
+  /** The status that the refund has afterwards. */
+  status: RefundStatus
+  amount_minor: number
+  occurredAt: number
+  /** The status that a purchase has afterwards. */
+  statusOf?: (purchase: RefundedPurchase) => string
+}
+
+/** The events of a change of a refund: one for each of its purchases. */
+export const refundAnnouncements = (
+  refund: Pick<RefundRow, 'id' | 'currency'>,
+  purchases: readonly RefundedPurchase[],
+  { action, status, amount_minor, occurredAt, statusOf = (purchase) => purchase.status }: RefundChange,
+): Announcement[] =>
+  purchases.map((purchase) => {
+    const event = purchaseAction(purchase, { action, status: statusOf(purchase) as PurchaseStatus, occurredAt })
+    const refund_request = {
+      id: refund.id,
+      status,
+      amount: toMajor(amount_minor),
+      currency: refund.currency as Currency,
+    }
+    return { ...event, data: { ...event.data, refund_request } }
+  })

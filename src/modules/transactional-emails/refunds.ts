@@ -1,0 +1,170 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { transactionalEmails } from '../../db/schema/outbox.ts'
+import type { refundRequests } from '../../db/schema/refunds.ts'
+import { inList } from '../../db/visibility.ts'
+import { insertAll } from '../../db/write.ts'
+import { refundConfirmationEmailTypes } from '../../domain/editions.ts'
+import { type Compiled, compile } from '../../domain/email/compile.ts'
+import { dateText } from '../../domain/email/dates.ts'
+import { refundMessage, refundReasonText } from '../../domain/email/refund-messages.ts'
+import type { TemplateContext } from '../../domain/email/variables.ts'
+import type { Language } from '../../domain/languages.ts'
+import { moneyText } from '../../domain/money.ts'
+import type { RefundReason, RefundStatus } from '../../domain/refunds.ts'
+import { type RefundEmailKind, transactionalEmailLifecycle } from '../../domain/transactional-emails.ts'
+import { boughtColumns, boughtJoins, type BoughtRow } from '../purchases/index.ts'
+import type { Claim } from './claim.ts'
+import type { OrderAndItems } from './order-context.ts'
+
+type RefundRow = typeof refundRequests.$inferSelect
+
+/** A refund as it is once the transaction is through that sends the message. */
+export type MailedRefund = Pick<
+  RefundRow,
+  | 'id'
+  | 'organization_id'
+  | 'edition_id'
+  | 'user_id'
+  | 'order_id'
+  | 'purchase_id'
+  | 'attempts'
+  | 'currency'
+  | 'notify_customer'
+> & {
+  reason: RefundReason
+  status: RefundStatus
+  amount_minor: number
+  /** What a rejection says. */
+  rejection_reason: string | null
+}
+
+/** What a message says of its refund, kept as it was. */
+interface KeptRefund {
+  order_id: string
+  purchase_id: string | null
+  amount_minor: number
+  currency: string
+  reason: RefundReason
+  rejection_reason: string | null
+  status: RefundStatus
+  /** Milliseconds UTC. */
+  at: number
+}
+
+interface Recipient {
+  email: string | null
+  language: string
+  message_id: string | null
+}
+
+/** The customer, and the message that confirms refunds: the edition's, else the platform's. */
+const recipientOf = ({ db }: Pick<JobCtx, 'db'>, refund: MailedRefund): Promise<Recipient | undefined> =>
+  db.first(sql<Recipient>`select users.email, users.locale as language,
+      (select id from email_messages where id = editions.refund_confirmation_email_id
+        or (scope = 'platform' and organization_id is null and ${inList(sql`type`, refundConfirmationEmailTypes)})
+        order by id = editions.refund_confirmation_email_id desc, type, id limit 1) as message_id
+    from users join editions on editions.id = ${refund.edition_id} where users.id = ${refund.user_id}`)
+
+/**
+ * The statement that sends a message about a refund, for the transaction that changes the refund. There is none for a
+ * customer without an address, or who is not to be told. Afterwards: `ringEmails`.
+ */
+export async function refundEmailStatements(
+  ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>,
+  kind: RefundEmailKind,
+  refund: MailedRefund,
+): Promise<SQL[]> {
+  if (refund.notify_customer === 0) return []
+  const recipient = await recipientOf(ctx, refund)
+  if (!recipient?.email) return []
+  const now = ctx.now()
+  const { order_id, purchase_id, amount_minor, currency, reason, rejection_reason, status } = refund
+  const kept: KeptRefund = {
+    order_id,
+    purchase_id,
+    amount_minor,
+    currency,
+    reason,
+    rejection_reason: kind === 'refund_rejection' ? rejection_reason : null,
+    status,
+    at: now,
+  }
+  return insertAll(transactionalEmails, [
+    {
+      id: ctx.newId('transactional_email'),
+      organization_id: refund.organization_id,
+      edition_id: refund.edition_id,
+      user_id: refund.user_id,
+      kind,
+      email_message_id: kind === 'refund_confirmation' ? recipient.message_id : null,
+      refund_request_id: refund.id,
+      refund_attempt: refund.attempts,
+      refund: JSON.stringify(kept),
+      language: recipient.language,
+      recipient: recipient.email,
+      status: transactionalEmailLifecycle.initial,
+      next_attempt_at: now,
+      created_at: now,
+      modified_at: now,
+    },
+  ])
+}
+
+export type RefundClaim = Claim & { kind: RefundEmailKind; refund: string }
+
+export const isRefundClaim = (claim: Claim): claim is RefundClaim => claim.refund !== null
+
+export const keptRefundOf = ({ refund }: RefundClaim): KeptRefund => JSON.parse(refund) as KeptRefund
+
+/** What an organisation's own confirmation may say of the refund. */
+export const refundContext = (kept: KeptRefund, timezone: string, language: Language): TemplateContext => ({
+  refund: {
+    amount: moneyText(kept.amount_minor, kept.currency, language),
+    reason: refundReasonText(kept.reason, language),
+    status: kept.status,
+    date: dateText(kept.at, language, timezone, 'minute'),
+  },
+})
+
+type PurchaseRow = BoughtRow & { vendor_code: string | null; price_minor: number; status: string }
+
+/** What it may say of the purchase, where the refund is of one alone. */
+export async function purchaseContext(
+  { db }: Pick<JobCtx, 'db'>,
+  kept: KeptRefund,
+  language: Language,
+): Promise<TemplateContext> {
+  if (kept.purchase_id === null) return {}
+  const row = await db.first(sql<PurchaseRow>`select purchases.vendor_code, purchases.price_minor, purchases.status,
+      ${boughtColumns(sql`purchases`)} from purchases ${boughtJoins(sql`purchases`)}
+    where purchases.id = ${kept.purchase_id}`)
+  if (!row) return {}
+  return {
+    purchase: {
+      product: row.product_name,
+      variant: row.variant_name ?? '',
+      location: row.location_name ?? '',
+      code: row.vendor_code ?? '',
+      price: moneyText(row.price_minor, kept.currency, language),
+      status: row.status,
+    },
+  }
+}
+
+/** The platform's own message, where the edition and the platform have none of the kind. */
+export function refundTemplate(claim: RefundClaim, kept: KeptRefund, { head }: OrderAndItems): Compiled {
+  const language = claim.language as Language
+  const message = refundMessage({
+    kind: claim.kind,
+    language,
+    order: head.order_number ?? head.id,
+    amount: moneyText(kept.amount_minor, kept.currency, language),
+    reason: kept.rejection_reason,
+  })
+  return compile(message, language, {
+    defaultLanguage: language,
+    title: head.edition_name,
+    sender: head.organization_name,
+  })
+}
