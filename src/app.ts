@@ -29,6 +29,7 @@ import { organizations } from './modules/organizations/routes.ts'
 import { outbox } from './modules/outbox/routes.ts'
 import { personalData } from './modules/personal-data/routes.ts'
 import { purchases } from './modules/purchases/routes.ts'
+import { refunds } from './modules/refunds/routes.ts'
 import { segments } from './modules/segments/routes.ts'
 import { devDns, senderDomains } from './modules/sender-domains/routes.ts'
 import { tracking } from './modules/tracking/routes.ts'
@@ -45,6 +46,7 @@ export const routers: readonly Router[] = [
   editions,
   orders,
   purchases,
+  refunds,
   users,
   dataImports,
   segments,

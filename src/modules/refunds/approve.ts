@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { commit } from '../../db/commit.ts'
+import { changedOne, commit } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { refundRequests } from '../../db/schema/refunds.ts'
-import { updateVersion } from '../../db/write.ts'
+import { refundItems, refundRequests } from '../../db/schema/refunds.ts'
+import { insertAll, updateVersion } from '../../db/write.ts'
 import { mayAt } from '../../domain/access.ts'
 import { AppError, editionArchived, LostRace } from '../../domain/errors.ts'
 import { wasCaptured, type TransactionStatus } from '../../domain/orders.ts'
@@ -16,7 +16,7 @@ import { announceAll } from '../webhooks/index.ts'
 import { afterApproval, approvedColumns, merchantNotReady, payingBack } from './approval.ts'
 import type { ApproveInput } from './contract.ts'
 import { itemsOf, type LoadedRefund, type RefundDetailRow } from './queries.ts'
-import { itemStatement, reserveStatements, shrinkStatements } from './reserve.ts'
+import { reserveStatements, shrinkStatements } from './reserve.ts'
 import { findSubject, maxOf, remaining, type Subject, type Target } from './subject.ts'
 
 type Approval = ApproveInput & { amount: number; isCancelling: boolean }
@@ -28,6 +28,11 @@ const targetOf = ({ target, purchase_id, order_id }: LoadedRefund): Target =>
 function decide(ctx: Ctx, refund: LoadedRefund, input: ApproveInput): Approval {
   checkTransition(refund.status, 'approved', 'approved')
   if (refund.is_archived === 1) throw editionArchived()
+  // A late answer of the provider said so: another attempt would pay twice.
+  if (refund.needs_attention === 1)
+    throw new AppError('invalid_transition', 'The provider has paid an earlier attempt of this refund.', {
+      extra: { current_status: refund.status, allowed_transitions: [] },
+    })
   const isCancelling = input.cancel_purchase ?? refund.cancel_purchase === 1
   const amount = input.amount ?? refund.approved_minor ?? refund.requested_minor
   checkPositive(amount, isCancelling)
@@ -77,11 +82,13 @@ function amountsAgain(refund: LoadedRefund, subject: Subject, { amount, isCancel
   const shares = shareOut(amount, purchases.map(remaining))
   return {
     shares,
-    before: reserveStatements({ refund, shares, purchases }, amount),
+    before: [...reserveStatements({ refund, shares, purchases }, amount), changedOne()],
     after: [
       sql`delete from refund_items where refund_request_id = ${refund.id}`,
-      // The statement before is the deletion, which the change of the request was checked before.
-      itemStatement(refund.id, shares.items, false),
+      ...insertAll(
+        refundItems,
+        shares.items.map((item) => ({ refund_request_id: refund.id, ...item })),
+      ),
     ],
   }
 }
@@ -115,7 +122,7 @@ export async function approveRefund(ctx: Ctx, refund: LoadedRefund, input: Appro
   return commit(ctx, { ...refund, ...approved.refund }, [
     ...openEditions(refund.edition_id),
     ...before,
-    ...updateVersion(refundRequests, refund, changes, before.length > 0),
+    ...updateVersion(refundRequests, refund, changes),
     ...after,
     ...approved.statements,
     ...announceAll(ctx, approved.announcements),

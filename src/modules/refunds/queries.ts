@@ -6,6 +6,7 @@ import { type CustomerView, customersSeenBy } from '../../db/shared-customers.ts
 import { standing, visible, visibleIn } from '../../db/visibility.ts'
 import type { Place } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
+import type { Share } from '../../domain/refund-shares.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
 import { containsText } from '../orders/index.ts'
@@ -132,3 +133,7 @@ export function listRefunds(
     joins: sql`join refund_requests on refund_requests.id = page.key ${joins(view)}`,
   })
 }
+
+export const itemsOf = (ctx: Ctx, refundId: string): Promise<Share[]> =>
+  ctx.db.all(sql<Share>`select purchase_id, amount_minor, price_minor, deposit_minor, handling_fee_minor
+    from refund_items where refund_request_id = ${refundId} order by purchase_id`)

@@ -57,3 +57,27 @@ export function itemStatement(refundId: string, items: readonly Share[]): SQL {
       value ->> 3, value ->> 4
     from json_each(${given}) where true`
 }
+
+/** Releases what a smaller amount does not need, item by item. The change of the request itself comes before. */
+export function shrinkStatements(refund: RefundRow, before: readonly Share[], after: Shared): Statement[] {
+  const kept = new Map(after.items.map((item) => [item.purchase_id, item]))
+  const changed = before.flatMap((item) => {
+    const left = kept.get(item.purchase_id)
+    if (!left || left.amount_minor === item.amount_minor) return []
+    const { amount_minor, price_minor, deposit_minor, handling_fee_minor } = left
+    const released = item.amount_minor - amount_minor
+    return [[item.purchase_id, released, amount_minor, price_minor, deposit_minor, handling_fee_minor]]
+  })
+  const total = [...after.items.map((item) => item.amount_minor), after.service_fee_minor].reduce((a, b) => a + b, 0)
+  const given = JSON.stringify(changed)
+  return [
+    sql`update purchases set reserved_minor = reserved_minor - (given.value ->> 1), version = version + 1
+      from json_each(${given}) as given where purchases.id = given.value ->> 0`,
+    sql`update transactions set reserved_minor = reserved_minor - ${refund.requested_minor - total}
+      where id = ${refund.transaction_id}`,
+    sql`update refund_items set amount_minor = given.value ->> 2, price_minor = given.value ->> 3,
+        deposit_minor = given.value ->> 4, handling_fee_minor = given.value ->> 5
+      from json_each(${given}) as given
+      where refund_request_id = ${refund.id} and purchase_id = given.value ->> 0`,
+  ]
+}

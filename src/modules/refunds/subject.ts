@@ -5,13 +5,14 @@ import type { purchases, transactions } from '../../db/schema/orders.ts'
 import { customersSeenBy } from '../../db/shared-customers.ts'
 import { inList, visible } from '../../db/visibility.ts'
 import type { Place } from '../../domain/access.ts'
+import { notFound } from '../../domain/errors.ts'
 import type { Currency } from '../../domain/money.ts'
 import { type Parts, partsOf, type Remaining } from '../../domain/refund-shares.ts'
 import { refundStatuses, reservedStatuses, type refundTargets } from '../../domain/refunds.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
 import { orderStanding } from '../orders/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
-import { type AnnouncedPurchase, announcedColumns, announcedJoins } from '../purchases/index.ts'
+import { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseStanding } from '../purchases/index.ts'
 
 export interface Target {
   kind: (typeof refundTargets)[number]
@@ -147,4 +148,14 @@ export function remaining(purchase: SubjectPurchase): Remaining {
     deposit_minor: left.deposit_minor - beside.deposit_minor,
     handling_fee_minor: Math.max(0, left.handling_fee_minor - beside.handling_fee_minor),
   }
+}
+
+/** Where a purchase stands, for judging the caller before anything else is read. */
+export async function findPurchasePlace(ctx: Ctx, id: string): Promise<{ purchase_id: string; place: Place }> {
+  const row = await ctx.db.first(
+    sql<{ organization_id: string; edition_id: string }>`select purchases.organization_id, purchases.edition_id
+      from purchases where purchases.id = ${id} and ${visible(ctx.caller, purchaseStanding)}`,
+  )
+  if (!row) throw notFound()
+  return { purchase_id: id, place: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
