@@ -75,3 +75,8 @@ create index transactional_emails_of_consent_record on transactional_emails (con
   where consent_record_id is not null;
 create unique index transactional_emails_of_refund on transactional_emails (refund_request_id, kind, refund_attempt)
   where refund_request_id is not null;
+
+-- Several refunds that were paid by hand may have the reference of one transfer.
+drop index refund_requests_of_provider;
+create unique index refund_requests_of_provider on refund_requests (merchant_account_id, provider_reference)
+  where provider_reference is not null and service <> 'manual';

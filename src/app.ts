@@ -24,12 +24,14 @@ import { consents } from './modules/consents/routes.ts'
 import { dataImports } from './modules/data-imports/routes.ts'
 import { editions } from './modules/editions/routes.ts'
 import { emailMessages } from './modules/email-messages/routes.ts'
+import { merchantAccounts } from './modules/merchant-accounts/routes.ts'
 import { orders } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
 import { outbox } from './modules/outbox/routes.ts'
 import { personalData } from './modules/personal-data/routes.ts'
 import { purchases } from './modules/purchases/routes.ts'
 import { refunds } from './modules/refunds/routes.ts'
+import { paymentEvents, refundPayments } from './modules/refund-payments/routes.ts'
 import { segments } from './modules/segments/routes.ts'
 import { devDns, senderDomains } from './modules/sender-domains/routes.ts'
 import { tracking } from './modules/tracking/routes.ts'
@@ -43,10 +45,12 @@ export const routers: readonly Router[] = [
   auth,
   organizations,
   senderDomains,
+  merchantAccounts,
   editions,
   orders,
   purchases,
   refunds,
+  refundPayments,
   users,
   dataImports,
   segments,
@@ -104,6 +108,11 @@ app.route(
 app.route(
   '/',
   tracking((c) => openJob(c.env)),
+)
+
+app.route(
+  '/',
+  paymentEvents((c) => openJob(c.env)),
 )
 
 app.route(

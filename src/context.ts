@@ -11,6 +11,7 @@ import type { WebhookSenders } from './domain/webhook-sender.ts'
 import type { DnsGateway } from './gateways/dns/dns.ts'
 import type { EmailGateway } from './gateways/email/email.ts'
 import type { PassesGateway } from './gateways/passes/passes.ts'
+import type { PaymentGateways } from './gateways/payments/payments.ts'
 import type { SmsGateway } from './gateways/sms/sms.ts'
 import type { WebhookPost } from './gateways/webhook-post/webhook-post.ts'
 
@@ -33,6 +34,12 @@ export interface Config {
   sms: Provider
   dns: { name: string; apiBase: string }
   wallet: WalletConfig
+  payments: {
+    /** Another address than Stripe's own; empty for that. */
+    apiBase: string
+    /** What the secrets of merchant accounts are sealed with: the first seals, all open. Empty where none is set. */
+    secrets: readonly string[]
+  }
   webhooks: {
     /** Permits http and loopback targets. */
     allowInsecure: boolean
@@ -145,6 +152,7 @@ export interface JobCtx {
   sms: SmsGateway
   dns: DnsGateway
   passes: PassesGateway
+  payments: PaymentGateways
 }
 
 /** What every verb receives. Time, ids and randomness come from here and from nowhere else. */

@@ -11,7 +11,15 @@ const forms: [names: (keyof Settings)[], isRight: (value: string) => boolean, wa
   [['RATE_LIMIT_PER_MINUTE'], (value) => /^(0|[1-9]\d{0,8})$/.test(value), 'It is a whole number, 0 for no limit.'],
   [['SEED', 'ALLOW_INSECURE_WEBHOOKS'], (value) => ['0', '1'].includes(value), 'It is 0 or 1.'],
   [
-    ['PUBLIC_URL', 'EMAIL_API_BASE', 'SMS_API_BASE', 'DNS_API_BASE', 'WALLET_GOOGLE_API_BASE', 'OIDC_ISSUER'],
+    [
+      'PUBLIC_URL',
+      'EMAIL_API_BASE',
+      'SMS_API_BASE',
+      'DNS_API_BASE',
+      'WALLET_GOOGLE_API_BASE',
+      'PAYMENT_API_BASE',
+      'OIDC_ISSUER',
+    ],
     (value) => /^https?:\/\//.test(value) && URL.canParse(value),
     'It looks like: https://events.example.com',
   ],
@@ -34,7 +42,7 @@ export function checkSettings(env: Settings): void {
     }
   const given = Object.fromEntries(variables.map((name) => [name, env[name] ?? '']))
   for (const [name, value] of Object.entries(given)) checkQuoting(name, value)
-  readConfig(given as unknown as Bindings)
+  readConfig({ ...given, ENVIRONMENT: 'development' } as unknown as Bindings)
   for (const [isSet, reason, needed] of needs)
     if (isSet(env) && !env[needed]) throw new Error(`${needed} is not set. ${reason} needs it.`)
 }

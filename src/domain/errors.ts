@@ -37,6 +37,7 @@ export const errorStatus = {
   consent_required: 409,
   invalid_transition: 409,
   last_admin: 409,
+  merchant_account_in_use: 409,
   merchant_not_ready: 409,
   no_uses_left: 409,
   nothing_to_retry: 409,
@@ -48,6 +49,7 @@ export const errorStatus = {
   segment_not_ready: 409,
   segment_not_stuck: 409,
   sender_domain_taken: 409,
+  too_many_merchant_accounts: 409,
   too_many_sender_domains: 409,
   transaction_not_captured: 409,
   user_erased: 409,
@@ -63,6 +65,7 @@ export const errorStatus = {
   idempotency_unavailable: 503,
   identity_unavailable: 503,
   overloaded: 503,
+  sealing_unavailable: 503,
 } as const satisfies Record<string, number>
 
 export type ErrorCode = keyof typeof errorStatus

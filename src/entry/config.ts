@@ -94,10 +94,35 @@ function walletOf(env: Bindings): WalletConfig {
   }
 }
 
-export function readConfig(env: Bindings): Config {
-  const environment = env.ENVIRONMENT as Config['environment']
+/** Where the calls of merchant accounts go: their keys leave this machine over https only, in production. */
+function paymentBaseOf(text: string, isLoopbackOpen: boolean): string {
+  const base = withoutSlash(text)
+  if (base === '' || (URL.canParse(base) && new URL(base).protocol === 'https:')) return base
+  if (isLoopbackOpen && isThisMachine(hostOf(base)) && new URL(base).protocol === 'http:') return base
+  throw new Error(
+    `PAYMENT_API_BASE is "${text}". It begins with https://; other than that only this machine in development.`,
+  )
+}
+
+function paymentsOf(env: Bindings, environment: Config['environment']): Config['payments'] {
+  const isOpen = environment !== 'production'
+  // A secret that signs links may change at any time: in production it seals nothing that is to last.
+  const secret = env.MERCHANT_KEY_SECRET || (isOpen ? env.LINK_SIGNING_KEY : '')
   return {
-    environment: ['development', 'test'].includes(environment) ? environment : 'production',
+    apiBase: paymentBaseOf(env.PAYMENT_API_BASE, isOpen),
+    secrets: [secret, env.MERCHANT_KEY_SECRET_PREVIOUS].flatMap((one) => one || []),
+  }
+}
+
+function environmentOf(env: Bindings): Config['environment'] {
+  const name = env.ENVIRONMENT as Config['environment']
+  return ['development', 'test'].includes(name) ? name : 'production'
+}
+
+export function readConfig(env: Bindings): Config {
+  const environment = environmentOf(env)
+  return {
+    environment,
     rateLimitPerMinute: Number(env.RATE_LIMIT_PER_MINUTE) || 0,
     rootToken: env.ROOT_TOKEN ?? null,
     publicUrl: withoutSlash(env.PUBLIC_URL),
@@ -118,6 +143,7 @@ export function readConfig(env: Bindings): Config {
     },
     dns: { name: providerOf('DNS_PROVIDER', env.DNS_PROVIDER), apiBase: withoutSlash(env.DNS_API_BASE) },
     wallet: walletOf(env),
+    payments: paymentsOf(env, environment),
     webhooks: {
       allowInsecure: env.ALLOW_INSECURE_WEBHOOKS === '1',
       ownHosts: [hostOf(env.PUBLIC_URL)].filter((host) => host && !isThisMachine(host)),

@@ -9,6 +9,7 @@ import { resendGateway } from '../gateways/email/resend.ts'
 import { capturePasses } from '../gateways/passes/capture.ts'
 import { livePasses } from '../gateways/passes/live.ts'
 import type { PassesGateway } from '../gateways/passes/passes.ts'
+import { paymentGateways } from '../gateways/payments/gateways.ts'
 import { gatewayApi } from '../gateways/sms/gatewayapi.ts'
 import type { SmsGateway } from '../gateways/sms/sms.ts'
 import type { Bindings } from '../http/env.ts'
@@ -66,7 +67,14 @@ const chosen = (config: Chosen) => ({
 export const checkProviders = (config: Chosen): unknown => chosen(config)
 
 /** The gateways of the providers that the configuration names. */
-export function gatewaysOf(env: Bound, parts: Parts): Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes'> {
+export function gatewaysOf(env: Bound, parts: Parts): Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'payments'> {
   const { email, sms, dns, passes } = chosen(parts.config)
-  return { email: email(parts, env), sms: sms(parts, env), dns: dns(parts, env), passes: passes(parts, env) }
+  const { environment, payments } = parts.config
+  return {
+    email: email(parts, env),
+    sms: sms(parts, env),
+    dns: dns(parts, env),
+    passes: passes(parts, env),
+    payments: paymentGateways({ environment, apiBase: payments.apiBase }),
+  }
 }

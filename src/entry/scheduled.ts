@@ -5,6 +5,7 @@ import { logError } from '../http/log.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaign-delivery/jobs.ts'
 import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
+import { resealMerchantAccounts } from '../modules/merchant-accounts/jobs.ts'
 import { sweepCaptured } from '../modules/outbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
 import { sweepPurchases } from '../modules/purchases/jobs.ts'
@@ -33,6 +34,7 @@ const sweeps: Record<string, Sweep> = {
   purchases: (job) => sweepPurchases(job),
   refunds: sweepRefunds,
   'payment-events': sweepPaymentEvents,
+  'merchant-account-secrets': resealMerchantAccounts,
   'wallet-callbacks': sweepCallbacks,
   'wallet-pass-updates': sweepPassUpdates,
 }

@@ -14,6 +14,10 @@ export type Bindings = Env & {
   EMAIL?: SendEmail
   SMS_API_KEY?: string
   SMS_WEBHOOK_SECRET?: string
+  /** Seals the secrets of merchant accounts. */
+  MERCHANT_KEY_SECRET?: string
+  /** The one before, while it is replaced. */
+  MERCHANT_KEY_SECRET_PREVIOUS?: string
   WALLET_APPLE_CERTIFICATE?: string
   WALLET_APPLE_PRIVATE_KEY?: string
   WALLET_APPLE_ISSUER_CERTIFICATE?: string

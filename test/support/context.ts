@@ -10,6 +10,7 @@ import { standardSchedule } from '../../src/domain/webhooks.ts'
 import { captureEmail, captureSms } from '../../src/gateways/capture/capture.ts'
 import { capturedDns } from '../../src/gateways/dns/captured.ts'
 import { capturePasses } from '../../src/gateways/passes/capture.ts'
+import { paymentGateways } from '../../src/gateways/payments/gateways.ts'
 import { sendersOf, webhookSendersOf } from '../../src/entry/senders.ts'
 import { captureStore } from '../../src/modules/outbox/index.ts'
 import { capturedRecords } from '../../src/modules/sender-domains/index.ts'
@@ -34,6 +35,7 @@ export const testConfig: Config = {
     apple: { passTypeId: 'pass.capture', teamId: 'CAPTURE', certificate: '', privateKey: '', issuerCertificate: '' },
     google: { issuerId: 'capture', serviceAccount: '', apiBase: '' },
   },
+  payments: { apiBase: '', secrets: ['link-signing-key-of-the-tests'] },
   oidc: null,
   webhooks: { allowInsecure: false, ownHosts: [], schedule: standardSchedule },
 }
@@ -41,10 +43,11 @@ export const testConfig: Config = {
 /** Gateways that keep what they are given. */
 export function capturing(
   parts: Pick<JobCtx, 'db' | 'now' | 'newId'>,
-): Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes'> {
+): Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'payments'> {
   const store = captureStore(parts)
   const { publicUrl, wallet } = testConfig
   return {
+    payments: paymentGateways({ environment: 'test', apiBase: testConfig.payments.apiBase }),
     email: captureEmail(store),
     sms: captureSms(store),
     dns: capturedDns(capturedRecords(parts)),

@@ -77,6 +77,7 @@ export const sound: EditionPicture = {
   fee_rule: { is_active: true, currency: 'dkk' },
   order_currencies: ['dkk'],
   has_pickup_point: true,
+  has_stuck_refund: false,
   has_sms_campaign: true,
   is_sender_verified: true,
   has_marketing_segment: true,

@@ -50,6 +50,14 @@ export const payments: readonly Check[] = checksOf('payments', [
     suggestion: 'Keep the currency that customers have paid in.',
     fails: ({ edition, order_currencies }) => order_currencies.some((currency) => currency !== edition.currency),
   },
+  {
+    id: 'refunds_settled',
+    severity: 'warning',
+    rule: 'Refunds come to an end, and agree with their provider.',
+    message: 'A refund has had no end for a month, or the provider paid back something else than stands here.',
+    suggestion: 'Compare the refund requests of the edition with what the provider shows.',
+    fails: ({ has_stuck_refund }) => has_stuck_refund,
+  },
 ])
 
 const ratesOf = ({ edition }: EditionPicture): number[] => [

@@ -80,6 +80,8 @@ export interface EditionPicture {
   /** The organisation has verified the domain of the sender's address. */
   is_sender_verified: boolean
   has_marketing_segment: boolean
+  /** A refund of which the provider's word and ours differ, or which has had no end for a month. */
+  has_stuck_refund: boolean
   products: readonly PicturedProduct[]
   /** Those that the edition sends by itself. */
   messages: readonly PicturedMessage[]

@@ -8,6 +8,7 @@ const aPurchase = '/v1/purchases/pur_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 const aDelivery = '/v1/webhooks/whk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/deliveries/whd_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/retry'
 const aConsent = '/v1/consents/con_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 const anAnswer = '/v1/user/usr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/consents/con_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
+const aMerchantAccount = '/v1/merchant-accounts/mac_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 const domains = '/v1/organizations/org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/sender-domains'
 
 /** Refusals of what the state of a resource does not allow. */
@@ -172,6 +173,15 @@ export const conflictErrors = {
       extra: { current_status: 'sent' },
     },
   },
+  merchant_account_in_use: {
+    cause: 'Editions choose the account, or payments or refunds went through it. `related_objects` names some of them.',
+    mend: 'Choose another account in the editions. An account with payments or refunds stays: set `is_active` to false.',
+    example: {
+      path: aMerchantAccount,
+      detail: 'This merchant account is in use.',
+      extra: { related_objects: [{ type: 'edition', id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', name: 'Nordlys 2026' }] },
+    },
+  },
   segment_calculating: {
     cause: 'The segment is being calculated, and cannot change meanwhile.',
     mend: 'Wait until its status is `ready`. If the calculation is stuck, reset the segment to draft.',
@@ -215,6 +225,11 @@ export const conflictErrors = {
       path: `${domains}/sdm_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/verify`,
       detail: 'Another organisation has verified this domain, and its record still stands.',
     },
+  },
+  too_many_merchant_accounts: {
+    cause: 'The organisation has the largest number of merchant accounts that is allowed.',
+    mend: 'Delete an account that nothing uses.',
+    example: { path: '/v1/merchant-accounts', detail: 'An organisation has at most 100 merchant accounts.' },
   },
   too_many_sender_domains: {
     cause: 'The organisation has the largest number of sender domains that is allowed.',

@@ -125,6 +125,11 @@ export const serviceErrors = {
     mend: 'Set one of the two as a secret of the Worker. Until then send requests without an Idempotency-Key.',
     example: { path: '/v1/campaigns', detail: 'Requests with an Idempotency-Key are not taken at present.' },
   },
+  sealing_unavailable: {
+    cause: 'The service has no key to encrypt the keys of payment providers with: MERCHANT_KEY_SECRET is not set.',
+    mend: 'Set MERCHANT_KEY_SECRET as a secret of the Worker. Until then merchant accounts take no keys.',
+    example: { path: '/v1/merchant-accounts', detail: 'Keys of payment providers are not taken at present.' },
+  },
   identity_unavailable: {
     cause: 'The token comes from the configured identity provider, and the provider does not answer.',
     mend: 'Wait as many seconds as `Retry-After` says, and send the request again.',

@@ -118,6 +118,16 @@ const resourceRules = {
     mend: 'Choose a segment of the same `communication_channel`.',
     detail: 'The segment is not for sms.',
   },
+  not_in_production: {
+    cause: 'Accounts of type `test` make their outcomes up, and pay nothing back.',
+    mend: 'Choose `manual` or `stripe`.',
+    detail: 'Test accounts are for development.',
+  },
+  type_mismatch: {
+    cause: 'The field is for merchant accounts of another type.',
+    mend: 'Leave the field out, or create an account of the type that `detail` names.',
+    detail: 'Only accounts of type stripe have this.',
+  },
   gateway_not_bulk: {
     cause: 'The e-mail or SMS provider of the service takes single messages only, not campaigns.',
     mend: 'Ask the operator of the service to choose another provider with EMAIL_PROVIDER or SMS_PROVIDER.',

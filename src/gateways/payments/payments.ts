@@ -1,5 +1,8 @@
+import type { PaymentService } from '../../domain/merchant-accounts.ts'
 import type { Currency } from '../../domain/money.ts'
 import type { RefundReason } from '../../domain/refunds.ts'
+
+export { type PaymentService, paymentServices } from '../../domain/merchant-accounts.ts'
 
 /** Why a provider did not pay back, in our words. */
 export const refundFailureCodes = [
@@ -18,7 +21,8 @@ export type RefundFailureCode = (typeof refundFailureCodes)[number]
 
 /**
  * What is known of a refund. `unknown` says that the provider gave no answer that settles it: the same key has to be
- * used again, or the provider asked.
+ * used again, or the provider asked. Stripe repeats its answer to a key, a 500 too, so that after a while only asking
+ * helps. `account_not_ready` says that this call was refused: it settles no earlier call of the same key.
  */
 export type RefundOutcome =
   | { state: 'completed' | 'pending'; provider_reference: string | null }
@@ -56,12 +60,15 @@ export interface PaymentEvent {
   type: string
   provider_reference: string
   payment: string
+  /** The connected account that it is of; null for the key's own. */
+  provider_account: string | null
 }
 
 /** A refund as the provider shows it. */
 export interface ProviderRefund {
   provider_reference: string
-  payment: string
+  /** Every reference by which the provider knows the payment: of Stripe the intent and the charge. */
+  payments: readonly string[]
   amount_minor: number
   currency: Currency
   /** The key that we gave, when it was ours. */
@@ -69,13 +76,16 @@ export interface ProviderRefund {
   outcome: RefundOutcome
 }
 
+/** No answer came that says anything, so nothing is known: ask again later. */
+export class PaymentProviderUnavailable extends Error {}
+
 /** Where one merchant account's payments are made and paid back. */
 export interface PaymentGateway {
   refund: (call: RefundCall) => Promise<RefundOutcome>
   lookup: (refund: RefundLookup) => Promise<RefundOutcome | 'not_found'>
-  /** The refund of this reference; null when the provider does not know it. */
+  /** The refund of this reference; null when the provider does not know it. Throws `PaymentProviderUnavailable`. */
   find: (provider_reference: string) => Promise<ProviderRefund | null>
-  /** The event of a signed webhook; null for kinds that are no refund. Throws `invalid_signature`. */
+  /** The event of a signed webhook; null for kinds that are no refund. Throws `not_authenticated` for other signatures. */
   verify: (headers: Headers, body: Uint8Array<ArrayBuffer>, now: number) => Promise<PaymentEvent | null>
   readonly capabilities: {
     /** The provider takes a key that makes a call safe to repeat. */
@@ -95,9 +105,6 @@ export interface MerchantAccountAccess {
   api_key: string | null
   webhook_secret: string | null
 }
-
-export const paymentServices = ['manual', 'test', 'stripe'] as const
-export type PaymentService = (typeof paymentServices)[number]
 
 export interface PaymentGateways {
   of: (account: MerchantAccountAccess) => PaymentGateway

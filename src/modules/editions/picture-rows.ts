@@ -15,6 +15,7 @@ export interface Facts {
   has_sms_campaign: number
   is_sender_verified: number
   has_marketing_segment: number
+  has_stuck_refund: number
 }
 
 /** The oldest and the newest orders stand for all, which may be a hundred thousand. */
@@ -37,7 +38,8 @@ export const factsOf = ({ id, organization_id, ...edition }: EditionRow): SQL<Fa
   ${isVerifiedSender(sql`${organization_id}`, sql`${edition.email_sender_address}`)} as is_sender_verified,
   exists (select 1 from segments where organization_id = ${organization_id} and deleted_at is null and communication_type = 'marketing'
     and (edition_id = ${id} or exists (select 1 from campaigns
-      where segment_id = segments.id and campaigns.edition_id = ${id}))) as has_marketing_segment`
+      where segment_id = segments.id and campaigns.edition_id = ${id}))) as has_marketing_segment,
+  exists (select 1 from refund_requests where edition_id = ${id} and needs_attention = 1) as has_stuck_refund`
 
 export interface ProductRow {
   id: string

@@ -97,6 +97,7 @@ export async function loadPicture(ctx: Ctx, edition: EditionRow): Promise<Editio
     has_sms_campaign: facts.has_sms_campaign === 1,
     is_sender_verified: facts.is_sender_verified === 1,
     has_marketing_segment: facts.has_marketing_segment === 1,
+    has_stuck_refund: facts.has_stuck_refund === 1,
     products: products.map(productOf),
     messages: messages.map((row) => ({
       // Templates without an edition are shown to everybody who has a role in the organisation.

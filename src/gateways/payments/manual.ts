@@ -1,0 +1,13 @@
+import { AppError } from '../../domain/errors.ts'
+import type { PaymentGateway } from './payments.ts'
+
+/** An operator pays by hand: nothing is called, and nothing is to be asked. */
+export const manualPayments: PaymentGateway = {
+  refund: async () => ({ state: 'completed', provider_reference: null }),
+  lookup: async () => 'not_found',
+  find: async () => null,
+  verify: async () => {
+    throw new AppError('not_authenticated', 'Accounts that are paid by hand have no webhooks.')
+  },
+  capabilities: { is_idempotent: true, is_immediate: true },
+}

@@ -1,0 +1,38 @@
+import { utf8 } from '../../domain/encoding.ts'
+
+const toleranceMs = 300_000
+/** While a secret is rotated there are two. */
+const maxSignatures = 10
+
+const hexPattern = /^[0-9a-f]{64}$/i
+
+/** The time and the signatures of a `Stripe-Signature`, which has `t=…,v1=…`, and `v1` once for each secret. */
+function readHeader(header: string): { timestamp: string; signatures: string[] } {
+  const pairs = header.split(',').map((part) => part.trim().split('=', 2) as [string, string?])
+  const timestamps = pairs.flatMap(([name, value]) => (name === 't' && value !== undefined ? [value] : []))
+  const signatures = pairs.flatMap(([name, value]) => (name === 'v1' && value !== undefined ? [value] : []))
+  return { timestamp: timestamps.length === 1 ? (timestamps[0] ?? '') : '', signatures }
+}
+
+/** Whether the body was signed with the secret, within five minutes of now in both directions. */
+export async function isSignedByStripe(
+  secret: string,
+  header: string | null,
+  body: Uint8Array<ArrayBuffer>,
+  now: number,
+): Promise<boolean> {
+  const { timestamp, signatures } = readHeader(header ?? '')
+  if (secret === '' || !/^\d{1,12}$/.test(timestamp)) return false
+  if (Math.abs(now - Number(timestamp) * 1000) > toleranceMs) return false
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('raw', utf8(secret), algorithm, false, ['verify'])
+  const prefix = utf8(`${timestamp}.`)
+  const content = new Uint8Array(prefix.length + body.length)
+  content.set(prefix)
+  content.set(body, prefix.length)
+  for (const signature of signatures.slice(0, maxSignatures))
+    // `verify` compares in constant time.
+    if (hexPattern.test(signature) && (await crypto.subtle.verify('HMAC', key, Uint8Array.fromHex(signature), content)))
+      return true
+  return false
+}

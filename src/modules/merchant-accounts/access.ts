@@ -1,0 +1,73 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { isPaymentService, isServiceOpen, overridingAccount } from '../../domain/merchant-accounts.ts'
+import type { MerchantAccountAccess } from '../../gateways/payments/payments.ts'
+import type { MerchantAccountRow } from './queries.ts'
+import { openSecrets } from './secrets.ts'
+
+type AccessCtx = Pick<JobCtx, 'db' | 'config'>
+
+/** A merchant account as its gateway needs it, with its secrets in the clear: for a gateway alone, never for an answer. */
+export interface MerchantAccount extends MerchantAccountAccess {
+  organization_id: string
+  /** A refund waits until somebody says that it was paid by hand. */
+  settle_manually: boolean
+  /** New refunds may go to it; what has begun goes on. */
+  is_active: boolean
+}
+
+export interface PaidThrough {
+  edition_id: string
+  /** The account that took the payment; null for that of the edition. */
+  merchant_account_id: string | null
+}
+
+interface FoundRow extends MerchantAccountRow {
+  /** The override of the edition; `{}` where the payment went through another account than the edition's. */
+  override: string
+}
+
+async function open(ctx: AccessCtx, row: FoundRow): Promise<MerchantAccount | null> {
+  if (!isPaymentService(row.type) || !isServiceOpen(row.type, ctx.config.environment)) return null
+  return {
+    id: row.id,
+    service: row.type,
+    provider_account: overridingAccount(row.override, row.type) ?? row.provider_account,
+    organization_id: row.organization_id,
+    settle_manually: row.settle_manually === 1,
+    is_active: row.is_active === 1,
+    ...(await openSecrets(ctx, row)),
+  }
+}
+
+const hasKey = (account: MerchantAccount): boolean => account.service !== 'stripe' || account.api_key !== null
+
+/**
+ * The account by which a payment of the edition is paid back, switched off or not: for refunds that have begun. Null
+ * where there is none, or its key is missing or cannot be opened, or its service is closed here. One statement, two rows.
+ */
+export async function accessOfStarted(ctx: AccessCtx, paid: PaidThrough): Promise<MerchantAccount | null> {
+  const row = await ctx.db.first(sql<FoundRow>`select merchant_accounts.*,
+      case when merchant_accounts.id = editions.merchant_account_id then editions.merchant_id else '{}' end as override
+    from editions join merchant_accounts
+      on merchant_accounts.id = coalesce(${paid.merchant_account_id}, editions.merchant_account_id)
+      and merchant_accounts.organization_id = editions.organization_id
+    where editions.id = ${paid.edition_id}`)
+  const account = row ? await open(ctx, row) : null
+  return account && hasKey(account) ? account : null
+}
+
+/** As `accessOfStarted`, for refunds that are to begin: an account that is switched off is none. Null is 409 `merchant_not_ready`. */
+export async function accessOf(ctx: AccessCtx, paid: PaidThrough): Promise<MerchantAccount | null> {
+  const account = await accessOfStarted(ctx, paid)
+  return account?.is_active ? account : null
+}
+
+/** The account to which a provider posts webhooks, switched off or not; null for one without a secret for them. */
+export async function accessOfWebhook(ctx: AccessCtx, id: string): Promise<MerchantAccount | null> {
+  const row = await ctx.db.first(
+    sql<FoundRow>`select merchant_accounts.*, '{}' as override from merchant_accounts where id = ${id}`,
+  )
+  const account = row ? await open(ctx, row) : null
+  return account && account.webhook_secret !== null ? account : null
+}

@@ -1,0 +1,199 @@
+import { z } from '@hono/zod-openapi'
+import {
+  apiKeyPattern,
+  maxMerchantAccountDescriptionLength,
+  maxMerchantAccountNameLength,
+  maxMerchantAccounts,
+  paymentServices,
+  providerAccountPattern,
+  webhookSecretPattern,
+} from '../../domain/merchant-accounts.ts'
+import { currencies } from '../../domain/money.ts'
+import { Id, IdParams, RequiredText, Timestamp } from '../../http/fields.ts'
+import { BooleanFilter, envelope, IdFilter, listQuery } from '../../http/list-query.ts'
+import { operation } from '../../http/operation.ts'
+
+const Type = z.enum(paymentServices)
+
+const Name = RequiredText(maxMerchantAccountNameLength).openapi({ example: 'Nordlys Stripe' })
+const Description = z.string().trim().max(maxMerchantAccountDescriptionLength)
+
+const Currencies = z
+  .array(z.enum(currencies))
+  .min(1)
+  .max(currencies.length)
+  .refine((chosen) => new Set(chosen).size === chosen.length, {
+    params: { code: 'repeated' },
+    message: 'Each once.',
+  })
+  .openapi({ uniqueItems: true, example: ['dkk', 'eur'] })
+
+const ProviderAccount = z
+  .string()
+  .regex(providerAccountPattern, 'An account of Stripe, as in acct_1Nv0FGQ9RKHgCVdK.')
+  .openapi({ description: 'The connected account at the provider; null for the own account of the key.' })
+
+// The library repeats no value in its errors: a key that is refused is in no answer.
+const ApiKey = z
+  .string()
+  .trim()
+  .regex(apiKeyPattern, 'A restricted or secret key of Stripe: rk_live_…, rk_test_…, sk_live_… or sk_test_….')
+  .openapi({
+    description: 'Write only. A restricted key that may write refunds and read payments is enough.',
+    example: 'rk_test_51NordlysExample',
+  })
+
+const WebhookSecret = z
+  .string()
+  .trim()
+  .regex(webhookSecretPattern, 'The signing secret of an endpoint at Stripe: whsec_….')
+  .openapi({
+    description: 'Write only. Signs what the provider posts to `webhook_url`.',
+    example: 'whsec_NordlysExample',
+  })
+
+const SettleManually = z.boolean().openapi({
+  description: 'Of an account of type `manual`: approved refunds wait until somebody says that they were paid.',
+})
+
+export const MerchantAccount = z
+  .object({
+    id: Id('mac'),
+    organization_id: Id('org'),
+    name: Name,
+    description: Description,
+    type: z
+      .string()
+      .openapi({ description: `One of ${paymentServices.join(', ')}; others are not paid back through.` }),
+    supported_currencies: z.array(z.string()),
+    provider_account: ProviderAccount.nullable(),
+    has_api_key: z.boolean(),
+    api_key_last4: z.string().nullable().openapi({ description: 'Null while there is no key.', example: 'Ab3d' }),
+    api_key_modified: Timestamp.nullable().openapi({ description: 'Null while there is no key.' }),
+    has_webhook_secret: z.boolean(),
+    webhook_secret_modified: Timestamp.nullable().openapi({ description: 'Null while there is no secret.' }),
+    webhook_url: z.string().nullable().openapi({
+      description: 'The address to enter at the provider, for events of refunds. Null where the service posts none.',
+      example: 'https://events.example.com/provider-events/stripe/mac_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
+    }),
+    settle_manually: z.boolean(),
+    is_active: z.boolean(),
+    created: Timestamp,
+    modified: Timestamp,
+  })
+  .openapi('MerchantAccount')
+
+const CreateMerchantAccount = z.object({
+  organization_id: Id('org'),
+  name: Name,
+  description: Description.default(''),
+  type: Type,
+  supported_currencies: Currencies,
+  provider_account: ProviderAccount.nullable().default(null),
+  api_key: ApiKey.nullable().default(null),
+  webhook_secret: WebhookSecret.nullable().default(null),
+  settle_manually: SettleManually.default(false),
+  is_active: z.boolean().default(true),
+})
+
+const UpdateMerchantAccount = z.object({
+  name: Name.optional(),
+  description: Description.optional(),
+  supported_currencies: Currencies.optional(),
+  provider_account: ProviderAccount.nullable().optional(),
+  api_key: ApiKey.nullable().optional(),
+  webhook_secret: WebhookSecret.nullable().optional(),
+  settle_manually: SettleManually.optional(),
+  is_active: z.boolean().optional(),
+})
+
+export type CreateMerchantAccountInput = z.output<typeof CreateMerchantAccount>
+export type UpdateMerchantAccountInput = z.output<typeof UpdateMerchantAccount>
+
+const tag = 'Organizations' as const
+const readers = ['OA', 'OM', 'OV'] as const
+
+const listMerchantAccountsQuery = listQuery({
+  ordering: ['created', 'modified', 'name'],
+  filters: { organization_id: IdFilter.optional(), type: Type.optional(), is_active: BooleanFilter.optional() },
+})
+
+type ListQuery = z.output<typeof listMerchantAccountsQuery>
+export type MerchantAccountFilters = Pick<ListQuery, 'organization_id' | 'type' | 'is_active'>
+export type MerchantAccountOrdering = ListQuery['ordering']
+
+export const listMerchantAccounts = operation({
+  id: 'listMerchantAccounts',
+  tag,
+  method: 'get',
+  path: '/v1/merchant-accounts',
+  summary: 'List merchant accounts',
+  description: 'Newest first. Keys and secrets are in no answer.',
+  roles: readers,
+  query: listMerchantAccountsQuery,
+  response: envelope(MerchantAccount),
+})
+
+export const createMerchantAccount = operation({
+  id: 'createMerchantAccount',
+  tag,
+  method: 'post',
+  path: '/v1/merchant-accounts',
+  summary: 'Create a merchant account',
+  description: `Payments of the editions that choose it are paid back through it: by hand (\`manual\`), through Stripe (\`stripe\`), or
+with made-up outcomes where nothing is in production (\`test\`). Keys are stored encrypted and are in no answer. An
+organisation has at most ${maxMerchantAccounts}: 409 \`too_many_merchant_accounts\`.`,
+  roles: ['OA'],
+  status: 201,
+  body: CreateMerchantAccount,
+  example: {
+    organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
+    name: 'Nordlys Stripe',
+    type: 'stripe',
+    supported_currencies: ['dkk', 'eur'],
+    api_key: 'rk_test_51NordlysExample',
+    webhook_secret: 'whsec_NordlysExample',
+  },
+  response: MerchantAccount,
+  errors: ['too_many_merchant_accounts', 'sealing_unavailable'],
+})
+
+export const getMerchantAccount = operation({
+  id: 'getMerchantAccount',
+  tag,
+  method: 'get',
+  path: '/v1/merchant-accounts/{id}',
+  summary: 'Retrieve a merchant account',
+  roles: readers,
+  params: IdParams('mac'),
+  response: MerchantAccount,
+})
+
+export const updateMerchantAccount = operation({
+  id: 'updateMerchantAccount',
+  tag,
+  method: 'patch',
+  path: '/v1/merchant-accounts/{id}',
+  summary: 'Update a merchant account',
+  description: `Fields that are left out stay. A new \`api_key\` or \`webhook_secret\` replaces the one before at once; null removes it.
+Without a key, or with \`is_active\` false, no new refund goes through the account; refunds that have begun go on.`,
+  roles: ['OA'],
+  params: IdParams('mac'),
+  body: UpdateMerchantAccount,
+  example: { api_key: 'rk_test_51NordlysAnother', is_active: true },
+  response: MerchantAccount,
+  errors: ['sealing_unavailable'],
+})
+
+export const deleteMerchantAccount = operation({
+  id: 'deleteMerchantAccount',
+  tag,
+  method: 'delete',
+  path: '/v1/merchant-accounts/{id}',
+  summary: 'Remove a merchant account',
+  description: 'Refused while editions, payments or refunds use it: `related_objects` names some of them.',
+  roles: ['OA'],
+  status: 204,
+  params: IdParams('mac'),
+  errors: ['merchant_account_in_use'],
+})

@@ -1,0 +1,51 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { commit, stillHolds } from '../../db/commit.ts'
+import { merchantAccounts } from '../../db/schema/editions.ts'
+import { insert } from '../../db/write.ts'
+import { AppError } from '../../domain/errors.ts'
+import { maxMerchantAccounts } from '../../domain/merchant-accounts.ts'
+import { checkHome } from '../editions/index.ts'
+import type { CreateMerchantAccountInput } from './contract.ts'
+import type { MerchantAccountRow } from './queries.ts'
+import { checkFields } from './rules.ts'
+import { lastFour, sealSecrets } from './secrets.ts'
+
+const countOf = (organizationId: string) =>
+  sql<{ count: number }>`select count(*) as count from merchant_accounts where organization_id = ${organizationId}`
+
+export async function createMerchantAccount(ctx: Ctx, input: CreateMerchantAccountInput): Promise<MerchantAccountRow> {
+  const { organization_id, name, description, type, provider_account, api_key, webhook_secret } = input
+  checkFields(type, { ...input, is_active: true }, ctx.config.environment)
+  await checkHome(ctx, organization_id, null)
+  const known = await ctx.db.first(countOf(organization_id))
+  if ((known?.count ?? 0) >= maxMerchantAccounts)
+    throw new AppError(
+      'too_many_merchant_accounts',
+      `An organisation has at most ${maxMerchantAccounts} merchant accounts.`,
+    )
+  const now = ctx.now()
+  const id = ctx.newId('merchant_account')
+  const row: MerchantAccountRow = {
+    ...(await sealSecrets(ctx, id, { api_key, webhook_secret })),
+    id,
+    organization_id,
+    name,
+    description,
+    type,
+    supported_currencies: JSON.stringify(input.supported_currencies),
+    provider_account,
+    api_key_last4: lastFour(api_key),
+    api_key_set_at: api_key === null ? null : now,
+    webhook_secret_set_at: webhook_secret === null ? null : now,
+    settle_manually: Number(input.settle_manually),
+    is_active: Number(input.is_active),
+    version: 1,
+    created_at: now,
+    modified_at: now,
+  }
+  return commit(ctx, row, [
+    stillHolds(sql`(${countOf(organization_id)}) < ${maxMerchantAccounts}`),
+    insert(merchantAccounts, row),
+  ])
+}

@@ -1,0 +1,1 @@
+export { accessOf, accessOfStarted, accessOfWebhook, type MerchantAccount, type PaidThrough } from './access.ts'

@@ -1,0 +1,40 @@
+import { mount, mountList } from '../../http/mount.ts'
+import { createRouter } from '../../http/router.ts'
+import * as contract from './contract.ts'
+import { createMerchantAccount } from './create.ts'
+import { deleteMerchantAccount } from './delete.ts'
+import { presentMerchantAccount } from './present.ts'
+import { findMerchantAccount, listMerchantAccounts } from './queries.ts'
+import { updateMerchantAccount } from './update.ts'
+
+export const merchantAccounts = createRouter()
+
+mountList(merchantAccounts, contract.listMerchantAccounts, {
+  list: (ctx, { query, page }) => listMerchantAccounts(ctx, page, query.ordering, query),
+  present: presentMerchantAccount,
+})
+
+mount(merchantAccounts, contract.createMerchantAccount, {
+  target: (body) => body,
+  handle: (ctx, { body }) => createMerchantAccount(ctx, body),
+  present: presentMerchantAccount,
+  location: ({ id }) => `/v1/merchant-accounts/${id}`,
+})
+
+mount(merchantAccounts, contract.getMerchantAccount, {
+  load: (ctx, { id }) => findMerchantAccount(ctx, id),
+  handle: async (_, { loaded }) => loaded,
+  present: presentMerchantAccount,
+})
+
+mount(merchantAccounts, contract.updateMerchantAccount, {
+  load: (ctx, { id }) => findMerchantAccount(ctx, id),
+  handle: (ctx, { loaded, body }) => updateMerchantAccount(ctx, loaded, body),
+  present: presentMerchantAccount,
+})
+
+mount(merchantAccounts, contract.deleteMerchantAccount, {
+  load: (ctx, { id }) => findMerchantAccount(ctx, id),
+  handle: (ctx, { loaded }) => deleteMerchantAccount(ctx, loaded),
+  represent: (loaded, ctx) => presentMerchantAccount(loaded, ctx),
+})

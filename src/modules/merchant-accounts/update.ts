@@ -1,0 +1,37 @@
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { merchantAccounts } from '../../db/schema/editions.ts'
+import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
+import type { UpdateMerchantAccountInput } from './contract.ts'
+import type { MerchantAccountRow } from './queries.ts'
+import { checkFields } from './rules.ts'
+import { changedSecrets } from './secrets.ts'
+
+const asInteger = (value: boolean | undefined): number | undefined => (value === undefined ? undefined : Number(value))
+
+/** What was asked, in the form of the columns; what is undefined was not asked. */
+function askedColumns(input: UpdateMerchantAccountInput): Partial<MerchantAccountRow> {
+  const { name, description, provider_account, supported_currencies: currencies } = input
+  const asked = {
+    name,
+    description,
+    provider_account,
+    supported_currencies: currencies === undefined ? undefined : JSON.stringify(currencies),
+    settle_manually: asInteger(input.settle_manually),
+    is_active: asInteger(input.is_active),
+  }
+  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
+}
+
+export async function updateMerchantAccount(
+  ctx: Ctx,
+  row: MerchantAccountRow,
+  input: UpdateMerchantAccountInput,
+): Promise<MerchantAccountRow> {
+  checkFields(row.type, input, ctx.config.environment)
+  const columns = changesIn<MerchantAccountRow>(row, askedColumns(input), ['supported_currencies'])
+  const asked = { ...columns, ...(await changedSecrets(ctx, row, input)) }
+  if (isEmpty(asked)) return commit(ctx, row, [])
+  const changes = { ...asked, modified_at: ctx.now() }
+  return commit(ctx, { ...row, ...changes, version: row.version + 1 }, updateVersion(merchantAccounts, row, changes))
+}

@@ -1,0 +1,14 @@
+import type { z } from '@hono/zod-openapi'
+import { toIso } from '../../domain/instants.ts'
+import { type Currency, toMajor } from '../../domain/money.ts'
+import type { RefundSettlement } from './contract.ts'
+import type { RefundRow } from './refund.ts'
+
+export const presentSettlement = (row: RefundRow): z.input<typeof RefundSettlement> => ({
+  id: row.id,
+  status: row.status,
+  refunded_amount: toMajor(row.refunded_minor),
+  currency: row.currency as Currency,
+  provider_reference: row.provider_reference ?? '',
+  completed_at: toIso(row.completed_at ?? row.modified_at),
+})

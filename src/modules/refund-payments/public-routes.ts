@@ -1,0 +1,23 @@
+import { Hono } from 'hono'
+import { readBody } from '../../http/body.ts'
+import type { AppContext, AppEnv } from '../../http/env.ts'
+import { receivePaymentEvent } from './provider-events.ts'
+
+type Job = Parameters<typeof receivePaymentEvent>[0]
+
+const maxEventBytes = 262_144
+
+/** What providers of payments reach without a token of the API. */
+export function paymentEvents(open: (c: AppContext) => Job): Hono<AppEnv> {
+  const routes = new Hono<AppEnv>({ strict: false })
+
+  // Not limited by address: a provider posts the events of all accounts from few. What is forged costs one row read and
+  // the check of a signature.
+  routes.post('/provider-events/stripe/:account', async (c) => {
+    const body = await readBody(c, maxEventBytes)
+    await receivePaymentEvent(open(c), c.req.param('account'), { headers: c.req.raw.headers, body })
+    return c.body(null, 200)
+  })
+
+  return routes
+}

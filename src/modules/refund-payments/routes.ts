@@ -1,0 +1,16 @@
+import { mount } from '../../http/mount.ts'
+import { createRouter } from '../../http/router.ts'
+import * as contract from './contract.ts'
+import { presentSettlement } from './present.ts'
+import { findRefund, settleRefund } from './settle.ts'
+
+export { paymentEvents } from './public-routes.ts'
+
+export const refundPayments = createRouter()
+
+mount(refundPayments, contract.settleRefundRequest, {
+  load: (ctx, { id }) => findRefund(ctx, id),
+  handle: (ctx, { loaded, body }) => settleRefund(ctx, loaded, body.reference),
+  present: presentSettlement,
+  represent: (loaded) => presentSettlement(loaded),
+})

@@ -1,0 +1,294 @@
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../src/context.ts'
+import { Database } from '../../src/db/database.ts'
+import { editions, merchantAccounts } from '../../src/db/schema/editions.ts'
+import type { purchases, transactions } from '../../src/db/schema/orders.ts'
+import type { transactionalEmails } from '../../src/db/schema/outbox.ts'
+import { refundItems, refundRequests } from '../../src/db/schema/refunds.ts'
+import { insert, insertAll, update } from '../../src/db/write.ts'
+import { type IdKind, newId } from '../../src/domain/ids.ts'
+import { newMeter } from '../../src/domain/meter.ts'
+import type {
+  PaymentGateway,
+  PaymentGateways,
+  ProviderRefund,
+  RefundCall,
+  RefundOutcome,
+} from '../../src/gateways/payments/payments.ts'
+import { payRefunds } from '../../src/modules/refund-payments/jobs.ts'
+import type { RefundRow } from '../../src/modules/refund-payments/index.ts'
+import { contextAt } from './context.ts'
+import { db, freshId, seedEdition, seedOrganization, write } from './seed.ts'
+import { seedTrade, type Trade } from './seed-commerce.ts'
+import { seedEndpoint } from './seed-webhooks.ts'
+
+export type { RefundRow }
+type PurchaseRow = typeof purchases.$inferSelect
+type TransactionRow = typeof transactions.$inferSelect
+
+export interface Sale extends Trade {
+  organization: string
+  edition: string
+  account: string
+  /** In minor units. */
+  amount: number
+}
+
+/** A merchant account of the organisation, and of the edition. */
+export async function givenAccount(place: { organization: string; edition: string }, type = 'test'): Promise<string> {
+  const id = freshId('merchant_account')
+  const row = { id, organization_id: place.organization, name: 'Nordlys', type, supported_currencies: '["dkk"]' }
+  await write(
+    insert(merchantAccounts, row),
+    update(editions, { merchant_account_id: id }, sql`id = ${place.edition}`),
+  )
+  return id
+}
+
+/** A ticket of 100.00 kr. that was paid through a merchant account, in an organisation of its own. */
+export async function givenSale(type = 'test'): Promise<Sale> {
+  const organization = await seedOrganization()
+  const place = { organization: organization.id, edition: await seedEdition(organization) }
+  await seedEndpoint(place, { events: '["purchase.action"]' })
+  const account = await givenAccount(place, type)
+  return sellMore({ ...place, account })
+}
+
+/** One more such ticket of the edition, in an order of its own. */
+export async function sellMore(place: { organization: string; edition: string; account: string }): Promise<Sale> {
+  const trade = await seedTrade(place)
+  const amount = 10_000
+  const prices = sql`price_minor = ${amount}, status = 'active'`
+  await write(
+    sql`update purchases set ${prices} where id = ${trade.purchase}`,
+    sql`update transactions set amount_minor = ${amount}, provider_reference = ${`pi_${trade.transaction}`},
+      merchant_account_id = ${place.account}, service = 'test' where id = ${trade.transaction}`,
+    sql`update users set email = ${`${trade.user}@example.test`} where id = ${trade.user}`,
+  )
+  return { ...place, ...trade, amount }
+}
+
+export const paymentReference = (sale: Trade): string => `pi_${sale.transaction}`
+
+/** A refund that was approved and is due, with its amount reserved. */
+export async function givenRefund(sale: Sale, columns: Partial<RefundRow> = {}): Promise<string> {
+  const now = Date.now()
+  const row = {
+    id: freshId('refund_request'),
+    organization_id: sale.organization,
+    edition_id: sale.edition,
+    order_id: sale.order,
+    transaction_id: sale.transaction,
+    purchase_id: sale.purchase,
+    user_id: sale.user,
+    target: 'purchase' as const,
+    status: 'approved' as const,
+    source: 'api' as const,
+    reason: 'customer_request' as const,
+    currency: 'dkk',
+    requested_minor: sale.amount,
+    approved_minor: sale.amount,
+    price_minor: sale.amount,
+    service: 'test',
+    merchant_account_id: sale.account,
+    due_at: now,
+    created_at: now,
+    modified_at: now,
+    ...columns,
+  }
+  const amount = row.approved_minor ?? row.requested_minor
+  const item = { refund_request_id: row.id, purchase_id: sale.purchase, amount_minor: amount }
+  await write(
+    insert(refundRequests, row),
+    ...insertAll(refundItems, [item]),
+    sql`update purchases set reserved_minor = reserved_minor + ${amount} where id = ${sale.purchase}`,
+    sql`update transactions set reserved_minor = reserved_minor + ${amount} where id = ${sale.transaction}`,
+  )
+  return row.id
+}
+
+const found = <Row>(row: Row | undefined): Row => {
+  if (row === undefined) throw new Error('there is no such row')
+  return row
+}
+
+export const refundRow = async (id: string): Promise<RefundRow> =>
+  found(await db().first(sql<RefundRow>`select * from refund_requests where id = ${id}`))
+
+/** What stands of a sale: its purchase, its payment, and the rows of refunds beside that. */
+export async function stateOf(sale: Trade) {
+  const purchase = found(await db().first(sql<PurchaseRow>`select * from purchases where id = ${sale.purchase}`))
+  const rows = await db().all(
+    sql<TransactionRow>`select * from transactions where order_id = ${sale.order} order by created_at, id`,
+  )
+  const payment = found(rows.find(({ type }) => type === 'payment'))
+  const amounts = (row: { refunded_minor: number; reserved_minor: number }) => [row.refunded_minor, row.reserved_minor]
+  return {
+    purchase: [purchase.status, ...amounts(purchase)],
+    payment: [payment.status, ...amounts(payment)],
+    refunds: rows.filter(({ type }) => type === 'refund').map(({ status, amount_minor }) => [status, amount_minor]),
+  }
+}
+
+type EmailRow = typeof transactionalEmails.$inferSelect
+
+export const refundEmailsOf = (refund: string): Promise<EmailRow[]> =>
+  db().all(sql<EmailRow>`select * from transactional_emails where refund_request_id = ${refund} order by id`)
+
+/** The actions that were announced of an organisation's purchases, with the statuses of refund and purchase after them. */
+export async function actionsOf(sale: { organization: string }): Promise<string[]> {
+  const events = await db().all(sql<{ payload: string }>`select payload from webhook_events
+    where organization_id = ${sale.organization} order by created_at, id`)
+  return events.map(({ payload }) => {
+    const { action, refund_request, purchase } = JSON.parse(payload).data
+    return `${action}:${refund_request.status}:${purchase.status}:${refund_request.amount}`
+  })
+}
+
+export const auditOf = async (refund: string): Promise<string[]> => {
+  const rows = await db().all(sql<{ action: string }>`select action from audit_log
+    where resource_id = ${refund} order by id`)
+  return rows.map(({ action }) => action)
+}
+
+/** What the provider does with one call. It pays before it fails, where it says so. */
+export type Conduct =
+  | 'pay'
+  | 'pay later'
+  | 'pay and lose the answer'
+  | 'lose the call'
+  | 'pay and die'
+  | 'die'
+  | RefundOutcome
+
+/** A provider in memory that keeps count: the same key pays once, and no payment is paid back beyond its amount. */
+export function providerOf(options: { isIdempotent?: boolean } = {}) {
+  const { isIdempotent = true } = options
+  const refunds = new Map<string, ProviderRefund>()
+  const calls: RefundCall[] = []
+  const asked: string[] = []
+  let script: Conduct[] = []
+  let isReachable = true
+  const make = (call: Omit<RefundCall, 'metadata' | 'reason' | 'key'> & { key: string | null }, isPaid: boolean) => {
+    const provider_reference = `re_${refunds.size + 1}_${call.payment}`
+    const refund: ProviderRefund = {
+      provider_reference,
+      payments: [call.payment],
+      amount_minor: call.amount_minor,
+      currency: call.currency,
+      key: call.key,
+      outcome: { state: isPaid ? 'completed' : 'pending', provider_reference },
+    }
+    refunds.set(provider_reference, refund)
+    return refund.outcome
+  }
+  const byKey = (key: string) => [...refunds.values()].find((one) => one.key === key)
+  const paid = (payment?: string) =>
+    [...refunds.values()]
+      .filter((one) => one.outcome.state === 'completed' && (!payment || one.payments.includes(payment)))
+      .reduce((sum, { amount_minor }) => sum + amount_minor, 0)
+  const gateway: PaymentGateway = {
+    refund: async (call) => {
+      calls.push(call)
+      const conduct = script.shift() ?? 'pay'
+      if (typeof conduct === 'object') return conduct
+      if (conduct === 'die') throw new Error('the consumer dies')
+      if (conduct === 'lose the call') return { state: 'unknown', message: 'timeout' }
+      const known = isIdempotent ? byKey(call.key) : undefined
+      const outcome = known?.outcome ?? make(call, conduct !== 'pay later')
+      if (conduct === 'pay and die') throw new Error('the consumer dies')
+      return conduct === 'pay and lose the answer' ? { state: 'unknown', message: 'timeout' } : outcome
+    },
+    lookup: async ({ key }) => {
+      asked.push(key)
+      if (!isReachable) return { state: 'unknown', message: 'not reached' }
+      return byKey(key)?.outcome ?? 'not_found'
+    },
+    find: async (reference) => refunds.get(reference) ?? null,
+    verify: () => Promise.reject(new Error('this provider posts nothing')),
+    capabilities: { is_idempotent: isIdempotent, is_immediate: false },
+  }
+  const payments: PaymentGateways = { of: () => gateway }
+  return {
+    payments,
+    gateway,
+    calls,
+    asked,
+    paid,
+    refunds,
+    play: (next: readonly Conduct[]) => {
+      script = [...next]
+    },
+    reach: (is: boolean) => {
+      isReachable = is
+    },
+    /** Decides what was pending, or takes a success back. */
+    decide: (reference: string, isPaid: boolean) => {
+      const refund = found(refunds.get(reference))
+      refund.outcome = isPaid
+        ? { state: 'completed', provider_reference: reference }
+        : {
+            state: 'failed',
+            provider_reference: reference,
+            code: 'expired_card',
+            message: 'The card has expired.',
+            is_retryable: true,
+          }
+    },
+    /** A refund that somebody makes in the provider's own pages. */
+    payInDashboard: (payment: string, amount_minor: number, isPaid = true): string =>
+      make({ key: null, payment, amount_minor, currency: 'dkk' }, isPaid).provider_reference ?? '',
+  }
+}
+
+export type Provider = ReturnType<typeof providerOf>
+
+/** The engine on the real database, with a clock and a provider of the test's own, dying where it is told to. */
+export function refundEngine(provider: Pick<Provider, 'payments'>, now = Date.now() + 1000) {
+  const state = { now }
+  const rung: number[] = []
+  /** Round trips to the database until the consumer dies. */
+  let life = Number.POSITIVE_INFINITY
+  const step = () => {
+    if (--life < 0) throw new Error('the consumer dies')
+  }
+  class Mortal extends Database {
+    override async all<Row>(statement: Parameters<Database['all']>[0]): Promise<Row[]> {
+      step()
+      return super.all(statement) as Promise<Row[]>
+    }
+    override async batch<const S extends Parameters<Database['batch']>[0]>(statements: S) {
+      step()
+      return super.batch(statements)
+    }
+  }
+  const job: JobCtx = {
+    ...contextAt(now),
+    db: new Mortal(env.DB, newMeter()),
+    now: () => state.now,
+    newId: (kind: IdKind) => newId(kind, state.now, Math.random),
+    payments: provider.payments,
+    doorbell: {
+      ring: async (queue, __, delay = 0) => {
+        if (queue === 'refunds') rung.push(delay)
+      },
+    },
+  }
+  return {
+    job,
+    rung,
+    advance: (ms: number) => (state.now += ms),
+    run: () => payRefunds(job),
+    /** As `run`, where the consumer dies after so many round trips. Tells whether it did. */
+    runDying: async (trips = Number.POSITIVE_INFINITY): Promise<boolean> => {
+      life = trips
+      const hasDied = await payRefunds(job).then(
+        () => false,
+        () => true,
+      )
+      life = Number.POSITIVE_INFINITY
+      return hasDied
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isNeverMade, nextCheck, providerKeyOf, refundOfKey, stepOf } from '../../src/domain/refund-payments.ts'
+
+const hour = 3_600_000
+const day = 24 * hour
+const id = 'rfr_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
+const progress = { provider_reference: null, began_at: 0, is_first_call: false }
+
+describe('the key of an attempt', () => {
+  it('names its request, and nothing else does', () => {
+    expect(refundOfKey(providerKeyOf(id, 3))).toBe(id)
+    for (const other of [null, '', id, `${id}:0`, `${id}:`, ` ${id}:1`, `${id}:1 `, `ord${id.slice(3)}:1`, `${id}:1:1`])
+      expect(refundOfKey(other)).toBeNull()
+  })
+})
+
+describe('how to find out what becomes of a refund', () => {
+  it('calls again under the key for 20 hours, and asks from then on', () => {
+    expect(stepOf(progress, true, 20 * hour - 1)).toBe('call')
+    expect(stepOf(progress, true, 20 * hour)).toBe('look up')
+  })
+
+  it('asks for what the provider has taken, and where it knows no keys', () => {
+    expect(stepOf({ ...progress, provider_reference: 're_1' }, true, 1)).toBe('look up')
+    expect(stepOf(progress, false, 1)).toBe('look up')
+    expect(stepOf({ ...progress, is_first_call: true }, false, 1)).toBe('call')
+  })
+
+  it('believes that a call was never made only once it must be over', () => {
+    expect(isNeverMade(progress, 15 * 60_000 - 1)).toBe(false)
+    expect(isNeverMade(progress, 15 * 60_000)).toBe(true)
+    expect(isNeverMade({ ...progress, provider_reference: 're_1' }, day)).toBe(false)
+  })
+})
+
+describe('when a refund without an end is due again', () => {
+  it('asks for what is pending after 1, 6, 24 and 72 hours, each day for 30, and then calls for people', () => {
+    const marks: number[] = []
+    let attention: number | null = null
+    for (let now = 0, checks = 0; now < 45 * day; checks++) {
+      const next = nextCheck({ began_at: 0, checks, is_taken: true }, now)
+      if (next.needs_attention) attention ??= now
+      expect(next.due_at).toBeGreaterThan(now)
+      now = next.due_at
+      marks.push(now / hour)
+    }
+    expect(marks.slice(0, 6)).toEqual([1, 6, 24, 72, 96, 120])
+    expect(marks[30]).toBe(30 * 24)
+    expect(attention).toBe(30 * day)
+  })
+
+  it('asks for what has no answer at all within the hour, always later than now', () => {
+    fc.assert(
+      fc.property(fc.nat(40 * day), fc.nat(2000), fc.boolean(), (age, checks, is_taken) => {
+        const { due_at, needs_attention } = nextCheck({ began_at: 0, checks, is_taken }, age)
+        expect(due_at).toBeGreaterThan(age)
+        expect(needs_attention).toBe(age >= 30 * day ? 1 : 0)
+        if (!is_taken && age < 72 * hour) expect(due_at - age).toBeLessThanOrEqual(hour)
+        if (age < 30 * day && (is_taken || age >= 72 * hour)) expect(due_at - age).toBeLessThanOrEqual(48 * hour)
+      }),
+    )
+  })
+})
