@@ -93,7 +93,7 @@ const linesOf = (orderId: string) => sql<LineRow>`
   from cart_items ${boughtJoins(sql`cart_items`)} where cart_items.order_id = ${orderId}
   union all
   select 'purchase', purchases.id, 0, 1, purchases.price_minor, purchases.deposit_minor, purchases.handling_fee_minor,
-    ${boughtColumns(sql`purchases`)}, vendor_code, status, uses_limit, uses_count, is_unlimited_use,
+    ${boughtColumns(sql`purchases`)}, vendor_code, purchases.status, uses_limit, uses_count, is_unlimited_use,
     valid_until, purchases.created_at, purchases.modified_at, null, null, null, null, null, purchases.refunded_minor,
     purchases.reserved_minor, ${purchaseRest(sql`purchases`, sql`payment`)}
   from purchases ${boughtJoins(sql`purchases`)}

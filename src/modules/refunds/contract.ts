@@ -35,7 +35,7 @@ const AskedAmount = z
   })
   .openapi({ minimum: 0, multipleOf: 0.01, example: 225 })
 
-const allowedActions = ['approve', 'reject', 'cancel', 'retry'] as const
+const allowedActions = ['approve', 'reject', 'cancel', 'retry', 'settle'] as const
 export type AllowedAction = (typeof allowedActions)[number]
 
 export const RefundRequest = z

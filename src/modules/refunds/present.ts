@@ -39,6 +39,7 @@ function allowedActions(row: RefundDetailRow, ctx: Ctx): AllowedAction[] {
     ...(reaches('rejected') ? (['reject'] as const) : []),
     ...(reaches('cancelled') && row.requested_by === ctx.caller.id ? (['cancel'] as const) : []),
     ...(status === 'failed' ? (['retry'] as const) : []),
+    ...(status === 'processing' && row.service === 'manual' ? (['settle'] as const) : []),
   ]
 }
 
