@@ -4,7 +4,8 @@ import type { transactions } from '../../src/db/schema/orders.ts'
 import type { refundItems, refundRequests } from '../../src/db/schema/refunds.ts'
 import { get, post, type Reply } from './api.ts'
 import { db } from './factories.ts'
-import { anOrder, importOrders, type Shop } from './orders.ts'
+import { anOrder, givenShop, importOrders, type Shop } from './orders.ts'
+import { givenAccount } from './refund-payments.ts'
 
 type RefundRow = typeof refundRequests.$inferSelect
 type ItemRow = typeof refundItems.$inferSelect
@@ -89,4 +90,23 @@ export async function expectCountersToBeSums({ edition_id }: Shop): Promise<void
       or exists (select 1 from refund_items i where i.refund_request_id = r.id
         and i.amount_minor <> i.price_minor + i.deposit_minor + i.handling_fee_minor))`)
   expect({ ofPurchases, ofPayments, ofItems }).toEqual({ ofPurchases: [], ofPayments: [], ofItems: [] })
+}
+
+/** A shop whose payments go through a merchant account of the kind. */
+export async function givenShopWithAccount(type: string, columns: Record<string, unknown> = {}): Promise<Shop> {
+  const shop = await givenShop()
+  await givenAccount({ organization: shop.organization_id, edition: shop.edition_id }, type)
+  for (const [name, value] of Object.entries(columns))
+    await db.all(sql`update merchant_accounts set ${sql.raw(name)} = ${value} where organization_id = ${shop.organization_id}`)
+  return shop
+}
+
+/** Waits until the queue has made of the refund what the condition says. */
+export async function eventually(id: string, isSo: (row: RefundRow) => boolean): Promise<RefundRow> {
+  for (let tries = 0; tries < 200; tries++) {
+    const row = await refundRow(id)
+    if (isSo(row)) return row
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  throw new Error(`the refund stays ${(await refundRow(id)).status}`)
 }

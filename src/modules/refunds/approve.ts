@@ -61,6 +61,10 @@ async function keptAmounts(ctx: Ctx, refund: LoadedRefund, subject: Subject, amo
     throw new AppError('transaction_not_captured', 'Only a payment that was captured is paid back.', {
       extra: { current_status: transaction_status },
     })
+  // An import may have made the payment smaller since.
+  const others = (subject.refunded_minor ?? 0) + (subject.reserved_minor ?? 0) - refund.requested_minor
+  const max = Math.max(0, (subject.amount_minor ?? 0) - others)
+  if (amount > max) throw exceeds(max, refund.currency)
   const items = await itemsOf(ctx, refund.id)
   if (amount === refund.requested_minor)
     return { shares: { items, service_fee_minor: refund.service_fee_minor }, before: [], after: [] }
