@@ -6,7 +6,7 @@ import { announcedOf, purchaseRow } from '../support/purchases.ts'
 import {
   act,
   askFor,
-  eventually,
+  paid,
   expectCountersToBeSums,
   givenBought,
   givenShopWithAccount,
@@ -20,7 +20,7 @@ describe('a refund that a provider pays back', () => {
     const { purchases, payment } = await givenBought(shop)
     const { body } = await askFor(purchases[0] ?? '', { amount: 100 })
     expect(await act(body.id, 'approve')).toMatchObject({ status: 200, body: { status: 'approved', service: 'test' } })
-    const row = await eventually(body.id, ({ status }) => status === 'completed')
+    const row = await paid(body.id, ({ status }) => status === 'completed')
     expect(row).toMatchObject({ attempts: 1, refunded_minor: 10_000, provider_key: `${body.id}:1` })
     expect(await transactionRow(payment)).toMatchObject({ status: 'partially_refunded', refunded_minor: 10_000 })
     await expectCountersToBeSums(shop)
@@ -33,17 +33,17 @@ describe('a refund that a provider pays back', () => {
     const { body } = await askFor(id, { amount: 100.01 })
     expect((await act(body.id, 'retry')).body).toMatchObject({ code: 'invalid_transition', current_status: 'pending' })
     await act(body.id, 'approve')
-    expect(await eventually(body.id, ({ status }) => status === 'failed')).toMatchObject({ attempts: 1 })
+    expect(await paid(body.id, ({ status }) => status === 'failed')).toMatchObject({ attempts: 1 })
     expect((await get(`/v1/purchases/${id}`)).body).toMatchObject({ max_available_refund_amount: 225, pending_refund_amount: 0 })
     expect((await get(`/v1/refund-requests/${body.id}`)).body.allowed_actions).toEqual(['approve', 'retry'])
     expect(await act(body.id, 'retry')).toMatchObject({ status: 200, body: { status: 'approved', failure_code: null } })
-    const again = await eventually(body.id, ({ status, attempts }) => status === 'failed' && attempts === 2)
+    const again = await paid(body.id, ({ status, attempts }) => status === 'failed' && attempts === 2)
     expect(again.provider_key).toBe(`${body.id}:2`)
     // A smaller amount goes through, and only what is still there.
     await askFor(id, { amount: 200 })
     expect((await act(body.id, 'retry')).body).toMatchObject({ max_available_refund_amount: 25 })
     expect((await act(body.id, 'approve', { amount: 25 })).status).toBe(200)
-    await eventually(body.id, ({ status }) => status === 'completed')
+    await paid(body.id, ({ status }) => status === 'completed')
     expect(await purchaseRow(id)).toMatchObject({ refunded_minor: 2_500, reserved_minor: 20_000 })
     expect((await announcedOf({ id, shop })).map((event) => event.split(':')[0])).toEqual([
       'refund_requested',
@@ -63,7 +63,7 @@ describe('a refund that a provider pays back', () => {
     const { purchases } = await givenBought(shop)
     const { body } = await askFor(purchases[0] ?? '', { amount: 100.01 })
     await act(body.id, 'approve')
-    await eventually(body.id, ({ status }) => status === 'failed')
+    await paid(body.id, ({ status }) => status === 'failed')
     await db.all(sql`update refund_requests set needs_attention = 1 where id = ${body.id}`)
     for (const action of ['approve', 'retry'] as const)
       expect((await act(body.id, action)).body.code).toBe('invalid_transition')

@@ -8,6 +8,7 @@ import {
   expectCountersToBeSums,
   givenBought,
   givenShopWithAccount,
+  pay,
   refundsOf,
 } from '../support/refunds.ts'
 
@@ -17,6 +18,7 @@ type Operation =
   | { do: 'ask'; target: number; amount: Amount; fees: boolean; cancel: boolean }
   | { do: 'approve'; which: number; part: number }
   | { do: 'reject' | 'cancel' | 'retry'; which: number }
+  | { do: 'pay' }
 
 /** The cents decide what the provider makes of it: 1 fails, 4 fails too, others are paid. */
 const amount: fc.Arbitrary<Amount> = fc.constantFrom('all', 'half', 'a cent too much', 0, 10, 20.01, 33.33, 50.04)
@@ -44,6 +46,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ do: fc.constantFrom('reject', 'cancel', 'retry'), which: fc.nat({ max: 5 }) }),
   },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('pay' as const) }) },
 )
 
 const known = [200, 201, 400, 409]
@@ -62,6 +65,10 @@ async function askOne(bought: Bought, { target, amount: asked, fees, cancel }: E
 
 async function run(bought: Bought, what: Operation): Promise<{ reply: Reply; isShown: boolean } | null> {
   if (what.do === 'ask') return askOne(bought, what)
+  if (what.do === 'pay') {
+    await pay()
+    return null
+  }
   const refunds = await refundsOf(bought.shop)
   const refund = refunds[what.which % Math.max(1, refunds.length)]
   if (!refund) return null
@@ -94,7 +101,7 @@ describe('refunds of an order', () => {
           }
         },
       ),
-      { numRuns: 12 },
+      { numRuns: 6 },
     )
   }, 120_000)
 })

@@ -2,7 +2,9 @@ import { sql } from 'drizzle-orm'
 import { expect } from 'vitest'
 import type { transactions } from '../../src/db/schema/orders.ts'
 import type { refundItems, refundRequests } from '../../src/db/schema/refunds.ts'
+import { payRefunds } from '../../src/modules/refund-payments/jobs.ts'
 import { get, post, type Reply } from './api.ts'
+import { realJob } from './campaigns.ts'
 import { db } from './factories.ts'
 import { anOrder, givenShop, importOrders, type Shop } from './orders.ts'
 import { givenAccount } from './refund-payments.ts'
@@ -101,12 +103,15 @@ export async function givenShopWithAccount(type: string, columns: Record<string,
   return shop
 }
 
-/** Waits until the queue has made of the refund what the condition says. */
-export async function eventually(id: string, isSo: (row: RefundRow) => boolean): Promise<RefundRow> {
-  for (let tries = 0; tries < 200; tries++) {
+/** What the consumer of the queue does with all that is due. */
+export const pay = (): Promise<void> => payRefunds(realJob())
+
+/** The refund after the consumer has run, as many times as it takes. */
+export async function paid(id: string, isSo: (row: RefundRow) => boolean): Promise<RefundRow> {
+  for (let tries = 0; tries < 5; tries++) {
+    await pay()
     const row = await refundRow(id)
     if (isSo(row)) return row
-    await new Promise((resolve) => setTimeout(resolve, 25))
   }
   throw new Error(`the refund stays ${(await refundRow(id)).status}`)
 }
