@@ -6,6 +6,7 @@ import { consentSamples } from './consents.ts'
 import { editionSamples } from './editions.ts'
 import { emailSamples } from './emails.ts'
 import { organizationSamples } from './organizations.ts'
+import { refundSamples } from './refunds.ts'
 import type { SampleOf } from './sample.ts'
 import { segmentSamples } from './segments.ts'
 import { walletSamples } from './wallet.ts'
@@ -21,6 +22,7 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...organizationSamples,
   ...editionSamples,
   ...commerceSamples,
+  ...refundSamples,
   ...walletSamples,
   ...segmentSamples,
   ...emailSamples,
