@@ -160,6 +160,7 @@ describe.each(implemented.map((operation) => [operation.id, operation] as const)
     const reply = await send(operation, await make(operation, world, caller), { token: caller.token })
     expect(reply.status).toBe(operation.status)
     const cost = costOf(reply)
+    if (id.includes('efund') || id.includes('rganization')|| id==='getPurchase'||id==='getOrder'||id==='listPurchases'||id==='importExternalOrders') console.log('COST', id, JSON.stringify(cost))
     const budget = budgets[id]
     const most = (key: keyof typeof entry) => (budget?.[key] ?? 0) + (recorded.includes(operation) ? entry[key] : 0)
     for (const key of ['queries', 'rows_read', 'rows_written'] as const)

@@ -1,5 +1,5 @@
 import { seedTrade } from '../seed-commerce.ts'
-import { seedRefund, seedRefunds } from '../seed-refunds.ts'
+import { type SeededRefund, seedRefund, seedRefunds } from '../seed-refunds.ts'
 import type { Person, World } from '../world.ts'
 import { bodyId, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
 
@@ -27,6 +27,16 @@ const ofRequest =
       references: [pathId('id', theirs.refund, beside.refund)],
     }
   }
+
+const listed = new WeakMap<World, Promise<[SeededRefund, SeededRefund]>>()
+
+/** One request of another organisation, and one of another edition. */
+function listedOf(world: World): Promise<[SeededRefund, SeededRefund]> {
+  const { foreign, sibling } = places(world)
+  const known = listed.get(world) ?? Promise.all([seedRefund(foreign), seedRefund(sibling)])
+  listed.set(world, known)
+  return known
+}
 
 const asked = {
   amount: 50,
@@ -56,16 +66,20 @@ export const refundSamples: Record<string, SampleOf> = {
   },
 
   listRefundRequests: {
-    make: ({ a, b }) => ({
-      query: { edition_id: a.editions[0].id },
-      references: [
-        queryId('edition_id', b.editions[0].id, a.editions[1].id),
-        queryId('organization_id', b.id),
-        queryId('order_id', b.editions[0].order, a.editions[1].order),
-        queryId('purchase_id', b.editions[0].purchase, a.editions[1].purchase),
-        queryId('customer_id', b.editions[0].user, a.editions[1].user),
-      ],
-    }),
+    make: async (world) => {
+      const { own, foreign, sibling } = places(world)
+      const [theirs, beside] = await listedOf(world)
+      return {
+        query: { edition_id: own.edition },
+        references: [
+          queryId('edition_id', foreign.edition, sibling.edition),
+          queryId('organization_id', foreign.organization),
+          queryId('order_id', theirs.order, beside.order),
+          queryId('purchase_id', theirs.purchase, beside.purchase),
+          queryId('customer_id', theirs.user, beside.user),
+        ],
+      }
+    },
     fill: (world, count) => seedRefunds(places(world).own, count),
   },
 
