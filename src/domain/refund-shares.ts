@@ -10,7 +10,9 @@ export function spread(total: number, weights: readonly number[]): number[] {
   const left = total - parts.reduce((all, part) => all + part, 0)
   const byRemainder = exact
     .map((product, index) => ({ index, remainder: product % sum }))
-    .toSorted((one, other) => (one.remainder === other.remainder ? one.index - other.index : one.remainder < other.remainder ? 1 : -1))
+    .toSorted((one, other) =>
+      one.remainder === other.remainder ? one.index - other.index : one.remainder < other.remainder ? 1 : -1,
+    )
   for (const { index } of byRemainder.slice(0, left)) parts[index] = (parts[index] ?? 0) + 1
   return parts
 }

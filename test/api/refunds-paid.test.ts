@@ -34,7 +34,10 @@ describe('a refund that a provider pays back', () => {
     expect((await act(body.id, 'retry')).body).toMatchObject({ code: 'invalid_transition', current_status: 'pending' })
     await act(body.id, 'approve')
     expect(await paid(body.id, ({ status }) => status === 'failed')).toMatchObject({ attempts: 1 })
-    expect((await get(`/v1/purchases/${id}`)).body).toMatchObject({ max_available_refund_amount: 225, pending_refund_amount: 0 })
+    expect((await get(`/v1/purchases/${id}`)).body).toMatchObject({
+      max_available_refund_amount: 225,
+      pending_refund_amount: 0,
+    })
     expect((await get(`/v1/refund-requests/${body.id}`)).body.allowed_actions).toEqual(['approve', 'retry'])
     expect(await act(body.id, 'retry')).toMatchObject({ status: 200, body: { status: 'approved', failure_code: null } })
     const again = await paid(body.id, ({ status, attempts }) => status === 'failed' && attempts === 2)
@@ -91,7 +94,11 @@ describe('a refund that a provider pays back', () => {
     const approved = await act(body.id, 'approve')
     expect(approved.body).toMatchObject({ status: 'processing', service: 'manual', allowed_actions: ['settle'] })
     expect(await act(body.id, 'settle', { reference: 'Bank 17' })).toMatchObject({ status: 200 })
-    expect(await refundRow(body.id)).toMatchObject({ status: 'completed', provider_reference: 'Bank 17', refunded_minor: 22_500 })
+    expect(await refundRow(body.id)).toMatchObject({
+      status: 'completed',
+      provider_reference: 'Bank 17',
+      refunded_minor: 22_500,
+    })
     await expectCountersToBeSums(shop)
   })
 })

@@ -21,7 +21,7 @@ type Operation =
   | { do: 'pay' }
 
 /** The cents decide what the provider makes of it: 1 fails, 4 fails too, others are paid. */
-const amount: fc.Arbitrary<Amount> = fc.constantFrom('all', 'half', 'a cent too much', 0, 10, 20.01, 33.33, 50.04)
+const amount = fc.constantFrom<Amount[]>('all', 'half', 'a cent too much', 0, 10, 20.01, 33.33, 50.04)
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   {
@@ -57,7 +57,11 @@ async function askOne(bought: Bought, { target, amount: asked, fees, cancel }: E
     ? [`/v1/purchases/${purchase}`, { purchase_id: purchase }]
     : [`/v1/orders/${bought.order}`, target === 3 ? { order_id: bought.order } : { transaction_id: bought.payment }]
   const max = (await get(path)).body.max_available_refund_amount
-  const inCents = { all: Math.round(max * 100), half: Math.floor(max * 50), 'a cent too much': Math.round(max * 100) + 1 }
+  const inCents = {
+    all: Math.round(max * 100),
+    half: Math.floor(max * 50),
+    'a cent too much': Math.round(max * 100) + 1,
+  }
   const sum = typeof asked === 'number' ? asked : inCents[asked] / 100
   const reply = await ask({ ...named, amount: sum, include_fees: fees, cancel_purchase: cancel })
   return { reply, isShown: !fees && asked === 'all' && max > 0 }

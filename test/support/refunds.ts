@@ -99,7 +99,9 @@ export async function givenShopWithAccount(type: string, columns: Record<string,
   const shop = await givenShop()
   await givenAccount({ organization: shop.organization_id, edition: shop.edition_id }, type)
   for (const [name, value] of Object.entries(columns))
-    await db.all(sql`update merchant_accounts set ${sql.raw(name)} = ${value} where organization_id = ${shop.organization_id}`)
+    await db.all(
+      sql`update merchant_accounts set ${sql.raw(name)} = ${value} where organization_id = ${shop.organization_id}`,
+    )
   return shop
 }
 
@@ -114,4 +116,24 @@ export async function paid(id: string, isSo: (row: RefundRow) => boolean): Promi
     if (isSo(row)) return row
   }
   throw new Error(`the refund stays ${(await refundRow(id)).status}`)
+}
+
+/** The status of a refusal with the code and pointer of each field. */
+export const faults = ({ status, body }: Reply) => [
+  status,
+  ...body.errors.map(({ code, pointer }: { code: string; pointer: string | null }) => `${code} ${pointer}`),
+]
+
+/** One ticket with all parts of a price. */
+export const oneTicket = {
+  items: [{ product: 'Day ticket', quantity: 1, unit_price: 225, deposit: 10, handling_fee: 5 }],
+}
+
+/** Three purchases of 120.00, 120.00 and 33.33 without fees. */
+export const threePurchases = {
+  items: [
+    { product: 'Day ticket', quantity: 2, unit_price: 100, deposit: 20, handling_fee: 5 },
+    { product: 'Camping', quantity: 1, unit_price: 33.33 },
+  ],
+  service_fee: 12.5,
 }

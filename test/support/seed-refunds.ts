@@ -49,9 +49,9 @@ export async function seedRefunds(place: Place, count: number, columns: Columns 
     ...insertAll(refundRequests, rows),
     ...insertAll(
       refundItems,
-      rows.map((row) => ({
+      rows.map((row, index) => ({
         refund_request_id: row.id,
-        purchase_id: row.purchase_id,
+        purchase_id: trades[index]?.purchase ?? '',
         amount_minor: amount,
         price_minor: amount,
       })),

@@ -17,20 +17,24 @@ const purchases = fc.array(bought, { minLength: 1, maxLength: 12 }).map((all) =>
 describe('spread', () => {
   it('adds up to the cent, exceeds no weight, and is never a cent beside the exact proportion', () => {
     fc.assert(
-      fc.property(fc.array(amount, { minLength: 1, maxLength: 20 }), fc.double({ min: 0, max: 1, noNaN: true }), (weights, part) => {
-        const all = sum(weights)
-        const total = Math.floor(all * part)
-        const parts = spread(total, weights)
-        expect(sum(parts)).toBe(total)
-        parts.forEach((one, index) => {
-          const weight = weights[index] ?? 0
-          expect(one).toBeGreaterThanOrEqual(0)
-          expect(one).toBeLessThanOrEqual(weight)
-          if (all === 0) return
-          const beside = BigInt(one) * BigInt(all) - BigInt(total) * BigInt(weight)
-          expect(beside < BigInt(all) && -beside < BigInt(all)).toBe(true)
-        })
-      }),
+      fc.property(
+        fc.array(amount, { minLength: 1, maxLength: 20 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (weights, part) => {
+          const all = sum(weights)
+          const total = Math.floor(all * part)
+          const parts = spread(total, weights)
+          expect(sum(parts)).toBe(total)
+          parts.forEach((one, index) => {
+            const weight = weights[index] ?? 0
+            expect(one).toBeGreaterThanOrEqual(0)
+            expect(one).toBeLessThanOrEqual(weight)
+            if (all === 0) return
+            const beside = BigInt(one) * BigInt(all) - BigInt(total) * BigInt(weight)
+            expect(beside < BigInt(all) && -beside < BigInt(all)).toBe(true)
+          })
+        },
+      ),
       { numRuns: 300 },
     )
   })
@@ -72,18 +76,23 @@ describe('shareOut', () => {
 
   it('shrinks a request so that no part of no item grows', () => {
     fc.assert(
-      fc.property(purchases, fc.double({ min: 0, max: 1.5, noNaN: true }), fc.double({ min: 0, max: 1, noNaN: true }), (all, part, less) => {
-        const total = Math.floor(sum(all.map(({ rest_minor }) => rest_minor)) * part)
-        const asked = shareOut(total, all)
-        const approved = Math.floor(total * less)
-        const kept = shrink(approved, asked.items)
-        expect(sum(Object.values(totalParts(kept)))).toBe(approved)
-        expect(kept.service_fee_minor).toBeLessThanOrEqual(asked.service_fee_minor)
-        kept.items.forEach((item, index) => {
-          for (const name of ['amount_minor', 'price_minor', 'deposit_minor', 'handling_fee_minor'] as const)
-            expect(item[name]).toBeLessThanOrEqual(asked.items[index]?.[name] ?? 0)
-        })
-      }),
+      fc.property(
+        purchases,
+        fc.double({ min: 0, max: 1.5, noNaN: true }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (all, part, less) => {
+          const total = Math.floor(sum(all.map(({ rest_minor }) => rest_minor)) * part)
+          const asked = shareOut(total, all)
+          const approved = Math.floor(total * less)
+          const kept = shrink(approved, asked.items)
+          expect(sum(Object.values(totalParts(kept)))).toBe(approved)
+          expect(kept.service_fee_minor).toBeLessThanOrEqual(asked.service_fee_minor)
+          kept.items.forEach((item, index) => {
+            for (const name of ['amount_minor', 'price_minor', 'deposit_minor', 'handling_fee_minor'] as const)
+              expect(item[name]).toBeLessThanOrEqual(asked.items[index]?.[name] ?? 0)
+          })
+        },
+      ),
       { numRuns: 300 },
     )
   })

@@ -26,7 +26,9 @@ const PolicyAmount = z
   .openapi({ example: 500 })
 
 const policyShape = {
-  four_eyes: z.boolean().openapi({ description: 'Who asked for a refund may not approve it: 409 `four_eyes_required`.' }),
+  four_eyes: z
+    .boolean()
+    .openapi({ description: 'Who asked for a refund may not approve it: 409 `four_eyes_required`.' }),
   manager_limit: PolicyAmount.nullable().openapi({
     type: ['number', 'null'],
     description: 'The most that a manager approves, others are 403 `above_limit`; null for no limit.',

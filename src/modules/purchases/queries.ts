@@ -73,7 +73,9 @@ export interface RefundSummaryRow {
   created_at: number
 }
 
-const refundsOf = (purchaseId: SQL): SQL => sql`(select coalesce(json_group_array(json_object('id', id, 'status', status,
+const refundsOf = (
+  purchaseId: SQL,
+): SQL => sql`(select coalesce(json_group_array(json_object('id', id, 'status', status,
     'requested_minor', requested_minor, 'created_at', created_at)), '[]')
   from (select refund_requests.id, status, requested_minor, created_at
     from refund_items cross join refund_requests on refund_requests.id = refund_items.refund_request_id

@@ -73,7 +73,8 @@ export const RefundRequest = z
     reason: z.enum(refundReasons),
     comment: z.string(),
     source: z.enum(refundSources).openapi({
-      description: '`admin` for a person who signed in, `api` for a token, `provider` for a refund made at the provider.',
+      description:
+        '`admin` for a person who signed in, `api` for a token, `provider` for a refund made at the provider.',
     }),
     include_fees: z.boolean(),
     cancel_purchase: z.boolean(),

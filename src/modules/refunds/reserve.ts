@@ -19,7 +19,9 @@ export interface Reservation {
  * writes the request `where changes() = 1`.
  */
 export function reserveStatements({ refund, shares, purchases }: Reservation, amount: number): Statement[] {
-  const taken = new Map(purchases.map(({ id, refunded_minor, reserved_minor }) => [id, refunded_minor + reserved_minor]))
+  const taken = new Map(
+    purchases.map(({ id, refunded_minor, reserved_minor }) => [id, refunded_minor + reserved_minor]),
+  )
   const given = JSON.stringify(
     shares.items.map(({ purchase_id, amount_minor }) => [purchase_id, amount_minor, taken.get(purchase_id) ?? 0]),
   )
