@@ -25,7 +25,16 @@ export const refusedTokenAction = 'rejectAccessToken'
 /** Such uses of one token are recorded this often. */
 export const refusedTokenEveryMs = 3_600_000
 
-const secrets = ['add_url', 'token', 'secret', 'previous_secret', 'signature', 'merchant_account_extra_parameters']
+const secrets = [
+  'add_url',
+  'token',
+  'secret',
+  'previous_secret',
+  'signature',
+  'merchant_account_extra_parameters',
+  'api_key',
+  'webhook_secret',
+]
 /** What a receiver answered, and what became of each order of an import. */
 const reports = ['attempt_log', 'results']
 const messageContents = ['blocks', 'subject', 'sms_body', 'html', 'payload']

@@ -30,3 +30,13 @@ export function overridingAccount(merchantId: string, service: PaymentService): 
   const account = (value as Record<string, unknown>)[service]
   return typeof account === 'string' && providerAccountPattern.test(account) ? account : null
 }
+
+/** Whether refunds that are to begin can go through the account. */
+export const isReady = (
+  account: { type: string; is_active: boolean; has_usable_key: boolean },
+  environment: string,
+): boolean =>
+  account.is_active &&
+  isPaymentService(account.type) &&
+  isServiceOpen(account.type, environment) &&
+  (account.type !== 'stripe' || account.has_usable_key)

@@ -62,3 +62,12 @@ export function nextCheck(
   if (is_taken || age >= 72 * hourMs) return { due_at: mark, needs_attention: 0 }
   return { due_at: now + (backoffMs[checks] ?? hourMs), needs_attention: 0 }
 }
+
+/** A success may be taken back for so long. Providers say so by a webhook: these are for one that is lost. */
+const takenBackMarks = [1, 3, 7, 14, 30].map((days) => days * dayMs)
+
+/** When a provider is asked next whether it has taken a success back; null when it will not any more. */
+export function nextRecheck(completedAt: number, now: number): number | null {
+  const mark = takenBackMarks.find((one) => completedAt + one > now)
+  return mark === undefined ? null : completedAt + mark
+}

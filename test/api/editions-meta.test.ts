@@ -37,6 +37,7 @@ describe('getEditionMeta', () => {
     const fee = await givenFeeRule(organisation)
     await givenFeeRule(organisation, { name: 'Retired', is_active: 0 })
     const account = await givenMerchantAccount(organisation)
+    await givenMerchantAccount(organisation, { is_active: 0 })
     const receipt = await givenEmail(organisation, { title: 'B' })
     const online = await givenEmail(organisation, { title: 'A', type: 'receipt_online', edition_id: edition.id })
     const refund = await givenEmail(organisation, { title: 'Refund', type: 'refund_confirmation' })
@@ -46,7 +47,7 @@ describe('getEditionMeta', () => {
     expect(body).toMatchObject({
       fee_rules: [{ value: fee, label: 'Standard', description: '3 %' }],
       merchant_accounts: [
-        { value: account, label: 'Main', description: '', type: 'card', supported_currencies: ['dkk', 'eur'] },
+        { value: account, label: 'Main', description: '', type: 'manual', supported_currencies: ['dkk', 'eur'] },
       ],
       receipt_emails: [
         { value: online, label: 'A', description: 'Festival 2026' },

@@ -117,6 +117,7 @@ const kept: Record<string, string> = {
   'editions.merchant_account_id': organizer,
   'editions.merchant_account_extra_parameters': organizer,
   'editions.sms_sender_name': organizer,
+  'merchant_accounts.provider_account': organizer,
 }
 
 const sounds =

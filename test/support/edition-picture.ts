@@ -73,7 +73,7 @@ export const sound: EditionPicture = {
   now,
   edition,
   has_event: true,
-  merchant_account: { supported_currencies: ['eur', 'dkk'] },
+  merchant_account: { supported_currencies: ['eur', 'dkk'], is_ready: true },
   fee_rule: { is_active: true, currency: 'dkk' },
   order_currencies: ['dkk'],
   has_pickup_point: true,

@@ -18,8 +18,8 @@ export async function givenFeeRule(organisation: Place, columns: { name?: string
   return row.id
 }
 
-export async function givenMerchantAccount(organisation: Place) {
-  const row = { id: `mac_${unique()}`, organization_id: organisation.id, name: 'Main', type: 'card' }
+export async function givenMerchantAccount(organisation: Place, columns: { type?: string; is_active?: number } = {}) {
+  const row = { id: `mac_${unique()}`, organization_id: organisation.id, name: 'Main', type: 'manual', ...columns }
   await db.batch([insert(merchantAccounts, { ...row, supported_currencies: '["dkk","eur"]' })])
   return row.id
 }

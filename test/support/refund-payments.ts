@@ -14,6 +14,7 @@ import type {
   PaymentGateways,
   ProviderRefund,
   RefundCall,
+  RefundFailureCode,
   RefundOutcome,
 } from '../../src/gateways/payments/payments.ts'
 import { payRefunds } from '../../src/modules/refund-payments/jobs.ts'
@@ -39,10 +40,7 @@ export interface Sale extends Trade {
 export async function givenAccount(place: { organization: string; edition: string }, type = 'test'): Promise<string> {
   const id = freshId('merchant_account')
   const row = { id, organization_id: place.organization, name: 'Nordlys', type, supported_currencies: '["dkk"]' }
-  await write(
-    insert(merchantAccounts, row),
-    update(editions, { merchant_account_id: id }, sql`id = ${place.edition}`),
-  )
+  await write(insert(merchantAccounts, row), update(editions, { merchant_account_id: id }, sql`id = ${place.edition}`))
   return id
 }
 
@@ -181,7 +179,7 @@ export function providerOf(options: { isIdempotent?: boolean } = {}) {
       outcome: { state: isPaid ? 'completed' : 'pending', provider_reference },
     }
     refunds.set(provider_reference, refund)
-    return refund.outcome
+    return refund
   }
   const byKey = (key: string) => [...refunds.values()].find((one) => one.key === key)
   const paid = (payment?: string) =>
@@ -196,7 +194,7 @@ export function providerOf(options: { isIdempotent?: boolean } = {}) {
       if (conduct === 'die') throw new Error('the consumer dies')
       if (conduct === 'lose the call') return { state: 'unknown', message: 'timeout' }
       const known = isIdempotent ? byKey(call.key) : undefined
-      const outcome = known?.outcome ?? make(call, conduct !== 'pay later')
+      const outcome = (known ?? make(call, conduct !== 'pay later')).outcome
       if (conduct === 'pay and die') throw new Error('the consumer dies')
       return conduct === 'pay and lose the answer' ? { state: 'unknown', message: 'timeout' } : outcome
     },
@@ -238,7 +236,7 @@ export function providerOf(options: { isIdempotent?: boolean } = {}) {
     },
     /** A refund that somebody makes in the provider's own pages. */
     payInDashboard: (payment: string, amount_minor: number, isPaid = true): string =>
-      make({ key: null, payment, amount_minor, currency: 'dkk' }, isPaid).provider_reference ?? '',
+      make({ key: null, payment, amount_minor, currency: 'dkk' }, isPaid).provider_reference,
   }
 }
 
@@ -292,3 +290,40 @@ export function refundEngine(provider: Pick<Provider, 'payments'>, now = Date.no
     },
   }
 }
+
+/** What `stateOf` answers of a sale that was paid back, that was not, and whose refund is under way. */
+export const paidBack = {
+  purchase: ['active', 10_000, 0],
+  payment: ['refunded', 10_000, 0],
+  refunds: [['captured', 10_000]],
+}
+export const cancelledAndPaidBack = { ...paidBack, purchase: ['refunded', 10_000, 0] }
+export const untouched = { purchase: ['active', 0, 0], payment: ['captured', 0, 0], refunds: [] }
+export const underWay = { purchase: ['active', 0, 10_000], payment: ['captured', 0, 10_000], refunds: [] }
+
+export const refusedFor = (code: RefundFailureCode): RefundOutcome => ({
+  state: 'failed',
+  provider_reference: null,
+  code,
+  message: 'No.',
+  is_retryable: true,
+})
+
+/** A refund that is due, with a provider and an engine of its own. */
+export async function givenDue(columns: Partial<RefundRow> = {}, options: { isIdempotent?: boolean } = {}) {
+  const sale = await givenSale()
+  const refund = await givenRefund(sale, columns)
+  const provider = providerOf(options)
+  return { sale, refund, provider, engine: refundEngine(provider) }
+}
+
+/** As `retry` does, without its guards. */
+export const approveAgain = (sale: Trade, refund: string, at: number): Promise<void> =>
+  write(
+    sql`update refund_requests set status = 'approved', due_at = ${at}, version = version + 1 where id = ${refund}`,
+    sql`update purchases set reserved_minor = 10000 where id = ${sale.purchase}`,
+    sql`update transactions set reserved_minor = 10000 where id = ${sale.transaction}`,
+  )
+
+/** Nothing of earlier tests is due. */
+export const settleAll = (): Promise<unknown> => db().all(sql`update refund_requests set due_at = null`)

@@ -261,7 +261,7 @@ export async function seedReferences(organization: string) {
       id: ids.merchantAccount,
       ...owner,
       name: 'Main',
-      type: 'card',
+      type: 'manual',
       supported_currencies: '["dkk","eur"]',
     }),
     insert(emailMessages, { id: ids.receipt, ...message, type: 'receipt' }),

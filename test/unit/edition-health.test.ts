@@ -75,13 +75,17 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
     ],
   },
   'payments.currency_supported': {
-    fails: [() => ({ merchant_account: { supported_currencies: ['eur'] } })],
+    fails: [() => ({ merchant_account: { supported_currencies: ['eur'], is_ready: true } })],
+    bears: [all(() => ({ merchant_account: null }), selling({ price_minor: 0, deposit_minor: 0 }))],
+  },
+  'payments.merchant_ready': {
+    fails: [() => ({ merchant_account: { supported_currencies: ['dkk'], is_ready: false } })],
     bears: [all(() => ({ merchant_account: null }), selling({ price_minor: 0, deposit_minor: 0 }))],
   },
   'payments.currency_set': {
     fails: ['', 'xyz'].map((currency) =>
       all(having({ currency }), () => ({
-        merchant_account: { supported_currencies: [currency] },
+        merchant_account: { supported_currencies: [currency], is_ready: true },
         fee_rule: { is_active: true, currency },
         order_currencies: [currency],
       })),
@@ -99,6 +103,7 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
     fails: [() => ({ order_currencies: ['dkk', 'eur'] })],
     bears: [() => ({ order_currencies: [] })],
   },
+  'payments.refunds_settled': { fails: [() => ({ has_stuck_refund: true })] },
   'tax.rate_set': {
     fails: [having({ default_price_tax_rate: 0 }), having({ default_price_tax_rate: 0, tax_type: 'sales' })],
     bears: [having({ tax_type: 'none', default_price_tax_rate: 0, default_deposit_tax_rate: 0 })],
@@ -242,9 +247,9 @@ const info = `schedule.duration_plausible schedule.timezone_set localization.pro
   imports.unfinished`.split(/\s+/)
 
 describe('the checks', () => {
-  it('are 43, each with its severity and its words', () => {
+  it('are 45, each with its severity and its words', () => {
     expect(checks.map(({ id }) => id).toSorted()).toEqual(Object.keys(cases).toSorted())
-    expect(checks).toHaveLength(43)
+    expect(checks).toHaveLength(45)
     const severityOf = (id: string) => (critical.includes(id) ? 'critical' : info.includes(id) ? 'info' : 'warning')
     expect(checks.map(({ id, severity }) => [id, severity])).toEqual(checks.map(({ id }) => [id, severityOf(id)]))
     expect([critical.length, info.length]).toEqual([9, 13])

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isNeverMade, nextCheck, providerKeyOf, refundOfKey, stepOf } from '../../src/domain/refund-payments.ts'
 

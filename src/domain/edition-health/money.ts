@@ -26,6 +26,14 @@ export const payments: readonly Check[] = checksOf('payments', [
       merchant_account !== null && !merchant_account.supported_currencies.includes(edition.currency),
   },
   {
+    id: 'merchant_ready',
+    severity: 'warning',
+    rule: 'Payments can be paid back through the merchant account.',
+    message: 'The merchant account has no key, or is switched off: refunds wait until it is ready.',
+    suggestion: 'Enter the key of the merchant account, and switch it on.',
+    fails: ({ merchant_account }) => merchant_account !== null && !merchant_account.is_ready,
+  },
+  {
     id: 'currency_set',
     severity: 'critical',
     rule: 'Products that cost something have a currency.',

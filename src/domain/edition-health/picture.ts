@@ -71,7 +71,11 @@ export interface EditionPicture {
   }
   /** The event is there, and the organisation's own. */
   has_event: boolean
-  merchant_account: { supported_currencies: readonly string[] } | null
+  merchant_account: {
+    supported_currencies: readonly string[]
+    /** Refunds can go through it. */
+    is_ready: boolean
+  } | null
   fee_rule: { is_active: boolean; currency: string } | null
   /** Of the oldest and the newest orders. */
   order_currencies: readonly string[]

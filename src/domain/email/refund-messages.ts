@@ -154,7 +154,8 @@ export interface RefundMessage {
 export function refundMessage({ kind, language, order, amount, reason }: RefundMessage): Message {
   const own = words[language]
   const of = (text: string): TranslatedDict => ({ [language]: text })
-  const filled = (text: string) => text.replaceAll(/\{(order|amount)\}/g, (_, name) => (name === 'order' ? order : amount))
+  const filled = (text: string) =>
+    text.replaceAll(/\{(order|amount)\}/g, (_, name) => (name === 'order' ? order : amount))
   const subject = own.subject[kind].split('{order}').map(escapeLiquid).join(escapeLiquid(order))
   const lines = reason === null ? [] : `${own.reason}: ${reason}`.split(/\n+/).filter((line) => line.trim())
   const html = [filled(own.text[kind]), ...lines].map((line) => `<p>${escapeHtml(line)}</p>`).join('')

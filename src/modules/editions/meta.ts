@@ -60,7 +60,7 @@ export async function readEditionChoices(ctx: Ctx, organizationId: string | unde
     (select json_group_array(json_object(${choice}, 'type', type, 'supported_currencies', json(supported_currencies)))
       from (select merchant_accounts.id as value, merchant_accounts.name as label, description, type, supported_currencies
       from merchant_accounts join reached on reached.id = organization_id
-      order by label, value limit ${choicesShown})) as merchant_accounts,
+      where is_active = 1 order by label, value limit ${choicesShown})) as merchant_accounts,
     ${emails(ctx, receiptEmailTypes)} as receipt_emails,
     ${emails(ctx, refundConfirmationEmailTypes)} as refund_confirmation_emails,
     (select json_group_array(json_object(${choice})) from (

@@ -8,7 +8,7 @@ import type { EditionRow } from './queries.ts'
 
 export interface Facts {
   has_event: number
-  merchant_currencies: string | null
+  merchant_account: string | null
   fee_rule: string | null
   order_currencies: string
   has_pickup_point: number
@@ -26,8 +26,9 @@ const ordersOf = (editionId: string, direction: 'asc' | 'desc') => sql`select cu
 
 export const factsOf = ({ id, organization_id, ...edition }: EditionRow): SQL<Facts> => sql<Facts>`select
   exists (select 1 from events where id = ${edition.event_id} and organization_id = ${organization_id}) as has_event,
-  (select supported_currencies from merchant_accounts
-    where id = ${edition.merchant_account_id} and organization_id = ${organization_id}) as merchant_currencies,
+  (select json_object('type', type, 'is_active', is_active, 'supported_currencies', json(supported_currencies),
+      'sealed_with', case when sealed_api_key is null then null else sealed_with end) from merchant_accounts
+    where id = ${edition.merchant_account_id} and organization_id = ${organization_id}) as merchant_account,
   (select json_object('is_active', is_active, 'currency', currency) from fee_rules
     where id = ${edition.fee_rule_id} and organization_id = ${organization_id}) as fee_rule,
   (select json_group_array(distinct currency) from

@@ -2,6 +2,8 @@ import type { Ctx } from '../../context.ts'
 import { rolesAt, type RoleCode } from '../../domain/access.ts'
 import type { EditionPicture } from '../../domain/edition-health/index.ts'
 import type { PicturedProduct, Subject } from '../../domain/edition-health/picture.ts'
+import { isReady } from '../../domain/merchant-accounts.ts'
+import { fingerprintOf } from '../../domain/secret-seal.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import {
   consentsOf,
@@ -65,6 +67,22 @@ function feeRuleOf(json: string | null): EditionPicture['fee_rule'] {
   return { is_active: is_active === 1, currency }
 }
 
+interface MerchantAccountFacts {
+  type: string
+  is_active: number
+  supported_currencies: string[]
+  /** What sealed its key; null where it has none. */
+  sealed_with: string | null
+}
+
+async function merchantAccountOf({ config }: Ctx, json: string | null): Promise<EditionPicture['merchant_account']> {
+  if (json === null) return null
+  const { type, is_active, supported_currencies, sealed_with } = JSON.parse(json) as MerchantAccountFacts
+  const usable = await Promise.all(config.payments.secrets.map(fingerprintOf))
+  const account = { type, is_active: is_active === 1, has_usable_key: usable.some((one) => one === sealed_with) }
+  return { supported_currencies, is_ready: isReady(account, config.environment) }
+}
+
 /** Everything that the checks look at, in one round trip; `edition` may be a row that is not stored yet. */
 export async function loadPicture(ctx: Ctx, edition: EditionRow): Promise<EditionPicture> {
   const now = ctx.now()
@@ -87,10 +105,7 @@ export async function loadPicture(ctx: Ctx, edition: EditionRow): Promise<Editio
     now,
     edition: editionOf(edition),
     has_event: facts.has_event === 1,
-    merchant_account:
-      facts.merchant_currencies === null
-        ? null
-        : { supported_currencies: JSON.parse(facts.merchant_currencies) as string[] },
+    merchant_account: await merchantAccountOf(ctx, facts.merchant_account),
     fee_rule: feeRuleOf(facts.fee_rule),
     order_currencies: JSON.parse(facts.order_currencies) as string[],
     has_pickup_point: facts.has_pickup_point === 1,

@@ -23,7 +23,8 @@ function emailStatements({ user_id }: ErasureRow, now: number): Statement[] {
     sql`update transactional_emails set status = ${ended}, next_attempt_at = null, lease_until = null,
         error_code = 'erased', modified_at = ${now}
       where user_id = ${user_id} and status = 'pending' and coalesce(lease_until, 0) <= ${now}`,
-    sql`update transactional_emails set recipient = '', content = null, error_detail = ''
+    sql`update transactional_emails set recipient = '', content = null, error_detail = '',
+        refund = json_remove(refund, '$.rejection_reason')
       where user_id = ${user_id} and (status <> 'pending' or lease_until <= ${now - emailLeaseMs})`,
   ]
 }

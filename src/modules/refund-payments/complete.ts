@@ -6,6 +6,7 @@ import { transactions } from '../../db/schema/orders.ts'
 import { insert, update } from '../../db/write.ts'
 import { inList } from '../../db/visibility.ts'
 import { purchaseLifecycle } from '../../domain/purchases.ts'
+import { nextRecheck } from '../../domain/refund-payments.ts'
 import { refundLifecycle } from '../../domain/refunds.ts'
 import { refundEmailStatements } from '../transactional-emails/index.ts'
 import { passChanged } from '../wallet/index.ts'
@@ -67,6 +68,10 @@ function cancelPurchases(refund: RefundRow, purchases: readonly RefundedPurchase
   ]
 }
 
+/** What a provider has paid, it may take back: it is asked again some days later. */
+const dueAfter = (refund: RefundRow, reference: string | null, now: number): number | null =>
+  (reference ?? refund.provider_reference) === null || refund.service === 'manual' ? null : nextRecheck(now, now)
+
 /**
  * What completes a refund, for the transaction that knows that it was paid back. `refund` is the row as it is when the
  * statements run: approved or processing, with its version. Throws nothing; the batch is a lost race when the refund or a
@@ -86,7 +91,7 @@ export async function completionStatements(
     statements: [
       sql`update refund_requests set status = ${status}, refunded_minor = ${amount_minor},
           provider_reference = coalesce(${provider_reference}, provider_reference), failure_code = null,
-          failure_message = null, due_at = null, lease_until = null, needs_attention = 0, completed_at = ${now},
+          failure_message = null, due_at = ${dueAfter(refund, provider_reference, now)}, lease_until = null, needs_attention = 0, completed_at = ${now},
           modified_at = ${now}, version = version + 1
         where id = ${refund.id} and version = ${refund.version}
           and ${inList(sql`status`, refundLifecycle.sourcesOf(status))}`,

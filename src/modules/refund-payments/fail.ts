@@ -60,8 +60,7 @@ export async function takenBackStatements(ctx: FailCtx, refund: RefundRow, failu
   const now = ctx.now()
   const purchases = await purchasesOf(ctx, refund.id)
   const cancelled = 'refunded'
-  const isRestored = (purchase: RefundedPurchase) =>
-    purchase.status === cancelled && purchase.status_before !== null
+  const isRestored = (purchase: RefundedPurchase) => purchase.status === cancelled && purchase.status_before !== null
   const restored = purchases.filter(isRestored).map(({ id }) => id)
   return {
     statements: [

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { changedOne } from '../../db/commit.ts'
+import type { Statement } from '../../db/database.ts'
 import { toMajor } from '../../domain/money.ts'
 import { nextCheck } from '../../domain/refund-payments.ts'
 import type { RefundOutcome } from '../../gateways/payments/payments.ts'
@@ -43,8 +44,7 @@ function wait(job: JobCtx, refund: RefundRow, reference: string | null): RefundC
   const provider_reference = reference ?? refund.provider_reference
   const state = { began_at: beganAt(refund), checks: refund.checks, is_taken: provider_reference !== null }
   const { due_at, needs_attention } = nextCheck(state, now)
-  const isShown =
-    provider_reference !== refund.provider_reference || needs_attention > refund.needs_attention ? 1 : 0
+  const isShown = provider_reference !== refund.provider_reference || needs_attention > refund.needs_attention ? 1 : 0
   return {
     statements: [
       sql`update refund_requests set due_at = ${due_at}, lease_until = null, checks = checks + 1,
@@ -57,18 +57,15 @@ function wait(job: JobCtx, refund: RefundRow, reference: string | null): RefundC
   }
 }
 
-/** The provider paid what stands as failed here, or under a key that is no longer the current one. */
-export function flag(job: JobCtx, refund: RefundRow): RefundChanges {
-  if (refund.needs_attention === 1) return nothing
-  return {
-    statements: [
-      sql`update refund_requests set needs_attention = 1, modified_at = ${job.now()}, version = version + 1
-        where id = ${refund.id} and version = ${refund.version}`,
-      changedOne(),
-    ],
-    announcements: [],
-  }
-}
+/** Calls for people: the provider has paid what stands otherwise here. */
+export const flagStatements = (job: JobCtx, refund: RefundRow): Statement[] =>
+  refund.needs_attention === 1
+    ? []
+    : [
+        sql`update refund_requests set needs_attention = 1, modified_at = ${job.now()}, version = version + 1
+          where id = ${refund.id} and version = ${refund.version}`,
+        changedOne(),
+      ]
 
 /** What an outcome of the refund's current attempt makes of it; nothing, where its status does not allow it. */
 export async function changesBy(job: JobCtx, refund: RefundRow, outcome: RefundOutcome): Promise<RefundChanges> {
@@ -79,13 +76,15 @@ export async function changesBy(job: JobCtx, refund: RefundRow, outcome: RefundO
     return wait(job, refund, outcome.state === 'pending' ? outcome.provider_reference : null)
   }
   if (status === 'completed' && outcome.state === 'failed') return takeBack(job, refund, outcome)
-  if (status === 'failed' && outcome.state === 'completed') return flag(job, refund)
   return nothing
 }
 
-/** What it means that an earlier attempt was paid after all: the next one must not be made. */
-export async function changesByEarlier(job: JobCtx, refund: RefundRow, outcome: RefundOutcome): Promise<RefundChanges> {
-  if (outcome.state !== 'completed') return nothing
-  if (refund.status === 'approved') return complete(job, refund, outcome.provider_reference)
-  return flag(job, refund)
-}
+/** An earlier attempt was paid after all: the next one is not made. */
+export const changesByEarlier = async (
+  job: JobCtx,
+  refund: RefundRow,
+  outcome: RefundOutcome,
+): Promise<RefundChanges> =>
+  refund.status === 'approved' && outcome.state === 'completed'
+    ? complete(job, refund, outcome.provider_reference)
+    : nothing

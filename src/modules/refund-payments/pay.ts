@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { decideAgain } from '../../db/commit.ts'
 import type { Currency } from '../../domain/money.ts'
-import { isNeverMade, stepOf } from '../../domain/refund-payments.ts'
+import { isNeverMade, nextRecheck, stepOf } from '../../domain/refund-payments.ts'
 import type { PaymentGateway, RefundCall, RefundOutcome } from '../../gateways/payments/payments.ts'
 import { accessOfStarted } from '../merchant-accounts/index.ts'
 import { ringEmails } from '../transactional-emails/index.ts'
@@ -11,13 +11,13 @@ import { storeKey } from './claim.ts'
 import { beganAt, changesBy } from './outcome.ts'
 import { amountOf, loadRefund, type RefundRow } from './refund.ts'
 
-const notReady: RefundOutcome = {
+const notReady = {
   state: 'failed',
   provider_reference: null,
   code: 'account_not_ready',
   message: 'The merchant account cannot be used: it has no key, or it is gone.',
   is_retryable: true,
-}
+} as const
 
 const neverMade: RefundOutcome = {
   state: 'failed',
@@ -49,7 +49,7 @@ const progressOf = ({ refund, isFirstCall }: Attempt) => ({
   is_first_call: isFirstCall,
 })
 
-async function lookUp(job: JobCtx, attempt: Attempt): Promise<RefundOutcome | 'not_found'> {
+async function lookUp(attempt: Attempt): Promise<RefundOutcome | 'not_found'> {
   const { refund, payment, gateway } = attempt
   const { provider_key, provider_reference } = refund
   if (provider_key !== null) return gateway.lookup({ key: provider_key, payment, provider_reference })
@@ -59,7 +59,7 @@ async function lookUp(job: JobCtx, attempt: Attempt): Promise<RefundOutcome | 'n
 }
 
 async function ask(job: JobCtx, attempt: Attempt): Promise<RefundOutcome> {
-  const found = await lookUp(job, attempt)
+  const found = await lookUp(attempt)
   if (found !== 'not_found') return found
   return isNeverMade(progressOf(attempt), job.now())
     ? neverMade
@@ -67,8 +67,8 @@ async function ask(job: JobCtx, attempt: Attempt): Promise<RefundOutcome> {
 }
 
 /** A refusal of a call that is repeated says nothing of the earlier one: the provider is asked for that. */
-async function checkRefusal(job: JobCtx, attempt: Attempt, refusal: RefundOutcome): Promise<RefundOutcome> {
-  const found = await lookUp(job, attempt)
+async function checkRefusal(attempt: Attempt, refusal: RefundOutcome): Promise<RefundOutcome> {
+  const found = await lookUp(attempt)
   return found === 'not_found' ? refusal : found
 }
 
@@ -79,41 +79,51 @@ async function outcomeOf(job: JobCtx, attempt: Attempt): Promise<RefundOutcome> 
   if (step === 'look up' || provider_key === null) return ask(job, attempt)
   const outcome = await gateway.refund(callOf(refund, provider_key, payment))
   const isRefusal = outcome.state === 'failed' && outcome.provider_reference === null
-  return isRefusal && !isFirstCall ? checkRefusal(job, attempt, outcome) : outcome
+  return isRefusal && !isFirstCall ? checkRefusal(attempt, outcome) : outcome
 }
 
 /** Records what became of the attempt. A webhook may have been faster: then its word counts. */
 export async function recordOutcome(job: JobCtx, attempt: RefundRow, outcome: RefundOutcome): Promise<void> {
-  const hasChanged = await decideAgain(async () => {
+  const hasEnded = await decideAgain(async () => {
     const refund = await loadRefund(job, attempt.id)
-    if (refund?.status !== 'processing' || refund.provider_key !== attempt.provider_key) return false
+    if (refund?.status !== attempt.status || refund.provider_key !== attempt.provider_key) return false
     const { statements, announcements } = await changesBy(job, refund, outcome)
     await commitAnnounced(job, statements, announcements)
-    return outcome.state === 'completed'
+    return outcome.state === 'completed' || outcome.state === 'failed'
   })
-  if (hasChanged) await ringEmails(job).catch(() => undefined)
+  if (hasEnded) await ringEmails(job).catch(() => undefined)
+}
+
+/** The account and the payment of a refund; null when the account cannot be used. */
+async function attemptOf(job: JobCtx, refund: RefundRow, isFirstCall: boolean): Promise<Attempt | null> {
+  const account = await accessOfStarted(job, refund)
+  if (!account) return null
+  const paid = await job.db.first(
+    sql<{ provider_reference: string | null }>`select provider_reference from transactions
+      where id = ${refund.transaction_id}`,
+  )
+  return { refund, payment: paid?.provider_reference ?? '', gateway: job.payments.of(account), isFirstCall }
+}
+
+/** Asks whether a success was taken back, for a webhook that was lost. */
+async function recheck(job: JobCtx, refund: RefundRow): Promise<void> {
+  const attempt = await attemptOf(job, refund, false)
+  const found = attempt ? await lookUp(attempt) : 'not_found'
+  if (found !== 'not_found' && found.state === 'failed') return recordOutcome(job, refund, found)
+  const due_at = nextRecheck(refund.completed_at ?? refund.modified_at, job.now())
+  await job.db.all(sql`update refund_requests set due_at = ${due_at}, lease_until = null
+    where id = ${refund.id} and version = ${refund.version} and status = 'completed'`)
 }
 
 /** One refund under its claim: the call to its provider, or the question what became of it. */
 export async function payRefund(job: JobCtx, claim: RefundRow): Promise<void> {
+  if (claim.status === 'completed') return recheck(job, claim)
   const isFirstCall = claim.status === 'approved'
   const refund = isFirstCall ? await storeKey(job, claim) : claim
   if (refund?.status !== 'processing') return
-  const account = await accessOfStarted(job, refund)
-  if (!account) {
-    // Of an earlier call nobody knows what became of it.
-    const unknown: RefundOutcome = { state: 'unknown', message: notReady.message }
-    return recordOutcome(job, refund, isFirstCall ? notReady : unknown)
-  }
-  const [paid] = await job.db.all(
-    sql<{ provider_reference: string | null }>`select provider_reference from transactions
-      where id = ${refund.transaction_id}`,
-  )
-  const attempt = {
-    refund,
-    payment: paid?.provider_reference ?? '',
-    gateway: job.payments.of(account),
-    isFirstCall,
-  }
-  await recordOutcome(job, refund, await outcomeOf(job, attempt))
+  const attempt = await attemptOf(job, refund, isFirstCall)
+  if (attempt) return recordOutcome(job, refund, await outcomeOf(job, attempt))
+  // Of an earlier call nobody knows what became of it.
+  const unknown: RefundOutcome = { state: 'unknown', message: notReady.message }
+  return recordOutcome(job, refund, isFirstCall ? notReady : unknown)
 }

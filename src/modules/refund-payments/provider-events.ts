@@ -15,7 +15,7 @@ import { accessOfWebhook, type MerchantAccount } from '../merchant-accounts/inde
 import { ringEmails } from '../transactional-emails/index.ts'
 import { commitAnnounced } from '../webhooks/index.ts'
 import type { RefundChanges } from './complete.ts'
-import { changesBy, changesByEarlier } from './outcome.ts'
+import { changesBy, changesByEarlier, flagStatements } from './outcome.ts'
 import { providerRefundChanges } from './provider-refund.ts'
 import { loadRefund, type RefundRow } from './refund.ts'
 
@@ -48,16 +48,35 @@ const byReference = ({ db }: JobCtx, account: MerchantAccount, reference: string
   db.first(sql<RefundRow>`select * from refund_requests
     where merchant_account_id = ${account.id} and provider_reference = ${reference} and service <> 'manual'`)
 
-/** What an event's refund changes: one of ours by its key, the provider's own by its reference, else a new one. */
+/** The provider paid an attempt that does not count here: its amount does, and the request is for people. */
+async function paidBeside(
+  job: JobCtx,
+  account: MerchantAccount,
+  ours: RefundRow,
+  refund: ProviderRefund,
+): Promise<RefundChanges> {
+  const record = await providerRefundChanges(job, account, refund)
+  return {
+    statements: [...flagStatements(job, ours), ...(record?.statements ?? [])],
+    announcements: record?.announcements ?? [],
+  }
+}
+
+/** What an event's refund changes: one that is recorded, one of ours by its key, else a new one of the provider's. */
 async function changesOf(job: JobCtx, account: MerchantAccount, refund: ProviderRefund): Promise<RefundChanges | null> {
   const id = refundOfKey(refund.key)
-  const ours = id === null ? undefined : await loadRefund(job, id)
-  if (ours?.organization_id === account.organization_id)
-    return ours.provider_key === refund.key
-      ? changesBy(job, ours, refund.outcome)
-      : changesByEarlier(job, ours, refund.outcome)
+  const named = id === null ? undefined : await loadRefund(job, id)
+  const ours = named?.organization_id === account.organization_id ? named : undefined
   const recorded = await byReference(job, account, refund.provider_reference)
-  return recorded ? changesBy(job, recorded, refund.outcome) : providerRefundChanges(job, account, refund)
+  if (recorded && recorded.id !== ours?.id) return changesBy(job, recorded, refund.outcome)
+  if (!ours) return providerRefundChanges(job, account, refund)
+  const isCurrent = ours.provider_key === refund.key
+  const isPaid = refund.outcome.state === 'completed'
+  if (isPaid && (isCurrent ? ours.status === 'failed' : ours.status !== 'approved'))
+    return recorded
+      ? { statements: flagStatements(job, ours), announcements: [] }
+      : paidBeside(job, account, ours, refund)
+  return isCurrent ? changesBy(job, ours, refund.outcome) : changesByEarlier(job, ours, refund.outcome)
 }
 
 const races = {

@@ -6,7 +6,7 @@ import { inList } from '../../db/visibility.ts'
 import { insert } from '../../db/write.ts'
 import { transactionStatuses, wasCaptured } from '../../domain/orders.ts'
 import { toMajor } from '../../domain/money.ts'
-import { nextCheck } from '../../domain/refund-payments.ts'
+import { nextCheck, nextRecheck } from '../../domain/refund-payments.ts'
 import type { ProviderRefund } from '../../gateways/payments/payments.ts'
 import type { MerchantAccount } from '../merchant-accounts/index.ts'
 import { movePayment } from './amounts.ts'
@@ -87,7 +87,7 @@ function rowOf(job: JobCtx, account: MerchantAccount, payment: PaymentRow, refun
     provider_reference: refund.provider_reference,
     failure_code: null,
     failure_message: null,
-    due_at: isOver ? null : next.due_at,
+    due_at: isOver ? nextRecheck(now, now) : next.due_at,
     lease_until: null,
     checks: 0,
     needs_attention: counted === refund.amount_minor ? 0 : 1,

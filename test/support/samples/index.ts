@@ -5,7 +5,9 @@ import { commerceSamples } from './commerce.ts'
 import { consentSamples } from './consents.ts'
 import { editionSamples } from './editions.ts'
 import { emailSamples } from './emails.ts'
+import { merchantAccountSamples } from './merchant-accounts.ts'
 import { organizationSamples } from './organizations.ts'
+import { refundPaymentSamples } from './refund-payments.ts'
 import { refundSamples } from './refunds.ts'
 import type { SampleOf } from './sample.ts'
 import { segmentSamples } from './segments.ts'
@@ -20,10 +22,12 @@ import { webhookSamples } from './webhooks.ts'
 export const samples: Readonly<Record<string, SampleOf>> = {
   ...authSamples,
   ...organizationSamples,
+  ...merchantAccountSamples,
   ...editionSamples,
   ...commerceSamples,
   ...refundSamples,
   ...walletSamples,
+  ...refundPaymentSamples,
   ...segmentSamples,
   ...emailSamples,
   ...campaignSamples,

@@ -1,0 +1,259 @@
+import { type FakeEvent, FakeRefunds, type FakeStatus, type Refusal, refusal } from './fake-stripe-refunds.ts'
+
+export type { FakeEvent, FakePayment, FakeRefund } from './fake-stripe-refunds.ts'
+
+/** What becomes of one call that makes a refund. */
+export type Conduct =
+  | 'accept'
+  /** Accepts, and never answers. */
+  | 'accept and hang'
+  /** Accepts, and cuts the connection in place of an answer. */
+  | 'accept and cut'
+  /** Accepts, and answers 500, now and whenever the key comes again. */
+  | 'accept and fail'
+  /** Cuts the connection and accepts nothing. */
+  | 'cut'
+  /** Accepts; the refund begins with this status. */
+  | { refund: FakeStatus }
+  /** Answers this and accepts nothing. */
+  | { status: number; code?: string; type?: string; param?: string; message?: string }
+
+export interface RefundCallSeen {
+  key: string
+  payment: string
+  account: string | null
+  fields: Record<string, string>
+}
+
+/** `cut` and `hang` are no answers: the one who serves ends the connection, or lets it wait. */
+export type FakeAnswer = { status: number; body: unknown } | 'cut' | 'hang'
+
+interface Options {
+  now?: () => number
+  /** Keys that calls may come with; any that looks like one when left out. */
+  apiKeys?: readonly string[]
+}
+
+interface Kept {
+  fields: string
+  until: number
+  /** Null while the call is still worked on. */
+  answer: { status: number; body: unknown } | null
+}
+
+const keyLifeMs = 24 * 3_600_000
+const knownFields = /^(payment_intent|charge|amount|reason|metadata\[\w{1,40}\])$/
+const reasons = ['duplicate', 'fraudulent', 'requested_by_customer']
+
+const refused = ({ status, error }: Refusal) => ({ status, body: { error } })
+
+const isRefusal = (value: object): value is Refusal => 'error' in value
+
+export interface FakeStripe {
+  /** One call of the API. */
+  answer: (request: Request) => Promise<FakeAnswer>
+  /** Payments, refunds and events, and what was paid back. */
+  readonly store: FakeRefunds
+  /** How calls that make refunds are treated from now on; `nth` counts calls with the same key from 1. */
+  tell: (conduct: Conduct | ((call: RefundCallSeen, nth: number) => Conduct)) => void
+  /** So long every answer takes. */
+  delay: (ms: number) => void
+  /** Every call that wanted to make a refund. */
+  calls: () => readonly RefundCallSeen[]
+}
+
+function fieldFault(fields: Record<string, string>): Refusal | null {
+  const unknown = Object.keys(fields).find((name) => !knownFields.test(name))
+  if (unknown)
+    return refusal(400, `Received unknown parameter: ${unknown}`, { code: 'parameter_unknown', param: unknown })
+  const { payment_intent, charge, reason } = fields
+  if ((payment_intent === undefined) === (charge === undefined))
+    return refusal(400, 'One of the following params should be provided for this request: payment_intent or charge.')
+  if (reason !== undefined && !reasons.includes(reason))
+    return refusal(400, `Invalid reason: must be one of ${reasons.join(', ')}`, { param: 'reason' })
+  return null
+}
+
+const metadataOf = (fields: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => {
+      const key = /^metadata\[(\w+)\]$/.exec(name)?.[1]
+      return key === undefined ? [] : [[key, value]]
+    }),
+  )
+
+const noPayment = (reference: string, param: string): Refusal =>
+  refusal(404, `No such ${param}: '${reference}'`, { code: 'resource_missing', param })
+
+/**
+ * A Stripe of refunds that runs anywhere and misbehaves on demand. It honours idempotency keys for 24 hours, refuses to
+ * pay back more than was paid, keeps connected accounts apart, and records what was really paid back.
+ */
+export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): FakeStripe {
+  const store = new FakeRefunds(now)
+  const keys = new Map<string, Kept>()
+  const nths = new Map<string, number>()
+  const calls: RefundCallSeen[] = []
+  let conductOf: (call: RefundCallSeen, nth: number) => Conduct = () => 'accept'
+  let delayMs = 0
+
+  function note(call: RefundCallSeen): Conduct {
+    calls.push(call)
+    const nth = (nths.get(call.key) ?? 0) + 1
+    nths.set(call.key, nth)
+    return conductOf(call, nth)
+  }
+
+  function make(call: RefundCallSeen, status: FakeStatus): { status: number; body: unknown } {
+    const payment = store.find(call.payment, call.account)
+    if (!payment) return refused(noPayment(call.payment, 'charge' in call.fields ? 'charge' : 'payment_intent'))
+    const { amount, reason } = call.fields
+    const made = store.refund(payment, {
+      status,
+      metadata: metadataOf(call.fields),
+      ...(amount === undefined ? {} : { amount: Number(amount) }),
+      ...(reason === undefined ? {} : { reason }),
+    })
+    return isRefusal(made) ? refused(made) : { status: 200, body: { ...made } }
+  }
+
+  /** Accepts or not, as it is told. */
+  function conclude(conduct: Conduct, call: RefundCallSeen, kept: Kept): FakeAnswer {
+    if (conduct === 'cut') return 'cut'
+    if (typeof conduct === 'object' && 'status' in conduct) {
+      const { status, message = 'The fake says so.', ...more } = conduct
+      return refused(refusal(status, message, { type: status >= 500 ? 'api_error' : 'invalid_request_error', ...more }))
+    }
+    const answer = make(call, typeof conduct === 'object' ? conduct.refund : 'succeeded')
+    kept.answer =
+      conduct === 'accept and fail' ? refused(refusal(500, 'Something failed.', { type: 'api_error' })) : answer
+    if (conduct === 'accept and cut') return 'cut'
+    return conduct === 'accept and hang' ? 'hang' : kept.answer
+  }
+
+  async function refund(request: Request, account: string | null): Promise<FakeAnswer> {
+    const type = request.headers.get('content-type') ?? ''
+    if (!type.startsWith('application/x-www-form-urlencoded'))
+      return refused(refusal(400, 'The body of a request is form-encoded.'))
+    const fields = Object.fromEntries(new URLSearchParams(new TextDecoder().decode(await request.arrayBuffer())))
+    const fault = fieldFault(fields)
+    if (fault) return refused(fault)
+    const key = request.headers.get('idempotency-key') ?? ''
+    const call = { key, payment: fields['payment_intent'] ?? fields['charge'] ?? '', account, fields }
+    const conduct = note(call)
+    const place = `${account ?? ''} ${key}`
+    const known = key === '' ? undefined : keys.get(place)
+    const text = JSON.stringify(fields)
+    if (known && known.until > now()) {
+      if (known.fields !== text)
+        return refused(
+          refusal(
+            400,
+            'Keys for idempotent requests can only be used with the same parameters they were first used with.',
+            {
+              type: 'idempotency_error',
+            },
+          ),
+        )
+      if (!known.answer)
+        return refused(
+          refusal(409, 'The key is in use.', { code: 'idempotency_key_in_use', type: 'idempotency_error' }),
+        )
+      if (conduct === 'cut' || conduct === 'accept and cut') return 'cut'
+      if (conduct === 'accept and hang') return 'hang'
+      return known.answer
+    }
+    const kept: Kept = { fields: text, until: now() + keyLifeMs, answer: null }
+    keys.set(place, kept)
+    await wait()
+    const answer = conclude(conduct, call, kept)
+    // A key counts from what was accepted on.
+    if (!kept.answer) keys.delete(place)
+    return answer
+  }
+
+  const wait = () => (delayMs > 0 ? new Promise((resolve) => setTimeout(resolve, delayMs)) : Promise.resolve())
+
+  function list(query: URLSearchParams, account: string | null): FakeAnswer {
+    const param = query.has('charge') ? 'charge' : 'payment_intent'
+    const reference = query.get(param) ?? ''
+    const payment = store.find(reference, account)
+    if (!payment) return refused(noPayment(reference, param))
+    const newestFirst = store.of(payment).toReversed()
+    const after = query.get('starting_after')
+    const start = after === null ? 0 : newestFirst.findIndex(({ id }) => id === after) + 1
+    const limit = Number(query.get('limit') ?? '10')
+    const data = newestFirst.slice(start, start + limit)
+    return { status: 200, body: { object: 'list', data, has_more: start + limit < newestFirst.length } }
+  }
+
+  function get(id: string, account: string | null): FakeAnswer {
+    const found = store.refunds.find((one) => one.id === id)
+    const payment = store.payments.find((one) => one.id === found?.payment_intent)
+    return found && payment?.account === account
+      ? { status: 200, body: { ...found } }
+      : refused(noPayment(id, 'refund'))
+  }
+
+  function isKnownKey(authorization: string): boolean {
+    const key = /^Bearer ((?:rk|sk)_(?:test|live)_\w+)$/.exec(authorization)?.[1]
+    return key !== undefined && (apiKeys === undefined || apiKeys.includes(key))
+  }
+
+  return {
+    store,
+    calls: () => calls,
+    tell: (conduct) => {
+      conductOf = typeof conduct === 'function' ? conduct : () => conduct
+    },
+    delay: (ms) => {
+      delayMs = ms
+    },
+    answer: async (request) => {
+      const { pathname, searchParams } = new URL(request.url)
+      const account = request.headers.get('stripe-account')
+      if (!isKnownKey(request.headers.get('authorization') ?? ''))
+        return refused(refusal(401, 'Invalid API Key provided: rk_test_****'))
+      if (!/^\d{4}-\d\d-\d\d/.test(request.headers.get('stripe-version') ?? ''))
+        return refused(refusal(400, 'Calls name the version that they are written for.'))
+      if (request.method === 'POST' && pathname === '/v1/refunds') return refund(request, account)
+      await wait()
+      if (request.method === 'GET' && pathname === '/v1/refunds') return list(searchParams, account)
+      const id = /^\/v1\/refunds\/(\w+)$/.exec(pathname)?.[1]
+      if (request.method === 'GET' && id !== undefined) return get(id, account)
+      return refused(refusal(404, `Unrecognized request URL (${request.method}: ${pathname}).`))
+    },
+  }
+}
+
+const hex = (bytes: ArrayBuffer): string =>
+  [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+
+/** A post as Stripe makes it of an event. */
+export async function signedPost(
+  secret: string,
+  event: Pick<FakeEvent, 'body'>,
+  at = Date.now(),
+): Promise<{ headers: Record<string, string>; body: string }> {
+  const timestamp = Math.floor(at / 1000)
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const encoder = new TextEncoder()
+  const key = await crypto.subtle.importKey('raw', encoder.encode(secret), algorithm, false, ['sign'])
+  const mac = await crypto.subtle.sign('HMAC', key, encoder.encode(`${timestamp}.${event.body}`))
+  return {
+    headers: { 'content-type': 'application/json', 'stripe-signature': `t=${timestamp},v1=${hex(mac)}` },
+    body: event.body,
+  }
+}
+
+/** The events as a bad day delivers them: some lost, some twice, in any order. `random` answers from 0 to below 1. */
+export function disordered<Event>(events: readonly Event[], random: () => number): Event[] {
+  const sent = events.flatMap((event) => {
+    const luck = random()
+    return luck < 0.2 ? [] : luck < 0.5 ? [event, event] : [event]
+  })
+  return sent
+    .map((event) => ({ event, at: random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ event }) => event)
+}

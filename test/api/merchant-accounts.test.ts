@@ -1,0 +1,220 @@
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { entriesOf } from '../support/audit.ts'
+import { call, callWith, get, patch, post, publicUrl, remove } from '../support/api.ts'
+import { codes, refused } from '../support/editions.ts'
+import { db, givenEdition, givenMember, givenOrganisation } from '../support/factories.ts'
+import { dropMerchantAccounts, seedMerchantAccounts } from '../support/seed-merchant-accounts.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+const path = '/v1/merchant-accounts'
+const apiKey = 'rk_test_51NeverShownAnywhere9876'
+const webhookSecret = 'whsec_NeverShownAnywhereEither'
+
+async function givenAdmin() {
+  const organisation = await givenOrganisation()
+  const { token } = await givenMember(organisation, 'admin')
+  return { ...organisation, token }
+}
+type Admin = Awaited<ReturnType<typeof givenAdmin>>
+
+const fields = (organisation: { id: string }, more: object = {}) => ({
+  organization_id: organisation.id,
+  name: 'Nordlys Stripe',
+  type: 'stripe',
+  supported_currencies: ['dkk', 'eur'],
+  ...more,
+})
+
+async function created(admin: Admin, more: object = {}) {
+  const reply = await post(path, fields(admin, more), admin.token)
+  expect(reply.status, reply.text).toBe(201)
+  return reply.body
+}
+
+const stored = (id: string) => db.first(sql<Record<string, unknown>>`select * from merchant_accounts where id = ${id}`)
+
+describe('createMerchantAccount', () => {
+  it('answers the account, and of its secrets only that they are there', async () => {
+    const admin = await givenAdmin()
+    const body = await created(admin, {
+      description: 'Shop',
+      provider_account: 'acct_1Nordlys',
+      api_key: apiKey,
+      webhook_secret: webhookSecret,
+    })
+    expect(body).toMatchObject({
+      organization_id: admin.id,
+      name: 'Nordlys Stripe',
+      description: 'Shop',
+      type: 'stripe',
+      supported_currencies: ['dkk', 'eur'],
+      provider_account: 'acct_1Nordlys',
+      has_api_key: true,
+      api_key_last4: '9876',
+      api_key_modified: body.created,
+      has_webhook_secret: true,
+      webhook_url: `${publicUrl}/provider-events/stripe/${body.id}`,
+      settle_manually: false,
+      is_active: true,
+    })
+    expect((await get(`${path}/${body.id}`, admin.token)).body).toEqual(body)
+    expect((await get(`${path}?organization_id=${admin.id}`, admin.token)).body.results).toEqual([body])
+  })
+
+  it('keeps its secrets in no answer, no table and no log', async () => {
+    const logged = ['log', 'error', 'warn', 'info', 'debug'].map((name) => vi.spyOn(console, name as 'log'))
+    const admin = await givenAdmin()
+    const secrets = { api_key: apiKey, webhook_secret: webhookSecret }
+    const body = fields(admin, secrets)
+    const keyed = { method: 'POST', body, token: admin.token, headers: { 'idempotency-key': crypto.randomUUID() } }
+    const first = await call(path, keyed)
+    const others = [
+      first,
+      await call(path, keyed),
+      await patch(`${path}/${first.body.id}`, { ...secrets, name: 'Other' }, admin.token),
+      await patch(`${path}/${first.body.id}`, { api_key: `${apiKey} ` + '!', webhook_secret: 'x' }, admin.token),
+      await post(path, { ...body, api_key: `pk_live_${apiKey}` }, admin.token),
+      await get(`${path}/${first.body.id}`, admin.token),
+      await get(`/v1/audit-log?organization_id=${admin.id}`, admin.token),
+      await get('/v1/editions/_meta', admin.token),
+      await remove(`${path}/${first.body.id}`, admin.token),
+    ]
+    expect(others.map(({ status }) => status)).toEqual([201, 201, 200, 400, 400, 200, 200, 200, 204])
+    const hidden = /NeverShown/
+    for (const { text } of others) expect(text).not.toMatch(hidden)
+    for (const log of logged) expect(JSON.stringify(log.mock.calls)).not.toMatch(hidden)
+    const tables = await env.DB.prepare(
+      "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name not like '_cf_%'",
+    ).all<{ name: string }>()
+    for (const { name } of tables.results) {
+      const { results } = await env.DB.prepare(`select * from "${name}"`).all()
+      expect(JSON.stringify(results), name).not.toMatch(hidden)
+    }
+  })
+
+  it.each([
+    [{ type: 'card' }, '#/type invalid_choice'],
+    [{ supported_currencies: [] }, '#/supported_currencies min_items'],
+    [{ supported_currencies: ['dkk', 'dkk'] }, '#/supported_currencies repeated'],
+    [{ supported_currencies: ['xyz'] }, '#/supported_currencies/0 invalid_choice'],
+    [{ provider_account: 'Nordlys' }, '#/provider_account invalid'],
+    [{ api_key: 'pk_live_1234567890' }, '#/api_key invalid'],
+    [{ api_key: 'rk_live_12345678\r\nx: y' }, '#/api_key invalid'],
+    [{ webhook_secret: 'secret' }, '#/webhook_secret invalid'],
+    [{ type: 'manual', api_key: apiKey }, '#/api_key type_mismatch'],
+    [{ type: 'test', provider_account: 'acct_1' }, '#/provider_account type_mismatch'],
+    [{ settle_manually: true }, '#/settle_manually type_mismatch'],
+    [{ has_api_key_: true }, '#/has_api_key_ unknown_field'],
+  ])('refuses %o', async (more, error) => {
+    const admin = await givenAdmin()
+    expect(codes(await post(path, fields(admin, more), admin.token))).toEqual(refused(error))
+    expect((await get(path, admin.token)).body.count).toBe(0)
+  })
+
+  it('makes nothing for an organisation of others', async () => {
+    const [admin, other] = [await givenAdmin(), await givenAdmin()]
+    expect((await post(path, fields(other), admin.token)).status).toBe(400)
+    expect((await get(path, other.token)).body.count).toBe(0)
+  })
+
+  it('refuses what makes outcomes up in production, and a key where nothing seals it', async () => {
+    const admin = await givenAdmin()
+    const inProduction = (body: object, secret = '') =>
+      callWith({ ENVIRONMENT: 'production', MERCHANT_KEY_SECRET: secret }, path, { body, token: admin.token })
+    expect(codes(await inProduction(fields(admin, { type: 'test' })))).toEqual(refused('#/type not_in_production'))
+    const unsealed = await inProduction(fields(admin, { api_key: apiKey }))
+    expect([unsealed.status, unsealed.body.code]).toEqual([503, 'sealing_unavailable'])
+    expect((await get(path, admin.token)).body.count).toBe(0)
+    expect((await inProduction(fields(admin, { api_key: apiKey }), 'a secret')).status).toBe(201)
+    expect((await inProduction(fields(admin))).status).toBe(201)
+  })
+
+  it('gives an organisation a hundred at most', async () => {
+    const admin = await givenAdmin()
+    await seedMerchantAccounts(admin.id, 99)
+    await created(admin)
+    const reply = await post(path, fields(admin), admin.token)
+    expect([reply.status, reply.body.code]).toEqual([409, 'too_many_merchant_accounts'])
+    await dropMerchantAccounts(admin.id)
+    await created(admin)
+  })
+})
+
+describe('updateMerchantAccount', () => {
+  it('replaces and removes secrets, and leaves the others as they are', async () => {
+    const admin = await givenAdmin()
+    const { id } = await created(admin, { api_key: apiKey, webhook_secret: webhookSecret })
+    const before = await stored(id)
+    const change = (body: object) => patch(`${path}/${id}`, body, admin.token)
+    expect((await change({ name: 'Other' })).body).toMatchObject({ name: 'Other', api_key_last4: '9876' })
+    expect(await stored(id)).toMatchObject({ sealed_api_key: before?.['sealed_api_key'] })
+    const replaced = await change({ api_key: 'rk_live_AnotherKeyNeverShown5432' })
+    expect(replaced.body).toMatchObject({ api_key_last4: '5432', has_webhook_secret: true })
+    expect(await entriesOf(replaced)).toHaveLength(1)
+    expect((await change({ api_key: null })).body).toMatchObject({
+      has_api_key: false,
+      api_key_last4: null,
+      api_key_modified: null,
+      has_webhook_secret: true,
+    })
+    expect((await change({ webhook_secret: null })).body).toMatchObject({ has_webhook_secret: false })
+    expect(await stored(id)).toMatchObject({ sealed_api_key: null, sealed_webhook_secret: null, sealed_with: null })
+  })
+
+  it('changes and records nothing where it says what is there', async () => {
+    const admin = await givenAdmin()
+    const { id } = await created(admin, { api_key: apiKey })
+    const before = await stored(id)
+    const reply = await patch(`${path}/${id}`, { api_key: apiKey, supported_currencies: ['dkk', 'eur'] }, admin.token)
+    expect(reply.status).toBe(200)
+    expect(await stored(id)).toEqual(before)
+    expect(await entriesOf(reply)).toEqual([])
+  })
+
+  it('is for admins of the organisation alone', async () => {
+    const [admin, other] = [await givenAdmin(), await givenAdmin()]
+    const { id } = await created(admin)
+    const manager = await givenMember(admin, 'manager')
+    const editor = await givenMember(admin, 'admin', (await givenEdition(admin)).id)
+    const statuses = await Promise.all(
+      [manager, editor, other].map(async ({ token }) => (await patch(`${path}/${id}`, { name: 'x' }, token)).status),
+    )
+    expect(statuses).toEqual([403, 404, 404])
+    expect((await get(`${path}/${id}`, manager.token)).status).toBe(200)
+  })
+})
+
+describe('deleteMerchantAccount', () => {
+  it('removes what nothing uses, and names the editions that keep it', async () => {
+    const admin = await givenAdmin()
+    const { id } = await created(admin)
+    const edition = await givenEdition(admin, { merchant_account_id: id })
+    const kept = await remove(`${path}/${id}`, admin.token)
+    expect([kept.status, kept.body.code]).toEqual([409, 'merchant_account_in_use'])
+    expect(kept.body.related_objects).toEqual([{ type: 'edition', id: edition.id, name: edition.full_name }])
+    await patch(`/v1/editions/${edition.id}`, { merchant_account_id: null }, admin.token)
+    expect((await remove(`${path}/${id}`, admin.token)).status).toBe(204)
+    expect((await get(`${path}/${id}`, admin.token)).status).toBe(404)
+  })
+})
+
+describe('the health of an edition', () => {
+  it('says that refunds wait for the key of the merchant account', async () => {
+    const admin = await givenAdmin()
+    const { id } = await created(admin)
+    const edition = await givenEdition(admin, { merchant_account_id: id })
+    const isReady = async () => {
+      const { body } = await get(`/v1/editions/${edition.id}/healthcheck`, admin.token)
+      const checks = body.checks as { check_id: string; passed: boolean }[]
+      return checks.find(({ check_id }) => check_id === 'payments.merchant_ready')?.passed
+    }
+    expect(await isReady()).toBe(false)
+    await patch(`${path}/${id}`, { api_key: apiKey }, admin.token)
+    expect(await isReady()).toBe(true)
+    await patch(`${path}/${id}`, { is_active: false }, admin.token)
+    expect(await isReady()).toBe(false)
+  })
+})

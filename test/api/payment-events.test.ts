@@ -1,0 +1,294 @@
+import { sql } from 'drizzle-orm'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { contextAt } from '../support/context.ts'
+import { createFakeStripe, type FakeEvent, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
+import {
+  actionsOf,
+  auditOf,
+  cancelledAndPaidBack,
+  givenRefund,
+  refundEmailsOf,
+  refundEngine,
+  refundRow,
+  type RefundRow,
+  settleAll,
+  stateOf,
+} from '../support/refund-payments.ts'
+import { db, unknownId, write } from '../support/seed.ts'
+import { deliverEvent, givenStripeSale, type StripeSale } from '../support/stripe-refunds.ts'
+
+let fake: FakeStripe
+beforeEach(async () => {
+  await settleAll()
+  fake = createFakeStripe()
+  serveStripe(fake)
+})
+afterEach(() => vi.restoreAllMocks())
+
+const engineOf = () => refundEngine({ payments: contextAt(Date.now()).payments }, Date.now())
+const lastEvent = (): FakeEvent => {
+  const event = fake.store.events.at(-1)
+  if (!event) throw new Error('nothing happened')
+  return event
+}
+const payInDashboard = (sale: StripeSale, amount: number, status: 'succeeded' | 'pending' = 'succeeded') => {
+  const refund = fake.store.refund(sale.payment, { amount, status })
+  if ('error' in refund) throw new Error(refund.error.message)
+  return refund
+}
+const refundsOf = (sale: StripeSale): Promise<RefundRow[]> =>
+  db().all(sql<RefundRow>`select * from refund_requests where order_id = ${sale.order} order by id`)
+const eventsTaken = async (sale: StripeSale): Promise<number> =>
+  (await db().all(sql`select 1 from payment_events where merchant_account_id = ${sale.account}`)).length
+
+async function givenPaid(columns: Parameters<typeof givenRefund>[1] = {}) {
+  const sale = await givenStripeSale(fake)
+  const refund = await givenRefund(sale, { cancel_purchase: 1, service: 'stripe', ...columns })
+  await engineOf().run()
+  return { sale, refund }
+}
+
+describe('who may post an event', () => {
+  it('is Stripe: unknown accounts, wrong signatures and old ones get the same answer, and nothing is written', async () => {
+    const sale = await givenStripeSale(fake)
+    const other = await givenStripeSale(fake)
+    payInDashboard(sale, 500)
+    const event = lastEvent()
+    const replies = [
+      await deliverEvent(unknownId(sale.account), event),
+      await deliverEvent('nothing', event),
+      await deliverEvent(sale.account, event, { secret: 'whsec_other' }),
+      await deliverEvent(sale.account, event, { at: Date.now() - 301_000 }),
+      await deliverEvent(sale.account, event, { at: Date.now() + 302_000 }),
+      await deliverEvent(sale.account, event, { headers: {} }),
+      await deliverEvent(sale.account, event, { body: `${event.body} ` }),
+    ]
+    const said = replies.map(({ status, text }) => [status, JSON.parse(text).code, JSON.parse(text).detail])
+    expect(new Set(said.map((one) => JSON.stringify(one))).size).toBe(1)
+    expect(said[0]?.slice(0, 2)).toEqual([401, 'not_authenticated'])
+    await write(sql`update merchant_accounts set type = 'manual' where id = ${other.account}`)
+    expect((await deliverEvent(other.account, event)).status).toBe(401)
+    expect([await eventsTaken(sale), await refundsOf(sale)]).toEqual([0, []])
+  })
+
+  it('sends at most 256 KiB', async () => {
+    const sale = await givenStripeSale(fake)
+    expect((await deliverEvent(sale.account, { body: 'x'.repeat(262_145) })).status).toBe(413)
+  })
+
+  it('may post what is no refund, and what is no JSON: both change nothing', async () => {
+    const sale = await givenStripeSale(fake)
+    for (const body of ['{"id":"evt_1","type":"charge.captured","data":{"object":{"id":"ch_1"}}}', 'hello', '[]', ''])
+      expect([body, (await deliverEvent(sale.account, { body })).status]).toEqual([body, 200])
+    expect(await eventsTaken(sale)).toBe(0)
+  })
+
+  it('names only payments of its own account: those of another tenant stay as they are', async () => {
+    const [sale, victim] = [await givenStripeSale(fake), await givenStripeSale(fake)]
+    payInDashboard(victim, 500)
+    expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
+    expect((await stateOf(victim)).payment).toEqual(['captured', 0, 0])
+    expect([await refundsOf(victim), await refundsOf(sale)]).toEqual([[], []])
+    // A key that names a request of somebody else is a text like any other.
+    const refund = await givenRefund(victim, {
+      service: 'stripe',
+      status: 'processing',
+      provider_key: 'x',
+      due_at: null,
+    })
+    await write(sql`update refund_requests set provider_key = ${`${refund}:1`} where id = ${refund}`)
+    fake.store.refund(sale.payment, { amount: 100, metadata: { refund_key: `${refund}:1` } })
+    expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
+    expect((await refundRow(refund)).status).toBe('processing')
+    expect(await refundsOf(sale)).toMatchObject([{ source: 'provider', refunded_minor: 100 }])
+  })
+})
+
+describe('an event of a refund of ours', () => {
+  it('completes it when our own call had no answer, and is not taken for a refund of somebody else', async () => {
+    fake.tell('accept and cut')
+    const { sale, refund } = await givenPaid()
+    expect((await refundRow(refund)).status).toBe('processing')
+    for (let time = 0; time < 3; time++) expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
+    expect(await refundRow(refund)).toMatchObject({
+      status: 'completed',
+      provider_reference: fake.store.refunds[0]?.id,
+    })
+    expect(await stateOf(sale)).toEqual(cancelledAndPaidBack)
+    expect((await refundsOf(sale)).length).toBe(1)
+    expect(await actionsOf(sale)).toEqual(['refunded:completed:refunded:100'])
+    expect([await eventsTaken(sale), (await refundEmailsOf(refund)).length]).toEqual([1, 1])
+  })
+
+  it('that comes while our call is still open completes it once', async () => {
+    const sale = await givenStripeSale(fake)
+    const refund = await givenRefund(sale, { cancel_purchase: 1, service: 'stripe' })
+    const engine = engineOf()
+    const { payments } = contextAt(Date.now())
+    const early = refundEngine({
+      payments: {
+        of: (account) => ({
+          ...payments.of(account),
+          refund: async (made) => {
+            const outcome = await payments.of(account).refund(made)
+            expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
+            return outcome
+          },
+        }),
+      },
+    })
+    await early.run()
+    await engine.run()
+    expect(await stateOf(sale)).toEqual(cancelledAndPaidBack)
+    expect(await actionsOf(sale)).toEqual(['refunded:completed:refunded:100'])
+    expect(await refundEmailsOf(refund)).toHaveLength(1)
+  })
+
+  it('takes a success back: amounts, the purchase, the event, the audit entry and the corrected mail', async () => {
+    const { sale, refund } = await givenPaid()
+    expect(await stateOf(sale)).toEqual(cancelledAndPaidBack)
+    fake.store.change(fake.store.refunds[0]?.id ?? '', 'failed', 'expired_or_canceled_card')
+    for (const event of [...fake.store.events, ...fake.store.events])
+      expect((await deliverEvent(sale.account, event)).status).toBe(200)
+    expect(await refundRow(refund)).toMatchObject({ status: 'failed', refunded_minor: 0, completed_at: null })
+    expect(await stateOf(sale)).toEqual({
+      purchase: ['active', 0, 0],
+      payment: ['captured', 0, 0],
+      refunds: [['cancelled', 10_000]],
+    })
+    expect(await actionsOf(sale)).toEqual(['refunded:completed:refunded:100', 'refund_failed:failed:active:100'])
+    expect(await auditOf(refund)).toEqual(['completeRefund', 'takeBackRefund'])
+    expect((await refundEmailsOf(refund)).map(({ kind }) => kind).toSorted()).toEqual([
+      'refund_confirmation',
+      'refund_correction',
+    ])
+  })
+
+  it('that takes a success back leaves a purchase that something else has changed since', async () => {
+    const { sale } = await givenPaid({ cancel_purchase: 0 })
+    await write(sql`update purchases set status = 'expired' where id = ${sale.purchase}`)
+    fake.store.change(fake.store.refunds[0]?.id ?? '', 'failed')
+    await deliverEvent(sale.account, lastEvent())
+    expect((await stateOf(sale)).purchase).toEqual(['expired', 0, 0])
+  })
+
+  it('is asked for again when something of ours or of Stripe fails, and changes nothing until then', async () => {
+    fake.tell('accept and cut')
+    const { sale, refund } = await givenPaid()
+    const event = lastEvent()
+    vi.restoreAllMocks()
+    const network = vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('Network connection lost.'))
+    expect((await deliverEvent(sale.account, event)).status).toBe(503)
+    network.mockRestore()
+    expect([await eventsTaken(sale), (await refundRow(refund)).status]).toEqual([0, 'processing'])
+    serveStripe(fake)
+    expect((await deliverEvent(sale.account, event)).status).toBe(200)
+    expect((await refundRow(refund)).status).toBe('completed')
+  })
+
+  it('of an attempt that was given up completes the request that waits for the next one', async () => {
+    fake.tell('accept and cut')
+    const { sale, refund } = await givenPaid()
+    await write(
+      sql`update refund_requests set status = 'approved', provider_key = null, due_at = ${Date.now()}, attempts = 1,
+        version = version + 1 where id = ${refund}`,
+    )
+    expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
+    await engineOf().run()
+    expect(await stateOf(sale)).toEqual(cancelledAndPaidBack)
+    expect(fake.store.paidBack(sale.payment.id)).toBe(10_000)
+  })
+
+  it('of an attempt that failed here counts what was paid, and calls for people', async () => {
+    fake.tell('accept and cut')
+    const { sale, refund } = await givenPaid()
+    await write(
+      sql`update refund_requests set status = 'failed', due_at = null, version = version + 1 where id = ${refund}`,
+      sql`update purchases set reserved_minor = 0 where id = ${sale.purchase}`,
+      sql`update transactions set reserved_minor = 0 where id = ${sale.transaction}`,
+    )
+    for (let time = 0; time < 2; time++) await deliverEvent(sale.account, lastEvent())
+    expect(await refundRow(refund)).toMatchObject({ status: 'failed', needs_attention: 1 })
+    expect((await refundsOf(sale)).map(({ source, refunded_minor }) => [source, refunded_minor])).toEqual([
+      ['api', 0],
+      ['provider', 10_000],
+    ])
+    expect((await stateOf(sale)).payment).toEqual(['refunded', 10_000, 0])
+  })
+})
+
+describe('a refund that was made at Stripe itself', () => {
+  it('is recorded once, counts on the payment, and leaves the purchase as it is', async () => {
+    const sale = await givenStripeSale(fake)
+    const made = payInDashboard(sale, 2500)
+    const [event] = fake.store.events
+    const twin = {
+      ...lastEvent(),
+      body: lastEvent().body.replace('refund.created', 'refund.updated').replace('evt_', 'evt_x'),
+    }
+    await Promise.all([event, event, twin, twin].map((one) => deliverEvent(sale.account, one ?? lastEvent())))
+    expect(await refundsOf(sale)).toMatchObject([
+      {
+        source: 'provider',
+        status: 'completed',
+        target: 'transaction',
+        requested_minor: 2500,
+        refunded_minor: 2500,
+        provider_reference: made.id,
+        requested_by: null,
+        needs_attention: 0,
+      },
+    ])
+    expect(await stateOf(sale)).toEqual({
+      purchase: ['active', 0, 0],
+      payment: ['partially_refunded', 2500, 0],
+      refunds: [['captured', 2500]],
+    })
+    const [row] = await refundsOf(sale)
+    expect(await auditOf(row?.id ?? '')).toEqual(['recordProviderRefund'])
+    expect([await actionsOf(sale), await refundEmailsOf(row?.id ?? '')]).toEqual([[], []])
+  })
+
+  it('counts no more when it fails late', async () => {
+    const sale = await givenStripeSale(fake)
+    const made = payInDashboard(sale, 2500)
+    await deliverEvent(sale.account, lastEvent())
+    fake.store.change(made.id, 'failed')
+    await deliverEvent(sale.account, lastEvent())
+    expect(await refundsOf(sale)).toMatchObject([{ status: 'failed', refunded_minor: 0 }])
+    expect(await stateOf(sale)).toMatchObject({ payment: ['captured', 0, 0], refunds: [['cancelled', 2500]] })
+  })
+
+  it('that is pending is reserved, and asked for when no event says how it ends', async () => {
+    const sale = await givenStripeSale(fake)
+    const made = payInDashboard(sale, 2500, 'pending')
+    await deliverEvent(sale.account, lastEvent())
+    expect((await stateOf(sale)).payment).toEqual(['captured', 0, 2500])
+    fake.store.change(made.id, 'succeeded')
+    const engine = engineOf()
+    engine.advance(3_700_000)
+    await engine.run()
+    expect((await stateOf(sale)).payment).toEqual(['partially_refunded', 2500, 0])
+    expect(await refundsOf(sale)).toMatchObject([{ status: 'completed', source: 'provider' }])
+  })
+
+  it('counts whole where open requests had reserved the amount: these are refused in their turn', async () => {
+    const sale = await givenStripeSale(fake)
+    const refund = await givenRefund(sale, { service: 'stripe' })
+    payInDashboard(sale, 10_000)
+    await deliverEvent(sale.account, lastEvent())
+    expect((await stateOf(sale)).payment).toEqual(['refunded', 10_000, 10_000])
+    await engineOf().run()
+    expect(await refundRow(refund)).toMatchObject({ status: 'failed', failure_code: 'already_refunded' })
+    expect((await stateOf(sale)).payment).toEqual(['refunded', 10_000, 0])
+  })
+
+  it('in another currency than the order counts nothing, and calls for people', async () => {
+    const sale = await givenStripeSale(fake)
+    await write(sql`update transactions set currency = 'eur' where id = ${sale.transaction}`)
+    payInDashboard(sale, 2500)
+    await deliverEvent(sale.account, lastEvent())
+    expect(await refundsOf(sale)).toMatchObject([{ refunded_minor: 0, requested_minor: 2500, needs_attention: 1 }])
+    expect(await stateOf(sale)).toMatchObject({ payment: ['captured', 0, 0], refunds: [] })
+  })
+})

@@ -1,0 +1,104 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { post } from '../support/api.ts'
+import {
+  actionsOf,
+  givenRefund,
+  givenSale,
+  refundEmailsOf,
+  refundRow,
+  sellMore,
+  stateOf,
+} from '../support/refund-payments.ts'
+import { seedAccount, seedMember, seedToken, unknownId, write } from '../support/seed.ts'
+
+const waiting = { status: 'processing', service: 'manual', due_at: null, attempts: 1, cancel_purchase: 1 } as const
+
+const settle = (id: string, reference: unknown = 'Transfer 17', token?: string) =>
+  post(`/v1/refund-requests/${id}/settle`, { reference }, token)
+
+async function given(columns: Parameters<typeof givenRefund>[1] = {}) {
+  const sale = await givenSale('manual')
+  return { sale, refund: await givenRefund(sale, { ...waiting, ...columns }) }
+}
+
+describe('settleRefundRequest', () => {
+  it('completes a refund that was paid by hand, with its reference, event and mail', async () => {
+    const { sale, refund } = await given()
+    const { status, body } = await settle(refund)
+    expect([status, body]).toMatchObject([
+      200,
+      { id: refund, status: 'completed', refunded_amount: 100, currency: 'dkk', provider_reference: 'Transfer 17' },
+    ])
+    expect(await refundRow(refund)).toMatchObject({ status: 'completed', provider_reference: 'Transfer 17' })
+    expect(await stateOf(sale)).toEqual({
+      purchase: ['refunded', 10_000, 0],
+      payment: ['refunded', 10_000, 0],
+      refunds: [['captured', 10_000]],
+    })
+    expect(await actionsOf(sale)).toEqual(['refunded:completed:refunded:100'])
+    expect(await refundEmailsOf(refund)).toHaveLength(1)
+  })
+
+  it('takes one reference for several refunds of the same account', async () => {
+    const { sale, refund } = await given()
+    const other = await givenRefund(await sellMore(sale), waiting)
+    expect([(await settle(refund)).status, (await settle(other)).status]).toEqual([200, 200])
+  })
+
+  it('completes it once when several say so at the same moment', async () => {
+    const { sale, refund } = await given()
+    const replies = await Promise.all(Array.from({ length: 6 }, (_, n) => settle(refund, `Transfer ${n}`)))
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409, 409, 409])
+    expect((await stateOf(sale)).payment).toEqual(['refunded', 10_000, 0])
+    expect(await actionsOf(sale)).toHaveLength(1)
+  })
+
+  it.each([
+    [{ status: 'pending', approved_minor: null }],
+    [{ status: 'approved' }],
+    [{ status: 'completed' }],
+    [{ status: 'failed' }],
+    [{ status: 'rejected' }],
+    [{ status: 'cancelled' }],
+    [{ service: 'stripe' }],
+  ] as const)('refuses what does not wait for it: %j', async (columns) => {
+    const { refund } = await given(columns)
+    const before = await refundRow(refund)
+    const { status, body } = await settle(refund)
+    expect([status, body.code, body.current_status]).toEqual([409, 'invalid_transition', before.status])
+    expect(await refundRow(refund)).toEqual(before)
+  })
+
+  it('wants a reference', async () => {
+    const { refund } = await given()
+    for (const reference of ['', '   ', null, 17, 'x'.repeat(201)]) {
+      const { status, body } = await settle(refund, reference)
+      expect([status, body.errors[0].attr]).toEqual([400, 'reference'])
+    }
+    expect((await refundRow(refund)).status).toBe('processing')
+  })
+
+  it('is for managers of the place alone: others see nothing, viewers may not', async () => {
+    const { sale, refund } = await given()
+    const { sale: elsewhere } = await given()
+    const tokenOf = async (place: { organization: string; edition?: string }, role: 'manager' | 'viewer') => {
+      const account = await seedAccount()
+      await seedMember(account, { ...place, role })
+      return (await seedToken(account)).token
+    }
+    const stranger = await tokenOf({ organization: elsewhere.organization }, 'manager')
+    const viewer = await tokenOf({ organization: sale.organization }, 'viewer')
+    const manager = await tokenOf({ organization: sale.organization, edition: sale.edition }, 'manager')
+    expect((await settle(refund, 'a', stranger)).status).toBe(404)
+    expect((await settle(refund, 'a', viewer)).status).toBe(403)
+    expect((await settle(unknownId(refund), 'a')).status).toBe(404)
+    expect((await settle(refund, 'a', manager)).status).toBe(200)
+  })
+
+  it('is recorded also when the edition was archived meanwhile: the money is gone', async () => {
+    const { sale, refund } = await given()
+    await write(sql`update editions set is_archived = 1 where id = ${sale.edition}`)
+    expect((await settle(refund)).status).toBe(200)
+  })
+})

@@ -1,0 +1,161 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import type { JobCtx } from '../../src/context.ts'
+import { accessOf, accessOfStarted, accessOfWebhook } from '../../src/modules/merchant-accounts/index.ts'
+import { resealMerchantAccounts } from '../../src/modules/merchant-accounts/jobs.ts'
+import { patch, post } from '../support/api.ts'
+import { contextAt } from '../support/context.ts'
+import { givenMerchantAccount } from '../support/editions.ts'
+import { db, givenEdition, givenOrganisation } from '../support/factories.ts'
+
+const apiKey = 'rk_test_51NordlysExample9876'
+const webhookSecret = 'whsec_NordlysExample'
+
+async function givenAccount(organisation: { id: string }, more: object = {}): Promise<string> {
+  const reply = await post('/v1/merchant-accounts', {
+    organization_id: organisation.id,
+    name: 'Nordlys Stripe',
+    type: 'stripe',
+    supported_currencies: ['dkk'],
+    provider_account: 'acct_Own',
+    api_key: apiKey,
+    webhook_secret: webhookSecret,
+    ...more,
+  })
+  expect(reply.status, reply.text).toBe(201)
+  return reply.body.id as string
+}
+
+/** As a Worker with these secrets. */
+function jobWith(payments: Partial<JobCtx['config']['payments']> = {}, environment: 'test' | 'production' = 'test') {
+  const ctx = contextAt(Date.now())
+  return { ...ctx, config: { ...ctx.config, environment, payments: { ...ctx.config.payments, ...payments } } }
+}
+
+describe('the access of an edition to its merchant account', () => {
+  it('has the key and the secret in the clear, in one statement', async () => {
+    const organisation = await givenOrganisation()
+    const id = await givenAccount(organisation)
+    const edition = await givenEdition(organisation, { merchant_account_id: id })
+    const job = jobWith()
+    expect(await accessOf(job, { edition_id: edition.id, merchant_account_id: null })).toEqual({
+      id,
+      service: 'stripe',
+      provider_account: 'acct_Own',
+      organization_id: organisation.id,
+      api_key: apiKey,
+      webhook_secret: webhookSecret,
+      settle_manually: false,
+      is_active: true,
+    })
+    expect(job.db.meter.queries).toBe(1)
+    expect(job.db.meter.rowsRead).toBeLessThanOrEqual(2)
+  })
+
+  it('is that of the connected account that the edition names for its own merchant account', async () => {
+    const organisation = await givenOrganisation()
+    const [own, earlier] = [await givenAccount(organisation), await givenAccount(organisation)]
+    const accountOf = async (merchant_id: object, merchant_account_id: string | null) => {
+      const edition = await givenEdition(organisation, {
+        merchant_account_id: own,
+        merchant_id: JSON.stringify(merchant_id),
+      })
+      return (await accessOf(jobWith(), { edition_id: edition.id, merchant_account_id }))?.provider_account
+    }
+    expect(await accountOf({ stripe: 'acct_Edition' }, null)).toBe('acct_Edition')
+    expect(await accountOf({ stripe: 'acct_Edition' }, own)).toBe('acct_Edition')
+    expect(await accountOf({ stripe: 'acct_Edition' }, earlier)).toBe('acct_Own')
+    for (const other of [{}, { stripe: 7 }, { stripe: 'x\r\ny' }, { main: 'M-1' }, { __proto__: { stripe: 'acct_x' } }])
+      expect(await accountOf(other, null)).toBe('acct_Own')
+  })
+
+  it('is none without an account, without a key, of another organisation, and while the account is switched off', async () => {
+    const [organisation, other] = [await givenOrganisation(), await givenOrganisation()]
+    const access = async (merchant_account_id: string | null, taken: string | null = null) => {
+      const edition = await givenEdition(organisation, { merchant_account_id })
+      return accessOf(jobWith(), { edition_id: edition.id, merchant_account_id: taken })
+    }
+    expect(await access(null)).toBeNull()
+    expect(await access(await givenAccount(organisation, { api_key: null }))).toBeNull()
+    expect(await access(await givenAccount(other))).toBeNull()
+    expect(await access(null, await givenAccount(other))).toBeNull()
+    expect(await access(await givenMerchantAccount(organisation, { type: 'card' }))).toBeNull()
+    expect(await access(await givenMerchantAccount(organisation))).toMatchObject({ service: 'manual', api_key: null })
+    const off = await givenAccount(organisation, { is_active: false })
+    expect(await access(off)).toBeNull()
+    const edition = await givenEdition(organisation, { merchant_account_id: off })
+    const started = await accessOfStarted(jobWith(), { edition_id: edition.id, merchant_account_id: null })
+    expect(started).toMatchObject({ id: off, api_key: apiKey, is_active: false })
+    expect(await accessOfWebhook(jobWith(), off)).toMatchObject({ id: off, webhook_secret: webhookSecret })
+    expect(await accessOfWebhook(jobWith(), 'mac_none')).toBeNull()
+    expect(await accessOfWebhook(jobWith(), await givenAccount(organisation, { webhook_secret: null }))).toBeNull()
+  })
+
+  it('is none through a test account in production', async () => {
+    const organisation = await givenOrganisation()
+    const edition = await givenEdition(organisation, {
+      merchant_account_id: await givenMerchantAccount(organisation, { type: 'test' }),
+    })
+    const paid = { edition_id: edition.id, merchant_account_id: null }
+    expect(await accessOf(jobWith(), paid)).toMatchObject({ service: 'test' })
+    expect(await accessOf(jobWith({}, 'production'), paid)).toBeNull()
+  })
+})
+
+describe('secrets of merchant accounts', () => {
+  const [standard = ''] = contextAt(0).config.payments.secrets
+  const sealedOf = (id: string) =>
+    db.first(sql<{ sealed_api_key: string; sealed_webhook_secret: string; sealed_with: string; version: number }>`
+      select sealed_api_key, sealed_webhook_secret, sealed_with, version from merchant_accounts where id = ${id}`)
+
+  it('open with no other secret of the Worker, in no other row and in no other column', async () => {
+    const organisation = await givenOrganisation()
+    const [one, two] = [await givenAccount(organisation), await givenAccount(organisation)]
+    const edition = await givenEdition(organisation, { merchant_account_id: one })
+    const access = (secrets: string[]) =>
+      accessOf(jobWith({ secrets }), { edition_id: edition.id, merchant_account_id: null })
+    expect(await access([standard])).toMatchObject({ api_key: apiKey })
+    expect(await access(['another'])).toBeNull()
+    expect(await access([])).toBeNull()
+    expect(await access(['another', standard])).toMatchObject({ api_key: apiKey })
+    const other = await sealedOf(two)
+    await db.batch([sql`update merchant_accounts set sealed_api_key = ${other?.sealed_api_key} where id = ${one}`])
+    expect(await access([standard])).toBeNull()
+    const own = await sealedOf(one)
+    await db.batch([sql`update merchant_accounts set sealed_api_key = ${own?.sealed_webhook_secret} where id = ${one}`])
+    expect(await access([standard])).toBeNull()
+  })
+
+  it('are sealed anew after the secret of the Worker was replaced, and are nowhere without them meanwhile', async () => {
+    const organisation = await givenOrganisation()
+    const ids = await Promise.all([givenAccount(organisation), givenAccount(organisation, { webhook_secret: null })])
+    const edition = await givenEdition(organisation, { merchant_account_id: ids[0] })
+    const before = await Promise.all(ids.map(sealedOf))
+    expect(await resealMerchantAccounts(jobWith())).toBe(0)
+    const rotated = jobWith({ secrets: ['the next one', standard] })
+    const paid = { edition_id: edition.id, merchant_account_id: null }
+    expect(await accessOf(rotated, paid)).toMatchObject({ api_key: apiKey, webhook_secret: webhookSecret })
+    while ((await resealMerchantAccounts(rotated)) > 0);
+    const after = await Promise.all(ids.map(sealedOf))
+    for (const [index, row] of after.entries()) {
+      expect(row?.sealed_with).not.toBe(before[index]?.sealed_with)
+      expect(row?.version).toBe(before[index]?.version)
+    }
+    expect(await accessOf(jobWith({ secrets: ['the next one'] }), paid)).toMatchObject({
+      api_key: apiKey,
+      webhook_secret: webhookSecret,
+    })
+    expect(await accessOf(jobWith(), paid)).toBeNull()
+  })
+
+  it('that nothing opens any more are replaced by new ones', async () => {
+    const organisation = await givenOrganisation()
+    const id = await givenAccount(organisation)
+    const edition = await givenEdition(organisation, { merchant_account_id: id })
+    await db.batch([sql`update merchant_accounts set sealed_api_key = 'lost.lost' where id = ${id}`])
+    const paid = { edition_id: edition.id, merchant_account_id: null }
+    expect(await accessOf(jobWith(), paid)).toBeNull()
+    expect((await patch(`/v1/merchant-accounts/${id}`, { api_key: apiKey })).status).toBe(200)
+    expect(await accessOf(jobWith(), paid)).toMatchObject({ api_key: apiKey, webhook_secret: webhookSecret })
+  })
+})

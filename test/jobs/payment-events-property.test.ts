@@ -1,0 +1,66 @@
+import * as fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { contextAt } from '../support/context.ts'
+import { createFakeStripe, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
+import { givenRefund, refundEngine, settleAll, stateOf } from '../support/refund-payments.ts'
+import { deliverEvent, givenStripeSale } from '../support/stripe-refunds.ts'
+
+let fake: FakeStripe
+beforeEach(async () => {
+  await settleAll()
+  fake = createFakeStripe()
+  serveStripe(fake)
+})
+afterEach(() => vi.restoreAllMocks())
+
+const engineOf = () => refundEngine({ payments: contextAt(Date.now()).payments }, Date.now())
+
+describe('events in any order, doubled and lost', () => {
+  it('lead to the sums of Stripe', async () => {
+    const conduct = fc.constantFrom('accept', 'accept and cut', 'accept and fail', 'cut')
+    const run = fc.record({
+      amounts: fc.array(fc.integer({ min: 1, max: 4000 }), { minLength: 1, maxLength: 3 }),
+      conducts: fc.array(conduct, { maxLength: 4 }),
+      dashboard: fc.option(fc.integer({ min: 1, max: 2000 })),
+      fails: fc.array(fc.nat(3), { maxLength: 2 }),
+      order: fc.array(fc.nat(100), { minLength: 1, maxLength: 12 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(run, async ({ amounts, conducts, dashboard, fails, order }) => {
+        await settleAll()
+        const sale = await givenStripeSale(fake)
+        const script = [...conducts]
+        fake.tell(() => script.shift() ?? 'accept')
+        let left = sale.amount
+        for (const amount of amounts) {
+          if (amount > left) continue
+          left -= amount
+          await givenRefund(sale, { service: 'stripe', requested_minor: amount, approved_minor: amount })
+        }
+        const engine = engineOf()
+        await engine.run()
+        if (dashboard !== null) fake.store.refund(sale.payment, { amount: Math.min(dashboard, left || 1) })
+        const own = () => fake.store.refunds.filter((one) => one.payment_intent === sale.payment.id)
+        for (const index of fails) {
+          const refund = own()[index]
+          if (refund?.status === 'succeeded') fake.store.change(refund.id, 'failed')
+        }
+        const events = fake.store.events.filter(({ body }) => body.includes(sale.payment.id))
+        const shuffled = order.flatMap((index) => events[index % Math.max(1, events.length)] ?? [])
+        for (const event of shuffled) expect((await deliverEvent(sale.account, event)).status).toBe(200)
+        for (let round = 0; round < 3; round++) {
+          engine.advance(1_800_000)
+          await engine.run()
+        }
+        // Stripe sends again what it got no answer for: in the end each event has come once at least.
+        const late = fake.store.events.filter(({ body }) => body.includes(sale.payment.id))
+        for (const event of late.toReversed()) expect((await deliverEvent(sale.account, event)).status).toBe(200)
+        const { payment } = await stateOf(sale)
+        expect(payment.slice(1)).toEqual([fake.store.paidBack(sale.payment.id), 0])
+        const keys = own().map(({ metadata }) => metadata['refund_key'] ?? '')
+        expect(new Set(keys).size).toBe(keys.length)
+      }),
+      { numRuns: 10 },
+    )
+  })
+})

@@ -1,0 +1,170 @@
+import { sql } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { emailMessages } from '../../src/db/schema/email-messages.ts'
+import { insert, update } from '../../src/db/write.ts'
+import { editions } from '../../src/db/schema/editions.ts'
+import { suppressions } from '../../src/db/schema/consents.ts'
+import { languages } from '../../src/domain/languages.ts'
+import { refundEmailStatements } from '../../src/modules/transactional-emails/index.ts'
+import { changesBy } from '../../src/modules/refund-payments/outcome.ts'
+import { commitAnnounced } from '../../src/modules/webhooks/index.ts'
+import { providerOf as emailProviderOf, receiptEngine } from '../support/receipts.ts'
+import {
+  approveAgain,
+  givenRefund,
+  givenSale,
+  providerOf,
+  refundEmailsOf,
+  refundEngine,
+  refundRow,
+  refusedFor,
+  type Sale,
+} from '../support/refund-payments.ts'
+import { db, freshId, write } from '../support/seed.ts'
+
+beforeEach(() => db().batch([sql`delete from transactional_emails`, sql`update refund_requests set due_at = null`]))
+
+/** Sends what is due; answers subject and text of what went out. */
+async function sent(): Promise<string[]> {
+  const provider = emailProviderOf({ deduplicates: true })
+  const engine = receiptEngine(provider.gateway, Date.now() + 60_000)
+  await engine.run()
+  await engine.run()
+  return provider.calls.map(({ email }) => `${email.subject}\n${email.text}`.replaceAll('\u00A0', ' '))
+}
+
+async function pay(sale: Sale, columns: Parameters<typeof givenRefund>[1] = {}): Promise<string> {
+  const refund = await givenRefund(sale, columns)
+  await refundEngine(providerOf()).run()
+  return refund
+}
+
+const speak = (sale: Sale, language: string) =>
+  write(sql`update users set locale = ${language}, first_name = 'Astrid' where id = ${sale.user}`)
+
+async function givenMessage(organization: string, subject: string) {
+  const id = freshId('email_message')
+  const text =
+    '{{ refund.amount }} | {{ refund.reason }} | {{ refund.status }} | {{ refund.date }} | {{ purchase.product }} | {{ purchase.price }} | {{ order.total }}'
+  const row = {
+    id,
+    organization_id: organization,
+    edition_id: null,
+    title: 'Refund',
+    subject: JSON.stringify({ en: subject, da: `${subject} (da)` }),
+    type: 'refund_confirmation',
+    scope: 'template',
+    blocks: JSON.stringify([
+      { id: 'b1', type: 'rich_text', data: { text: { en: `<p>${text}</p>`, da: `<p>${text}</p>` } } },
+    ]),
+    created_at: 1,
+    modified_at: 1,
+  }
+  await write(insert(emailMessages, row))
+  return id
+}
+
+describe('the confirmation of a refund', () => {
+  it('goes out once, with the amount in the language and the currency of the customer', async () => {
+    const amounts = {
+      en: 'DKK 1,234.50',
+      da: '1.234,50 kr.',
+      se: '1 234,50 Dkr',
+      nl: 'DKK 1.234,50',
+      pl: '1234,50 DKK',
+    }
+    for (const language of languages) {
+      const sale = await givenSale()
+      await speak(sale, language)
+      await pay(sale, { requested_minor: 123_450, approved_minor: 123_450 })
+      const [mail, ...more] = await sent()
+      expect([language, more]).toEqual([language, []])
+      expect(mail?.replaceAll(' ', '')).toContain(amounts[language].replaceAll(' ', ''))
+    }
+  })
+
+  it('is the message of the edition, else that of the platform, with all that they may name', async () => {
+    const sale = await givenSale()
+    await speak(sale, 'da')
+    const own = await givenMessage(sale.organization, 'Nordlys pays back')
+    await write(update(editions, { refund_confirmation_email_id: own }, sql`id = ${sale.edition}`))
+    await pay(sale, { requested_minor: 2500, approved_minor: 2500, reason: 'event_cancelled' })
+    const [mail = ''] = await sent()
+    expect(mail).toContain('Nordlys pays back (da)')
+    expect(mail).toMatch(
+      /25,00 kr\. \| Arrangementet er aflyst \| completed \| .+ \| Day ticket \d+ \| 100,00 kr\. \| .+ kr\./,
+    )
+    const other = await givenSale()
+    await pay(other)
+    expect((await sent()).map((one) => one.split('\n')[0])).toEqual(['Your refund of DKK 100.00'])
+  })
+
+  it('is the platform’s own text when its message was deleted before it went out', async () => {
+    const sale = await givenSale()
+    const own = await givenMessage(sale.organization, 'Gone')
+    await write(update(editions, { refund_confirmation_email_id: own }, sql`id = ${sale.edition}`))
+    await pay(sale)
+    await write(sql`delete from email_messages where id = ${own}`)
+    expect((await sent())[0]).toMatch(/^Your refund for order/)
+  })
+
+  it('is not sent to who has no address, who is not to be told, and whose address is dead', async () => {
+    const [silent, without, dead] = [await givenSale(), await givenSale(), await givenSale()]
+    await write(sql`update users set email = null, phone_number = '+4520999999' where id = ${without.user}`)
+    const address = `${dead.user}@example.test`
+    await write(
+      insert(suppressions, {
+        organization_id: dead.organization,
+        channel: 'email',
+        address,
+        reason: 'hard_bounce',
+        created_at: 1,
+      }),
+    )
+    expect(await refundEmailsOf(await pay(silent, { notify_customer: 0 }))).toEqual([])
+    expect(await refundEmailsOf(await pay(without))).toEqual([])
+    await pay(dead)
+    expect(await sent()).toEqual([])
+  })
+
+  it('says what was true when the refund was completed, whatever changed before it goes out', async () => {
+    const sale = await givenSale()
+    const refund = await pay(sale, { requested_minor: 2500, approved_minor: 2500 })
+    await write(sql`update refund_requests set refunded_minor = 1, approved_minor = 1 where id = ${refund}`)
+    expect((await sent())[0]).toContain('DKK 25.00')
+  })
+
+  it('is sent again for another attempt, after the first one failed late', async () => {
+    const sale = await givenSale()
+    const refund = await pay(sale)
+    const { job } = refundEngine(providerOf())
+    const failed = refusedFor('expired_card')
+    const { statements, announcements } = await changesBy(job, await refundRow(refund), failed)
+    await commitAnnounced(job, statements, announcements)
+    await approveAgain(sale, refund, 1)
+    await refundEngine(providerOf()).run()
+    const rows = await refundEmailsOf(refund)
+    expect(rows.map(({ kind, refund_attempt }) => `${kind} ${refund_attempt}`).toSorted()).toEqual([
+      'refund_confirmation 1',
+      'refund_confirmation 2',
+      'refund_correction 1',
+    ])
+    const subjects = (await sent()).map((one) => one.split('\n')[0])
+    expect(subjects.filter((one) => one?.startsWith('Correction: your refund for order'))).toHaveLength(1)
+  })
+})
+
+describe('the message that a refund was not granted', () => {
+  it('has its reason as text: no markup, no template', async () => {
+    const sale = await givenSale()
+    const refund = await givenRefund(sale, { status: 'rejected', due_at: null })
+    const { job } = refundEngine(providerOf())
+    const rejection_reason = '<b>Too late</b> {{ customer.email }} {% if x %}'
+    const row = { ...(await refundRow(refund)), rejection_reason, amount_minor: 10_000 }
+    await write(...(await refundEmailStatements(job, 'refund_rejection', row)))
+    const [mail = ''] = await sent()
+    expect(mail).toMatch(/^About your refund for order/)
+    expect(mail).toContain('Reason: <b>Too late</b> {{ customer.email }} {% if x %}')
+    expect(mail).toContain('DKK 100.00')
+  })
+})

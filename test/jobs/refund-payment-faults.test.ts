@@ -1,0 +1,223 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { dayMs as day } from '../../src/domain/instants.ts'
+import { recordOutcome } from '../../src/modules/refund-payments/pay.ts'
+import { get } from '../support/api.ts'
+import {
+  actionsOf,
+  approveAgain,
+  auditOf,
+  cancelledAndPaidBack,
+  type Conduct,
+  givenDue,
+  paidBack,
+  refundEmailsOf,
+  refundRow,
+  refusedFor,
+  settleAll,
+  stateOf,
+  underWay,
+  untouched,
+} from '../support/refund-payments.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+
+beforeEach(settleAll)
+
+describe('a refund of which no answer came', () => {
+  it('stays processing under its key until an answer comes', async () => {
+    const { sale, refund, provider, engine } = await givenDue()
+    provider.play(['lose the call', 'pay and lose the answer'])
+    await engine.run()
+    expect(await refundRow(refund)).toMatchObject({ status: 'processing', checks: 1, lease_until: null })
+    expect(await stateOf(sale)).toEqual(underWay)
+    await engine.run()
+    expect(provider.calls).toHaveLength(1)
+    engine.advance(minute)
+    await engine.run()
+    engine.advance(2 * minute)
+    await engine.run()
+    expect(new Set(provider.calls.map(({ key }) => key))).toEqual(new Set([`${refund}:1`]))
+    expect(provider.paid()).toBe(10_000)
+    expect(await stateOf(sale)).toEqual(paidBack)
+  })
+
+  it('is asked for once its key may be forgotten, and paid under it no more', async () => {
+    const { sale, refund, provider, engine } = await givenDue()
+    provider.play(['pay and lose the answer'])
+    await engine.run()
+    engine.advance(20 * hour)
+    await engine.run()
+    expect([provider.calls.length, provider.asked]).toEqual([1, [`${refund}:1`]])
+    expect(await stateOf(sale)).toEqual(paidBack)
+  })
+
+  it('fails when the provider never heard of it, and is then free for another attempt', async () => {
+    const { sale, refund, provider, engine } = await givenDue()
+    provider.play(['lose the call'])
+    await engine.run()
+    engine.advance(20 * hour)
+    await engine.run()
+    expect(await refundRow(refund)).toMatchObject({ status: 'failed', failure_code: 'provider_error' })
+    expect(await stateOf(sale)).toEqual(untouched)
+    await approveAgain(sale, refund, engine.job.now())
+    await engine.run()
+    expect(provider.calls.at(-1)?.key).toBe(`${refund}:2`)
+    expect(await refundRow(refund)).toMatchObject({ status: 'completed', attempts: 2, failure_code: null })
+    expect(await stateOf(sale)).toEqual(paidBack)
+  })
+
+  it('is never taken for refused when the refusal is only of the repeated call', async () => {
+    const { sale, provider, engine } = await givenDue()
+    const refusal = refusedFor('account_not_ready')
+    provider.play(['pay and lose the answer', refusal])
+    await engine.run()
+    provider.reach(false)
+    engine.advance(minute)
+    await engine.run()
+    expect(await stateOf(sale)).toEqual(underWay)
+    provider.play([refusal])
+    provider.reach(true)
+    engine.advance(2 * minute)
+    await engine.run()
+    expect(await stateOf(sale)).toEqual(paidBack)
+    expect(provider.paid()).toBe(10_000)
+  })
+
+  it('is never called for a second time where the provider knows no keys', async () => {
+    const { sale, refund, provider, engine } = await givenDue({}, { isIdempotent: false })
+    provider.play(['pay and lose the answer', 'pay'])
+    await engine.run()
+    engine.advance(minute)
+    await engine.run()
+    expect([provider.calls.length, provider.paid()]).toEqual([1, 10_000])
+    expect((await refundRow(refund)).status).toBe('completed')
+    expect(await stateOf(sale)).toEqual(paidBack)
+  })
+})
+
+describe('a refund that the provider has taken and not decided', () => {
+  it('is asked for after 1, 6, 24 and 72 hours and each day, and after 30 days it is for people', async () => {
+    const { sale, refund, provider, engine } = await givenDue()
+    const health = async () => {
+      const { body } = await get(`/v1/editions/${sale.edition}/healthcheck`)
+      const checks = body.checks as { check_id: string; passed: boolean }[]
+      return checks.find(({ check_id }) => check_id === 'payments.refunds_settled')?.passed
+    }
+    provider.play(['pay later'])
+    await engine.run()
+    const began = engine.job.now()
+    const dues: number[] = []
+    for (let round = 0; round < 34; round++) {
+      const { due_at, needs_attention } = await refundRow(refund)
+      if (needs_attention) break
+      dues.push(((due_at ?? 0) - began) / hour)
+      engine.advance((due_at ?? 0) - engine.job.now())
+      await engine.run()
+    }
+    expect(dues.slice(0, 6)).toEqual([1, 6, 24, 72, 96, 120])
+    expect([dues.length, dues.at(-1), provider.calls.length]).toEqual([31, 720, 1])
+    expect(await refundRow(refund)).toMatchObject({ status: 'processing', needs_attention: 1 })
+    expect(await stateOf(sale)).toEqual(underWay)
+    expect(await health()).toBe(false)
+    provider.decide(`re_1_pi_${sale.transaction}`, true)
+    engine.advance(8 * day)
+    await engine.run()
+    expect(await refundRow(refund)).toMatchObject({ status: 'completed', needs_attention: 0 })
+    expect(await health()).toBe(true)
+  })
+
+  it('is released when it fails late', async () => {
+    const { sale, refund, provider, engine } = await givenDue()
+    provider.play(['pay later'])
+    await engine.run()
+    provider.decide(`re_1_pi_${sale.transaction}`, false)
+    engine.advance(hour)
+    await engine.run()
+    expect(await refundRow(refund)).toMatchObject({ status: 'failed', failure_code: 'expired_card' })
+    expect(await stateOf(sale)).toEqual(untouched)
+  })
+})
+
+describe('a consumer that dies', () => {
+  const conducts: Conduct[] = ['pay', 'pay and die', 'die', 'pay and lose the answer', 'pay later']
+  it.each(conducts)('at any of its round trips neither pays twice nor loses a refund (%s)', async (conduct) => {
+    for (let trips = 0; ; trips++) {
+      const { sale, refund, provider, engine } = await givenDue({ cancel_purchase: 1 })
+      provider.play([conduct])
+      const hasDied = await engine.runDying(trips)
+      for (let round = 0; round < 4; round++) {
+        engine.advance(10 * minute)
+        await engine.runDying()
+      }
+      for (const reference of provider.refunds.keys()) provider.decide(reference, true)
+      engine.advance(hour)
+      await engine.run()
+      expect([trips, provider.paid(), (await refundRow(refund)).status]).toEqual([trips, 10_000, 'completed'])
+      expect(provider.refunds.size).toBe(1)
+      expect(await stateOf(sale)).toEqual(cancelledAndPaidBack)
+      expect(await actionsOf(sale)).toEqual(['refunded:completed:refunded:100'])
+      expect(await refundEmailsOf(refund)).toHaveLength(1)
+      expect(await auditOf(refund)).toEqual(['completeRefund'])
+      if (!hasDied && trips > 8) break
+      if (trips > 20) break
+    }
+  })
+
+  it('leaves the refund to another only when its lease is over', async () => {
+    const { refund, provider, engine } = await givenDue()
+    provider.play(['die'])
+    await engine.runDying()
+    await engine.run()
+    expect(provider.calls).toHaveLength(1)
+    engine.advance(3 * minute)
+    await engine.run()
+    expect(provider.calls.map(({ key }) => key)).toEqual([`${refund}:1`, `${refund}:1`])
+    expect((await refundRow(refund)).status).toBe('completed')
+  })
+
+  it('and comes back with an old answer changes nothing any more', async () => {
+    const { sale, refund, provider, engine } = await givenDue()
+    provider.play(['lose the call'])
+    await engine.run()
+    const old = await refundRow(refund)
+    engine.advance(minute)
+    await engine.run()
+    const failed = refusedFor('declined')
+    await recordOutcome(engine.job, old, failed)
+    await recordOutcome(engine.job, old, { state: 'completed', provider_reference: 're_other' })
+    expect(await stateOf(sale)).toEqual(paidBack)
+    expect(await actionsOf(sale)).toEqual(['refunded:completed:active:100'])
+  })
+})
+
+describe('a success that the provider takes back without a word', () => {
+  it('is found out by asking after 1, 3, 7, 14 and 30 days', async () => {
+    const { sale, refund, provider, engine } = await givenDue({ cancel_purchase: 1 })
+    await engine.run()
+    const began = engine.job.now()
+    const dues: number[] = []
+    for (let round = 0; round < 4; round++) {
+      const { due_at } = await refundRow(refund)
+      dues.push(((due_at ?? 0) - began) / day)
+      engine.advance((due_at ?? 0) - engine.job.now())
+      await engine.run()
+    }
+    expect([dues, provider.calls.length]).toEqual([[1, 3, 7, 14], 1])
+    provider.decide(`re_1_pi_${sale.transaction}`, false)
+    engine.advance(16 * day)
+    await engine.run()
+    expect(await refundRow(refund)).toMatchObject({ status: 'failed', due_at: null, failure_code: 'expired_card' })
+    expect(await stateOf(sale)).toEqual({ ...untouched, refunds: [['cancelled', 10_000]] })
+    expect(await actionsOf(sale)).toEqual(['refunded:completed:refunded:100', 'refund_failed:failed:active:100'])
+    expect((await refundEmailsOf(refund)).map(({ kind }) => kind)).toContain('refund_correction')
+  })
+
+  it('is asked for no more after 30 days', async () => {
+    const { refund, engine } = await givenDue()
+    await engine.run()
+    engine.advance(31 * day)
+    await engine.run()
+    expect(await refundRow(refund)).toMatchObject({ status: 'completed', due_at: null, lease_until: null })
+  })
+})

@@ -1,0 +1,170 @@
+import { sql } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { editions } from '../../src/db/schema/editions.ts'
+import { refundItems, refundRequests } from '../../src/db/schema/refunds.ts'
+import { insert, update } from '../../src/db/write.ts'
+import { dayMs } from '../../src/domain/instants.ts'
+import { sweepRefunds } from '../../src/modules/refund-payments/jobs.ts'
+import {
+  actionsOf,
+  auditOf,
+  cancelledAndPaidBack,
+  givenDue,
+  givenRefund,
+  givenSale,
+  providerOf,
+  refundEmailsOf,
+  refundEngine,
+  refundRow,
+  refusedFor,
+  settleAll,
+  stateOf,
+  untouched,
+} from '../support/refund-payments.ts'
+import { db, write } from '../support/seed.ts'
+import { seedPurchaseLike } from '../support/wallet.ts'
+
+beforeEach(settleAll)
+
+describe('the consumer of refunds', () => {
+  it('pays back what was approved, once, and writes everything down in one commit', async () => {
+    const { sale, refund, provider, engine } = await givenDue({ cancel_purchase: 1 })
+    await Promise.all([engine.run(), engine.run(), engine.run()])
+    expect(provider.calls).toMatchObject([
+      { key: `${refund}:1`, payment: `pi_${sale.transaction}`, amount_minor: 10_000, currency: 'dkk' },
+    ])
+    expect(await refundRow(refund)).toMatchObject({
+      status: 'completed',
+      attempts: 1,
+      refunded_minor: 10_000,
+      provider_reference: `re_1_pi_${sale.transaction}`,
+      completed_at: engine.job.now(),
+      due_at: engine.job.now() + dayMs,
+      lease_until: null,
+    })
+    expect(await stateOf(sale)).toEqual(cancelledAndPaidBack)
+    expect(await actionsOf(sale)).toEqual(['refunded:completed:refunded:100'])
+    expect(await auditOf(refund)).toEqual(['completeRefund'])
+    expect(await refundEmailsOf(refund)).toMatchObject([
+      { kind: 'refund_confirmation', recipient: `${sale.user}@example.test`, status: 'pending', order_id: null },
+    ])
+  })
+
+  it('stores the key before it calls', async () => {
+    const { refund, provider, engine } = await givenDue()
+    const seen: unknown[] = []
+    const { refund: pay } = provider.gateway
+    provider.gateway.refund = async (made) => {
+      const { status, provider_key, attempts } = await refundRow(refund)
+      seen.push([status, provider_key, attempts, made.key])
+      return pay(made)
+    }
+    await engine.run()
+    expect(seen).toEqual([['processing', `${refund}:1`, 1, `${refund}:1`]])
+  })
+
+  it('pays parts of a payment, whose status follows', async () => {
+    const { sale, provider, engine } = await givenDue({ requested_minor: 4000, approved_minor: 2500 })
+    await engine.run()
+    const half = {
+      purchase: ['active', 2500, 0],
+      payment: ['partially_refunded', 2500, 0],
+      refunds: [['captured', 2500]],
+    }
+    expect(await stateOf(sale)).toEqual(half)
+    await givenRefund(sale, { approved_minor: 7500, due_at: engine.job.now() })
+    await engine.run()
+    expect((await stateOf(sale)).payment).toEqual(['refunded', 10_000, 0])
+    expect(provider.paid()).toBe(10_000)
+  })
+
+  it('releases what the provider refuses to pay', async () => {
+    const { sale, refund, provider, engine } = await givenDue({ cancel_purchase: 1 })
+    const refusal = refusedFor('declined')
+    provider.play([refusal])
+    await engine.run()
+    expect(await refundRow(refund)).toMatchObject({
+      status: 'failed',
+      failure_code: 'declined',
+      failure_message: 'No.',
+    })
+    expect(await stateOf(sale)).toEqual(untouched)
+    expect(await actionsOf(sale)).toEqual(['refund_failed:failed:active:100'])
+    expect(await refundEmailsOf(refund)).toEqual([])
+    expect(await auditOf(refund)).toEqual(['failRefund'])
+  })
+
+  it('calls nobody for an account that cannot be used, and says so', async () => {
+    const { sale, refund, provider, engine } = await givenDue()
+    await write(update(editions, { merchant_account_id: null }, sql`id = ${sale.edition}`))
+    await write(sql`update merchant_accounts set type = 'stripe' where id = ${sale.account}`)
+    await engine.run()
+    expect(provider.calls).toEqual([])
+    expect(await refundRow(refund)).toMatchObject({ status: 'failed', failure_code: 'account_not_ready' })
+    expect(await stateOf(sale)).toEqual(untouched)
+  })
+
+  it('cancels all purchases of an order that is paid back, each with its own amount', async () => {
+    const { sale, refund, engine } = await givenDue({ target: 'order', purchase_id: null, cancel_purchase: 1 })
+    const second = await seedPurchaseLike(sale.purchase)
+    await write(
+      sql`update refund_items set amount_minor = 6000 where refund_request_id = ${refund}`,
+      insert(refundItems, { refund_request_id: refund, purchase_id: second, amount_minor: 4000 }),
+      sql`update purchases set reserved_minor = 6000 where id = ${sale.purchase}`,
+      sql`update purchases set reserved_minor = 4000, status = 'used' where id = ${second}`,
+    )
+    await engine.run()
+    const rows = await db().all(sql`select status, refunded_minor, reserved_minor, status_before from purchases
+      join refund_items on purchase_id = id where order_id = ${sale.order} order by refunded_minor`)
+    expect(rows).toEqual([
+      { status: 'refunded', refunded_minor: 4000, reserved_minor: 0, status_before: 'used' },
+      { status: 'refunded', refunded_minor: 6000, reserved_minor: 0, status_before: 'active' },
+    ])
+    expect((await actionsOf(sale)).length).toBe(2)
+  })
+
+  it('leaves a purchase that has expired meanwhile as it is', async () => {
+    const { sale, engine } = await givenDue({ cancel_purchase: 1 })
+    await write(sql`update purchases set status = 'expired' where id = ${sale.purchase}`)
+    await engine.run()
+    expect((await stateOf(sale)).purchase).toEqual(['expired', 10_000, 0])
+    expect(await actionsOf(sale)).toEqual(['refunded:completed:expired:100'])
+  })
+
+  it('pays many, each once, by several consumers at once', async () => {
+    const sale = await givenSale()
+    for (let n = 0; n < 12; n++) await givenRefund(sale, { requested_minor: 100, approved_minor: 100 })
+    const provider = providerOf()
+    const engines = Array.from({ length: 3 }, () => refundEngine(provider))
+    await Promise.all(engines.map(({ run }) => run()))
+    expect(new Set(provider.calls.map(({ key }) => key)).size).toBe(12)
+    expect(provider.calls).toHaveLength(12)
+    expect(provider.paid()).toBe(1200)
+    expect((await stateOf(sale)).payment).toEqual(['partially_refunded', 1200, 0])
+  })
+})
+
+describe('the sweep of refunds', () => {
+  it('sends a message for what a lost one left behind, and none when nothing is due', async () => {
+    const { engine } = await givenDue()
+    await sweepRefunds(engine.job)
+    expect(engine.rung).toEqual([0])
+    await engine.run()
+    engine.rung.length = 0
+    await sweepRefunds(engine.job)
+    expect(engine.rung).toEqual([])
+  })
+
+  it('reads what is due and nothing beside it', async () => {
+    const { sale, engine } = await givenDue()
+    await engine.run()
+    const columns = { status: 'processing' as const, due_at: engine.job.now() + dayMs }
+    for (let n = 0; n < 20; n++) await givenRefund(sale, { ...columns, requested_minor: 1, approved_minor: 1 })
+    const { meter } = engine.job.db
+    const before = { ...meter }
+    await sweepRefunds(engine.job)
+    expect(meter.queries - before.queries).toBe(1)
+    expect(meter.rows_read - before.rows_read).toBeLessThanOrEqual(1)
+    expect(await db().all(sql`select 1 from ${refundRequests} where due_at is not null limit 1`)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,58 @@
+import { dropMerchantAccounts, seedMerchantAccounts } from '../seed-merchant-accounts.ts'
+import { next } from '../seed.ts'
+import type { World } from '../world.ts'
+import { bodyId, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
+
+const one = async ({ a, b }: World): Promise<Sample> => ({
+  path: { id: (await seedMerchantAccounts(a.id, 1))[0] ?? '' },
+  references: [pathId('id', (await seedMerchantAccounts(b.id, 1))[0] ?? '')],
+})
+
+export const merchantAccountSamples: Record<string, SampleOf> = {
+  listMerchantAccounts: {
+    make: ({ a, b }) => ({
+      query: { organization_id: a.id },
+      references: [queryId('organization_id', b.id)],
+    }),
+    fill: async ({ a }, count) => void (await seedMerchantAccounts(a.id, count)),
+  },
+
+  createMerchantAccount: {
+    make: async ({ a, b }) => {
+      // An organisation has few.
+      await dropMerchantAccounts(a.id)
+      return {
+        body: {
+          organization_id: a.id,
+          name: `Spare account ${next()}`,
+          description: 'Festival shop',
+          type: 'stripe',
+          supported_currencies: ['dkk', 'eur'],
+          provider_account: 'acct_1NordlysExample',
+          api_key: 'rk_test_51NordlysExample',
+          webhook_secret: 'whsec_NordlysExample',
+          settle_manually: false,
+          is_active: true,
+        },
+        references: [bodyId('organization_id', b.id)],
+      }
+    },
+  },
+
+  getMerchantAccount: { make: one },
+
+  updateMerchantAccount: {
+    make: async (world) => ({
+      ...(await one(world)),
+      body: {
+        name: `Spare account ${next()}`,
+        description: 'Festival shop',
+        supported_currencies: ['eur'],
+        settle_manually: true,
+        is_active: true,
+      },
+    }),
+  },
+
+  deleteMerchantAccount: { make: one },
+}

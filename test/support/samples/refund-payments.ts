@@ -1,0 +1,20 @@
+import { givenRefund } from '../refund-payments.ts'
+import { seedTrade } from '../seed-commerce.ts'
+import { pathId, type SampleOf } from './sample.ts'
+
+/** A refund that waits for somebody to pay it by hand. */
+async function givenUnsettled(organization: { id: string }, edition: { id: string }): Promise<string> {
+  const place = { organization: organization.id, edition: edition.id }
+  const sale = { ...place, ...(await seedTrade(place)), account: '', amount: 100 }
+  return givenRefund(sale, { status: 'processing', service: 'manual', merchant_account_id: null, due_at: null })
+}
+
+export const refundPaymentSamples: Record<string, SampleOf> = {
+  settleRefundRequest: {
+    make: async ({ a, b }) => ({
+      path: { id: await givenUnsettled(a, a.editions[0]) },
+      body: { reference: 'Transfer 2026-0815' },
+      references: [pathId('id', await givenUnsettled(b, b.editions[0]), await givenUnsettled(a, a.editions[1]))],
+    }),
+  },
+}

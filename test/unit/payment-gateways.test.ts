@@ -1,0 +1,234 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { paymentGateways } from '../../src/gateways/payments/gateways.ts'
+import { stripeVersion } from '../../src/gateways/payments/stripe.ts'
+import { createFakeStripe, serveStripe } from '../support/fake-stripe.ts'
+import { aCall, account, answering, aRefund, gateway } from '../support/stripe.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('a refund through Stripe', () => {
+  it('is one form-encoded call with its key, its version and the account', async () => {
+    const fetched = answering(200, aRefund())
+    const outcome = await gateway({ provider_account: 'acct_Nordlys' }).refund(aCall({ reason: 'fraud' }))
+    expect(outcome).toEqual({ state: 'completed', provider_reference: 're_1' })
+    expect(fetched).toHaveBeenCalledTimes(1)
+    const [url, init] = fetched.mock.calls[0] ?? []
+    expect(url).toBe('https://api.stripe.com/v1/refunds')
+    expect(init).toMatchObject({ method: 'POST', redirect: 'manual' })
+    expect(init?.headers).toEqual({
+      'user-agent': 'event-commerce/1',
+      authorization: 'Bearer rk_test_NeverShown1234',
+      'stripe-version': stripeVersion,
+      'stripe-account': 'acct_Nordlys',
+      'content-type': 'application/x-www-form-urlencoded',
+      'idempotency-key': 'rfr_1:1',
+    })
+    expect(Object.fromEntries(new URLSearchParams(init?.body as string))).toEqual({
+      payment_intent: 'pi_1',
+      amount: '1250',
+      reason: 'fraudulent',
+      'metadata[refund_request]': 'rfr_1',
+      'metadata[refund_key]': 'rfr_1:1',
+    })
+  })
+
+  it.each([
+    ['ch_1', { charge: 'ch_1' }],
+    ['py_1', { charge: 'py_1' }],
+    ['pi_1', { payment_intent: 'pi_1' }],
+  ])('names the payment %s by its own parameter', async (payment, field) => {
+    const fetched = answering(200, aRefund())
+    await gateway().refund(aCall({ payment }))
+    const fields = Object.fromEntries(new URLSearchParams(fetched.mock.calls[0]?.[1]?.body as string))
+    expect(fields).toMatchObject(field)
+    expect(Number('charge' in fields) + Number('payment_intent' in fields)).toBe(1)
+  })
+
+  it.each(['', 'order-17', 'pi_1&amount=1', 're_1'])('is not tried for what is no payment: %s', async (payment) => {
+    const fetched = answering(200, aRefund())
+    expect(await gateway().refund(aCall({ payment }))).toMatchObject({ state: 'failed', code: 'payment_not_found' })
+    expect(fetched).not.toHaveBeenCalled()
+  })
+
+  it.each([
+    ['customer_request', 'requested_by_customer'],
+    ['event_cancelled', 'requested_by_customer'],
+    ['event_changed', 'requested_by_customer'],
+    ['duplicate', 'duplicate'],
+    ['fraud', 'fraudulent'],
+    ['product_unavailable', 'requested_by_customer'],
+    ['other', 'requested_by_customer'],
+  ] as const)('says the reason %s as %s', async (reason, said) => {
+    const fetched = answering(200, aRefund())
+    await gateway().refund(aCall({ reason }))
+    expect(new URLSearchParams(fetched.mock.calls[0]?.[1]?.body as string).get('reason')).toBe(said)
+  })
+
+  it.each([
+    [{ status: 'succeeded' }, { state: 'completed', provider_reference: 're_1' }],
+    [{ status: 'pending' }, { state: 'pending', provider_reference: 're_1' }],
+    [{ status: 'requires_action' }, { state: 'pending', provider_reference: 're_1' }],
+    [{ status: 'canceled' }, { state: 'failed', code: 'provider_error', is_retryable: true }],
+    [{ status: 'failed' }, { state: 'failed', code: 'provider_error', is_retryable: true }],
+    [
+      { status: 'failed', failure_reason: 'unknown' },
+      { state: 'failed', code: 'provider_error' },
+    ],
+    [
+      { status: 'failed', failure_reason: 'toString' },
+      { state: 'failed', code: 'provider_error' },
+    ],
+    [
+      { status: 'failed', failure_reason: 'lost_or_stolen_card' },
+      { code: 'expired_card', is_retryable: false },
+    ],
+    [
+      { status: 'failed', failure_reason: 'expired_or_canceled_card' },
+      { code: 'expired_card', is_retryable: false },
+    ],
+    [
+      { status: 'failed', failure_reason: 'insufficient_funds' },
+      { code: 'insufficient_funds', is_retryable: true },
+    ],
+    [
+      { status: 'failed', failure_reason: 'declined' },
+      { code: 'declined', is_retryable: true },
+    ],
+    [
+      { status: 'failed', failure_reason: 'merchant_request' },
+      { code: 'declined', is_retryable: true },
+    ],
+    [
+      { status: 'failed', failure_reason: 'charge_for_pending_refund_disputed' },
+      { code: 'payment_not_refundable', is_retryable: false },
+    ],
+    [{ status: 'something new' }, { state: 'unknown' }],
+  ])('reads %o', async (fields, outcome) => {
+    answering(200, aRefund(fields))
+    expect(await gateway().refund(aCall())).toMatchObject(outcome)
+  })
+
+  it.each([
+    [400, { code: 'charge_already_refunded' }, 'already_refunded', false],
+    [400, { code: 'amount_too_large' }, 'amount_too_large', false],
+    [400, { param: 'amount', message: 'Refund amount (2) is greater than …' }, 'amount_too_large', false],
+    [400, { param: 'amount', code: 'parameter_invalid_integer' }, 'invalid_request', false],
+    [400, { code: 'charge_disputed' }, 'payment_not_refundable', false],
+    [400, { code: 'balance_insufficient' }, 'insufficient_funds', true],
+    [400, { code: 'parameter_unknown' }, 'invalid_request', false],
+    [400, { code: 'toString' }, 'invalid_request', false],
+    [400, { code: 'testmode_charges_only' }, 'account_not_ready', true],
+    [402, { code: 'card_declined' }, 'declined', true],
+    [402, {}, 'declined', true],
+    [404, { code: 'resource_missing' }, 'payment_not_found', false],
+    [401, {}, 'account_not_ready', true],
+    [403, { code: 'account_invalid' }, 'account_not_ready', true],
+    [422, {}, 'invalid_request', false],
+  ])('takes %i %o for %s', async (status, error, code, isRetryable) => {
+    answering(status, { error: { type: 'invalid_request_error', message: 'No.', ...error } })
+    expect(await gateway().refund(aCall())).toMatchObject({ state: 'failed', code, is_retryable: isRetryable })
+  })
+
+  it.each([
+    [409, { error: { code: 'idempotency_key_in_use' } }],
+    [429, { error: { code: 'rate_limit' } }],
+    [429, { error: { code: 'lock_timeout' } }],
+    [400, { error: { type: 'idempotency_error' } }],
+    [500, { error: { type: 'api_error' } }],
+    [502, '<html>Bad gateway</html>'],
+    [400, '<html>A proxy</html>'],
+    [403, '<html>A proxy</html>'],
+    [302, ''],
+    [200, ''],
+    [200, 'no JSON'],
+    [200, '{"object":"refund"}'],
+    [200, { object: 'charge', id: 'ch_1' }],
+    [200, aRefund({ id: 7 })],
+    [200, `"${'x'.repeat(600_000)}"`],
+  ])('knows nothing after %i %s', async (status, body) => {
+    answering(status, body)
+    expect(await gateway().refund(aCall())).toMatchObject({ state: 'unknown' })
+  })
+
+  it('knows nothing when the connection is cut, or no answer comes in time', async () => {
+    const fake = createFakeStripe()
+    serveStripe(fake)
+    const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
+    for (const conduct of ['cut', 'accept and cut', 'accept and hang'] as const) {
+      fake.tell(conduct)
+      const call = aCall({ payment: payment.id, key: `rfr:${conduct}` })
+      expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
+    }
+    expect(fake.store.paidBack(payment.id)).toBe(2500)
+  })
+
+  it('cannot be called with a key that no header holds', async () => {
+    const fetched = answering(200, aRefund())
+    const outcome = await gateway({ api_key: 'rk_test_ø' }).refund(aCall())
+    expect(outcome).toMatchObject({ state: 'failed', code: 'account_not_ready' })
+    expect(fetched).not.toHaveBeenCalled()
+  })
+
+  it('gives no key away in what it says or logs', async () => {
+    const logged = ['log', 'error', 'warn', 'info', 'debug'].map((name) =>
+      vi.spyOn(console, name as 'log').mockImplementation(() => undefined),
+    )
+    const said: unknown[] = []
+    for (const status of [400, 401, 403, 404, 500]) {
+      const message = `Invalid API Key provided: ${account.api_key}; ${account.webhook_secret}`
+      const fetched = answering(status, { error: { type: 'invalid_request_error', message } })
+      said.push(await gateway().refund(aCall()), await gateway().lookup({ ...aCall(), provider_reference: null }))
+      fetched.mockRestore()
+    }
+    expect(JSON.stringify(said)).not.toMatch(/NeverShown|whsec_of_the_tests/)
+    for (const log of logged) expect(log).not.toHaveBeenCalled()
+  })
+})
+
+describe('the other services', () => {
+  const of = (service: 'manual' | 'test', environment = 'test') =>
+    paymentGateways({ apiBase: '', environment }).of({ ...account, service, api_key: null, webhook_secret: null })
+
+  it('completes at once what is paid by hand, and calls nobody', async () => {
+    const fetched = answering(200, {})
+    expect(await of('manual').refund(aCall())).toEqual({ state: 'completed', provider_reference: null })
+    expect(of('manual').capabilities.is_immediate).toBe(true)
+    expect(fetched).not.toHaveBeenCalled()
+  })
+
+  it('makes outcomes up by the amount', async () => {
+    const refund = (amount_minor: number) => of('test').refund(aCall({ key: `k${amount_minor}:1`, amount_minor }))
+    const asked = (amount: number, provider_reference: string | null) =>
+      of('test').lookup({ key: `k${amount}:1`, payment: 'pi_1', provider_reference })
+    expect(await refund(1250)).toMatchObject({ state: 'completed' })
+    expect(await refund(1201)).toMatchObject({ state: 'failed', code: 'declined', is_retryable: false })
+    expect(await refund(1204)).toMatchObject({ state: 'failed', code: 'insufficient_funds', is_retryable: true })
+    const pending = await refund(1202)
+    expect(pending).toMatchObject({ state: 'pending', provider_reference: expect.any(String) })
+    const reference = pending.state === 'pending' ? pending.provider_reference : null
+    expect(await asked(1202, reference)).toMatchObject({ state: 'failed', code: 'expired_card' })
+    expect(await of('test').find(reference ?? '')).toMatchObject({
+      amount_minor: 1202,
+      currency: 'dkk',
+      key: 'k1202:1',
+      payments: ['pi_1'],
+    })
+    expect(await refund(1203)).toMatchObject({ state: 'unknown' })
+    expect(await asked(1203, null)).toMatchObject({ state: 'completed' })
+    expect(await refund(1203)).toMatchObject({ state: 'completed' })
+    expect(await asked(9999, null)).toBe('not_found')
+    expect(await of('test').find('re_1')).toBeNull()
+  })
+
+  it('makes nothing up in production', () => {
+    expect(() => of('test', 'production')).toThrow(/test/)
+    expect(of('manual', 'production')).toBeDefined()
+  })
+
+  it('takes no webhooks', async () => {
+    for (const service of ['manual', 'test'] as const)
+      await expect(of(service).verify(new Headers(), new Uint8Array(), 0)).rejects.toMatchObject({
+        code: 'not_authenticated',
+      })
+  })
+})

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { compile } from '../../src/domain/email/compile.ts'
+import { personalise } from '../../src/domain/email/personalise.ts'
+import { type RefundMessage, refundMessage, refundReasonText } from '../../src/domain/email/refund-messages.ts'
+import { languages } from '../../src/domain/languages.ts'
+import { refundReasons } from '../../src/domain/refunds.ts'
+import { refundEmailKinds } from '../../src/domain/transactional-emails.ts'
+
+function written(message: RefundMessage) {
+  const { language } = message
+  const options = { defaultLanguage: language, title: 'Nordlys 2026', sender: 'Nordlys' }
+  return personalise(compile(refundMessage(message), language, options), {})
+}
+
+const aMessage = { order: '100234', amount: '1.150,00 kr.', reason: null } as const
+
+describe('the platform’s messages about refunds', () => {
+  it('name the order and the amount in every language, and are not each other', () => {
+    const subjects = new Set<string>()
+    for (const language of languages)
+      for (const kind of refundEmailKinds) {
+        const { subject, html, text } = written({ ...aMessage, kind, language })
+        expect([language, kind, subject]).toEqual([language, kind, expect.stringContaining('100234')])
+        for (const body of [html, text]) {
+          expect(body).toContain('100234')
+          expect(body).toContain('1.150,00 kr.')
+          expect(body).not.toMatch(/\{(order|amount)\}/)
+        }
+        subjects.add(subject)
+      }
+    expect(subjects.size).toBe(languages.length * refundEmailKinds.length)
+  })
+
+  it('show what people wrote as text: no markup, no template, and no other placeholder', () => {
+    const hostile = '{{ customer.email }}{% if x %}<script>alert(1)</script>{amount}'
+    const mail = written({ ...aMessage, kind: 'refund_rejection', language: 'en', order: hostile, reason: hostile })
+    expect(mail.subject).toContain(hostile)
+    expect(mail.text).toContain(`Reason: ${hostile}`)
+    expect(mail.html).not.toContain('<script>alert')
+  })
+
+  it('have words for every reason in every language', () => {
+    for (const language of languages) {
+      const texts = refundReasons.map((reason) => refundReasonText(reason, language))
+      expect(new Set(texts).size).toBe(refundReasons.length)
+    }
+  })
+})

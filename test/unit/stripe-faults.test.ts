@@ -1,0 +1,215 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { PaymentProviderUnavailable } from '../../src/gateways/payments/payments.ts'
+import { createFakeStripe, disordered, type FakePayment, serveStripe, signedPost } from '../support/fake-stripe.ts'
+import { aCall, account, answering, aRefund, gateway } from '../support/stripe.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('what became of a refund', () => {
+  it('is found among all of the payment by its key, page by page', async () => {
+    const fake = createFakeStripe()
+    const fetched = serveStripe(fake)
+    const payment = fake.store.pay({ amount: 100_000, currency: 'dkk' })
+    for (let nth = 1; nth <= 130; nth++)
+      fake.store.refund(payment, { amount: 10, metadata: { refund_key: `rfr_${nth}:1` } })
+    const lookup = (key: string) => gateway().lookup({ key, payment: payment.charge, provider_reference: null })
+    expect(await lookup('rfr_1:1')).toMatchObject({ state: 'completed' })
+    expect(await lookup('rfr_130:1')).toMatchObject({ state: 'completed' })
+    expect(await lookup('rfr_1:2')).toBe('not_found')
+    expect(fetched.mock.calls.map(([url]) => new URL(url as string).searchParams.has('starting_after'))).toEqual([
+      false,
+      true,
+      false,
+      false,
+      true,
+    ])
+  })
+
+  it('is asked for by its reference where that is known', async () => {
+    const fake = createFakeStripe()
+    serveStripe(fake)
+    const payment = fake.store.pay({ amount: 500, currency: 'dkk', account: 'acct_1' })
+    const made = fake.store.refund(payment, { amount: 500 }) as { id: string }
+    const asked = { key: 'rfr_1:1', payment: payment.id, provider_reference: made.id }
+    const connected = gateway({ provider_account: 'acct_1' })
+    expect(await connected.lookup(asked)).toEqual({ state: 'completed', provider_reference: made.id })
+    fake.store.change(made.id, 'failed', 'insufficient_funds')
+    expect(await connected.lookup(asked)).toMatchObject({ state: 'failed', code: 'insufficient_funds' })
+    expect(await gateway().lookup(asked)).toBe('not_found')
+    expect(await connected.find(made.id)).toMatchObject({ payments: [payment.id, payment.charge], amount_minor: 500 })
+    expect(await connected.find('re_other')).toBeNull()
+    expect(await connected.find('../charges')).toBeNull()
+  })
+
+  it.each([401, 403, 429, 500, 503])('is not known after %i', async (status) => {
+    answering(status, { error: { type: 'api_error', message: 'No.' } })
+    const asked = { key: 'rfr_1:1', payment: 'pi_1' }
+    expect(await gateway().lookup({ ...asked, provider_reference: null })).toMatchObject({ state: 'unknown' })
+    expect(await gateway().lookup({ ...asked, provider_reference: 're_1' })).toMatchObject({ state: 'unknown' })
+    await expect(gateway().find('re_1')).rejects.toThrow(PaymentProviderUnavailable)
+  })
+
+  it('is not known from a list that does not end, or cannot be read', async () => {
+    const asked = { key: 'rfr_1:1', payment: 'pi_1', provider_reference: null }
+    answering(200, { object: 'list', data: [aRefund({ metadata: {} })], has_more: true })
+    expect(await gateway().lookup(asked)).toMatchObject({ state: 'unknown' })
+    vi.restoreAllMocks()
+    answering(200, { object: 'list', data: [{ id: 're_2' }], has_more: false })
+    expect(await gateway().lookup(asked)).toMatchObject({ state: 'unknown' })
+    vi.restoreAllMocks()
+    answering(200, { object: 'list', data: [] })
+    expect(await gateway().lookup(asked)).toMatchObject({ state: 'unknown' })
+  })
+})
+
+describe('a refund before a Stripe that misbehaves', () => {
+  it.each(['accept and hang', 'accept and cut', 'cut', { status: 409 }, { status: 429 }, { status: 500 }] as const)(
+    'is paid once when the same key is used again after: %o',
+    async (conduct) => {
+      const fake = createFakeStripe()
+      serveStripe(fake)
+      const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
+      fake.tell((_, nth) => (nth === 1 ? conduct : 'accept'))
+      const call = aCall({ payment: payment.id })
+      expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
+      expect(await gateway().refund(call)).toMatchObject({ state: 'completed' })
+      expect(fake.store.paidBack(payment.id)).toBe(1250)
+    },
+  )
+
+  it('stays unknown by its key after a 500 that did it, and is found by asking', async () => {
+    const fake = createFakeStripe()
+    serveStripe(fake)
+    const payment = fake.store.pay({ amount: 5000, currency: 'dkk' })
+    fake.tell('accept and fail')
+    const call = aCall({ payment: payment.id })
+    expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
+    fake.tell('accept')
+    expect(await gateway().refund(call)).toMatchObject({ state: 'unknown' })
+    expect(await gateway().lookup({ ...call, provider_reference: null })).toMatchObject({ state: 'completed' })
+    expect(fake.store.paidBack(payment.id)).toBe(1250)
+  })
+
+  it('is refused beyond what was paid, and under a key of another call it is unknown', async () => {
+    const fake = createFakeStripe()
+    serveStripe(fake)
+    const { id } = fake.store.pay({ amount: 2000, currency: 'dkk' }) satisfies FakePayment
+    expect(await gateway().refund(aCall({ payment: id, amount_minor: 2001 }))).toMatchObject({
+      code: 'amount_too_large',
+    })
+    const call = aCall({ payment: id, key: 'k', amount_minor: 2000 })
+    expect(await gateway().refund(call)).toMatchObject({ state: 'completed' })
+    expect(await gateway().refund({ ...call, amount_minor: 1 })).toMatchObject({ state: 'unknown' })
+    expect(await gateway().refund({ ...call, key: 'other' })).toMatchObject({ code: 'already_refunded' })
+    expect(fake.store.paidBack(id)).toBe(2000)
+  })
+})
+
+describe('an event of Stripe', () => {
+  const now = Date.parse('2026-06-01T08:00:00Z')
+  const event = {
+    id: 'evt_1',
+    type: 'refund.failed',
+    account: 'acct_1',
+    data: { object: aRefund({ status: 'failed' }) },
+  }
+  const body = JSON.stringify(event)
+  const bytes = (text: string) => new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>
+  const secret = account.webhook_secret ?? ''
+  const verify = (header: string | undefined, text = body, more = {}) =>
+    gateway(more).verify(new Headers(header === undefined ? {} : { 'stripe-signature': header }), bytes(text), now)
+  const signatureAt = async (at: number, by = secret) =>
+    (await signedPost(by, { body }, at)).headers['stripe-signature'] ?? ''
+
+  it('is taken with its refund and its account', async () => {
+    expect(await verify(await signatureAt(now))).toEqual({
+      id: 'evt_1',
+      type: 'refund.failed',
+      provider_reference: 're_1',
+      payment: 'pi_1',
+      provider_account: 'acct_1',
+    })
+  })
+
+  it('fits the vector that was calculated elsewhere', async () => {
+    // printf '1780300800.{"id":"evt_2"}' | openssl dgst -sha256 -hmac whsec_of_the_tests
+    const header = 't=1780300800,v1=5e959d5a8f96f243fd6319c73a54bc594384e440f202e36702e460959a6b2f17'
+    expect(await verify(header, '{"id":"evt_2"}')).toBeNull()
+    await expect(verify(header, '{"id":"evt_3"}')).rejects.toMatchObject({ code: 'not_authenticated' })
+  })
+
+  it('is taken within five minutes in both directions, and by one of several signatures', async () => {
+    for (const distance of [-300_000, 299_000]) expect(await verify(await signatureAt(now + distance))).not.toBeNull()
+    const good = await signatureAt(now)
+    const [time = '', signature = ''] = good.split(',')
+    expect(await verify(`${time},v1=${'0'.repeat(64)},v0=1,${signature}`)).not.toBeNull()
+    expect(await verify(`${time}, ${signature}`)).not.toBeNull()
+  })
+
+  it('is refused with any other signature', async () => {
+    const [time = '', signature = ''] = (await signatureAt(now)).split(',')
+    const wrong = [
+      undefined,
+      '',
+      time,
+      signature,
+      `${time},v0=${signature.slice(3)}`,
+      `${time},v1=`,
+      `${time},v1=zz`,
+      `${time},${signature.slice(0, -1)}`,
+      `${time},${time},${signature}`,
+      `t=x,${signature}`,
+      await signatureAt(now - 301_000),
+      await signatureAt(now + 301_000),
+      await signatureAt(now, 'whsec_of_others'),
+    ]
+    for (const header of wrong) await expect(verify(header)).rejects.toMatchObject({ code: 'not_authenticated' })
+    const good = await signatureAt(now)
+    await expect(verify(good, `${body} `)).rejects.toMatchObject({ code: 'not_authenticated' })
+    for (const none of [null, ''])
+      await expect(verify(await signatureAt(now, ' '), body, { webhook_secret: none })).rejects.toMatchObject({
+        code: 'not_authenticated',
+      })
+  })
+
+  it.each([
+    '{}',
+    'null',
+    'no JSON',
+    '{"id":"evt_1","type":"charge.refunded","data":{"object":{"object":"charge","id":"ch_1"}}}',
+    '{"id":"evt_1","type":"refund.updated","data":{"object":{"object":"refund"}}}',
+    '{"id":"evt_1","type":"payout.paid","data":{"object":{"object":"refund","id":"re_1","amount":1,"currency":"dkk"}}}',
+  ])('of another kind is none of ours: %s', async (text) => {
+    const { headers } = await signedPost(secret, { body: text }, now)
+    expect(await verify(headers['stripe-signature'], text)).toBeNull()
+  })
+})
+
+describe('the fake of Stripe', () => {
+  it('tells of each refund, and of a success that is taken back', async () => {
+    const { store } = createFakeStripe()
+    const payment = store.pay({ amount: 1000, currency: 'dkk', account: 'acct_1' })
+    const made = store.refund(payment, { amount: 400 }) as { id: string }
+    expect(store.paidBack(payment.id)).toBe(400)
+    store.change(made.id, 'failed', 'declined')
+    expect(store.paidBack(payment.id)).toBe(0)
+    expect(store.events.map(({ type }) => type)).toEqual(['refund.created', 'refund.updated', 'refund.failed'])
+    const posts = await Promise.all(store.events.map((event) => signedPost(account.webhook_secret ?? '', event)))
+    for (const { headers, body } of posts) {
+      const bytes = new TextEncoder().encode(body) as Uint8Array<ArrayBuffer>
+      expect(await gateway().verify(new Headers(headers), bytes, Date.now())).toMatchObject({
+        provider_reference: made.id,
+        payment: payment.id,
+        provider_account: 'acct_1',
+      })
+    }
+  })
+
+  it('loses, repeats and mixes up what it delivers', () => {
+    const numbers = Array.from({ length: 200 }, (_, index) => index)
+    const sent = disordered(numbers, Math.random)
+    expect(new Set(sent).size).toBeLessThan(200)
+    expect(sent.length).toBeGreaterThan(new Set(sent).size)
+    expect(sent).not.toEqual(sent.toSorted((a, b) => a - b))
+  })
+})
