@@ -27,7 +27,10 @@ describe('the refund policy of an organisation', () => {
         status: 409,
         body: { code: 'four_eyes_required' },
       })
-    expect(await act(body.id, 'approve', {}, reviewer.token)).toMatchObject({ status: 200, body: { status: 'completed' } })
+    expect(await act(body.id, 'approve', {}, reviewer.token)).toMatchObject({
+      status: 200,
+      body: { status: 'completed' },
+    })
   })
 
   it('limits what managers approve, and not admins', async () => {

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { roleCodes } from '../../domain/access.ts'
+import { paymentServices } from '../../domain/merchant-accounts.ts'
 import { currencies, maxAmountMinor, toMajor, toMinor } from '../../domain/money.ts'
 import { refundReasons, refundSources, refundStatuses, refundTargets } from '../../domain/refunds.ts'
-import { paymentServices } from '../../gateways/payments/payments.ts'
 import {
   EditionSummary,
   FullName,
@@ -238,10 +238,7 @@ const approvalErrors = [
   'four_eyes_required',
   'above_limit',
   'merchant_not_ready',
-  'nothing_to_refund',
-  'purchase_not_refundable',
-  'transaction_not_captured',
-  'edition_archived',
+  ...creationErrors,
 ] as const
 
 export const approveRefundRequest = operation({
