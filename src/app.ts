@@ -30,6 +30,7 @@ import { organizations } from './modules/organizations/routes.ts'
 import { outbox } from './modules/outbox/routes.ts'
 import { personalData } from './modules/personal-data/routes.ts'
 import { purchases } from './modules/purchases/routes.ts'
+import { refunds } from './modules/refunds/routes.ts'
 import { paymentEvents, refundPayments } from './modules/refund-payments/routes.ts'
 import { segments } from './modules/segments/routes.ts'
 import { devDns, senderDomains } from './modules/sender-domains/routes.ts'
@@ -47,6 +48,7 @@ export const routers: readonly Router[] = [
   editions,
   orders,
   purchases,
+  refunds,
   refundPayments,
   users,
   dataImports,

@@ -84,3 +84,11 @@ export function updateVersion<T extends Table>(
   const next = { ...changes, version: row.version + 1 }
   return [update(table, next, sql`id = ${row.id} and version = ${row.version}`), changedOne()]
 }
+
+/** As `insert`, if the condition holds when the statement runs. */
+export function insertWhere<T extends Table>(table: T, row: Insert<T>, condition: SQL): SQL {
+  const names = columnsIn(table, row)
+  const values = names.map((name) => sql`${row[name as keyof Insert<T>]}`)
+  return sql`insert into ${table} (${sql.join(names.map(columnName), sql`, `)})
+    select ${sql.join(values, sql`, `)} where ${condition}`
+}

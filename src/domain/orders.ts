@@ -46,7 +46,10 @@ export const paymentStatusesBefore = (target: TransactionStatus): TransactionSta
   target,
 ]
 
-export const isPaid = (status: string): boolean => status === 'captured' || status === 'partially_refunded'
+/** Statuses of a payment of which something can be paid back. */
+export const paidStatuses: readonly TransactionStatus[] = ['captured', 'partially_refunded']
+
+export const isPaid = (status: string): boolean => (paidStatuses as readonly string[]).includes(status)
 
 export interface PricedItem {
   quantity: number

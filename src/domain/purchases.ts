@@ -1,6 +1,6 @@
 import { AppError } from './errors.ts'
 import { lifecycle } from './lifecycle.ts'
-import { isPaid, type OrderStatus } from './orders.ts'
+import type { OrderStatus } from './orders.ts'
 
 export const purchaseLifecycle = lifecycle('pending', {
   pending: ['active', 'cancelled'],
@@ -34,22 +34,9 @@ export const orderMovesFrom = (target: PurchaseStatus): PurchaseStatus[] =>
   purchaseLifecycle.sourcesOf(target).filter((status) => statusesOfOrder.includes(status))
 
 /** Statuses in which a purchase is its holder's: uses are counted, and its price can be paid back. */
-const heldStatuses: readonly PurchaseStatus[] = ['active', 'used']
+export const heldStatuses: readonly PurchaseStatus[] = ['active', 'used']
 
-const isHeld = (status: string): boolean => (heldStatuses as readonly string[]).includes(status)
-
-interface Refundable {
-  status: string
-  price_minor: number
-  deposit_minor: number
-}
-
-/** The most that can be paid back for a purchase, in minor units; fees stay, and nothing is due before it was paid. */
-export function refundableMinor(purchase: Refundable, transactionStatus: string | null): number {
-  return isHeld(purchase.status) && transactionStatus !== null && isPaid(transactionStatus)
-    ? purchase.price_minor + purchase.deposit_minor
-    : 0
-}
+export const isHeld = (status: string): boolean => (heldStatuses as readonly string[]).includes(status)
 
 interface Counted {
   status: string

@@ -36,7 +36,7 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   getEditionHealthcheck: { queries: 8, rows_read: 42, rows_written: 0 },
   updateEdition: { queries: 10, rows_read: 16, rows_written: 7 },
   listOrders: { queries: 3, rows_read: 14, rows_written: 0 },
-  getOrder: { queries: 3, rows_read: 21, rows_written: 0 },
+  getOrder: { queries: 3, rows_read: 25, rows_written: 0 },
   getPurchase: { queries: 3, rows_read: 12, rows_written: 0 },
   listPurchases: { queries: 3, rows_read: 20, rows_written: 0 },
   // Six of the rows written are a delivery to the one endpoint that listens.
@@ -44,6 +44,16 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   revertPurchaseUse: { queries: 12, rows_read: 25, rows_written: 11 },
   // A purchase, a payment, a transaction, an event and its delivery, a mail and the audit entry.
   settleRefundRequest: { queries: 13, rows_read: 43, rows_written: 21 },
+  // Of a request for one purchase: four statements and eight rows, and the event with its delivery to one endpoint.
+  createPurchaseRefundRequest: { queries: 10, rows_read: 35, rows_written: 15 },
+  createRefundRequest: { queries: 9, rows_read: 32, rows_written: 15 },
+  listRefundRequests: { queries: 3, rows_read: 18, rows_written: 0 },
+  getRefundRequest: { queries: 2, rows_read: 12, rows_written: 0 },
+  // They complete at once: two events, the row of the refund and its confirmation.
+  approveRefundRequest: { queries: 23, rows_read: 105, rows_written: 32 },
+  retryRefundRequest: { queries: 22, rows_read: 97, rows_written: 33 },
+  rejectRefundRequest: { queries: 12, rows_read: 43, rows_written: 15 },
+  cancelRefundRequest: { queries: 7, rows_read: 19, rows_written: 3 },
   listWalletPasses: { queries: 4, rows_read: 9, rows_written: 0 },
   createWalletPass: { queries: 10, rows_read: 27, rows_written: 11 },
   voidWalletPass: { queries: 5, rows_read: 10, rows_written: 3 },
@@ -131,6 +141,8 @@ const growth: Record<string, Record<string, number>> = {
   listOrganizations: { '': 8, created: 8, modified: 8, name: 8 },
   listAccessTokens: { name: 3 },
   listOrganizationMembers: { role: 3 },
+  // Requests of an edition are few beside its purchases.
+  listRefundRequests: { modified: 3, requested_amount: 3, status: 3 },
   listEditions: { modified: 3, start_date: 3, end_date: 3, name: 3 },
   listCampaigns: { modified: 3, name: 3, scheduled_at: 3, total_recipients: 3 },
   // Few rows: the endpoints of an organisation.

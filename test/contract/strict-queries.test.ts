@@ -69,7 +69,9 @@ const prefixes: Record<string, string> = {
   customer_id: 'usr',
   edition_id: 'edt',
   event_id: 'evt',
+  order_id: 'ord',
   organization_id: 'org',
+  purchase_id: 'pur',
   transaction_id: 'trx',
   user_id: 'usr',
 }

@@ -6,6 +6,7 @@ export const organizations = sqliteTable('organizations', {
   slug: text().notNull(),
   version: integer().notNull().default(1),
   search: text().notNull(),
+  refund_policy: text().notNull().default('{}'),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
 })

@@ -1,11 +1,13 @@
 import type { ErrorCode } from '../errors.ts'
 import { conflictErrors } from './conflicts.ts'
 import type { ErrorGuide } from './guide.ts'
+import { refundErrors } from './refunds.ts'
 import { requestErrors, serviceErrors } from './requests.ts'
 
 /** What the page of each error code says. A code without an entry is a type error. */
 export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   ...requestErrors,
   ...conflictErrors,
+  ...refundErrors,
   ...serviceErrors,
 }

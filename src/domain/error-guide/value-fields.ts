@@ -2,6 +2,21 @@ import type { FieldGuide } from './guide.ts'
 
 /** Rules that any field may break. */
 export const valueFields = {
+  amount_exceeds_available: {
+    cause: 'The amount is larger than what can still be paid back. `max_available_refund_amount` is the most.',
+    mend: 'Ask for at most `max_available_refund_amount`, or leave `amount` out to ask for all of it.',
+    detail: 'At most 225 DKK.',
+  },
+  amount_not_positive: {
+    cause: 'A refund pays something back. Only one that cancels the purchase may be of 0.',
+    mend: 'Send an amount above 0, or 0 together with `cancel_purchase`.',
+    detail: 'More than 0; 0 only together with cancel_purchase.',
+  },
+  exactly_one_target: {
+    cause: 'A refund is of one purchase, one order or one payment; none or several were named.',
+    mend: 'Send exactly one of `purchase_id`, `order_id` and `transaction_id`.',
+    detail: 'Exactly one of purchase_id, order_id and transaction_id.',
+  },
   required: {
     cause: 'The field is missing, and the operation needs it.',
     mend: 'Send the field.',

@@ -28,6 +28,7 @@ import {
   purchaseStatusOf,
 } from '../../domain/purchases.ts'
 import { contactSearch } from '../../domain/users.ts'
+import { cancelRefundsOf } from '../refunds/index.ts'
 import { passChanged } from '../wallet/index.ts'
 import type { OrderRow, PurchaseRow, TransactionRow, UserRow } from './state.ts'
 import type { Edition, PurchaseTurn, Writes } from './writes.ts'
@@ -269,6 +270,13 @@ export function placeAgain(
     const moved = movable(units, target)
     if (moved.length === 0) continue
     writes.changes.push(...moveStatements(moved, target, now))
+    if (target === 'cancelled')
+      writes.changes.push(
+        ...cancelRefundsOf(
+          moved.map(({ id }) => id),
+          now,
+        ),
+      )
     changed.push(...moved)
     writes.turns.push(...turnsOf(placement, row, moved, target))
   }

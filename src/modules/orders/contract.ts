@@ -121,7 +121,11 @@ const Transaction = z
     service_fee: Amount,
     handling_fee: Amount,
     refunded_amount: Amount,
-    available_refund_amount: Amount,
+    pending_refund_amount: Amount.openapi({ description: 'Of refund requests that are open. Major units.' }),
+    available_refund_amount: Amount.openapi({
+      description:
+        'The most that a refund request without `include_fees` can ask for. Major units; 0 for what is no payment.',
+    }),
     created: Timestamp,
   })
   .openapi('Transaction')
@@ -139,6 +143,11 @@ export const OrderDetail = z
       date_joined: Timestamp,
       last_seen: Timestamp.nullable().openapi({ description: 'Null until the customer is seen.' }),
       metadata: JsonObject,
+    }),
+    refunded_amount: Amount,
+    pending_refund_amount: Amount.openapi({ description: 'Of refund requests that are open. Major units.' }),
+    max_available_refund_amount: Amount.openapi({
+      description: 'The most that a refund request without `include_fees` can ask for. Major units.',
     }),
     transactions: z.array(Transaction),
     purchases: z.array(Purchase),

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { orderRest, purchaseRest } from '../../db/refunds.ts'
 import type { carts, orders, transactions } from '../../db/schema/orders.ts'
 import { customersSeenBy } from '../../db/shared-customers.ts'
 import { visible } from '../../db/visibility.ts'
@@ -10,7 +11,7 @@ import { type OrganizationSummaryRow, organizationSummaryColumns } from '../orga
 import { boughtColumns, boughtJoins, type BoughtRow, type PurchaseRow } from '../purchases/index.ts'
 import { orderStanding } from './list.ts'
 
-type TransactionRow = typeof transactions.$inferSelect
+export type TransactionRow = typeof transactions.$inferSelect & { rest_minor: number }
 
 export interface CartItemRow extends BoughtRow {
   id: string
@@ -72,13 +73,12 @@ export async function findOrder(ctx: Ctx, id: string): Promise<LoadedOrder> {
   if (!row) throw notFound()
   const of = <Kind extends LineRow['kind']>(kind: Kind) =>
     lines.filter((line): line is Extract<LineRow, { kind: Kind }> => line.kind === kind)
-  const [payment] = of('transaction').filter(({ type }) => type === 'payment')
   const buyer = { user_id: row.user_id, first_name: row.first_name, last_name: row.last_name, email: row.email }
   return {
     place: { organization_id: row.organization_id, editions: [row.edition_id] },
     head: row,
     items: of('item'),
-    purchases: of('purchase').map((line) => ({ ...line, ...buyer, transaction_status: payment?.status ?? null })),
+    purchases: of('purchase').map((line) => ({ ...line, ...buyer })),
     transactions: of('transaction'),
   }
 }
@@ -88,16 +88,20 @@ const linesOf = (orderId: string) => sql<LineRow>`
     cart_items.deposit_minor as deposit_minor, cart_items.handling_fee_minor as handling_fee_minor,
     ${boughtColumns(sql`cart_items`)}, null as vendor_code, null as status, null as uses_limit, null as uses_count,
     null as is_unlimited_use, null as valid_until, null as created_at, null as modified_at, null as type, null as service,
-    null as amount_minor, null as currency, null as service_fee_minor, null as refunded_minor
+    null as amount_minor, null as currency, null as service_fee_minor, null as refunded_minor, null as reserved_minor,
+    null as rest_minor
   from cart_items ${boughtJoins(sql`cart_items`)} where cart_items.order_id = ${orderId}
   union all
   select 'purchase', purchases.id, 0, 1, purchases.price_minor, purchases.deposit_minor, purchases.handling_fee_minor,
-    ${boughtColumns(sql`purchases`)}, vendor_code, status, uses_limit, uses_count, is_unlimited_use,
-    valid_until, purchases.created_at, purchases.modified_at, null, null, null, null, null, null
-  from purchases ${boughtJoins(sql`purchases`)} where purchases.order_id = ${orderId}
+    ${boughtColumns(sql`purchases`)}, vendor_code, purchases.status, uses_limit, uses_count, is_unlimited_use,
+    valid_until, purchases.created_at, purchases.modified_at, null, null, null, null, null, purchases.refunded_minor,
+    purchases.reserved_minor, ${purchaseRest(sql`purchases`, sql`payment`)}
+  from purchases ${boughtJoins(sql`purchases`)}
+  left join transactions as payment on payment.order_id = purchases.order_id and payment.type = 'payment'
+  where purchases.order_id = ${orderId}
   union all
   select 'transaction', id, 0, null, null, null, handling_fee_minor, null, null, null, null, null, null, null, null, null,
     null, status, null, null, null, null, created_at, null, type, service, amount_minor, currency, service_fee_minor,
-    refunded_minor
+    refunded_minor, reserved_minor, iif(type = 'payment', ${orderRest(sql`${orderId}`, sql`transactions`)}, 0)
   from transactions where order_id = ${orderId}
   order by kind, position, id`

@@ -39,7 +39,7 @@ const ofCustomer = (view: CustomerView, own: SQL, ofGiven: SQL): SQL =>
   sql`exists (select 1 from users ${view.join} where users.id = orders.user_id and ${view.matches(own, ofGiven)})`
 
 /** An order's text with its customer's, of which hidden parts find nothing. */
-function containsText(view: CustomerView, text: string): SQL {
+export function containsText(view: CustomerView, text: string): SQL {
   const whole = containsFoldedOrDigits(sql`orders.search`, text)
   if (view.isWhole) return whole
   const given = containsFoldedOrDigits(givenSearch('email_folded', 'phone_digits'), text)

@@ -3,7 +3,6 @@ import { toIso, toIsoOrNull } from '../../domain/instants.ts'
 import { type Currency, toMajor } from '../../domain/money.ts'
 import {
   type cartStatuses,
-  isPaid,
   type OrderStatus,
   type orderTypes,
   summaryLines,
@@ -84,12 +83,14 @@ const presentTransaction = (row: LoadedOrder['transactions'][number]): Detail['t
   service_fee: toMajor(row.service_fee_minor),
   handling_fee: toMajor(row.handling_fee_minor),
   refunded_amount: toMajor(row.refunded_minor),
-  available_refund_amount: isPaid(row.status) ? toMajor(row.amount_minor - row.refunded_minor) : 0,
+  pending_refund_amount: toMajor(row.reserved_minor),
+  available_refund_amount: toMajor(row.rest_minor),
   created: toIso(row.created_at),
 })
 
 export function presentOrder(order: LoadedOrder): Detail {
   const { head } = order
+  const payment = order.transactions.find(({ type }) => type === 'payment')
   return {
     ...presentShared(head),
     organization: presentOrganizationSummary(head),
@@ -103,6 +104,9 @@ export function presentOrder(order: LoadedOrder): Detail {
       last_seen: toIsoOrNull(head.user_last_seen_at),
       metadata: JSON.parse(head.user_metadata) as Record<string, unknown>,
     },
+    refunded_amount: toMajor(payment?.refunded_minor ?? 0),
+    pending_refund_amount: toMajor(payment?.reserved_minor ?? 0),
+    max_available_refund_amount: toMajor(payment?.rest_minor ?? 0),
     transactions: order.transactions.map(presentTransaction),
     purchases: order.purchases.map(presentPurchase),
     completed_transaction_id: head.completed_transaction_id,

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { memberRoles, roleCodes } from '../../domain/access.ts'
+import { maxAmountMinor, toMajor, toMinor } from '../../domain/money.ts'
 import {
   FullName,
   Id,
@@ -14,9 +15,41 @@ import {
 import { envelope, IdFilter, listQuery, TextFilter } from '../../http/list-query.ts'
 import { operation } from '../../http/operation.ts'
 
-export const Organization = OrganizationSummary.extend({ created: Timestamp, modified: Timestamp }).openapi(
-  'Organization',
-)
+const PolicyAmount = z
+  .number()
+  .min(0)
+  .max(toMajor(maxAmountMinor))
+  .refine((major) => toMinor(major) !== null, {
+    params: { code: 'max_decimal_places' },
+    message: 'At most 2 decimals.',
+  })
+  .openapi({ example: 500 })
+
+const policyShape = {
+  four_eyes: z
+    .boolean()
+    .openapi({ description: 'Who asked for a refund may not approve it: 409 `four_eyes_required`.' }),
+  manager_limit: PolicyAmount.nullable().openapi({
+    type: ['number', 'null'],
+    description: 'The most that a manager approves, others are 403 `above_limit`; null for no limit.',
+  }),
+  auto_approve_below: PolicyAmount.nullable().openapi({
+    type: ['number', 'null'],
+    description:
+      'New requests are approved at once while all that was asked for of the payment stays below; null for never.',
+  }),
+}
+
+const RefundPolicy = z.object(policyShape).openapi('RefundPolicy', {
+  description:
+    'What is demanded before a refund is approved. Amounts are major units of the currency of each request: the same number in every currency.',
+})
+
+export const Organization = OrganizationSummary.extend({
+  refund_policy: RefundPolicy,
+  created: Timestamp,
+  modified: Timestamp,
+}).openapi('Organization')
 
 export const Member = z
   .object({
@@ -43,6 +76,11 @@ const CreateOrganization = z.object({
 const UpdateOrganization = z.object({
   name: Name.optional(),
   slug: Slug.min(1).optional().openapi({ description: 'Changed by the operator of the platform alone.' }),
+  refund_policy: z
+    .object(policyShape)
+    .partial()
+    .optional()
+    .openapi({ description: 'Fields that are left out stay as they are.' }),
 })
 
 const AddMember = z.object({

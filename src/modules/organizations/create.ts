@@ -19,6 +19,7 @@ export async function createOrganization(ctx: Ctx, input: CreateOrganizationInpu
     slug: input.slug ?? (await free(ctx, slugify(input.name, 'organization'))),
     version: 1,
     search: searchText(input.name),
+    refund_policy: '{}',
     created_at: now,
     modified_at: now,
   }

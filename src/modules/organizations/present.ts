@@ -1,15 +1,27 @@
 import type { z } from '@hono/zod-openapi'
 import type { MemberRole } from '../../domain/access.ts'
 import { toIso } from '../../domain/instants.ts'
+import { toMajor } from '../../domain/money.ts'
+import { readPolicy } from '../../domain/refund-policy.ts'
 import { fullName } from '../../domain/users.ts'
 import type { Event, Member, Organization } from './contract.ts'
 import type { EventRow, MemberRow, OrganizationRow } from './queries.ts'
+
+function presentPolicy(text: string): z.input<typeof Organization>['refund_policy'] {
+  const { four_eyes, manager_limit, auto_approve_below } = readPolicy(text)
+  return {
+    four_eyes,
+    manager_limit: manager_limit === null ? null : toMajor(manager_limit),
+    auto_approve_below: auto_approve_below === null ? null : toMajor(auto_approve_below),
+  }
+}
 
 export const presentOrganization = (row: OrganizationRow): z.input<typeof Organization> => ({
   id: row.id,
   name: row.name,
   slug: row.slug,
   avatar: null,
+  refund_policy: presentPolicy(row.refund_policy),
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
 })

@@ -4,6 +4,8 @@ import { organizations } from '../../db/schema/organizations.ts'
 import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
 import { AppError, fieldError } from '../../domain/errors.ts'
 import { searchText } from '../../domain/fold.ts'
+import { toMinor } from '../../domain/money.ts'
+import { readPolicy, type RefundPolicy } from '../../domain/refund-policy.ts'
 import type { UpdateOrganizationInput } from './contract.ts'
 import { slugTaken } from './create.ts'
 import type { OrganizationRow } from './queries.ts'
@@ -18,13 +20,31 @@ function checkSlug(ctx: Ctx, row: OrganizationRow, slug: string | undefined): vo
   })
 }
 
+const minorOf = (major: number | null): number | null => (major === null ? null : toMinor(major))
+
+/** The policy with the fields that were sent. */
+function policyText(stored: string, change: UpdateOrganizationInput['refund_policy']): string {
+  if (!change) return stored
+  const policy = readPolicy(stored)
+  const { four_eyes = policy.four_eyes, manager_limit, auto_approve_below } = change
+  return JSON.stringify({
+    four_eyes,
+    manager_limit: manager_limit === undefined ? policy.manager_limit : minorOf(manager_limit),
+    auto_approve_below: auto_approve_below === undefined ? policy.auto_approve_below : minorOf(auto_approve_below),
+  } satisfies RefundPolicy)
+}
+
 export async function updateOrganization(
   ctx: Ctx,
   row: OrganizationRow,
   input: UpdateOrganizationInput,
 ): Promise<OrganizationRow> {
   checkSlug(ctx, row, input.slug)
-  const asked = changesIn(row, { name: input.name ?? row.name, slug: input.slug ?? row.slug })
+  const asked = changesIn(row, {
+    name: input.name ?? row.name,
+    slug: input.slug ?? row.slug,
+    refund_policy: policyText(row.refund_policy, input.refund_policy),
+  })
   if (isEmpty(asked)) return commit(ctx, row, [])
   const changes = { ...asked, search: searchText(asked.name ?? row.name), modified_at: ctx.now() }
   return commit(ctx, { ...row, ...changes, version: row.version + 1 }, updateVersion(organizations, row, changes), {

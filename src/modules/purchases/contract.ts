@@ -7,6 +7,7 @@ import {
 } from '../../domain/external-orders.ts'
 import { orderStatuses, orderTypes } from '../../domain/orders.ts'
 import { purchaseStatuses } from '../../domain/purchases.ts'
+import { refundStatuses } from '../../domain/refunds.ts'
 import {
   EditionSummary,
   FullName,
@@ -60,7 +61,10 @@ export const Purchase = z
     price_paid: Amount,
     deposit_paid: Amount,
     handling_fee_paid: Amount,
-    max_available_refund_amount: Amount,
+    max_available_refund_amount: Amount.openapi({
+      description:
+        'The most that a refund request without `include_fees` can ask for: price and deposit, without what is paid back or asked for, and never more than is left of the payment.',
+    }),
     available_uses: z.int().openapi({
       description: 'Uses that are left; with `is_unlimited_use` none is ever taken away.',
     }),
@@ -98,9 +102,19 @@ export const PurchaseDetail = Purchase.extend({
   currency: z.string(),
   transaction_id: Id('trx').nullable().openapi({ description: 'Null for an order without a payment.' }),
   refunded_amount: Amount,
-  pending_refund_amount: Amount,
+  pending_refund_amount: Amount.openapi({ description: 'Of refund requests that are open.' }),
   uses: z.array(PurchaseUse).openapi({ description: 'The last 50, the latest first; reverted ones are among them.' }),
   wallet_passes: z.array(WalletPassSummary).openapi({ description: 'The newest twenty, newest first.' }),
+  refund_requests: z
+    .array(
+      z.object({
+        id: Id('rfr'),
+        status: z.enum(refundStatuses),
+        requested_amount: Amount.openapi({ description: 'Of the whole request.' }),
+        created: Timestamp,
+      }),
+    )
+    .openapi({ description: 'The newest twenty, newest first; those of its order are among them.' }),
   metadata: JsonObject,
 }).openapi('PurchaseDetail')
 

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate, type SortKey } from '../../db/paginate.ts'
+import { purchaseRest } from '../../db/refunds.ts'
 import { customersSeenBy } from '../../db/shared-customers.ts'
 import { visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
@@ -67,7 +68,7 @@ export function listPurchases(
     where: conditions(ctx, filters),
     sort: sortBy<keyof typeof sortKeys, SortKey['by']>(ordering, '-created', sortKeys),
     columns: sql`purchases.*, ${boughtColumns(sql`purchases`)}, ${view.columns(['first_name', 'last_name', 'email'])},
-      orders.order_number, transactions.status as transaction_status`,
+      orders.order_number, ${purchaseRest(sql`purchases`, sql`transactions`)} as rest_minor`,
     joins: sql`join purchases on purchases.id = page.key
       join orders on orders.id = purchases.order_id
       join users on users.id = purchases.user_id ${view.join}

@@ -2,7 +2,7 @@ import type { z } from '@hono/zod-openapi'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
 import { toMajor } from '../../domain/money.ts'
 import type { OrderStatus, orderTypes } from '../../domain/orders.ts'
-import { availableUses, type PurchaseStatus, refundableMinor } from '../../domain/purchases.ts'
+import { availableUses, type PurchaseStatus } from '../../domain/purchases.ts'
 import { fullName } from '../../domain/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
@@ -11,7 +11,7 @@ import { presentBought, presentLocation } from './bought.ts'
 import type { Purchase, PurchaseDetail, PurchaseUse } from './contract.ts'
 import type { PurchaseListRow } from './list.ts'
 import type { PurchaseListItem } from './list-contract.ts'
-import type { PurchaseDetailRow, PurchaseRow } from './queries.ts'
+import type { PurchaseDetailRow, PurchaseRow, RefundSummaryRow } from './queries.ts'
 import type { PurchaseUseResult } from './use-contract.ts'
 import type { LoadedUse } from './use-queries.ts'
 import type { PurchaseUseRow } from './use-row.ts'
@@ -25,7 +25,7 @@ export const presentPurchase = (row: PurchaseRow): z.input<typeof Purchase> => (
   price_paid: toMajor(row.price_minor),
   deposit_paid: toMajor(row.deposit_minor),
   handling_fee_paid: toMajor(row.handling_fee_minor),
-  max_available_refund_amount: toMajor(refundableMinor(row, row.transaction_status)),
+  max_available_refund_amount: toMajor(row.rest_minor),
   available_uses: availableUses(row),
   is_unlimited_use: row.is_unlimited_use === 1,
   valid_until: toIsoOrNull(row.valid_until),
@@ -56,6 +56,13 @@ export const presentUseResult = (row: LoadedUse): z.input<typeof PurchaseUseResu
   },
 })
 
+const presentRefundSummary = (row: RefundSummaryRow): z.input<typeof PurchaseDetail>['refund_requests'][number] => ({
+  id: row.id,
+  status: row.status,
+  requested_amount: toMajor(row.requested_minor),
+  created: toIso(row.created_at),
+})
+
 export const presentPurchaseDetail = (row: PurchaseDetailRow): z.input<typeof PurchaseDetail> => ({
   ...presentPurchase(row),
   order: {
@@ -68,9 +75,10 @@ export const presentPurchaseDetail = (row: PurchaseDetailRow): z.input<typeof Pu
   edition: presentEditionSummary(row),
   currency: row.currency,
   transaction_id: row.transaction_id,
-  refunded_amount: 0,
-  pending_refund_amount: 0,
+  refunded_amount: toMajor(row.refunded_minor),
+  pending_refund_amount: toMajor(row.reserved_minor),
   uses: row.uses.map(presentUse),
   wallet_passes: (JSON.parse(row.wallet_passes) as PassSummaryRow[]).map(presentWalletPassSummary),
+  refund_requests: (JSON.parse(row.refund_requests) as RefundSummaryRow[]).map(presentRefundSummary),
   metadata: JSON.parse(row.metadata) as Record<string, unknown>,
 })

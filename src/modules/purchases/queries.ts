@@ -1,10 +1,12 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { purchaseRest } from '../../db/refunds.ts'
 import type { purchases } from '../../db/schema/orders.ts'
 import { customersSeenBy } from '../../db/shared-customers.ts'
 import { standing, visible } from '../../db/visibility.ts'
 import type { Place } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
+import type { RefundStatus } from '../../domain/refunds.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import { walletPassesOf } from '../wallet/index.ts'
@@ -29,7 +31,10 @@ export interface PurchaseRow extends BoughtRow {
   valid_until: number | null
   created_at: number
   modified_at: number
-  transaction_status: string | null
+  refunded_minor: number
+  reserved_minor: number
+  /** The most that can be paid back, without fees. */
+  rest_minor: number
 }
 
 export interface PurchaseDetailRow
@@ -44,6 +49,8 @@ export interface PurchaseDetailRow
   uses: PurchaseUseRow[]
   /** JSON of `PassSummaryRow`s. */
   wallet_passes: string
+  /** JSON of `RefundSummaryRow`s. */
+  refund_requests: string
 }
 
 export const purchaseStanding = standing(sql`purchases.organization_id`, sql`purchases.edition_id`)
@@ -56,13 +63,33 @@ const usesOf = (purchaseId: string) => sql<PurchaseUseRow>`select ${useColumns} 
   where purchase_uses.purchase_id = ${purchaseId}
   order by purchase_uses.used_at desc, purchase_uses.id desc limit ${shownUses}`
 
+/** More are listed by `GET /v1/refund-requests`. */
+const shownRefunds = 20
+
+export interface RefundSummaryRow {
+  id: string
+  status: RefundStatus
+  requested_minor: number
+  created_at: number
+}
+
+const refundsOf = (
+  purchaseId: SQL,
+): SQL => sql`(select coalesce(json_group_array(json_object('id', id, 'status', status,
+    'requested_minor', requested_minor, 'created_at', created_at)), '[]')
+  from (select refund_requests.id, status, requested_minor, created_at
+    from refund_items cross join refund_requests on refund_requests.id = refund_items.refund_request_id
+    where refund_items.purchase_id = ${purchaseId}
+    order by refund_items.refund_request_id desc limit ${shownRefunds}))`
+
 export async function findPurchase(ctx: Ctx, id: string): Promise<PurchaseDetailRow> {
   const view = customersSeenBy(ctx.caller)
   const found = sql<Omit<PurchaseDetailRow, 'place' | 'uses'>>`select purchases.*,
       ${boughtColumns(sql`purchases`)}, ${editionSummaryColumns}, ${organizationSummaryColumns},
       ${view.columns(['first_name', 'last_name', 'email'])}, orders.order_number, orders.type as order_type,
       orders.status as order_status, orders.currency, transactions.id as transaction_id,
-      transactions.status as transaction_status, ${walletPassesOf(sql`purchases.id`)} as wallet_passes
+      ${purchaseRest(sql`purchases`, sql`transactions`)} as rest_minor,
+      ${walletPassesOf(sql`purchases.id`)} as wallet_passes, ${refundsOf(sql`purchases.id`)} as refund_requests
     from purchases
     join orders on orders.id = purchases.order_id
     join users on users.id = purchases.user_id ${view.join}

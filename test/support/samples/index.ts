@@ -8,6 +8,7 @@ import { emailSamples } from './emails.ts'
 import { merchantAccountSamples } from './merchant-accounts.ts'
 import { organizationSamples } from './organizations.ts'
 import { refundPaymentSamples } from './refund-payments.ts'
+import { refundSamples } from './refunds.ts'
 import type { SampleOf } from './sample.ts'
 import { segmentSamples } from './segments.ts'
 import { walletSamples } from './wallet.ts'
@@ -23,6 +24,7 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...organizationSamples,
   ...editionSamples,
   ...commerceSamples,
+  ...refundSamples,
   ...walletSamples,
   ...refundPaymentSamples,
   ...segmentSamples,

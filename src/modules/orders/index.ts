@@ -1,0 +1,1 @@
+export { containsText, orderStanding } from './list.ts'

@@ -1,0 +1,134 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { changedOne, commit } from '../../db/commit.ts'
+import type { Statement } from '../../db/database.ts'
+import { refundItems, refundRequests } from '../../db/schema/refunds.ts'
+import { insertAll, updateVersion } from '../../db/write.ts'
+import { mayAt } from '../../domain/access.ts'
+import { AppError, editionArchived, LostRace } from '../../domain/errors.ts'
+import { wasCaptured, type TransactionStatus } from '../../domain/orders.ts'
+import { isHeld } from '../../domain/purchases.ts'
+import { amountAsked, checkPositive, checkTransition, exceeds } from '../../domain/refund-amounts.ts'
+import { checkReview, readPolicy } from '../../domain/refund-policy.ts'
+import { type Shared, shareOut, shrink, totalParts } from '../../domain/refund-shares.ts'
+import { openEditions } from '../editions/index.ts'
+import { announceAll } from '../webhooks/index.ts'
+import { afterApproval, approvedColumns, merchantNotReady, payingBack } from './approval.ts'
+import type { ApproveInput } from './contract.ts'
+import { itemsOf, type LoadedRefund, type RefundDetailRow } from './queries.ts'
+import { reserveStatements, shrinkStatements } from './reserve.ts'
+import { findSubject, maxOf, remaining, type Subject, type Target } from './subject.ts'
+
+type Approval = ApproveInput & { amount: number; isCancelling: boolean }
+
+const targetOf = ({ target, purchase_id, order_id }: LoadedRefund): Target =>
+  target === 'purchase' && purchase_id !== null ? { kind: target, id: purchase_id } : { kind: 'order', id: order_id }
+
+/** The amount to approve, or what refuses the approval. */
+function decide(ctx: Ctx, refund: LoadedRefund, input: ApproveInput): Approval {
+  checkTransition(refund.status, 'approved', 'approved')
+  if (refund.is_archived === 1) throw editionArchived()
+  // A late answer of the provider said so: another attempt would pay twice.
+  if (refund.needs_attention === 1)
+    throw new AppError('invalid_transition', 'The provider has paid an earlier attempt of this refund.', {
+      extra: { current_status: refund.status, allowed_transitions: [] },
+    })
+  const isCancelling = input.cancel_purchase ?? refund.cancel_purchase === 1
+  const amount = input.amount ?? refund.approved_minor ?? refund.requested_minor
+  checkPositive(amount, isCancelling)
+  if (amount > refund.requested_minor) throw exceeds(refund.requested_minor, refund.currency)
+  checkReview(readPolicy(refund.refund_policy), {
+    amount_minor: amount,
+    currency: refund.currency,
+    requested_by: refund.requested_by,
+    reviewer: ctx.caller.id,
+    isAdmin: mayAt(ctx.caller, ['OA', 'EA'], refund.place),
+  })
+  return { ...input, amount, isCancelling }
+}
+
+interface Amounts {
+  shares: Shared
+  /** Around the change of the request: before it, and directly after it. */
+  before: Statement[]
+  after: Statement[]
+}
+
+/** What is reserved already, or less of it. */
+async function keptAmounts(ctx: Ctx, refund: LoadedRefund, subject: Subject, amount: number): Promise<Amounts> {
+  const { transaction_status } = subject
+  if (transaction_status === null || !wasCaptured(transaction_status as TransactionStatus))
+    throw new AppError('transaction_not_captured', 'Only a payment that was captured is paid back.', {
+      extra: { current_status: transaction_status },
+    })
+  // An import may have made the payment smaller since.
+  const others = (subject.refunded_minor ?? 0) + (subject.reserved_minor ?? 0) - refund.requested_minor
+  const max = Math.max(0, (subject.amount_minor ?? 0) - others)
+  if (amount > max) throw exceeds(max, refund.currency)
+  const items = await itemsOf(ctx, refund.id)
+  if (amount === refund.requested_minor)
+    return { shares: { items, service_fee_minor: refund.service_fee_minor }, before: [], after: [] }
+  const shares = shrink(amount, items)
+  return { shares, before: [], after: shrinkStatements(refund, items, shares) }
+}
+
+/** A failed request holds nothing any more: its amount is reserved anew, and spread over what is there now. */
+function amountsAgain(refund: LoadedRefund, subject: Subject, { amount, isCancelling }: Approval): Amounts {
+  const { kind } = targetOf(refund)
+  const facts = {
+    purchase_status: kind === 'purchase' ? (subject.purchases[0]?.status ?? null) : null,
+    payment_status: subject.transaction_status,
+    max_minor: maxOf(subject, kind),
+    currency: subject.currency,
+  }
+  amountAsked(facts, amount, isCancelling)
+  const purchases = subject.purchases.filter(({ status }) => isHeld(status))
+  const shares = shareOut(amount, purchases.map(remaining))
+  return {
+    shares,
+    before: [...reserveStatements({ refund, shares, purchases }, amount), changedOne()],
+    after: [
+      sql`delete from refund_items where refund_request_id = ${refund.id}`,
+      ...insertAll(
+        refundItems,
+        shares.items.map((item) => ({ refund_request_id: refund.id, ...item })),
+      ),
+    ],
+  }
+}
+
+export async function approveRefund(ctx: Ctx, refund: LoadedRefund, input: ApproveInput): Promise<RefundDetailRow> {
+  const approval = decide(ctx, refund, input)
+  const { amount, isCancelling, note, notify_customer } = approval
+  const subject = await findSubject(ctx, targetOf(refund), refund.include_fees === 1)
+  if (!subject) throw new LostRace('the order is gone')
+  const { shares, before, after } =
+    refund.status === 'failed'
+      ? amountsAgain(refund, subject, approval)
+      : await keptAmounts(ctx, refund, subject, amount)
+  const paying = await payingBack(ctx, subject, amount)
+  if (!paying) throw merchantNotReady()
+  const now = ctx.now()
+  const changes = {
+    ...approvedColumns(refund, paying, now),
+    approved_minor: amount,
+    ...totalParts(shares),
+    cancel_purchase: isCancelling ? 1 : 0,
+    notify_customer: (notify_customer ?? refund.notify_customer === 1) ? 1 : 0,
+    note: note ?? refund.note,
+    reviewed_by: ctx.caller.id,
+    reviewed_at: now,
+    modified_at: now,
+  }
+  const named = new Set(shares.items.map(({ purchase_id }) => purchase_id))
+  const purchases = subject.purchases.filter(({ id }) => named.has(id))
+  const approved = await afterApproval(ctx, { ...refund, ...changes, version: refund.version + 1 }, paying, purchases)
+  return commit(ctx, { ...refund, ...approved.refund }, [
+    ...openEditions(refund.edition_id),
+    ...before,
+    ...updateVersion(refundRequests, refund, changes),
+    ...after,
+    ...approved.statements,
+    ...announceAll(ctx, approved.announcements),
+  ])
+}

@@ -1,0 +1,1 @@
+export { cancelRefundsOf } from './cancel.ts'

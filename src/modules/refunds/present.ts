@@ -1,0 +1,93 @@
+import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../context.ts'
+import { mayAt, type RoleCode } from '../../domain/access.ts'
+import { toIso, toIsoOrNull } from '../../domain/instants.ts'
+import type { PaymentService } from '../../domain/merchant-accounts.ts'
+import { type Currency, toMajor } from '../../domain/money.ts'
+import { refundLifecycle } from '../../domain/refunds.ts'
+import { fullName } from '../../domain/users.ts'
+import { presentEditionSummary } from '../editions/index.ts'
+import { presentOrganizationSummary } from '../organizations/index.ts'
+import { type AllowedAction, approveRefundRequest, type RefundRequest } from './contract.ts'
+import type { RefundDetailRow } from './queries.ts'
+
+type Shown = z.input<typeof RefundRequest>
+
+const presentPurchase = (row: RefundDetailRow): Shown['purchase'] =>
+  row.purchase_id === null || row.product_id === null
+    ? null
+    : {
+        id: row.purchase_id,
+        vendor_code: row.vendor_code,
+        product: {
+          api_id: row.product_id,
+          name: row.product_name ?? '',
+          is_draft: row.product_is_draft === 1,
+          images: [],
+        },
+        variant: row.variant_id === null ? null : { api_id: row.variant_id, name: row.variant_name ?? '' },
+      }
+
+const roles: readonly RoleCode[] = approveRefundRequest.roles
+
+function allowedActions(row: RefundDetailRow, ctx: Ctx): AllowedAction[] {
+  const { organization_id, edition_id, status } = row
+  if (!mayAt(ctx.caller, roles, { organization_id, editions: [edition_id] })) return []
+  const reaches = (target: (typeof refundLifecycle.states)[number]) => refundLifecycle.allows(status, target)
+  return [
+    ...(reaches('approved') ? (['approve'] as const) : []),
+    ...(reaches('rejected') ? (['reject'] as const) : []),
+    ...(reaches('cancelled') && row.requested_by === ctx.caller.id ? (['cancel'] as const) : []),
+    ...(status === 'failed' ? (['retry'] as const) : []),
+    ...(status === 'processing' && row.service === 'manual' ? (['settle'] as const) : []),
+  ]
+}
+
+const toMajorOrNull = (minor: number | null): number | null => (minor === null ? null : toMajor(minor))
+
+const presentAmounts = (row: RefundDetailRow) => ({
+  currency: row.currency as Currency,
+  requested_amount: toMajor(row.requested_minor),
+  approved_amount: toMajorOrNull(row.approved_minor),
+  refunded_amount: toMajor(row.refunded_minor),
+  breakdown: {
+    price: toMajor(row.price_minor),
+    deposit: toMajor(row.deposit_minor),
+    handling_fee: toMajor(row.handling_fee_minor),
+    service_fee: toMajor(row.service_fee_minor),
+  },
+})
+
+export const presentRefund = (row: RefundDetailRow, ctx: Ctx): Shown => ({
+  id: row.id,
+  status: row.status,
+  target: row.target,
+  organization: presentOrganizationSummary(row),
+  edition: presentEditionSummary(row),
+  order: { id: row.order_id, order_number: row.order_number },
+  purchase: presentPurchase(row),
+  transaction_id: row.transaction_id,
+  customer: { api_id: row.customer_id, full_name: fullName(row), email: row.email },
+  ...presentAmounts(row),
+  reason: row.reason,
+  comment: row.comment,
+  source: row.source,
+  include_fees: row.include_fees === 1,
+  cancel_purchase: row.cancel_purchase === 1,
+  notify_customer: row.notify_customer === 1,
+  requested_by: row.requested_by,
+  reviewed_by: row.reviewed_by,
+  reviewed_at: toIsoOrNull(row.reviewed_at),
+  rejection_reason: row.rejection_reason,
+  note: row.note,
+  service: row.service as PaymentService | null,
+  failure_code: row.failure_code,
+  failure_message: row.failure_message,
+  provider_reference: row.provider_reference,
+  attempts: row.attempts,
+  completed_at: toIsoOrNull(row.completed_at),
+  allowed_actions: allowedActions(row, ctx),
+  metadata: JSON.parse(row.metadata) as Record<string, unknown>,
+  created: toIso(row.created_at),
+  modified: toIso(row.modified_at),
+})

@@ -1,0 +1,44 @@
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { refundRequests } from '../../db/schema/refunds.ts'
+import { updateVersion } from '../../db/write.ts'
+import { checkTransition } from '../../domain/refund-amounts.ts'
+import { openEditions } from '../editions/index.ts'
+import { moveAmounts, purchasesOf, refundAnnouncements } from '../refund-payments/index.ts'
+import { refundEmailStatements, ringEmails } from '../transactional-emails/index.ts'
+import { announceAll } from '../webhooks/index.ts'
+import type { RejectInput } from './contract.ts'
+import type { LoadedRefund, RefundDetailRow } from './queries.ts'
+
+const status = 'rejected'
+
+/** Releases the amount; the customer is told the reason unless somebody said not to. */
+export async function rejectRefund(ctx: Ctx, refund: LoadedRefund, input: RejectInput): Promise<RefundDetailRow> {
+  checkTransition(refund.status, status, status)
+  const now = ctx.now()
+  const changes = {
+    status: 'rejected' as const,
+    rejection_reason: input.reason,
+    notify_customer: (input.notify_customer ?? refund.notify_customer === 1) ? 1 : 0,
+    reviewed_by: ctx.caller.id,
+    reviewed_at: now,
+    modified_at: now,
+  }
+  const rejected = { ...refund, ...changes, version: refund.version + 1 }
+  const amount_minor = refund.requested_minor
+  const events = refundAnnouncements(refund, await purchasesOf(ctx, refund.id), {
+    action: 'refund_rejected',
+    status,
+    amount_minor,
+    occurredAt: now,
+  })
+  const mail = await refundEmailStatements(ctx, 'refund_rejection', { ...rejected, amount_minor })
+  if (mail.length) ctx.afterCommit(() => ringEmails(ctx))
+  return commit(ctx, rejected, [
+    ...openEditions(refund.edition_id),
+    ...updateVersion(refundRequests, refund, changes),
+    ...moveAmounts(refund, { refunded: 0, reserved: -1 }, { now }),
+    ...mail,
+    ...announceAll(ctx, events),
+  ])
+}

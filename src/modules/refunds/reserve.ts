@@ -1,0 +1,85 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Statement } from '../../db/database.ts'
+import { paymentRest, purchaseShare } from '../../db/refunds.ts'
+import { heldStatuses } from '../../domain/purchases.ts'
+import { inList } from '../../db/visibility.ts'
+import type { Share, Shared } from '../../domain/refund-shares.ts'
+import type { RefundRow } from './queries.ts'
+import type { SubjectPurchase } from './subject.ts'
+
+export interface Reservation {
+  refund: RefundRow
+  shares: Shared
+  purchases: readonly SubjectPurchase[]
+}
+
+/**
+ * Reserves the amounts of a request: of all its purchases and of its payment, or of none. A purchase of which something
+ * was taken since is decided on anew, because the parts of its amount would be others. The statement that follows
+ * writes the request `where changes() = 1`.
+ */
+export function reserveStatements({ refund, shares, purchases }: Reservation, amount: number): Statement[] {
+  const taken = new Map(
+    purchases.map(({ id, refunded_minor, reserved_minor }) => [id, refunded_minor + reserved_minor]),
+  )
+  const given = JSON.stringify(
+    shares.items.map(({ purchase_id, amount_minor }) => [purchase_id, amount_minor, taken.get(purchase_id) ?? 0]),
+  )
+  const fees = refund.include_fees === 1 ? sql`1` : sql`0`
+  return [
+    sql`update purchases set reserved_minor = reserved_minor + (given.value ->> 1), modified_at = ${refund.modified_at},
+        version = version + 1
+      from json_each(${given}) as given
+      where purchases.id = given.value ->> 0 and ${inList(sql`purchases.status`, heldStatuses)}
+        and purchases.refunded_minor + purchases.reserved_minor = given.value ->> 2
+        and ${purchaseShare(sql`purchases`, fees)} >= given.value ->> 1`,
+    sql`update transactions set reserved_minor = reserved_minor + ${amount}
+      where id = ${refund.transaction_id} and changes() = ${shares.items.length}
+        and ${paymentRest(sql`transactions`)} >= ${amount}`,
+  ]
+}
+
+const itemColumns = sql.raw(
+  '(refund_request_id, purchase_id, amount_minor, price_minor, deposit_minor, handling_fee_minor)',
+)
+
+/** Writes the items of a request. Aborts the batch unless the statement directly before wrote the request. */
+export function itemStatement(refundId: string, items: readonly Share[]): SQL {
+  const given = JSON.stringify(
+    items.map((item) => [
+      item.purchase_id,
+      item.amount_minor,
+      item.price_minor,
+      item.deposit_minor,
+      item.handling_fee_minor,
+    ]),
+  )
+  return sql`insert into refund_items ${itemColumns}
+    select case when changes() = 1 then ${refundId} else json('guard') end, value ->> 0, value ->> 1, value ->> 2,
+      value ->> 3, value ->> 4
+    from json_each(${given}) where true`
+}
+
+/** Releases what a smaller amount does not need, item by item. The change of the request itself comes before. */
+export function shrinkStatements(refund: RefundRow, before: readonly Share[], after: Shared): Statement[] {
+  const kept = new Map(after.items.map((item) => [item.purchase_id, item]))
+  const changed = before.flatMap((item) => {
+    const left = kept.get(item.purchase_id)
+    if (!left || left.amount_minor === item.amount_minor) return []
+    const { amount_minor, price_minor, deposit_minor, handling_fee_minor } = left
+    const released = item.amount_minor - amount_minor
+    return [[item.purchase_id, released, amount_minor, price_minor, deposit_minor, handling_fee_minor]]
+  })
+  const total = [...after.items.map((item) => item.amount_minor), after.service_fee_minor].reduce((a, b) => a + b, 0)
+  const given = JSON.stringify(changed)
+  return [
+    sql`update purchases set reserved_minor = reserved_minor - (given.value ->> 1), version = version + 1
+      from json_each(${given}) as given where purchases.id = given.value ->> 0`,
+    sql`update transactions set reserved_minor = reserved_minor - ${refund.requested_minor - total}
+      where id = ${refund.transaction_id}`,
+    sql`update refund_items set amount_minor = given.value ->> 2, price_minor = given.value ->> 3,
+        deposit_minor = given.value ->> 4, handling_fee_minor = given.value ->> 5
+      from json_each(${given}) as given
+      where refund_request_id = ${refund.id} and purchase_id = given.value ->> 0`,
+  ]
+}

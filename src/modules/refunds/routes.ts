@@ -1,0 +1,63 @@
+import { mount, mountList } from '../../http/mount.ts'
+import { createRouter } from '../../http/router.ts'
+import { approveRefund } from './approve.ts'
+import { cancelRefund } from './cancel.ts'
+import * as contract from './contract.ts'
+import { createPurchaseRefund, createRefund } from './create.ts'
+import { presentRefund } from './present.ts'
+import { findRefund, listRefunds } from './queries.ts'
+import { rejectRefund } from './reject.ts'
+import { retryRefund } from './retry.ts'
+import { findPurchasePlace } from './subject.ts'
+
+export const refunds = createRouter()
+
+const location = ({ id }: { id: string }) => `/v1/refund-requests/${id}`
+
+mount(refunds, contract.createPurchaseRefundRequest, {
+  load: (ctx, { id }) => findPurchasePlace(ctx, id),
+  handle: (ctx, { loaded, body }) => createPurchaseRefund(ctx, loaded.purchase_id, body),
+  present: presentRefund,
+  location,
+})
+
+mountList(refunds, contract.listRefundRequests, {
+  list: (ctx, { query, page }) => listRefunds(ctx, page, query.ordering, query),
+  present: presentRefund,
+})
+
+mount(refunds, contract.createRefundRequest, {
+  handle: (ctx, { body }) => createRefund(ctx, body),
+  present: presentRefund,
+  location,
+})
+
+mount(refunds, contract.getRefundRequest, {
+  load: (ctx, { id }) => findRefund(ctx, id),
+  handle: async (_, { loaded }) => loaded,
+  present: presentRefund,
+})
+
+mount(refunds, contract.approveRefundRequest, {
+  load: (ctx, { id }) => findRefund(ctx, id),
+  handle: (ctx, { loaded, body }) => approveRefund(ctx, loaded, body),
+  present: presentRefund,
+})
+
+mount(refunds, contract.rejectRefundRequest, {
+  load: (ctx, { id }) => findRefund(ctx, id),
+  handle: (ctx, { loaded, body }) => rejectRefund(ctx, loaded, body),
+  present: presentRefund,
+})
+
+mount(refunds, contract.cancelRefundRequest, {
+  load: (ctx, { id }) => findRefund(ctx, id),
+  handle: (ctx, { loaded }) => cancelRefund(ctx, loaded),
+  present: presentRefund,
+})
+
+mount(refunds, contract.retryRefundRequest, {
+  load: (ctx, { id }) => findRefund(ctx, id),
+  handle: (ctx, { loaded }) => retryRefund(ctx, loaded),
+  present: presentRefund,
+})

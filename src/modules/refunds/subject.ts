@@ -1,0 +1,161 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { orderRest, purchaseRest, purchaseShare } from '../../db/refunds.ts'
+import type { purchases, transactions } from '../../db/schema/orders.ts'
+import { customersSeenBy } from '../../db/shared-customers.ts'
+import { inList, visible } from '../../db/visibility.ts'
+import type { Place } from '../../domain/access.ts'
+import { notFound } from '../../domain/errors.ts'
+import type { Currency } from '../../domain/money.ts'
+import { type Parts, partsOf, type Remaining } from '../../domain/refund-shares.ts'
+import { refundStatuses, reservedStatuses, type refundTargets } from '../../domain/refunds.ts'
+import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
+import { orderStanding } from '../orders/index.ts'
+import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseStanding } from '../purchases/index.ts'
+
+export interface Target {
+  kind: (typeof refundTargets)[number]
+  id: string
+}
+
+type PurchaseColumns = Pick<
+  typeof purchases.$inferSelect,
+  'status' | 'price_minor' | 'deposit_minor' | 'handling_fee_minor' | 'refunded_minor' | 'reserved_minor'
+>
+
+/** A purchase that a request may pay back. */
+export interface SubjectPurchase extends AnnouncedPurchase, PurchaseColumns {
+  product_is_draft: number
+  status_before: null
+  /** What is left of it, whatever is left of the payment, and what of that can be asked for. */
+  share_minor: number
+  rest_minor: number
+  /** What requests pay back or reserve of each part. */
+  price_taken: number
+  deposit_taken: number
+  handling_fee_taken: number
+}
+
+type Payment = Pick<
+  typeof transactions.$inferSelect,
+  'amount_minor' | 'refunded_minor' | 'reserved_minor' | 'service' | 'provider_reference' | 'merchant_account_id'
+>
+
+interface HeadRow extends EditionSummaryRow, OrganizationSummaryRow {
+  order_id: string
+  order_number: string | null
+  user_id: string
+  first_name: string
+  last_name: string
+  email: string | null
+  currency: Currency
+  is_archived: number
+  refund_policy: string
+  /** The account of the edition. */
+  edition_account_id: string | null
+  rest_minor: number
+}
+
+type Nullable<Row> = { [Key in keyof Row]: Row[Key] | null }
+
+interface PaymentColumns extends Payment {
+  transaction_id: string
+  transaction_status: string
+}
+
+/** What a request is about: an order with its payment, and the purchases that are meant. */
+export interface Subject extends HeadRow, Nullable<PaymentColumns> {
+  place: Place
+  purchases: SubjectPurchase[]
+}
+
+const takenStatuses = [...reservedStatuses, ...refundStatuses.filter((status) => status === 'completed')]
+
+const taken = (part: string): SQL =>
+  sql`coalesce((select sum(refund_items.${sql.raw(part)}) from refund_items
+    join refund_requests on refund_requests.id = refund_items.refund_request_id
+    where refund_items.purchase_id = purchases.id and ${inList(sql`refund_requests.status`, takenStatuses)}), 0)`
+
+const orderOf = ({ kind, id }: Target): SQL => {
+  if (kind === 'order') return sql`${id}`
+  return kind === 'purchase'
+    ? sql`(select order_id from purchases where id = ${id})`
+    : sql`(select order_id from transactions where id = ${id} and type = 'payment')`
+}
+
+const payment = sql`transactions`
+
+function headOf(ctx: Ctx, target: Target, fees: SQL): SQL<HeadRow & Nullable<PaymentColumns>> {
+  const view = customersSeenBy(ctx.caller)
+  return sql`select orders.id as order_id, orders.order_number, orders.user_id, orders.currency,
+      ${view.columns(['first_name', 'last_name', 'email'])}, ${editionSummaryColumns}, ${organizationSummaryColumns},
+      editions.is_archived, editions.merchant_account_id as edition_account_id, organizations.refund_policy,
+      transactions.id as transaction_id, transactions.status as transaction_status, transactions.amount_minor,
+      transactions.refunded_minor, transactions.reserved_minor, transactions.service, transactions.provider_reference,
+      transactions.merchant_account_id, ${orderRest(sql`orders.id`, payment, fees)} as rest_minor
+    from orders
+    join users on users.id = orders.user_id ${view.join}
+    join editions on editions.id = orders.edition_id
+    join organizations on organizations.id = orders.organization_id
+    left join transactions on transactions.order_id = orders.id and transactions.type = 'payment'
+    where orders.id = ${orderOf(target)} and ${visible(ctx.caller, orderStanding)}
+    limit 1`
+}
+
+function purchasesOf(target: Target, fees: SQL): SQL<SubjectPurchase> {
+  const meant =
+    target.kind === 'purchase' ? sql`purchases.id = ${target.id}` : sql`purchases.order_id = ${orderOf(target)}`
+  return sql`select ${announcedColumns}, products.is_draft as product_is_draft, purchases.status,
+      purchases.price_minor, purchases.deposit_minor, purchases.handling_fee_minor, purchases.refunded_minor,
+      purchases.reserved_minor, null as status_before, ${purchaseShare(sql`purchases`, fees)} as share_minor,
+      ${purchaseRest(sql`purchases`, payment, fees)} as rest_minor, ${taken('price_minor')} as price_taken,
+      ${taken('deposit_minor')} as deposit_taken, ${taken('handling_fee_minor')} as handling_fee_taken
+    from purchases ${announcedJoins}
+    left join transactions on transactions.order_id = purchases.order_id and transactions.type = 'payment'
+    where ${meant} order by purchases.id`
+}
+
+/** What the target is about, from one snapshot; undefined for what is not there or not seen. */
+export async function findSubject(ctx: Ctx, target: Target, includeFees: boolean): Promise<Subject | undefined> {
+  const fees = includeFees ? sql`1` : sql`0`
+  const [[head], rows] = await ctx.db.batch([headOf(ctx, target, fees), purchasesOf(target, fees)])
+  if (!head) return undefined
+  return {
+    ...head,
+    purchases: rows,
+    place: { organization_id: head.organization_id, editions: [head.edition_id] },
+  }
+}
+
+/** The most that can be asked for. */
+export const maxOf = (subject: Subject, kind: Target['kind']): number =>
+  kind === 'purchase' ? (subject.purchases[0]?.rest_minor ?? 0) : subject.rest_minor
+
+/** What is left of a purchase in parts. What was paid back by no request, as an import says, counts price first. */
+export function remaining(purchase: SubjectPurchase): Remaining {
+  const left: Parts = {
+    price_minor: Math.max(0, purchase.price_minor - purchase.price_taken),
+    deposit_minor: Math.max(0, purchase.deposit_minor - purchase.deposit_taken),
+    handling_fee_minor: Math.max(0, purchase.handling_fee_minor - purchase.handling_fee_taken),
+  }
+  const byRequests = purchase.price_taken + purchase.deposit_taken + purchase.handling_fee_taken
+  const beside = partsOf(Math.max(0, purchase.refunded_minor + purchase.reserved_minor - byRequests), left)
+  return {
+    purchase_id: purchase.id,
+    rest_minor: purchase.share_minor,
+    price_minor: left.price_minor - beside.price_minor,
+    deposit_minor: left.deposit_minor - beside.deposit_minor,
+    handling_fee_minor: Math.max(0, left.handling_fee_minor - beside.handling_fee_minor),
+  }
+}
+
+/** Where a purchase stands, for judging the caller before anything else is read. */
+export async function findPurchasePlace(ctx: Ctx, id: string): Promise<{ purchase_id: string; place: Place }> {
+  const row = await ctx.db.first(
+    sql<{ organization_id: string; edition_id: string }>`select purchases.organization_id, purchases.edition_id
+      from purchases where purchases.id = ${id} and ${visible(ctx.caller, purchaseStanding)}`,
+  )
+  if (!row) throw notFound()
+  return { purchase_id: id, place: { organization_id: row.organization_id, editions: [row.edition_id] } }
+}

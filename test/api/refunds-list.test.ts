@@ -1,0 +1,63 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { get } from '../support/api.ts'
+import { costOf } from '../support/cost.ts'
+import { db } from '../support/factories.ts'
+import { givenShop } from '../support/orders.ts'
+import { act, ask, askFor, givenBought, refundRow, refundsOf, threePurchases } from '../support/refunds.ts'
+
+describe('listRefundRequests', () => {
+  it('finds by each filter, and reads the same rows however many requests others have', async () => {
+    const own = await givenShop()
+    const bought = await givenBought(own, { order_number: 'A-77', ...threePurchases })
+    const { body: whole } = await ask({ order_id: bought.order, amount: 10 })
+    const { body: single } = await askFor(bought.purchases[0] ?? '', { reason: 'duplicate', amount: 20 })
+    await act(single.id, 'reject')
+    const found = async (query: string) =>
+      (await get(`/v1/refund-requests?edition_id=${own.edition_id}&${query}`)).body.results.map(
+        ({ id }: { id: string }) => id,
+      )
+    const user = whole.customer.api_id
+    for (const query of [
+      'search=a-77',
+      `order_id=${bought.order}`,
+      `customer_id=${user}`,
+      `purchase_id=${bought.purchases[0]}`,
+    ])
+      expect([query, await found(query)]).toEqual([query, [single.id, whole.id]])
+    expect(await found('status=rejected')).toEqual([single.id])
+    expect(await found('reason=customer_request')).toEqual([whole.id])
+    expect(await found(`search=${single.id}`)).toEqual([single.id])
+    expect(await found(`purchase_id=${bought.purchases[1]}`)).toEqual([whole.id])
+    expect(await found('ordering=requested_amount')).toEqual([whole.id, single.id])
+    expect(await found('source=provider')).toEqual([])
+    const paths = [
+      `edition_id=${own.edition_id}`,
+      `order_id=${bought.order}`,
+      `customer_id=${user}`,
+      `purchase_id=${bought.purchases[0]}`,
+      `organization_id=${own.organization_id}`,
+    ]
+    const read = () =>
+      Promise.all(paths.map(async (query) => costOf(await get(`/v1/refund-requests?${query}`)).rows_read))
+    await seedElsewhere(10)
+    const before = await read()
+    await seedElsewhere(10_000)
+    expect(await read()).toEqual(before)
+  })
+})
+
+/** Requests of another organisation, of one purchase. */
+async function seedElsewhere(count: number): Promise<void> {
+  const other = await givenShop()
+  const { purchases } = await givenBought(other)
+  const { body } = await askFor(purchases[0] ?? '', { amount: 1 })
+  const row = await refundRow(body.id)
+  const names = Object.keys(row).filter((name) => name !== 'id')
+  await db.all(sql`insert into refund_requests (id, ${sql.raw(names.join(', '))})
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
+    select ${`${row.id}-`} || i, ${sql.raw(names.join(', '))} from n, refund_requests where id = ${row.id}`)
+  await db.all(sql`insert into refund_items (refund_request_id, purchase_id, amount_minor)
+    select id, purchase_id, 0 from refund_requests where id like ${`${row.id}-%`}`)
+  expect((await refundsOf(other)).length).toBe(count + 1)
+}

@@ -1,0 +1,104 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { get } from '../support/api.ts'
+import { db } from '../support/factories.ts'
+import { announcedOf, purchaseRow } from '../support/purchases.ts'
+import {
+  act,
+  askFor,
+  paid,
+  expectCountersToBeSums,
+  givenBought,
+  givenShopWithAccount,
+  refundRow,
+  transactionRow,
+} from '../support/refunds.ts'
+
+describe('a refund that a provider pays back', () => {
+  it('is approved, called for by the queue, and completed', async () => {
+    const shop = await givenShopWithAccount('test')
+    const { purchases, payment } = await givenBought(shop)
+    const { body } = await askFor(purchases[0] ?? '', { amount: 100 })
+    expect(await act(body.id, 'approve')).toMatchObject({ status: 200, body: { status: 'approved', service: 'test' } })
+    const row = await paid(body.id, ({ status }) => status === 'completed')
+    expect(row).toMatchObject({ attempts: 1, refunded_minor: 10_000, provider_key: `${body.id}:1` })
+    expect(await transactionRow(payment)).toMatchObject({ status: 'partially_refunded', refunded_minor: 10_000 })
+    await expectCountersToBeSums(shop)
+  })
+
+  it('releases its amount when it fails, and reserves it anew under a new key when it is tried again', async () => {
+    const shop = await givenShopWithAccount('test')
+    const { purchases } = await givenBought(shop)
+    const [id = ''] = purchases
+    const { body } = await askFor(id, { amount: 100.01 })
+    expect((await act(body.id, 'retry')).body).toMatchObject({ code: 'invalid_transition', current_status: 'pending' })
+    await act(body.id, 'approve')
+    expect(await paid(body.id, ({ status }) => status === 'failed')).toMatchObject({ attempts: 1 })
+    expect((await get(`/v1/purchases/${id}`)).body).toMatchObject({
+      max_available_refund_amount: 225,
+      pending_refund_amount: 0,
+    })
+    expect((await get(`/v1/refund-requests/${body.id}`)).body.allowed_actions).toEqual(['approve', 'retry'])
+    expect(await act(body.id, 'retry')).toMatchObject({ status: 200, body: { status: 'approved', failure_code: null } })
+    const again = await paid(body.id, ({ status, attempts }) => status === 'failed' && attempts === 2)
+    expect(again.provider_key).toBe(`${body.id}:2`)
+    // A smaller amount goes through, and only what is still there.
+    await askFor(id, { amount: 200 })
+    expect((await act(body.id, 'retry')).body).toMatchObject({ max_available_refund_amount: 25 })
+    expect((await act(body.id, 'approve', { amount: 25 })).status).toBe(200)
+    await paid(body.id, ({ status }) => status === 'completed')
+    expect(await purchaseRow(id)).toMatchObject({ refunded_minor: 2_500, reserved_minor: 20_000 })
+    expect((await announcedOf({ id, shop })).map((event) => event.split(':')[0])).toEqual([
+      'refund_requested',
+      'refund_approved',
+      'refund_failed',
+      'refund_approved',
+      'refund_failed',
+      'refund_requested',
+      'refund_approved',
+      'refunded',
+    ])
+    await expectCountersToBeSums(shop)
+  })
+
+  it('is not tried again when the provider has paid an earlier attempt after all', async () => {
+    const shop = await givenShopWithAccount('test')
+    const { purchases } = await givenBought(shop)
+    const { body } = await askFor(purchases[0] ?? '', { amount: 100.01 })
+    await act(body.id, 'approve')
+    await paid(body.id, ({ status }) => status === 'failed')
+    await db.all(sql`update refund_requests set needs_attention = 1 where id = ${body.id}`)
+    for (const action of ['approve', 'retry'] as const)
+      expect((await act(body.id, action)).body.code).toBe('invalid_transition')
+    expect(await purchaseRow(purchases[0] ?? '')).toMatchObject({ reserved_minor: 0 })
+  })
+
+  it('waits while its merchant account has no key or is switched off, and nothing is lost', async () => {
+    for (const [type, columns] of [
+      ['stripe', {}],
+      ['test', { is_active: 0 }],
+    ] as const) {
+      const shop = await givenShopWithAccount(type, columns)
+      const { purchases, payment } = await givenBought(shop)
+      const asked = await askFor(purchases[0] ?? '')
+      expect(await act(asked.body.id, 'approve')).toMatchObject({ status: 409, body: { code: 'merchant_not_ready' } })
+      expect(await refundRow(asked.body.id)).toMatchObject({ status: 'pending', version: 1 })
+      expect(await transactionRow(payment)).toMatchObject({ reserved_minor: 22_500 })
+    }
+  })
+
+  it('waits for a person where the account says so', async () => {
+    const shop = await givenShopWithAccount('manual', { settle_manually: 1 })
+    const { purchases } = await givenBought(shop)
+    const { body } = await askFor(purchases[0] ?? '')
+    const approved = await act(body.id, 'approve')
+    expect(approved.body).toMatchObject({ status: 'processing', service: 'manual', allowed_actions: ['settle'] })
+    expect(await act(body.id, 'settle', { reference: 'Bank 17' })).toMatchObject({ status: 200 })
+    expect(await refundRow(body.id)).toMatchObject({
+      status: 'completed',
+      provider_reference: 'Bank 17',
+      refunded_minor: 22_500,
+    })
+    await expectCountersToBeSums(shop)
+  })
+})

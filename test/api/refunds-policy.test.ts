@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { get, patch, post } from '../support/api.ts'
+import { givenMember } from '../support/factories.ts'
+import { givenShop } from '../support/orders.ts'
+import { announcedOf } from '../support/purchases.ts'
+import { act, askFor, expectCountersToBeSums, faults, givenBought } from '../support/refunds.ts'
+
+describe('the refund policy of an organisation', () => {
+  const policy = async (refund_policy: Record<string, unknown>) => {
+    const own = await givenShop()
+    const { body } = await patch(`/v1/organizations/${own.organization_id}`, { refund_policy })
+    return { own, shown: body.refund_policy }
+  }
+
+  it('wants four eyes: not those of another token of the same account', async () => {
+    const { own, shown } = await policy({ four_eyes: true })
+    expect(shown).toEqual({ four_eyes: true, manager_limit: null, auto_approve_below: null })
+    const [asker, reviewer] = [
+      await givenMember({ id: own.organization_id }, 'admin'),
+      await givenMember({ id: own.organization_id }, 'manager'),
+    ]
+    const { purchases } = await givenBought(own)
+    const { body } = await askFor(purchases[0] ?? '', {}, asker.token)
+    const other = await post('/v1/auth/tokens', { name: 'another', member_id: asker.id })
+    for (const token of [asker.token, other.body.token])
+      expect(await act(body.id, 'approve', {}, token)).toMatchObject({
+        status: 409,
+        body: { code: 'four_eyes_required' },
+      })
+    expect(await act(body.id, 'approve', {}, reviewer.token)).toMatchObject({
+      status: 200,
+      body: { status: 'completed' },
+    })
+  })
+
+  it('limits what managers approve, and not admins', async () => {
+    const { own } = await policy({ manager_limit: 100 })
+    const manager = await givenMember({ id: own.organization_id }, 'manager')
+    const admin = await givenMember({ id: own.organization_id }, 'admin', own.edition_id)
+    const { purchases } = await givenBought(own)
+    const { body } = await askFor(purchases[0] ?? '', {}, manager.token)
+    expect(await act(body.id, 'approve', {}, manager.token)).toMatchObject({
+      status: 403,
+      body: { code: 'above_limit', manager_limit: 100, currency: 'dkk' },
+    })
+    expect(await act(body.id, 'approve', {}, admin.token)).toMatchObject({ status: 200 })
+    const second = await askFor(purchases[1] ?? '', {}, manager.token)
+    expect(await act(second.body.id, 'approve', { amount: 100 }, manager.token)).toMatchObject({ status: 200 })
+  })
+
+  it('approves small amounts at once, and many small ones of a payment not', async () => {
+    const { own } = await policy({ auto_approve_below: 60, four_eyes: true })
+    const { purchases } = await givenBought(own)
+    const [id = ''] = purchases
+    const first = await askFor(id, { amount: 30 })
+    expect([first.status, first.body]).toMatchObject([
+      201,
+      { status: 'completed', refunded_amount: 30, reviewed_by: null },
+    ])
+    expect((await get(`/v1/refund-requests/${first.body.id}`)).body).toEqual(first.body)
+    expect(await announcedOf({ id, shop: own })).toEqual([
+      'refund_requested:active',
+      'refund_approved:active',
+      'refunded:active',
+    ])
+    expect((await askFor(id, { amount: 30 })).body.status).toBe('pending')
+    await expectCountersToBeSums(own)
+  })
+
+  it('is changed by admins of the organisation alone, field by field', async () => {
+    const { own } = await policy({ four_eyes: true, manager_limit: 100.5 })
+    const path = `/v1/organizations/${own.organization_id}`
+    const changed = await patch(path, { refund_policy: { auto_approve_below: 10, manager_limit: null } })
+    expect(changed.body.refund_policy).toEqual({ four_eyes: true, manager_limit: null, auto_approve_below: 10 })
+    expect(faults(await patch(path, { refund_policy: { manager_limit: -1 } }))).toEqual([
+      400,
+      'min_value #/refund_policy/manager_limit',
+    ])
+    const manager = await givenMember({ id: own.organization_id }, 'manager')
+    expect((await patch(path, { refund_policy: { four_eyes: false } }, manager.token)).status).toBe(403)
+  })
+})

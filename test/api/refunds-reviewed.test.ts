@@ -1,0 +1,165 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { get } from '../support/api.ts'
+import { db, givenMember } from '../support/factories.ts'
+import { givenShop, type Shop } from '../support/orders.ts'
+import { announcedOf, purchaseRow, tally } from '../support/purchases.ts'
+import {
+  act,
+  ask,
+  askFor,
+  expectCountersToBeSums,
+  faults,
+  givenBought,
+  refundRow,
+  threePurchases,
+  transactionRow,
+} from '../support/refunds.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await givenShop()
+})
+
+describe('approveRefundRequest', () => {
+  it('completes at once what is paid back by hand: money, purchase, events and the payment say the same', async () => {
+    const { purchases, payment, order } = await givenBought(shop)
+    const [id = '', other = ''] = purchases
+    const asked = await askFor(id, { cancel_purchase: true })
+    const reply = await act(asked.body.id, 'approve', { note: 'By telephone' })
+    expect([reply.status, reply.body]).toMatchObject([
+      200,
+      {
+        status: 'completed',
+        approved_amount: 225,
+        refunded_amount: 225,
+        service: 'manual',
+        attempts: 1,
+        note: 'By telephone',
+      },
+    ])
+    expect((await get(`/v1/refund-requests/${asked.body.id}`)).body).toEqual(reply.body)
+    expect(await purchaseRow(id)).toMatchObject({ status: 'refunded', refunded_minor: 22_500, reserved_minor: 0 })
+    expect(await purchaseRow(other)).toMatchObject({ status: 'active', refunded_minor: 0 })
+    expect(await announcedOf({ id, shop })).toEqual([
+      'refund_requested:active',
+      'refund_approved:active',
+      'refunded:refunded',
+    ])
+    expect((await get(`/v1/orders/${order}`)).body).toMatchObject({
+      refunded_amount: 225,
+      max_available_refund_amount: 225,
+    })
+    expect(await transactionRow(payment)).toMatchObject({ status: 'partially_refunded', refunded_minor: 22_500 })
+    await act((await askFor(other)).body.id, 'approve')
+    expect(await transactionRow(payment)).toMatchObject({ status: 'refunded', refunded_minor: 45_000 })
+    await expectCountersToBeSums(shop)
+  })
+
+  it('releases what a smaller amount does not need, fees first', async () => {
+    const { order } = await givenBought(shop, threePurchases)
+    const { body } = await ask({ order_id: order, include_fees: true })
+    const reply = await act(body.id, 'approve', { amount: 100.01 })
+    expect(reply.body).toMatchObject({ requested_amount: 295.83, approved_amount: 100.01, refunded_amount: 100.01 })
+    expect(reply.body.breakdown).toMatchObject({ handling_fee: 0, service_fee: 0 })
+    expect((await get(`/v1/orders/${order}`)).body).toMatchObject({
+      refunded_amount: 100.01,
+      pending_refund_amount: 0,
+      max_available_refund_amount: 173.32,
+    })
+    await expectCountersToBeSums(shop)
+  })
+
+  it('refuses more than was asked for, nothing without cancelling, and a second approval', async () => {
+    const { purchases } = await givenBought(shop)
+    const { body } = await askFor(purchases[0] ?? '', { amount: 100 })
+    expect(faults(await act(body.id, 'approve', { amount: 100.01 }))).toEqual([
+      400,
+      'amount_exceeds_available #/amount',
+    ])
+    expect(faults(await act(body.id, 'approve', { amount: 0 }))).toEqual([400, 'amount_not_positive #/amount'])
+    expect(await refundRow(body.id)).toMatchObject({ status: 'pending', version: 1 })
+    await act(body.id, 'approve')
+    const again = await act(body.id, 'approve')
+    expect([again.status, again.body]).toMatchObject([
+      409,
+      { code: 'invalid_transition', current_status: 'completed', allowed_transitions: ['failed'] },
+    ])
+  })
+
+  it('lets exactly one of an approval and a rejection win, and of an approval and a cancellation', async () => {
+    for (const action of ['reject', 'cancel'] as const) {
+      const { purchases } = await givenBought(shop)
+      const id = purchases[0] ?? ''
+      const { body } = await askFor(id)
+      const replies = await Promise.all([act(body.id, 'approve'), act(body.id, action), act(body.id, 'approve')])
+      expect(tally(replies)).toEqual({ 200: 1, '409 invalid_transition': 2 })
+      const isPaid = (await refundRow(body.id)).status === 'completed'
+      expect(await purchaseRow(id)).toMatchObject({ refunded_minor: isPaid ? 22_500 : 0, reserved_minor: 0 })
+    }
+    await expectCountersToBeSums(shop)
+  })
+
+  it('goes on for a purchase that was used or has expired meanwhile, and not for a payment that was cancelled', async () => {
+    for (const status of ['used', 'expired']) {
+      const { purchases } = await givenBought(shop)
+      const { body } = await askFor(purchases[0] ?? '', { cancel_purchase: true })
+      await db.all(sql`update purchases set status = ${status} where id = ${purchases[0]}`)
+      expect(await act(body.id, 'approve')).toMatchObject({ status: 200, body: { status: 'completed' } })
+      // A purchase that has expired is over as it is.
+      expect((await purchaseRow(purchases[0] ?? '')).status).toBe(status === 'used' ? 'refunded' : 'expired')
+    }
+    const { purchases, payment } = await givenBought(shop)
+    const { body } = await askFor(purchases[0] ?? '')
+    await db.all(sql`update transactions set status = 'cancelled' where id = ${payment}`)
+    expect((await act(body.id, 'approve')).body.code).toBe('transaction_not_captured')
+  })
+})
+
+describe('rejectRefundRequest', () => {
+  it('releases the amount and keeps the reason', async () => {
+    const { purchases } = await givenBought(shop)
+    const [id = ''] = purchases
+    const { body } = await askFor(id)
+    expect(faults(await act(body.id, 'reject', { reason: ' ' }))).toEqual([400, 'blank #/reason'])
+    const reply = await act(body.id, 'reject', { reason: 'Too late' })
+    expect(reply.body).toMatchObject({
+      status: 'rejected',
+      rejection_reason: 'Too late',
+      reviewed_by: 'root',
+      allowed_actions: [],
+    })
+    expect((await get(`/v1/purchases/${id}`)).body).toMatchObject({
+      max_available_refund_amount: 225,
+      pending_refund_amount: 0,
+    })
+    expect(await announcedOf({ id, shop })).toEqual(['refund_requested:active', 'refund_rejected:active'])
+    expect(await askFor(id)).toMatchObject({ status: 201 })
+    await expectCountersToBeSums(shop)
+  })
+})
+
+describe('cancelRefundRequest', () => {
+  it('is for the account that asked, whichever its token, while the request is pending', async () => {
+    const { purchases } = await givenBought(shop)
+    const admin = await givenMember({ id: shop.organization_id }, 'admin')
+    const { body } = await askFor(purchases[0] ?? '', {}, admin.token)
+    expect(await act(body.id, 'cancel')).toMatchObject({ status: 403, body: { code: 'permission_denied' } })
+    expect(await act(body.id, 'cancel', {}, admin.token)).toMatchObject({ status: 200, body: { status: 'cancelled' } })
+    expect((await act(body.id, 'cancel', {}, admin.token)).body.code).toBe('invalid_transition')
+    expect(await purchaseRow(purchases[0] ?? '')).toMatchObject({ reserved_minor: 0 })
+    await expectCountersToBeSums(shop)
+  })
+})
+
+describe('an order that is cancelled or changed by an import', () => {
+  it('cancels what was asked for and not reviewed, and releases all of it', async () => {
+    const { purchases, order, payment, again } = await givenBought(shop, threePurchases)
+    const asked = [await ask({ order_id: order, amount: 50 }), await askFor(purchases[0] ?? '', { amount: 10 })]
+    await again({ status: 'cancelled' })
+    for (const { body } of asked) expect(await refundRow(body.id)).toMatchObject({ status: 'cancelled' })
+    expect(await transactionRow(payment)).toMatchObject({ reserved_minor: 0 })
+    for (const id of purchases) expect(await purchaseRow(id)).toMatchObject({ status: 'cancelled', reserved_minor: 0 })
+    await expectCountersToBeSums(shop)
+  })
+})

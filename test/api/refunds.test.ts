@@ -1,0 +1,260 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { get } from '../support/api.ts'
+import { costOf } from '../support/cost.ts'
+import { db, givenEdition, givenMember } from '../support/factories.ts'
+import { givenShop, type Shop } from '../support/orders.ts'
+import { announcedOf, purchaseRow, tally } from '../support/purchases.ts'
+import {
+  act,
+  ask,
+  askFor,
+  expectCountersToBeSums,
+  faults,
+  givenBought,
+  itemsOf,
+  oneTicket,
+  threePurchases,
+  transactionRow,
+} from '../support/refunds.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await givenShop()
+})
+
+const parallel = <Result>(count: number, run: (index: number) => Promise<Result>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => run(index)))
+
+describe('createPurchaseRefundRequest', () => {
+  it('reserves all that was paid without fees, and tells it in the same commit', async () => {
+    const { purchases, payment, order } = await givenBought(shop, oneTicket)
+    const [id = ''] = purchases
+    const reply = await askFor(id, { comment: 'Is ill', metadata: { ticket: 7 } })
+    expect([reply.status, reply.body]).toMatchObject([
+      201,
+      {
+        status: 'pending',
+        target: 'purchase',
+        purchase: { id, product: { name: 'Day ticket' } },
+        order: { id: order },
+        transaction_id: payment,
+        currency: 'dkk',
+        requested_amount: 235,
+        approved_amount: null,
+        refunded_amount: 0,
+        breakdown: { price: 225, deposit: 10, handling_fee: 0, service_fee: 0 },
+        reason: 'customer_request',
+        comment: 'Is ill',
+        source: 'api',
+        requested_by: 'root',
+        allowed_actions: ['approve', 'reject', 'cancel'],
+        metadata: { ticket: 7 },
+      },
+    ])
+    expect((await get(`/v1/refund-requests/${reply.body.id}`)).body).toEqual(reply.body)
+    expect(reply.headers.get('location')).toMatch(new RegExp(`/v1/refund-requests/${reply.body.id}$`))
+    expect((await get(`/v1/purchases/${id}`)).body).toMatchObject({
+      status: 'active',
+      max_available_refund_amount: 0,
+      pending_refund_amount: 235,
+      refunded_amount: 0,
+      refund_requests: [{ id: reply.body.id, status: 'pending', requested_amount: 235 }],
+    })
+    expect(await announcedOf({ id, shop })).toEqual(['refund_requested:active'])
+    expect((await get(`/v1/orders/${order}`)).body).toMatchObject({
+      refunded_amount: 0,
+      pending_refund_amount: 235,
+      max_available_refund_amount: 0,
+      transactions: [{ status: 'captured', available_refund_amount: 0, pending_refund_amount: 235 }],
+    })
+    await expectCountersToBeSums(shop)
+  })
+
+  it('makes exactly one of twenty full refunds at the same moment', async () => {
+    const { purchases } = await givenBought(shop, oneTicket)
+    const [id = ''] = purchases
+    const replies = await parallel(20, () => askFor(id, { cancel_purchase: true, include_fees: true }))
+    expect(tally(replies)).toEqual({ 201: 1, '409 nothing_to_refund': 19 })
+    expect(await purchaseRow(id)).toMatchObject({ reserved_minor: 24_000, refunded_minor: 0 })
+    expect(await announcedOf({ id, shop })).toEqual(['refund_requested:active'])
+    await expectCountersToBeSums(shop)
+  })
+
+  it('never lets partial refunds at the same moment exceed the purchase, nor the payment', async () => {
+    // The discount leaves 300 of a payment for purchases of 450.
+    const { purchases, payment } = await givenBought(shop, { discount: 150 })
+    const replies = await parallel(12, (index) => askFor(purchases[index % 2] ?? '', { amount: 50 }))
+    expect(tally(replies.filter(({ status }) => status === 201))).toEqual({ 201: 6 })
+    const refused = replies.filter(({ status }) => status !== 201)
+    for (const { body } of refused) expect(['validation_error', 'nothing_to_refund']).toContain(body.code)
+    expect(await transactionRow(payment)).toMatchObject({ amount_minor: 30_000, reserved_minor: 30_000 })
+    await expectCountersToBeSums(shop)
+  })
+
+  it('says how much is left when more is asked for, and shows no more than it accepts', async () => {
+    const { purchases } = await givenBought(shop, { ...oneTicket, discount: 50.5 })
+    const [id = ''] = purchases
+    const { max_available_refund_amount } = (await get(`/v1/purchases/${id}`)).body
+    expect(max_available_refund_amount).toBe(189.5)
+    const reply = await askFor(id, { amount: 189.51 })
+    expect([faults(reply), reply.body]).toMatchObject([
+      [400, 'amount_exceeds_available #/amount'],
+      { code: 'validation_error', max_available_refund_amount: 189.5, currency: 'dkk' },
+    ])
+    expect(await askFor(id, { amount: max_available_refund_amount })).toMatchObject({ status: 201 })
+  })
+
+  it.each([
+    [{ amount: -1 }, 'amount_not_positive #/amount'],
+    [{ amount: 0 }, 'amount_not_positive #/amount'],
+    [{ amount: -1, cancel_purchase: true }, 'amount_not_positive #/amount'],
+    [{ amount: 1.005 }, 'max_decimal_places #/amount'],
+    [{ amount: 1e300 }, 'max_value #/amount'],
+    [{ amount: 1, currency: 'eur' }, 'currency_mismatch #/currency'],
+    [{ reason: 'boredom' }, 'invalid_choice #/reason'],
+    [{ purchase_id: 'pur_1' }, 'unknown_field #/purchase_id'],
+    [{ comment: 'x'.repeat(2001) }, 'max_length #/comment'],
+  ])('refuses what is wrong with a field and changes nothing: %#', async (body, fault) => {
+    const { purchases, payment } = await givenBought(shop, oneTicket)
+    expect(faults(await askFor(purchases[0] ?? '', body))).toEqual([400, fault])
+    expect(await transactionRow(payment)).toMatchObject({ reserved_minor: 0 })
+  })
+
+  it.each([
+    ['pending', 'pending', 'purchase_not_refundable'],
+    ['confirmed', 'active', 'transaction_not_captured'],
+    ['cancelled', 'cancelled', 'purchase_not_refundable'],
+  ])('refuses what was not paid or is gone: an order that is %s', async (status, current, code) => {
+    const { purchases } = await givenBought(shop, { ...oneTicket, status })
+    const reply = await askFor(purchases[0] ?? '')
+    expect([reply.status, reply.body.code, (await purchaseRow(purchases[0] ?? '')).status]).toEqual([
+      409,
+      code,
+      current,
+    ])
+  })
+
+  it('refuses a purchase that has expired', async () => {
+    const { purchases } = await givenBought(shop, oneTicket)
+    await db.all(sql`update purchases set status = 'expired' where id = ${purchases[0]}`)
+    const reply = await askFor(purchases[0] ?? '')
+    expect([reply.status, reply.body]).toMatchObject([
+      409,
+      { code: 'purchase_not_refundable', current_status: 'expired' },
+    ])
+  })
+
+  it('writes four statements and at most twelve rows, the audit entry among them, beside the outbox', async () => {
+    const { purchases } = await givenBought(shop, oneTicket)
+    const cost = costOf(await askFor(purchases[0] ?? ''))
+    // Reads: the purchase's place, the order, its purchases. Beside: the entry, and the event with its deliveries.
+    expect(cost.queries - 3 - 1 - 2).toBe(4)
+    // The event is a row with its indexes.
+    const event = 3
+    expect(cost.rows_written - event).toBeLessThanOrEqual(12)
+  })
+})
+
+describe('createRefundRequest', () => {
+  it('spreads the refund of an order over its purchases to the cent', async () => {
+    const { order, purchases, payment } = await givenBought(shop, threePurchases)
+    const reply = await ask({ order_id: order, amount: 100 })
+    expect(reply).toMatchObject({ status: 201, body: { target: 'order', purchase: null, requested_amount: 100 } })
+    const items = await itemsOf(reply.body.id)
+    expect(items.map((item) => item.purchase_id)).toEqual(purchases)
+    // 100.00 over 120.00, 120.00 and 33.33.
+    expect(items.map((item) => item.amount_minor).toSorted((a, b) => a - b)).toEqual([1_220, 4_390, 4_390])
+    expect(await transactionRow(payment)).toMatchObject({ reserved_minor: 10_000 })
+    for (const id of purchases) expect(await announcedOf({ id, shop })).toEqual(['refund_requested:active'])
+    await expectCountersToBeSums(shop)
+  })
+
+  it('pays an order back without fees by default, and all of the payment with them', async () => {
+    const [without, withFees] = [await givenBought(shop, threePurchases), await givenBought(shop, threePurchases)]
+    expect((await ask({ order_id: without.order })).body).toMatchObject({
+      requested_amount: 273.33,
+      breakdown: { price: 233.33, deposit: 40, handling_fee: 0, service_fee: 0 },
+    })
+    const { body } = await ask({ transaction_id: withFees.payment, include_fees: true })
+    expect(body).toMatchObject({
+      target: 'transaction',
+      requested_amount: 295.83,
+      breakdown: { price: 233.33, deposit: 40, handling_fee: 10, service_fee: 12.5 },
+    })
+    const left = await ask({ order_id: without.order, amount: 22.51, include_fees: true })
+    expect([faults(left), left.body.max_available_refund_amount]).toEqual([
+      [400, 'amount_exceeds_available #/amount'],
+      22.5,
+    ])
+    expect(await ask({ order_id: without.order, amount: 22.5, include_fees: true })).toMatchObject({
+      status: 201,
+      body: { breakdown: { price: 0, deposit: 0, handling_fee: 10, service_fee: 12.5 } },
+    })
+    await expectCountersToBeSums(shop)
+  })
+
+  it('lets refunds of an order and of its purchases at the same moment take no more than was paid', async () => {
+    const { order, purchases, payment } = await givenBought(shop, threePurchases)
+    await parallel(12, (index) =>
+      index % 3 === 0 ? ask({ order_id: order, amount: 60 }) : ask({ purchase_id: purchases[index % 3], amount: 30 }),
+    )
+    const { amount_minor, reserved_minor } = await transactionRow(payment)
+    expect(reserved_minor).toBeLessThanOrEqual(amount_minor)
+    expect(reserved_minor).toBeGreaterThan(15_000)
+    await expectCountersToBeSums(shop)
+  })
+
+  it('wants exactly one target', async () => {
+    const { order, purchases } = await givenBought(shop)
+    expect(faults(await ask({}))).toEqual([400, 'exactly_one_target #/purchase_id'])
+    expect(faults(await ask({ order_id: order, purchase_id: purchases[0] }))).toEqual([
+      400,
+      'exactly_one_target #/order_id',
+    ])
+    expect(faults(await ask({ order_id: null }))).toEqual([400, 'exactly_one_target #/purchase_id'])
+  })
+
+  it('refuses ids of other tenants and editions, and a refund as a payment, as ones that do not exist', async () => {
+    const { order, purchases, payment } = await givenBought(shop)
+    const other = await givenShop()
+    const stranger = await givenMember({ id: other.organization_id }, 'admin')
+    const sibling = await givenEdition({ id: shop.organization_id })
+    const neighbour = await givenMember({ id: shop.organization_id }, 'admin', sibling.id)
+    for (const { token } of [stranger, neighbour]) {
+      expect(faults(await ask({ order_id: order }, token))).toEqual([400, 'does_not_exist #/order_id'])
+      expect(faults(await ask({ purchase_id: purchases[0] }, token))).toEqual([400, 'does_not_exist #/purchase_id'])
+      expect(faults(await ask({ transaction_id: payment }, token))).toEqual([400, 'does_not_exist #/transaction_id'])
+      expect((await askFor(purchases[0] ?? '', {}, token)).status).toBe(404)
+    }
+    const { body } = await ask({ order_id: order })
+    await act(body.id, 'approve')
+    const refund = (await get(`/v1/orders/${order}`)).body.transactions.find(
+      ({ type }: { type: string }) => type === 'refund',
+    )
+    expect(faults(await ask({ transaction_id: refund.id }))).toEqual([400, 'does_not_exist #/transaction_id'])
+  })
+
+  it('cancels a purchase for nothing, and takes no more for a payment that was paid back', async () => {
+    const { purchases, order } = await givenBought(shop, oneTicket)
+    const { body } = await ask({ purchase_id: purchases[0], amount: 0, cancel_purchase: true })
+    expect(await act(body.id, 'approve')).toMatchObject({
+      status: 200,
+      body: { status: 'completed', refunded_amount: 0 },
+    })
+    expect(await purchaseRow(purchases[0] ?? '')).toMatchObject({ status: 'refunded', refunded_minor: 0 })
+    expect((await ask({ purchase_id: purchases[0] })).body.code).toBe('nothing_to_refund')
+    expect((await ask({ order_id: order })).body.code).toBe('nothing_to_refund')
+    await expectCountersToBeSums(shop)
+  })
+
+  it('is for roles that change the edition', async () => {
+    const { order } = await givenBought(shop)
+    const viewer = await givenMember({ id: shop.organization_id }, 'viewer', shop.edition_id)
+    const manager = await givenMember({ id: shop.organization_id }, 'manager', shop.edition_id)
+    expect((await ask({ order_id: order }, viewer.token)).body.code).toBe('permission_denied')
+    const { body } = await ask({ order_id: order }, manager.token)
+    expect((await get(`/v1/refund-requests/${body.id}`, viewer.token)).body).toMatchObject({ allowed_actions: [] })
+    expect((await act(body.id, 'approve', {}, viewer.token)).status).toBe(403)
+  })
+})

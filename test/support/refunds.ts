@@ -1,0 +1,139 @@
+import { sql } from 'drizzle-orm'
+import { expect } from 'vitest'
+import type { transactions } from '../../src/db/schema/orders.ts'
+import type { refundItems, refundRequests } from '../../src/db/schema/refunds.ts'
+import { payRefunds } from '../../src/modules/refund-payments/jobs.ts'
+import { get, post, type Reply } from './api.ts'
+import { realJob } from './campaigns.ts'
+import { db } from './factories.ts'
+import { anOrder, givenShop, importOrders, type Shop } from './orders.ts'
+import { givenAccount } from './refund-payments.ts'
+
+type RefundRow = typeof refundRequests.$inferSelect
+type ItemRow = typeof refundItems.$inferSelect
+type TransactionRow = typeof transactions.$inferSelect
+
+export interface Bought {
+  shop: Shop
+  order: string
+  payment: string
+  purchases: string[]
+  /** Imports the order again, changed. */
+  again: (change: Record<string, unknown>) => Promise<Reply>
+}
+
+/** A paid order; two day tickets at 225.00 unless `change` says otherwise. */
+export async function givenBought(shop: Shop, change: Record<string, unknown> = {}): Promise<Bought> {
+  const order = anOrder({ created: '2026-01-01T10:00:00Z', ...change })
+  const { body } = await importOrders(shop, [order])
+  const read = await get(`/v1/orders/${body.results[0].order_id}`)
+  return {
+    shop,
+    order: read.body.id,
+    payment: read.body.transactions[0].id,
+    purchases: read.body.purchases.map(({ id }: { id: string }) => id).toSorted(),
+    again: (other) => importOrders(shop, [{ ...order, ...other }], { on_duplicate: 'update', emit_webhooks: true }),
+  }
+}
+
+export const ask = (body: Record<string, unknown>, token?: string): Promise<Reply> =>
+  post('/v1/refund-requests', { reason: 'customer_request', ...body }, token)
+
+export const askFor = (purchase: string, body: Record<string, unknown> = {}, token?: string): Promise<Reply> =>
+  post(`/v1/purchases/${purchase}/refund-requests`, { reason: 'customer_request', ...body }, token)
+
+type Action = 'approve' | 'reject' | 'cancel' | 'retry' | 'settle'
+
+export const act = (id: string, action: Action, body: Record<string, unknown> = {}, token?: string): Promise<Reply> =>
+  post(`/v1/refund-requests/${id}/${action}`, action === 'reject' ? { reason: 'No', ...body } : body, token)
+
+export const refundRow = async (id: string): Promise<RefundRow> => {
+  const row = await db.first(sql<RefundRow>`select * from refund_requests where id = ${id}`)
+  if (!row) throw new Error('there is no such refund')
+  return row
+}
+
+export const refundsOf = (shop: Shop): Promise<RefundRow[]> =>
+  db.all(sql<RefundRow>`select * from refund_requests where edition_id = ${shop.edition_id} order by id`)
+
+export const itemsOf = (id: string): Promise<ItemRow[]> =>
+  db.all(sql<ItemRow>`select * from refund_items where refund_request_id = ${id} order by purchase_id`)
+
+export const transactionRow = async (id: string): Promise<TransactionRow> => {
+  const row = await db.first(sql<TransactionRow>`select * from transactions where id = ${id}`)
+  if (!row) throw new Error('there is no such transaction')
+  return row
+}
+
+/** The counters of purchases and payments of an edition are the sums of its requests, whatever happened. */
+export async function expectCountersToBeSums({ edition_id }: Shop): Promise<void> {
+  const open = sql`r.status in ('pending', 'approved', 'processing')`
+  const done = sql`r.status = 'completed'`
+  const ofPurchases = await db.all(sql`select p.id, p.refunded_minor, p.reserved_minor,
+      (select coalesce(sum(iif(${done}, i.amount_minor, 0)), 0) from refund_items i join refund_requests r
+        on r.id = i.refund_request_id where i.purchase_id = p.id) as refunded,
+      (select coalesce(sum(iif(${open}, i.amount_minor, 0)), 0) from refund_items i join refund_requests r
+        on r.id = i.refund_request_id where i.purchase_id = p.id) as reserved
+    from purchases p where p.edition_id = ${edition_id}
+      and (p.refunded_minor <> refunded or p.reserved_minor <> reserved
+        or p.refunded_minor + p.reserved_minor > p.price_minor + p.deposit_minor + p.handling_fee_minor)`)
+  const ofPayments = await db.all(sql`select t.id, t.refunded_minor, t.reserved_minor, t.status,
+      (select coalesce(sum(r.refunded_minor), 0) from refund_requests r where r.transaction_id = t.id and ${done}) as refunded,
+      (select coalesce(sum(coalesce(r.approved_minor, r.requested_minor)), 0) from refund_requests r
+        where r.transaction_id = t.id and ${open}) as reserved
+    from transactions t join orders o on o.id = t.order_id
+    where o.edition_id = ${edition_id} and t.type = 'payment' and (t.refunded_minor <> refunded
+      or t.reserved_minor <> reserved or t.refunded_minor + t.reserved_minor > t.amount_minor)`)
+  const ofItems = await db.all(sql`select r.id from refund_requests r where r.edition_id = ${edition_id}
+    and (r.price_minor + r.deposit_minor + r.handling_fee_minor + r.service_fee_minor
+        <> coalesce(r.approved_minor, r.requested_minor)
+      or (r.source <> 'provider' and (select coalesce(sum(amount_minor), 0) + r.service_fee_minor from refund_items i
+        where i.refund_request_id = r.id) <> coalesce(r.approved_minor, r.requested_minor))
+      or exists (select 1 from refund_items i where i.refund_request_id = r.id
+        and i.amount_minor <> i.price_minor + i.deposit_minor + i.handling_fee_minor))`)
+  expect({ ofPurchases, ofPayments, ofItems }).toEqual({ ofPurchases: [], ofPayments: [], ofItems: [] })
+}
+
+/** A shop whose payments go through a merchant account of the kind. */
+export async function givenShopWithAccount(type: string, columns: Record<string, unknown> = {}): Promise<Shop> {
+  const shop = await givenShop()
+  await givenAccount({ organization: shop.organization_id, edition: shop.edition_id }, type)
+  for (const [name, value] of Object.entries(columns))
+    await db.all(
+      sql`update merchant_accounts set ${sql.raw(name)} = ${value} where organization_id = ${shop.organization_id}`,
+    )
+  return shop
+}
+
+/** What the consumer of the queue does with all that is due. */
+export const pay = (): Promise<void> => payRefunds(realJob())
+
+/** The refund after the consumer has run, as many times as it takes. */
+export async function paid(id: string, isSo: (row: RefundRow) => boolean): Promise<RefundRow> {
+  for (let tries = 0; tries < 5; tries++) {
+    await pay()
+    const row = await refundRow(id)
+    if (isSo(row)) return row
+  }
+  throw new Error(`the refund stays ${(await refundRow(id)).status}`)
+}
+
+/** The status of a refusal with the code and pointer of each field. */
+export const faults = ({ status, body }: Reply) => [
+  status,
+  ...body.errors.map(({ code, pointer }: { code: string; pointer: string | null }) => `${code} ${pointer}`),
+]
+
+/** One ticket with all parts of a price. */
+export const oneTicket = {
+  items: [{ product: 'Day ticket', quantity: 1, unit_price: 225, deposit: 10, handling_fee: 5 }],
+}
+
+/** Three purchases of 120.00, 120.00 and 33.33 without fees. */
+export const threePurchases = {
+  items: [
+    { product: 'Day ticket', quantity: 2, unit_price: 100, deposit: 20, handling_fee: 5 },
+    { product: 'Camping', quantity: 1, unit_price: 33.33 },
+  ],
+  service_fee: 12.5,
+}

@@ -1,0 +1,99 @@
+import { seedTrade } from '../seed-commerce.ts'
+import { type SeededRefund, seedRefund, seedRefunds } from '../seed-refunds.ts'
+import type { Person, World } from '../world.ts'
+import { bodyId, pathId, queryId, type Sample, type SampleOf } from './sample.ts'
+
+const places = ({ a, b }: World) => ({
+  own: { organization: a.id, edition: a.editions[0].id },
+  foreign: { organization: b.id, edition: b.editions[0].id },
+  sibling: { organization: a.id, edition: a.editions[1].id },
+})
+
+type Columns = Parameters<typeof seedRefund>[1]
+
+/** A request of each place, in one state; `body` goes with it. */
+const ofRequest =
+  (columns: (caller: Person) => Columns, body?: Record<string, unknown>) =>
+  async (world: World, caller: Person): Promise<Sample> => {
+    const { own, foreign, sibling } = places(world)
+    const [mine, theirs, beside] = [
+      await seedRefund(own, columns(caller)),
+      await seedRefund(foreign),
+      await seedRefund(sibling),
+    ]
+    return {
+      path: { id: mine.refund },
+      ...(body ? { body } : {}),
+      references: [pathId('id', theirs.refund, beside.refund)],
+    }
+  }
+
+const listed = new WeakMap<World, Promise<[SeededRefund, SeededRefund]>>()
+
+/** One request of another organisation, and one of another edition. */
+function listedOf(world: World): Promise<[SeededRefund, SeededRefund]> {
+  const { foreign, sibling } = places(world)
+  const known = listed.get(world) ?? Promise.all([seedRefund(foreign), seedRefund(sibling)])
+  listed.set(world, known)
+  return known
+}
+
+const asked = {
+  amount: 50,
+  currency: 'dkk',
+  reason: 'customer_request',
+  comment: 'Is ill',
+  include_fees: false,
+  cancel_purchase: true,
+  notify_customer: true,
+  metadata: { ticket: 7 },
+}
+
+export const refundSamples: Record<string, SampleOf> = {
+  createPurchaseRefundRequest: {
+    make: async (world) => ({
+      path: { id: (await seedTrade(places(world).own)).purchase },
+      body: asked,
+      references: [pathId('id', world.b.editions[0].purchase, world.a.editions[1].purchase)],
+    }),
+  },
+
+  createRefundRequest: {
+    make: async (world) => ({
+      body: { order_id: (await seedTrade(places(world).own)).order, ...asked },
+      references: [bodyId('order_id', world.b.editions[0].order, world.a.editions[1].order)],
+    }),
+  },
+
+  listRefundRequests: {
+    make: async (world) => {
+      const { own, foreign, sibling } = places(world)
+      const [theirs, beside] = await listedOf(world)
+      return {
+        query: { edition_id: own.edition },
+        references: [
+          queryId('edition_id', foreign.edition, sibling.edition),
+          queryId('organization_id', foreign.organization),
+          queryId('order_id', theirs.order, beside.order),
+          queryId('purchase_id', theirs.purchase, beside.purchase),
+          queryId('customer_id', theirs.user, beside.user),
+        ],
+      }
+    },
+    fill: (world, count) => seedRefunds(places(world).own, count),
+  },
+
+  getRefundRequest: { make: ofRequest(() => ({})) },
+
+  approveRefundRequest: {
+    make: ofRequest(() => ({}), { amount: 40, note: 'As agreed', cancel_purchase: true, notify_customer: true }),
+  },
+
+  rejectRefundRequest: { make: ofRequest(() => ({}), { reason: 'Too late', notify_customer: true }) },
+
+  cancelRefundRequest: { make: ofRequest(({ who, account }) => ({ requested_by: who === 'root' ? 'root' : account })) },
+
+  retryRefundRequest: {
+    make: ofRequest(() => ({ status: 'failed', failure_code: 'declined', approved_minor: 5_000, attempts: 1 })),
+  },
+}
