@@ -25,11 +25,11 @@ async function passOn<Result>(
 ): Promise<[StoredBody, Result]> {
   const digest = new Digest(headBytes)
   const { readable, writable } = new FixedLengthStream(size)
-  const stored = put(readable)
-  // The pump fails first where the body is to blame.
-  stored.catch(() => undefined)
   const writer = writable.getWriter()
   const reader = body.getReader()
+  const stored = put(readable)
+  // A store that gives up reads no further: what waits to be written would wait for ever.
+  stored.catch((error: unknown) => writer.abort(error).catch(() => undefined))
   try {
     for (;;) {
       const { value, done } = await reader.read()
