@@ -11,6 +11,9 @@ import {
 /** What the store takes as one part of an upload. A body of unknown length is held so far, and never further. */
 const windowBytes = 5 * 1024 * 1024
 
+/** What the store deletes at once. */
+const keysACall = 1000
+
 /** Nothing is overwritten: a key that exists answers null. */
 const once = { onlyIf: { etagDoesNotMatch: '*' } }
 
@@ -149,7 +152,7 @@ export const r2Files = (bucket: R2Bucket): FileStore => ({
     return object && { size: object.size, body: object.body as ReadableStream<Uint8Array> }
   },
   async delete(keys) {
-    if (keys.length) await bucket.delete([...keys])
+    for (let at = 0; at < keys.length; at += keysACall) await bucket.delete(keys.slice(at, at + keysACall))
   },
   async list({ prefix, after, limit }) {
     const { objects } = await bucket.list({ prefix, limit, ...(after ? { startAfter: after } : {}) })

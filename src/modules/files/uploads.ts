@@ -8,7 +8,6 @@ import { AppError, fieldError, invalid, notFound } from '../../domain/errors.ts'
 import { type IncomingFile, partsOf, partSize, type ReceivedFile, uploadKeptMs } from '../../domain/files/files.ts'
 import { cleanFileName } from '../../domain/files/names.ts'
 import { checkHome, openEditions } from '../editions/index.ts'
-import { removeObjects } from './jobs.ts'
 import { countBytes, newStorageKey, releaseBytes, storeRefusal } from './storage.ts'
 import type { StartUploadInput } from './upload-contract.ts'
 import type { UploadColumns, UploadRow } from './upload-queries.ts'
@@ -121,7 +120,5 @@ export const dropUpload = (row: UploadColumns, now: number): Statement[] => [
 
 export async function abortUpload(ctx: Ctx, row: UploadRow): Promise<null> {
   if (row.file_id !== null) throw completed()
-  await commit(ctx, null, [...openEditions(row.edition_id), ...dropUpload(row, ctx.now())])
-  ctx.afterCommit(() => removeObjects(ctx, [row.storage_key]))
-  return null
+  return commit(ctx, null, [...openEditions(row.edition_id), ...dropUpload(row, ctx.now())])
 }
