@@ -127,7 +127,13 @@ describe('the daily sweep', () => {
   it('goes through the store in steps, and once a day', async () => {
     const job = contextAt(Date.now() + dayMs)
     const calls: string[] = []
-    const files = { ...job.files, list: (options: Parameters<typeof job.files.list>[0]) => (calls.push(options.after), job.files.list({ ...options, limit: 2 })) }
+    const files = {
+      ...job.files,
+      list: (options: Parameters<typeof job.files.list>[0]) => (
+        calls.push(options.after),
+        job.files.list({ ...options, limit: 2 })
+      ),
+    }
     await Promise.all(Array.from({ length: 5 }, () => uploadRaw(here.id, freshPng())))
     await compareStorage({ ...job, files })
     await compareStorage({ ...job, files })
@@ -147,7 +153,7 @@ describe('the store', () => {
       const stream = new ReadableStream<Uint8Array>({
         pull(controller) {
           if (sent >= length) controller.error(new Error('The client is gone.'))
-          else controller.enqueue(new Uint8Array(100_000).fill(sent += 100_000))
+          else controller.enqueue(new Uint8Array(100_000).fill((sent += 100_000)))
         },
       })
       const reply = await uploadRaw(here.id, stream, { type: 'text/csv', bindings })

@@ -1,12 +1,5 @@
 import { Digest } from './digest.ts'
-import {
-  type FileStore,
-  type PutOptions,
-  PartsRefused,
-  type StoredBody,
-  TooFewBytes,
-  TooManyBytes,
-} from './files.ts'
+import { type FileStore, type PutOptions, PartsRefused, type StoredBody, TooFewBytes, TooManyBytes } from './files.ts'
 
 /** What the store takes as one part of an upload. A body of unknown length is held so far, and never further. */
 const windowBytes = 5 * 1024 * 1024
@@ -77,7 +70,7 @@ async function inWindows(
       if (done) break
       if (digest.size + value.byteLength > most) throw new TooManyBytes()
       await digest.add(value)
-      for (let at = 0; at < value.byteLength; ) {
+      for (let at = 0; at < value.byteLength;) {
         if (filled === windowBytes) {
           await flush(window, false)
           filled = 0

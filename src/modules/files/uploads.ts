@@ -78,10 +78,12 @@ export async function receivePart(ctx: Ctx, file: IncomingFile, { params, loaded
   const wrongSize = () => invalid(fieldError([], 'part_size', `Part ${number} has ${wanted} bytes.`))
   if (size !== null && size !== wanted) throw wrongSize()
   const { storage_key, store_upload_id: uploadId } = loaded
-  const stored = await ctx.files.putPart({ key: storage_key, uploadId, number }, body, wanted).catch((error: unknown) => {
-    const refusal = storeRefusal(error, wanted)
-    throw size === null && refusal instanceof AppError ? wrongSize() : refusal
-  })
+  const stored = await ctx.files
+    .putPart({ key: storage_key, uploadId, number }, body, wanted)
+    .catch((error: unknown) => {
+      const refusal = storeRefusal(error, wanted)
+      throw size === null && refusal instanceof AppError ? wrongSize() : refusal
+    })
   if (stored.checksum_sha256 !== digest)
     throw new AppError('checksum_mismatch', 'The part has another checksum than Content-Digest says.')
   return { ...stored, store_etag: stored.etag, storage_key, name: '', declared: null }

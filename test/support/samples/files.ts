@@ -1,4 +1,4 @@
-import { toBase64 } from '../../../src/domain/encoding.ts'
+import { toBase64, utf8 } from '../../../src/domain/encoding.ts'
 import { freshPng } from '../files.ts'
 import { next } from '../seed.ts'
 import { seedFile, seedFiles, seedStoredFile, seedUpload } from '../seed-files.ts'
@@ -9,7 +9,7 @@ const home = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id 
 const foreign = ({ b }: World) => ({ organization: b.id, edition: b.editions[0].id })
 const sibling = ({ a }: World) => ({ organization: a.id, edition: a.editions[1].id })
 
-const table = () => new TextEncoder().encode(`name,number\r\nÆgir,${next()}\r\n`)
+const table = () => utf8(`name,number\r\nÆgir,${next()}\r\n`)
 
 const fileIn = async (world: World): Promise<Reference> =>
   pathId('id', await seedFile(foreign(world)), await seedFile(sibling(world)))
