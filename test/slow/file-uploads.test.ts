@@ -20,7 +20,7 @@ async function start(): Promise<void> {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'file-uploads-'))
   await start()
-})
+}, 300_000)
 afterAll(async () => {
   server?.kill('SIGTERM')
   await server?.ended
@@ -132,4 +132,4 @@ it('takes 500 MB in parts, goes on after the process was killed, and its memory 
   expect(file).toMatchObject({ size, mime_type: 'text/csv', checksum_sha256: hash.digest('hex') })
   console.log(`workerd: ${Math.round(atRest)} MB at rest, at most ${Math.round(most)} MB`)
   expect(most - atRest).toBeLessThan(100)
-}, 600_000)
+}, 900_000)
