@@ -165,7 +165,10 @@ function bodyContent({
   const file = z.string().openapi({ ...bytes, description: 'The bytes of the file; exactly once.' })
   const form = body instanceof z.ZodObject ? body.extend({ file }) : z.object({ file })
   const raw = stream.types.map((type) => [type, { schema: bytes }] as const)
-  const content = { ...(stream.form ? { 'multipart/form-data': { schema: form } } : {}), ...Object.fromEntries(raw) }
+  const content = {
+    ...(stream.form ? { 'multipart/form-data': { schema: form, example } } : {}),
+    ...Object.fromEntries(raw),
+  }
   return { required: true, description: stream.description, content }
 }
 
