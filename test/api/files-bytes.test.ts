@@ -3,7 +3,7 @@ import { sweepObjects } from '../../src/modules/files/jobs.ts'
 import { remove } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { accountOf, freshPng, png, rowsOf, sha256Hex, storedKeys, uploadRaw, usedBytes } from '../support/files.ts'
-import { seedOrganization } from '../support/seed.ts'
+import { seedAccount, seedEdition, seedMember, seedOrganization, seedToken } from '../support/seed.ts'
 
 describe('bytes', () => {
   it('are kept once for an organisation, and go with their last file', async () => {
@@ -85,5 +85,26 @@ describe('bytes', () => {
     const { body } = await uploadRaw(here.id, bytes)
     expect(body.size).toBe(bytes.length)
     expect(await accountOf(here.id)).toEqual({ objects: 1, references: [1], isCounted: true, isStored: true, lost: 0 })
+  })
+
+  it('are taken only where the caller may write, and nothing is kept of others', async () => {
+    const [here, there] = [await seedOrganization(), await seedOrganization()]
+    const [edition, sibling] = [await seedEdition(here), await seedEdition(here)]
+    const account = await seedAccount()
+    await seedMember(account, { organization: here.id, edition, role: 'manager' })
+    const { token } = await seedToken(account)
+    const before = await storedKeys()
+    const refused = [
+      [await uploadRaw(there.id, freshPng(), { token }), 400, '#/organization_id'],
+      [await uploadRaw(here.id, freshPng(), { token, query: { edition_id: sibling } }), 400, '#/edition_id'],
+      [await uploadRaw(here.id, freshPng(), { token }), 403, undefined],
+      [await uploadRaw(there.id, freshPng(), { query: { edition_id: edition } }), 400, '#/edition_id'],
+    ] as const
+    for (const [reply, status, pointer] of refused)
+      expect([reply.status, reply.body.errors[0]?.pointer]).toEqual([status, pointer])
+    expect(await storedKeys()).toEqual(before)
+    expect(await accountOf(there.id)).toMatchObject({ objects: 0, lost: 0 })
+    const taken = await uploadRaw(here.id, freshPng(), { token, query: { edition_id: edition } })
+    expect([taken.status, taken.body.uploaded_by]).toEqual([201, account])
   })
 })
