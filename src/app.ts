@@ -25,6 +25,7 @@ import { dataImports } from './modules/data-imports/routes.ts'
 import { editions } from './modules/editions/routes.ts'
 import { emailMessages } from './modules/email-messages/routes.ts'
 import { merchantAccounts } from './modules/merchant-accounts/routes.ts'
+import { files } from './modules/files/routes.ts'
 import { orders } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
 import { outbox } from './modules/outbox/routes.ts'
@@ -51,6 +52,7 @@ export const routers: readonly Router[] = [
   refunds,
   refundPayments,
   users,
+  files,
   dataImports,
   segments,
   emailMessages,

@@ -17,6 +17,8 @@ export const idPrefixes = {
   email_message: 'eml',
   erasure: 'ers',
   event: 'evt',
+  file: 'fil',
+  file_upload: 'upl',
   lease: 'lse',
   location: 'loc',
   member: 'mem',

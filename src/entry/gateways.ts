@@ -6,6 +6,7 @@ import { dnsOverHttps } from '../gateways/dns/https.ts'
 import { cloudflareGateway } from '../gateways/email/cloudflare.ts'
 import type { EmailGateway } from '../gateways/email/email.ts'
 import { resendGateway } from '../gateways/email/resend.ts'
+import { r2Files } from '../gateways/files/r2.ts'
 import { capturePasses } from '../gateways/passes/capture.ts'
 import { livePasses } from '../gateways/passes/live.ts'
 import type { PassesGateway } from '../gateways/passes/passes.ts'
@@ -19,7 +20,7 @@ import { capturedKeys } from '../modules/wallet/index.ts'
 import type { Provider } from './config.ts'
 
 type Parts = Pick<JobCtx, 'db' | 'config' | 'now' | 'newId'>
-type Bound = Pick<Bindings, 'EMAIL' | 'APPLE_PUSH'>
+type Bound = Pick<Bindings, 'EMAIL' | 'APPLE_PUSH' | 'FILES'>
 type Maker<Gateway> = (parts: Parts, env: Bound) => Gateway
 
 const emailGateways: Record<Provider<'EMAIL_PROVIDER'>, Maker<EmailGateway>> = {
@@ -66,8 +67,10 @@ const chosen = (config: Chosen) => ({
 /** Throws for providers that nobody knows. */
 export const checkProviders = (config: Chosen): unknown => chosen(config)
 
+type Gateways = Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'payments' | 'files'>
+
 /** The gateways of the providers that the configuration names. */
-export function gatewaysOf(env: Bound, parts: Parts): Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'payments'> {
+export function gatewaysOf(env: Bound, parts: Parts): Gateways {
   const { email, sms, dns, passes } = chosen(parts.config)
   const { environment, payments } = parts.config
   return {
@@ -76,5 +79,6 @@ export function gatewaysOf(env: Bound, parts: Parts): Pick<JobCtx, 'email' | 'sm
     dns: dns(parts, env),
     passes: passes(parts, env),
     payments: paymentGateways({ environment, apiBase: payments.apiBase }),
+    files: r2Files(env.FILES),
   }
 }

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../errors.ts'
 import { conflictErrors } from './conflicts.ts'
+import { fileErrors } from './files.ts'
 import type { ErrorGuide } from './guide.ts'
 import { refundErrors } from './refunds.ts'
 import { requestErrors, serviceErrors } from './requests.ts'
@@ -9,5 +10,6 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   ...requestErrors,
   ...conflictErrors,
   ...refundErrors,
+  ...fileErrors,
   ...serviceErrors,
 }

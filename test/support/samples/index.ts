@@ -6,6 +6,7 @@ import { consentSamples } from './consents.ts'
 import { editionSamples } from './editions.ts'
 import { emailSamples } from './emails.ts'
 import { merchantAccountSamples } from './merchant-accounts.ts'
+import { fileSamples } from './files.ts'
 import { organizationSamples } from './organizations.ts'
 import { refundPaymentSamples } from './refund-payments.ts'
 import { refundSamples } from './refunds.ts'
@@ -31,6 +32,7 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...emailSamples,
   ...campaignSamples,
   ...consentSamples,
+  ...fileSamples,
   ...webhookSamples,
   ...auditLogSamples,
   ...merchantAccountSamples,

@@ -1,0 +1,35 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { inList } from '../../db/visibility.ts'
+import { derivedPrefix } from './storage.ts'
+
+export { compareStorage } from './compare.ts'
+export { sweepUploads } from './expire-uploads.ts'
+
+/** Objects of one sweep: the rest waits for the next minute. */
+const objectsASweep = 100
+/** Smaller images and the like of one object. */
+const mostDerived = 100
+
+interface DueObject {
+  storage_key: string
+  store_upload_id: string | null
+}
+
+/** Keys of an object and of what was made of it. */
+async function keysOf({ files }: JobCtx, { storage_key, store_upload_id }: DueObject): Promise<string[]> {
+  if (store_upload_id !== null) await files.abortParts({ key: storage_key, uploadId: store_upload_id })
+  const derived = await files.list({ prefix: derivedPrefix(storage_key), after: '', limit: mostDerived })
+  return [storage_key, ...derived.map(({ key }) => key)]
+}
+
+/** Removes what rows have let go. Removing it twice is no harm. */
+export async function sweepObjects(job: JobCtx): Promise<void> {
+  const due = await job.db.all(
+    sql<DueObject>`select storage_key, store_upload_id from objects_to_delete order by storage_key limit ${objectsASweep}`,
+  )
+  if (due.length === 0) return
+  await job.files.delete((await Promise.all(due.map((object) => keysOf(job, object)))).flat())
+  const keys = due.map(({ storage_key }) => storage_key)
+  await job.db.batch([sql`delete from objects_to_delete where ${inList(sql`storage_key`, keys)}`])
+}
