@@ -43,7 +43,7 @@ export interface Reconciled<Existing> {
   added: WantedUnit[]
 }
 
-type Key = (unit: Unit & { holder_id: string | null }) => string
+type Key = (unit: Unit & { holder_id: string | null; status: PurchaseStatus }) => string
 
 const sameThing: Key = (unit) =>
   JSON.stringify([
@@ -64,8 +64,11 @@ const keepingOrder: readonly PurchaseStatus[] = ['used', 'active', 'pending', 'e
 /** What a cancelled unit takes first: what can still be cancelled. */
 const cancellingOrder: readonly PurchaseStatus[] = ['pending', 'active', 'refunded', 'expired', 'used', 'cancelled']
 
-const sorted = <Existing extends ExistingUnit>(existing: readonly Existing[], order: readonly PurchaseStatus[]) =>
-  existing.toSorted((one, other) => order.indexOf(one.status) - order.indexOf(other.status))
+/** A used purchase is what an active unit became. */
+const ticketStatus = (status: PurchaseStatus): PurchaseStatus => (status === 'used' ? 'active' : status)
+
+const sorted = <One extends { status: PurchaseStatus }>(units: readonly One[], order: readonly PurchaseStatus[]) =>
+  units.toSorted((one, other) => order.indexOf(one.status) - order.indexOf(other.status))
 
 interface Pairing<Existing> {
   pairs: Reconciled<Existing>['kept']
@@ -109,6 +112,7 @@ export function reconcile<Existing extends ExistingUnit>(
 ): Reconciled<Existing> {
   const held: Key = (unit) => `${sameThing(unit)} ${unit.holder_id ?? customerId}`
   const heldAsLong: Key = (unit) => `${held(unit)} ${unit.valid_until}`
+  const unchanged: Key = (unit) => `${heldAsLong(unit)} ${ticketStatus(unit.status)}`
   const asLong: Key = (unit) => `${sameThing(unit)} ${unit.valid_until}`
   const isCancelled = (unit: WantedUnit) => unit.status === 'cancelled'
   const voided = paired(
@@ -116,13 +120,18 @@ export function reconcile<Existing extends ExistingUnit>(
     wanted.filter(isCancelled),
     [held, sameThing],
   )
+  const live = sorted(
+    wanted.filter((unit) => !isCancelled(unit)),
+    keepingOrder,
+  )
   const kept = paired(
     sorted(
       existing.filter((purchase) => !purchase.is_void),
       keepingOrder,
     ),
-    wanted.filter((unit) => !isCancelled(unit)),
-    [heldAsLong, held, asLong, sameThing],
+    // Units with a holder choose before those that fall to the customer.
+    live.toSorted((one, other) => Number(one.holder_id === null) - Number(other.holder_id === null)),
+    [unchanged, heldAsLong, held, asLong, sameThing],
   )
   const cancelled = paired(sorted(kept.existing, cancellingOrder), voided.wanted, [held, sameThing])
   return {
