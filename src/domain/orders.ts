@@ -20,8 +20,9 @@ export const transactionLifecycle = lifecycle('pending', {
   captured: ['cancelled', 'partially_refunded', 'refunded'],
   failed: [],
   cancelled: [],
-  partially_refunded: ['refunded'],
-  refunded: [],
+  // A refund that its provider takes back leads to where the payment was before.
+  partially_refunded: ['refunded', 'captured'],
+  refunded: ['partially_refunded', 'captured'],
 })
 export const transactionStatuses = transactionLifecycle.states
 export type TransactionStatus = (typeof transactionStatuses)[number]
@@ -36,15 +37,15 @@ export const paymentStatusOf: Record<OrderStatus, TransactionStatus> = {
   cancelled: 'cancelled',
 }
 
-/** Statuses in which an order may set the status or the amounts of its payment: those before it, and itself. */
-export const paymentStatusesBefore = (target: TransactionStatus): TransactionStatus[] => [
-  ...transactionLifecycle.sourcesOf(target),
-  target,
-]
-
 /** Whether the money came in once, whatever went back since. */
 export const wasCaptured = (status: TransactionStatus): boolean =>
   status === 'refunded' || transactionLifecycle.sourcesOf('refunded').includes(status)
+
+/** Statuses in which an order may set the status or the amounts of its payment: those before it, and itself. */
+export const paymentStatusesBefore = (target: TransactionStatus): TransactionStatus[] => [
+  ...transactionLifecycle.sourcesOf(target).filter((status) => !wasCaptured(status) || !wasCaptured(target)),
+  target,
+]
 
 export const isPaid = (status: string): boolean => status === 'captured' || status === 'partially_refunded'
 

@@ -71,6 +71,9 @@ export const transactions = sqliteTable('transactions', {
   service_fee_minor: integer().notNull(),
   handling_fee_minor: integer().notNull(),
   refunded_minor: integer().notNull().default(0),
+  reserved_minor: integer().notNull().default(0),
+  provider_reference: text(),
+  merchant_account_id: text(),
   created_at: integer().notNull(),
 })
 
@@ -93,6 +96,8 @@ export const purchases = sqliteTable('purchases', {
   uses_count: integer().notNull().default(0),
   is_unlimited_use: integer().notNull().default(0),
   valid_until: integer(),
+  refunded_minor: integer().notNull().default(0),
+  reserved_minor: integer().notNull().default(0),
   metadata: text().notNull().default('{}'),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),

@@ -1,0 +1,104 @@
+import type { Currency } from '../../domain/money.ts'
+import type { RefundReason } from '../../domain/refunds.ts'
+
+/** Why a provider did not pay back, in our words. */
+export const refundFailureCodes = [
+  'declined',
+  'insufficient_funds',
+  'already_refunded',
+  'amount_too_large',
+  'payment_not_found',
+  'payment_not_refundable',
+  'account_not_ready',
+  'expired_card',
+  'invalid_request',
+  'provider_error',
+] as const
+export type RefundFailureCode = (typeof refundFailureCodes)[number]
+
+/**
+ * What is known of a refund. `unknown` says that the provider gave no answer that settles it: the same key has to be
+ * used again, or the provider asked.
+ */
+export type RefundOutcome =
+  | { state: 'completed' | 'pending'; provider_reference: string | null }
+  | {
+      state: 'failed'
+      provider_reference: string | null
+      code: RefundFailureCode
+      message: string
+      /** Whether a later attempt, under a new key, may succeed. */
+      is_retryable: boolean
+    }
+  | { state: 'unknown'; message: string }
+
+export interface RefundCall {
+  /** `<refund request>:<attempt>`: the same key never pays twice. */
+  key: string
+  /** The payment, in the provider's words. */
+  payment: string
+  amount_minor: number
+  currency: Currency
+  reason: RefundReason
+  metadata: Readonly<Record<string, string>>
+}
+
+export interface RefundLookup {
+  key: string
+  payment: string
+  provider_reference: string | null
+}
+
+/** A refund as a provider's webhook names it; what became of it has to be asked for. */
+export interface PaymentEvent {
+  id: string
+  /** The provider's name of the kind. */
+  type: string
+  provider_reference: string
+  payment: string
+}
+
+/** A refund as the provider shows it. */
+export interface ProviderRefund {
+  provider_reference: string
+  payment: string
+  amount_minor: number
+  currency: Currency
+  /** The key that we gave, when it was ours. */
+  key: string | null
+  outcome: RefundOutcome
+}
+
+/** Where one merchant account's payments are made and paid back. */
+export interface PaymentGateway {
+  refund: (call: RefundCall) => Promise<RefundOutcome>
+  lookup: (refund: RefundLookup) => Promise<RefundOutcome | 'not_found'>
+  /** The refund of this reference; null when the provider does not know it. */
+  find: (provider_reference: string) => Promise<ProviderRefund | null>
+  /** The event of a signed webhook; null for kinds that are no refund. Throws `invalid_signature`. */
+  verify: (headers: Headers, body: Uint8Array<ArrayBuffer>, now: number) => Promise<PaymentEvent | null>
+  readonly capabilities: {
+    /** The provider takes a key that makes a call safe to repeat. */
+    is_idempotent: boolean
+    /** The answer of `refund` is final. */
+    is_immediate: boolean
+  }
+}
+
+/** The account as its gateway needs it, with its secrets in the clear. */
+export interface MerchantAccountAccess {
+  id: string
+  service: PaymentService
+  /** The connected account at the provider; null for the key's own. */
+  provider_account: string | null
+  /** Null where the service has none. */
+  api_key: string | null
+  webhook_secret: string | null
+}
+
+export const paymentServices = ['manual', 'test', 'stripe'] as const
+export type PaymentService = (typeof paymentServices)[number]
+
+export interface PaymentGateways {
+  of: (account: MerchantAccountAccess) => PaymentGateway
+}
