@@ -14,6 +14,7 @@ export const maxExternalIdLength = 128
 export const maxSourceLength = 64
 export const maxOrderNumberLength = 16
 export const maxCodeLength = 64
+export const maxProviderReferenceLength = 255
 export const maxGoodNameLength = 200
 export const maxOptionsPerItem = 20
 export const maxItemsPerOrder = 500
@@ -91,7 +92,7 @@ export interface ExternalOrder {
   /** What was paid back so far, in all; null where the source does not say. */
   refunded_minor: number | null
   /** Where the order was paid; null where the source does not say. */
-  payment: { service: TransactionService } | null
+  payment: { service: TransactionService; reference: string | null } | null
   consents: Readonly<Record<string, boolean>>
   metadata: Record<string, unknown>
 }

@@ -43,35 +43,50 @@ export function newPaymentStatus(status: OrderStatus, amountMinor: number, refun
   return refundedMinor < amountMinor ? 'partially_refunded' : 'refunded'
 }
 
-export interface PaidBack {
+export interface Payment {
+  status: TransactionStatus
+  amount_minor: number
+  refunded_minor: number
+  /** Of open requests for a refund. */
+  reserved_minor: number
+}
+
+/** What went back of a payment, or is about to. */
+export const takenBack = (payment: Pick<Payment, 'refunded_minor' | 'reserved_minor'>): number =>
+  payment.refunded_minor + payment.reserved_minor
+
+/** Whether the amounts of a payment are what refunds rely on. */
+const isSettled = (payment: Payment): boolean =>
+  takenBack(payment) > 0 || payment.status === 'partially_refunded' || payment.status === 'refunded'
+
+/** Whether the payment came to nothing, so that nothing can be paid back of it. */
+export const isDead = (status: TransactionStatus): boolean => status === 'failed' || status === 'cancelled'
+
+export interface PaymentAfter {
   status: TransactionStatus
   amount_minor: number
   refunded_minor: number
 }
 
-const wasPaidBack = (status: TransactionStatus): boolean => status === 'partially_refunded' || status === 'refunded'
-
-/** Whether the payment came to nothing, so that nothing can be paid back of it. */
-export const isDead = (status: TransactionStatus): boolean => status === 'failed' || status === 'cancelled'
-
 /**
  * A payment after its order was imported again with that status and amount, and whether it has the order's amounts. It
- * only goes forward; its amounts stay once money went back, because they are what was paid; and what went back never
- * becomes less.
+ * only goes forward; once money went back or is reserved for a refund, its amounts stay, because they are what was paid;
+ * and what went back never becomes less.
  */
 export function paymentAfter(
-  { status, amount_minor, refunded_minor }: PaidBack,
+  payment: Payment,
   order: { status: OrderStatus; amount_minor: number; refunded_minor: number | null },
-): PaidBack & { follows: boolean } {
+): { payment: PaymentAfter; follows: boolean } {
+  const { status, amount_minor, refunded_minor } = payment
   const refunded = Math.max(refunded_minor, order.refunded_minor ?? 0)
-  if (refunded > refunded_minor && !isDead(status)) {
-    const follows = !wasPaidBack(status)
-    const amount = follows ? order.amount_minor : amount_minor
-    const target = refunded < amount ? 'partially_refunded' : 'refunded'
-    return { status: target, amount_minor: amount, refunded_minor: refunded, follows }
-  }
   const target = paymentStatusOf[order.status]
-  return paymentStatusesBefore(target).includes(status)
-    ? { status: target, amount_minor: order.amount_minor, refunded_minor, follows: true }
-    : { status, amount_minor, refunded_minor, follows: false }
+  if (refunded > refunded_minor && !isDead(status)) {
+    const follows = !isSettled(payment)
+    const amount = follows ? order.amount_minor : amount_minor
+    const after = refunded < amount ? 'partially_refunded' : 'refunded'
+    return { payment: { status: after, amount_minor: amount, refunded_minor: refunded }, follows }
+  }
+  return isSettled(payment) || !paymentStatusesBefore(target).includes(status)
+    ? { payment: { status, amount_minor, refunded_minor }, follows: false }
+    : { payment: { status: target, amount_minor: order.amount_minor, refunded_minor }, follows: true }
 }

@@ -102,6 +102,26 @@ function paired<Existing extends ExistingUnit>(
 }
 
 /**
+ * Units with a holder choose before those that fall to the customer, and both before a purchase changes its holder: so
+ * the same import again changes nothing.
+ */
+function pairedByHolder<Existing extends ExistingUnit>(
+  existing: readonly Existing[],
+  wanted: readonly WantedUnit[],
+  keys: { holding: readonly Key[]; others: readonly Key[] },
+): Pairing<Existing> {
+  const isNamed = (unit: WantedUnit) => unit.holder_id !== null
+  const named = paired(existing, wanted.filter(isNamed), keys.holding)
+  const unnamed = paired(
+    named.existing,
+    wanted.filter((unit) => !isNamed(unit)),
+    keys.holding,
+  )
+  const others = paired(unnamed.existing, [...named.wanted, ...unnamed.wanted], keys.others)
+  return { ...others, pairs: [...named.pairs, ...unnamed.pairs, ...others.pairs] }
+}
+
+/**
  * How the purchases of an order become the wanted units. Equal ones stay who they are, missing ones are added, the rest
  * is dropped: nothing that was bought is forgotten. `customerId` is whose the purchases are that name no holder.
  */
@@ -115,28 +135,31 @@ export function reconcile<Existing extends ExistingUnit>(
   const unchanged: Key = (unit) => `${heldAsLong(unit)} ${ticketStatus(unit.status)}`
   const asLong: Key = (unit) => `${sameThing(unit)} ${unit.valid_until}`
   const isCancelled = (unit: WantedUnit) => unit.status === 'cancelled'
-  const voided = paired(
-    existing.filter((purchase) => purchase.is_void),
-    wanted.filter(isCancelled),
-    [held, sameThing],
-  )
+  const cancelled = wanted.filter(isCancelled)
   const live = sorted(
     wanted.filter((unit) => !isCancelled(unit)),
     keepingOrder,
   )
-  const kept = paired(
-    sorted(
-      existing.filter((purchase) => !purchase.is_void),
-      keepingOrder,
-    ),
-    // Units with a holder choose before those that fall to the customer.
-    live.toSorted((one, other) => Number(one.holder_id === null) - Number(other.holder_id === null)),
-    [unchanged, heldAsLong, held, asLong, sameThing],
+  const standing = sorted(
+    existing.filter((purchase) => !purchase.is_void),
+    keepingOrder,
   )
-  const cancelled = paired(sorted(kept.existing, cancellingOrder), voided.wanted, [held, sameThing])
+  const voided = pairedByHolder(
+    existing.filter((purchase) => purchase.is_void),
+    cancelled,
+    { holding: [held], others: [sameThing] },
+  )
+  const kept = pairedByHolder(standing, live, {
+    holding: [unchanged, heldAsLong, held],
+    others: [asLong, sameThing],
+  })
+  const ended = pairedByHolder(sorted(kept.existing, cancellingOrder), voided.wanted, {
+    holding: [held],
+    others: [sameThing],
+  })
   return {
-    kept: [...voided.pairs, ...kept.pairs, ...cancelled.pairs],
-    dropped: [...cancelled.existing],
-    added: [...kept.wanted, ...cancelled.wanted],
+    kept: [...voided.pairs, ...kept.pairs, ...ended.pairs],
+    dropped: [...ended.existing],
+    added: [...kept.wanted, ...ended.wanted],
   }
 }

@@ -1,4 +1,11 @@
-import type { ImportState, OrderRow, PurchaseRow, TransactionRow, UserRow } from '../../src/modules/order-import/state.ts'
+import { isPaid } from '../../src/domain/orders.ts'
+import type {
+  ImportState,
+  OrderRow,
+  PurchaseRow,
+  TransactionRow,
+  UserRow,
+} from '../../src/modules/order-import/state.ts'
 import { rowsOf, type Write } from '../../src/modules/order-import/writes.ts'
 
 /** Tables in memory, to which the writes of decisions are applied as the statements apply them to the database. */
@@ -14,8 +21,10 @@ export class ImportedTables {
       this.users.set(row.id, { ...row, is_shared: 0, is_kept: 0, given_email: row.email } as UserRow)
     for (const row of rowsOf(writes, 'products')) this.#named.products.set(row.name_folded, row)
     for (const row of rowsOf(writes, 'orders')) this.orders.set(row.id, row as OrderRow)
-    for (const row of rowsOf(writes, 'transactions')) this.payments.set(row.order_id, row as TransactionRow)
-    for (const row of rowsOf(writes, 'purchases')) this.purchases.set(row.id, { version: 1, ...row } as PurchaseRow)
+    for (const row of rowsOf(writes, 'transactions'))
+      this.payments.set(row.order_id, { reserved_minor: 0, ...row } as TransactionRow)
+    for (const row of rowsOf(writes, 'purchases'))
+      this.purchases.set(row.id, { version: 1, refunded_minor: 0, reserved_minor: 0, ...row } as PurchaseRow)
     for (const one of writes) this.#change(one)
   }
 
@@ -35,6 +44,14 @@ export class ImportedTables {
     const row = this.purchases.get(id)
     if (!row) throw new Error(`no purchase ${id}`)
     this.purchases.set(id, { ...row, ...change })
+  }
+
+  /** Reserves as much for a refund as an order's payment has left, at most that. */
+  reserve(orderId: string, minor: number): void {
+    const payment = this.payments.get(orderId)
+    if (!payment || !isPaid(payment.status)) return
+    const reserved_minor = Math.min(minor, payment.amount_minor - payment.refunded_minor)
+    this.payments.set(orderId, { ...payment, reserved_minor })
   }
 
   purchasesOf(orderId: string): PurchaseRow[] {

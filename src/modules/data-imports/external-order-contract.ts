@@ -10,6 +10,7 @@ import {
   maxItemsPerOrder,
   maxOptionsPerItem,
   maxOrderNumberLength,
+  maxProviderReferenceLength,
   maxUnitsPerItem,
   maxUnitsPerOrder,
 } from '../../domain/external-orders.ts'
@@ -178,6 +179,12 @@ export const ExternalOrderSchema = z
     payment: z
       .object({
         service: z.enum(transactionServices).openapi({ description: 'Where the order was paid.', example: 'stripe' }),
+        reference: z
+          .string()
+          .trim()
+          .max(maxProviderReferenceLength)
+          .nullish()
+          .openapi({ description: 'The payment in the words of the provider.', example: 'pi_3QW8ZtLkdIwHu7ix' }),
       })
       .nullish(),
     service_fee: Amount.optional(),
@@ -242,7 +249,7 @@ const toDomain = (wire: Wire): ExternalOrder => ({
   coupon_code: wire.coupon_code || null,
   amount_minor: wire.amount ?? null,
   refunded_minor: wire.refunded_amount ?? null,
-  payment: wire.payment ?? null,
+  payment: wire.payment ? { service: wire.payment.service, reference: wire.payment.reference || null } : null,
   consents: wire.consents ?? {},
   metadata: wire.metadata ?? {},
 })

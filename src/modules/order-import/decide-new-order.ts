@@ -8,6 +8,7 @@ import {
   type OrderDecision,
   type Placement,
   placeOf,
+  providerColumns,
   purchaseChanges,
   purchaseRows,
 } from './order-rows.ts'
@@ -46,7 +47,7 @@ function paymentRow(context: DecisionContext, { order, totals }: Placement, orde
     order_id: orderId,
     organization_id: context.edition.organization_id,
     type: 'payment',
-    service: order.payment?.service ?? 'import',
+    ...providerColumns(order.payment ?? { service: 'import', reference: null }),
     currency: order.currency,
     status: newPaymentStatus(order.status, totals.total_minor, refunded_minor),
     amount_minor: totals.total_minor,

@@ -1,4 +1,4 @@
-import { type PaidBack, paymentAfter } from '../../domain/imported-amounts.ts'
+import { type Payment, paymentAfter, takenBack } from '../../domain/imported-amounts.ts'
 import { isPaid, orderSearch, ownSearch, paymentStatusOf, wasCaptured } from '../../domain/orders.ts'
 import { type BoughtOption, openStatuses, orderMovesFrom, type PurchaseStatus } from '../../domain/purchases.ts'
 import { type ExistingUnit, reconcile, type Reconciled, unitsOf } from '../../domain/reconcile-purchases.ts'
@@ -9,6 +9,7 @@ import {
   orderColumns,
   type OrderDecision,
   type Placement,
+  providerColumns,
   purchaseChanges,
   purchaseRows,
 } from './order-rows.ts'
@@ -22,11 +23,10 @@ export interface ExistingOrder {
   payment: TransactionRow | undefined
 }
 
-type PaymentAfter = ReturnType<typeof paymentAfter>
 type ExistingPurchase = ExistingUnit & { row: PurchaseRow }
 type Kept = Reconciled<ExistingPurchase>['kept'][number]
 
-/** What was cancelled in an order that was paid back in full is not bought anew. */
+/** What was paid back, by itself or with the whole order, is not bought anew. */
 const unitOf = (row: PurchaseRow, payment: TransactionRow | undefined): ExistingPurchase => ({
   product_id: row.product_id,
   variant_id: row.variant_id,
@@ -41,21 +41,17 @@ const unitOf = (row: PurchaseRow, payment: TransactionRow | undefined): Existing
   valid_until: row.valid_until,
   holder_id: row.user_id,
   status: row.status as PurchaseStatus,
-  is_void: row.status === 'cancelled' && payment?.status !== 'refunded',
+  is_void: row.status === 'cancelled' && takenBack(row) === 0 && payment?.status !== 'refunded',
   row,
 })
 
 /** What becomes of the payment: it has the order's fees with its amount, and stays where it was paid once money went back. */
-function paymentWrites(placement: Placement, payment: TransactionRow, after: PaymentAfter): Write[] {
+function paymentWrites(placement: Placement, row: TransactionRow, after: ReturnType<typeof paymentAfter>): Write[] {
   const { order, totals } = placement
-  const { follows, ...columns } = after
   const { service_fee_minor, handling_fee_minor } = totals
-  const changes = changesIn(payment, {
-    ...columns,
-    ...(follows ? { service_fee_minor, handling_fee_minor } : {}),
-    ...(order.payment && payment.refunded_minor === 0 ? { service: order.payment.service } : {}),
-  })
-  return [{ write: 'payment', payment, changes }]
+  const provider = order.payment && takenBack(row) === 0 ? providerColumns(order.payment) : {}
+  const fees = after.follows ? { service_fee_minor, handling_fee_minor } : {}
+  return [{ write: 'payment', payment: row, changes: changesIn(row, { ...after.payment, ...fees, ...provider }) }]
 }
 
 /** Purchases that are somebody else's now: those of the former customer follow the order, others follow their item. */
@@ -123,14 +119,15 @@ export function decideUpdate(context: DecisionContext, placement: Placement, exi
   const { order, user, totals } = placement
   const { order: row, payment } = existing
   const paid = { ...order, amount_minor: totals.total_minor }
-  const after = payment && paymentAfter(payment as PaidBack, paid)
+  const after = payment && paymentAfter(payment as Payment, paid)
   const own = ownSearch({ ...order, id: row.id }, payment ? [payment.id] : [])
-  const isComplete = order.status === 'completed' && after !== undefined && wasCaptured(after.status)
+  const paymentStatus = after?.payment.status ?? paymentStatusOf[order.status]
+  const isComplete = payment !== undefined && order.status === 'completed' && wasCaptured(paymentStatus)
   const changes = {
     ...orderColumns(placement),
-    has_payment: isPaid(after?.status ?? paymentStatusOf[order.status]) ? 1 : 0,
+    has_payment: isPaid(paymentStatus) ? 1 : 0,
     user_id: user.id,
-    completed_transaction_id: isComplete ? (payment?.id ?? null) : row.completed_transaction_id,
+    completed_transaction_id: isComplete ? payment.id : row.completed_transaction_id,
     search_own: own,
     search: orderSearch(own, contactSearch(user)),
     modified_at: context.now,

@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from '../../domain/errors.ts'
 import type { DuplicatePolicy } from '../../domain/external-orders.ts'
-import { countedItems, isDead, type PaidBack, paymentAfter } from '../../domain/imported-amounts.ts'
+import { countedItems, isDead, type Payment, paymentAfter, takenBack } from '../../domain/imported-amounts.ts'
 import { formatMoney, maxAmountMinor } from '../../domain/money.ts'
 import { orderLifecycle, type OrderStatus } from '../../domain/orders.ts'
 import { fullName } from '../../domain/users.ts'
@@ -45,29 +45,30 @@ function amountErrors({ path }: NumberedOrder, { totals }: Amounts): FieldError[
 
 /** The payment with what the order says was paid back of it, had it been paid before. */
 const paymentOf = ({ order }: NumberedOrder, { totals }: Amounts, payment: TransactionRow | undefined) => {
-  const before: PaidBack = payment
-    ? (payment as PaidBack)
-    : { status: 'pending', amount_minor: totals.total_minor, refunded_minor: 0 }
-  return paymentAfter(before, { ...order, amount_minor: totals.total_minor })
+  const before: Payment = payment
+    ? (payment as Payment)
+    : { status: 'pending', amount_minor: totals.total_minor, refunded_minor: 0, reserved_minor: 0 }
+  return paymentAfter(before, { ...order, amount_minor: totals.total_minor }).payment
 }
 
 function refundErrors(numbered: NumberedOrder, amounts: Amounts, { payment }: Known): FieldError[] {
   const { order, path } = numbered
   const money = (minor: number) => formatMoney(minor, order.currency)
   const total = amounts.totals.total_minor
-  const refunded = payment?.refunded_minor ?? 0
-  if (total < refunded) {
-    const detail = `${money(refunded)} of the order were paid back; its amount cannot become ${money(total)}.`
-    return [fieldError([...path, 'items'], 'amount_below_refunds', detail)]
-  }
+  const reserved = payment?.reserved_minor ?? 0
   const said = order.refunded_minor ?? 0
-  if (said <= refunded) return []
-  const at = [...path, 'refunded_amount']
-  if (order.status === 'pending')
-    return [fieldError(at, 'nothing_paid', 'Of an order that is pending nothing was paid that could be paid back.')]
-  const paid = paymentOf(numbered, amounts, payment)
-  if (said <= paid.amount_minor || isDead(paid.status)) return []
-  return [fieldError(at, 'refund_exceeds_amount', `At most ${money(paid.amount_minor)} can have been paid back.`)]
+  const after = paymentOf(numbered, amounts, payment)
+  if (said > (payment?.refunded_minor ?? 0) && !isDead(after.status)) {
+    const at = [...path, 'refunded_amount']
+    if (order.status === 'pending')
+      return [fieldError(at, 'nothing_paid', 'Of an order that is pending nothing was paid that could be paid back.')]
+    const most = after.amount_minor - reserved
+    if (said > most) return [fieldError(at, 'refund_exceeds_amount', `At most ${money(most)} can have been paid back.`)]
+  }
+  const taken = after.refunded_minor + reserved
+  if (total >= taken) return []
+  const detail = `${money(taken)} of the order were paid back or are about to be; its amount cannot become ${money(total)}.`
+  return [fieldError([...path, 'items'], 'amount_below_refunds', detail)]
 }
 
 /** Holders whom nobody can be found by; `amount` and what was paid back, where they are not as the source says. */
@@ -80,7 +81,7 @@ function warningsOf(numbered: NumberedOrder, { totals }: Amounts, { payment }: K
     const detail = `The source says ${said}, items and fees make ${made}.`
     warnings.push(fieldError([...path, 'amount'], 'amount_mismatch', detail))
   }
-  if (payment && isDead(payment.status as PaidBack['status']) && (order.refunded_minor ?? 0) > payment.refunded_minor) {
+  if (payment && isDead(payment.status as Payment['status']) && (order.refunded_minor ?? 0) > payment.refunded_minor) {
     const detail = `The payment of this order is ${payment.status}: nothing can be paid back of it.`
     warnings.push(fieldError([...path, 'refunded_amount'], 'refund_not_recorded', detail))
   }
@@ -100,7 +101,7 @@ function warningsOf(numbered: NumberedOrder, { totals }: Amounts, { payment }: K
 export function judge(edition: Edition, numbered: NumberedOrder, known: Known): Judgement {
   const { order } = numbered
   const vatRate = edition.tax_type === 'vat' ? edition.default_price_tax_rate : 0
-  const refunded = Math.max(order.refunded_minor ?? 0, known.payment?.refunded_minor ?? 0)
+  const refunded = Math.max(order.refunded_minor ?? 0, known.payment ? takenBack(known.payment) : 0)
   const amounts = countedItems(order, vatRate, refunded)
   const errors = [
     ...(known.order ? changeErrors(numbered, known.order) : []),

@@ -42,6 +42,12 @@ export const orderColumns = ({ order, counted, totals }: Placement) => ({
   number_key: numberKey(order.order_number),
 })
 
+/** Where an order was paid. */
+export const providerColumns = (payment: NonNullable<ExternalOrder['payment']>) => ({
+  service: payment.service,
+  provider_reference: payment.reference,
+})
+
 export const cartItemRows = (
   { newId }: DecisionContext,
   orderId: string,

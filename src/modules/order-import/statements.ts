@@ -71,7 +71,8 @@ function userStatements({ user, changes }: Extract<Change, { write: 'user' }>, {
 
 /** What is refunded meanwhile is decided on anew. */
 function paymentStatements({ payment, changes }: Extract<Change, { write: 'payment' }>): Statement[] {
-  const asRead = sql`id = ${payment.id} and status = ${payment.status} and refunded_minor = ${payment.refunded_minor}`
+  const asRead = sql`id = ${payment.id} and status = ${payment.status}
+    and refunded_minor = ${payment.refunded_minor} and reserved_minor = ${payment.reserved_minor}`
   return isEmpty(changes)
     ? [stillHolds(sql`exists (select 1 from transactions where ${asRead})`)]
     : [update(transactions, changes, asRead), changedOne()]
