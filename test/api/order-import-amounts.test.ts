@@ -23,6 +23,19 @@ describe('amounts of another system', () => {
     ])
   })
 
+  it('count cancelled items in a cancelled order that has no others, and where a discount needs them', async () => {
+    const shop = await givenShop()
+    const cancelled = ticket({ product: 'Poster', unit_price: 50, status: 'cancelled' })
+    const amount = async (change: Record<string, unknown>) =>
+      (await taken(shop, { external_id: crypto.randomUUID(), ...change })).body.amount
+    expect(await amount({ items: [ticket(), cancelled], status: 'cancelled' })).toBe(100)
+    expect(await amount({ items: [cancelled], status: 'cancelled' })).toBe(50)
+    expect(await amount({ items: [ticket(), cancelled], discount: 120 })).toBe(30)
+    expect(await refusal(shop, { items: [ticket(), cancelled], discount: 151 })).toEqual([
+      'negative_amount #/orders/0/discount',
+    ])
+  })
+
   it('that the items do not make are a warning with both', async () => {
     const shop = await givenShop()
     const { body, result } = await taken(shop, { items: [ticket()], amount: 99.99, service_fee: 5 })
