@@ -85,6 +85,7 @@ const OptionalFullName = z
   .nullish()
   .openapi({
     type: 'string',
+    maxLength: 2 * maxPersonNameLength + 1,
     description:
       'In place of the two names; either of them wins where it is given. The last name is what stands before a comma, else the last word with the lower-case words directly before it.',
     example: 'Ægir Holm',
