@@ -17,6 +17,7 @@ export const idPrefixes = {
   email_message: 'eml',
   erasure: 'ers',
   event: 'evt',
+  file: 'fil',
   lease: 'lse',
   location: 'loc',
   member: 'mem',

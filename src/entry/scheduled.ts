@@ -5,6 +5,7 @@ import { logError } from '../http/log.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaign-delivery/jobs.ts'
 import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
+import { sweepScans } from '../modules/files/jobs.ts'
 import { sweepCaptured } from '../modules/outbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
 import { sweepPurchases } from '../modules/purchases/jobs.ts'
@@ -30,6 +31,7 @@ const sweeps: Record<string, Sweep> = {
   'audit-log': sweepAuditLog,
   erasures: sweepErasures,
   purchases: (job) => sweepPurchases(job),
+  'file-scans': sweepScans,
   'wallet-callbacks': sweepCallbacks,
   'wallet-pass-updates': sweepPassUpdates,
 }

@@ -13,6 +13,7 @@ export type Bindings = Env & {
   /** Where EMAIL_PROVIDER is cloudflare. */
   EMAIL?: SendEmail
   SMS_API_KEY?: string
+  FILE_SCAN_KEY?: string
   SMS_WEBHOOK_SECRET?: string
   WALLET_APPLE_CERTIFICATE?: string
   WALLET_APPLE_PRIVATE_KEY?: string
@@ -20,6 +21,8 @@ export type Bindings = Env & {
   WALLET_GOOGLE_SERVICE_ACCOUNT?: string
   /** A connection to Apple's push service with the certificate of the pass type. */
   APPLE_PUSH?: Fetcher
+  /** Without it variants of images are the originals. */
+  IMAGES?: ImagesBinding
 }
 
 export interface Variables {

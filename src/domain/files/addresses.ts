@@ -1,0 +1,69 @@
+import { idPrefixes } from '../ids.ts'
+import {
+  idBytes,
+  idFromBytes,
+  idToBytes,
+  numberFromBytes,
+  numberToBytes,
+  openToken,
+  signToken,
+  type TokenSigner,
+} from '../signed-tokens.ts'
+
+export const variants = ['thumbnail', 'optimized', 'large', 'original'] as const
+export type Variant = (typeof variants)[number]
+export type MadeVariant = Exclude<Variant, 'original'>
+
+export const isVariant = (name: string): name is Variant => variants.some((variant) => variant === name)
+
+/** Files of imports hold people's data: nobody reads them by a lasting address. */
+export const isPrivate = ({ purpose }: { purpose: string }): boolean => purpose === 'import'
+
+export const signedAddressMs = 900_000
+
+/** Whom an address was made for: a scanner reads files that nobody else may read yet. */
+const readers = ['person', 'scanner'] as const
+export type Reader = (typeof readers)[number]
+
+const signer: TokenSigner = { purpose: 'file-addresses', macBytes: 16 }
+
+export const fileAddress = (filesUrl: string, file: { id: string; access_key: string }, variant: Variant): string =>
+  `${filesUrl}/files/${file.id}/${file.access_key}/${variant}`
+
+interface SignedAddress {
+  file: { id: string; access_key: string }
+  reader?: Reader
+  now: number
+}
+
+const secondsOf = (at: number): number => Math.floor(at / 1000)
+
+/** The address of a file's own bytes that works for 15 minutes, also of a file that has no lasting one. */
+export async function signedFileAddress(
+  filesUrl: string,
+  secret: string,
+  { file, reader = 'person', now }: SignedAddress,
+): Promise<string> {
+  const id = idToBytes(idPrefixes.file, file.id)
+  if (!id) throw new Error(`${file.id} is no id of a file`)
+  const content = [...id, readers.indexOf(reader), ...numberToBytes(secondsOf(now + signedAddressMs))]
+  return `${fileAddress(filesUrl, file, 'original')}?token=${await signToken(secret, signer, content)}`
+}
+
+/** For whom the token of an address still opens this file; null for one that is not ours, of another file, or over. */
+export async function readerOf(secret: string, token: string, fileId: string, now: number): Promise<Reader | null> {
+  const content = await openToken(secret, signer, token)
+  const ends = content && numberFromBytes(content, idBytes + 1)
+  if (!content || !ends || ends.next !== content.length || now >= ends.value * 1000) return null
+  if (idFromBytes(idPrefixes.file, content.slice(0, idBytes)) !== fileId) return null
+  return readers[content[idBytes] ?? -1] ?? null
+}
+
+/** Where the variants of stored bytes are kept: files with the same bytes share them. */
+export const derivedKey = (objectKey: string, variant: MadeVariant): string => `derived/${objectKey}/${variant}.webp`
+
+export const derivedKeys = (objectKey: string): string[] =>
+  variants.flatMap((variant) => (variant === 'original' ? [] : [derivedKey(objectKey, variant)]))
+
+/** The stored bytes that a kept variant was made from; null for keys of anything else. */
+export const objectOfDerived = (key: string): string | null => /^derived\/(.+)\/[a-z]+\.webp$/.exec(key)?.[1] ?? null

@@ -1,0 +1,1 @@
+export const fileStatuses = ['ready', 'quarantined'] as const

@@ -1,0 +1,58 @@
+import { idPrefixes } from '../ids.ts'
+import { dayMs } from '../instants.ts'
+import { lifecycle } from '../lifecycle.ts'
+import {
+  idBytes,
+  idFromBytes,
+  idToBytes,
+  numberFromBytes,
+  numberToBytes,
+  openToken,
+  signToken,
+  type TokenSigner,
+} from '../signed-tokens.ts'
+
+/** A scanner may learn later that a file is infected; it never takes that back. */
+export const scanStates = lifecycle('pending', { pending: ['clean', 'infected'], clean: ['infected'], infected: [] })
+
+export const verdicts = ['clean', 'infected'] as const
+export type Verdict = (typeof verdicts)[number]
+
+export interface ScanAnswer {
+  verdict: Verdict
+  /** What the scanner found, for the people who run the service. */
+  reason: string | null
+}
+
+/** Until a scanner that did not answer is asked again: this, and twice as long each further time. */
+export const firstRepeatMs = 300_000
+export const longestRepeatMs = 21_600_000
+
+const maxReasonLength = 500
+
+/** The verdict in what a scanner sent; null where there is none. */
+export function scanAnswerOf(body: unknown): ScanAnswer | null {
+  if (typeof body !== 'object' || body === null) return null
+  const { verdict, reason } = body as Record<string, unknown>
+  const known = verdicts.find((one) => one === verdict)
+  if (!known) return null
+  return { verdict: known, reason: typeof reason === 'string' ? reason.toWellFormed().slice(0, maxReasonLength) : null }
+}
+
+const answerMs = 30 * dayMs
+const signer: TokenSigner = { purpose: 'file-scan-answers', macBytes: 16 }
+
+/** The end of the address that a scanner answers to: nobody else can make one. */
+export async function scanToken(secret: string, fileId: string, now: number): Promise<string> {
+  const id = idToBytes(idPrefixes.file, fileId)
+  if (!id) throw new Error(`${fileId} is no id of a file`)
+  return signToken(secret, signer, [...id, ...numberToBytes(Math.floor((now + answerMs) / 1000))])
+}
+
+/** The file that a token is for; null for one that is not ours, or is over. */
+export async function scannedFile(secret: string, token: string, now: number): Promise<string | null> {
+  const content = await openToken(secret, signer, token)
+  const ends = content && numberFromBytes(content, idBytes)
+  if (!ends || ends.next !== content.length || now >= ends.value * 1000) return null
+  return idFromBytes(idPrefixes.file, content.slice(0, idBytes))
+}

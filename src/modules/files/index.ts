@@ -1,0 +1,1 @@
+export { firstStatus, requestScan, scanStatements } from './scan.ts'

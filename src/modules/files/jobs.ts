@@ -1,0 +1,1 @@
+export { sweepScans } from './jobs-scan.ts'

@@ -1,0 +1,1 @@
+export { servedFiles } from './public-routes.ts'
