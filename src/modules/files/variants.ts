@@ -66,7 +66,14 @@ export async function openVariant(job: JobCtx, request: VariantRequest): Promise
   if (!others || !(await isMadeBefore(others))) {
     const made = start(key, () => make(job, images, file, variant))
     keepAlive(made.catch(() => undefined))
-    await made
+    try {
+      await made
+    } catch (error) {
+      // Another isolate may have kept one meanwhile.
+      const theirs = await job.files.open(key)
+      if (theirs) return theirs
+      throw error
+    }
   }
   return job.files.open(key)
 }
