@@ -101,7 +101,9 @@ function filesUrlOf({ FILES_URL, PUBLIC_URL }: Bindings): string {
   const url = URL.canParse(FILES_URL) ? new URL(FILES_URL) : null
   const isPlain = url && /^https?:$/.test(url.protocol) && withoutSlash(FILES_URL) === url.origin
   if (isPlain && (!URL.canParse(PUBLIC_URL) || new URL(PUBLIC_URL).host !== url.host)) return url.origin
-  throw new Error(`FILES_URL is "${FILES_URL}". It is like https://files.example.com: no path, and not the host of PUBLIC_URL.`)
+  throw new Error(
+    `FILES_URL is "${FILES_URL}". It is like https://files.example.com: no path, and not the host of PUBLIC_URL.`,
+  )
 }
 
 function scanOf({ FILE_SCAN_URL, FILE_SCAN_KEY, LINK_SIGNING_KEY }: Bindings): Config['files']['scan'] {

@@ -16,7 +16,11 @@ const signed = async (file: SeededFile, now = Date.now(), reader: 'person' | 'sc
   signedFileAddress('', secret, { file, now, reader })
 
 const notFoundBytes = async (path: string, headers: Record<string, string> = {}) => {
-  const { status, headers: answered, bytes } = await fetchFile(path, { headers: { 'x-request-id': 'same', ...headers } })
+  const {
+    status,
+    headers: answered,
+    bytes,
+  } = await fetchFile(path, { headers: { 'x-request-id': 'same', ...headers } })
   expect(status).toBe(404)
   expect(answered.get('cache-control')).toBe('no-store')
   return text(bytes).replaceAll(path.split('?')[0] ?? path, 'PATH')
@@ -161,7 +165,12 @@ describe('what is not there', () => {
 
 describe('a private file', () => {
   it('is read by a signed address for 15 minutes, and kept by no cache', async () => {
-    const file = await seedFile({ purpose: 'import', mime_type: 'text/csv', name: 'Ordrer.csv', content: latin('a,b\n1,2\n') })
+    const file = await seedFile({
+      purpose: 'import',
+      mime_type: 'text/csv',
+      name: 'Ordrer.csv',
+      content: latin('a,b\n1,2\n'),
+    })
     const path = await signed(file)
     for (let time = 0; time < 2; time++) {
       const { status, headers, bytes } = await fetchFile(path)
@@ -172,7 +181,9 @@ describe('a private file', () => {
     }
     expect(await caches.default.match(`https://api.example${path}`)).toBeUndefined()
     expect(await caches.default.match(`https://api.example${pathOf(file)}`)).toBeUndefined()
-    expect((await fetchFile(path, { headers: { range: 'bytes=0-2' } })).headers.get('cache-control')).toBe('private, no-store')
+    expect((await fetchFile(path, { headers: { range: 'bytes=0-2' } })).headers.get('cache-control')).toBe(
+      'private, no-store',
+    )
   })
 
   it('is not read after 15 minutes, by the address of another file, by a changed one, or without a key of the service', async () => {
@@ -206,7 +217,16 @@ describe('FILES_URL', () => {
   it('serves files from a host of their own, and nothing else there', async () => {
     const file = await seedFile()
     expect((await fetchFile(pathOf(file), { bindings, origin })).bytes).toEqual(file.content)
-    for (const path of ['/', '/docs', '/openapi.json', '/healthz', '/v1/auth/user-info', '/dev/outbox', '/files', '/file-scans/a'])
+    for (const path of [
+      '/',
+      '/docs',
+      '/openapi.json',
+      '/healthz',
+      '/v1/auth/user-info',
+      '/dev/outbox',
+      '/files',
+      '/file-scans/a',
+    ])
       for (const place of [origin, 'https://FILES.example.test', 'https://files.example.test.'])
         expect((await fetchFile(path, { bindings, origin: place })).status, path).toBe(404)
     expect((await fetchFile(pathOf(file), { bindings, origin, method: 'POST' })).status).toBe(405)
@@ -227,13 +247,15 @@ describe('FILES_URL', () => {
       expect(new URL((await fetchFile(path, { bindings })).headers.get('location') ?? '').origin).toBe(origin)
   })
 
-  it.each(['files.example.test', 'https://files.example.test/here', 'ftp://files.example.test', 'https://events.example.test'])(
-    'may not be %j',
-    async (FILES_URL) => {
-      const { readConfig } = await import('../../src/entry/config.ts')
-      expect(() => readConfig({ ...env, FILES_URL } as never)).toThrow(/FILES_URL/)
-    },
-  )
+  it.each([
+    'files.example.test',
+    'https://files.example.test/here',
+    'ftp://files.example.test',
+    'https://events.example.test',
+  ])('may not be %j', async (FILES_URL) => {
+    const { readConfig } = await import('../../src/entry/config.ts')
+    expect(() => readConfig({ ...env, FILES_URL } as never)).toThrow(/FILES_URL/)
+  })
 
   it('is no host that webhooks may be sent to', async () => {
     const { readConfig } = await import('../../src/entry/config.ts')

@@ -45,7 +45,9 @@ describe('a variant', () => {
     ])
     for (const { output } of fake.asked) expect(output).toMatchObject({ format: 'image/webp', anim: false })
     expect(await keysOf(file.storage_key)).toEqual(derivedKeys(file.storage_key).toSorted())
-    expect((await keysOf(file.storage_key)).map(objectOfDerived)).toEqual(Array.from({ length: 3 }, () => file.storage_key))
+    expect((await keysOf(file.storage_key)).map(objectOfDerived)).toEqual(
+      Array.from({ length: 3 }, () => file.storage_key),
+    )
   })
 
   it('is made once under 20 parallel requests', async () => {
@@ -125,7 +127,10 @@ describe('a variant', () => {
 
 describe('the Images binding', () => {
   it.each(imageNames)('makes a webp of a real %s, turned as it is shown and without its metadata', async (name) => {
-    const file = await seedFile({ content: image(name), mime_type: `image/${name.toLowerCase().replace(/^.*(jpeg|webp)$/, '$1')}` })
+    const file = await seedFile({
+      content: image(name),
+      mime_type: `image/${name.toLowerCase().replace(/^.*(jpeg|webp)$/, '$1')}`,
+    })
     const { headers, bytes } = await fetchFile(pathOf(file, 'large'))
     expect(headers.get('content-type')).toBe('image/webp')
     const info = await env.IMAGES.info(new Blob([bytes as Uint8Array<ArrayBuffer>]).stream())

@@ -21,7 +21,10 @@ import {
 export type Expected =
   | readonly [type: string]
   | readonly [type: string, width: number, height: number]
-  | readonly [code: 'empty_file' | 'invalid_image' | 'type_mismatch' | 'file_too_large' | 'unsupported_file_type', RegExp]
+  | readonly [
+      code: 'empty_file' | 'invalid_image' | 'type_mismatch' | 'file_too_large' | 'unsupported_file_type',
+      RegExp,
+    ]
 
 export interface HostileFile {
   name: string
@@ -51,14 +54,21 @@ const wrongType: HostileFile[] = [
   ]),
   file('SVG declared as PNG', latin('<svg/>'), ['unsupported_file_type', /SVG/], { declared: 'image/png' }),
   file('SVG in UTF-16', bytesOf([0xff, 0xfe], utf16Of('<svg onload="x">')), ['unsupported_file_type', /SVG/]),
-  file('SVG in UTF-16 without a mark, declared as CSV', utf16Of('\n<svg onload="x,y">'), ['unsupported_file_type', /SVG/], {
-    declared: 'text/csv',
-  }),
+  file(
+    'SVG in UTF-16 without a mark, declared as CSV',
+    utf16Of('\n<svg onload="x,y">'),
+    ['unsupported_file_type', /SVG/],
+    {
+      declared: 'text/csv',
+    },
+  ),
   file('HTML', latin('<!DOCTYPE html><script>alert(1)</script>'), ['unsupported_file_type', /HTML/]),
-  file('HTML behind white space, declared as CSV', latin(' \r\n\t<script>a,b</script>\na,b'), [
-    'unsupported_file_type',
-    /HTML/,
-  ], { declared: 'text/csv' }),
+  file(
+    'HTML behind white space, declared as CSV',
+    latin(' \r\n\t<script>a,b</script>\na,b'),
+    ['unsupported_file_type', /HTML/],
+    { declared: 'text/csv' },
+  ),
   file('HTML behind NUL, declared as CSV', latin('\0<script>a,b</script>'), ['unsupported_file_type', /HTML/], {
     declared: 'text/csv',
   }),
@@ -112,10 +122,14 @@ const archives: HostileFile[] = [
     /no XLSX/,
   ]),
   file('an archive that ends in its first name', workbook.slice(0, 33), ['unsupported_file_type', /no XLSX/]),
-  file('an empty archive', bytesOf('PK\u0005\u0006', Array.from({ length: 18 }, () => 0)), [
-    'unsupported_file_type',
-    /broken archive/,
-  ]),
+  file(
+    'an empty archive',
+    bytesOf(
+      'PK\u0005\u0006',
+      Array.from({ length: 18 }, () => 0),
+    ),
+    ['unsupported_file_type', /broken archive/],
+  ),
 ]
 
 const truncated: HostileFile[] = [
@@ -136,14 +150,23 @@ const truncated: HostileFile[] = [
     'invalid_image',
     /marker/,
   ]),
-  file('JPEG whose frame comes too late', jpegOf(16, 9, jpegMetadata(60_000, 60_000)), ['invalid_image', /first 65536/]),
+  file('JPEG whose frame comes too late', jpegOf(16, 9, jpegMetadata(60_000, 60_000)), [
+    'invalid_image',
+    /first 65536/,
+  ]),
   file('GIF of its name alone', latin('GIF89a'), ['invalid_image', /before it ends/]),
   file('GIF without a frame', gifOf(16, 9, []), ['invalid_image', /frame/]),
-  file('GIF with bytes where a block must be', bytesOf('GIF89a', [1, 0, 1, 0, 0, 0, 0, 7, 7, 7]), ['invalid_image', /block/]),
+  file('GIF with bytes where a block must be', bytesOf('GIF89a', [1, 0, 1, 0, 0, 0, 0, 7, 7, 7]), [
+    'invalid_image',
+    /block/,
+  ]),
   file('WebP of its name alone', latin('RIFF\u0004\0\0\0WEBP'), ['invalid_image', /before it ends/]),
   file('WebP that is shorter than it says', image('webp').slice(0, 100), ['invalid_image', /shorter/]),
   file('WebP whose VP8 has no start code', webpOf(vp8(16, 9)).with(23, 0) as Bytes, ['invalid_image', /start code/]),
-  file('WebP that begins with metadata', webpOf([...latin('EXIF'), 0, 0, 0, 0], vp8(16, 9)), ['invalid_image', /image/]),
+  file('WebP that begins with metadata', webpOf([...latin('EXIF'), 0, 0, 0, 0], vp8(16, 9)), [
+    'invalid_image',
+    /image/,
+  ]),
   file('AVIF without properties', avifOf([]), ['invalid_image', /before it ends/]),
   file('AVIF whose properties are cut off', image('avif').slice(0, 120), ['invalid_image', /before it ends/]),
   file('AVIF with a box of no length', bytesOf(avifOf([[16, 9]]).slice(0, 24), [0, 0, 0, 2], 'meta'), [
@@ -175,16 +198,24 @@ const bombs: HostileFile[] = [
   ),
   file('WebP of 16383 × 16383', webpOf(vp8l(16_383, 16_383)), ['invalid_image', bomb]),
   file('WebP of a canvas of 16777216 × 1', webpOf(vp8x(16_777_216, 1), vp8(1, 1)), ['invalid_image', bomb]),
-  file('WebP of 1 × 1 with a picture of 16383 × 16383', webpOf(vp8x(1, 1), vp8(16_383, 16_383)), ['invalid_image', bomb]),
+  file('WebP of 1 × 1 with a picture of 16383 × 16383', webpOf(vp8x(1, 1), vp8(16_383, 16_383)), [
+    'invalid_image',
+    bomb,
+  ]),
   file('WebP of 1 × 1 with a frame of 16383 × 16383', webpOf(vp8x(1, 1), anmf(1, 1, vp8(16_383, 16_383))), [
     'invalid_image',
     bomb,
   ]),
   file('AVIF of 60000 × 60000', avifOf([[60_000, 60_000]]), ['invalid_image', bomb]),
-  file('AVIF with a small picture before a large one', avifOf([[1, 1], [30_000, 30_000], [2, 2]]), [
-    'invalid_image',
-    bomb,
-  ]),
+  file(
+    'AVIF with a small picture before a large one',
+    avifOf([
+      [1, 1],
+      [30_000, 30_000],
+      [2, 2],
+    ]),
+    ['invalid_image', bomb],
+  ),
 ]
 
 const tooLarge: HostileFile[] = [
@@ -201,11 +232,11 @@ const polyglots: HostileFile[] = [
     10_799,
     1,
   ]),
-  file('JPEG with HTML in its metadata', jpegOf(16, 9, [0xff, 0xfe, 0, 18, ...latin('<script>x</script')].slice(0, 20)), [
-    'image/jpeg',
-    16,
-    9,
-  ]),
+  file(
+    'JPEG with HTML in its metadata',
+    jpegOf(16, 9, [0xff, 0xfe, 0, 18, ...latin('<script>x</script')].slice(0, 20)),
+    ['image/jpeg', 16, 9],
+  ),
   file('PNG with HTML behind it', bytesOf(image('png'), '<html><script>alert(1)</script>'), ['image/png', 16, 9]),
   file('PDF with HTML in it', latin('%PDF-1.4\n<script>alert(1)</script>'), ['application/pdf']),
   file('PDF that does not begin as one', latin('<html>%PDF-1.4'), ['unsupported_file_type', /HTML/]),
@@ -232,15 +263,21 @@ const good: HostileFile[] = [
   file('CSV with semicolons in Windows-1252', latin('navn;pris\nS\u00f8ren;1\n'), ['text/csv']),
   file('CSV in UTF-8 with a mark', latin('\u00ef\u00bb\u00bfnavn;pris\nS\u00c3\u00b8ren;1\n'), ['text/csv']),
   file('CSV in UTF-16', bytesOf([0xff, 0xfe], utf16Of('navn;pris\nSøren;1\n')), ['text/csv']),
-  file('CSV in UTF-16, the big end first', bytesOf([0xfe, 0xff], utf16Of('navn\tpris\nSøren\t1\n', true)), ['text/csv']),
-  file('CSV that is cut inside a character', latin('navn;pris\nS\u00c3\u00b8ren;1\nS\u00c3'), ['text/csv'], { size: 99 }),
+  file('CSV in UTF-16, the big end first', bytesOf([0xfe, 0xff], utf16Of('navn\tpris\nSøren\t1\n', true)), [
+    'text/csv',
+  ]),
+  file('CSV that is cut inside a character', latin('navn;pris\nS\u00c3\u00b8ren;1\nS\u00c3'), ['text/csv'], {
+    size: 99,
+  }),
   file('CSV with line ends inside of quotes', latin('a,b\r\n"1\r\n2",3\r\n"x, y",4\r\n'), ['text/csv']),
   file('CSV of one column, declared', latin('email\na@example.com\n'), ['text/csv'], { declared: 'text/plain' }),
   file('CSV as Windows declares it', latin('a,b\n1,2\n'), ['text/csv'], { declared: 'application/vnd.ms-excel' }),
   file('a workbook', workbook, [xlsx], { declared: xlsx }),
-  file('a workbook whose list of types comes last', zipOf('docProps/app.xml', 'xl/workbook.xml', '[Content_Types].xml'), [
-    xlsx,
-  ]),
+  file(
+    'a workbook whose list of types comes last',
+    zipOf('docProps/app.xml', 'xl/workbook.xml', '[Content_Types].xml'),
+    [xlsx],
+  ),
 ]
 
 /** At least 60 that mean harm or are broken, and those that must still be taken. */

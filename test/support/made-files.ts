@@ -30,7 +30,12 @@ export const jpegOf = (width: number, height: number, before: readonly number[] 
 
 /** Segments of metadata of so many bytes each. */
 export const jpegMetadata = (...lengths: number[]): number[] =>
-  lengths.flatMap((length) => segment(0xe2, Array.from({ length }, () => 0)))
+  lengths.flatMap((length) =>
+    segment(
+      0xe2,
+      Array.from({ length }, () => 0),
+    ),
+  )
 
 interface GifFrame {
   left?: number

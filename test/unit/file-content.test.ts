@@ -65,7 +65,14 @@ describe('content', () => {
   })
 
   it('of random bytes is refused or judged, whatever it begins with', () => {
-    const starts = ['', 'GIF89a', 'RIFF\u0010\0\0\0WEBPVP8X', '\0\0\0\u0018ftypavif', 'PK\u0003\u0004', '\u00ff\u00d8\u00ff\u00e1']
+    const starts = [
+      '',
+      'GIF89a',
+      'RIFF\u0010\0\0\0WEBPVP8X',
+      '\0\0\0\u0018ftypavif',
+      'PK\u0003\u0004',
+      '\u00ff\u00d8\u00ff\u00e1',
+    ]
     fc.assert(
       fc.property(fc.constantFrom(...starts), fc.uint8Array({ maxLength: 400 }), (start, rest) => {
         expect(judged({ content: Uint8Array.from([...latin(start), ...rest]) })[0]).toEqual(expect.any(String))
@@ -76,7 +83,12 @@ describe('content', () => {
 
   it('of 64 KB is judged in a time that does not grow with the square of it', () => {
     const frames = Array.from({ length: 3000 }, () => ({ width: 1, height: 1 }))
-    const lists = [gifOf(1, 1, frames), latin('a,'.repeat(30_000)), latin('"'.repeat(60_000)), latin('PK\u0003\u0004'.repeat(16_000))]
+    const lists = [
+      gifOf(1, 1, frames),
+      latin('a,'.repeat(30_000)),
+      latin('"'.repeat(60_000)),
+      latin('PK\u0003\u0004'.repeat(16_000)),
+    ]
     const started = performance.now()
     for (const content of lists) judged({ content })
     expect(performance.now() - started).toBeLessThan(5000)

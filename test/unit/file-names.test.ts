@@ -83,7 +83,8 @@ describe('Content-Disposition', () => {
       fc.property(fc.string({ unit: 'binary' }), (name) => {
         const value = contentDisposition('attachment', name)
         expect(new Headers({ 'content-disposition': value }).get('content-disposition')).toBe(value)
-        const [, encoded = ''] = /^attachment; filename="[^"\\]*"; filename\*=UTF-8''([\w!#$&+.^`|~%-]*)$/.exec(value) ?? []
+        const [, encoded = ''] =
+          /^attachment; filename="[^"\\]*"; filename\*=UTF-8''([\w!#$&+.^`|~%-]*)$/.exec(value) ?? []
         expect(decodeURIComponent(encoded)).toBe(name.toWellFormed())
       }),
     )

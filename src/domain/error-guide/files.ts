@@ -17,7 +17,14 @@ export const fileErrors = {
     example: {
       path: '/v1/files',
       detail: 'The image has 20000 × 20000 pixels; at most 40000000 are taken.',
-      errors: [{ code: 'invalid_image', detail: 'The image has 20000 × 20000 pixels; at most 40000000 are taken.', attr: 'file', pointer: '#/file' }],
+      errors: [
+        {
+          code: 'invalid_image',
+          detail: 'The image has 20000 × 20000 pixels; at most 40000000 are taken.',
+          attr: 'file',
+          pointer: '#/file',
+        },
+      ],
     },
   },
   type_mismatch: {
@@ -26,7 +33,14 @@ export const fileErrors = {
     example: {
       path: '/v1/files',
       detail: 'The content is image/png, and was declared as image/jpeg.',
-      errors: [{ code: 'type_mismatch', detail: 'The content is image/png, and was declared as image/jpeg.', attr: 'file', pointer: '#/file' }],
+      errors: [
+        {
+          code: 'type_mismatch',
+          detail: 'The content is image/png, and was declared as image/jpeg.',
+          attr: 'file',
+          pointer: '#/file',
+        },
+      ],
     },
   },
   file_too_large: {

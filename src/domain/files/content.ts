@@ -29,7 +29,9 @@ const wrong = (code: 'empty_file' | 'invalid_image' | 'type_mismatch', detail: s
 
 const unsupported = (what: string): AppError => {
   const detail = `${what} Taken are PNG, JPEG, WebP, GIF, AVIF, PDF, CSV and XLSX.`
-  return new AppError('unsupported_file_type', detail, { errors: [fieldError(['file'], 'unsupported_file_type', detail)] })
+  return new AppError('unsupported_file_type', detail, {
+    errors: [fieldError(['file'], 'unsupported_file_type', detail)],
+  })
 }
 
 export function tooLarge(most: number): AppError {
@@ -139,7 +141,10 @@ export function judgeContent(
   const content = judgeType({ bytes: head, size }, declaration)
   const most = limits[fileTypes[content.mime_type].family]
   if (declaration !== null && !agrees(declaration, content.mime_type))
-    throw wrong('type_mismatch', `The content is ${content.mime_type}, and was declared as ${declaration.slice(0, 100)}.`)
+    throw wrong(
+      'type_mismatch',
+      `The content is ${content.mime_type}, and was declared as ${declaration.slice(0, 100)}.`,
+    )
   if (size > most) throw tooLarge(most)
   return content
 }

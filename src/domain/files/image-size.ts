@@ -37,7 +37,7 @@ const isFrameHeader = (marker: number): boolean =>
 
 export function jpegSize(view: DataView): ImageSize {
   let orientation = 1
-  for (let at = 2; ; ) {
+  for (let at = 2; ;) {
     if (view.getUint8(at) !== 0xff) throw new BrokenImage('there is no marker where one must be')
     const marker = view.getUint8(at + 1)
     at += 1
@@ -68,7 +68,7 @@ const tableBytes = (flags: number): number => (flags & 0x80 ? 3 * 2 ** ((flags &
 export function gifSize(view: DataView, isWhole: boolean): ImageSize {
   const size = { width: view.getUint16(6, true), height: view.getUint16(8, true) }
   let frames = 0
-  for (let at = 13 + tableBytes(view.getUint8(10)); at < view.byteLength; ) {
+  for (let at = 13 + tableBytes(view.getUint8(10)); at < view.byteLength;) {
     const kind = view.getUint8(at)
     if (kind === 0x21) at = afterBlocks(view, at + 2)
     else if (kind === 0x2c && at + 11 <= view.byteLength) {
@@ -102,7 +102,7 @@ function webpChunkSize(view: DataView, name: string, at: number): ImageSize | nu
 export function webpSize(view: DataView, fileSize: number): ImageSize {
   if (view.getUint32(4, true) + 8 > fileSize) throw new BrokenImage('it is shorter than its header says')
   let size: ImageSize | null = null
-  for (let at = 12; at + 8 <= view.byteLength; ) {
+  for (let at = 12; at + 8 <= view.byteLength;) {
     const name = text(view, at, 4)
     if (at === 12 && !['VP8 ', 'VP8L', 'VP8X'].includes(name)) throw new BrokenImage('its first chunk is no image')
     // Of a chunk that the bytes cut off only the first must be readable.

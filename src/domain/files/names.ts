@@ -4,7 +4,8 @@ export const maxNameLength = 255
 
 /** Controls, and what turns the direction of text, hides, or breaks lines: `exe.gnp` must not read as `png.exe`. */
 // oxlint-disable-next-line no-control-regex -- these are what is taken out
-const invisible = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffd]/gu
+const invisible =
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffd]/gu
 /** No name of Windows has them. */
 const forbidden = /[<>:"|?*]/g
 const reserved = /^(?:con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³])(?=\.|$)/i
@@ -36,8 +37,14 @@ const trimmed = (text: string): string => text.replace(/^[\s.]+/u, '').replace(/
  * characters, and with an ending of its type, so that a download never opens as something else.
  */
 export function cleanFileName(name: string, mimeType: string): string {
-  const last = name.toWellFormed().split(/[/\\]/).findLast((part) => trimmed(part.replaceAll(invisible, '')) !== '') ?? ''
-  const plain = trimmed(last.normalize('NFC').replaceAll(invisible, '').replaceAll(forbidden, '_').replaceAll(/\s+/gu, ' '))
+  const last =
+    name
+      .toWellFormed()
+      .split(/[/\\]/)
+      .findLast((part) => trimmed(part.replaceAll(invisible, '')) !== '') ?? ''
+  const plain = trimmed(
+    last.normalize('NFC').replaceAll(invisible, '').replaceAll(forbidden, '_').replaceAll(/\s+/gu, ' '),
+  )
   const { stem, ending } = splitEnding(plain, mimeType)
   const tail = ending && `.${ending}`
   const base = trimmed(stem) || 'file'
@@ -47,7 +54,10 @@ export function cleanFileName(name: string, mimeType: string): string {
 
 /** What RFC 8187 lets stand as it is. */
 const percent = (text: string): string =>
-  encodeURIComponent(text.toWellFormed()).replaceAll(/['()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
+  encodeURIComponent(text.toWellFormed()).replaceAll(
+    /['()*]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
 
 /**
  * RFC 6266 in both forms: plain ASCII for old programs, where a percent sign would be read as an escape by some, and

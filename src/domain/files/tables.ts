@@ -80,7 +80,7 @@ export interface ZipEntry {
 export function zipEntries(bytes: Uint8Array): ZipEntry[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const entries: ZipEntry[] = []
-  for (let at = 0; at >= 0 && at + 30 <= bytes.length; ) {
+  for (let at = 0; at >= 0 && at + 30 <= bytes.length;) {
     const nameLength = view.getUint16(at + 26, true)
     const nameAt = at + 30
     if (nameAt + nameLength > bytes.length) break

@@ -11,7 +11,9 @@ export async function sweepScans(job: JobCtx): Promise<void> {
   const claimed = await claimScans(job, { most: scansASweep })
   const results: PromiseSettledResult<void>[] = []
   for (let start = 0; start < claimed.length; start += scansAtOnce)
-    results.push(...(await Promise.allSettled(claimed.slice(start, start + scansAtOnce).map((file) => scanFile(job, file)))))
+    results.push(
+      ...(await Promise.allSettled(claimed.slice(start, start + scansAtOnce).map((file) => scanFile(job, file)))),
+    )
   const failed = results.find(({ status }) => status === 'rejected')
   if (failed?.status === 'rejected') throw failed.reason
 }

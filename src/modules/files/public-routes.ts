@@ -48,10 +48,7 @@ async function keepCopy(c: AppContext, job: Job): Promise<void> {
 }
 
 const isCopied = (c: AppContext, { status, headers }: Response): boolean =>
-  isForCopies(c) &&
-  c.req.method === 'GET' &&
-  status === 200 &&
-  Number(headers.get('content-length')) <= maxCopiedBytes
+  isForCopies(c) && c.req.method === 'GET' && status === 200 && Number(headers.get('content-length')) <= maxCopiedBytes
 
 /** Logs the failure of work that goes on after the answer. */
 const inBackground = (c: AppContext, work: Promise<unknown>): void =>

@@ -6,7 +6,14 @@ import type { Statement } from '../../db/database.ts'
 import { insert } from '../../db/write.ts'
 import { notFound } from '../../domain/errors.ts'
 import { signedFileAddress } from '../../domain/files/addresses.ts'
-import { firstRepeatMs, longestRepeatMs, type ScanAnswer, scannedFile, scanStates, scanToken } from '../../domain/files/scans.ts'
+import {
+  firstRepeatMs,
+  longestRepeatMs,
+  type ScanAnswer,
+  scannedFile,
+  scanStates,
+  scanToken,
+} from '../../domain/files/scans.ts'
 
 /** What a file begins as: nobody reads it before the scanner has answered, where there is one. */
 export const firstStatus = ({ files }: Config): 'ready' | 'quarantined' => (files.scan ? 'quarantined' : 'ready')

@@ -81,7 +81,10 @@ const headersOf = ({ type, name, size, etag, modifiedAt, cacheControl }: Represe
 
 const notModified = (headers: Headers): Response => {
   const kept = ['etag', 'last-modified', 'cache-control', 'content-security-policy', 'x-content-type-options']
-  return new Response(null, { status: 304, headers: kept.map((name): [string, string] => [name, headers.get(name) ?? '']) })
+  return new Response(null, {
+    status: 304,
+    headers: kept.map((name): [string, string] => [name, headers.get(name) ?? '']),
+  })
 }
 
 function judgeConditions(request: Request, headers: Headers, current: Validators): Response | null {
@@ -91,7 +94,9 @@ function judgeConditions(request: Request, headers: Headers, current: Validators
 }
 
 const unsatisfiable = (size: number): AppError =>
-  new AppError('range_not_satisfiable', `The file has ${size} bytes.`, { headers: { 'content-range': `bytes */${size}` } })
+  new AppError('range_not_satisfiable', `The file has ${size} bytes.`, {
+    headers: { 'content-range': `bytes */${size}` },
+  })
 
 /** The bytes are gone, and the row is there: a sweep finds that. For the reader there is no file. */
 export class BytesMissing extends Error {}

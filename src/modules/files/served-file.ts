@@ -47,8 +47,10 @@ async function isOpen({ config, now }: JobCtx, file: Row, token: string | undefi
 /** The file that an address opens; null alike for what does not exist, was deleted, is in quarantine or has another key. */
 export async function findServedFile(job: JobCtx, address: FileAddress): Promise<ServedFile | null> {
   const { id, key, variant, token } = address
-  if (!idForm.test(id) || !keyForm.test(key) || !isVariant(variant) || (token?.length ?? 0) > maxTokenLength) return null
-  const file = await job.db.first(sql<Row>`select id, name, purpose, mime_type, size, checksum_sha256, status, access_key,
+  if (!idForm.test(id) || !keyForm.test(key) || !isVariant(variant) || (token?.length ?? 0) > maxTokenLength)
+    return null
+  const file = await job.db
+    .first(sql<Row>`select id, name, purpose, mime_type, size, checksum_sha256, status, access_key,
       storage_key, created_at from files where id = ${id}`)
   if (!file || !isSameText(file.access_key, key) || file.storage_key === null) return null
   if (variant !== 'original' && (token !== undefined || !isImageType(file.mime_type))) return null
