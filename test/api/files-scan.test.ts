@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
 import { type ScanAnswer, scanToken, verdicts } from '../../src/domain/files/scans.ts'
@@ -220,21 +220,21 @@ describe('the scanner behind FILE_SCAN_URL', () => {
       return response
     })
     const found = await httpScanner(scan).scan(request)
-    const [call] = posted.mock.calls
+    const [sent] = posted.mock.calls
     posted.mockRestore()
-    return { found, call }
+    return { found, sent }
   }
 
   it('is posted the request with its key', async () => {
-    const { found, call: posted } = await answering(Response.json({ verdict: 'infected', reason: 'EICAR' }))
+    const { found, sent } = await answering(Response.json({ verdict: 'infected', reason: 'EICAR' }))
     expect(found).toEqual({ verdict: 'infected', reason: 'EICAR' })
-    expect(posted?.[0]).toBe(scan.url)
-    expect(posted?.[1]).toMatchObject({
+    expect(sent?.[0]).toBe(scan.url)
+    expect(sent?.[1]).toMatchObject({
       method: 'POST',
       redirect: 'manual',
       headers: { authorization: 'Bearer scanner-key' },
     })
-    expect(JSON.parse(String(posted?.[1]?.body))).toEqual(request)
+    expect(JSON.parse(sent?.[1]?.body as string)).toEqual(request)
   })
 
   it.each([
@@ -250,7 +250,7 @@ describe('the scanner behind FILE_SCAN_URL', () => {
   })
 
   it('is configured by an address and a key, and needs the key that signs links', () => {
-    const read = (bindings: object) => readConfig({ ...env, ...bindings } as never).files.scan
+    const read = (bindings: object) => readConfig({ ...env, ...bindings }).files.scan
     expect(read({})).toBeNull()
     expect(read({ FILE_SCAN_URL: scan.url, FILE_SCAN_KEY: 'k' })).toEqual({ url: scan.url, key: 'k' })
     expect(() => read({ FILE_SCAN_URL: 'scanner' })).toThrow(/FILE_SCAN_URL/)

@@ -254,12 +254,12 @@ describe('FILES_URL', () => {
     'https://events.example.test',
   ])('may not be %j', async (FILES_URL) => {
     const { readConfig } = await import('../../src/entry/config.ts')
-    expect(() => readConfig({ ...env, FILES_URL } as never)).toThrow(/FILES_URL/)
+    expect(() => readConfig({ ...env, FILES_URL })).toThrow(/FILES_URL/)
   })
 
   it('is no host that webhooks may be sent to', async () => {
     const { readConfig } = await import('../../src/entry/config.ts')
-    const config = readConfig({ ...env, ...bindings } as never)
+    const config = readConfig({ ...env, ...bindings })
     expect(config.webhooks.ownHosts).toEqual(['events.example.test', 'files.example.test'])
     expect(config.files.url).toBe(origin)
     expect(realJob().config.files.url).toBe('https://events.example.test')

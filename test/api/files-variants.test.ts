@@ -133,7 +133,7 @@ describe('the Images binding', () => {
     })
     const { headers, bytes } = await fetchFile(pathOf(file, 'large'))
     expect(headers.get('content-type')).toBe('image/webp')
-    const info = await env.IMAGES.info(new Blob([bytes as Uint8Array<ArrayBuffer>]).stream())
+    const info = await env.IMAGES.info(new Blob([bytes]).stream())
     const [width, height] = name === 'turnedJpeg' ? [9, 16] : [16, 9]
     expect(info).toMatchObject({ format: 'image/webp', width, height })
     expect(text(bytes)).not.toMatch(/Exif|EXIF/)

@@ -116,8 +116,8 @@ const archives: HostileFile[] = [
   file('a DOCX document', zipOf('[Content_Types].xml', 'word/document.xml'), ['unsupported_file_type', /no XLSX/]),
   file('a workbook with macros', zipOf('xl/workbook.xml', 'xl/vbaProject.bin'), ['unsupported_file_type', /macros/]),
   file('a binary workbook', zipOf('[Content_Types].xml', 'xl/workbook.bin'), ['unsupported_file_type', /binary/]),
-  file('an encrypted workbook', workbook.with(6, 1) as Bytes, ['unsupported_file_type', /encrypted/]),
-  file('an archive whose entry names a size of 4 GB', workbook.with(20, 255).with(21, 255) as Bytes, [
+  file('an encrypted workbook', workbook.with(6, 1), ['unsupported_file_type', /encrypted/]),
+  file('an archive whose entry names a size of 4 GB', workbook.with(20, 255).with(21, 255), [
     'unsupported_file_type',
     /no XLSX/,
   ]),
@@ -162,7 +162,7 @@ const truncated: HostileFile[] = [
   ]),
   file('WebP of its name alone', latin('RIFF\u0004\0\0\0WEBP'), ['invalid_image', /before it ends/]),
   file('WebP that is shorter than it says', image('webp').slice(0, 100), ['invalid_image', /shorter/]),
-  file('WebP whose VP8 has no start code', webpOf(vp8(16, 9)).with(23, 0) as Bytes, ['invalid_image', /start code/]),
+  file('WebP whose VP8 has no start code', webpOf(vp8(16, 9)).with(23, 0), ['invalid_image', /start code/]),
   file('WebP that begins with metadata', webpOf([...latin('EXIF'), 0, 0, 0, 0], vp8(16, 9)), [
     'invalid_image',
     /image/,

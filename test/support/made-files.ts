@@ -94,7 +94,7 @@ export const avifOf = (sizes: readonly (readonly [number, number])[], brands = '
 
 /** A ZIP archive whose entries hold their own names. */
 export const zipOf = (...names: string[]): Bytes =>
-  zipSync(Object.fromEntries(names.map((name) => [name, strToU8(name)]))) as Bytes
+  zipSync(Object.fromEntries(names.map((name) => [name, strToU8(name)])))
 
 export const utf16Of = (text: string, isBig = false): Bytes =>
   Uint8Array.from([...text].flatMap((letter) => (isBig ? big : little)(2, letter.charCodeAt(0))))

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cleanFileName, contentDisposition } from '../../src/domain/files/names.ts'
 import { fileTypes } from '../../src/domain/files/types.ts'

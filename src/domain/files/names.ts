@@ -3,7 +3,7 @@ import { fileTypes, isFileType } from './types.ts'
 export const maxNameLength = 255
 
 /** Controls, and what turns the direction of text, hides, or breaks lines: `exe.gnp` must not read as `png.exe`. */
-// oxlint-disable-next-line no-control-regex -- these are what is taken out
+/* oxlint-disable no-control-regex -- these are what is taken out */
 const invisible =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffd]/gu
 /** No name of Windows has them. */

@@ -1,3 +1,4 @@
+/* oxlint-disable no-control-regex -- files of programs begin with controls */
 /** Content that is known and not taken, by how it begins, and what the refusal says of it. */
 const beginnings: readonly [pattern: RegExp, reason: string][] = [
   [/^MZ/, 'This is a program of Windows.'],

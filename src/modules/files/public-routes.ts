@@ -1,13 +1,11 @@
 import { Hono } from 'hono'
-import { fieldError, invalid, notFound } from '../../domain/errors.ts'
-import { type ScanAnswer, scanAnswerOf, verdicts } from '../../domain/files/scans.ts'
 import { parseJson, readBody } from '../../http/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { logError } from '../../http/log.ts'
 import { limitFiles } from '../../http/middleware/rate-limit.ts'
 import { takeScanAnswer } from './scan.ts'
-import { BytesMissing, serveCopy, serveFile } from './serve.ts'
-import { type FileAddress, findServedFile } from './served-file.ts'
+import { serveCopy, serveFile } from './serve.ts'
+import { type FileAddress, findServedFile, openServedFile } from './served-file.ts'
 
 type Job = Parameters<typeof findServedFile>[0]
 
@@ -58,25 +56,15 @@ async function serve(c: AppContext, job: Job): Promise<Response> {
   const copied = await fromCopy(c)
   if (copied) return copied
   await limitFiles(c)
-  const file = await findServedFile(job, addressOf(c))
-  if (!file) throw notFound()
-  try {
-    const { response, fault } = await serveFile(job, file, c.req.raw, (work) => inBackground(c, work))
-    if (fault !== undefined) logError(c.var.requestId, fault)
-    if (isCopied(c, response)) inBackground(c, keepCopy(c, job))
-    return response
-  } catch (error) {
-    if (!(error instanceof BytesMissing)) throw error
-    logError(c.var.requestId, error)
-    throw notFound()
-  }
+  const file = await openServedFile(job, addressOf(c))
+  const { response, fault } = await serveFile(job, file, c.req.raw, (work) => inBackground(c, work))
+  if (fault !== undefined) logError(c.var.requestId, fault)
+  if (isCopied(c, response)) inBackground(c, keepCopy(c, job))
+  return response
 }
 
-async function scanAnswer(c: AppContext): Promise<ScanAnswer> {
-  const answer = scanAnswerOf(parseJson(await readBody(c, maxAnswerBytes), c.req.raw.headers))
-  if (answer) return answer
-  throw invalid(fieldError(['verdict'], 'invalid_choice', `One of ${verdicts.join(', ')}.`))
-}
+const scanAnswer = async (c: AppContext): Promise<Record<string, unknown>> =>
+  parseJson(await readBody(c, maxAnswerBytes), c.req.raw.headers)
 
 /** What everybody with the address of a file reaches without a token of the API. */
 export function servedFiles(open: (c: AppContext) => Job): Hono<AppEnv> {

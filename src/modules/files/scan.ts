@@ -4,15 +4,17 @@ import { inList } from '../../db/visibility.ts'
 import { fileScans } from '../../db/schema/file-scans.ts'
 import type { Statement } from '../../db/database.ts'
 import { insert } from '../../db/write.ts'
-import { notFound } from '../../domain/errors.ts'
+import { fieldError, invalid, notFound } from '../../domain/errors.ts'
 import { signedFileAddress } from '../../domain/files/addresses.ts'
 import {
   firstRepeatMs,
   longestRepeatMs,
   type ScanAnswer,
+  scanAnswerOf,
   scannedFile,
   scanStates,
   scanToken,
+  verdicts,
 } from '../../domain/files/scans.ts'
 
 /** What a file begins as: nobody reads it before the scanner has answered, where there is one. */
@@ -88,11 +90,17 @@ export async function requestScan(job: JobCtx, fileId: string): Promise<void> {
   if (claimed) await scanFile(job, claimed)
 }
 
+function checkAnswer(body: unknown): ScanAnswer {
+  const answer = scanAnswerOf(body)
+  if (answer) return answer
+  throw invalid(fieldError(['verdict'], 'invalid_choice', `One of ${verdicts.join(', ')}.`))
+}
+
 /** The answer of a scanner to the address that it was given. `read` gives the body once the address is known to be ours. */
-export async function takeScanAnswer(job: JobCtx, token: string, read: () => Promise<ScanAnswer>): Promise<void> {
+export async function takeScanAnswer(job: JobCtx, token: string, read: () => Promise<unknown>): Promise<void> {
   const fileId = await scannedFile(job.config.linkSigningKey, token, job.now())
   if (fileId === null) throw notFound()
-  const answer = await read()
+  const answer = checkAnswer(await read())
   const asked = await job.db.first(sql`select 1 from file_scans where file_id = ${fileId}`)
   if (!asked) throw notFound()
   await recordVerdict(job, fileId, answer)

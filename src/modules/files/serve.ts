@@ -98,14 +98,15 @@ const unsatisfiable = (size: number): AppError =>
     headers: { 'content-range': `bytes */${size}` },
   })
 
-/** The bytes are gone, and the row is there: a sweep finds that. For the reader there is no file. */
-export class BytesMissing extends Error {}
+/** The row is there without its bytes: a sweep finds that. For the reader there is no file, and the log says why. */
+const bytesMissing = (key: string): AppError =>
+  new AppError('not_found', 'Not found.', { cause: new Error(`the bytes of ${key} are gone`) })
 
 async function bytesOf(job: JobCtx, found: Representation, range?: { offset: number; length: number }) {
   if (!range && found.body) return found.body
   await found.body?.cancel()
   const opened = await job.files.open(found.key, range)
-  if (!opened) throw new BytesMissing(found.key)
+  if (!opened) throw bytesMissing(found.key)
   return opened.body
 }
 

@@ -3,6 +3,7 @@ import type { JobCtx } from '../../context.ts'
 import { isPrivate, isVariant, readerOf, type Variant } from '../../domain/files/addresses.ts'
 import { isImageType } from '../../domain/files/types.ts'
 import { idPrefixes } from '../../domain/ids.ts'
+import { notFound } from '../../domain/errors.ts'
 import { isSameText } from '../../domain/wallet-tokens.ts'
 
 export interface FileAddress {
@@ -57,4 +58,11 @@ export async function findServedFile(job: JobCtx, address: FileAddress): Promise
   if (!(await isOpen(job, file, token))) return null
   const { id: _, status, purpose, access_key, ...served } = file
   return { ...served, id, storage_key: file.storage_key, variant, is_signed: token !== undefined }
+}
+
+/** As `findServedFile`; throws where there is none. */
+export async function openServedFile(job: JobCtx, address: FileAddress): Promise<ServedFile> {
+  const file = await findServedFile(job, address)
+  if (!file) throw notFound()
+  return file
 }
