@@ -34,7 +34,8 @@ export function checkSettings(env: Settings): void {
     }
   const given = Object.fromEntries(variables.map((name) => [name, env[name] ?? '']))
   for (const [name, value] of Object.entries(given)) checkQuoting(name, value)
-  readConfig(given as unknown as Bindings)
+  // The server has a key of its own for links where none is given.
+  readConfig({ ...given, LINK_SIGNING_KEY: env.LINK_SIGNING_KEY || 'development' } as unknown as Bindings)
   for (const [isSet, reason, needed] of needs)
     if (isSet(env) && !env[needed]) throw new Error(`${needed} is not set. ${reason} needs it.`)
 }
