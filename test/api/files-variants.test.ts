@@ -72,7 +72,9 @@ describe('a variant', () => {
   it('leaves nothing where its file was deleted meanwhile', async () => {
     const file = await seedFile()
     const fake = fakeImages(() => write(sql`delete from files where id = ${file.id}`))
+    vi.spyOn(console, 'error').mockImplementation(() => undefined)
     await fetchFile(pathOf(file, 'large'), { bindings: fake })
+    vi.restoreAllMocks()
     expect(await keysOf(file.storage_key)).toEqual([])
   })
 

@@ -6,7 +6,6 @@ export const fileErrors = {
     cause: 'The file has no content.',
     mend: 'Send a file that has some.',
     example: {
-      path: '/v1/files',
       detail: 'The file has no bytes.',
       errors: [{ code: 'empty_file', detail: 'The file has no bytes.', attr: 'file', pointer: '#/file' }],
     },
@@ -15,7 +14,6 @@ export const fileErrors = {
     cause: 'The image is broken, has no pixels, or has more of them than are taken.',
     mend: 'Export the image again, smaller if `detail` says so.',
     example: {
-      path: '/v1/files',
       detail: 'The image has 20000 × 20000 pixels; at most 40000000 are taken.',
       errors: [
         {
@@ -31,7 +29,6 @@ export const fileErrors = {
     cause: 'The content is of another type than its Content-Type says.',
     mend: 'Send the Content-Type that `detail` names, or application/octet-stream.',
     example: {
-      path: '/v1/files',
       detail: 'The content is image/png, and was declared as image/jpeg.',
       errors: [
         {
@@ -47,7 +44,6 @@ export const fileErrors = {
     cause: 'The file has more bytes than files of its type may have.',
     mend: 'Send a smaller file. `detail` says how many bytes are taken.',
     example: {
-      path: '/v1/files',
       detail: 'The file is too large. At most 10000000 bytes.',
       errors: [{ code: 'file_too_large', detail: 'At most 10000000 bytes.', attr: 'file', pointer: '#/file' }],
     },
@@ -56,7 +52,6 @@ export const fileErrors = {
     cause: 'The content of the file, whatever its name says, is of a type that is not taken.',
     mend: 'Convert the file to one of the types that `detail` lists.',
     example: {
-      path: '/v1/files',
       detail: 'SVG images may hold programs. Taken are PNG, JPEG, WebP, GIF, AVIF, PDF, CSV and XLSX.',
       errors: [
         {

@@ -1,14 +1,5 @@
-import { idPrefixes } from '../ids.ts'
-import {
-  idBytes,
-  idFromBytes,
-  idToBytes,
-  numberFromBytes,
-  numberToBytes,
-  openToken,
-  signToken,
-  type TokenSigner,
-} from '../signed-tokens.ts'
+import type { TokenSigner } from '../signed-tokens.ts'
+import { openFileToken, signFileToken } from './expiring-tokens.ts'
 
 export const variants = ['thumbnail', 'optimized', 'large', 'original'] as const
 export type Variant = (typeof variants)[number]
@@ -36,27 +27,20 @@ interface SignedAddress {
   now: number
 }
 
-const secondsOf = (at: number): number => Math.floor(at / 1000)
-
 /** The address of a file's own bytes that works for 15 minutes, also of a file that has no lasting one. */
 export async function signedFileAddress(
   filesUrl: string,
   secret: string,
   { file, reader = 'person', now }: SignedAddress,
 ): Promise<string> {
-  const id = idToBytes(idPrefixes.file, file.id)
-  if (!id) throw new Error(`${file.id} is no id of a file`)
-  const content = [...id, readers.indexOf(reader), ...numberToBytes(secondsOf(now + signedAddressMs))]
-  return `${fileAddress(filesUrl, file, 'original')}?token=${await signToken(secret, signer, content)}`
+  const content = { fileId: file.id, mark: readers.indexOf(reader), endsAt: now + signedAddressMs }
+  return `${fileAddress(filesUrl, file, 'original')}?token=${await signFileToken(secret, signer, content)}`
 }
 
 /** For whom the token of an address still opens this file; null for one that is not ours, of another file, or over. */
 export async function readerOf(secret: string, token: string, fileId: string, now: number): Promise<Reader | null> {
-  const content = await openToken(secret, signer, token)
-  const ends = content && numberFromBytes(content, idBytes + 1)
-  if (!content || !ends || ends.next !== content.length || now >= ends.value * 1000) return null
-  if (idFromBytes(idPrefixes.file, content.slice(0, idBytes)) !== fileId) return null
-  return readers[content[idBytes] ?? -1] ?? null
+  const opened = await openFileToken(secret, signer, token, now)
+  return opened?.fileId === fileId ? (readers[opened.mark] ?? null) : null
 }
 
 /** Where the variants of stored bytes are kept: files with the same bytes share them. */

@@ -1,16 +1,7 @@
-import { idPrefixes } from '../ids.ts'
 import { dayMs } from '../instants.ts'
 import { lifecycle } from '../lifecycle.ts'
-import {
-  idBytes,
-  idFromBytes,
-  idToBytes,
-  numberFromBytes,
-  numberToBytes,
-  openToken,
-  signToken,
-  type TokenSigner,
-} from '../signed-tokens.ts'
+import type { TokenSigner } from '../signed-tokens.ts'
+import { openFileToken, signFileToken } from './expiring-tokens.ts'
 
 /** A scanner may learn later that a file is infected; it never takes that back. */
 export const scanStates = lifecycle('pending', { pending: ['clean', 'infected'], clean: ['infected'], infected: [] })
@@ -43,16 +34,9 @@ const answerMs = 30 * dayMs
 const signer: TokenSigner = { purpose: 'file-scan-answers', macBytes: 16 }
 
 /** The end of the address that a scanner answers to: nobody else can make one. */
-export async function scanToken(secret: string, fileId: string, now: number): Promise<string> {
-  const id = idToBytes(idPrefixes.file, fileId)
-  if (!id) throw new Error(`${fileId} is no id of a file`)
-  return signToken(secret, signer, [...id, ...numberToBytes(Math.floor((now + answerMs) / 1000))])
-}
+export const scanToken = (secret: string, fileId: string, now: number): Promise<string> =>
+  signFileToken(secret, signer, { fileId, mark: 0, endsAt: now + answerMs })
 
 /** The file that a token is for; null for one that is not ours, or is over. */
-export async function scannedFile(secret: string, token: string, now: number): Promise<string | null> {
-  const content = await openToken(secret, signer, token)
-  const ends = content && numberFromBytes(content, idBytes)
-  if (!ends || ends.next !== content.length || now >= ends.value * 1000) return null
-  return idFromBytes(idPrefixes.file, content.slice(0, idBytes))
-}
+export const scannedFile = async (secret: string, token: string, now: number): Promise<string | null> =>
+  (await openFileToken(secret, signer, token, now))?.fileId ?? null
