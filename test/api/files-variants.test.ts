@@ -127,7 +127,27 @@ describe('a variant', () => {
   })
 })
 
+/** A real image of any size. */
+async function imageOf(width: number, height: number): Promise<Uint8Array<ArrayBuffer>> {
+  const enlarged = env.IMAGES.input(new Blob([image('png')]).stream()).transform({ width, height, fit: 'cover' })
+  const made = await enlarged.output({ format: 'image/jpeg' })
+  return new Uint8Array(await made.response().arrayBuffer())
+}
+
 describe('the Images binding', () => {
+  it.each([
+    [3000, 2000, { thumbnail: [200, 200], optimized: [1200, 800], large: [2400, 1600] }],
+    [1000, 500, { thumbnail: [200, 200], optimized: [1000, 500], large: [1000, 500] }],
+    [150, 100, { thumbnail: [150, 100], optimized: [150, 100], large: [150, 100] }],
+  ] as const)('makes the variants of an image of %i × %i, and makes none larger', async (width, height, sizes) => {
+    const file = await seedFile({ content: await imageOf(width, height), mime_type: 'image/jpeg' })
+    for (const [name, expected] of Object.entries(sizes)) {
+      const { bytes } = await fetchFile(pathOf(file, name as keyof typeof sizes))
+      const info = await env.IMAGES.info(new Blob([bytes]).stream())
+      expect(info).toMatchObject({ format: 'image/webp', width: expected[0], height: expected[1] })
+    }
+  })
+
   it.each(imageNames)('makes a webp of a real %s, turned as it is shown and without its metadata', async (name) => {
     const file = await seedFile({
       content: image(name),
