@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fetchFile, pathOf, seedFile } from '../support/files.ts'
+import { fetchFile, pathOf, seedFile } from '../support/served-files.ts'
 import { latin } from '../support/made-files.ts'
 
 const content = latin('0123456789')

@@ -11,7 +11,7 @@ import { firstStatus, requestScan, scanStatements } from '../../src/modules/file
 import { sweepScans } from '../../src/modules/files/jobs.ts'
 import { call } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
-import { fetchFile, pathOf, type SeededFile, seedFile } from '../support/files.ts'
+import { fetchFile, pathOf, type SeededFile, seedFile } from '../support/served-files.ts'
 import { db, write } from '../support/seed.ts'
 
 const secret = 'link-signing-key-of-the-tests'

@@ -5,7 +5,7 @@ import { signedFileAddress } from '../../src/domain/files/addresses.ts'
 import { findServedFile } from '../../src/modules/files/served-file.ts'
 import { realJob } from '../support/campaigns.ts'
 import { countingLimiter, watchedDatabase } from '../support/bindings.ts'
-import { fetchFile, pathOf, type SeededFile, seedFile } from '../support/files.ts'
+import { fetchFile, pathOf, type SeededFile, seedFile } from '../support/served-files.ts'
 import { latin } from '../support/made-files.ts'
 import { unknownId, write } from '../support/seed.ts'
 

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
 import { derivedKey, derivedKeys, objectOfDerived } from '../../src/domain/files/addresses.ts'
-import { fakeImages, fetchFile, pathOf, seedFile } from '../support/files.ts'
+import { fakeImages, fetchFile, pathOf, seedFile } from '../support/served-files.ts'
 import { image, imageNames } from '../support/images.ts'
 import { write } from '../support/seed.ts'
 

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/domain/errors.ts'
-import { judgeContent, judgedBytes, partsLimits } from '../../src/domain/files/content.ts'
+import { judgeContent, partsLimits } from '../../src/domain/files/content.ts'
+import { headBytes } from '../../src/domain/files/files.ts'
 import { type Expected, harmlessFiles, type HostileFile, hostileFiles } from '../support/hostile-files.ts'
 import { image, imageNames } from '../support/images.ts'
 import { gifOf, latin } from '../support/made-files.ts'
@@ -9,7 +10,7 @@ import { gifOf, latin } from '../support/made-files.ts'
 /** What came of a file, in the words of the table. */
 function judged({ content, size, declared }: Pick<HostileFile, 'content' | 'size' | 'declared'>) {
   try {
-    const found = judgeContent(content.subarray(0, judgedBytes), size ?? content.length, declared)
+    const found = judgeContent(content.subarray(0, headBytes), size ?? content.length, declared)
     return found.width === null ? [found.mime_type] : [found.mime_type, found.width, found.height]
   } catch (error) {
     if (!(error instanceof AppError)) throw error

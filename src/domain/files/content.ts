@@ -4,8 +4,6 @@ import { refusedContent } from './refused.ts'
 import { hasColumns, textOf, zipEntries } from './tables.ts'
 import { agrees, declaredType, type FileFamily, fileTypes, type FileType, xlsxType } from './types.ts'
 
-/** Content is judged by so many bytes of its beginning. */
-export const judgedBytes = 65_536
 export const maxPixels = 40_000_000
 /** What no format and no browser goes beyond: a strip of one pixel's height is a bomb too. */
 const maxSide = 65_535
@@ -38,6 +36,7 @@ export function tooLarge(most: number): AppError {
   const detail = `At most ${most} bytes.`
   return new AppError('file_too_large', `The file is too large. ${detail}`, {
     errors: [fieldError(['file'], 'file_too_large', detail)],
+    extra: { max_bytes: most },
   })
 }
 
@@ -127,7 +126,7 @@ function judgeType(head: Head, declared: string | null): JudgedContent {
 }
 
 /**
- * What content is, by its beginning and never by its name; `head` is at most `judgedBytes` of it. Refuses what is empty,
+ * What content is, by its beginning and never by its name; `head` is at most `headBytes` of it. Refuses what is empty,
  * too large, broken, of a type that is not taken, or not what the `Content-Type` in `declared` says.
  */
 export function judgeContent(

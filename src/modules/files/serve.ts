@@ -156,5 +156,7 @@ export function serveCopy(request: Request, copy: Response): Response | null {
   if (etag === null || Number.isNaN(modifiedAt)) return null
   const headers = new Headers(copy.headers)
   const settled = judgeConditions(request, headers, { etag, modifiedAt })
-  return settled ?? new Response(request.method === 'HEAD' ? null : copy.body, { headers })
+  if (!settled && request.method !== 'HEAD') return new Response(copy.body, { headers })
+  void copy.body?.cancel()
+  return settled ?? new Response(null, { headers })
 }
