@@ -8,6 +8,7 @@ import type { AppContext, AppEnv, Bindings } from './http/env.ts'
 import { accessLog } from './http/middleware/access-log.ts'
 import { crossOrigin } from './http/middleware/cors.ts'
 import { limitFailedSignIns } from './http/middleware/failed-sign-ins.ts'
+import { filesHost } from './http/middleware/files-host.ts'
 import { rateLimit } from './http/middleware/rate-limit.ts'
 import { requestId } from './http/middleware/request-id.ts'
 import { logError } from './http/log.ts'
@@ -24,8 +25,8 @@ import { consents } from './modules/consents/routes.ts'
 import { dataImports } from './modules/data-imports/routes.ts'
 import { editions } from './modules/editions/routes.ts'
 import { emailMessages } from './modules/email-messages/routes.ts'
+import { files, servedFiles } from './modules/files/routes.ts'
 import { merchantAccounts } from './modules/merchant-accounts/routes.ts'
-import { files } from './modules/files/routes.ts'
 import { orders } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
 import { outbox } from './modules/outbox/routes.ts'
@@ -77,6 +78,7 @@ const refuse = (c: AppContext, error: unknown): Response => {
 export const app = new Hono<AppEnv>({ strict: false })
 
 app.use(requestId(), accessLog(), secureHeaders({ crossOriginResourcePolicy: 'cross-origin' }), crossOrigin())
+app.use(filesHost())
 
 app.get('/healthz', async (c) => {
   const reached = await c.env.DB.prepare('select 1')
@@ -125,6 +127,11 @@ app.route(
 app.route(
   '/',
   devDns((c) => openJob(c.env)),
+)
+
+app.route(
+  '/',
+  servedFiles((c) => openJob(c.env)),
 )
 
 app.route(

@@ -10,7 +10,9 @@ import type { WalletVendors } from './domain/wallet.ts'
 import type { WebhookSenders } from './domain/webhook-sender.ts'
 import type { DnsGateway } from './gateways/dns/dns.ts'
 import type { EmailGateway } from './gateways/email/email.ts'
+import type { FileScanner } from './gateways/file-scan/file-scan.ts'
 import type { FileStore } from './gateways/files/files.ts'
+import type { ImagesGateway } from './gateways/images/images.ts'
 import type { PassesGateway } from './gateways/passes/passes.ts'
 import type { PaymentGateways } from './gateways/payments/payments.ts'
 import type { SmsGateway } from './gateways/sms/sms.ts'
@@ -48,6 +50,12 @@ export interface Config {
     ownHosts: readonly string[]
     /** Seconds before the second and every further attempt. */
     schedule: readonly number[]
+  }
+  files: {
+    /** Where files are served. No slash at the end. */
+    url: string
+    /** Whom files are shown to before anybody reads them; null for nobody. */
+    scan: { url: string; key: string } | null
   }
   oidc: { issuer: string; audience: string } | null
 }
@@ -155,6 +163,10 @@ export interface JobCtx {
   passes: PassesGateway
   payments: PaymentGateways
   files: FileStore
+  /** Null where nothing makes variants of images. */
+  images: ImagesGateway | null
+  /** Null where nobody scans files. */
+  scanner: FileScanner | null
 }
 
 /** What every verb receives. Time, ids and randomness come from here and from nowhere else. */

@@ -42,7 +42,9 @@ export function checkSettings(env: Settings): void {
     }
   const given = Object.fromEntries(variables.map((name) => [name, env[name] ?? '']))
   for (const [name, value] of Object.entries(given)) checkQuoting(name, value)
-  readConfig({ ...given, ENVIRONMENT: 'development' } as unknown as Bindings)
+  // The server has a key of its own for links where none is given.
+  const added = { ENVIRONMENT: 'development', LINK_SIGNING_KEY: env.LINK_SIGNING_KEY || 'development' }
+  readConfig({ ...given, ...added } as unknown as Bindings)
   for (const [isSet, reason, needed] of needs)
     if (isSet(env) && !env[needed]) throw new Error(`${needed} is not set. ${reason} needs it.`)
 }

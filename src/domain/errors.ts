@@ -68,6 +68,7 @@ export const errorStatus = {
   file_too_large: 413,
   unsupported_file_type: 415,
   unsupported_media_type: 415,
+  range_not_satisfiable: 416,
   idempotency_key_reused: 422,
   rate_limited: 429,
   client_closed_request: 499,

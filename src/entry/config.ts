@@ -1,5 +1,6 @@
 import type { Config, WalletConfig } from '../context.ts'
 import { type Mailbox, parseMailbox } from '../domain/mailbox.ts'
+import { isWebAddress } from '../domain/text.ts'
 import { standardSchedule } from '../domain/webhooks.ts'
 import { type WalletPlatform, walletPlatforms } from '../domain/wallet.ts'
 import type { Bindings } from '../http/env.ts'
@@ -114,6 +115,25 @@ function paymentsOf(env: Bindings, environment: Config['environment']): Config['
   }
 }
 
+/** A host of their own, or the one that everything is served from. */
+function filesUrlOf({ FILES_URL, PUBLIC_URL }: Bindings): string {
+  if (!FILES_URL) return withoutSlash(PUBLIC_URL)
+  const url = URL.canParse(FILES_URL) ? new URL(FILES_URL) : null
+  const isPlain = url && /^https?:$/.test(url.protocol) && withoutSlash(FILES_URL) === url.origin
+  if (isPlain && (!URL.canParse(PUBLIC_URL) || new URL(PUBLIC_URL).host !== url.host)) return url.origin
+  throw new Error(
+    `FILES_URL is "${FILES_URL}". It is like https://files.example.com: no path, and not the host of PUBLIC_URL.`,
+  )
+}
+
+function scanOf({ FILE_SCAN_URL, FILE_SCAN_KEY, LINK_SIGNING_KEY }: Bindings): Config['files']['scan'] {
+  if (!FILE_SCAN_URL) return null
+  if (!isWebAddress(FILE_SCAN_URL))
+    throw new Error(`FILE_SCAN_URL is "${FILE_SCAN_URL}". It is like https://scanner.example.com/scan.`)
+  if (!LINK_SIGNING_KEY) throw new Error('LINK_SIGNING_KEY is not set. FILE_SCAN_URL needs it.')
+  return { url: FILE_SCAN_URL, key: FILE_SCAN_KEY ?? '' }
+}
+
 function environmentOf(env: Bindings): Config['environment'] {
   const name = env.ENVIRONMENT as Config['environment']
   return ['development', 'test'].includes(name) ? name : 'production'
@@ -146,9 +166,10 @@ export function readConfig(env: Bindings): Config {
     payments: paymentsOf(env, environment),
     webhooks: {
       allowInsecure: env.ALLOW_INSECURE_WEBHOOKS === '1',
-      ownHosts: [hostOf(env.PUBLIC_URL)].filter((host) => host && !isThisMachine(host)),
+      ownHosts: [env.PUBLIC_URL, env.FILES_URL].map(hostOf).filter((host) => host && !isThisMachine(host)),
       schedule: scheduleOf(env.WEBHOOK_RETRY_SCHEDULE),
     },
+    files: { url: filesUrlOf(env), scan: scanOf(env) },
     oidc: env.OIDC_ISSUER && env.OIDC_AUDIENCE ? { issuer: env.OIDC_ISSUER, audience: env.OIDC_AUDIENCE } : null,
   }
 }

@@ -6,7 +6,9 @@ import { dnsOverHttps } from '../gateways/dns/https.ts'
 import { cloudflareGateway } from '../gateways/email/cloudflare.ts'
 import type { EmailGateway } from '../gateways/email/email.ts'
 import { resendGateway } from '../gateways/email/resend.ts'
+import { httpScanner } from '../gateways/file-scan/http.ts'
 import { r2Files } from '../gateways/files/r2.ts'
+import { imagesBinding } from '../gateways/images/binding.ts'
 import { capturePasses } from '../gateways/passes/capture.ts'
 import { livePasses } from '../gateways/passes/live.ts'
 import type { PassesGateway } from '../gateways/passes/passes.ts'
@@ -20,7 +22,7 @@ import { capturedKeys } from '../modules/wallet/index.ts'
 import type { Provider } from './config.ts'
 
 type Parts = Pick<JobCtx, 'db' | 'config' | 'now' | 'newId'>
-type Bound = Pick<Bindings, 'EMAIL' | 'APPLE_PUSH' | 'FILES'>
+type Bound = Pick<Bindings, 'EMAIL' | 'APPLE_PUSH' | 'FILES' | 'IMAGES'>
 type Maker<Gateway> = (parts: Parts, env: Bound) => Gateway
 
 const emailGateways: Record<Provider<'EMAIL_PROVIDER'>, Maker<EmailGateway>> = {
@@ -67,12 +69,12 @@ const chosen = (config: Chosen) => ({
 /** Throws for providers that nobody knows. */
 export const checkProviders = (config: Chosen): unknown => chosen(config)
 
-type Gateways = Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'payments' | 'files'>
+type Gateways = Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'payments' | 'files' | 'images' | 'scanner'>
 
 /** The gateways of the providers that the configuration names. */
 export function gatewaysOf(env: Bound, parts: Parts): Gateways {
   const { email, sms, dns, passes } = chosen(parts.config)
-  const { environment, payments } = parts.config
+  const { environment, payments, files } = parts.config
   return {
     email: email(parts, env),
     sms: sms(parts, env),
@@ -80,5 +82,7 @@ export function gatewaysOf(env: Bound, parts: Parts): Gateways {
     passes: passes(parts, env),
     payments: paymentGateways({ environment, apiBase: payments.apiBase }),
     files: r2Files(env.FILES),
+    images: env.IMAGES ? imagesBinding(env.IMAGES) : null,
+    scanner: files.scan ? httpScanner(files.scan) : null,
   }
 }

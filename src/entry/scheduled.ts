@@ -5,8 +5,8 @@ import { logError } from '../http/log.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaign-delivery/jobs.ts'
 import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
+import { compareStorage, sweepObjects, sweepScans, sweepUploads } from '../modules/files/jobs.ts'
 import { resealMerchantAccounts } from '../modules/merchant-accounts/jobs.ts'
-import { compareStorage, sweepObjects, sweepUploads } from '../modules/files/jobs.ts'
 import { sweepCaptured } from '../modules/outbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
 import { sweepPurchases } from '../modules/purchases/jobs.ts'
@@ -33,6 +33,7 @@ const sweeps: Record<string, Sweep> = {
   'file-uploads': sweepUploads,
   'file-objects': sweepObjects,
   'file-storage': compareStorage,
+  'file-scans': sweepScans,
   'audit-log': sweepAuditLog,
   erasures: sweepErasures,
   purchases: (job) => sweepPurchases(job),

@@ -13,6 +13,7 @@ export type Bindings = Env & {
   /** Where EMAIL_PROVIDER is cloudflare. */
   EMAIL?: SendEmail
   SMS_API_KEY?: string
+  FILE_SCAN_KEY?: string
   SMS_WEBHOOK_SECRET?: string
   /** Seals the secrets of merchant accounts. */
   MERCHANT_KEY_SECRET?: string
@@ -24,6 +25,8 @@ export type Bindings = Env & {
   WALLET_GOOGLE_SERVICE_ACCOUNT?: string
   /** A connection to Apple's push service with the certificate of the pass type. */
   APPLE_PUSH?: Fetcher
+  /** Without it variants of images are the originals. */
+  IMAGES?: ImagesBinding
 }
 
 export interface Variables {

@@ -43,6 +43,8 @@ export interface Handling<P, Q, B, R, Loaded extends Located | undefined, Result
   file?: FileHandling<P, Loaded>
   /** Left out by operations that answer nothing. */
   present?: (result: Result, ctx: Ctx) => R
+  /** Puts into the answer what works for a short time: neither the ETag nor the audit log knows it, and no cache keeps it. */
+  sign?: (answer: R, result: Result, ctx: Ctx) => Promise<R>
   /** The representation that `If-Match` speaks of, where it is not the answer. */
   represent?: (loaded: Loaded, ctx: Ctx) => unknown
   /** Address of what was created. */
@@ -55,6 +57,7 @@ const maxTries = 5
 
 const noFields = z.object({})
 const jsonType = { 'content-type': 'application/json' }
+const unkept = 'private, no-store'
 
 export function mount<
   P extends z.ZodType,
@@ -68,19 +71,20 @@ export function mount<
   operation: Operation<P, Q, B, R>,
   handling: Handling<z.output<P>, z.output<Q>, z.output<B>, z.input<R>, Loaded, Result>,
 ): void {
-  const { load, target, handle, present, represent, location, maxAge } = handling
+  const { load, target, handle, present, sign, represent, location, maxAge } = handling
 
   async function succeed(ctx: Ctx, result: Result): Promise<Answer> {
     if (!present) return { status: operation.status, headers: {}, body: '' }
     const value = present(result, ctx)
-    const body = JSON.stringify(value)
+    const signed = sign ? await sign(value, result, ctx) : value
     const headers = {
       ...jsonType,
-      etag: await etagOf(body),
+      etag: await etagOf(JSON.stringify(value)),
+      ...(signed === value ? {} : { 'cache-control': unkept }),
       ...(location ? { location: ctx.config.publicUrl + location(value) } : {}),
       ...(maxAge ? { 'cache-control': `private, max-age=${maxAge}`, vary: 'authorization' } : {}),
     }
-    return { status: operation.status, headers, body }
+    return { status: operation.status, headers, body: JSON.stringify(signed) }
   }
 
   // What changes an existing resource answers with it, so the loaded row presents as the answer does.
@@ -201,7 +205,7 @@ export function mountList<
     const asked = pageRequest(query as { page: number }, url)
     const page = await handling.list(ctx, { query, page: asked, loaded })
     const { next, previous } = pageLinks(page, url)
-    const results = page.rows.map((row) => handling.present(row, ctx))
+    const results = await Promise.all(page.rows.map((row) => handling.present(row, ctx)))
     const links = [next && `<${next}>; rel="next"`, previous && `<${previous}>; rel="prev"`].filter(
       (link) => link !== null,
     )
@@ -268,10 +272,11 @@ function respond(c: AppContext, answer: AnyAnswer): Response {
   const headers = new Headers(answer.headers)
   // A proxy that compresses an answer weakens its ETag, which If-Match would not take back.
   if (!headers.has('cache-control'))
-    headers.set('cache-control', headers.has('etag') ? 'private, no-cache, no-transform' : 'private, no-store')
+    headers.set('cache-control', headers.has('etag') ? 'private, no-cache, no-transform' : unkept)
   if (bookmark) headers.set('x-d1-bookmark', bookmark)
   const etag = headers.get('etag')
-  const known = c.req.method === 'GET' || c.req.method === 'HEAD' ? c.req.header('if-none-match') : undefined
+  const isKept = (c.req.method === 'GET' || c.req.method === 'HEAD') && headers.get('cache-control') !== unkept
+  const known = isKept ? c.req.header('if-none-match') : undefined
   if (etag && known !== undefined && matchesWeakly(known, etag)) return new Response(null, { status: 304, headers })
   return new Response(answer.status === 204 ? null : answer.body, { status: answer.status, headers })
 }

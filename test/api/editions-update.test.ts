@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { call, get, patch, post } from '../support/api.ts'
+import { call, get, patch, publicUrl, post } from '../support/api.ts'
 import {
   codes,
   givenEmail,
@@ -50,7 +50,7 @@ describe('updateEdition', () => {
     }
     const before = (await get(path)).body
     const reply = await patch(path, { ...fields, id: 'edt_other', slug: 'other', status: 'past', created: null })
-    const base = `/files/${fields.meta_image_id}/key-of-it`
+    const base = `${publicUrl}/files/${fields.meta_image_id}/key-of-it`
     expect(reply.body).toEqual({
       ...before,
       ...fields,

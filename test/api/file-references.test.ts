@@ -19,8 +19,9 @@ describe('references to files', () => {
         ),
       )
     }
-    // An upload only remembers which file it became.
-    const known = [...fileReferences.map(({ table, column }) => `${table}.${column}`), 'file_uploads.file_id']
+    // An upload only remembers which file it became, and a scan goes with its file.
+    const others = ['file_scans.file_id', 'file_uploads.file_id']
+    const known = [...fileReferences.map(({ table, column }) => `${table}.${column}`), ...others]
     expect(found.toSorted()).toEqual(known.toSorted())
   })
 })

@@ -2,16 +2,19 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { toBase64, utf8 } from '../../src/domain/encoding.ts'
 import { sweepObjects, sweepUploads } from '../../src/modules/files/jobs.ts'
+import { completeUpload } from '../../src/modules/files/complete-upload.ts'
+import { findUpload } from '../../src/modules/files/upload-queries.ts'
 import { call, callWith, get, post, remove } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { crashAt } from '../support/crashes.ts'
-import { accountOf, sha256Hex, storedKeys, uploadRaw, usedBytes } from '../support/files.ts'
-import { next, seedOrganization } from '../support/seed.ts'
+import { accountOf, freshPng, sha256Hex, storedKeys, uploadRaw, usedBytes } from '../support/files.ts'
+import { seedUpload } from '../support/seed-files.ts'
+import { next, seedEdition, seedOrganization } from '../support/seed.ts'
 
 const mib = 1024 * 1024
 const partSize = 8 * mib
 
-let here: { id: string }
+let here: { id: string; event: string }
 beforeEach(async () => {
   here = await seedOrganization()
 })
@@ -19,7 +22,8 @@ beforeEach(async () => {
 /** A table of this many bytes; the number makes it another one. */
 function table(size: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size).fill(0x61)
-  bytes.set(new TextEncoder().encode(`name,number ${next()}\r\n`))
+  bytes.set(utf8(`name,number ${next()}\r\n`))
+  bytes.set(utf8(','), 1000)
   return bytes
 }
 
@@ -131,6 +135,25 @@ describe('an upload in parts', () => {
     expect((await get(`/v1/files/uploads/${upload.id}`)).status).toBe(404)
     expect(await usedBytes(here.id)).toBe(0)
     expect((await start(bytes)).id).toMatch(/^upl_/)
+  })
+
+  it('may have 500 MB as a table, and no more than others as an image', async () => {
+    const completeAs = async (size: number, bytes: Uint8Array<ArrayBuffer>) => {
+      const edition = await seedEdition(here)
+      const id = await seedUpload({ organization: here.id, edition }, bytes, { hasPart: true })
+      const ctx = contextAt(Date.now())
+      // The store says that there is more of it than the test wants to send.
+      const read: typeof ctx.files.read = async (...asked) => {
+        const stored = await ctx.files.read(...asked)
+        return stored && { ...stored, size }
+      }
+      return completeUpload({ ...ctx, files: { ...ctx.files, read } }, await findUpload(ctx, id))
+    }
+    expect(await completeAs(500_000_000, table(5000))).toMatchObject({ mime_type: 'text/csv', size: 500_000_000 })
+    await expect(completeAs(10_000_001, freshPng())).rejects.toMatchObject({ code: 'file_too_large' })
+    const later = contextAt(Date.now() + 86_400_001)
+    await sweepUploads(later)
+    await sweepObjects(later)
   })
 
   it('of what is no table is refused at its end', async () => {

@@ -3,9 +3,18 @@ import { sweepObjects } from '../../src/modules/files/jobs.ts'
 import { remove } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { accountOf, freshPng, png, rowsOf, sha256Hex, storedKeys, uploadRaw, usedBytes } from '../support/files.ts'
+import { jpegMetadata, jpegOf } from '../support/made-files.ts'
 import { seedAccount, seedEdition, seedMember, seedOrganization, seedToken } from '../support/seed.ts'
 
 describe('bytes', () => {
+  it('of a photo for print state its size behind half a megabyte of metadata', async () => {
+    const { id } = await seedOrganization()
+    const photo = jpegOf(1600, 900, jpegMetadata(...Array.from({ length: 10 }, () => 60_000)))
+    const reply = await uploadRaw(id, photo, { type: 'image/jpeg', name: 'photo.jpg' })
+    expect(reply.status === 201 || reply.text).toBe(true)
+    expect(reply.body).toMatchObject({ width: 1600, height: 900, size: photo.length })
+  })
+
   it('are kept once for an organisation, and go with their last file', async () => {
     const here = await seedOrganization()
     const bytes = freshPng()

@@ -4,6 +4,7 @@ import { compareStorage, sweepObjects, sweepUploads } from '../../src/modules/fi
 import { callWith, get, remove } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { accountOf, freshPng, rowsOf, storedKeys, uploadRaw, watchedStore } from '../support/files.ts'
+import { fakeImages, fetchFile } from '../support/served-files.ts'
 import { seedOrganization } from '../support/seed.ts'
 import { crashAt } from '../support/crashes.ts'
 
@@ -90,6 +91,25 @@ describe('a deletion that dies', () => {
     await sweepObjects(contextAt(Date.now()))
     expect(await accountOf(here.id)).toMatchObject({ objects: 0, ...isWhole })
     expect(await unknownKeys()).toEqual(before)
+  })
+})
+
+describe('a deletion', () => {
+  it('takes the variants of the bytes along, with the last file that has them', async () => {
+    const bytes = freshPng()
+    const files = [(await uploadRaw(here.id, bytes)).body, (await uploadRaw(here.id, bytes)).body]
+    const [row] = await rowsOf<{ storage_key: string }>('select storage_key from files where id = ?', files[0].id)
+    const key = row?.storage_key ?? ''
+    for (const variant of ['thumbnail', 'optimized', 'large'])
+      await fetchFile(new URL(files[0].image[variant]).pathname, { bindings: fakeImages() })
+    const variants = ['large', 'optimized', 'thumbnail'].map((name) => `derived/${key}/${name}.webp`)
+    await remove(`/v1/files/${files[0].id}`)
+    await sweepObjects(contextAt(Date.now()))
+    expect(await storedKeys(`derived/${key}/`)).toEqual(variants)
+    await remove(`/v1/files/${files[1].id}`)
+    await sweepObjects(contextAt(Date.now()))
+    expect(await storedKeys(`derived/${key}/`)).toEqual([])
+    expect(await storedKeys()).not.toContain(key)
   })
 })
 

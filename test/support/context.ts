@@ -38,13 +38,14 @@ export const testConfig: Config = {
   },
   payments: { apiBase: '', secrets: ['link-signing-key-of-the-tests'] },
   oidc: null,
+  files: { url: 'https://api.example.test', scan: null },
   webhooks: { allowInsecure: false, ownHosts: [], schedule: standardSchedule },
 }
 
 /** Gateways that keep what they are given. */
 export function capturing(
   parts: Pick<JobCtx, 'db' | 'now' | 'newId'>,
-): Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'payments' | 'files'> {
+): Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'payments' | 'files' | 'images' | 'scanner'> {
   const store = captureStore(parts)
   const { publicUrl, wallet } = testConfig
   return {
@@ -52,6 +53,8 @@ export function capturing(
     email: captureEmail(store),
     files: r2Files(env.FILES),
     sms: captureSms(store),
+    images: null,
+    scanner: null,
     dns: capturedDns(capturedRecords(parts)),
     passes: capturePasses({
       store,

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { fileUploadParts, files, fileUploads, storedObjects } from '../../src/db/schema/files.ts'
 import { insert, insertAll } from '../../src/db/write.ts'
 import { toHex } from '../../src/domain/encoding.ts'
-import { freshId, next, seededAt, write } from './seed.ts'
+import { db, freshId, next, seededAt, write } from './seed.ts'
 
 interface Place {
   organization: string
@@ -39,18 +39,26 @@ const count = (organization: string, bytes: number) =>
   sql`insert into organization_storage (organization_id, used_bytes) values (${organization}, ${bytes})
     on conflict (organization_id) do update set used_bytes = used_bytes + excluded.used_bytes`
 
-/** A file with its bytes. */
-export async function seedStoredFile(place: Place, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const storage_key = `objects/seeded-${next()}`
+/** Bytes of an organisation, kept once. */
+export async function seedBytes(organization_id: string, bytes: Uint8Array<ArrayBuffer>) {
   const checksum_sha256 = toHex(await crypto.subtle.digest('SHA-256', bytes))
+  const size = bytes.length
+  const known = await db().first(sql<{ storage_key: string }>`select storage_key from stored_objects
+    where organization_id = ${organization_id} and checksum_sha256 = ${checksum_sha256}`)
+  if (known) return { storage_key: known.storage_key, checksum_sha256, size }
+  const storage_key = `objects/seeded-${next()}`
   await env.FILES.put(storage_key, bytes)
-  const row = { ...rowOf(place, 0), size: bytes.length, checksum_sha256, storage_key }
-  const { organization_id, size } = row
   await write(
     insert(storedObjects, { storage_key, organization_id, checksum_sha256, size, created_at: seededAt }),
     count(organization_id, size),
-    insert(files, row),
   )
+  return { storage_key, checksum_sha256, size }
+}
+
+/** A file with its bytes. */
+export async function seedStoredFile(place: Place, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const row = { ...rowOf(place, 0), ...(await seedBytes(place.organization, bytes)) }
+  await write(insert(files, row))
   return row.id
 }
 

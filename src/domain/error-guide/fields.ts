@@ -1,10 +1,11 @@
 import { expressionFields } from './expression-fields.ts'
+import { fileFields } from './file-fields.ts'
 import { resourceFields } from './resource-fields.ts'
 import { valueFields } from './value-fields.ts'
 
 export { expressionFields }
 
 /** What the page of each code in `errors[]` says. */
-export const fieldGuide = { ...valueFields, ...resourceFields, ...expressionFields } as const
+export const fieldGuide = { ...valueFields, ...resourceFields, ...fileFields, ...expressionFields } as const
 
 export type FieldCode = keyof typeof fieldGuide

@@ -1,36 +1,47 @@
+import { fileFields } from './file-fields.ts'
 import type { ErrorGuide } from './guide.ts'
 
 const files = '/v1/files'
 const aFile = '/v1/files/fil_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 const anUpload = '/v1/files/uploads/upl_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 
+/** A refusal of the content, with the field that it is in. */
+const refused = (code: keyof typeof fileFields) => {
+  const { detail } = fileFields[code]
+  return { path: files, detail, errors: [{ code, detail, attr: 'file', pointer: '#/file' }] }
+}
+
 /** Refusals of files and their bytes. Nothing is kept of what is refused. */
 export const fileErrors = {
   empty_file: {
     cause: 'The file has no bytes.',
     mend: 'Send the file again; look whether it can be read where it comes from.',
-    example: { path: files, detail: 'The file is empty.' },
+    example: refused('empty_file'),
   },
   invalid_image: {
     cause:
       'The file begins like an image and is none that can be shown: its header is cut off or wrong, or it is too large.',
     mend: 'Save the image anew in an image program, smaller where `detail` asks for it.',
-    example: { path: files, detail: 'The image has no header.' },
+    example: refused('invalid_image'),
   },
   type_mismatch: {
     cause: 'The content is of another type than the request says. The content decides.',
     mend: 'Send the type that the file has, or leave it out.',
-    example: { path: files, detail: 'The content is image/png, and not image/jpeg.' },
+    example: refused('type_mismatch'),
   },
   unsupported_file_type: {
     cause: 'Files of this type are not kept. What can run scripts in a browser is none of them.',
     mend: 'Convert the file to one of the types that the operation names.',
-    example: { path: files, detail: 'Files are images, PDF documents and tables.' },
+    example: refused('unsupported_file_type'),
   },
   file_too_large: {
     cause: 'The file has more bytes than a file of its kind may have.',
     mend: 'Make the file smaller. Tables for an import may come in parts.',
-    example: { path: files, detail: 'The file has more than 10000000 bytes.', extra: { max_bytes: 10_000_000 } },
+    example: {
+      ...refused('file_too_large'),
+      detail: 'The file has more than 10000000 bytes.',
+      extra: { max_bytes: 10_000_000 },
+    },
   },
   checksum_mismatch: {
     cause: 'The bytes that came are not those that `Content-Digest` speaks of.',

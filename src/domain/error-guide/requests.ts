@@ -100,6 +100,11 @@ export const requestErrors = {
     mend: 'Send the body in UTF-8 with `Content-Type: application/json` and without `Content-Encoding`.',
     example: { detail: 'Send the body as application/json.' },
   },
+  range_not_satisfiable: {
+    cause: 'The `Range` begins behind the last byte of the file.',
+    mend: 'Ask for bytes that the file has: `Content-Range` says how many these are.',
+    example: { path: '/files/fil_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/key/original', detail: 'The file has 1048576 bytes.' },
+  },
   idempotency_key_reused: {
     cause: 'The Idempotency-Key belongs to a request with another path or body, sent within the last 24 hours.',
     mend: 'Make a new key for each request that you mean to be done once. Repeat a request with the same body.',

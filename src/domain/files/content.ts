@@ -1,34 +1,146 @@
-import { AppError } from '../errors.ts'
+import { AppError, fieldError } from '../errors.ts'
+import { fileTooLarge, maxFileBytes, maxUploadBytes } from './files.ts'
+import { avifSize, brandsOf, BrokenImage, gifSize, type ImageSize, jpegSize, pngSize, webpSize } from './image-size.ts'
+import { refusedContent } from './refused.ts'
+import { hasColumns, textOf, zipEntries } from './tables.ts'
+import { agrees, declaredType, type FileFamily, fileTypes, type FileType, xlsxType } from './types.ts'
 
-interface Content {
-  mime_type: string
+export const maxPixels = 40_000_000
+/** What no format and no browser goes beyond: a strip of one pixel's height is a bomb too. */
+const maxSide = 65_535
+
+export interface JudgedContent {
+  mime_type: FileType
   width: number | null
   height: number | null
 }
 
-const startsWith = (head: Uint8Array, bytes: readonly number[]): boolean =>
-  bytes.every((byte, index) => head[index] === byte)
+export type SizeLimits = Readonly<Record<FileFamily, number>>
 
-/** The type of a file by its first bytes. */
-export function judgeContent(head: Uint8Array, size: number, declared?: string | null): Content {
-  if (size === 0) throw new AppError('empty_file', 'The file is empty.')
-  const mime_type = typeOf(head)
-  if (declared && declared !== mime_type)
-    throw new AppError('type_mismatch', `The content is ${mime_type}, and not ${declared}.`)
-  const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
-  const isPng = mime_type === 'image/png'
-  if (isPng && head.length < 24) throw new AppError('invalid_image', 'The image has no header.')
-  return {
-    mime_type,
-    width: isPng ? view.getUint32(16) : null,
-    height: isPng ? view.getUint32(20) : null,
-  }
+const megabyte = 1_000_000
+
+/** Bytes of what comes in one request, and of what comes in parts. */
+export const requestLimits: SizeLimits = { image: 10 * megabyte, document: 25 * megabyte, table: maxFileBytes }
+export const partsLimits: SizeLimits = { ...requestLimits, table: maxUploadBytes }
+
+const wrong = (code: 'empty_file' | 'invalid_image' | 'type_mismatch', detail: string): AppError =>
+  new AppError(code, detail, { errors: [fieldError(['file'], code, detail)] })
+
+const unsupported = (what: string): AppError => {
+  const detail = `${what} Taken are PNG, JPEG, WebP, GIF, AVIF, PDF, CSV and XLSX.`
+  return new AppError('unsupported_file_type', detail, {
+    errors: [fieldError(['file'], 'unsupported_file_type', detail)],
+  })
 }
 
-function typeOf(head: Uint8Array): string {
-  if (startsWith(head, [0x89, 0x50, 0x4e, 0x47])) return 'image/png'
-  if (startsWith(head, [0x25, 0x50, 0x44, 0x46])) return 'application/pdf'
-  const text = new TextDecoder().decode(head.subarray(0, 1024))
-  if (/^[\w "']+[,;\t]/.test(text)) return 'text/csv'
-  throw new AppError('unsupported_file_type', 'Files are PNG images, PDF or CSV.')
+const startsWith = (bytes: Uint8Array, start: string, at = 0): boolean =>
+  bytes.length >= at + start.length && [...start].every((letter, index) => bytes[at + index] === letter.charCodeAt(0))
+
+interface Head {
+  bytes: Uint8Array
+  size: number
+}
+
+const viewOf = ({ bytes }: Head): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+type Measure = (view: DataView, head: Head) => ImageSize
+
+/** The images by how they begin, and how each is measured. */
+const images: readonly { type: FileType; is: (head: Head) => boolean; measure: Measure }[] = [
+  { type: 'image/png', is: ({ bytes }) => startsWith(bytes, '\u0089PNG\r\n\u001a\n'), measure: pngSize },
+  { type: 'image/jpeg', is: ({ bytes }) => startsWith(bytes, '\u00ff\u00d8\u00ff'), measure: jpegSize },
+  {
+    type: 'image/gif',
+    is: ({ bytes }) => startsWith(bytes, 'GIF87a') || startsWith(bytes, 'GIF89a'),
+    measure: (view, { bytes, size }) => gifSize(view, bytes.length >= size),
+  },
+  {
+    type: 'image/webp',
+    is: ({ bytes }) => startsWith(bytes, 'RIFF') && startsWith(bytes, 'WEBP', 8),
+    measure: (view, { size }) => webpSize(view, size),
+  },
+  {
+    type: 'image/avif',
+    is: (head) =>
+      startsWith(head.bytes, 'ftyp', 4) &&
+      head.bytes.length >= 16 &&
+      brandsOf(viewOf(head)).some((brand) => brand === 'avif' || brand === 'avis'),
+    measure: (view, { size }) => avifSize(view, size),
+  },
+]
+
+function measured(type: FileType, head: Head, measure: Measure): JudgedContent {
+  const name = type.slice('image/'.length).toUpperCase()
+  let size: ImageSize
+  try {
+    size = measure(viewOf(head), head)
+  } catch (error) {
+    if (error instanceof BrokenImage) throw wrong('invalid_image', `This is no whole ${name} image: ${error.message}.`)
+    if (!(error instanceof RangeError)) throw error
+    const cut = head.bytes.length < head.size ? `in its first ${head.bytes.length} bytes` : 'before it ends'
+    throw wrong('invalid_image', `This ${name} image does not state its width and height ${cut}.`)
+  }
+  const { width, height } = size
+  if (width === 0 || height === 0) throw wrong('invalid_image', `This ${name} image has no pixels.`)
+  if (width * height > maxPixels || width > maxSide || height > maxSide)
+    throw wrong('invalid_image', `The image has ${width} × ${height} pixels; at most ${maxPixels} are taken.`)
+  return { mime_type: type, width, height }
+}
+
+function judgePackage({ bytes }: Head): FileType {
+  const entries = zipEntries(bytes)
+  const has = (pattern: RegExp) => entries.some(({ name }) => pattern.test(name))
+  if (entries.some(({ isEncrypted }) => isEncrypted)) throw unsupported('This archive is encrypted.')
+  if (has(/^xl\/(?:vbaProject\.bin|macrosheets\/)/i)) throw unsupported('This workbook has macros.')
+  if (has(/^xl\/workbook\.bin$/i)) throw unsupported('This is a binary workbook.')
+  if (has(/^(?:word|ppt)\//i) || !has(/^xl\//)) throw unsupported('This archive is no XLSX workbook.')
+  return xlsxType
+}
+
+/** So much of a text shows what it is. */
+const textBytes = 65_536
+
+function judgeText(head: Head, declared: string | null): FileType {
+  const start = head.bytes.subarray(0, textBytes)
+  const text = textOf(start)
+  const refused = refusedContent(start, text)
+  if (refused !== null) throw unsupported(refused)
+  if (text === null) throw unsupported('What this content is, is not known.')
+  if (text.replace('\u{FEFF}', '').trim() === '') throw wrong('empty_file', 'The file has no text.')
+  const isDeclared = declared !== null && agrees(declared, 'text/csv')
+  if (!isDeclared && !hasColumns(text, start.length >= head.size))
+    throw unsupported('This text has no columns, and was not declared as text/csv.')
+  return 'text/csv'
+}
+
+function judgeType(head: Head, declared: string | null): JudgedContent {
+  const image = images.find(({ is }) => is(head))
+  if (image) return measured(image.type, head, image.measure)
+  const other = (mime_type: FileType): JudgedContent => ({ mime_type, width: null, height: null })
+  if (/^%PDF-[12]\.\d/.test(String.fromCharCode(...head.bytes.subarray(0, 8)))) return other('application/pdf')
+  if (startsWith(head.bytes, 'PK\u0003\u0004')) return other(judgePackage(head))
+  return other(judgeText(head, declared))
+}
+
+/**
+ * What content is, by its beginning and never by its name; `head` is at most `headBytes` of it. Refuses what is empty,
+ * too large, broken, of a type that is not taken, or not what the `Content-Type` in `declared` says.
+ */
+export function judgeContent(
+  head: Uint8Array,
+  size: number,
+  declared?: string | null,
+  limits: SizeLimits = requestLimits,
+): JudgedContent {
+  if (size === 0 || head.length === 0) throw wrong('empty_file', 'The file has no bytes.')
+  const declaration = declaredType(declared)
+  const content = judgeType({ bytes: head, size }, declaration)
+  const most = limits[fileTypes[content.mime_type].family]
+  if (declaration !== null && !agrees(declaration, content.mime_type))
+    throw wrong(
+      'type_mismatch',
+      `The content is ${content.mime_type}, and was declared as ${declaration.slice(0, 100)}.`,
+    )
+  if (size > most) throw fileTooLarge(most)
+  return content
 }

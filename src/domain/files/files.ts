@@ -1,5 +1,6 @@
-import { AppError } from '../errors.ts'
+import { AppError, fieldError } from '../errors.ts'
 import { dayMs } from '../instants.ts'
+import { isImageType, isTableType } from './types.ts'
 
 export const filePurposes = ['image', 'import', 'attachment', 'other'] as const
 export type FilePurpose = (typeof filePurposes)[number]
@@ -7,21 +8,23 @@ export type FilePurpose = (typeof filePurposes)[number]
 export const fileStatuses = ['ready', 'quarantined'] as const
 export type FileStatus = (typeof fileStatuses)[number]
 
-export const maxFileNameLength = 255
 export const maxFileTitleLength = 200
 export const maxAltTextLength = 500
 export const maxTags = 50
 export const maxTagLength = 100
 
-export const maxImageBytes = 10_000_000
+/** Of the largest file that comes in one request. */
 export const maxFileBytes = 50_000_000
 /** Of files that come in parts. */
 export const maxUploadBytes = 500_000_000
 /** Bytes that an organisation may keep where it has no limit of its own. */
 export const defaultStorageBytes = 5_000_000_000
 
-/** So much of a file tells its type. */
-export const headBytes = 65_536
+/**
+ * So much of a file tells its type. The frame of a JPEG for print comes after half a megabyte of metadata. Each upload
+ * under way holds at most this much in memory for it.
+ */
+export const headBytes = 1_048_576
 
 /** The store takes parts of one size, from 5 MiB; the last one may be smaller. */
 export const partBytes = 8 * 1024 * 1024
@@ -34,23 +37,16 @@ export const partsOf = (size: number): number => Math.ceil(size / partBytes)
 /** Bytes of a part, from number 1. */
 export const partSize = (size: number, number: number): number => Math.min(partBytes, size - (number - 1) * partBytes)
 
-const isImage = (mimeType: string): boolean => mimeType.startsWith('image/')
-
-export const isTable = (mimeType: string): boolean =>
-  mimeType === 'text/csv' || mimeType === 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
-
 export const purposeOf = (mimeType: string): FilePurpose => {
-  if (isImage(mimeType)) return 'image'
-  return isTable(mimeType) ? 'import' : 'attachment'
+  if (isImageType(mimeType)) return 'image'
+  return isTableType(mimeType) ? 'import' : 'attachment'
 }
 
 /** Whether a file of this type may serve the purpose. */
 export const fitsPurpose = (purpose: FilePurpose, mimeType: string): boolean => {
-  if (purpose === 'image') return isImage(mimeType)
-  return purpose !== 'import' || isTable(mimeType)
+  if (purpose === 'image') return isImageType(mimeType)
+  return purpose !== 'import' || isTableType(mimeType)
 }
-
-export const maxBytesOf = (mimeType: string): number => (isImage(mimeType) ? maxImageBytes : maxFileBytes)
 
 /** A file while it comes in. */
 export interface IncomingFile {
@@ -78,13 +74,10 @@ export interface ReceivedFile {
   store_etag?: string
 }
 
-export const fileTooLarge = (most: number): AppError =>
-  new AppError('file_too_large', `The file has more than ${most} bytes.`, { extra: { max_bytes: most } })
-
-/** The addresses of an image. Whoever has one may see it: the key in it is the permission. */
-export const imageAddresses = (id: string, key: string) => ({
-  thumbnail: `/files/${id}/${key}/thumbnail`,
-  optimized: `/files/${id}/${key}/optimized`,
-  large: `/files/${id}/${key}/large`,
-  original: `/files/${id}/${key}/original`,
-})
+export function fileTooLarge(most: number): AppError {
+  const detail = `The file has more than ${most} bytes.`
+  return new AppError('file_too_large', detail, {
+    errors: [fieldError(['file'], 'file_too_large', `At most ${most} bytes.`)],
+    extra: { max_bytes: most },
+  })
+}

@@ -5,24 +5,38 @@ import type { StoredBody } from './files.ts'
 export class Digest {
   readonly #stream = new crypto.DigestStream('SHA-256')
   readonly #writer = this.#stream.getWriter()
-  readonly #head: Uint8Array
+  readonly #headBytes: number
+  /** Grows with what comes: most files are smaller than what may be kept of them. */
+  #head = new Uint8Array()
   size = 0
 
   constructor(headBytes: number) {
-    this.#head = new Uint8Array(headBytes)
+    this.#headBytes = headBytes
     // A body that breaks off ends the digest too, and nobody asks for it.
     this.#stream.digest.catch(() => undefined)
   }
 
   async add(chunk: Uint8Array): Promise<void> {
-    if (this.size < this.#head.length) this.#head.set(chunk.subarray(0, this.#head.length - this.size), this.size)
+    this.#keep(chunk)
     this.size += chunk.byteLength
     await this.#writer.write(chunk)
   }
 
+  #keep(chunk: Uint8Array): void {
+    const kept = chunk.subarray(0, Math.max(0, this.#headBytes - this.size))
+    const needed = this.size + kept.length
+    if (kept.length === 0) return
+    if (needed > this.#head.length) {
+      const wider = new Uint8Array(Math.min(this.#headBytes, Math.max(needed, 2 * this.#head.length)))
+      wider.set(this.#head)
+      this.#head = wider
+    }
+    this.#head.set(kept, this.size)
+  }
+
   async end(): Promise<StoredBody> {
     await this.#writer.close()
-    const head = this.#head.subarray(0, Math.min(this.size, this.#head.length))
+    const head = this.#head.subarray(0, Math.min(this.size, this.#headBytes))
     return { size: this.size, checksum_sha256: toHex(await this.#stream.digest), head }
   }
 

@@ -67,6 +67,14 @@ export const limitWallet = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   await next()
 }
 
+/** Files that no cache has, by network: proxies of mail providers open the images of very many people. */
+export async function limitFiles(c: AppContext): Promise<void> {
+  const network = clientNetwork(c)
+  if (limitOf(c) === 0 || network === null) return
+  const { success } = await c.env.LINK_RATE_LIMITER.limit({ key: `files ${network}` })
+  if (!success) throw tooMany(`More than ${linksPerNetwork} requests a minute.`, policyOf('files', linksPerNetwork))
+}
+
 /** What phones write into the log, by network: anybody can write there. */
 export async function limitPhoneLogs(c: AppContext): Promise<void> {
   const network = clientNetwork(c)

@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { type CountryCode, editionStatus, type SmsSenderName, type TaxType } from '../../domain/editions.ts'
-import { imageAddresses } from '../../domain/files/files.ts'
+import { imageAddresses } from '../../domain/files/addresses.ts'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { Currency } from '../../domain/money.ts'
@@ -62,7 +62,10 @@ export const presentEdition = (row: EditionDetailRow, ctx: Ctx): z.input<typeof 
   email_reply_to: row.email_reply_to,
   meta_title: translated(row.meta_title),
   meta_description: translated(row.meta_description),
-  meta_image: row.meta_image_id && row.image_key ? imageAddresses(row.meta_image_id, row.image_key) : null,
+  meta_image:
+    row.meta_image_id && row.image_key
+      ? imageAddresses(ctx.config.files.url, { id: row.meta_image_id, access_key: row.image_key })
+      : null,
   meta_image_id: row.meta_image_id,
   transaction_receipt_email_id: row.transaction_receipt_email_id,
   refund_confirmation_email_id: row.refund_confirmation_email_id,

@@ -2,13 +2,14 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { changedOne, commit } from '../../db/commit.ts'
 import { AppError, LostRace } from '../../domain/errors.ts'
-import { judgeContent } from '../../domain/files/content.ts'
+import { judgeContent, partsLimits } from '../../domain/files/content.ts'
 import { headBytes, partsOf, type ReceivedFile } from '../../domain/files/files.ts'
 import { cleanFileName } from '../../domain/files/names.ts'
 import { PartsRefused } from '../../gateways/files/files.ts'
 import { openEditions } from '../editions/index.ts'
 import { checkPurpose, insertFile, newFile } from './create.ts'
 import { type FileRow, findFile } from './queries.ts'
+import { requestScan, scanStatements } from './scan.ts'
 import { dropUnused, keepContent, releaseKnownContent } from './storage.ts'
 import type { UploadRow } from './upload-queries.ts'
 
@@ -47,7 +48,7 @@ export async function completeUpload(ctx: Ctx, row: UploadRow): Promise<FileRow>
   if (row.file_id !== null) return commit(ctx, await findFile(ctx, row.file_id), openEditions(row.edition_id))
   checkParts(row)
   const received = await join(ctx, row)
-  const { mime_type } = judgeContent(received.head, received.size, null)
+  const { mime_type } = judgeContent(received.head, received.size, null, partsLimits)
   checkPurpose('import', mime_type)
   const { organization_id, edition_id, title, tags, metadata } = row
   const file = newFile(ctx, received, {
@@ -63,6 +64,7 @@ export async function completeUpload(ctx: Ctx, row: UploadRow): Promise<FileRow>
   })
   const content = { ...received, organization_id }
   const result = { ...file, is_used: 0, used_by: '[]' }
+  ctx.afterCommit(() => requestScan(ctx, file.id))
   return commit(ctx, result, [
     ...openEditions(edition_id),
     sql`update file_uploads set file_id = ${file.id}, version = version + 1, modified_at = ${ctx.now()}
@@ -71,6 +73,7 @@ export async function completeUpload(ctx: Ctx, row: UploadRow): Promise<FileRow>
     keepContent(content, ctx.now()),
     releaseKnownContent(content),
     insertFile(file),
+    ...scanStatements(ctx, file.id),
     dropUnused(received.storage_key, ctx.now()),
   ])
 }

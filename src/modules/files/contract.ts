@@ -5,11 +5,12 @@ import {
   fileStatuses,
   maxAltTextLength,
   maxFileBytes,
-  maxFileNameLength,
   maxFileTitleLength,
   maxTagLength,
   maxTags,
 } from '../../domain/files/files.ts'
+import { maxNameLength } from '../../domain/files/names.ts'
+import { fileTypes } from '../../domain/files/types.ts'
 import { Id, IdParams, Image, JsonObject, orNull, RequiredText, Timestamp, Translated } from '../../http/fields.ts'
 import { BooleanFilter, envelope, IdFilter, listQuery, TextFilter } from '../../http/list-query.ts'
 import { operation } from '../../http/operation.ts'
@@ -19,7 +20,7 @@ const AltText = Translated(maxAltTextLength).openapi({
   description: 'What the image shows, by language.',
   example: { en: 'The main stage at night' },
 })
-export const FileName = RequiredText(maxFileNameLength).openapi({ example: 'poster.png' })
+export const FileName = RequiredText(maxNameLength).openapi({ example: 'poster.png' })
 const Purpose = z.enum(filePurposes)
 export const Tags = z
   .array(RequiredText(maxTagLength))
@@ -44,7 +45,7 @@ export const File = z
     width: z.int().nullable().openapi({ description: 'Pixels; null for what is no image.' }),
     height: z.int().nullable().openapi({ description: 'Pixels; null for what is no image.' }),
     status: z.enum(fileStatuses).openapi({ description: '`quarantined` until a scanner has seen it.' }),
-    url: z.string().nullable().openapi({ description: 'Null for files of imports, which have no lasting address.' }),
+    url: z.string().openapi({ description: 'Of the bytes. That of a file of an import works for 15 minutes.' }),
     image: orNull(Image).openapi({ description: 'Null for what is no image.' }),
     is_used: z.boolean(),
     used_by: z.array(FileUse).max(20).openapi({ description: 'What of it you may see, at most 20.' }),
@@ -120,8 +121,8 @@ export const uploadFile = operation({
   path: '/v1/files',
   summary: 'Upload a file',
   description: `As a form with the part \`file\`, or as the bytes themselves with \`Content-Disposition: attachment; filename="…"\` and
-the fields in the query. Images have at most 10 MB and 40 million pixels, other files 50 MB. The content decides what a
-file is: PNG, JPEG, WebP, GIF and AVIF images, PDF documents, CSV and XLSX tables. SVG and HTML can run scripts and are
+the fields in the query. Images have at most 10 MB and 40 million pixels, PDF documents 25 MB, tables 50 MB. The content
+decides what a file is: PNG, JPEG, WebP, GIF and AVIF images, PDF documents, CSV and XLSX tables. SVG and HTML can run scripts and are
 refused. The same bytes are kept once for an organisation, however many files have them.`,
   roles: writers,
   status: 201,
@@ -137,17 +138,7 @@ refused. The same bytes are kept once for an organisation, however many files ha
   }),
   body: UploadFields,
   stream: {
-    types: [
-      'image/png',
-      'image/jpeg',
-      'image/webp',
-      'image/gif',
-      'image/avif',
-      'application/pdf',
-      'text/csv',
-      'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-      'application/octet-stream',
-    ],
+    types: [...Object.keys(fileTypes), 'application/octet-stream'],
     form: { jsonFields: ['alt_text', 'tags', 'metadata'] },
     most: maxFileBytes,
     maxReadMs: 300_000,

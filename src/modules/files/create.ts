@@ -7,19 +7,13 @@ import { columnName } from '../../db/write.ts'
 import { toHex } from '../../domain/encoding.ts'
 import { fieldError, invalid } from '../../domain/errors.ts'
 import { judgeContent } from '../../domain/files/content.ts'
-import {
-  type FilePurpose,
-  fileTooLarge,
-  fitsPurpose,
-  maxBytesOf,
-  purposeOf,
-  type ReceivedFile,
-} from '../../domain/files/files.ts'
+import { type FilePurpose, fitsPurpose, purposeOf, type ReceivedFile } from '../../domain/files/files.ts'
 import { cleanFileName } from '../../domain/files/names.ts'
 import { searchText } from '../../domain/fold.ts'
 import { checkHome, openEditions } from '../editions/index.ts'
 import type { UploadInput } from './contract.ts'
 import type { FileRow, StoredFile } from './queries.ts'
+import { firstStatus, requestScan, scanStatements } from './scan.ts'
 import { countNewContent, dropUnused, keepContent, keyOfContent } from './storage.ts'
 
 export const checkPurpose = (purpose: FilePurpose, mimeType: string): void => {
@@ -45,7 +39,7 @@ export function newFile(ctx: Ctx, received: ReceivedFile, fields: Fields): Store
     id: ctx.newId('file'),
     size: received.size,
     checksum_sha256: received.checksum_sha256,
-    status: 'ready',
+    status: firstStatus(ctx.config),
     access_key: toHex(ctx.randomBytes(16)),
     storage_key: received.storage_key,
     uploaded_by: ctx.caller.is_superuser ? null : ctx.caller.id,
@@ -67,8 +61,6 @@ export function insertFile(row: StoredFile & { storage_key: string | null }): St
 export async function createFile(ctx: Ctx, input: UploadInput, received: ReceivedFile): Promise<FileRow> {
   const { organization_id, edition_id = null, title } = input
   const { mime_type, width, height } = judgeContent(received.head, received.size, received.declared)
-  const most = maxBytesOf(mime_type)
-  if (received.size > most) throw fileTooLarge(most)
   const purpose = input.purpose ?? purposeOf(mime_type)
   checkPurpose(purpose, mime_type)
   await checkHome(ctx, organization_id, edition_id)
@@ -87,11 +79,13 @@ export async function createFile(ctx: Ctx, input: UploadInput, received: Receive
   })
   const content = { ...received, organization_id }
   const result = { ...row, is_used: 0, used_by: '[]' }
+  ctx.afterCommit(() => requestScan(ctx, row.id))
   return commit(ctx, result, [
     ...openEditions(edition_id),
     keepContent(content, row.created_at),
     ...countNewContent(content),
     insertFile(row),
+    ...scanStatements(ctx, row.id),
     dropUnused(received.storage_key, row.created_at),
   ])
 }

@@ -1,4 +1,3 @@
-export { imageAddresses as presentImage } from '../../domain/files/files.ts'
-export { findServedFile, type StoredFile } from './queries.ts'
+export type { StoredFile } from './queries.ts'
 export { fileReferences } from './references.ts'
-export { derivedPrefix, openStoredObject } from './storage.ts'
+export { openStoredObject } from './storage.ts'

@@ -1,10 +1,11 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { inList } from '../../db/visibility.ts'
-import { derivedPrefix } from './storage.ts'
+import { derivedPrefix } from '../../domain/files/addresses.ts'
 
 export { compareStorage } from './compare.ts'
 export { sweepUploads } from './expire-uploads.ts'
+export { sweepScans } from './jobs-scan.ts'
 
 /** Objects of one sweep: the rest waits for the next minute. */
 const objectsASweep = 100

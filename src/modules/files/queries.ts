@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Ctx, JobCtx } from '../../context.ts'
+import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { files } from '../../db/schema/files.ts'
@@ -74,7 +74,3 @@ export async function findFile(ctx: Ctx, id: string): Promise<FileRow & { place:
   const { organization_id, edition_id } = row
   return { ...row, place: { organization_id, editions: edition_id === null ? [] : [edition_id] } }
 }
-
-/** A file by its id alone: who asks has a key or a signature, and judges it. */
-export const findServedFile = ({ db }: Pick<JobCtx, 'db'>, id: string): Promise<StoredFile | undefined> =>
-  db.first(sql<StoredFile>`select * from files where id = ${id}`)

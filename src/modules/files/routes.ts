@@ -4,7 +4,7 @@ import { completeUpload } from './complete-upload.ts'
 import * as contract from './contract.ts'
 import { createFile } from './create.ts'
 import { deleteFile } from './delete.ts'
-import { presentFile } from './present.ts'
+import { presentFile, signFile } from './present.ts'
 import { presentUpload } from './present-upload.ts'
 import { findFile, listFiles } from './queries.ts'
 import { discardFile, receiveFile } from './storage.ts'
@@ -13,11 +13,13 @@ import * as uploads from './upload-contract.ts'
 import { findUpload } from './upload-queries.ts'
 import { abortUpload, keepPart, receivePart, startUpload } from './uploads.ts'
 
+export { servedFiles } from './public-routes.ts'
+
 export const files = createRouter()
 
 mountList(files, contract.listFiles, {
   list: (ctx, { query, page }) => listFiles(ctx, page, query.ordering, query),
-  present: presentFile,
+  present: (row, ctx) => signFile(presentFile(row, ctx), row, ctx),
 })
 
 mount(files, contract.uploadFile, {
@@ -25,6 +27,7 @@ mount(files, contract.uploadFile, {
   file: { receive: (ctx, file) => receiveFile(ctx, file), discard: discardFile },
   handle: (ctx, { body, received }) => createFile(ctx, body, received),
   present: presentFile,
+  sign: signFile,
   location: ({ id }) => `/v1/files/${id}`,
 })
 
@@ -53,6 +56,7 @@ mount(files, uploads.completeFileUpload, {
   load: (ctx, { id }) => findUpload(ctx, id),
   handle: (ctx, { loaded }) => completeUpload(ctx, loaded),
   present: presentFile,
+  sign: signFile,
   location: ({ id }) => `/v1/files/${id}`,
 })
 
@@ -66,16 +70,18 @@ mount(files, contract.getFile, {
   load: (ctx, { id }) => findFile(ctx, id),
   handle: async (_, { loaded }) => loaded,
   present: presentFile,
+  sign: signFile,
 })
 
 mount(files, contract.updateFile, {
   load: (ctx, { id }) => findFile(ctx, id),
   handle: (ctx, { loaded, body }) => updateFile(ctx, loaded, body),
   present: presentFile,
+  sign: signFile,
 })
 
 mount(files, contract.deleteFile, {
   load: (ctx, { id }) => findFile(ctx, id),
   handle: (ctx, { loaded }) => deleteFile(ctx, loaded),
-  represent: (loaded) => presentFile(loaded),
+  represent: (loaded, ctx) => presentFile(loaded, ctx),
 })

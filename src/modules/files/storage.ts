@@ -16,9 +16,6 @@ import { type OpenObject, TooFewBytes, TooManyBytes } from '../../gateways/files
 /** Each set of bytes has a key of its own, which is used once and names nobody. */
 export const newStorageKey = (ctx: Ctx): string => `objects/${toHex(ctx.randomBytes(16))}`
 
-/** What is made of an object, such as smaller images, stands under this and goes with it. */
-export const derivedPrefix = (storageKey: string): string => `derived/${storageKey}/`
-
 /** A refusal in place of what the store says about a body. */
 export function storeRefusal(error: unknown, most: number): unknown {
   if (error instanceof TooManyBytes) return fileTooLarge(most)

@@ -115,7 +115,14 @@ export const completeFileUpload = operation({
   status: 201,
   params: IdParams('upl'),
   response: File,
-  errors: ['edition_archived', 'unsupported_file_type', 'type_mismatch', 'upload_incomplete'],
+  errors: [
+    'edition_archived',
+    'empty_file',
+    'invalid_image',
+    'unsupported_file_type',
+    'file_too_large',
+    'upload_incomplete',
+  ],
 })
 
 export const abortFileUpload = operation({

@@ -1,0 +1,61 @@
+import type { TokenSigner } from '../signed-tokens.ts'
+import { openFileToken, signFileToken } from './expiring-tokens.ts'
+
+export const variants = ['thumbnail', 'optimized', 'large', 'original'] as const
+export type Variant = (typeof variants)[number]
+export type MadeVariant = Exclude<Variant, 'original'>
+
+export const isVariant = (name: string): name is Variant => variants.some((variant) => variant === name)
+
+/** Files of imports hold people's data: nobody reads them by a lasting address. */
+export const isPrivate = ({ purpose }: { purpose: string }): boolean => purpose === 'import'
+
+export const signedAddressMs = 900_000
+
+/** Whom an address was made for: a scanner reads files that nobody else may read yet. */
+const readers = ['person', 'scanner'] as const
+export type Reader = (typeof readers)[number]
+
+const signer: TokenSigner = { purpose: 'file-addresses', macBytes: 16 }
+
+export const fileAddress = (filesUrl: string, file: { id: string; access_key: string }, variant: Variant): string =>
+  `${filesUrl}/files/${file.id}/${file.access_key}/${variant}`
+
+/** The addresses of an image. Whoever has one may see it: the key in it is the permission. */
+export const imageAddresses = (filesUrl: string, file: { id: string; access_key: string }) => ({
+  thumbnail: fileAddress(filesUrl, file, 'thumbnail'),
+  optimized: fileAddress(filesUrl, file, 'optimized'),
+  large: fileAddress(filesUrl, file, 'large'),
+  original: fileAddress(filesUrl, file, 'original'),
+})
+
+interface SignedAddress {
+  file: { id: string; access_key: string }
+  reader?: Reader
+  now: number
+}
+
+/** The address of a file's own bytes that works for 15 minutes, also of a file that has no lasting one. */
+export async function signedFileAddress(
+  filesUrl: string,
+  secret: string,
+  { file, reader = 'person', now }: SignedAddress,
+): Promise<string> {
+  const content = { fileId: file.id, mark: readers.indexOf(reader), endsAt: now + signedAddressMs }
+  return `${fileAddress(filesUrl, file, 'original')}?token=${await signFileToken(secret, signer, content)}`
+}
+
+/** For whom the token of an address still opens this file; null for one that is not ours, of another file, or over. */
+export async function readerOf(secret: string, token: string, fileId: string, now: number): Promise<Reader | null> {
+  const opened = await openFileToken(secret, signer, token, now)
+  return opened?.fileId === fileId ? (readers[opened.mark] ?? null) : null
+}
+
+/** What is made of stored bytes stands under this and goes with them: files with the same bytes share it. */
+export const derivedPrefix = (storageKey: string): string => `derived/${storageKey}/`
+
+export const derivedKey = (storageKey: string, variant: MadeVariant): string =>
+  `${derivedPrefix(storageKey)}${variant}.webp`
+
+/** The stored bytes that a key belongs to: its own, or those that a variant was made from. */
+export const storageKeyOf = (key: string): string => /^derived\/(.+)\/[^/]+$/.exec(key)?.[1] ?? key

@@ -1,0 +1,42 @@
+import { dayMs } from '../instants.ts'
+import { lifecycle } from '../lifecycle.ts'
+import type { TokenSigner } from '../signed-tokens.ts'
+import { openFileToken, signFileToken } from './expiring-tokens.ts'
+
+/** A scanner may learn later that a file is infected; it never takes that back. */
+export const scanStates = lifecycle('pending', { pending: ['clean', 'infected'], clean: ['infected'], infected: [] })
+
+export const verdicts = ['clean', 'infected'] as const
+export type Verdict = (typeof verdicts)[number]
+
+export interface ScanAnswer {
+  verdict: Verdict
+  /** What the scanner found, for the people who run the service. */
+  reason: string | null
+}
+
+/** Until a scanner that did not answer is asked again: this, and twice as long each further time. */
+export const firstRepeatMs = 300_000
+export const longestRepeatMs = 21_600_000
+
+const maxReasonLength = 500
+
+/** The verdict in what a scanner sent; null where there is none. */
+export function scanAnswerOf(body: unknown): ScanAnswer | null {
+  if (typeof body !== 'object' || body === null) return null
+  const { verdict, reason } = body as Record<string, unknown>
+  const known = verdicts.find((one) => one === verdict)
+  if (!known) return null
+  return { verdict: known, reason: typeof reason === 'string' ? reason.toWellFormed().slice(0, maxReasonLength) : null }
+}
+
+const answerMs = 30 * dayMs
+const signer: TokenSigner = { purpose: 'file-scan-answers', macBytes: 16 }
+
+/** The end of the address that a scanner answers to: nobody else can make one. */
+export const scanToken = (secret: string, fileId: string, now: number): Promise<string> =>
+  signFileToken(secret, signer, { fileId, mark: 0, endsAt: now + answerMs })
+
+/** The file that a token is for; null for one that is not ours, or is over. */
+export const scannedFile = async (secret: string, token: string, now: number): Promise<string | null> =>
+  (await openFileToken(secret, signer, token, now))?.fileId ?? null

@@ -1,0 +1,51 @@
+/** The types of content that are taken, with the endings that their names may have. The first ending is added where none fits. */
+export const fileTypes = {
+  'image/png': { family: 'image', endings: ['png', 'apng'] },
+  'image/jpeg': { family: 'image', endings: ['jpg', 'jpeg', 'jpe', 'jfif'] },
+  'image/webp': { family: 'image', endings: ['webp'] },
+  'image/gif': { family: 'image', endings: ['gif'] },
+  'image/avif': { family: 'image', endings: ['avif'] },
+  'application/pdf': { family: 'document', endings: ['pdf'] },
+  'text/csv': { family: 'table', endings: ['csv', 'tsv', 'txt'] },
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': { family: 'table', endings: ['xlsx'] },
+} as const satisfies Record<string, { family: 'image' | 'document' | 'table'; endings: readonly string[] }>
+
+export type FileType = keyof typeof fileTypes
+export type FileFamily = (typeof fileTypes)[FileType]['family']
+
+export const xlsxType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+
+export const isFileType = (type: string): type is FileType => Object.hasOwn(fileTypes, type)
+
+export const isImageType = (type: string): boolean => isFileType(type) && fileTypes[type].family === 'image'
+
+export const isTableType = (type: string): boolean => isFileType(type) && fileTypes[type].family === 'table'
+
+/** What clients declare for content of a type, beside the type itself. Browsers know a CSV file by its ending, each in its own way. */
+const otherDeclarations: Partial<Record<FileType, readonly string[]>> = {
+  'image/png': ['image/apng', 'image/x-png'],
+  'image/jpeg': ['image/jpg', 'image/pjpeg'],
+  'application/pdf': ['application/x-pdf'],
+  'text/csv': [
+    'text/plain',
+    'text/x-csv',
+    'text/comma-separated-values',
+    'text/tab-separated-values',
+    'application/csv',
+    'application/x-csv',
+    'application/vnd.ms-excel',
+  ],
+  [xlsxType]: ['application/vnd.ms-excel', 'application/zip', 'application/x-zip-compressed'],
+}
+
+/** Says nothing about the content. */
+const undeclared = ['', 'application/octet-stream', 'binary/octet-stream', 'application/x-www-form-urlencoded']
+
+/** The media type of a `Content-Type`, or null where it says nothing. */
+export function declaredType(header: string | null | undefined): string | null {
+  const type = (header?.split(';')[0] ?? '').trim().toLowerCase()
+  return undeclared.includes(type) ? null : type
+}
+
+export const agrees = (declared: string, type: FileType): boolean =>
+  declared === type || (otherDeclarations[type] ?? []).includes(declared)

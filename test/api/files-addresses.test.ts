@@ -1,0 +1,98 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { utf8 } from '../../src/domain/encoding.ts'
+import { call, callWith, get, patch } from '../support/api.ts'
+import { freshPng, rowsOf, uploadRaw } from '../support/files.ts'
+import { seedEdition, seedOrganization } from '../support/seed.ts'
+import { fakeImages, fetchFile } from '../support/served-files.ts'
+
+let organization: { id: string; event: string }
+beforeAll(async () => {
+  organization = await seedOrganization()
+})
+
+const upload = async (bytes = freshPng(), query: Record<string, string> = {}) =>
+  (await uploadRaw(organization.id, bytes, { query })).body
+
+const pathIn = (address: string) => {
+  const { pathname, search } = new URL(address)
+  return pathname + search
+}
+
+describe('an address', () => {
+  const table = async () =>
+    (await uploadRaw(organization.id, utf8(`a,b\n1,${crypto.randomUUID()}\n`), { type: 'text/csv', name: 'a.csv' }))
+      .body
+
+  it('of an image opens it and its variants for good', async () => {
+    const bytes = freshPng()
+    const { url, image } = await upload(bytes)
+    expect(url).toBe(image.original)
+    expect((await fetchFile(pathIn(url))).bytes).toEqual(bytes)
+    for (const variant of ['thumbnail', 'optimized', 'large'])
+      expect((await fetchFile(pathIn(image[variant]), { bindings: fakeImages() })).headers.get('content-type')).toBe(
+        'image/webp',
+      )
+  })
+
+  it('of an image is there whatever the image serves for', async () => {
+    const file = await upload(freshPng(), { purpose: 'attachment' })
+    expect(file.image.original).toBe(file.url)
+  })
+
+  it('of a file of an import is signed in every answer, and opens it to whoever has it', async () => {
+    const file = await table()
+    const path = `/v1/files/${file.id}`
+    const [listed] = (await get(`/v1/files?organization_id=${organization.id}&purpose=import&page_size=1`)).body.results
+    const changed = await patch(path, { title: 'Changed' })
+    const answers = [file, (await get(path)).body, listed, changed.body]
+    expect(answers.map(({ id }) => id)).toEqual(answers.map(() => file.id))
+    for (const { url } of answers) {
+      const { status, headers } = await fetchFile(pathIn(url))
+      expect([status, headers.get('cache-control')]).toEqual([200, 'private, no-store'])
+      expect((await fetchFile(pathIn(url).split('?')[0] ?? '')).status).toBe(404)
+    }
+  })
+
+  it('that is signed moves no ETag, and comes fresh from no cache', async () => {
+    const file = await table()
+    const path = `/v1/files/${file.id}`
+    const first = await get(path)
+    await scheduler.wait(1100)
+    const etag = first.headers.get('etag') ?? ''
+    const second = await call(path, { headers: { 'if-none-match': etag } })
+    expect([second.status, second.headers.get('etag')]).toEqual([200, etag])
+    expect(second.body.url).not.toBe(first.body.url)
+    expect(second.headers.get('cache-control')).toBe('private, no-store')
+    const headers = { 'if-match': etag }
+    const changed = await call(path, { method: 'PATCH', body: { title: 'Changed' }, headers })
+    expect(changed.status).toBe(200)
+    expect((await call(path, { method: 'PATCH', body: { title: 'Again' }, headers })).status).toBe(412)
+    const next = changed.headers.get('etag') ?? ''
+    expect((await call(path, { method: 'DELETE', headers: { 'if-match': next } })).status).toBe(204)
+  })
+
+  it('that is signed is in no entry of the audit log', async () => {
+    const file = await table()
+    await patch(`/v1/files/${file.id}`, { title: 'Changed' })
+    await patch(`/v1/files/${file.id}`, { purpose: 'other' })
+    const entries = await rowsOf<{ changes: string }>('select * from audit_log where resource_id = ?', file.id)
+    expect(entries).toHaveLength(3)
+    expect(JSON.stringify(entries)).not.toContain('token=')
+  })
+
+  it('is on the host of files where there is one, of editions too', async () => {
+    const FILES_URL = 'https://files.example.test'
+    const there = await seedEdition(organization)
+    const image = await upload()
+    await patch(`/v1/editions/${there}`, { meta_image_id: image.id })
+    const imported = await table()
+    const ask = async (path: string) => (await callWith({ FILES_URL }, path)).body
+    const shown = (await ask(`/v1/editions/${there}`)).meta_image
+    const { image: own, url } = await ask(`/v1/files/${image.id}`)
+    for (const address of [...Object.values<string>(shown), ...Object.values<string>(own), url])
+      expect(address).toMatch(new RegExp(`^${FILES_URL}/files/${image.id}/`))
+    const signed: string = (await ask(`/v1/files/${imported.id}`)).url
+    const options = { bindings: { FILES_URL }, origin: FILES_URL }
+    expect((await fetchFile(pathIn(signed), options)).status).toBe(200)
+  })
+})

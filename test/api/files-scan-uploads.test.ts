@@ -1,0 +1,82 @@
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import { describe, expect, it, vi } from 'vitest'
+import { utf8 } from '../../src/domain/encoding.ts'
+import type { ScanRequest } from '../../src/gateways/file-scan/file-scan.ts'
+import { call, callWith, get, type Reply } from '../support/api.ts'
+import { costOf } from '../support/cost.ts'
+import { freshPng, uploadRaw } from '../support/files.ts'
+import { db, seedEdition, seedOrganization } from '../support/seed.ts'
+import { seedUpload } from '../support/seed-files.ts'
+import { fetchFile } from '../support/served-files.ts'
+
+const answer = (path: string, body: unknown) => call(path, { method: 'POST', token: null, body })
+
+describe('an upload where there is a scanner', () => {
+  const bindings = { FILE_SCAN_URL: 'https://scanner.example.test/scan', FILE_SCAN_KEY: 'scanner-key' }
+
+  /** What was posted while the work ran, with a scanner that answers as given. */
+  async function posted(answers: () => Response, work: () => Promise<Reply>) {
+    const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => answers())
+    const reply = await work()
+    const requests = fetched.mock.calls.map(([, init]) => JSON.parse(init?.body as string) as ScanRequest)
+    fetched.mockRestore()
+    return { reply, requests }
+  }
+
+  const later = () => Response.json({}, { status: 202 })
+  const read = async (address: string) => {
+    const { pathname, search } = new URL(address)
+    return (await fetchFile(pathname + search)).status
+  }
+
+  it('is in quarantine until the scanner has answered, and is scanned once', async () => {
+    const { id } = await seedOrganization()
+    const bytes = freshPng()
+    const { reply, requests } = await posted(later, () => uploadRaw(id, bytes, { bindings }))
+    expect([reply.status, reply.body.status]).toEqual([201, 'quarantined'])
+    expect(await read(reply.body.url)).toBe(404)
+    expect(requests).toMatchObject([{ file_id: reply.body.id, size: bytes.length, mime_type: 'image/png' }])
+    expect(await read(requests[0]?.url ?? '')).toBe(200)
+    const callback = new URL(requests[0]?.callback_url ?? '').pathname
+    expect((await answer(callback, { verdict: 'clean' })).status).toBe(204)
+    expect((await get(`/v1/files/${reply.body.id}`)).body.status).toBe('ready')
+    expect(await read(reply.body.url)).toBe(200)
+  })
+
+  it('of bytes that are known is scanned too, and writes 8 rows at most', async () => {
+    const { id } = await seedOrganization()
+    const bytes = freshPng()
+    const first = await posted(later, () => uploadRaw(id, bytes, { bindings }))
+    const { reply, requests } = await posted(later, () => uploadRaw(id, bytes, { bindings }))
+    expect(requests).toMatchObject([{ file_id: reply.body.id }])
+    expect(reply.body.id).not.toBe(first.reply.body.id)
+    // Three more are the entry of the audit log.
+    expect([costOf(first.reply).rows_written, costOf(reply).rows_written]).toEqual([8 + 3, 6 + 3])
+  })
+
+  it('in parts is in quarantine too, and its signed address opens it once it is clean', async () => {
+    const organization = await seedOrganization()
+    const place = { organization: organization.id, edition: await seedEdition(organization) }
+    const upload = await seedUpload(place, utf8('a,b\n1,2\n'), { hasPart: true })
+    const path = `/v1/files/uploads/${upload}/complete`
+    const complete = () => callWith(bindings, path, { method: 'POST' })
+    const { reply, requests } = await posted(later, complete)
+    expect([reply.status, reply.body.status]).toEqual([201, 'quarantined'])
+    expect(await read(reply.body.url)).toBe(404)
+    await answer(new URL(requests[0]?.callback_url ?? '').pathname, { verdict: 'clean' })
+    expect(await read(reply.body.url)).toBe(200)
+    const again = await posted(later, complete)
+    expect([again.reply.body.id, again.requests]).toEqual([reply.body.id, []])
+  })
+
+  it('that is refused leaves no scan', async () => {
+    const { id } = await seedOrganization()
+    await env.DB.prepare('insert into organization_storage values (?, 0, 10)').bind(id).run()
+    const { reply, requests } = await posted(later, () => uploadRaw(id, freshPng(), { bindings }))
+    expect([reply.status, reply.body.code, requests]).toEqual([409, 'storage_full', []])
+    expect(
+      await db().all(sql`select 1 from file_scans join files on files.id = file_id where organization_id = ${id}`),
+    ).toEqual([])
+  })
+})

@@ -1,0 +1,259 @@
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import * as fc from 'fast-check'
+import { describe, expect, it, vi } from 'vitest'
+import type { JobCtx } from '../../src/context.ts'
+import { type ScanAnswer, scanToken, verdicts } from '../../src/domain/files/scans.ts'
+import { readConfig } from '../../src/entry/config.ts'
+import type { ScanRequest } from '../../src/gateways/file-scan/file-scan.ts'
+import { httpScanner } from '../../src/gateways/file-scan/http.ts'
+import { sweepScans } from '../../src/modules/files/jobs.ts'
+import { firstStatus, requestScan, scanStatements } from '../../src/modules/files/scan.ts'
+import { call } from '../support/api.ts'
+import { realJob } from '../support/campaigns.ts'
+import { fetchFile, pathOf, type SeededFile, seedFile } from '../support/served-files.ts'
+import { db, write } from '../support/seed.ts'
+
+const secret = 'link-signing-key-of-the-tests'
+const scan = { url: 'https://scanner.example.test/scan', key: 'scanner-key' }
+
+interface Scanning {
+  job: JobCtx
+  requests: ScanRequest[]
+  /** What the scanner answers at once; null to answer later. */
+  answer: ScanAnswer | null
+  now: number
+}
+
+/** A service with a scanner that answers as the test says. */
+function scanning(answer: ScanAnswer | null): Scanning {
+  const job = realJob()
+  const state: Scanning = { job, requests: [], answer, now: Date.now() }
+  state.job = {
+    ...job,
+    now: () => state.now,
+    config: { ...job.config, files: { ...job.config.files, scan } },
+    scanner: {
+      scan: async (request) => {
+        state.requests.push(request)
+        return state.answer
+      },
+    },
+  }
+  return state
+}
+
+/** A file as an upload leaves it where there is a scanner. */
+async function uploaded({ job }: Scanning): Promise<SeededFile> {
+  const file = await seedFile({ status: firstStatus(job.config) })
+  await write(...scanStatements(job, file.id))
+  return file
+}
+
+const statusOf = async ({ id }: SeededFile) =>
+  db().first(sql`select files.status, version, state, reason, attempts, due_at from files
+    join file_scans on file_id = id where id = ${id}`)
+
+const answer = (path: string, body: unknown) => call(path, { method: 'POST', token: null, body })
+
+const callbackOf = ({ requests }: Scanning, file: SeededFile): string =>
+  new URL(requests.find(({ file_id }) => file_id === file.id)?.callback_url ?? '').pathname
+const seen = async (file: SeededFile) => (await fetchFile(pathOf(file), { headers: { range: 'bytes=0-' } })).status
+
+describe('without a scanner', () => {
+  it('files are ready at once, and nothing is asked', async () => {
+    const job = realJob()
+    expect(job.scanner).toBeNull()
+    expect(firstStatus(job.config)).toBe('ready')
+    expect(scanStatements(job, 'fil_1')).toEqual([])
+    await requestScan(job, 'fil_1')
+    await sweepScans(job)
+    expect(job.db.meter.queries).toBe(0)
+  })
+})
+
+describe('with a scanner', () => {
+  it('a file is 404 until the scanner says that it is clean, and the scanner reads it by its own address', async () => {
+    const state = scanning({ verdict: 'clean', reason: null })
+    const file = await uploaded(state)
+    expect(await seen(file)).toBe(404)
+    await requestScan(state.job, file.id)
+    const [request] = state.requests
+    expect(request).toMatchObject({
+      file_id: file.id,
+      mime_type: 'image/png',
+      size: file.content.length,
+      checksum_sha256: file.checksum_sha256,
+    })
+    const url = new URL(request?.url ?? '')
+    expect(url.origin).toBe('https://events.example.test')
+    expect((await fetchFile(url.pathname + url.search)).bytes).toEqual(file.content)
+    expect(await seen(file)).toBe(206)
+    expect(await statusOf(file)).toMatchObject({ status: 'ready', state: 'clean', version: 2, due_at: null })
+  })
+
+  it('an infected file stays 404, with the reason kept', async () => {
+    const state = scanning({ verdict: 'infected', reason: 'EICAR' })
+    const file = await uploaded(state)
+    await requestScan(state.job, file.id)
+    expect(await seen(file)).toBe(404)
+    expect(await statusOf(file)).toMatchObject({ status: 'quarantined', state: 'infected', reason: 'EICAR' })
+    await sweepScans(state.job)
+    expect(state.requests).toHaveLength(1)
+  })
+
+  it('an answer may come later, to the address that the scanner was given, and any number of times', async () => {
+    const state = scanning(null)
+    const file = await uploaded(state)
+    await requestScan(state.job, file.id)
+    expect(await seen(file)).toBe(404)
+    for (let time = 0; time < 3; time++)
+      expect((await answer(callbackOf(state, file), { verdict: 'clean' })).status).toBe(204)
+    expect(await seen(file)).toBe(206)
+    expect(await statusOf(file)).toMatchObject({ state: 'clean', version: 2 })
+  })
+
+  it('takes no answer that it did not ask for', async () => {
+    const state = scanning(null)
+    const file = await uploaded(state)
+    const other = await seedFile({ status: 'quarantined' })
+    await requestScan(state.job, file.id)
+    const path = callbackOf(state, file)
+    const now = Date.now()
+    for (const wrong of [
+      '/file-scans/abc',
+      path.slice(0, -1) + (path.endsWith('A') ? 'B' : 'A'),
+      `/file-scans/${await scanToken('another secret', file.id, now)}`,
+      `/file-scans/${await scanToken(secret, file.id, now - 31 * 86_400_000)}`,
+      `/file-scans/${await scanToken(secret, other.id, now)}`,
+      `/file-scans/${new URL(state.requests[0]?.url ?? '').searchParams.get('token')}`,
+    ])
+      expect((await answer(wrong, { verdict: 'clean' })).status, wrong).toBe(404)
+    for (const body of [{}, { verdict: 'fine' }, { verdict: ['clean'] }, { verdict: 'toString' }]) {
+      const reply = await answer(path, body)
+      expect([reply.status, reply.body.errors[0].pointer]).toEqual([400, '#/verdict'])
+    }
+    expect((await call(path, { method: 'POST', token: null, raw: 'x'.repeat(20_000) })).status).toBe(413)
+    expect(await statusOf(file)).toMatchObject({ status: 'quarantined', state: 'pending' })
+  })
+
+  it('is asked again after 5 minutes, and each time after twice as long, until it answers', async () => {
+    const state = scanning(null)
+    const file = await uploaded(state)
+    // Other tests leave files that wait.
+    const asked = () => state.requests.filter(({ file_id }) => file_id === file.id).length
+    await requestScan(state.job, file.id)
+    await requestScan(state.job, file.id)
+    await sweepScans(state.job)
+    expect(asked()).toBe(1)
+    for (const minutes of [5, 10, 20, 40, 80, 160, 320, 360, 360]) {
+      const before = asked()
+      state.now += minutes * 60_000 - 1
+      await sweepScans(state.job)
+      expect(asked()).toBe(before)
+      state.now += 1
+      await sweepScans(state.job)
+      expect(asked()).toBe(before + 1)
+    }
+    state.answer = { verdict: 'clean', reason: null }
+    state.now += 360 * 60_000
+    await sweepScans(state.job)
+    expect(await statusOf(file)).toMatchObject({ status: 'ready', attempts: 11 })
+  })
+
+  it('that fails for one file is asked about the others', async () => {
+    const state = scanning({ verdict: 'clean', reason: null })
+    const files = [await uploaded(state), await uploaded(state), await uploaded(state)]
+    const { scanner } = state.job
+    const job = {
+      ...state.job,
+      scanner: {
+        scan: (request: ScanRequest) =>
+          request.file_id === files[0]?.id ? Promise.reject(new Error('no')) : (scanner?.scan(request) ?? null),
+      } as JobCtx['scanner'],
+    }
+    await expect(sweepScans(job)).rejects.toThrow('no')
+    const states = await Promise.all(files.map(statusOf))
+    expect(states).toMatchObject([{ state: 'pending' }, { state: 'clean' }, { state: 'clean' }])
+  })
+
+  it('a file that is deleted takes its scan along', async () => {
+    const state = scanning(null)
+    const file = await uploaded(state)
+    await requestScan(state.job, file.id)
+    await write(sql`delete from files where id = ${file.id}`)
+    expect(await db().all(sql`select 1 from file_scans where file_id = ${file.id}`)).toEqual([])
+    expect((await answer(callbackOf(state, file), { verdict: 'clean' })).status).toBe(404)
+  })
+
+  it('is never readable after "infected", whatever else is answered, and readable after "clean" alone', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.constantFrom(...verdicts, 'sweep' as const), { maxLength: 6 }), async (steps) => {
+        const state = scanning(null)
+        const file = await uploaded(state)
+        await requestScan(state.job, file.id)
+        for (const step of steps) {
+          state.now += 400 * 60_000
+          if (step === 'sweep') await sweepScans(state.job)
+          else await answer(callbackOf(state, file), { verdict: step })
+        }
+        const isClean = steps.includes('clean') && !steps.includes('infected')
+        expect(await seen(file)).toBe(isClean ? 206 : 404)
+      }),
+      { numRuns: 15 },
+    )
+  })
+})
+
+describe('the scanner behind FILE_SCAN_URL', () => {
+  const request: ScanRequest = {
+    file_id: 'fil_1',
+    url: 'u',
+    mime_type: 'm',
+    size: 1,
+    checksum_sha256: 'c',
+    callback_url: 'b',
+  }
+  const answering = async (response: Response | Error) => {
+    const posted = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => {
+      if (response instanceof Error) throw response
+      return response
+    })
+    const found = await httpScanner(scan).scan(request)
+    const [sent] = posted.mock.calls
+    posted.mockRestore()
+    return { found, sent }
+  }
+
+  it('is posted the request with its key', async () => {
+    const { found, sent } = await answering(Response.json({ verdict: 'infected', reason: 'EICAR' }))
+    expect(found).toEqual({ verdict: 'infected', reason: 'EICAR' })
+    expect(sent?.[0]).toBe(scan.url)
+    expect(sent?.[1]).toMatchObject({
+      method: 'POST',
+      redirect: 'manual',
+      headers: { authorization: 'Bearer scanner-key' },
+    })
+    expect(JSON.parse(sent?.[1]?.body as string)).toEqual(request)
+  })
+
+  it.each([
+    ['202 without a verdict', Response.json({}, { status: 202 })],
+    ['202 with a verdict', Response.json({ verdict: 'clean' }, { status: 202 })],
+    ['an error with a verdict', Response.json({ verdict: 'clean' }, { status: 500 })],
+    ['a page', new Response('<html>')],
+    ['an unknown verdict', Response.json({ verdict: 'maybe' })],
+    ['a redirect', new Response(null, { status: 302, headers: { location: 'https://elsewhere.example' } })],
+    ['no connection', new TypeError('network')],
+  ])('has said nothing by %s', async (_, response) => {
+    expect((await answering(response)).found).toBeNull()
+  })
+
+  it('is configured by an address and a key, and needs the key that signs links', () => {
+    const read = (bindings: object) => readConfig({ ...env, ...bindings }).files.scan
+    expect(read({})).toBeNull()
+    expect(read({ FILE_SCAN_URL: scan.url, FILE_SCAN_KEY: 'k' })).toEqual({ url: scan.url, key: 'k' })
+    expect(() => read({ FILE_SCAN_URL: 'scanner' })).toThrow(/FILE_SCAN_URL/)
+    expect(() => read({ FILE_SCAN_URL: scan.url, LINK_SIGNING_KEY: '' })).toThrow(/LINK_SIGNING_KEY/)
+  })
+})

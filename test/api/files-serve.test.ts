@@ -1,0 +1,267 @@
+import { sql } from 'drizzle-orm'
+import { env } from 'cloudflare:workers'
+import { describe, expect, it, vi } from 'vitest'
+import { signedFileAddress } from '../../src/domain/files/addresses.ts'
+import { findServedFile } from '../../src/modules/files/served-file.ts'
+import { realJob } from '../support/campaigns.ts'
+import { countingLimiter, watchedDatabase } from '../support/bindings.ts'
+import { fetchFile, pathOf, type SeededFile, seedFile } from '../support/served-files.ts'
+import { latin } from '../support/made-files.ts'
+import { unknownId, write } from '../support/seed.ts'
+
+const secret = 'link-signing-key-of-the-tests'
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+
+const signed = async (file: SeededFile, now = Date.now(), reader: 'person' | 'scanner' = 'person') =>
+  signedFileAddress('', secret, { file, now, reader })
+
+const notFoundBytes = async (path: string, headers: Record<string, string> = {}) => {
+  const {
+    status,
+    headers: answered,
+    bytes,
+  } = await fetchFile(path, { headers: { 'x-request-id': 'same', ...headers } })
+  expect(status).toBe(404)
+  expect(answered.get('cache-control')).toBe('no-store')
+  return text(bytes).replaceAll(path.split('?')[0] ?? path, 'PATH')
+}
+
+/** The statements that an answer took. */
+async function statementsOf(path: string, headers: Record<string, string> = {}): Promise<string[]> {
+  const statements: string[] = []
+  await fetchFile(path, { headers, bindings: watchedDatabase((statement) => statements.push(statement)) })
+  return statements
+}
+
+describe('a public file', () => {
+  it('is served with its type, its name, its hash, and headers that keep it from being a page', async () => {
+    const file = await seedFile({ name: 'Fotoægge.png' })
+    const { status, headers, bytes } = await fetchFile(pathOf(file))
+    expect(status).toBe(200)
+    expect(bytes).toEqual(file.content)
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'image/png',
+      'content-length': String(file.content.length),
+      'content-disposition': `inline; filename="Foto_gge.png"; filename*=UTF-8''Foto%C3%A6gge.png`,
+      'content-security-policy': "default-src 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'cross-origin',
+      etag: `"${file.checksum_sha256}"`,
+      'last-modified': 'Thu, 15 Jan 2026 09:00:00 GMT',
+      'cache-control': 'public, max-age=31536000, s-maxage=60, immutable',
+      'accept-ranges': 'bytes',
+    })
+    expect(headers.get('set-cookie')).toBeNull()
+  })
+
+  it.each([
+    ['application/pdf', 'a.pdf', 'attachment'],
+    ['text/csv', 'a.csv', 'attachment'],
+    ['text/html', 'a.html', 'attachment'],
+    ['image/svg+xml', 'a.svg', 'attachment'],
+    ['image/gif', 'a.gif', 'inline'],
+  ])('of type %s is shown as %s', async (mime_type, name, kind) => {
+    const file = await seedFile({ mime_type, name, purpose: 'attachment' })
+    const { headers } = await fetchFile(pathOf(file))
+    expect(headers.get('content-disposition')).toMatch(new RegExp(`^${kind}; filename="${name}"`))
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('content-security-policy')).toBe("default-src 'none'; sandbox")
+  })
+
+  it('answers HEAD as GET, without the bytes', async () => {
+    const file = await seedFile()
+    const head = await fetchFile(pathOf(file), { method: 'HEAD', headers: { range: 'bytes=0-1' } })
+    expect(head.status).toBe(200)
+    expect(head.bytes).toHaveLength(0)
+    expect(head.headers.get('content-length')).toBe(String(file.content.length))
+    expect(head.headers.get('etag')).toBe(`"${file.checksum_sha256}"`)
+  })
+
+  it('takes no other method', async () => {
+    const reply = await fetchFile(pathOf(await seedFile()), { method: 'POST' })
+    expect(reply.status).toBe(405)
+    expect(reply.headers.get('allow')).toBe('GET, HEAD')
+  })
+
+  it('costs one row of the database the first time, and nothing from a cache', async () => {
+    const file = await seedFile()
+    const job = realJob()
+    await findServedFile(job, { id: file.id, key: file.access_key, variant: 'original', token: undefined })
+    expect(job.db.meter).toEqual({ queries: 1, round_trips: 1, rows_read: 1, rows_written: 0 })
+    await fetchFile(pathOf(file))
+    expect(await statementsOf(pathOf(file))).toEqual([])
+    expect(await statementsOf(pathOf(file), { range: 'bytes=0-1' })).toHaveLength(1)
+  })
+
+  it('is limited by network only where no cache has it', async () => {
+    const file = await seedFile()
+    const LINK_RATE_LIMITER = countingLimiter(1)
+    const bindings = { LINK_RATE_LIMITER, RATE_LIMIT_PER_MINUTE: '600' }
+    const headers = { 'cf-connecting-ip': '192.0.2.7' }
+    const ask = (path = pathOf(file)) => fetchFile(path, { bindings, headers })
+    expect((await ask()).status).toBe(200)
+    expect((await ask()).status).toBe(200)
+    const other = await ask(pathOf(await seedFile()))
+    expect(other.status).toBe(429)
+    expect(LINK_RATE_LIMITER.keys).toEqual(Array.from({ length: 2 }, () => 'files 192.0.2.7'))
+  })
+})
+
+describe('what is not there', () => {
+  it('is the same 404 for an unknown file, a wrong key, a deleted file, quarantine, an import and a wrong variant', async () => {
+    const file = await seedFile()
+    const other = await seedFile()
+    const deleted = await seedFile()
+    await write(sql`delete from files where id = ${deleted.id}`)
+    const quarantined = await seedFile({ status: 'quarantined' })
+    const imported = await seedFile({ purpose: 'import', mime_type: 'text/csv' })
+    const pdf = await seedFile({ mime_type: 'application/pdf' })
+    const expected = await notFoundBytes(pathOf({ ...file, id: unknownId(file.id) }))
+    for (const path of [
+      pathOf({ ...file, access_key: other.access_key }),
+      pathOf({ ...file, access_key: file.access_key.slice(1) }),
+      pathOf(deleted),
+      pathOf(quarantined),
+      pathOf(quarantined, 'thumbnail'),
+      pathOf(imported),
+      pathOf(imported, 'thumbnail'),
+      pathOf(pdf, 'thumbnail'),
+      `/files/${file.id}/${file.access_key}/huge`,
+      `/files/${file.id}/${file.access_key}/toString`,
+      `/files/${file.id}/%27%20or%201/original`,
+      `/files/org_1/${file.access_key}/original`,
+      `${pathOf(file)}?token=abc`,
+      `${pathOf(file)}?token=`,
+    ])
+      expect(await notFoundBytes(path), path).toBe(expected)
+  })
+
+  it('costs nothing where the address cannot be one', async () => {
+    expect(await statementsOf(`/files/fil_1/${'a'.repeat(32)}/original`)).toEqual([])
+  })
+
+  it('is 404 where the bytes are gone, and says so in the log', async () => {
+    const file = await seedFile()
+    await env.FILES.delete(file.storage_key)
+    const log = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const logged = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    await notFoundBytes(pathOf(file))
+    expect([...log.mock.calls, ...logged.mock.calls].flat().join()).toContain(file.storage_key)
+    vi.restoreAllMocks()
+  })
+
+  it('is gone from our caches within a minute after a file was deleted', async () => {
+    const file = await seedFile()
+    const copy = () => caches.default.match(`https://api.example${pathOf(file)}`)
+    await fetchFile(pathOf(file))
+    await expect.poll(copy).toBeDefined()
+    const headers = (await copy())?.headers
+    expect(headers?.get('cache-control')).toContain('s-maxage=60')
+    await caches.default.delete(`https://api.example${pathOf(file)}`)
+    await write(sql`delete from files where id = ${file.id}`)
+    await notFoundBytes(pathOf(file))
+  })
+})
+
+describe('a private file', () => {
+  it('is read by a signed address for 15 minutes, and kept by no cache', async () => {
+    const file = await seedFile({
+      purpose: 'import',
+      mime_type: 'text/csv',
+      name: 'Ordrer.csv',
+      content: latin('a,b\n1,2\n'),
+    })
+    const path = await signed(file)
+    for (let time = 0; time < 2; time++) {
+      const { status, headers, bytes } = await fetchFile(path)
+      expect(status).toBe(200)
+      expect(bytes).toEqual(file.content)
+      expect(headers.get('cache-control')).toBe('private, no-store')
+      expect(headers.get('content-disposition')).toMatch(/^attachment; filename="Ordrer.csv"/)
+    }
+    expect(await caches.default.match(`https://api.example${path}`)).toBeUndefined()
+    expect(await caches.default.match(`https://api.example${pathOf(file)}`)).toBeUndefined()
+    expect((await fetchFile(path, { headers: { range: 'bytes=0-2' } })).headers.get('cache-control')).toBe(
+      'private, no-store',
+    )
+  })
+
+  it('is not read after 15 minutes, by the address of another file, by a changed one, or without a key of the service', async () => {
+    const [file, other] = [await seedFile({ purpose: 'import' }), await seedFile({ purpose: 'import' })]
+    const token = (path: string) => path.split('?')[1]
+    const now = Date.now()
+    expect((await fetchFile(await signed(file, now - 899_000))).status).toBe(200)
+    await notFoundBytes(await signed(file, now - 901_000))
+    await notFoundBytes(`${pathOf(file)}?${token(await signed(other))}`)
+    await notFoundBytes(`${pathOf({ ...file, access_key: other.access_key })}?${token(await signed(file))}`)
+    await notFoundBytes(`${pathOf(file, 'thumbnail')}?${token(await signed(file))}`)
+    const path = await signed(file)
+    await notFoundBytes(path.slice(0, -1) + (path.endsWith('A') ? 'B' : 'A'))
+    const forged = await signedFileAddress('', '', { file, now })
+    expect((await fetchFile(forged, { bindings: { LINK_SIGNING_KEY: '' } })).status).toBe(404)
+  })
+
+  it('in quarantine is read by a scanner and by nobody else', async () => {
+    const file = await seedFile({ status: 'quarantined' })
+    await notFoundBytes(await signed(file))
+    const { status, headers } = await fetchFile(await signed(file, Date.now(), 'scanner'))
+    expect(status).toBe(200)
+    expect(headers.get('cache-control')).toBe('private, no-store')
+  })
+})
+
+describe('FILES_URL', () => {
+  const bindings = { FILES_URL: 'https://files.example.test' }
+  const origin = 'https://files.example.test'
+
+  it('serves files from a host of their own, and nothing else there', async () => {
+    const file = await seedFile()
+    expect((await fetchFile(pathOf(file), { bindings, origin })).bytes).toEqual(file.content)
+    for (const path of [
+      '/',
+      '/docs',
+      '/openapi.json',
+      '/healthz',
+      '/v1/auth/user-info',
+      '/dev/outbox',
+      '/files',
+      '/file-scans/a',
+    ])
+      for (const place of [origin, 'https://FILES.example.test', 'https://files.example.test.'])
+        expect((await fetchFile(path, { bindings, origin: place })).status, path).toBe(404)
+    expect((await fetchFile(pathOf(file), { bindings, origin, method: 'POST' })).status).toBe(405)
+  })
+
+  it('is where other hosts lead to, with the token of a signed address', async () => {
+    const file = await seedFile({ purpose: 'import' })
+    const path = await signed(file)
+    const { status, headers } = await fetchFile(path, { bindings })
+    expect(status).toBe(308)
+    expect(headers.get('location')).toBe(origin + path)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect((await fetchFile('/healthz', { bindings })).status).toBe(200)
+  })
+
+  it('leads nowhere else, whatever the path is', async () => {
+    for (const path of ['/files//evil.example/a/original', '/files/a/b/..%2f..%2fc', '/files/@evil.example/a/original'])
+      expect(new URL((await fetchFile(path, { bindings })).headers.get('location') ?? '').origin).toBe(origin)
+  })
+
+  it.each([
+    'files.example.test',
+    'https://files.example.test/here',
+    'ftp://files.example.test',
+    'https://events.example.test',
+  ])('may not be %j', async (FILES_URL) => {
+    const { readConfig } = await import('../../src/entry/config.ts')
+    expect(() => readConfig({ ...env, FILES_URL })).toThrow(/FILES_URL/)
+  })
+
+  it('is no host that webhooks may be sent to', async () => {
+    const { readConfig } = await import('../../src/entry/config.ts')
+    const config = readConfig({ ...env, ...bindings })
+    expect(config.webhooks.ownHosts).toEqual(['events.example.test', 'files.example.test'])
+    expect(config.files.url).toBe(origin)
+    expect(realJob().config.files.url).toBe('https://events.example.test')
+  })
+})

@@ -1,0 +1,162 @@
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import { describe, expect, it, vi } from 'vitest'
+import { derivedKey, derivedPrefix } from '../../src/domain/files/addresses.ts'
+import { fakeImages, fetchFile, pathOf, seedFile } from '../support/served-files.ts'
+import { image, imageNames } from '../support/images.ts'
+import { write } from '../support/seed.ts'
+
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+
+const keysOf = async (storage_key: string) =>
+  (await env.FILES.list({ prefix: derivedPrefix(storage_key) })).objects.map(({ key }) => key)
+
+describe('a variant', () => {
+  it('is made at the first request, kept beside the original, and never made again', async () => {
+    const file = await seedFile()
+    const fake = fakeImages()
+    const ask = () => fetchFile(pathOf(file, 'thumbnail'), { bindings: fake })
+    const { status, headers, bytes } = await ask()
+    expect(status).toBe(200)
+    expect(text(bytes)).toBe('webp {"width":200,"height":200,"fit":"crop"}')
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'image/webp',
+      'content-length': String(bytes.length),
+      'content-disposition': `inline; filename="photo-thumbnail.webp"; filename*=UTF-8''photo-thumbnail.webp`,
+      etag: `"${file.checksum_sha256}-thumbnail"`,
+      'cache-control': 'public, max-age=31536000, s-maxage=60, immutable',
+      'content-security-policy': "default-src 'none'; sandbox",
+    })
+    expect(await keysOf(file.storage_key)).toEqual([derivedKey(file.storage_key, 'thumbnail')])
+    await caches.default.delete(`https://api.example${pathOf(file, 'thumbnail')}`)
+    expect((await ask()).bytes).toEqual(bytes)
+    expect(fake.inputs).toEqual([file.content])
+  })
+
+  it('has the shape of its name, is one still picture, and is never asked for larger than the original', async () => {
+    const file = await seedFile()
+    const fake = fakeImages()
+    for (const name of ['thumbnail', 'optimized', 'large'] as const)
+      await fetchFile(pathOf(file, name), { bindings: fake })
+    expect(fake.asked.map(({ shape }) => shape)).toEqual([
+      { width: 200, height: 200, fit: 'crop' },
+      { width: 1200, fit: 'scale-down' },
+      { width: 2400, fit: 'scale-down' },
+    ])
+    for (const { output } of fake.asked) expect(output).toMatchObject({ format: 'image/webp', anim: false })
+    expect(await keysOf(file.storage_key)).toEqual(
+      ['large', 'optimized', 'thumbnail'].map((name) => `derived/${file.storage_key}/${name}.webp`),
+    )
+  })
+
+  it('is made once under 20 parallel requests', async () => {
+    const file = await seedFile()
+    const fake = fakeImages(() => new Promise((resolve) => setTimeout(resolve, 100)))
+    const ask = () => fetchFile(pathOf(file, 'large'), { bindings: fake })
+    const found = await Promise.all(Array.from({ length: 20 }, ask))
+    expect(new Set(found.map(({ status, bytes }) => `${status} ${text(bytes)}`)).size).toBe(1)
+    expect(found[0]?.status).toBe(200)
+    expect(fake.asked).toHaveLength(1)
+    expect(await keysOf(file.storage_key)).toHaveLength(1)
+  })
+
+  it('that another isolate kept first stays, and is what everybody gets', async () => {
+    const file = await seedFile()
+    const key = derivedKey(file.storage_key, 'large')
+    const fake = fakeImages(async () => void (await env.FILES.put(key, 'theirs')))
+    expect(text((await fetchFile(pathOf(file, 'large'), { bindings: fake })).bytes)).toBe('theirs')
+    expect(await (await env.FILES.get(key))?.text()).toBe('theirs')
+  })
+
+  it('leaves nothing where its file was deleted meanwhile', async () => {
+    const file = await seedFile()
+    const fake = fakeImages(() => write(sql`delete from files where id = ${file.id}`))
+    vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    await fetchFile(pathOf(file, 'large'), { bindings: fake })
+    vi.restoreAllMocks()
+    expect(await keysOf(file.storage_key)).toEqual([])
+  })
+
+  it('has ranges and conditions of its own', async () => {
+    const file = await seedFile()
+    const bindings = fakeImages()
+    const ask = (headers: Record<string, string>) => fetchFile(pathOf(file, 'large'), { bindings, headers })
+    const part = await ask({ range: 'bytes=0-3' })
+    expect([part.status, text(part.bytes), part.headers.get('content-range')]).toEqual([206, 'webp', 'bytes 0-3/38'])
+    expect((await ask({ 'if-none-match': `"${file.checksum_sha256}-large"` })).status).toBe(304)
+    expect((await ask({ 'if-none-match': `"${file.checksum_sha256}"` })).status).toBe(200)
+    expect((await ask({ range: 'bytes=99-' })).headers.get('content-range')).toBe('bytes */38')
+    const head = await fetchFile(pathOf(file, 'large'), { bindings, method: 'HEAD' })
+    expect([head.headers.get('content-length'), head.bytes.length]).toEqual(['38', 0])
+  })
+
+  it('that cannot be made is the original for a minute, is tried again later, and says in the log why', async () => {
+    const file = await seedFile()
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const lines = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    const broken = fakeImages(() => Promise.reject(new Error('error 9412: no image')))
+    const { status, headers, bytes } = await fetchFile(pathOf(file, 'large'), { bindings: broken })
+    expect([...logged.mock.calls, ...lines.mock.calls].flat().join()).toContain('error 9412')
+    vi.restoreAllMocks()
+    expect(status).toBe(200)
+    expect(bytes).toEqual(file.content)
+    expect(headers.get('content-type')).toBe('image/png')
+    expect(headers.get('etag')).toBe(`"${file.checksum_sha256}"`)
+    expect(headers.get('cache-control')).toBe('public, max-age=60')
+    expect(await keysOf(file.storage_key)).toEqual([])
+    await caches.default.delete(`https://api.example${pathOf(file, 'large')}`)
+    const later = await fetchFile(pathOf(file, 'large'), { bindings: fakeImages() })
+    expect(text(later.bytes)).toMatch(/^webp/)
+  })
+
+  it('is the original where there is no Images binding', async () => {
+    const file = await seedFile()
+    const { headers, bytes } = await fetchFile(pathOf(file, 'thumbnail'), { bindings: { IMAGES: undefined } })
+    expect(bytes).toEqual(file.content)
+    expect(headers.get('etag')).toBe(`"${file.checksum_sha256}"`)
+    expect(headers.get('cache-control')).toBe('public, max-age=60')
+  })
+
+  it('is shared by files with the same bytes', async () => {
+    const file = await seedFile()
+    const same = await seedFile({ organization: file.organization_id, content: file.content })
+    const fake = fakeImages()
+    for (const one of [file, same]) await fetchFile(pathOf(one, 'large'), { bindings: fake })
+    expect(fake.asked).toHaveLength(1)
+  })
+})
+
+/** A real image of any size. */
+async function imageOf(width: number, height: number): Promise<Uint8Array<ArrayBuffer>> {
+  const enlarged = env.IMAGES.input(new Blob([image('png')]).stream()).transform({ width, height, fit: 'cover' })
+  const made = await enlarged.output({ format: 'image/jpeg' })
+  return new Uint8Array(await made.response().arrayBuffer())
+}
+
+describe('the Images binding', () => {
+  it.each([
+    [3000, 2000, { thumbnail: [200, 200], optimized: [1200, 800], large: [2400, 1600] }],
+    [1000, 500, { thumbnail: [200, 200], optimized: [1000, 500], large: [1000, 500] }],
+    [150, 100, { thumbnail: [150, 100], optimized: [150, 100], large: [150, 100] }],
+  ] as const)('makes the variants of an image of %i × %i, and makes none larger', async (width, height, sizes) => {
+    const file = await seedFile({ content: await imageOf(width, height), mime_type: 'image/jpeg' })
+    for (const [name, expected] of Object.entries(sizes)) {
+      const { bytes } = await fetchFile(pathOf(file, name as keyof typeof sizes))
+      const info = await env.IMAGES.info(new Blob([bytes]).stream())
+      expect(info).toMatchObject({ format: 'image/webp', width: expected[0], height: expected[1] })
+    }
+  })
+
+  it.each(imageNames)('makes a webp of a real %s, turned as it is shown and without its metadata', async (name) => {
+    const file = await seedFile({
+      content: image(name),
+      mime_type: `image/${name.toLowerCase().replace(/^.*(jpeg|webp)$/, '$1')}`,
+    })
+    const { headers, bytes } = await fetchFile(pathOf(file, 'large'))
+    expect(headers.get('content-type')).toBe('image/webp')
+    const info = await env.IMAGES.info(new Blob([bytes]).stream())
+    const [width, height] = name === 'turnedJpeg' ? [9, 16] : [16, 9]
+    expect(info).toMatchObject({ format: 'image/webp', width, height })
+    expect(text(bytes)).not.toMatch(/Exif|EXIF/)
+  })
+})

@@ -1,0 +1,150 @@
+import { createServer, request, type Server } from 'node:http'
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as fc from 'fast-check'
+import send from 'send'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { JobCtx } from '../../src/context.ts'
+import { AppError, errorStatus } from '../../src/domain/errors.ts'
+import { httpDate } from '../../src/domain/files/ranges.ts'
+import { serveFile } from '../../src/modules/files/serve.ts'
+
+const content = Buffer.from(Array.from({ length: 100 }, (_, index) => index))
+const modifiedAt = Date.UTC(2026, 0, 15, 9)
+const checksum_sha256 = 'a'.repeat(64)
+const etag = `"${checksum_sha256}"`
+
+let folder: string
+let server: Server
+
+/** The server of static files that Express has, with the file on disk. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'files-'))
+  const path = join(folder, 'photo.png')
+  await writeFile(path, content)
+  await utimes(path, modifiedAt / 1000, modifiedAt / 1000)
+  server = createServer((asked, answer) => {
+    answer.setHeader('etag', etag)
+    send(asked, '/photo.png', { root: folder }).pipe(answer)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+})
+afterAll(async () => {
+  server.close()
+  await rm(folder, { recursive: true })
+})
+
+interface Answer {
+  status: number
+  range: string | null
+  length: string | null
+  bytes: string
+}
+
+type Asked = Record<string, string>
+
+/** Without `fetch`, which adds headers of its own to conditional requests. */
+const ordinary = (headers: Asked): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const { port } = server.address() as AddressInfo
+    const asked = request({ port, host: '127.0.0.1', headers }, (found) => {
+      const chunks: Buffer[] = []
+      found.on('data', (chunk: Buffer) => chunks.push(chunk))
+      found.on('end', () =>
+        resolve({
+          status: found.statusCode ?? 0,
+          range: found.headers['content-range'] ?? null,
+          length: found.headers['content-length'] ?? null,
+          bytes: Buffer.concat(chunks).toString('hex'),
+        }),
+      )
+    })
+    asked.on('error', reject).end()
+  })
+
+const file = {
+  id: 'fil_1',
+  name: 'photo.png',
+  mime_type: 'image/png',
+  size: content.length,
+  checksum_sha256,
+  storage_key: 'key',
+  created_at: modifiedAt,
+  variant: 'original' as const,
+  is_signed: false,
+}
+
+const job = {
+  images: null,
+  files: {
+    open: async (_: string, range?: { offset: number; length: number }) => ({
+      size: content.length,
+      body: new Blob([range ? content.subarray(range.offset, range.offset + range.length) : content]).stream(),
+    }),
+  },
+} as unknown as JobCtx
+
+async function ours(headers: Asked): Promise<Answer> {
+  try {
+    const { response } = await serveFile(job, file, new Request('http://localhost/', { headers }), () => undefined)
+    return {
+      status: response.status,
+      range: response.headers.get('content-range'),
+      length: response.headers.get('content-length'),
+      bytes: Buffer.from(await response.arrayBuffer()).toString('hex'),
+    }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return { status: errorStatus[error.code], range: error.headers['content-range'] ?? null, length: null, bytes: '' }
+  }
+}
+
+/** The bodies of refusals differ, and nobody reads them. */
+const comparable = ({ status, ...rest }: Answer) =>
+  status >= 400 ? { status, range: rest.range } : status === 304 ? { status } : { status, ...rest }
+
+async function expectSame(headers: Asked): Promise<void> {
+  expect(comparable(await ours(headers))).toEqual(comparable(await ordinary(headers)))
+}
+
+const position = fc.oneof(fc.nat(120), fc.constantFrom(99, 100, 2 ** 40))
+const range = fc.oneof(
+  fc.tuple(position, position).map(([one, other]) => `bytes=${Math.min(one, other)}-${Math.max(one, other)}`),
+  position.map((start) => `bytes=${start}-`),
+  fc.nat(100).map((length) => `bytes=-${length}`),
+  fc.constantFrom('bytes=0-1,5-6', 'bytes=x-y', 'lines=0-1', 'bytes', ''),
+)
+const tags = fc.constantFrom(etag, `W/${etag}`, '"x"', `"x", ${etag}`, `"y","x"`, '*')
+const date = fc.constantFrom(-60_000, 0, 60_000).map((away) => httpDate(modifiedAt + away))
+
+describe('what an ordinary web server answers', () => {
+  it('is what we answer, for any ranges and conditions that are written as the standard says', async () => {
+    const headers = fc.record(
+      {
+        range,
+        'if-none-match': tags,
+        'if-modified-since': date,
+        'if-match': fc.constantFrom(etag, '"x"', '*', `"x", ${etag}`),
+        'if-unmodified-since': date,
+        'if-range': fc.constantFrom(etag, '"x"', httpDate(modifiedAt), httpDate(modifiedAt - 60_000)),
+      },
+      { requiredKeys: [] },
+    )
+    await fc.assert(fc.asyncProperty(headers, expectSame), { numRuns: 3000 })
+  })
+
+  it('differs where the standard is stricter, and there ours is the one of the standard', async () => {
+    // RFC 9110: a range that is none is ignored (14.2), more last bytes than there are are all (14.1.2), If-Match compares strongly (13.1.1), a date of If-Range must be
+    // the same (13.1.5).
+    const differing: [Asked, ours: number, ordinary: number][] = [
+      [{ range: 'bytes=5-3' }, 200, 416],
+      [{ range: 'bytes=-101' }, 206, 416],
+      [{ 'if-match': `W/${etag}` }, 412, 200],
+      [{ 'if-range': httpDate(modifiedAt + 60_000), range: 'bytes=0-1' }, 200, 206],
+    ]
+    for (const [headers, own, other] of differing)
+      expect([headers, (await ours(headers)).status, (await ordinary(headers)).status]).toEqual([headers, own, other])
+  })
+})

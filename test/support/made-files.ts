@@ -1,0 +1,100 @@
+import { strToU8, zipSync } from 'fflate'
+
+/** The beginnings of files, put together byte by byte. */
+
+export type Bytes = Uint8Array<ArrayBuffer>
+
+export const latin = (text: string): Bytes => Uint8Array.from(text, (letter) => letter.charCodeAt(0))
+
+export const bytesOf = (...parts: (string | readonly number[] | Uint8Array)[]): Bytes =>
+  Uint8Array.from(parts.flatMap((part) => (typeof part === 'string' ? [...latin(part)] : [...part])))
+
+const big = (length: number, value: number): number[] =>
+  Array.from({ length }, (_, index) => Math.floor(value / 256 ** (length - 1 - index)) % 256)
+const little = (length: number, value: number): number[] => big(length, value).toReversed()
+
+export const pngOf = (width: number, height: number, rest: readonly number[] = [8, 2, 0, 0, 0]): Bytes =>
+  bytesOf('\u0089PNG\r\n\u001a\n', big(4, 13), 'IHDR', big(4, width), big(4, height), rest, big(4, 0), big(8, 0))
+
+const segment = (marker: number, content: readonly number[]): number[] => [
+  0xff,
+  marker,
+  ...big(2, content.length + 2),
+  ...content,
+]
+
+const frame = (width: number, height: number) => [8, ...big(2, height), ...big(2, width), 1, 1, 0x11, 0]
+
+export const jpegOf = (width: number, height: number, before: readonly number[] = []): Bytes =>
+  bytesOf([0xff, 0xd8], before, segment(0xc0, frame(width, height)), [0xff, 0xda])
+
+/** Segments of metadata of so many bytes each. */
+export const jpegMetadata = (...lengths: number[]): number[] =>
+  lengths.flatMap((length) =>
+    segment(
+      0xe2,
+      Array.from({ length }, () => 0),
+    ),
+  )
+
+interface GifFrame {
+  left?: number
+  top?: number
+  width: number
+  height: number
+}
+
+export const gifOf = (width: number, height: number, frames: readonly GifFrame[]): Bytes =>
+  bytesOf(
+    'GIF89a',
+    little(2, width),
+    little(2, height),
+    [0, 0, 0],
+    ...frames.flatMap(({ left = 0, top = 0, width: w, height: h }) => [
+      [0x21, 0xf9, 4, 0, 0, 0, 0, 0],
+      [0x2c, ...little(2, left), ...little(2, top), ...little(2, w), ...little(2, h), 0, 2, 2, 0x4c, 1, 0],
+    ]),
+    [0x3b],
+  )
+
+const chunk = (name: string, content: readonly number[]): number[] => [
+  ...latin(name),
+  ...little(4, content.length),
+  ...content,
+  ...(content.length % 2 ? [0] : []),
+]
+
+export const vp8 = (width: number, height: number) =>
+  chunk('VP8 ', [0, 0, 0, 0x9d, 0x01, 0x2a, ...little(2, width), ...little(2, height), 0, 0])
+export const vp8l = (width: number, height: number) =>
+  chunk('VP8L', [0x2f, ...little(4, (width - 1 + (height - 1) * 0x4000) >>> 0), 0, 0, 0, 0, 0])
+export const vp8x = (width: number, height: number) =>
+  chunk('VP8X', [0, 0, 0, 0, ...little(3, width - 1), ...little(3, height - 1)])
+export const anmf = (width: number, height: number, content: readonly number[]) =>
+  chunk('ANMF', [...little(6, 0), ...little(3, width - 1), ...little(3, height - 1), ...little(4, 0), ...content])
+
+export const webpOf = (...chunks: (readonly number[])[]): Bytes => {
+  const content = chunks.flat()
+  return bytesOf('RIFF', little(4, content.length + 4), 'WEBP', content)
+}
+
+const box = (name: string, content: readonly number[]): number[] => [
+  ...big(4, content.length + 8),
+  ...latin(name),
+  ...content,
+]
+
+export const avifOf = (sizes: readonly (readonly [number, number])[], brands = 'avif\0\0\0\0avifmif1'): Bytes => {
+  const properties = sizes.flatMap(([width, height]) =>
+    box('ispe', [...big(4, 0), ...big(4, width), ...big(4, height)]),
+  )
+  const meta = box('meta', [...big(4, 0), ...box('hdlr', []), ...box('iprp', box('ipco', properties))])
+  return bytesOf(box('ftyp', [...latin(brands)]), meta, box('mdat', [0, 0]))
+}
+
+/** A ZIP archive whose entries hold their own names. */
+export const zipOf = (...names: string[]): Bytes =>
+  zipSync(Object.fromEntries(names.map((name) => [name, strToU8(name)])))
+
+export const utf16Of = (text: string, isBig = false): Bytes =>
+  Uint8Array.from([...text].flatMap((letter) => (isBig ? big : little)(2, letter.charCodeAt(0))))

@@ -1,0 +1,97 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../src/domain/errors.ts'
+import { judgeContent, partsLimits } from '../../src/domain/files/content.ts'
+import { headBytes } from '../../src/domain/files/files.ts'
+import { type Expected, harmlessFiles, type HostileFile, hostileFiles } from '../support/hostile-files.ts'
+import { image, imageNames } from '../support/images.ts'
+import { gifOf, latin } from '../support/made-files.ts'
+
+/** What came of a file, in the words of the table. */
+function judged({ content, size, declared }: Pick<HostileFile, 'content' | 'size' | 'declared'>) {
+  try {
+    const found = judgeContent(content.subarray(0, headBytes), size ?? content.length, declared)
+    return found.width === null ? [found.mime_type] : [found.mime_type, found.width, found.height]
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const [field] = error.errors
+    expect(field).toMatchObject({ attr: 'file', pointer: '#/file' })
+    return [field?.code, field?.detail]
+  }
+}
+
+const inWords = ([first, ...rest]: Expected) => [
+  first,
+  ...rest.map((one) => (one instanceof RegExp ? expect.stringMatching(one) : one)),
+]
+
+describe('content', () => {
+  it('is judged by at least 60 files that mean harm', () => expect(hostileFiles.length).toBeGreaterThanOrEqual(60))
+
+  it.each([...hostileFiles, ...harmlessFiles])('$name', (file) => {
+    expect(judged(file)).toEqual(inWords(file.expected))
+  })
+
+  it('may have 500 MB as a table that comes in parts, and no more as an image', () => {
+    const table = latin('a,b\n1,2\n')
+    expect(judgeContent(table, 500_000_000, null, partsLimits)).toMatchObject({ mime_type: 'text/csv' })
+    expect(() => judgeContent(table, 500_000_001, null, partsLimits)).toThrow(/500000000/)
+    expect(() => judgeContent(image('png'), 10_000_001, null, partsLimits)).toThrow(/10000000/)
+  })
+
+  it('that is cut off anywhere is refused or judged, and never another fault', () => {
+    for (const name of imageNames)
+      for (let length = 0; length <= image(name).length; length++) {
+        const found = judged({ content: image(name).slice(0, length) })
+        expect(found[0], `${name} cut at ${length}`).toMatch(
+          /^(?:image\/|empty_file|invalid_image|unsupported_file_type)/,
+        )
+      }
+  })
+
+  it('that is changed anywhere is refused or judged, with at most 40 megapixels', () => {
+    const change = fc.record({ at: fc.nat(1100), to: fc.nat(255) })
+    fc.assert(
+      fc.property(fc.constantFrom(...imageNames), fc.array(change, { minLength: 1, maxLength: 4 }), (name, changes) => {
+        const content = image(name)
+        for (const { at, to } of changes) content[at % content.length] = to
+        const [type, width, height] = judged({ content })
+        if (typeof width === 'number' && typeof height === 'number') {
+          expect(width * height).toBeLessThanOrEqual(40_000_000)
+          expect(type).toMatch(/^image\//)
+        }
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('of random bytes is refused or judged, whatever it begins with', () => {
+    const starts = [
+      '',
+      'GIF89a',
+      'RIFF\u0010\0\0\0WEBPVP8X',
+      '\0\0\0\u0018ftypavif',
+      'PK\u0003\u0004',
+      '\u00ff\u00d8\u00ff\u00e1',
+    ]
+    fc.assert(
+      fc.property(fc.constantFrom(...starts), fc.uint8Array({ maxLength: 400 }), (start, rest) => {
+        expect(judged({ content: Uint8Array.from([...latin(start), ...rest]) })[0]).toEqual(expect.any(String))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('of 1 MB is judged in a time that does not grow with the square of it', () => {
+    const frames = Array.from({ length: 40_000 }, () => ({ width: 1, height: 1 }))
+    const lists = [
+      gifOf(1, 1, frames),
+      latin('a,'.repeat(500_000)),
+      latin('"'.repeat(1_000_000)),
+      latin('PK\u0003\u0004'.repeat(260_000)),
+    ]
+    const started = performance.now()
+    for (const content of lists) judged({ content })
+    expect(performance.now() - started).toBeLessThan(5000)
+  })
+})

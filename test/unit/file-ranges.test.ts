@@ -1,0 +1,153 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { failedCondition, httpDate, isRangeWanted, parseHttpDate, parseRange } from '../../src/domain/files/ranges.ts'
+
+const part = (start: number, end: number) => ({ kind: 'part', start, end })
+const whole = { kind: 'whole' }
+const unsatisfiable = { kind: 'unsatisfiable' }
+
+describe('a Range of 100 bytes', () => {
+  it.each([
+    [null, whole],
+    ['', whole],
+    ['bytes=0-0', part(0, 0)],
+    ['bytes=0-99', part(0, 99)],
+    ['bytes=0-', part(0, 99)],
+    ['bytes=99-', part(99, 99)],
+    ['bytes=10-19', part(10, 19)],
+    ['bytes=90-1000', part(90, 99)],
+    ['bytes=0-99999999999999999999999999', part(0, 99)],
+    ['bytes=-1', part(99, 99)],
+    ['bytes=-100', part(0, 99)],
+    ['bytes=-99999999999999999999999999', part(0, 99)],
+    ['BYTES = 0-1', part(0, 1)],
+    ['bytes=0-1,', part(0, 1)],
+    ['bytes=007-8', part(7, 8)],
+    ['bytes=100-', unsatisfiable],
+    ['bytes=100-200', unsatisfiable],
+    ['bytes=99999999999999999999999999-', unsatisfiable],
+    ['bytes=-0', unsatisfiable],
+    ['bytes=5-4', whole],
+    ['bytes=0-1,5-6', whole],
+    ['bytes=-1,0-', whole],
+    ['bytes=-', whole],
+    ['bytes=', whole],
+    ['bytes', whole],
+    ['bytes=a-b', whole],
+    ['bytes=1', whole],
+    ['bytes=--1', whole],
+    ['bytes=1.0-2', whole],
+    ['bytes=0x1-2', whole],
+    ['bytes=+1-2', whole],
+    ['items=0-1', whole],
+    ['bytes=0 -1', whole],
+  ])('%j is %j', (header, expected) => {
+    expect(parseRange(header, 100)).toEqual(expected)
+  })
+
+  it('of nothing has no part', () => {
+    expect(parseRange('bytes=0-0', 0)).toEqual(unsatisfiable)
+    expect(parseRange('bytes=-1', 0)).toEqual(unsatisfiable)
+    expect(parseRange(null, 0)).toEqual(whole)
+  })
+
+  it('answers the bytes that the standard names, for any two numbers and any size', () => {
+    const number = fc.oneof(fc.nat(30), fc.bigInt({ min: 0n, max: 10n ** 30n }))
+    const given = fc.record({ first: fc.option(number), last: fc.option(number), size: fc.nat(25) })
+    fc.assert(
+      fc.property(given, ({ first, last, size }) => {
+        const found = parseRange(`bytes=${first ?? ''}-${last ?? ''}`, size)
+        const all = Array.from({ length: size }, (_, index) => index)
+        const isRange = first === null ? last !== null : last === null || BigInt(last) >= BigInt(first)
+        const named =
+          first === null
+            ? all.filter((at) => BigInt(size - at) <= BigInt(last ?? 0))
+            : all.filter((at) => BigInt(at) >= BigInt(first) && (last === null || BigInt(at) <= BigInt(last)))
+        const expected = named.length ? part(named[0] ?? -1, named.at(-1) ?? -1) : unsatisfiable
+        expect(found).toEqual(isRange ? expected : whole)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('is never outside of the file, whatever the header is', () => {
+    const text = fc.stringMatching(/^(?:bytes=)?[-0-9, a]{0,12}$/)
+    fc.assert(
+      fc.property(fc.oneof(text, fc.string()), fc.nat(50), (header, size) => {
+        const found = parseRange(header, size)
+        if (found.kind !== 'part') return
+        expect(found.start).toBeGreaterThanOrEqual(0)
+        expect(found.end).toBeGreaterThanOrEqual(found.start)
+        expect(found.end).toBeLessThan(size)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+const modifiedAt = Date.UTC(2026, 5, 1, 10, 0, 0, 700)
+const current = { etag: '"abc"', modifiedAt }
+const same = httpDate(modifiedAt)
+const earlier = httpDate(modifiedAt - 60_000)
+const later = httpDate(modifiedAt + 60_000)
+
+describe('a condition', () => {
+  it.each([
+    [{}, null],
+    [{ 'if-none-match': '"abc"' }, 304],
+    [{ 'if-none-match': 'W/"abc"' }, 304],
+    [{ 'if-none-match': '"x", W/"y" ,"abc"' }, 304],
+    [{ 'if-none-match': '*' }, 304],
+    [{ 'if-none-match': '"x,abc"' }, null],
+    [{ 'if-none-match': 'abc' }, null],
+    [{ 'if-none-match': '"abc' }, null],
+    [{ 'if-none-match': '"x"' }, null],
+    [{ 'if-none-match': '"x"', 'if-modified-since': later }, null],
+    [{ 'if-none-match': '"abc"', 'if-modified-since': earlier }, 304],
+    [{ 'if-modified-since': same }, 304],
+    [{ 'if-modified-since': later }, 304],
+    [{ 'if-modified-since': earlier }, null],
+    [{ 'if-modified-since': 'yesterday' }, null],
+    [{ 'if-modified-since': '2026-06-01T10:00:00Z' }, null],
+    [{ 'if-match': '"abc"' }, null],
+    [{ 'if-match': '*' }, null],
+    [{ 'if-match': 'W/"abc"' }, 412],
+    [{ 'if-match': '"x"' }, 412],
+    [{ 'if-match': '"x"', 'if-none-match': '"abc"' }, 412],
+    [{ 'if-match': '"abc"', 'if-none-match': '"abc"' }, 304],
+    [{ 'if-match': '"abc"', 'if-unmodified-since': earlier }, null],
+    [{ 'if-unmodified-since': earlier }, 412],
+    [{ 'if-unmodified-since': same }, null],
+    [{ 'if-unmodified-since': 'never' }, null],
+  ])('of %j is %j', (headers, expected) => {
+    expect(failedCondition(new Headers(headers), current)).toBe(expected)
+  })
+
+  it.each([
+    [null, true],
+    ['"abc"', true],
+    ['W/"abc"', false],
+    ['"x"', false],
+    [same, true],
+    [earlier, false],
+    [later, false],
+    ['abc', false],
+  ])('If-Range: %j lets a Range count: %j', (header, expected) => {
+    expect(isRangeWanted(header, current)).toBe(expected)
+  })
+})
+
+describe('a date of HTTP', () => {
+  it.each([
+    ['Sun, 06 Nov 1994 08:49:37 GMT', Date.UTC(1994, 10, 6, 8, 49, 37)],
+    ['Sunday, 06-Nov-94 08:49:37 GMT', Date.UTC(1994, 10, 6, 8, 49, 37)],
+    ['Sunday, 06-Nov-30 08:49:37 GMT', Date.UTC(2030, 10, 6, 8, 49, 37)],
+    ['Sun Nov  6 08:49:37 1994', Date.UTC(1994, 10, 6, 8, 49, 37)],
+    ['Sun, 06 Nov 1994 08:49:37', null],
+    ['Sun, 6 Nov 1994 08:49:37 GMT', null],
+    ['Sun, 06 Nov 1994 25:49:37 GMT', null],
+    ['1994', null],
+  ])('%j', (text, expected) => {
+    expect(parseHttpDate(text, Date.UTC(2026, 0, 1))).toBe(expected)
+  })
+})
