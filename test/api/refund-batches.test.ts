@@ -2,7 +2,17 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
 import { db } from '../support/factories.ts'
-import { act, ask, expectCountersToBeSums, faults, givenBought, givenShopWithAccount, oneTicket, pay, refundsOf } from '../support/refunds.ts'
+import {
+  act,
+  ask,
+  expectCountersToBeSums,
+  faults,
+  givenBought,
+  givenShopWithAccount,
+  oneTicket,
+  pay,
+  refundsOf,
+} from '../support/refunds.ts'
 import { givenShop } from '../support/orders.ts'
 import {
   actOn,
@@ -154,7 +164,9 @@ describe('startRefundBatch', () => {
     expect((await actOn(body.id, 'start')).body.code).toBe('invalid_transition')
     for (let tries = 0; tries < 3; tries++) await pay()
     expect((await batchOf(body.id)).requests).toMatchObject([{ open: 0, completed: 12, completed_amount: 5400 }])
-    const left = await db.all(sql`select id from purchases where edition_id = ${shop.edition_id} and status <> 'refunded'`)
+    const left = await db.all(
+      sql`select id from purchases where edition_id = ${shop.edition_id} and status <> 'refunded'`,
+    )
     expect(left).toEqual([])
     await expectCountersToBeSums(shop)
     await expectTotalsToBeSums(body.id)
@@ -168,7 +180,9 @@ describe('startRefundBatch', () => {
     expect(await worked(body.id)).toMatchObject({ requests: [{ completed: 2, completed_amount: 900 }] })
     const mails = await db.all(sql<{ refund: string }>`select refund from transactional_emails
       where edition_id = ${shop.edition_id}`)
-    expect(mails.map(({ refund }) => JSON.parse(refund).message)).toEqual(Array(2).fill('Sorry! <b>{{ order.number }}</b>'))
+    expect(mails.map(({ refund }) => JSON.parse(refund).message)).toEqual(
+      Array(2).fill('Sorry! <b>{{ order.number }}</b>'),
+    )
   })
 
   it('writes an audit entry and the events of each request', async () => {
@@ -179,9 +193,15 @@ describe('startRefundBatch', () => {
     await worked(body.id)
     const [refund] = await refundsOf(shop)
     expect(refund).toMatchObject({ batch_id: body.id, status: 'approved', target: 'order', reviewed_by: 'root' })
-    const entries = await db.all(sql<{ action: string }>`select action from audit_log where resource_id in (${refund?.id}, ${body.id})
+    const entries = await db.all(sql<{
+      action: string
+    }>`select action from audit_log where resource_id in (${refund?.id}, ${body.id})
       order by created_at, id`)
-    expect(entries.map(({ action }) => action).toSorted()).toEqual(['createRefundBatch', 'requestBatchRefund', 'startRefundBatch'])
+    expect(entries.map(({ action }) => action).toSorted()).toEqual([
+      'createRefundBatch',
+      'requestBatchRefund',
+      'startRefundBatch',
+    ])
   })
 
   it('leaves out what was asked for since the dry run, and never exceeds the sums of the dry run', async () => {
@@ -263,6 +283,7 @@ describe('cancelRefundBatch', () => {
     await consume(body.id, quietJob({ now: () => Date.now() + (rung++ > 6 ? 60_000 : 0) }))
     const made = (await batchOf(body.id)).requested.orders
     expect(made).toBeGreaterThan(0)
+    expect(made).toBeLessThan(25)
     expect((await actOn(body.id, 'cancel')).body).toMatchObject({ status: 'cancelled' })
     expect(await worked(body.id)).toMatchObject({ status: 'cancelled', requested: { orders: made } })
     expect(await refundsOf(shop)).toHaveLength(made)

@@ -13,9 +13,5 @@ export async function cancelBatch(ctx: Ctx, batch: LoadedBatch): Promise<BatchDe
   const now = ctx.now()
   const changes = { status: 'cancelled' as const, due_at: now, lease_until: null, ended_at: now, modified_at: now }
   ctx.afterCommit(() => enqueueBatches(ctx, [batch.id]))
-  return commit(
-    ctx,
-    { ...batch, ...changes, version: batch.version + 1 },
-    updateVersion(refundBatches, batch, changes),
-  )
+  return commit(ctx, { ...batch, ...changes, version: batch.version + 1 }, updateVersion(refundBatches, batch, changes))
 }

@@ -39,7 +39,13 @@ const CreateRefundBatch = z.object({
       return z.NEVER
     })
     .optional()
-    .openapi({ multipleOf: 0.01, minimum: 0.01, maximum: 100, description: 'With `amount: percent` alone: of what is left, rounded half up to the cent.', example: 50 }),
+    .openapi({
+      multipleOf: 0.01,
+      minimum: 0.01,
+      maximum: 100,
+      description: 'With `amount: percent` alone: of what is left, rounded half up to the cent.',
+      example: 50,
+    }),
   reason: z.enum(refundReasons),
   message: RequiredText(maxMessageLength).optional().openapi({
     description: 'Stands in the confirmation that each customer gets, and as `refund.message` in messages of your own.',

@@ -86,11 +86,7 @@ const walkStatement = (batch: BatchRow, count: number): SQL<WalkRow> =>
     order by walked.created_at, walked.seq, purchases.id`
 
 /** The next orders of the edition after the batch's cursor, in the order of their creation. */
-export async function walk(
-  { db }: Pick<JobCtx, 'db'>,
-  batch: BatchRow,
-  count: number,
-): Promise<WalkedOrder[]> {
+export async function walk({ db }: Pick<JobCtx, 'db'>, batch: BatchRow, count: number): Promise<WalkedOrder[]> {
   const rows = await db.all(walkStatement(batch, count))
   return [...Map.groupBy(rows, ({ id }) => id).values()].flatMap((ofOrder) => {
     const [head] = ofOrder
@@ -108,8 +104,6 @@ export async function walk(
             },
           ],
     )
-    return [
-      { ...head, payment_rest: head.payment_rest ?? 0, payment_reserved: head.payment_reserved ?? 0, purchases },
-    ]
+    return [{ ...head, payment_rest: head.payment_rest ?? 0, payment_reserved: head.payment_reserved ?? 0, purchases }]
   })
 }

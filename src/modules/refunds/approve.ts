@@ -92,7 +92,8 @@ async function amountsAgain(
   const facts = {
     purchase_status: kind === 'purchase' ? (subject.purchases[0]?.status ?? null) : null,
     payment_status: subject.transaction_status,
-    max_minor: refund.batch_id === null ? maxOf(subject, kind) : restOf(subject, purchases, refund.service_fee_minor > 0),
+    max_minor:
+      refund.batch_id === null ? maxOf(subject, kind) : restOf(subject, purchases, refund.service_fee_minor > 0),
     currency: subject.currency,
   }
   amountAsked(facts, amount, isCancelling)

@@ -143,8 +143,7 @@ function detailOf({ subject, target }: Asked, refund: RefundRow): RefundDetailRo
   }
 }
 
-export const sourceOf = ({ credential }: Caller): RefundRow['source'] =>
-  credential.kind === 'oidc' ? 'admin' : 'api'
+export const sourceOf = ({ credential }: Caller): RefundRow['source'] => (credential.kind === 'oidc' ? 'admin' : 'api')
 
 async function create(ctx: Ctx, asked: Asked): Promise<RefundDetailRow> {
   const { subject, amount, shares } = asked

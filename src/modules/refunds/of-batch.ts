@@ -46,7 +46,9 @@ export async function batchRequestStatements(
   const shares = shareOut(amount_minor, purchases.map(remaining))
   const [only] = purchases
   const isOfOne = only !== undefined && purchases.length === 1 && shares.service_fee_minor === 0
-  const target = isOfOne ? ({ kind: 'purchase', id: only.id } as const) : ({ kind: 'order', id: subject.order_id } as const)
+  const target = isOfOne
+    ? ({ kind: 'purchase', id: only.id } as const)
+    : ({ kind: 'order', id: subject.order_id } as const)
   const input = {
     reason: batch.reason,
     include_fees: batch.includes_fees,

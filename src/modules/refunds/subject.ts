@@ -138,11 +138,8 @@ export async function findSubjects(
 }
 
 /** As `findSubjects`, of one target. */
-export const findSubject = async (
-  ctx: Reader,
-  target: Target,
-  includeFees: boolean,
-): Promise<Subject | undefined> => (await findSubjects(ctx, [target], includeFees))[0]
+export const findSubject = async (ctx: Reader, target: Target, includeFees: boolean): Promise<Subject | undefined> =>
+  (await findSubjects(ctx, [target], includeFees))[0]
 
 /** The most that can be asked for. */
 export const maxOf = (subject: Subject, kind: Target['kind']): number =>
