@@ -157,6 +157,7 @@ const growth: Record<string, Record<string, number>> = {
   listAccessTokens: { name: 3 },
   listOrganizationMembers: { role: 3 },
   // Requests of an edition are few beside its purchases.
+  listRefundBatches: { modified: 3 },
   listRefundRequests: { modified: 3, requested_amount: 3, status: 3 },
   listEditions: { modified: 3, start_date: 3, end_date: 3, name: 3 },
   listCampaigns: { modified: 3, name: 3, scheduled_at: 3, total_recipients: 3 },

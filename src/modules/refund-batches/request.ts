@@ -14,9 +14,11 @@ import { accountsOf, planOf } from './plan.ts'
 import type { BatchRow } from './queries.ts'
 import { termsOf, walk, type WalkedOrder } from './walk.ts'
 
-const ordersAStep = 100
 /** Requests of one transaction: each is some ten statements. */
 const requestsAStep = 10
+const enoughRequests = 5
+/** Orders that a step looks at, first and then: most batches are of all orders, some of few among many. */
+const ordersAWalk = [requestsAStep, 50, 150]
 
 interface Found {
   order: WalkedOrder
@@ -30,20 +32,25 @@ interface Looked {
   isOver: boolean
 }
 
-/** Looks at orders until there is enough to request. What gets none is added up. */
+/** Looks at orders, and at more of them while few get a request. What gets none is added up. */
 async function look(job: JobCtx, batch: BatchRow, sums: BatchSums, findAccount: FindAccount): Promise<Looked> {
-  const orders = await walk(job, batch, ordersAStep)
   const found: Found[] = []
   let last: WalkedOrder | undefined
-  for (const order of orders) {
-    if (found.length === requestsAStep) return { found, last, isOver: false }
-    last = order
-    if (order.is_requested === 1) continue
-    const plan = await planOf(job, batch, order, findAccount)
-    if (plan.purchases.length) found.push({ order, plan })
-    else addPlan(sums, plan, order.currency)
+  for (const size of ordersAWalk) {
+    const from = last ? { ...batch, cursor_created_at: last.created_at, cursor_seq: last.seq } : batch
+    const orders = await walk(job, from, size)
+    for (const order of orders) {
+      if (found.length === requestsAStep) return { found, last, isOver: false }
+      last = order
+      if (order.is_requested === 1) continue
+      const plan = await planOf(job, batch, order, findAccount)
+      if (plan.purchases.length) found.push({ order, plan })
+      else addPlan(sums, plan, order.currency)
+    }
+    if (orders.length < size) return { found, last, isOver: true }
+    if (found.length >= enoughRequests) break
   }
-  return { found, last, isOver: orders.length < ordersAStep }
+  return { found, last, isOver: false }
 }
 
 /** The plan over the rows that the request is made of, within the sums of the dry run. */
