@@ -32,6 +32,7 @@ import { organizations } from './modules/organizations/routes.ts'
 import { outbox } from './modules/outbox/routes.ts'
 import { personalData } from './modules/personal-data/routes.ts'
 import { purchases } from './modules/purchases/routes.ts'
+import { refundBatches } from './modules/refund-batches/routes.ts'
 import { refunds } from './modules/refunds/routes.ts'
 import { paymentEvents, refundPayments } from './modules/refund-payments/routes.ts'
 import { segments } from './modules/segments/routes.ts'
@@ -52,6 +53,7 @@ export const routers: readonly Router[] = [
   purchases,
   refunds,
   refundPayments,
+  refundBatches,
   users,
   files,
   dataImports,

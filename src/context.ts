@@ -107,6 +107,12 @@ export interface PayRefundsMessage {
   type: 'refund.pay'
 }
 
+/** A batch of refunds has something to count or to request. */
+export interface WorkRefundBatchMessage {
+  type: 'refund-batch.work'
+  batch_id: string
+}
+
 /** A campaign has something to send: whoever comes asks its object what. */
 export interface SendChunksMessage {
   type: 'campaign.send-chunks'
@@ -129,7 +135,7 @@ export interface QueueMessages {
   'webhooks-slow': DeliverMessage
   segments: CalculateMessage
   emails: EmailSendMessage
-  refunds: PayRefundsMessage
+  refunds: PayRefundsMessage | WorkRefundBatchMessage
   campaigns: SendChunksMessage
   'campaign-events': CampaignEventsMessage
 }

@@ -1,7 +1,15 @@
-import type { DeliverMessage, JobCtx, QueueMessages, QueueName } from '../context.ts'
+import type {
+  DeliverMessage,
+  JobCtx,
+  PayRefundsMessage,
+  QueueMessages,
+  QueueName,
+  WorkRefundBatchMessage,
+} from '../context.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { isSendChunksMessage, sendCampaigns } from '../modules/campaign-delivery/jobs.ts'
+import { isWorkRefundBatchMessage, workRefundBatches } from '../modules/refund-batches/jobs.ts'
 import { isPayRefundsMessage, payRefunds } from '../modules/refund-payments/jobs.ts'
 import { calculateSegments, isCalculateMessage } from '../modules/segments/jobs.ts'
 import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/jobs.ts'
@@ -24,13 +32,21 @@ const deliveries = (lane: Lane): Consumer<DeliverMessage> => ({
   },
 })
 
+const refunds: Consumer<PayRefundsMessage | WorkRefundBatchMessage> = {
+  isOurs: (body) => isPayRefundsMessage(body) || isWorkRefundBatchMessage(body),
+  take: async (job, bodies) => {
+    await workRefundBatches(job, bodies.filter(isWorkRefundBatchMessage))
+    if (bodies.some(isPayRefundsMessage)) await payRefunds(job)
+  },
+}
+
 /** Who takes the messages of each queue. Those of `<queue>-dead` are recorded. */
 const consumers: { [Name in QueueName]: Consumer<QueueMessages[Name]> } = {
   webhooks: deliveries('fast'),
   'webhooks-slow': deliveries('slow'),
   segments: { isOurs: isCalculateMessage, take: calculateSegments },
   emails: { isOurs: isEmailSendMessage, take: sendEmails },
-  refunds: { isOurs: isPayRefundsMessage, take: payRefunds },
+  refunds,
   campaigns: { isOurs: isSendChunksMessage, take: sendCampaigns },
   'campaign-events': { isOurs: isEventsMessage, take: applyEvents },
 }

@@ -10,6 +10,7 @@ import { resealMerchantAccounts } from '../modules/merchant-accounts/jobs.ts'
 import { sweepCaptured } from '../modules/outbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
 import { sweepPurchases } from '../modules/purchases/jobs.ts'
+import { sweepRefundBatches } from '../modules/refund-batches/jobs.ts'
 import { sweepPaymentEvents, sweepRefunds } from '../modules/refund-payments/jobs.ts'
 import { sweepCalculations, sweepLeftovers } from '../modules/segments/jobs.ts'
 import { sweepEmails } from '../modules/transactional-emails/jobs.ts'
@@ -37,6 +38,7 @@ const sweeps: Record<string, Sweep> = {
   'audit-log': sweepAuditLog,
   erasures: sweepErasures,
   purchases: (job) => sweepPurchases(job),
+  'refund-batches': sweepRefundBatches,
   refunds: sweepRefunds,
   'payment-events': sweepPaymentEvents,
   'merchant-account-secrets': resealMerchantAccounts,

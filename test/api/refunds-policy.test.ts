@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
 import { givenMember } from '../support/factories.ts'
 import { givenShop } from '../support/orders.ts'
+import { actOn, makeBatch } from '../support/refund-batches.ts'
 import { announcedOf } from '../support/purchases.ts'
 import { act, askFor, expectCountersToBeSums, faults, givenBought } from '../support/refunds.ts'
 
@@ -46,6 +47,25 @@ describe('the refund policy of an organisation', () => {
     expect(await act(body.id, 'approve', {}, admin.token)).toMatchObject({ status: 200 })
     const second = await askFor(purchases[1] ?? '', {}, manager.token)
     expect(await act(second.body.id, 'approve', { amount: 100 }, manager.token)).toMatchObject({ status: 200 })
+  })
+
+  it('judges a batch as a whole: its sum, and who made it', async () => {
+    const { own } = await policy({ four_eyes: true, manager_limit: 449.99 })
+    const [manager, other, admin, viewer] = [
+      await givenMember({ id: own.organization_id }, 'manager'),
+      await givenMember({ id: own.organization_id }, 'manager'),
+      await givenMember({ id: own.organization_id }, 'admin', own.edition_id),
+      await givenMember({ id: own.organization_id }, 'manager', own.edition_id),
+    ]
+    await givenBought(own)
+    expect((await makeBatch(own, {}, viewer.token)).status).toBe(403)
+    const { body } = await makeBatch(own, {}, manager.token)
+    expect(await actOn(body.id, 'start', manager.token)).toMatchObject({
+      status: 409,
+      body: { code: 'four_eyes_required' },
+    })
+    expect(await actOn(body.id, 'start', other.token)).toMatchObject({ status: 403, body: { code: 'above_limit' } })
+    expect(await actOn(body.id, 'start', admin.token)).toMatchObject({ status: 200, body: { status: 'running' } })
   })
 
   it('approves small amounts at once, and many small ones of a payment not', async () => {

@@ -148,16 +148,19 @@ export interface RefundMessage {
   amount: string
   /** In words for the customer; null for a message without one. */
   reason: string | null
+  /** What the organiser says to all whom a batch pays back; null for nothing. */
+  note?: string | null
 }
 
 /** The platform's message about a refund. What people wrote stands in it as text: no Liquid, no HTML. */
-export function refundMessage({ kind, language, order, amount, reason }: RefundMessage): Message {
+export function refundMessage({ kind, language, order, amount, reason, note }: RefundMessage): Message {
   const own = words[language]
   const of = (text: string): TranslatedDict => ({ [language]: text })
   const filled = (text: string) =>
     text.replaceAll(/\{(order|amount)\}/g, (_, name) => (name === 'order' ? order : amount))
   const subject = own.subject[kind].split('{order}').map(escapeLiquid).join(escapeLiquid(order))
-  const lines = reason === null ? [] : `${own.reason}: ${reason}`.split(/\n+/).filter((line) => line.trim())
+  const said = [note ?? '', reason === null ? '' : `${own.reason}: ${reason}`]
+  const lines = said.flatMap((text) => text.split(/\n+/)).filter((line) => line.trim())
   const html = [filled(own.text[kind]), ...lines].map((line) => `<p>${escapeHtml(line)}</p>`).join('')
   const blocks: Block[] = [
     { id: 'text', type: 'rich_text', data: { text: of(html) } },

@@ -132,6 +132,7 @@ export const catalogue = {
     amount: money('What is paid back.', 45_000),
     reason: plain('Why.', 'The customer is ill.'),
     status: plain('Its status.', 'approved'),
+    message: plain('What a batch of refunds says to all its customers.', 'We are sorry that the festival is off.'),
     date: date('When it was decided.', 'minute', '2026-06-03T12:30+02:00'),
   },
   campaign: {

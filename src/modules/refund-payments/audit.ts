@@ -4,7 +4,7 @@ import { changesBetween, type Presented, systemActor } from '../../domain/audit.
 import { auditStatement } from '../audit-log/index.ts'
 import type { RefundRow } from './refund.ts'
 
-type Action = 'completeRefund' | 'failRefund' | 'takeBackRefund' | 'recordProviderRefund'
+type Action = 'requestBatchRefund' | 'completeRefund' | 'failRefund' | 'takeBackRefund' | 'recordProviderRefund'
 
 /** The entry about what background work made of a refund; the key of the attempt stands in for a request. */
 export const auditRefund = (

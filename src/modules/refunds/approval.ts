@@ -1,8 +1,8 @@
-import type { Ctx } from '../../context.ts'
+import type { Ctx, JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { PaymentService } from '../../gateways/payments/payments.ts'
-import { accessOf } from '../merchant-accounts/index.ts'
+import { accessOf, type MerchantAccount, type PaidThrough } from '../merchant-accounts/index.ts'
 import {
   completionStatements,
   enqueueRefunds,
@@ -24,15 +24,23 @@ export interface PayingBack {
 
 type Paid = Pick<Subject, 'edition_id' | 'edition_account_id' | 'merchant_account_id' | 'provider_reference'>
 
+/** Finds the account of a payment; null for one that is not ready. */
+export type FindAccount = (paid: PaidThrough) => Promise<MerchantAccount | null>
+
 /**
  * How an amount of a payment is paid back; null when its merchant account is not ready. A payment without an account, and
  * one that Stripe does not know, are paid back by hand.
  */
-export async function payingBack(ctx: Ctx, paid: Paid, amount: number): Promise<PayingBack | null> {
+export async function payingBack(
+  ctx: Pick<JobCtx, 'db' | 'config'>,
+  paid: Paid,
+  amount: number,
+  findAccount: FindAccount = (through) => accessOf(ctx, through),
+): Promise<PayingBack | null> {
   const byHand = { service: 'manual', merchant_account_id: null, way: 'at once' } as const
   if (amount === 0 || (paid.merchant_account_id ?? paid.edition_account_id) === null) return byHand
   const { edition_id, merchant_account_id } = paid
-  const account = await accessOf(ctx, { edition_id, merchant_account_id })
+  const account = await findAccount({ edition_id, merchant_account_id })
   if (account === null) return null
   if (account.service === 'manual' || (account.service === 'stripe' && paid.provider_reference === null))
     return { ...byHand, way: account.settle_manually ? 'by hand' : 'at once' }
@@ -68,7 +76,7 @@ interface Approved {
 
 /** What follows an approval: `refund` is the approved row as the statements before have written it. */
 export async function afterApproval(
-  ctx: Ctx,
+  ctx: JobCtx & Pick<Ctx, 'afterCommit'>,
   refund: RefundRow,
   { way }: PayingBack,
   purchases: readonly RefundedPurchase[],

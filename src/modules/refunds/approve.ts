@@ -17,7 +17,7 @@ import { afterApproval, approvedColumns, merchantNotReady, payingBack } from './
 import type { ApproveInput } from './contract.ts'
 import { itemsOf, type LoadedRefund, type RefundDetailRow } from './queries.ts'
 import { reserveStatements, shrinkStatements } from './reserve.ts'
-import { findSubject, maxOf, remaining, type Subject, type Target } from './subject.ts'
+import { findSubject, maxOf, remaining, restOf, type Subject, type SubjectPurchase, type Target } from './subject.ts'
 
 type Approval = ApproveInput & { amount: number; isCancelling: boolean }
 
@@ -72,17 +72,31 @@ async function keptAmounts(ctx: Ctx, refund: LoadedRefund, subject: Subject, amo
   return { shares, before: [], after: shrinkStatements(refund, items, shares) }
 }
 
+/** The purchases that a failed request may pay back: one of a batch has those that it was made for, others all that are held. */
+async function purchasesAgain(ctx: Ctx, refund: LoadedRefund, subject: Subject): Promise<SubjectPurchase[]> {
+  const held = subject.purchases.filter(({ status }) => isHeld(status))
+  if (refund.batch_id === null) return held
+  const named = new Set((await itemsOf(ctx, refund.id)).map(({ purchase_id }) => purchase_id))
+  return held.filter(({ id }) => named.has(id))
+}
+
 /** A failed request holds nothing any more: its amount is reserved anew, and spread over what is there now. */
-function amountsAgain(refund: LoadedRefund, subject: Subject, { amount, isCancelling }: Approval): Amounts {
+async function amountsAgain(
+  ctx: Ctx,
+  refund: LoadedRefund,
+  subject: Subject,
+  { amount, isCancelling }: Approval,
+): Promise<Amounts> {
   const { kind } = targetOf(refund)
+  const purchases = await purchasesAgain(ctx, refund, subject)
   const facts = {
     purchase_status: kind === 'purchase' ? (subject.purchases[0]?.status ?? null) : null,
     payment_status: subject.transaction_status,
-    max_minor: maxOf(subject, kind),
+    max_minor:
+      refund.batch_id === null ? maxOf(subject, kind) : restOf(subject, purchases, refund.service_fee_minor > 0),
     currency: subject.currency,
   }
   amountAsked(facts, amount, isCancelling)
-  const purchases = subject.purchases.filter(({ status }) => isHeld(status))
   const shares = shareOut(amount, purchases.map(remaining))
   return {
     shares,
@@ -104,7 +118,7 @@ export async function approveRefund(ctx: Ctx, refund: LoadedRefund, input: Appro
   if (!subject) throw new LostRace('the order is gone')
   const { shares, before, after } =
     refund.status === 'failed'
-      ? amountsAgain(refund, subject, approval)
+      ? await amountsAgain(ctx, refund, subject, approval)
       : await keptAmounts(ctx, refund, subject, amount)
   const paying = await payingBack(ctx, subject, amount)
   if (!paying) throw merchantNotReady()

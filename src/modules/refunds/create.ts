@@ -1,10 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Ctx } from '../../context.ts'
+import type { Ctx, JobCtx } from '../../context.ts'
 import { changedOne, commit, decideAgain } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { refundRequests } from '../../db/schema/refunds.ts'
 import { insertWhere } from '../../db/write.ts'
-import { mayAt, type RoleCode } from '../../domain/access.ts'
+import { type Caller, mayAt, type RoleCode } from '../../domain/access.ts'
 import { doesNotExist, editionArchived, fieldError, invalid, notFound, permissionDenied } from '../../domain/errors.ts'
 import { isHeld } from '../../domain/purchases.ts'
 import { amountAsked } from '../../domain/refund-amounts.ts'
@@ -20,15 +20,18 @@ import { findSubject, maxOf, remaining, type Subject, type Target } from './subj
 
 const roles: readonly RoleCode[] = createRefundRequest.roles
 
-type Paid = Subject & { transaction_id: string }
+export type Paid = Subject & { transaction_id: string }
 
-interface Asked {
+export interface Asked {
   subject: Paid
   target: Target
   input: CreateInput
   amount: number
   shares: Shared
 }
+
+/** Who asks, and how. */
+type Asker = Pick<RefundRow, 'source' | 'requested_by'>
 
 const currencyMismatch = (currency: string) =>
   invalid(fieldError(['currency'], 'currency_mismatch', `This order is in ${currency}.`))
@@ -50,7 +53,11 @@ function decide(subject: Subject, target: Target, input: CreateInput): Asked {
   return { subject: { ...subject, transaction_id: transaction_id ?? '' }, target, input, amount, shares }
 }
 
-function rowOf(ctx: Ctx, { subject, target, input, amount, shares }: Asked): RefundRow {
+export function rowOf(
+  ctx: Pick<JobCtx, 'now' | 'newId'>,
+  { subject, target, input, amount, shares }: Asked,
+  asker: Asker,
+): RefundRow {
   const now = ctx.now()
   return {
     id: ctx.newId('refund_request'),
@@ -63,7 +70,7 @@ function rowOf(ctx: Ctx, { subject, target, input, amount, shares }: Asked): Ref
     batch_id: null,
     target: target.kind,
     status: 'pending',
-    source: ctx.caller.credential.kind === 'oidc' ? 'admin' : 'api',
+    source: asker.source,
     reason: input.reason,
     comment: input.comment ?? '',
     currency: subject.currency,
@@ -74,7 +81,7 @@ function rowOf(ctx: Ctx, { subject, target, input, amount, shares }: Asked): Ref
     include_fees: input.include_fees === true ? 1 : 0,
     cancel_purchase: input.cancel_purchase === true ? 1 : 0,
     notify_customer: input.notify_customer === false ? 0 : 1,
-    requested_by: ctx.caller.id,
+    requested_by: asker.requested_by,
     reviewed_by: null,
     reviewed_at: null,
     rejection_reason: null,
@@ -109,7 +116,7 @@ const isOpen = (editionId: string): SQL =>
   sql`not exists (select 1 from editions where id = ${editionId} and is_archived = 1)`
 
 /** Four statements: each refuses to go on where the one before it found something changed. */
-function creation(reservation: Reservation): Statement[] {
+export function creation(reservation: Reservation): Statement[] {
   const { refund, shares } = reservation
   const { items } = shares
   return [
@@ -136,9 +143,11 @@ function detailOf({ subject, target }: Asked, refund: RefundRow): RefundDetailRo
   }
 }
 
+export const sourceOf = ({ credential }: Caller): RefundRow['source'] => (credential.kind === 'oidc' ? 'admin' : 'api')
+
 async function create(ctx: Ctx, asked: Asked): Promise<RefundDetailRow> {
   const { subject, amount, shares } = asked
-  const pending = rowOf(ctx, asked)
+  const pending = rowOf(ctx, asked, { source: sourceOf(ctx.caller), requested_by: ctx.caller.id })
   const paying = await approvalAtOnce(ctx, asked)
   const refund = paying
     ? { ...pending, ...approvedColumns(pending, paying, pending.created_at), approved_minor: amount }

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import type { Statement } from '../../db/database.ts'
 import { orderRest, purchaseRest, purchaseShare } from '../../db/refunds.ts'
 import type { purchases, transactions } from '../../db/schema/orders.ts'
 import { customersSeenBy } from '../../db/shared-customers.ts'
@@ -86,7 +87,9 @@ const orderOf = ({ kind, id }: Target): SQL => {
 
 const payment = sql`transactions`
 
-function headOf(ctx: Ctx, target: Target, fees: SQL): SQL<HeadRow & Nullable<PaymentColumns>> {
+type Reader = Pick<Ctx, 'db' | 'caller'>
+
+function headOf(ctx: Reader, target: Target, fees: SQL): SQL<HeadRow & Nullable<PaymentColumns>> {
   const view = customersSeenBy(ctx.caller)
   return sql`select orders.id as order_id, orders.order_number, orders.user_id, orders.currency,
       ${view.columns(['first_name', 'last_name', 'email'])}, ${editionSummaryColumns}, ${organizationSummaryColumns},
@@ -116,21 +119,40 @@ function purchasesOf(target: Target, fees: SQL): SQL<SubjectPurchase> {
     where ${meant} order by purchases.id`
 }
 
-/** What the target is about, from one snapshot; undefined for what is not there or not seen. */
-export async function findSubject(ctx: Ctx, target: Target, includeFees: boolean): Promise<Subject | undefined> {
+/** What the targets are about, from one snapshot; undefined for what is not there or not seen. */
+export async function findSubjects(
+  ctx: Reader,
+  targets: readonly Target[],
+  includeFees: boolean,
+): Promise<(Subject | undefined)[]> {
   const fees = includeFees ? sql`1` : sql`0`
-  const [[head], rows] = await ctx.db.batch([headOf(ctx, target, fees), purchasesOf(target, fees)])
-  if (!head) return undefined
-  return {
-    ...head,
-    purchases: rows,
-    place: { organization_id: head.organization_id, editions: [head.edition_id] },
-  }
+  const found = await ctx.db.batch(
+    targets.flatMap((target): Statement[] => [headOf(ctx, target, fees), purchasesOf(target, fees)]),
+  )
+  return targets.map((_, index) => {
+    const [head] = found[2 * index] as (HeadRow & Nullable<PaymentColumns>)[]
+    const purchases = found[2 * index + 1] as SubjectPurchase[]
+    if (!head) return undefined
+    return { ...head, purchases, place: { organization_id: head.organization_id, editions: [head.edition_id] } }
+  })
 }
+
+/** As `findSubjects`, of one target. */
+export const findSubject = async (ctx: Reader, target: Target, includeFees: boolean): Promise<Subject | undefined> =>
+  (await findSubjects(ctx, [target], includeFees))[0]
 
 /** The most that can be asked for. */
 export const maxOf = (subject: Subject, kind: Target['kind']): number =>
   kind === 'purchase' ? (subject.purchases[0]?.rest_minor ?? 0) : subject.rest_minor
+
+/** As `maxOf`, for some purchases of an order. What its payment has beyond all purchases counts with `isWhole` alone. */
+export const restOf = (subject: Subject, purchases: readonly SubjectPurchase[], isWhole: boolean): number =>
+  isWhole
+    ? subject.rest_minor
+    : Math.min(
+        subject.rest_minor,
+        purchases.reduce((sum, { share_minor }) => sum + share_minor, 0),
+      )
 
 /** What is left of a purchase in parts. What was paid back by no request, as an import says, counts price first. */
 export function remaining(purchase: SubjectPurchase): Remaining {

@@ -29,6 +29,7 @@ export type MailedRefund = Pick<
   | 'order_id'
   | 'purchase_id'
   | 'attempts'
+  | 'batch_id'
   | 'currency'
   | 'notify_customer'
 > & {
@@ -47,6 +48,8 @@ interface KeptRefund {
   currency: string
   reason: RefundReason
   rejection_reason: string | null
+  /** What a batch says to all its customers; missing where messages were made before there were batches. */
+  message?: string | null
   status: RefundStatus
   /** Milliseconds UTC. */
   at: number
@@ -56,6 +59,8 @@ interface Recipient {
   email: string | null
   language: string
   message_id: string | null
+  /** Of the batch that the refund belongs to; null for none. */
+  batch_message: string | null
 }
 
 /** The customer, and the message that confirms refunds: the edition's, else the platform's. */
@@ -63,7 +68,8 @@ const recipientOf = ({ db }: Pick<JobCtx, 'db'>, refund: MailedRefund): Promise<
   db.first(sql<Recipient>`select users.email, users.locale as language,
       (select id from email_messages where id = editions.refund_confirmation_email_id
         or (scope = 'platform' and organization_id is null and ${inList(sql`type`, refundConfirmationEmailTypes)})
-        order by id = editions.refund_confirmation_email_id desc, type, id limit 1) as message_id
+        order by id = editions.refund_confirmation_email_id desc, type, id limit 1) as message_id,
+      (select nullif(message, '') from refund_batches where id = ${refund.batch_id}) as batch_message
     from users join editions on editions.id = ${refund.edition_id} where users.id = ${refund.user_id}`)
 
 /**
@@ -87,6 +93,7 @@ export async function refundEmailStatements(
     currency,
     reason,
     rejection_reason: kind === 'refund_rejection' ? rejection_reason : null,
+    message: kind === 'refund_confirmation' ? recipient.batch_message : null,
     status,
     at: now,
   }
@@ -123,6 +130,7 @@ export const refundContext = (kept: KeptRefund, timezone: string, language: Lang
     amount: moneyText(kept.amount_minor, kept.currency, language),
     reason: refundReasonText(kept.reason, language),
     status: kept.status,
+    message: kept.message ?? '',
     date: dateText(kept.at, language, timezone, 'minute'),
   },
 })
@@ -161,6 +169,7 @@ export function refundTemplate(claim: RefundClaim, kept: KeptRefund, { head }: O
     order: head.order_number ?? head.id,
     amount: moneyText(kept.amount_minor, kept.currency, language),
     reason: kept.rejection_reason,
+    note: kept.message ?? null,
   })
   return compile(message, language, {
     defaultLanguage: language,

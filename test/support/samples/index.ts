@@ -8,6 +8,7 @@ import { emailSamples } from './emails.ts'
 import { merchantAccountSamples } from './merchant-accounts.ts'
 import { fileSamples } from './files.ts'
 import { organizationSamples } from './organizations.ts'
+import { refundBatchSamples } from './refund-batches.ts'
 import { refundPaymentSamples } from './refund-payments.ts'
 import { refundSamples } from './refunds.ts'
 import type { SampleOf } from './sample.ts'
@@ -28,6 +29,7 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...refundSamples,
   ...walletSamples,
   ...refundPaymentSamples,
+  ...refundBatchSamples,
   ...segmentSamples,
   ...emailSamples,
   ...campaignSamples,

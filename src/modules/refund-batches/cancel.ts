@@ -1,0 +1,17 @@
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { refundBatches } from '../../db/schema/refund-batches.ts'
+import { updateVersion } from '../../db/write.ts'
+import { refundBatchLifecycle } from '../../domain/refund-batches.ts'
+import { wrongStatus } from './create.ts'
+import { enqueueBatches } from './enqueue.ts'
+import type { BatchDetailRow, LoadedBatch } from './queries.ts'
+
+/** Stops what was not requested yet. What a dry run has left behind is cleared in the background. */
+export async function cancelBatch(ctx: Ctx, batch: LoadedBatch): Promise<BatchDetailRow> {
+  if (!refundBatchLifecycle.allows(batch.status, 'cancelled')) throw wrongStatus(batch, 'cancelled')
+  const now = ctx.now()
+  const changes = { status: 'cancelled' as const, due_at: now, lease_until: null, ended_at: now, modified_at: now }
+  ctx.afterCommit(() => enqueueBatches(ctx, [batch.id]))
+  return commit(ctx, { ...batch, ...changes, version: batch.version + 1 }, updateVersion(refundBatches, batch, changes))
+}

@@ -1,0 +1,76 @@
+import type { z } from '@hono/zod-openapi'
+import { toIso, toIsoOrNull } from '../../domain/instants.ts'
+import { type Currency, toMajor } from '../../domain/money.ts'
+import { type BatchSums, fullShare, leftOutReasons } from '../../domain/refund-batches.ts'
+import { reservedStatuses, type RefundStatus } from '../../domain/refunds.ts'
+import type { BatchFilter, RefundBatch } from './contract.ts'
+import type { BatchDetailRow, TotalRow } from './queries.ts'
+
+type Shown = z.input<typeof RefundBatch>
+
+function presentFilter(filter: BatchFilter): Shown['filter'] {
+  const { product_id = null, variant_id = null, location_id = null, status = null, uses = null } = filter
+  return {
+    product_id,
+    variant_id,
+    location_id,
+    status,
+    uses,
+    created_after: toIsoOrNull(filter.created_after ?? null),
+    created_before: toIsoOrNull(filter.created_before ?? null),
+  }
+}
+
+const presentSums = ({ orders, purchases, amounts, left_out }: BatchSums): Shown['requested'] => ({
+  orders,
+  purchases,
+  amounts: Object.entries(amounts)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([currency, minor]) => ({ currency: currency as Currency, amount: toMajor(minor) })),
+  left_out: leftOutReasons.flatMap((reason) => {
+    const purchases_left = left_out[reason] ?? 0
+    return purchases_left ? [{ reason, purchases: purchases_left }] : []
+  }),
+})
+
+function presentTotals(currency: string, totals: readonly TotalRow[]): Shown['requests'][number] {
+  const sum = (statuses: readonly RefundStatus[], of: 'requests' | 'amount_minor') =>
+    totals.reduce((all, row) => (statuses.includes(row.status) ? all + row[of] : all), 0)
+  return {
+    currency: currency as Currency,
+    open: sum(reservedStatuses, 'requests'),
+    open_amount: toMajor(sum(reservedStatuses, 'amount_minor')),
+    completed: sum(['completed'], 'requests'),
+    completed_amount: toMajor(sum(['completed'], 'amount_minor')),
+    failed: sum(['failed'], 'requests'),
+    failed_amount: toMajor(sum(['failed'], 'amount_minor')),
+    needs_attention: totals.reduce((all, row) => all + row.needs_attention * row.requests, 0),
+  }
+}
+
+export function presentBatch(row: BatchDetailRow): Shown {
+  const byCurrency = Map.groupBy(JSON.parse(row.totals) as TotalRow[], ({ currency }) => currency)
+  return {
+    id: row.id,
+    status: row.status,
+    organization_id: row.organization_id,
+    edition_id: row.edition_id,
+    filter: presentFilter(JSON.parse(row.filter) as BatchFilter),
+    amount: row.share === fullShare ? 'full' : 'percent',
+    percent: row.share === fullShare ? null : row.share / 100,
+    reason: row.reason,
+    message: row.message,
+    include_fees: row.include_fees === 1,
+    cancel_purchases: row.cancel_purchases === 1,
+    notify_customers: row.notify_customers === 1,
+    dry_run: { ...presentSums(JSON.parse(row.counted) as BatchSums), customers: row.customers_count },
+    requested: presentSums(JSON.parse(row.requested) as BatchSums),
+    requests: [...byCurrency].map(([currency, totals]) => presentTotals(currency, totals)),
+    created_by: row.created_by,
+    started_by: row.started_by,
+    started_at: toIsoOrNull(row.started_at),
+    ended_at: toIsoOrNull(row.ended_at),
+    created: toIso(row.created_at),
+    modified: toIso(row.modified_at),
+  }
+}

@@ -1,0 +1,109 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { paymentRest, purchaseShare } from '../../db/refunds.ts'
+import type { BatchOrder, BatchTerms } from '../../domain/refund-batches.ts'
+import type { BatchFilter } from './contract.ts'
+import type { BatchRow } from './queries.ts'
+
+interface OrderColumns {
+  id: string
+  seq: number
+  created_at: number
+  user_id: string
+  currency: string
+  edition_id: string
+  edition_account_id: string | null
+  merchant_account_id: string | null
+  provider_reference: string | null
+  payment_status: string | null
+  payment_rest: number | null
+  payment_reserved: number | null
+  /** Whether it has its request of the batch. */
+  is_requested: number
+}
+
+interface WalkRow extends OrderColumns {
+  purchase_id: string | null
+  purchase_status: string
+  is_chosen: number
+  share_minor: number
+  reserved_minor: number
+}
+
+/** An order of the walk, with what decides whether it gets a request, and how it would be paid back. */
+export interface WalkedOrder extends OrderColumns, BatchOrder {
+  payment_status: string | null
+  payment_rest: number
+  payment_reserved: number
+}
+
+export const termsOf = ({ share, include_fees, cancel_purchases }: BatchRow): BatchTerms => ({
+  share,
+  includes_fees: include_fees === 1,
+  cancels: cancel_purchases === 1,
+})
+
+const conditionsOf: { [Name in keyof BatchFilter]-?: (value: NonNullable<BatchFilter[Name]>) => SQL } = {
+  product_id: (id) => sql`purchases.product_id = ${id}`,
+  variant_id: (id) => sql`purchases.variant_id = ${id}`,
+  location_id: (id) => sql`purchases.location_id = ${id}`,
+  status: (status) => sql`purchases.status = ${status}`,
+  uses: (uses) => (uses === 'unused' ? sql`purchases.uses_count = 0` : sql`purchases.uses_count > 0`),
+  created_after: (at) => sql`purchases.created_at >= ${at}`,
+  created_before: (at) => sql`purchases.created_at <= ${at}`,
+}
+
+/** Holds for the purchases that a filter names. */
+function chosenBy(filter: BatchFilter): SQL {
+  const conditions = (Object.keys(conditionsOf) as (keyof BatchFilter)[]).flatMap((name) => {
+    const value = filter[name]
+    return value === undefined ? [] : [(conditionsOf[name] as (value: unknown) => SQL)(value)]
+  })
+  return conditions.length ? sql.join(conditions, sql` and `) : sql`1`
+}
+
+/** Only while it requests: an order whose time of creation an import has moved comes by twice. */
+const isRequested = ({ id, status }: BatchRow): SQL =>
+  status === 'running'
+    ? sql`exists (select 1 from refund_requests where batch_id = ${id} and order_id = walked.id)`
+    : sql`0`
+
+const walkStatement = (batch: BatchRow, count: number): SQL<WalkRow> =>
+  sql<WalkRow>`with walked as (select seq, id, created_at, user_id, currency, edition_id
+      from orders indexed by orders_edition_created
+      where edition_id = ${batch.edition_id} and created_at <= ${batch.created_at}
+        and (created_at, seq) > (${batch.cursor_created_at ?? Number.MIN_SAFE_INTEGER}, ${batch.cursor_seq ?? 0})
+      order by created_at, seq limit ${count})
+    select walked.*, editions.merchant_account_id as edition_account_id, transactions.merchant_account_id,
+      transactions.provider_reference, transactions.status as payment_status,
+      ${paymentRest(sql`transactions`)} as payment_rest, transactions.reserved_minor as payment_reserved,
+      purchases.id as purchase_id, purchases.status as purchase_status,
+      (${chosenBy(JSON.parse(batch.filter) as BatchFilter)}) as is_chosen, ${isRequested(batch)} as is_requested,
+      ${purchaseShare(sql`purchases`, sql`${batch.include_fees}`)} as share_minor, purchases.reserved_minor
+    from walked join editions on editions.id = walked.edition_id
+    left join transactions on transactions.order_id = walked.id and transactions.type = 'payment'
+    left join purchases on purchases.order_id = walked.id
+    order by walked.created_at, walked.seq, purchases.id`
+
+/** The next orders of the edition after the batch's cursor, in the order of their creation. */
+export async function walk({ db }: Pick<JobCtx, 'db'>, batch: BatchRow, count: number): Promise<WalkedOrder[]> {
+  const rows = await db.all(walkStatement(batch, count))
+  return [...Map.groupBy(rows, ({ id }) => id).values()].flatMap((ofOrder) => {
+    const [head] = ofOrder
+    if (!head) return []
+    const purchases = ofOrder.flatMap((row) =>
+      row.purchase_id === null
+        ? []
+        : [
+            {
+              id: row.purchase_id,
+              status: row.purchase_status,
+              is_chosen: row.is_chosen === 1,
+              share_minor: row.share_minor,
+              reserved_minor: row.reserved_minor,
+            },
+          ],
+    )
+    return [{ ...head, payment_rest: head.payment_rest ?? 0, payment_reserved: head.payment_reserved ?? 0, purchases }]
+  })
+}

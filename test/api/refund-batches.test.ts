@@ -1,0 +1,292 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { get } from '../support/api.ts'
+import { db } from '../support/factories.ts'
+import {
+  act,
+  ask,
+  expectCountersToBeSums,
+  faults,
+  givenBought,
+  givenShopWithAccount,
+  oneTicket,
+  pay,
+  refundsOf,
+} from '../support/refunds.ts'
+import { givenShop } from '../support/orders.ts'
+import {
+  actOn,
+  batchOf,
+  consume,
+  expectTotalsToBeSums,
+  makeBatch,
+  quietJob,
+  sell,
+  timesRequested,
+  worked,
+} from '../support/refund-batches.ts'
+
+const dkk = (amount: number) => [{ currency: 'dkk', amount }]
+
+describe('createRefundBatch', () => {
+  it('counts what would be paid back, and why purchases are left out, and changes nothing', async () => {
+    const shop = await givenShopWithAccount('test')
+    const { purchases } = await givenBought(shop)
+    await givenBought(shop, { status: 'pending' })
+    await ask({ purchase_id: purchases[0] })
+    await sell(shop, 3, oneTicket)
+    const { status, body } = await makeBatch(shop)
+    expect(status).toBe(201)
+    expect(body).toMatchObject({
+      status: 'draft',
+      dry_run: {
+        orders: 4,
+        purchases: 4,
+        customers: 4,
+        amounts: dkk(3 * 235 + 225),
+        left_out: [
+          { reason: 'not_held', purchases: 2 },
+          { reason: 'already_requested', purchases: 1 },
+        ],
+      },
+      requested: { orders: 0, purchases: 0, amounts: [], left_out: [] },
+      requests: [],
+    })
+    expect(await refundsOf(shop)).toHaveLength(1)
+    expect(await batchOf(body.id)).toEqual(body)
+  })
+
+  it('counts a customer of several orders once', async () => {
+    const shop = await givenShop()
+    await sell(shop, 3, { customer: { email: 'one@example.dk', first_name: 'Ægir', last_name: 'Holm' } })
+    const { body } = await makeBatch(shop)
+    expect(body.dry_run).toMatchObject({ orders: 3, customers: 1 })
+  })
+
+  it('counts a large edition in the background, in steps, each customer once', async () => {
+    const shop = await givenShop()
+    await sell(shop, 150)
+    await sell(shop, 120, { customer: { email: 'one@example.dk', first_name: 'Ægir', last_name: 'Holm' } })
+    const { body } = await makeBatch(shop)
+    expect(body).toMatchObject({ status: 'counting', dry_run: { orders: 100 } })
+    expect((await actOn(body.id, 'start')).body.code).toBe('invalid_transition')
+    expect(await worked(body.id)).toMatchObject({
+      status: 'draft',
+      dry_run: { orders: 270, purchases: 540, customers: 151, amounts: dkk(540 * 225) },
+    })
+    const [left] = await db.all(sql<{ n: number }>`select count(*) as n from refund_batch_customers`)
+    expect(left?.n).toBe(0)
+  })
+
+  it('leaves out what a merchant account that is not ready would have to pay', async () => {
+    const shop = await givenShopWithAccount('test', { is_active: 0 })
+    await sell(shop, 1)
+    expect((await makeBatch(shop)).body.dry_run).toMatchObject({
+      orders: 0,
+      left_out: [{ reason: 'merchant_not_ready', purchases: 2 }],
+    })
+  })
+
+  it('takes the purchases that the filter names, and rounds a part of them half up to the cent', async () => {
+    const shop = await givenShop()
+    const { order, purchases } = await givenBought(shop, {
+      items: [
+        { product: 'Day ticket', quantity: 1, unit_price: 100.01 },
+        { product: 'Camping', quantity: 1, unit_price: 50 },
+      ],
+    })
+    const bought = (await get(`/v1/orders/${order}`)).body.purchases
+    const day = bought.find((one: { product: { name: string } }) => one.product.name === 'Day ticket')
+    const product_id = day.product.api_id
+    const made = await makeBatch(shop, { filter: { product_id }, amount: 'percent', percent: 50 })
+    expect(made.body).toMatchObject({ amount: 'percent', percent: 50, filter: { product_id, uses: null } })
+    expect(made.body.dry_run).toMatchObject({ purchases: 1, amounts: dkk(50.01) })
+    await db.all(sql`update purchases set uses_count = 1 where id = ${day.id}`)
+    const unused = await makeBatch(shop, { filter: { uses: 'unused' } })
+    expect(unused.body.dry_run).toMatchObject({ purchases: 1, amounts: dkk(50) })
+    const late = await makeBatch(shop, { filter: { created_after: '2027-01-01T00:00:00Z' } })
+    expect(late.body.dry_run).toMatchObject({ purchases: 0, left_out: [] })
+    expect(purchases).toHaveLength(2)
+  })
+
+  it('pays service fees back only where everything of the order is', async () => {
+    const shop = await givenShop()
+    const { order } = await givenBought(shop, { ...oneTicket, service_fee: 12.5 })
+    const { purchases } = (await get(`/v1/orders/${order}`)).body
+    const whole = await makeBatch(shop, { include_fees: true })
+    expect(whole.body.dry_run.amounts).toEqual(dkk(252.5))
+    await givenBought(shop, {
+      service_fee: 12.5,
+      items: [...oneTicket.items, { product: 'Camping', quantity: 1, unit_price: 50, handling_fee: 2 }],
+    })
+    const filter = { product_id: purchases[0].product.api_id }
+    const part = await makeBatch(shop, { include_fees: true, filter })
+    expect(part.body.dry_run.amounts).toEqual(dkk(252.5 + 240))
+  })
+
+  it('refuses what makes no sense with a pointer, and keeps nothing', async () => {
+    const [shop, other] = [await givenShop(), await givenShop()]
+    const { order } = await givenBought(other)
+    const foreign = (await get(`/v1/orders/${order}`)).body.purchases[0].product.api_id
+    const refused = [
+      await makeBatch(shop, { filter: { product_id: foreign } }),
+      await makeBatch(shop, { amount: 'percent' }),
+      await makeBatch(shop, { amount: 'full', percent: 50 }),
+      await makeBatch(shop, { amount: 'percent', percent: 12.345 }),
+      await makeBatch(shop, { amount: 'percent', percent: 0 }),
+      await makeBatch(shop, { reason: 'weather' }),
+    ].map(faults)
+    expect(refused).toEqual([
+      [400, 'does_not_exist #/filter/product_id'],
+      [400, 'required #/percent'],
+      [400, 'not_both #/percent'],
+      [400, 'max_decimal_places #/percent'],
+      [400, 'min_value #/percent'],
+      [400, 'invalid_choice #/reason'],
+    ])
+    expect((await get(`/v1/editions/${shop.edition_id}/refund-batches`)).body.count).toBe(0)
+  })
+})
+
+describe('startRefundBatch', () => {
+  it('pays each purchase back once, with one refund an order, and cancels it', async () => {
+    const shop = await givenShopWithAccount('test')
+    await sell(shop, 12)
+    const { body } = await makeBatch(shop, { cancel_purchases: true })
+    expect((await actOn(body.id, 'start')).body).toMatchObject({ status: 'running', started_by: 'root' })
+    const done = await worked(body.id)
+    expect(done).toMatchObject({
+      status: 'finished',
+      requested: { orders: 12, purchases: 24, amounts: dkk(5400), left_out: [] },
+      requests: [{ currency: 'dkk', open: 12, open_amount: 5400, completed: 0 }],
+    })
+    expect(await timesRequested(body.id)).toEqual({ 1: 24 })
+    expect((await actOn(body.id, 'start')).body.code).toBe('invalid_transition')
+    for (let tries = 0; tries < 3; tries++) await pay()
+    expect((await batchOf(body.id)).requests).toMatchObject([{ open: 0, completed: 12, completed_amount: 5400 }])
+    const left = await db.all(
+      sql`select id from purchases where edition_id = ${shop.edition_id} and status <> 'refunded'`,
+    )
+    expect(left).toEqual([])
+    await expectCountersToBeSums(shop)
+    await expectTotalsToBeSums(body.id)
+  })
+
+  it('completes at once what is paid by hand, and its mail says the message as text', async () => {
+    const shop = await givenShop()
+    await sell(shop, 2)
+    const { body } = await makeBatch(shop, { message: 'Sorry! <b>{{ order.number }}</b>' })
+    await actOn(body.id, 'start')
+    expect(await worked(body.id)).toMatchObject({ requests: [{ completed: 2, completed_amount: 900 }] })
+    const mails = await db.all(sql<{ refund: string }>`select refund from transactional_emails
+      where edition_id = ${shop.edition_id}`)
+    expect(mails.map(({ refund }) => JSON.parse(refund).message)).toEqual(
+      Array(2).fill('Sorry! <b>{{ order.number }}</b>'),
+    )
+  })
+
+  it('writes an audit entry and the events of each request', async () => {
+    const shop = await givenShopWithAccount('test')
+    await sell(shop, 1)
+    const { body } = await makeBatch(shop)
+    await actOn(body.id, 'start')
+    await worked(body.id)
+    const [refund] = await refundsOf(shop)
+    expect(refund).toMatchObject({ batch_id: body.id, status: 'approved', target: 'order', reviewed_by: 'root' })
+    const entries = await db.all(sql<{
+      action: string
+    }>`select action from audit_log where resource_id in (${refund?.id}, ${body.id})
+      order by created_at, id`)
+    expect(entries.map(({ action }) => action).toSorted()).toEqual([
+      'createRefundBatch',
+      'requestBatchRefund',
+      'startRefundBatch',
+    ])
+  })
+
+  it('leaves out what was asked for since the dry run, and never exceeds the sums of the dry run', async () => {
+    const shop = await givenShopWithAccount('test')
+    const taken = await givenBought(shop)
+    const freed = await givenBought(shop)
+    const asked = await ask({ order_id: freed.order })
+    const { body } = await makeBatch(shop)
+    expect(body.dry_run.amounts).toEqual(dkk(450))
+    await act(asked.body.id, 'reject')
+    await actOn(body.id, 'start')
+    await ask({ purchase_id: taken.purchases[0] })
+    const { requested } = await worked(body.id)
+    expect(requested).toMatchObject({
+      orders: 1,
+      purchases: 1,
+      left_out: [
+        { reason: 'already_requested', purchases: 1 },
+        { reason: 'beyond_draft', purchases: 2 },
+      ],
+    })
+    await expectCountersToBeSums(shop)
+  })
+
+  it('lets a retry of a failed request pay back the purchases of the batch alone', async () => {
+    const shop = await givenShopWithAccount('test')
+    // The cents of the sum say that it fails.
+    const { order } = await givenBought(shop, {
+      items: [
+        { product: 'Day ticket', quantity: 2, unit_price: 50 },
+        { product: 'Camping', quantity: 1, unit_price: 80 },
+      ],
+    })
+    const bought = (await get(`/v1/orders/${order}`)).body.purchases
+    const day = bought.filter((one: { product: { name: string } }) => one.product.name === 'Day ticket')
+    const { body } = await makeBatch(shop, { filter: { product_id: day[0].product.api_id }, cancel_purchases: true })
+    await actOn(body.id, 'start')
+    await worked(body.id)
+    const [refund] = await refundsOf(shop)
+    const id = refund?.id ?? ''
+    await db.batch([
+      sql`update refund_requests set status = 'failed', due_at = null, version = version + 1 where id = ${id}`,
+      sql`update purchases set reserved_minor = 0 where order_id = ${order}`,
+      sql`update transactions set reserved_minor = 0 where order_id = ${order}`,
+    ])
+    expect(await act(id, 'retry')).toMatchObject({ status: 200, body: { approved_amount: 100 } })
+    const items = await db.all(sql<{ purchase_id: string; amount_minor: number }>`select purchase_id, amount_minor
+      from refund_items where refund_request_id = ${id} order by purchase_id`)
+    expect(items.map(({ purchase_id }) => purchase_id)).toEqual(day.map((one: { id: string }) => one.id).toSorted())
+    await expectTotalsToBeSums(body.id)
+    await expectCountersToBeSums(shop)
+  })
+
+  it('stops for an edition that was archived', async () => {
+    const shop = await givenShopWithAccount('test')
+    await sell(shop, 1)
+    const { body } = await makeBatch(shop)
+    await actOn(body.id, 'start')
+    await db.all(sql`update editions set is_archived = 1 where id = ${shop.edition_id}`)
+    expect(await worked(body.id)).toMatchObject({ status: 'cancelled', requested: { orders: 0 } })
+    expect((await makeBatch(shop)).body.code).toBe('edition_archived')
+    expect(await refundsOf(shop)).toEqual([])
+  })
+
+  it('has nothing to start without anything to pay back', async () => {
+    const { body } = await makeBatch(await givenShop())
+    expect(faults(await actOn(body.id, 'start'))[0]).toBe(409)
+  })
+})
+
+describe('cancelRefundBatch', () => {
+  it('stops what was not requested yet, and leaves the requests that were made', async () => {
+    const shop = await givenShopWithAccount('test')
+    await sell(shop, 25)
+    const { body } = await makeBatch(shop)
+    await actOn(body.id, 'start')
+    let rung = 0
+    // The clock says that the shift is over after one step.
+    await consume(body.id, quietJob({ now: () => Date.now() + (rung++ > 6 ? 60_000 : 0) }))
+    const made = (await batchOf(body.id)).requested.orders
+    expect(made).toBeGreaterThan(0)
+    expect(made).toBeLessThan(25)
+    expect((await actOn(body.id, 'cancel')).body).toMatchObject({ status: 'cancelled' })
+    expect(await worked(body.id)).toMatchObject({ status: 'cancelled', requested: { orders: made } })
+    expect(await refundsOf(shop)).toHaveLength(made)
+    expect((await actOn(body.id, 'cancel')).body.code).toBe('invalid_transition')
+  })
+})

@@ -1,0 +1,270 @@
+import { env } from 'cloudflare:workers'
+import * as fc from 'fast-check'
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { Database } from '../../src/db/database.ts'
+import { newMeter } from '../../src/domain/meter.ts'
+import { get } from '../support/api.ts'
+import { db } from '../support/factories.ts'
+import { givenShop, type Shop } from '../support/orders.ts'
+import {
+  actOn,
+  batchOf,
+  consume,
+  expectTotalsToBeSums,
+  expireLeases,
+  makeBatch,
+  quietJob,
+  sell,
+  sweep,
+  timesRequested,
+  worked,
+} from '../support/refund-batches.ts'
+import {
+  act,
+  ask,
+  expectCountersToBeSums,
+  givenBought,
+  givenShopWithAccount,
+  pay,
+  refundsOf,
+} from '../support/refunds.ts'
+
+/** A consumer that dies at the round trip to the database of this number, before it or after it. */
+function mortal(trip: number, isBefore: boolean) {
+  let trips = 0
+  let isDead = false
+  const die = () => {
+    isDead = true
+    throw new Error('the consumer dies')
+  }
+  async function through<Result>(call: () => Promise<Result>): Promise<Result> {
+    if (isDead) die()
+    const isLast = ++trips === trip
+    if (isLast && isBefore) die()
+    const result = await call()
+    if (isLast) die()
+    return result
+  }
+  class Mortal extends Database {
+    override all<Row>(statement: Parameters<Database['all']>[0]): Promise<Row[]> {
+      return through(() => super.all(statement) as Promise<Row[]>)
+    }
+    override batch<const S extends Parameters<Database['batch']>[0]>(statements: S) {
+      return through(() => super.batch(statements))
+    }
+  }
+  return { job: quietJob({ db: new Mortal(env.DB, newMeter()) }), hasDied: () => isDead }
+}
+
+const given = async (orders: number, change: Record<string, unknown> = {}) => {
+  const shop = await givenShopWithAccount('test')
+  await sell(shop, orders)
+  const { body } = await makeBatch(shop, change)
+  return { shop, id: body.id as string }
+}
+
+async function expectEachOnce(shop: Shop, id: string, orders: number): Promise<void> {
+  expect(await batchOf(id)).toMatchObject({
+    status: 'finished',
+    requested: { orders, purchases: 2 * orders, amounts: [{ currency: 'dkk', amount: 450 * orders }], left_out: [] },
+    requests: [{ open: orders, open_amount: 450 * orders }],
+  })
+  expect(await timesRequested(id)).toEqual({ 1: 2 * orders })
+  expect(await refundsOf(shop)).toHaveLength(orders)
+  await expectCountersToBeSums(shop)
+  await expectTotalsToBeSums(id)
+}
+
+describe('the consumer of refund batches', () => {
+  it('requests each purchase once when it dies at any call of the database, before it or after it', async () => {
+    const { shop, id } = await given(23)
+    await actOn(id, 'start')
+    let deaths = 0
+    for (let trip = 1; trip < 60; trip++) {
+      const { job, hasDied } = mortal(Math.ceil(trip / 2), trip % 2 === 1)
+      await consume(id, job).catch(() => undefined)
+      if (hasDied()) deaths++
+      const batch = await batchOf(id)
+      expect((await refundsOf(shop)).length).toBe(batch.requested.orders)
+      await expireLeases()
+    }
+    expect(deaths).toBeGreaterThan(10)
+    await worked(id)
+    await expectEachOnce(shop, id, 23)
+  }, 60_000)
+
+  it('counts each purchase once when it dies at any call of the database', async () => {
+    const { id } = await given(310)
+    for (let trip = 1; trip < 16; trip++) {
+      await consume(id, mortal(Math.ceil(trip / 2), trip % 2 === 1).job).catch(() => undefined)
+      await expireLeases()
+    }
+    expect((await worked(id)).dry_run).toMatchObject({ orders: 310, purchases: 620, customers: 310 })
+  }, 60_000)
+
+  it('requests each purchase once when twenty work on it at once, and none of them has its lease', async () => {
+    const { shop, id } = await given(35)
+    await actOn(id, 'start')
+    const intrude = async () => {
+      await expireLeases()
+      await consume(id)
+    }
+    await Promise.all(Array.from({ length: 20 }, intrude))
+    await worked(id)
+    await expectEachOnce(shop, id, 35)
+  }, 60_000)
+
+  it('requests each purchase once when two batches name it', async () => {
+    const { shop, id } = await given(12)
+    const other = (await makeBatch(shop)).body.id
+    await Promise.all([actOn(id, 'start'), actOn(other, 'start')])
+    await Promise.all([worked(id), worked(other)])
+    const requested = [await batchOf(id), await batchOf(other)].map((batch) => batch.requested.purchases)
+    expect(requested.reduce((one, another) => one + another, 0)).toBe(24)
+    await expectCountersToBeSums(shop)
+  }, 60_000)
+
+  it('is called again by the sweep when its message is lost, and not for what is done', async () => {
+    const { id } = await given(1)
+    const rung: unknown[] = []
+    const job = quietJob({ doorbell: { ring: async (_, messages) => void rung.push(...messages) } })
+    await actOn(id, 'start')
+    await sweep(job)
+    expect(rung).toContainEqual({ type: 'refund-batch.work', batch_id: id })
+    await worked(id)
+    rung.length = 0
+    await sweep(job)
+    expect(rung).not.toContainEqual({ type: 'refund-batch.work', batch_id: id })
+    await consume(id)
+    expect((await batchOf(id)).requested.orders).toBe(1)
+  })
+
+  it('never asks twice of an order that an import has moved behind the cursor', async () => {
+    const { shop, id } = await given(1, { amount: 'percent', percent: 50 })
+    await actOn(id, 'start')
+    await consume(id, mortal(7, false).job).catch(() => undefined)
+    await db.all(sql`update refund_batches set status = 'running', due_at = 0, lease_until = null,
+      cursor_created_at = null, cursor_seq = null where id = ${id}`)
+    await worked(id)
+    expect(await refundsOf(shop)).toHaveLength(1)
+    expect((await batchOf(id)).requested.amounts).toEqual([{ currency: 'dkk', amount: 225 }])
+  })
+})
+
+describe('what a refund batch costs', () => {
+  it('is the same for each order, whatever their number', async () => {
+    const costOf = async (orders: number) => {
+      const { id } = await given(orders)
+      await actOn(id, 'start')
+      const meter = newMeter()
+      await consume(id, quietJob({ db: new Database(env.DB, meter) }))
+      return meter
+    }
+    const [ten, thirty, fifty] = [await costOf(10), await costOf(30), await costOf(50)]
+    const between = (more: typeof ten, less: typeof ten) => ({
+      read: (more.rows_read - less.rows_read) / 40,
+      written: (more.rows_written - less.rows_written) / 40,
+      trips: (more.round_trips - less.round_trips) / 2,
+    })
+    // An order of two purchases, in steps of ten orders.
+    for (const cost of [between(thirty, ten), between(fifty, thirty)]) {
+      expect(cost).toMatchObject({ written: 11.05, trips: 6 })
+      expect(cost.read).toBeLessThanOrEqual(40)
+    }
+  })
+})
+
+type Step =
+  | { do: 'sell' | 'batch' | 'pay' | 'work' | 'single' }
+  | { do: 'start' | 'cancel' | 'die' | 'reject'; which: number }
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    do: fc.constantFrom('sell' as const, 'batch' as const, 'pay' as const, 'work' as const, 'single' as const),
+  }),
+  fc.record({
+    do: fc.constantFrom('start' as const, 'start' as const, 'cancel' as const, 'die' as const, 'reject' as const),
+    which: fc.nat({ max: 20 }),
+  }),
+)
+
+/** What is known of each batch without looking at its requests. */
+interface Known {
+  id: string
+  counted: number
+  status: string
+}
+
+async function take(shop: Shop, known: Known[], what: Step): Promise<void> {
+  if (what.do === 'sell') return sell(shop, 3)
+  if (what.do === 'pay') return pay()
+  if (what.do === 'single') {
+    const { order } = await givenBought(shop)
+    await ask({ order_id: order })
+    return
+  }
+  if (what.do === 'batch') {
+    const { body } = await makeBatch(shop, { amount: 'percent', percent: 40 })
+    known.push({ id: body.id, counted: body.dry_run.amounts[0]?.amount ?? 0, status: 'draft' })
+    return
+  }
+  if (what.do === 'work') {
+    for (const batch of known.filter(({ status }) => status === 'running'))
+      batch.status = (await worked(batch.id)).status
+    return
+  }
+  if (!('which' in what)) return
+  if (what.do === 'reject') {
+    const open = (await refundsOf(shop)).filter(({ status }) => status === 'pending')
+    const one = open[what.which % Math.max(1, open.length)]
+    if (one) expect((await act(one.id, 'reject')).status).toBe(200)
+    return
+  }
+  const batch = known[what.which % Math.max(1, known.length)]
+  if (!batch) return
+  if (what.do === 'die') {
+    await consume(batch.id, mortal(1 + (what.which % 7), what.which % 2 === 0).job).catch(() => undefined)
+    await expireLeases()
+    const { status } = await batchOf(batch.id)
+    expect(status === batch.status || (batch.status === 'running' && status === 'finished')).toBe(true)
+    batch.status = status
+    return
+  }
+  const allowed =
+    what.do === 'start' ? batch.status === 'draft' && batch.counted > 0 : ['draft', 'running'].includes(batch.status)
+  const { status, body } = await actOn(batch.id, what.do)
+  expect(status).toBe(allowed ? 200 : 409)
+  if (allowed) batch.status = body.status
+}
+
+describe('refund batches', () => {
+  it('stay in step with their model, ask of no purchase twice and never for more than they have counted', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 8 }), async (steps) => {
+        const shop = await givenShopWithAccount('test')
+        const known: Known[] = []
+        const all: Step[] = [{ do: 'sell' }, { do: 'batch' }, { do: 'start', which: 0 }, ...steps, { do: 'work' }]
+        for (const what of all) {
+          await take(shop, known, what)
+          await expectCountersToBeSums(shop)
+        }
+        for (const { id, counted, status } of known) {
+          const batch = await batchOf(id)
+          expect(batch.status).toBe(status)
+          expect(batch.requested.amounts[0]?.amount ?? 0).toBeLessThanOrEqual(counted)
+          expect(Object.keys(await timesRequested(id)).every((times) => Number(times) <= 1)).toBe(true)
+          await expectTotalsToBeSums(id)
+        }
+        const list = await get(`/v1/editions/${shop.edition_id}/refund-batches`)
+        expect(list.body.count).toBe(known.length)
+      }),
+      { numRuns: 2 },
+    )
+  }, 120_000)
+})
+
+it('finds nothing to do in a shop without orders', async () => {
+  const { body } = await makeBatch(await givenShop())
+  expect(await worked(body.id)).toMatchObject({ status: 'draft', dry_run: { orders: 0 } })
+})

@@ -1,0 +1,78 @@
+import { sql } from 'drizzle-orm'
+import { expect } from 'vitest'
+import type { JobCtx } from '../../src/context.ts'
+import { sweepRefundBatches, workRefundBatches } from '../../src/modules/refund-batches/jobs.ts'
+import { get, post, type Reply } from './api.ts'
+import { realJob } from './campaigns.ts'
+import { db } from './factories.ts'
+import { anOrder, importOrders, type Shop } from './orders.ts'
+
+export const makeBatch = (shop: Shop, change: Record<string, unknown> = {}, token?: string): Promise<Reply> =>
+  post(
+    `/v1/editions/${shop.edition_id}/refund-batches`,
+    { filter: {}, amount: 'full', reason: 'event_cancelled', ...change },
+    token,
+  )
+
+export const batchOf = async (id: string): Promise<Reply['body']> => (await get(`/v1/refund-batches/${id}`)).body
+
+export const actOn = (id: string, action: 'start' | 'cancel', token?: string): Promise<Reply> =>
+  post(`/v1/refund-batches/${id}/${action}`, {}, token)
+
+/** A job that keeps what it would send. */
+export const quietJob = (parts: Partial<JobCtx> = {}): JobCtx =>
+  realJob({ doorbell: { ring: async () => undefined }, ...parts })
+
+/** One consumer of a message about the batch. */
+export const consume = (id: string, job = quietJob()): Promise<void> =>
+  workRefundBatches(job, [{ type: 'refund-batch.work', batch_id: id }])
+
+export const sweep = (job = quietJob()): Promise<void> => sweepRefundBatches(job)
+
+/** Leases of consumers that died run out. */
+export const expireLeases = (): Promise<unknown> =>
+  db.all(sql`update refund_batches set lease_until = 0 where lease_until is not null`)
+
+/** Consumers, one after another, until there is nothing to do. */
+export async function worked(id: string): Promise<Reply['body']> {
+  for (let tries = 0; tries < 50; tries++) {
+    await consume(id)
+    const row = await db.first(sql<{ due_at: number | null }>`select due_at from refund_batches where id = ${id}`)
+    if (row?.due_at === null) return batchOf(id)
+    await expireLeases()
+  }
+  throw new Error('the batch has no end')
+}
+
+/** So many paid orders of one customer each; `change` replaces fields of all. */
+export async function sell(shop: Shop, count: number, change: Record<string, unknown> = {}): Promise<void> {
+  for (let made = 0; made < count; made += 100) {
+    const orders = Array.from({ length: Math.min(100, count - made) }, () =>
+      anOrder({ created: '2026-01-01T10:00:00Z', ...change }),
+    )
+    expect((await importOrders(shop, orders)).status).toBe(201)
+  }
+}
+
+/** How often each purchase of the edition stands in a request of the batch, as counts of purchases by that number. */
+export async function timesRequested(id: string): Promise<Record<number, number>> {
+  const rows = await db.all(sql<{ times: number; purchases: number }>`select times, count(*) as purchases from
+    (select purchases.id, (select count(*) from refund_items join refund_requests
+        on refund_requests.id = refund_items.refund_request_id
+        where refund_items.purchase_id = purchases.id and refund_requests.batch_id = ${id}) as times
+      from purchases where edition_id = (select edition_id from refund_batches where id = ${id}))
+    group by times order by times`)
+  return Object.fromEntries(rows.map(({ times, purchases }) => [times, purchases]))
+}
+
+/** The totals that answers show are those of the requests. */
+export async function expectTotalsToBeSums(id: string): Promise<void> {
+  const shown = await db.all(sql`select currency, status, needs_attention, requests, amount_minor
+    from refund_batch_totals where batch_id = ${id} and (requests <> 0 or amount_minor <> 0)
+    order by currency, status, needs_attention`)
+  const summed = await db.all(sql`select currency, status, needs_attention, count(*) as requests,
+      sum(coalesce(approved_minor, requested_minor)) as amount_minor
+    from refund_requests where batch_id = ${id} group by currency, status, needs_attention
+    order by currency, status, needs_attention`)
+  expect(shown).toEqual(summed)
+}

@@ -1,0 +1,53 @@
+import { seedRefundBatches } from '../seed-refund-batches.ts'
+import type { World } from '../world.ts'
+import { pathId, type Sample, type SampleOf } from './sample.ts'
+
+const places = ({ a, b }: World) => ({
+  own: { organization: a.id, edition: a.editions[0].id },
+  foreign: { organization: b.id, edition: b.editions[0].id },
+  sibling: { organization: a.id, edition: a.editions[1].id },
+})
+
+const draftIn = async (place: { organization: string; edition: string }): Promise<string> =>
+  (await seedRefundBatches(place, 1))[0] ?? ''
+
+/** A draft of each place. */
+async function draft(world: World): Promise<Sample> {
+  const { own, foreign, sibling } = places(world)
+  return {
+    path: { id: await draftIn(own) },
+    references: [pathId('id', await draftIn(foreign), await draftIn(sibling))],
+  }
+}
+
+const ofEdition = (world: World): Pick<Sample, 'path' | 'references'> => {
+  const { own, foreign, sibling } = places(world)
+  return { path: { id: own.edition }, references: [pathId('id', foreign.edition, sibling.edition)] }
+}
+
+export const refundBatchSamples: Record<string, SampleOf> = {
+  createRefundBatch: {
+    make: (world) => ({
+      ...ofEdition(world),
+      body: {
+        filter: { uses: 'unused', created_after: '2020-01-01T00:00:00Z' },
+        amount: 'percent',
+        percent: 50,
+        reason: 'event_changed',
+        message: 'The second day is off',
+        include_fees: true,
+        cancel_purchases: false,
+        notify_customers: true,
+      },
+    }),
+  },
+
+  listRefundBatches: {
+    make: ofEdition,
+    fill: async (world, count) => void (await seedRefundBatches(places(world).own, count)),
+  },
+
+  getRefundBatch: { make: draft },
+  startRefundBatch: { make: draft },
+  cancelRefundBatch: { make: draft },
+}

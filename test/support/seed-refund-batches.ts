@@ -1,0 +1,43 @@
+import { refundBatches } from '../../src/db/schema/refund-batches.ts'
+import { insertAll } from '../../src/db/write.ts'
+import { freshId, next, seededAt, write } from './seed.ts'
+
+type Columns = Partial<typeof refundBatches.$inferInsert>
+
+const sums = JSON.stringify({ orders: 1, purchases: 1, amounts: { dkk: 5_000 }, left_out: {} })
+const nothing = JSON.stringify({ orders: 0, purchases: 0, amounts: {}, left_out: {} })
+
+/** Drafts that nobody starts, unless `columns` says otherwise. Some were made at the same moment. */
+export async function seedRefundBatches(
+  place: { organization: string; edition: string },
+  count: number,
+  columns: Columns = {},
+): Promise<string[]> {
+  const rows = Array.from({ length: count }, () => {
+    const at = seededAt + Math.floor(next() / 3) * 1000
+    return {
+      id: freshId('refund_batch'),
+      organization_id: place.organization,
+      edition_id: place.edition,
+      status: 'draft' as const,
+      // It finds nothing where it is started.
+      filter: '{"product_id":"prd_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8"}',
+      share: 10_000,
+      include_fees: 0,
+      cancel_purchases: 0,
+      notify_customers: 0,
+      reason: 'event_cancelled' as const,
+      message: '',
+      counted: sums,
+      customers_count: 1,
+      requested: nothing,
+      source: 'api' as const,
+      created_by: 'root',
+      created_at: at,
+      modified_at: at,
+      ...columns,
+    }
+  })
+  await write(...insertAll(refundBatches, rows))
+  return rows.map(({ id }) => id)
+}
