@@ -22,8 +22,7 @@ interface Made {
 let stateDir: string
 let fake: FakeStripeServer
 let server: Server
-const start = () =>
-  startServer({ port: 0, stateDir, env: { RATE_LIMIT_PER_MINUTE: '0', PAYMENT_API_BASE: fake.url } })
+const start = () => startServer({ port: 0, stateDir, env: { RATE_LIMIT_PER_MINUTE: '0', PAYMENT_API_BASE: fake.url } })
 const client = (): Client => createClient(server.url, server.rootToken)
 
 /** Ends every process of the server at once, as a power cut would, and starts another one on the same state. */

@@ -65,10 +65,7 @@ const steps: Record<string, [weight: number, arbitrary: fc.Arbitrary<Step>]> = {
       part: fc.constantFrom(1, 1, 0.5, 0),
     }),
   ],
-  others: [
-    4,
-    fc.record({ do: fc.constantFrom('reject', 'cancel', 'retry', 'settle'), which: fc.nat({ max: 7 }) }),
-  ],
+  others: [4, fc.record({ do: fc.constantFrom('reject', 'cancel', 'retry', 'settle'), which: fc.nat({ max: 7 }) })],
   consume: [
     6,
     fc.record({
@@ -84,7 +81,13 @@ const steps: Record<string, [weight: number, arbitrary: fc.Arbitrary<Step>]> = {
       ms: fc.constantFrom(4 * minute, hour, 20 * hour, 25 * hour, 72 * hour),
     }),
   ],
-  deliver: [3, fc.record({ do: fc.constant('deliver' as const), which: fc.array(fc.nat({ max: 20 }), { minLength: 1, maxLength: 4 }) })],
+  deliver: [
+    3,
+    fc.record({
+      do: fc.constant('deliver' as const),
+      which: fc.array(fc.nat({ max: 20 }), { minLength: 1, maxLength: 4 }),
+    }),
+  ],
   decide: [
     2,
     fc.record({
@@ -266,8 +269,7 @@ export async function heal(world: World): Promise<void> {
     for (const refund of fake.store.refunds) if (refund.status === 'pending') fake.store.change(refund.id, 'succeeded')
     engine.advance(round < 4 ? hour : 20 * hour)
     await engine.run()
-    for (const event of fake.store.events.toReversed())
-      expect((await deliverEvent(account, event)).status).toBe(200)
+    for (const event of fake.store.events.toReversed()) expect((await deliverEvent(account, event)).status).toBe(200)
     const open = await db.all(sql`select id from refund_requests where edition_id = ${world.shop.edition_id}
       and (status = 'approved' or status = 'processing' and service <> 'manual')`)
     if (open.length === 0) return
