@@ -55,8 +55,8 @@ async function givenEdition() {
     supported_currencies: ['dkk'],
     api_key: 'rk_test_SlowRefunds1234',
   })
-  const edition = { organization_id, event_id, name: 'Slow', merchant_account_id }
-  const { id: edition_id } = await client().post<Made>('/v1/editions', edition)
+  const { id: edition_id } = await client().post<Made>('/v1/editions', { organization_id, event_id, name: 'Slow' })
+  await client().patch(`/v1/editions/${edition_id}`, { merchant_account_id })
   return { organization_id, edition_id }
 }
 
