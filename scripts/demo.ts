@@ -5,9 +5,11 @@ import { type Client, createClient } from './support/client.ts'
 import { runCampaign } from './support/demo-campaign.ts'
 import { followConsents } from './support/demo-consents.ts'
 import { account, type Home, importOrders } from './support/demo-import.ts'
+import { followRefund } from './support/demo-refund.ts'
 import { findOrders, followCustomer } from './support/demo-tour.ts'
 import { followWallet } from './support/demo-wallet.ts'
 import { followWebhooks } from './support/demo-webhooks.ts'
+import { type FakeStripeServer, startFakeStripe } from './support/fake-stripe-server.ts'
 import { ordersOf, readLines } from './support/online-retail.ts'
 import { type Receiver, startReceiver } from './support/receiver.ts'
 import { startServer } from './support/server.ts'
@@ -54,7 +56,12 @@ async function setUp(root: Client, url: string): Promise<{ manager: Client; admi
   return { manager, admin, home: { organization_id, edition_id } }
 }
 
-async function main(url: string, rootToken: string, receiver: Receiver): Promise<void> {
+interface Around {
+  receiver: Receiver
+  stripe: FakeStripeServer
+}
+
+async function main(url: string, rootToken: string, { receiver, stripe }: Around): Promise<void> {
   title('An organisation and its people')
   const { manager, admin, home } = await setUp(createClient(url, rootToken), url)
 
@@ -77,6 +84,8 @@ async function main(url: string, rootToken: string, receiver: Receiver): Promise
   const [old] = orders.filter(({ status }) => status === 'completed')
   if (!old) throw new Error('No order is completed.')
   await followConsents({ admin, receiver, home, order: old }, tell)
+  title('A refund through a fake of Stripe: paid once, confirmed, announced')
+  await followRefund({ admin, url, receiver, stripe, home, order: old }, tell)
   title('A campaign to those who came back')
   await runCampaign(manager, url, home, tell)
 }
@@ -89,18 +98,19 @@ const env = {
   WALLET_VENDOR_B: 'google',
 }
 const stateDir = await mkdtemp(join(tmpdir(), 'event-commerce-demo-'))
+const stripe = await startFakeStripe()
 try {
   console.log('Starting a server of its own …')
   const server = await startServer({
     port: 0,
     stateDir,
-    env,
+    env: { ...env, PAYMENT_API_BASE: stripe.url },
     signal: quit.signal,
     program: 'scripts/support/seed-worker.ts',
   })
   const receiver = await startReceiver()
   try {
-    await main(server.url, server.rootToken, receiver)
+    await main(server.url, server.rootToken, { receiver, stripe })
     console.log('\nDone.')
   } finally {
     await server.stop()
@@ -110,5 +120,6 @@ try {
   console.error(quit.signal.aborted ? 'Stopped.' : error instanceof Error ? error.message : error)
   process.exitCode = 1
 } finally {
+  await stripe.stop()
   await rm(stateDir, { recursive: true, force: true, maxRetries: 5 })
 }

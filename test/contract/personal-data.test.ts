@@ -26,6 +26,7 @@ const erased = [
   'transactional_emails.recipient',
   'transactional_emails.content',
   'transactional_emails.error_detail',
+  'transactional_emails.refund',
   'captured_messages.recipient',
   'captured_messages.subject',
   'captured_messages.html',
@@ -35,6 +36,10 @@ const erased = [
   'soft_bounces.address',
   'webhook_events.payload',
   'audit_log.changes',
+  'refund_requests.comment',
+  'refund_requests.note',
+  'refund_requests.rejection_reason',
+  'refund_requests.metadata',
   'wallet_registrations.device_id',
   'wallet_registrations.push_token',
   'campaign/recipients.address',
@@ -118,10 +123,20 @@ const kept: Record<string, string> = {
   'editions.merchant_account_extra_parameters': organizer,
   'editions.sms_sender_name': organizer,
   'merchant_accounts.provider_account': organizer,
+  'transactions.merchant_account_id': organizer,
+  'refund_requests.merchant_account_id': organizer,
+  'payment_events.merchant_account_id': organizer,
+  'refund_requests.user_id': reference,
+  'refund_requests.requested_by': staff,
+  'refund_requests.reviewed_by': staff,
+  'refund_requests.notify_customer': 'a flag',
+  'files.metadata': organizer,
+  'files.search': organizer,
+  'file_uploads.metadata': organizer,
 }
 
 const sounds =
-  /user|email|recipient|address|phone|first_name|last_name|full_name|person|customer|payload|content$|metadata|search|subject|html|body|detail|caller|account|actor|sender|reply|contact|signature|received|device|push/
+  /user|email|recipient|address|phone|first_name|last_name|full_name|person|customer|payload|content$|metadata|search|subject|html|body|detail|caller|account|actor|sender|reply|contact|signature|received|device|push|comment|^note$|rejection|requested_by|reviewed_by/
 
 let known: Known
 let other: Known
@@ -157,16 +172,27 @@ describe('exportUser', () => {
     expect(body.user).toMatchObject([
       { id: known.id, email: known.email, phone_number: known.phone, first_name: `First${mark}` },
     ])
-    for (const kind of ['usermeta', 'ordermeta', 'purchasemeta', 'detail']) expect(text).toContain(`${kind}${mark}`)
+    for (const kind of [
+      'usermeta',
+      'ordermeta',
+      'purchasemeta',
+      'detail',
+      'comment',
+      'note',
+      'rejection',
+      'refundmeta',
+    ])
+      expect(text).toContain(`${kind}${mark}`)
     for (const [name, count] of Object.entries({
       editions: 1,
       orders: 1,
-      transactions: 1,
+      transactions: 2,
       purchases: 2,
       uses: 1,
+      refunds: 2,
       suppressions: 2,
       bounces: 1,
-      emails: 1,
+      emails: 2,
       campaigns: 1,
       wallet_passes: 1,
       wallet_phones: 1,

@@ -66,7 +66,7 @@ const renamed = new Map([
 const otherForm = new Map([
   ['scheduleCampaign.scheduled_at', 'Local time or an offset in, always an offset out.'],
   ['createSenderDomain.domain', 'White space and a dot at the end may come in.'],
-  ['rejectRefundRequest.reason', 'It is answered as `rejection_reason`.'],
+  ['rejectRefundRequest.reason', 'Answered as rejection_reason: `reason` is why the refund was asked for.'],
   ['createEmailMessage.scope', 'Nobody makes messages of the platform.'],
 ])
 

@@ -53,6 +53,7 @@ export const UserExport = z
     transactions: Rows('Payments of the orders.'),
     purchases: Rows('What was bought.'),
     uses: Rows('When and where it was used.'),
+    refunds: Rows('Refunds that were asked for, with what was written about them.'),
     consents: Rows('Every answer to a consent.'),
     suppressions: Rows('Addresses that get no messages.'),
     bounces: Rows('Messages that an address did not take.'),

@@ -36,10 +36,17 @@ const capturedStatement = ({ organization_id, user_id, user_seq }: ErasureRow): 
       union all select id || ${`-${user_seq}`} from campaigns where organization_id = ${organization_id}
       union all select id from wallet_passes where purchase_id in (select id from purchases where user_id = ${user_id}))`
 
+/** Texts about a refund, in which a person may be named. */
+const refundStatement = ({ user_id }: ErasureRow): Statement =>
+  sql`update refund_requests set comment = '', note = null, rejection_reason = iif(rejection_reason is null, null, ''),
+      metadata = '{}'
+    where user_id = ${user_id}`
+
 const auditStatement = ({ organization_id, user_id }: ErasureRow): Statement =>
-  sql`update audit_log set changes = (select json_group_array(json_object('field', value ->> 'field',
+  sql`update audit_log indexed by audit_log_of_resource set changes = (select json_group_array(json_object('field', value ->> 'field',
       'is_hidden', json('true'))) from json_each(changes))
-    where organization_id = ${organization_id} and resource_id = ${user_id}
+    where organization_id = ${organization_id} and resource_id in (select ${user_id}
+        union all select id from refund_requests where user_id = ${user_id})
       and exists (select 1 from json_each(changes) where value ->> 'is_hidden' is null)
       and action <> 'eraseUser'`
 
@@ -52,6 +59,7 @@ export async function blankingStatements(erasure: ErasureRow, now: number): Prom
       where user_id = ${user_id}`,
     sql`update orders set search = search_own, metadata = '{}' where user_id = ${user_id}`,
     sql`update purchases set metadata = '{}' where user_id = ${user_id}`,
+    refundStatement(erasure),
     erasedAnswers(user_id),
     ...emailStatements(erasure, now),
     ...eraseWallet(user_id, now),

@@ -6,6 +6,7 @@ export const exampleOfExport = {
   transactions: [],
   purchases: [],
   uses: [],
+  refunds: [],
   consents: [],
   suppressions: [],
   bounces: [],

@@ -63,6 +63,15 @@ const bought = (user: LoadedUser): Section[] => {
   ]
 }
 
+const refunds = ({ id }: LoadedUser): Section => ({
+  name: 'refunds',
+  columns: sql`id, order_id, purchase_id, status, source, reason, comment, note, rejection_reason, requested_minor,
+    approved_minor, refunded_minor, currency, metadata as metadata_json, created_at, completed_at`,
+  from: sql`refund_requests`,
+  where: sql`user_id = ${id}`,
+  key: sql`id`,
+})
+
 const passes = ({ id }: LoadedUser): Section[] => {
   const own = sql`purchase_id in (select id from purchases where user_id = ${id})`
   return [
@@ -134,6 +143,7 @@ export const sectionsOf = (user: LoadedUser): Section[] => {
       key: sql`edition_id`,
     },
     ...bought(user),
+    refunds(user),
     ...passes(user),
     ...reached(user),
     {

@@ -1,4 +1,4 @@
-export { moveAmounts } from './amounts.ts'
+export { moveAmounts, purchasesAreAsRead } from './amounts.ts'
 export { auditRefund } from './audit.ts'
 export { type Completion, completionStatements, type RefundChanges } from './complete.ts'
 export { enqueueRefunds } from './enqueue.ts'

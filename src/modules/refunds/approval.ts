@@ -6,6 +6,7 @@ import { accessOf, type MerchantAccount, type PaidThrough } from '../merchant-ac
 import {
   completionStatements,
   enqueueRefunds,
+  purchasesAreAsRead,
   refundAnnouncements,
   type RefundedPurchase,
 } from '../refund-payments/index.ts'
@@ -28,8 +29,8 @@ type Paid = Pick<Subject, 'edition_id' | 'edition_account_id' | 'merchant_accoun
 export type FindAccount = (paid: PaidThrough) => Promise<MerchantAccount | null>
 
 /**
- * How an amount of a payment is paid back; null when its merchant account is not ready. A payment without an account, and
- * one that Stripe does not know, are paid back by hand.
+ * How an amount of a payment is paid back; null when its merchant account is not ready. A payment without an account is
+ * paid back by hand. So is one of a Stripe account that has no reference: it waits until a person says that it was paid.
  */
 export async function payingBack(
   ctx: Pick<JobCtx, 'db' | 'config'>,
@@ -42,8 +43,8 @@ export async function payingBack(
   const { edition_id, merchant_account_id } = paid
   const account = await findAccount({ edition_id, merchant_account_id })
   if (account === null) return null
-  if (account.service === 'manual' || (account.service === 'stripe' && paid.provider_reference === null))
-    return { ...byHand, way: account.settle_manually ? 'by hand' : 'at once' }
+  if (account.service === 'manual') return { ...byHand, way: account.settle_manually ? 'by hand' : 'at once' }
+  if (account.service === 'stripe' && paid.provider_reference === null) return { ...byHand, way: 'by hand' }
   return { service: account.service, merchant_account_id: account.id, way: 'by provider' }
 }
 
@@ -90,7 +91,7 @@ export async function afterApproval(
     occurredAt: now,
   })
   if (way === 'by provider') ctx.afterCommit(() => enqueueRefunds(ctx))
-  if (way !== 'at once') return { refund, statements: [], announcements: approved }
+  if (way !== 'at once') return { refund, statements: purchasesAreAsRead(purchases), announcements: approved }
   const { statements, announcements } = await completionStatements(ctx, refund, { provider_reference: null, purchases })
   ctx.afterCommit(() => ringEmails(ctx))
   return {

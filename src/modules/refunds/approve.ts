@@ -1,12 +1,13 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { changedOne, commit } from '../../db/commit.ts'
+import { changedOne, commit, stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { refundItems, refundRequests } from '../../db/schema/refunds.ts'
+import { inList } from '../../db/visibility.ts'
 import { insertAll, updateVersion } from '../../db/write.ts'
 import { mayAt } from '../../domain/access.ts'
 import { AppError, editionArchived, LostRace } from '../../domain/errors.ts'
-import { wasCaptured, type TransactionStatus } from '../../domain/orders.ts'
+import { transactionStatuses, wasCaptured, type TransactionStatus } from '../../domain/orders.ts'
 import { isHeld } from '../../domain/purchases.ts'
 import { amountAsked, checkPositive, checkTransition, exceeds } from '../../domain/refund-amounts.ts'
 import { checkReview, readPolicy } from '../../domain/refund-policy.ts'
@@ -54,6 +55,12 @@ interface Amounts {
   after: Statement[]
 }
 
+/** Directly after what a smaller amount releases: the payment still covers the amount, as it did when it was read. */
+const paymentCovers = (transactionId: string, amount: number): Statement =>
+  stillHolds(sql`exists (select 1 from transactions where id = ${transactionId}
+    and ${inList(sql`status`, transactionStatuses.filter(wasCaptured))}
+    and (${amount} = 0 or amount_minor >= refunded_minor + reserved_minor))`)
+
 /** What is reserved already, or less of it. */
 async function keptAmounts(ctx: Ctx, refund: LoadedRefund, subject: Subject, amount: number): Promise<Amounts> {
   const { transaction_status } = subject
@@ -66,10 +73,11 @@ async function keptAmounts(ctx: Ctx, refund: LoadedRefund, subject: Subject, amo
   const max = Math.max(0, (subject.amount_minor ?? 0) - others)
   if (amount > max) throw exceeds(max, refund.currency)
   const items = await itemsOf(ctx, refund.id)
+  const covered = paymentCovers(refund.transaction_id, amount)
   if (amount === refund.requested_minor)
-    return { shares: { items, service_fee_minor: refund.service_fee_minor }, before: [], after: [] }
+    return { shares: { items, service_fee_minor: refund.service_fee_minor }, before: [], after: [covered] }
   const shares = shrink(amount, items)
-  return { shares, before: [], after: shrinkStatements(refund, items, shares) }
+  return { shares, before: [], after: [...shrinkStatements(refund, items, shares), covered] }
 }
 
 /** The purchases that a failed request may pay back: one of a batch has those that it was made for, others all that are held. */

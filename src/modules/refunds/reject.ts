@@ -4,7 +4,7 @@ import { refundRequests } from '../../db/schema/refunds.ts'
 import { updateVersion } from '../../db/write.ts'
 import { checkTransition } from '../../domain/refund-amounts.ts'
 import { openEditions } from '../editions/index.ts'
-import { moveAmounts, purchasesOf, refundAnnouncements } from '../refund-payments/index.ts'
+import { moveAmounts, purchasesAreAsRead, purchasesOf, refundAnnouncements } from '../refund-payments/index.ts'
 import { refundEmailStatements, ringEmails } from '../transactional-emails/index.ts'
 import { announceAll } from '../webhooks/index.ts'
 import type { RejectInput } from './contract.ts'
@@ -26,7 +26,8 @@ export async function rejectRefund(ctx: Ctx, refund: LoadedRefund, input: Reject
   }
   const rejected = { ...refund, ...changes, version: refund.version + 1 }
   const amount_minor = refund.requested_minor
-  const events = refundAnnouncements(refund, await purchasesOf(ctx, refund.id), {
+  const purchases = await purchasesOf(ctx, refund.id)
+  const events = refundAnnouncements(refund, purchases, {
     action: 'refund_rejected',
     status,
     amount_minor,
@@ -37,6 +38,7 @@ export async function rejectRefund(ctx: Ctx, refund: LoadedRefund, input: Reject
   return commit(ctx, rejected, [
     ...openEditions(refund.edition_id),
     ...updateVersion(refundRequests, refund, changes),
+    ...purchasesAreAsRead(purchases),
     ...moveAmounts(refund, { refunded: 0, reserved: -1 }, { now }),
     ...mail,
     ...announceAll(ctx, events),

@@ -15,22 +15,24 @@ export interface Reservation {
 
 /**
  * Reserves the amounts of a request: of all its purchases and of its payment, or of none. A purchase of which something
- * was taken since is decided on anew, because the parts of its amount would be others. The statement that follows
- * writes the request `where changes() = 1`.
+ * was taken since is decided on anew, because the parts of its amount would be others; so is one with another status,
+ * which the event names. The statement that follows writes the request `where changes() = 1`.
  */
 export function reserveStatements({ refund, shares, purchases }: Reservation, amount: number): Statement[] {
-  const taken = new Map(
-    purchases.map(({ id, refunded_minor, reserved_minor }) => [id, refunded_minor + reserved_minor]),
-  )
+  const read = new Map(purchases.map((purchase) => [purchase.id, purchase]))
   const given = JSON.stringify(
-    shares.items.map(({ purchase_id, amount_minor }) => [purchase_id, amount_minor, taken.get(purchase_id) ?? 0]),
+    shares.items.map(({ purchase_id, amount_minor }) => {
+      const { refunded_minor = 0, reserved_minor = 0, status = '' } = read.get(purchase_id) ?? {}
+      return [purchase_id, amount_minor, refunded_minor + reserved_minor, status]
+    }),
   )
   const fees = refund.include_fees === 1 ? sql`1` : sql`0`
   return [
     sql`update purchases set reserved_minor = reserved_minor + (given.value ->> 1), modified_at = ${refund.modified_at},
         version = version + 1
       from json_each(${given}) as given
-      where purchases.id = given.value ->> 0 and ${inList(sql`purchases.status`, heldStatuses)}
+      where purchases.id = given.value ->> 0 and purchases.status = given.value ->> 3
+        and ${inList(sql`purchases.status`, heldStatuses)}
         and purchases.refunded_minor + purchases.reserved_minor = given.value ->> 2
         and ${purchaseShare(sql`purchases`, fees)} >= given.value ->> 1`,
     sql`update transactions set reserved_minor = reserved_minor + ${amount}

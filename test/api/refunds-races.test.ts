@@ -1,0 +1,124 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { LostRace } from '../../src/domain/errors.ts'
+import { sealSecrets } from '../../src/modules/merchant-accounts/secrets.ts'
+import { approveRefund } from '../../src/modules/refunds/approve.ts'
+import { createPurchaseRefund } from '../../src/modules/refunds/create.ts'
+import { findRefund } from '../../src/modules/refunds/queries.ts'
+import { rejectRefund } from '../../src/modules/refunds/reject.ts'
+import { contextAt } from '../support/context.ts'
+import { db } from '../support/factories.ts'
+import { givenShop, type Shop } from '../support/orders.ts'
+import { announcedOf, purchaseRow } from '../support/purchases.ts'
+import {
+  act,
+  askFor,
+  expectCountersToBeSums,
+  givenBought,
+  givenShopWithAccount,
+  oneTicket,
+  refundRow,
+  transactionRow,
+} from '../support/refunds.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await givenShopWithAccount('test')
+})
+
+/** A context in which something happens once, directly before the commit. */
+function interruptedOnce(happen: () => Promise<unknown>) {
+  const ctx = contextAt(Date.now())
+  const batch = ctx.db.batch.bind(ctx.db)
+  let hasHappened = false
+  ctx.db.batch = async (statements) => {
+    // What is read comes in batches too, of two statements.
+    if (!hasHappened && statements.length > 2) {
+      hasHappened = true
+      await happen()
+    }
+    return batch(statements)
+  }
+  return ctx
+}
+
+const use = (id: string) => db.all(sql`update purchases set status = 'used' where id = ${id}`)
+
+describe('a purchase that is used while its refund is decided', () => {
+  it('is asked for anew, so that the event says that it was used', async () => {
+    const { purchases } = await givenBought(shop, oneTicket)
+    const [id = ''] = purchases
+    const ctx = interruptedOnce(() => use(id))
+    await createPurchaseRefund(ctx, id, { reason: 'other' })
+    expect(await announcedOf({ id, shop })).toEqual(['refund_requested:used'])
+    expect(await purchaseRow(id)).toMatchObject({ status: 'used', reserved_minor: 23_500 })
+    await expectCountersToBeSums(shop)
+  })
+
+  it.each([
+    ['approved', approveRefund],
+    ['rejected', (ctx, loaded) => rejectRefund(ctx, loaded, { reason: 'No' })],
+  ] as [string, typeof approveRefund][])('is %s anew', async (_, decide) => {
+    const { purchases } = await givenBought(shop, oneTicket)
+    const [id = ''] = purchases
+    const { body } = await askFor(id)
+    const ctx = interruptedOnce(() => use(id))
+    await expect(decide(ctx, await findRefund(ctx, body.id), {})).rejects.toThrow(LostRace)
+    expect(await refundRow(body.id)).toMatchObject({ status: 'pending', version: 1 })
+    expect(await announcedOf({ id, shop })).toEqual(['refund_requested:active'])
+  })
+})
+
+describe('a payment that changes while a refund is approved', () => {
+  it.each([
+    ['becomes smaller than what is reserved of it', sql`amount_minor = 23499`],
+    ['is cancelled', sql`status = 'cancelled'`],
+  ])('and %s is decided on anew', async (_, change) => {
+    const { purchases, payment } = await givenBought(shop, oneTicket)
+    const { body } = await askFor(purchases[0] ?? '')
+    const ctx = interruptedOnce(() => db.all(sql`update transactions set ${change} where id = ${payment}`))
+    await expect(approveRefund(ctx, await findRefund(ctx, body.id), {})).rejects.toThrow(LostRace)
+    expect(await refundRow(body.id)).toMatchObject({ status: 'pending', version: 1, approved_minor: null })
+    expect(await transactionRow(payment)).toMatchObject({ refunded_minor: 0, reserved_minor: 23_500 })
+  })
+
+  it('and becomes smaller than others have left of it still cancels a purchase for nothing', async () => {
+    const own = await givenShop()
+    const { purchases, payment } = await givenBought(own)
+    await askFor(purchases[0] ?? '')
+    const { body } = await askFor(purchases[1] ?? '', { amount: 0, cancel_purchase: true })
+    await db.all(sql`update transactions set amount_minor = 100 where id = ${payment}`)
+    const ctx = contextAt(Date.now())
+    await approveRefund(ctx, await findRefund(ctx, body.id), {})
+    expect(await refundRow(body.id)).toMatchObject({ status: 'completed', refunded_minor: 0 })
+  })
+})
+
+describe('a payment of Stripe that has no reference', () => {
+  it('waits until a person says that it was paid, and is confirmed to nobody before', async () => {
+    const own = await givenShopWithAccount('stripe')
+    const ctx = contextAt(Date.now())
+    const account = await db.first(
+      sql<{ id: string }>`select id from merchant_accounts where organization_id = ${own.organization_id}`,
+    )
+    const secrets = { api_key: 'rk_test_12345678', webhook_secret: null }
+    const { sealed_api_key, sealed_with } = await sealSecrets(ctx, account?.id ?? '', secrets)
+    await db.all(sql`update merchant_accounts set sealed_api_key = ${sealed_api_key}, sealed_with = ${sealed_with}
+      where id = ${account?.id}`)
+    const { purchases } = await givenBought(own, oneTicket)
+    const [id = ''] = purchases
+    const { body } = await askFor(id)
+    const later = contextAt(Date.now())
+    const approved = await approveRefund(later, await findRefund(later, body.id), {})
+    expect(approved).toMatchObject({ status: 'processing', service: 'manual', due_at: null })
+    expect((await act(body.id, 'approve')).body.code).toBe('invalid_transition')
+    expect(await refundRow(body.id)).toMatchObject({
+      status: 'processing',
+      refunded_minor: 0,
+      merchant_account_id: null,
+    })
+    expect(await purchaseRow(id)).toMatchObject({ reserved_minor: 23_500, refunded_minor: 0 })
+    expect(await db.all(sql`select id from transactional_emails where refund_request_id = ${body.id}`)).toEqual([])
+    expect(await announcedOf({ id, shop: own })).toEqual(['refund_requested:active', 'refund_approved:active'])
+  })
+})

@@ -1,0 +1,68 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { purchaseRow, scan } from '../support/purchases.ts'
+import { act, askFor } from '../support/refunds.ts'
+import { givenSale, givenRefund, refundEngine, providerOf, settleAll, stateOf } from '../support/refund-payments.ts'
+import { write } from '../support/seed.ts'
+import { enableWallet, issue, latest, passJsonOf, passRow } from '../support/wallet.ts'
+
+/** A paid ticket with a pass on a phone. */
+async function givenPassOfSale(type = 'test') {
+  const sale = await givenSale(type)
+  await enableWallet(sale, sale.purchase)
+  return { sale, pass: await issue(sale, 'apple') }
+}
+
+const isVoided = async (pass: Awaited<ReturnType<typeof issue>>) =>
+  passJsonOf(new Uint8Array(await (await latest(pass)).arrayBuffer()))['voided'] === true
+
+describe('a purchase that a refund cancels', () => {
+  it('is not used any more, and its pass is void from the completion on, not before', async () => {
+    const { sale, pass } = await givenPassOfSale('manual')
+    await write(sql`update merchant_accounts set settle_manually = 1 where id = ${sale.account}`)
+    const { body } = await askFor(sale.purchase, { cancel_purchase: true })
+    expect((await act(body.id, 'approve')).body.status).toBe('processing')
+    expect([await isVoided(pass), (await purchaseRow(sale.purchase)).status]).toEqual([false, 'active'])
+    const { change_number } = await passRow(pass.id)
+    expect((await act(body.id, 'settle', { reference: 'Bank 1' })).status).toBe(200)
+    expect(await isVoided(pass)).toBe(true)
+    expect((await passRow(pass.id)).change_number).toBe(change_number + 1)
+    const use = await scan(sale.purchase)
+    expect([use.status, use.body]).toMatchObject([409, { current_status: 'refunded' }])
+    expect(await purchaseRow(sale.purchase)).toMatchObject({ uses_count: 0, status: 'refunded' })
+  })
+
+  it('is used again, with a valid pass, when the provider takes the refund back', async () => {
+    await settleAll()
+    const { sale, pass } = await givenPassOfSale()
+    await givenRefund(sale, { cancel_purchase: 1 })
+    const provider = providerOf()
+    const engine = refundEngine(provider)
+    await engine.run()
+    expect(await isVoided(pass)).toBe(true)
+    provider.decide(`re_1_pi_${sale.transaction}`, false)
+    engine.advance(86_400_000)
+    await engine.run()
+    expect((await stateOf(sale)).purchase).toEqual(['active', 0, 0])
+    expect(await isVoided(pass)).toBe(false)
+    expect((await scan(sale.purchase)).status).toBe(201)
+  })
+})
+
+describe('approveRefundRequest', () => {
+  it.each([
+    [{ amount: -1 }, 'amount_not_positive'],
+    [{ amount: 1.005 }, 'max_decimal_places'],
+    [{ amount: '1' }, 'invalid_type'],
+    [{ amount: 1e300 }, 'max_value'],
+    [{ note: 'x'.repeat(2001) }, 'max_length'],
+    [{ reason: 'other' }, 'unknown_field'],
+  ])('refuses what is wrong with a field and changes nothing: %j', async (body, code) => {
+    const sale = await givenSale()
+    const asked = await askFor(sale.purchase)
+    const before = await stateOf(sale)
+    const reply = await act(asked.body.id, 'approve', body)
+    expect([reply.status, reply.body.errors[0].code]).toEqual([400, code])
+    expect(await stateOf(sale)).toEqual(before)
+  })
+})

@@ -1,0 +1,84 @@
+import { sql } from 'drizzle-orm'
+import * as fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { db } from '../support/factories.ts'
+import { serveStripe } from '../support/fake-stripe.ts'
+import { settleAll } from '../support/refund-payments.ts'
+import { announcedTimes, aStep, givenWorld, heal, take, type World } from '../support/refund-model.ts'
+import { expectCountersToBeSums, itemsOf, refundsOf, transactionRow } from '../support/refunds.ts'
+
+beforeEach(settleAll)
+afterEach(() => vi.restoreAllMocks())
+
+/** Nothing is paid back twice, nor beyond what was paid. */
+function expectPaidOnce({ fake, payment }: World): void {
+  expect(fake.store.paidBack(payment.id)).toBeLessThanOrEqual(payment.amount)
+  const standing = fake.store.refunds.filter(({ status }) => status === 'pending' || status === 'succeeded')
+  const keys = standing.flatMap(({ metadata }) => metadata['refund_key'] ?? [])
+  const requests = keys.map((key) => key.split(':')[0])
+  expect(new Set(requests).size).toBe(requests.length)
+}
+
+/** Every edge was announced once for each purchase of its request, and recorded once. */
+async function expectEdgesOnce(world: World): Promise<void> {
+  const times = await announcedTimes(world)
+  for (const refund of await refundsOf(world.shop)) {
+    const entries = await db.all(sql<{ action: string }>`select action from audit_log where resource_id = ${refund.id}`)
+    const recorded = (...actions: string[]) => entries.filter(({ action }) => actions.includes(action)).length
+    const takenBack = recorded('takeBackRefund')
+    const failed = recorded('failRefund') + takenBack
+    const approved = recorded('approveRefundRequest', 'retryRefundRequest')
+    const isOpen = refund.status === 'approved' || refund.status === 'processing'
+    const completed = takenBack + (refund.status === 'completed' ? 1 : 0)
+    const expected = {
+      refund_requested: 1,
+      refund_approved: approved,
+      refund_rejected: refund.status === 'rejected' ? 1 : 0,
+      refunded: completed,
+      refund_failed: failed,
+    }
+    if (refund.source === 'provider') continue
+    expect([refund.id, approved]).toEqual([refund.id, failed - takenBack + completed + (isOpen ? 1 : 0)])
+    for (const { purchase_id } of await itemsOf(refund.id))
+      for (const [action, count] of Object.entries(expected))
+        expect([refund.status, action, times.get(`${refund.id} ${purchase_id} ${action}`) ?? 0]).toEqual([
+          refund.status,
+          action,
+          count,
+        ])
+  }
+}
+
+describe('refunds through a Stripe that fails in every way', () => {
+  it('pay each request once, and agree with Stripe to the cent in the end', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(aStep, { minLength: 12, maxLength: 30 }), async (steps) => {
+        vi.restoreAllMocks()
+        await settleAll()
+        const world = await givenWorld()
+        const { fake, payment, shop, bought, byHand } = world
+        serveStripe(fake)
+        for (const step of steps) {
+          await take(world, step)
+          expectPaidOnce(world)
+          await expectCountersToBeSums(shop)
+        }
+        await heal(world)
+        expectPaidOnce(world)
+        await expectCountersToBeSums(shop)
+        await expectEdgesOnce(world)
+        const { refunded_minor, status } = await transactionRow(bought.payment)
+        expect(refunded_minor).toBe(fake.store.paidBack(payment.id))
+        // A payment of which nothing was paid back follows its order.
+        if (refunded_minor === 0) expect(['captured', 'cancelled']).toContain(status)
+        else expect(status).toBe(refunded_minor < payment.amount ? 'partially_refunded' : 'refunded')
+        const rows = await db.all(sql<{ sum: number }>`select coalesce(sum(amount_minor), 0) as sum from transactions
+          where order_id = ${bought.order} and type = 'refund' and status = 'captured'`)
+        expect(rows).toEqual([{ sum: refunded_minor }])
+        const manual = await transactionRow(byHand.payment)
+        expect(manual.refunded_minor + manual.reserved_minor).toBeLessThanOrEqual(manual.amount_minor)
+      }),
+      { numRuns: 4, endOnFailure: true },
+    )
+  }, 600_000)
+})
