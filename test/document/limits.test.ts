@@ -66,6 +66,7 @@ const renamed = new Map([
 const otherForm = new Map([
   ['scheduleCampaign.scheduled_at', 'Local time or an offset in, always an offset out.'],
   ['createSenderDomain.domain', 'White space and a dot at the end may come in.'],
+  ['rejectRefundRequest.reason', 'It is answered as `rejection_reason`.'],
   ['createEmailMessage.scope', 'Nobody makes messages of the platform.'],
 ])
 

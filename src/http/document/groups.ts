@@ -23,7 +23,8 @@ or cancelled on its own. A wallet pass shows it on a phone.`,
   User: `Customers: the people that orders belong to. An organisation sees the people who bought from it. A role of an
 edition changes only those whom no other edition knows. An admin of the organisation can export all that is stored of a
 person, and erase the person while the orders and sums stay.`,
-  Refunds: 'Requests for money back, and what became of them.',
+  Refunds: `Requests for money back: the amount is reserved with the request, somebody else approves or rejects it, and it is
+paid back where it was paid, once. Amounts of purchases, orders and transactions say what is refunded and what is left.`,
   Files: `Images that editions show, tables that are imported, and other files of an organisation or of one of its
 editions. Large tables come in parts: an upload says which of its parts are there.`,
   'Data Imports': `Orders of another system, up to a hundred a call. Each order is taken whole or not at all, and the same
