@@ -7,7 +7,19 @@ import { callWith, get, patch, post, publicUrl, remove, type Reply } from '../su
 import { contextAt } from '../support/context.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
 import { freshPng, uploadRaw } from '../support/files.ts'
-import { db, freshId, seededAt, seedEdition, seedOrganization, write } from '../support/seed.ts'
+import { givenShop } from '../support/orders.ts'
+import { ask, givenBought } from '../support/refunds.ts'
+import {
+  db,
+  freshId,
+  seededAt,
+  seedEdition,
+  seedAccount,
+  seedMember,
+  seedOrganization,
+  seedToken,
+  write,
+} from '../support/seed.ts'
 import { seedMessage } from '../support/seed-emails.ts'
 import { image as bytesOf } from '../support/images.ts'
 
@@ -62,6 +74,12 @@ async function unshowable() {
   }
 }
 
+async function memberToken(): Promise<string> {
+  const account = await seedAccount()
+  await seedMember(account, { organization: organization.id, role: 'viewer' })
+  return (await seedToken(account)).token
+}
+
 describe('the avatar of an organisation', () => {
   const path = () => `/v1/organizations/${organization.id}`
 
@@ -74,6 +92,7 @@ describe('the avatar of an organisation', () => {
       (await get(`/v1/editions/${edition}`)).body.organization.avatar,
       (await get(`/v1/editions?organization_id=${organization.id}`)).body.results[0].organization.avatar,
       (await get(messagePath(await message()))).body.organization.avatar,
+      (await get('/v1/auth/user-info', await memberToken())).body.organizations[0].avatar,
     ]
     expect(shown).toEqual(shown.map(() => file.image))
     const use = { type: 'organization', id: organization.id, field: 'avatar_file_id' }
@@ -238,6 +257,29 @@ describe('images of products', () => {
     const copy = await post(`/v1/editions/${edition}/duplicate`, { name: 'Of images' })
     const uses = (await usesOf(two)).map(({ type }: { type: string }) => type)
     expect([copy.status, uses]).toEqual([201, ['product', 'product']])
+  })
+
+  it('are shown in their order in purchases, carts and requests for refunds', async () => {
+    const shop = await givenShop()
+    const bought = await givenBought(shop)
+    const files = [
+      (await uploadRaw(shop.organization_id, freshPng())).body,
+      (await uploadRaw(shop.organization_id, freshPng())).body,
+    ].toReversed()
+    await write(sql`update products set images = ${JSON.stringify(files.map(({ id }) => id))}
+      where edition_id = ${shop.edition_id}`)
+    const images = files.map(({ image }) => image)
+    const order = (await get(`/v1/orders/${bought.order}`)).body
+    const refund = await ask({ purchase_id: bought.purchases[0], amount: 1 })
+    const shown = [
+      order.cart.items[0],
+      order.purchases[0],
+      (await get(`/v1/purchases/${bought.purchases[0]}`)).body,
+      (await get(`/v1/purchases?edition_id=${shop.edition_id}`)).body.results[0],
+      refund.body.purchase,
+      (await get(`/v1/refund-requests/${refund.body.id}`)).body.purchase,
+    ]
+    expect(shown.map(({ product }) => product.images)).toEqual(shown.map(() => images))
   })
 
   it('are no files of another organisation, whoever writes them', async () => {
