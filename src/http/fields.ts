@@ -120,7 +120,7 @@ export const OrganizationSummary = z
     id: Id('org'),
     name: Name,
     slug: Slug,
-    avatar: orNull(Image).openapi({ description: 'Null: there is no avatar for it.' }),
+    avatar: orNull(Image).openapi({ description: 'Null while none is chosen.' }),
   })
   .openapi('OrganizationSummary')
 

@@ -26,6 +26,7 @@ export const products = sqliteTable('products', {
   is_variant_required: integer().notNull().default(0),
   is_pickup_required: integer().notNull().default(0),
   is_wallet_enabled: integer().notNull().default(0),
+  images: text().notNull().default('[]'),
 })
 
 export const variants = sqliteTable('variants', {

@@ -7,6 +7,7 @@ export const organizations = sqliteTable('organizations', {
   version: integer().notNull().default(1),
   search: text().notNull(),
   refund_policy: text().notNull().default('{}'),
+  avatar_file_id: text(),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
 })

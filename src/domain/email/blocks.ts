@@ -36,6 +36,8 @@ export interface HeadingData extends Boxed {
 }
 
 export interface ImageData extends Boxed {
+  /** A file of the organisation; `url` is then its address. */
+  file_id?: string | undefined
   url: string
   alt: TranslatedDict
   link?: string | undefined

@@ -22,6 +22,11 @@ export const fileFields = {
     mend: 'Send a smaller file.',
     detail: 'At most 10000000 bytes.',
   },
+  file_mismatch: {
+    cause: '`file_id` names one file, and `url` is the address of another or of none.',
+    mend: 'Leave `url` out, or leave `file_id` out.',
+    detail: 'This is an address of another file than `file_id`.',
+  },
   unsupported_file_type: {
     cause: 'The content is of a type that is not taken.',
     mend: 'Convert the file to one of the types that `detail` lists.',

@@ -29,6 +29,10 @@ export const imageAddresses = (filesUrl: string, file: { id: string; access_key:
   original: fileAddress(filesUrl, file, 'original'),
 })
 
+/** The addresses of an image that may be missing. */
+export const imageOrNull = (filesUrl: string, id: string | null, accessKey: string | null) =>
+  id === null || accessKey === null ? null : imageAddresses(filesUrl, { id, access_key: accessKey })
+
 interface SignedAddress {
   file: { id: string; access_key: string }
   reader?: Reader

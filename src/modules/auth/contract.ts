@@ -94,7 +94,7 @@ export const UserInfo = z
         id: Id('org'),
         name: Name,
         slug: Slug,
-        avatar: orNull(Image).openapi({ description: 'Null: there is no avatar for it.' }),
+        avatar: orNull(Image).openapi({ description: 'Null while none is chosen.' }),
         role: z.enum(memberRoles).nullable().openapi({ description: 'Null when only editions of it are reached.' }),
       }),
     ),

@@ -1,6 +1,7 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { strongerRole, type TokenScope } from '../../domain/access.ts'
+import { imageOrNull } from '../../domain/files/addresses.ts'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
 import { fullName } from '../../domain/users.ts'
 import type { AccessToken, CreatedAccessToken, UserInfo } from './contract.ts'
@@ -53,11 +54,11 @@ export function presentUserInfo(rows: UserInfoRows, ctx: Ctx): z.input<typeof Us
       expires_at: toIsoOrNull(token?.expires_at ?? null),
       last_used_at: toIsoOrNull(token?.last_used_at ?? null),
     },
-    organizations: rows.organizations.map(({ id, name, slug }) => ({
+    organizations: rows.organizations.map(({ id, name, slug, avatar_id, avatar_key }) => ({
       id,
       name,
       slug,
-      avatar: null,
+      avatar: imageOrNull(ctx.config.files.url, avatar_id, avatar_key),
       role: caller.is_superuser ? 'admin' : (roleIn(id, null) ?? null),
     })),
     editions: rows.editions.map(({ id, full_name, slug, organization_id }) => {

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { keyOfFile } from '../../db/images.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { accessTokens } from '../../db/schema/auth.ts'
 import { standing, visible } from '../../db/visibility.ts'
@@ -82,7 +83,7 @@ export interface UserInfoRows {
     last_name: string
   } | null
   token: AccessTokenRow | null
-  organizations: { id: string; name: string; slug: string }[]
+  organizations: { id: string; name: string; slug: string; avatar_id: string | null; avatar_key: string | null }[]
   editions: { id: string; full_name: string; slug: string; organization_id: string }[]
   editions_count: number
 }
@@ -123,7 +124,8 @@ export async function readUserInfo(ctx: Ctx): Promise<UserInfoRows> {
     (select json_object('id', id, 'name', name, 'shown', shown, 'scopes', scopes, 'organization_id', organization_id,
       'created_at', created_at, 'expires_at', expires_at, 'last_used_at', last_used_at)
       from access_tokens where id = ${caller.credential.id}) as token,
-    (select json_group_array(json_object('id', id, 'name', name, 'slug', slug)) from
+    (select json_group_array(json_object('id', id, 'name', name, 'slug', slug,
+        'avatar_id', avatar_file_id, 'avatar_key', ${keyOfFile(sql`avatar_file_id`)})) from
       (select * from organizations where ${organizations} order by name, id limit ${editionsShown})) as organizations,
     (select json_group_array(json_object('id', id, 'full_name', full_name, 'slug', slug, 'organization_id', organization_id))
       from (select * from editions where ${editions} order by created_at desc, id desc limit ${editionsShown})) as editions,

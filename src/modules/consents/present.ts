@@ -19,7 +19,7 @@ export function presentConsent(row: ConsentRow, ctx: Ctx): z.input<typeof Consen
   const { given, skipped, withdrawn, expired } = row
   return {
     id: row.id,
-    organization: presentOrganizationSummary(row),
+    organization: presentOrganizationSummary(row, ctx),
     edition: row.edition_id === null ? null : presentEditionSummary(row as EditionSummaryRow),
     key: row.key,
     name: row.name,

@@ -1,4 +1,5 @@
 import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../context.ts'
 import type { DuplicatePolicy, importStatuses } from '../../domain/external-orders.ts'
 import { toIso } from '../../domain/instants.ts'
 import { presentEditionSummary } from '../editions/index.ts'
@@ -13,14 +14,17 @@ interface Options {
   skipped: boolean
 }
 
-export function presentImport({ row, edition, results, dry_run }: ImportReport): z.input<typeof ExternalOrdersImport> {
+export function presentImport(
+  { row, edition, results, dry_run }: ImportReport,
+  ctx: Ctx,
+): z.input<typeof ExternalOrdersImport> {
   return {
     id: row.id,
     name: row.name,
     source: row.source as 'api',
     external_source: row.external_source,
     status: row.status as (typeof importStatuses)[number],
-    organization: presentOrganizationSummary(edition),
+    organization: presentOrganizationSummary(edition, ctx),
     edition: presentEditionSummary({
       edition_id: edition.id,
       edition_full_name: edition.full_name,

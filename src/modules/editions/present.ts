@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { type CountryCode, editionStatus, type SmsSenderName, type TaxType } from '../../domain/editions.ts'
-import { imageAddresses } from '../../domain/files/addresses.ts'
+import { imageOrNull } from '../../domain/files/addresses.ts'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { Currency } from '../../domain/money.ts'
@@ -20,7 +20,7 @@ export const presentEditionListItem = (row: EditionListRow, ctx: Ctx): z.input<t
   is_draft: row.is_draft === 1,
   is_archived: row.is_archived === 1,
   published_at: toIsoOrNull(row.published_at),
-  organization: presentOrganizationSummary(row),
+  organization: presentOrganizationSummary(row, ctx),
   status: editionStatus(row, ctx.now()),
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
@@ -34,7 +34,7 @@ export const presentEdition = (row: EditionDetailRow, ctx: Ctx): z.input<typeof 
   name: row.name,
   full_name: row.full_name,
   slug: row.slug,
-  organization: presentOrganizationSummary(row),
+  organization: presentOrganizationSummary(row, ctx),
   event: { id: row.event_id, name: row.event_name },
   start_date: toIsoOrNull(row.start_at),
   end_date: toIsoOrNull(row.end_at),
@@ -62,10 +62,7 @@ export const presentEdition = (row: EditionDetailRow, ctx: Ctx): z.input<typeof 
   email_reply_to: row.email_reply_to,
   meta_title: translated(row.meta_title),
   meta_description: translated(row.meta_description),
-  meta_image:
-    row.meta_image_id && row.image_key
-      ? imageAddresses(ctx.config.files.url, { id: row.meta_image_id, access_key: row.image_key })
-      : null,
+  meta_image: imageOrNull(ctx.config.files.url, row.meta_image_id, row.image_key),
   meta_image_id: row.meta_image_id,
   transaction_receipt_email_id: row.transaction_receipt_email_id,
   refund_confirmation_email_id: row.refund_confirmation_email_id,

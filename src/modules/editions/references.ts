@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { inList, standing, visible } from '../../db/visibility.ts'
+import { isShowable } from '../../db/images.ts'
+import { inList } from '../../db/visibility.ts'
 import { receiptEmailTypes, refundConfirmationEmailTypes } from '../../domain/editions.ts'
 import { doesNotExist, invalid } from '../../domain/errors.ts'
 import type { EditionRow } from './queries.ts'
@@ -25,9 +26,7 @@ const lookUps = {
       where id = ${id} and organization_id = ${edition.organization_id}`,
   meta_image_id: (ctx, edition, id) =>
     sql<Found>`select id, access_key as image_key from files
-      where id = ${id} and organization_id = ${edition.organization_id} and purpose = 'image'
-        and (edition_id is null or edition_id = ${edition.id}
-          or ${visible(ctx.caller, standing(sql`organization_id`, sql`edition_id`))})`,
+      where id = ${id} and ${isShowable(ctx.caller, { ...edition, edition_id: edition.id })}`,
   transaction_receipt_email_id: (_, edition, id) => emailOf(edition, id, receiptEmailTypes),
   refund_confirmation_email_id: (_, edition, id) => emailOf(edition, id, refundConfirmationEmailTypes),
 } satisfies Record<string, (ctx: Ctx, edition: EditionRow, id: string) => SQL<Found>>

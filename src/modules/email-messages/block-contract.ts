@@ -10,7 +10,7 @@ import {
   networks,
   type PlainBlock as DomainPlainBlock,
 } from '../../domain/email/blocks.ts'
-import { Translated } from '../../http/fields.ts'
+import { Id, Translated } from '../../http/fields.ts'
 
 const Size = (min: number, max: number) => z.int().min(min).max(max)
 
@@ -65,15 +65,38 @@ const Heading = z.object({
   ...boxed,
 })
 
-const Image = z.object({
-  url: Address,
+const image = {
   alt: Text(300),
   link: Address.optional(),
   width: Size(10, 600).optional().openapi({ description: 'In pixels; all of the room when absent.' }),
   ...aligned,
   border_radius: Size(0, 60).optional(),
   ...boxed,
+}
+
+const Image = z.object({
+  file_id: Id('fil').optional().openapi({ description: 'The file that is shown; absent for an image from elsewhere.' }),
+  url: Address,
+  ...image,
 })
+
+const ImageInput = z
+  .object({
+    file_id: Id('fil').optional().openapi({
+      description:
+        'An image among the files of the organisation. `url` may be left out; PNG, JPEG and GIF images of at most 500 kB are shown as they are, others as their `optimized` variant.',
+    }),
+    url: Address.optional().openapi({
+      description: 'Required without `file_id`. An address of a file of the organisation is kept as its `file_id` too.',
+    }),
+    ...image,
+  })
+  .refine(({ file_id, url }) => file_id !== undefined || url !== undefined, {
+    path: ['url'],
+    params: { code: 'required' },
+    message: 'An image has a `file_id` or a `url`.',
+  })
+  .transform(({ url = '', ...others }) => ({ ...others, url }))
 
 const Button = z.object({
   text: Text(200),
@@ -125,11 +148,15 @@ const BlockId = z
   .openapi({ example: 'blk_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' })
 
 /** The blocks with their ids, or, coming in, without: ids that are left out are made. */
-function blocksWith<Key extends z.ZodType<string | undefined>>(id: Key, suffix: 'Block' | 'BlockInput') {
+function blocksWith<Key extends z.ZodType<string | undefined>, Shown extends typeof Image | typeof ImageInput>(
+  id: Key,
+  ShownImage: Shown,
+  suffix: 'Block' | 'BlockInput',
+) {
   const plain = [
     z.object({ id, type: z.literal('rich_text'), data: RichText }).openapi(`EmailRichText${suffix}`),
     z.object({ id, type: z.literal('heading'), data: Heading }).openapi(`EmailHeading${suffix}`),
-    z.object({ id, type: z.literal('image'), data: Image }).openapi(`EmailImage${suffix}`),
+    z.object({ id, type: z.literal('image'), data: ShownImage }).openapi(`EmailImage${suffix}`),
     z.object({ id, type: z.literal('button'), data: Button }).openapi(`EmailButton${suffix}`),
     z.object({ id, type: z.literal('divider'), data: Divider }).openapi(`EmailDivider${suffix}`),
     z.object({ id, type: z.literal('spacer'), data: Spacer }).openapi(`EmailSpacer${suffix}`),
@@ -160,8 +187,8 @@ function blocksWith<Key extends z.ZodType<string | undefined>>(id: Key, suffix: 
     .openapi(`Email${suffix}`)
 }
 
-export const Block = blocksWith(BlockId, 'Block')
-const BlockInput = blocksWith(BlockId.optional(), 'BlockInput')
+export const Block = blocksWith(BlockId, Image, 'Block')
+const BlockInput = blocksWith(BlockId.optional(), ImageInput, 'BlockInput')
 
 export const Blocks = z.array(Block)
 export const BlocksInput = z.array(BlockInput).max(maxBlocks).openapi({

@@ -1,3 +1,5 @@
+import type { Ctx } from '../../context.ts'
+import { blocksShown } from '../../domain/email/images.ts'
 import { previewSubject } from '../../domain/email/preview.ts'
 import { templateVariables } from '../../domain/email/variables.ts'
 import { readerOf, wordsOf } from '../../domain/email/words.ts'
@@ -9,27 +11,27 @@ import { type OrganizationSummaryRow, presentOrganizationSummary } from '../orga
 import type { EmailMessageDetailOut, EmailMessageItemOut } from './message-contract.ts'
 import type { MessageDetailRow, MessageListRow } from './queries.ts'
 
-export const presentMessageItem = (row: MessageListRow): EmailMessageItemOut => ({
+export const presentMessageItem = (row: MessageListRow, ctx: Ctx): EmailMessageItemOut => ({
   id: row.id,
   title: row.title,
   type: row.type as EmailMessageType,
   scope: row.scope as EmailMessageScope,
   template: row.template as EmailTemplate,
   locked: row.is_locked === 1,
-  organization: row.organization_id === null ? null : presentOrganizationSummary(row as OrganizationSummaryRow),
+  organization: row.organization_id === null ? null : presentOrganizationSummary(row as OrganizationSummaryRow, ctx),
   edition: row.edition_id === null ? null : presentEditionSummary(row as EditionSummaryRow),
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
 })
 
-export function presentMessage(row: MessageDetailRow): EmailMessageDetailOut {
+export function presentMessage(row: MessageDetailRow, ctx: Ctx): EmailMessageDetailOut {
   const subject = JSON.parse(row.subject) as TranslatedDict & Record<string, string>
   const language = row.default_language ?? 'en'
   return {
-    ...presentMessageItem(row),
+    ...presentMessageItem(row, ctx),
     subject: previewSubject(wordsOf(subject, readerOf(language, language)), language),
     subject_translations: subject,
-    blocks: JSON.parse(row.blocks) as EmailMessageDetailOut['blocks'],
+    blocks: blocksShown(row.blocks, ctx.config.files.url) as EmailMessageDetailOut['blocks'],
   }
 }
 

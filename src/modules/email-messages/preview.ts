@@ -1,7 +1,7 @@
 import type { Ctx } from '../../context.ts'
-import type { Block } from '../../domain/email/blocks.ts'
 import { cleaned, faultsOf } from '../../domain/email/check.ts'
 import type { CompileOptions, Message } from '../../domain/email/compile.ts'
+import { blocksShown } from '../../domain/email/images.ts'
 import { isOverBudget, renderFault } from '../../domain/email/liquid.ts'
 import { TooLarge } from '../../domain/email/personalise.ts'
 import { type Asked, overflowOfPreview, type Preview, previewOf } from '../../domain/email/preview.ts'
@@ -10,6 +10,7 @@ import { type AppError, fieldError, invalid } from '../../domain/errors.ts'
 import type { TranslatedDict } from '../../domain/languages.ts'
 import type { PreviewEmailMessageInput } from './message-contract.ts'
 import type { MessageDetailRow } from './queries.ts'
+import { resolveImages } from './images.ts'
 import { framing } from './templates.ts'
 import { asBlocks } from './update.ts'
 
@@ -39,8 +40,12 @@ function refusalOf(error: unknown, shown: Shown): unknown {
 }
 
 /** The message as its recipients would see it; what is handed in is held to what saving would hold it to. */
-export function previewMessage(_: Ctx, row: MessageDetailRow, input: PreviewEmailMessageInput): Preview {
-  const given = input.blocks && asBlocks(input.blocks)
+export async function previewMessage(
+  ctx: Ctx,
+  row: MessageDetailRow,
+  input: PreviewEmailMessageInput,
+): Promise<Preview> {
+  const given = input.blocks && (await resolveImages(ctx, row, asBlocks(input.blocks))).blocks
   const faults = faultsOf({ subject: input.subject, blocks: given })
   if (faults.length) throw invalid(...faults)
   const options = framing({
@@ -51,7 +56,7 @@ export function previewMessage(_: Ctx, row: MessageDetailRow, input: PreviewEmai
   })
   const message = {
     subject: input.subject ?? (JSON.parse(row.subject) as TranslatedDict),
-    blocks: given ? cleaned(given) : (JSON.parse(row.blocks) as Block[]),
+    blocks: given ? cleaned(given) : blocksShown(row.blocks, ctx.config.files.url),
     template: 'modern' as const,
   }
   const language = input.language ?? options.defaultLanguage

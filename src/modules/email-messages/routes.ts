@@ -45,7 +45,7 @@ mount(emailMessages, contract.updateEmailMessage, {
 mount(emailMessages, contract.deleteEmailMessage, {
   load: (ctx, { id }) => findMessage(ctx, id),
   handle: (ctx, { loaded }) => deleteMessage(ctx, loaded),
-  represent: (loaded) => presentMessage(loaded),
+  represent: (loaded, ctx) => presentMessage(loaded, ctx),
 })
 
 // The role is judged where the copy goes.
@@ -65,6 +65,6 @@ mount(emailMessages, contract.duplicateEmailMessage, {
 
 mount(emailMessages, contract.previewEmailMessage, {
   load: (ctx, { id }) => findReadable(ctx, id),
-  handle: async (ctx, { loaded, body }) => previewMessage(ctx, loaded, body),
+  handle: (ctx, { loaded, body }) => previewMessage(ctx, loaded, body),
   present: (preview) => preview,
 })

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { sha256, toHex } from '../../domain/encoding.ts'
-import type { Block } from '../../domain/email/blocks.ts'
 import {
   compile,
   type CompileOptions,
@@ -9,6 +8,7 @@ import {
   type Compiled,
   type Message,
 } from '../../domain/email/compile.ts'
+import { blocksShown } from '../../domain/email/images.ts'
 import { readerFor } from '../../domain/email/translations.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 
@@ -35,14 +35,15 @@ export const framing = (source: Omit<Source, 'subject' | 'blocks'>): CompileOpti
   sender: source.sender_name ?? source.organization_name ?? '',
 })
 
-export const messageOf = (source: Pick<Source, 'subject' | 'blocks'>): Message => ({
+export const messageOf = (source: Pick<Source, 'subject' | 'blocks'>, filesUrl: string): Message => ({
   subject: JSON.parse(source.subject) as TranslatedDict,
-  blocks: JSON.parse(source.blocks) as Block[],
+  blocks: blocksShown(source.blocks, filesUrl),
   template: 'modern',
 })
 
-const hashOf = async (source: Source, language: Language): Promise<string> => {
-  const { subject, blocks } = source
+const hashOf = async (source: Source, language: Language, message: Message): Promise<string> => {
+  const { subject } = source
+  const blocks = JSON.stringify(message.blocks)
   const content = [compilerVersion, language, subject, blocks, framing(source)]
   return toHex(await sha256(JSON.stringify(content)))
 }
@@ -53,7 +54,7 @@ const hashOf = async (source: Source, language: Language): Promise<string> => {
  * language frame messages of the organisation and of the platform. Null when there is no such message.
  */
 export async function templateOf(
-  ctx: Pick<JobCtx, 'db' | 'now'>,
+  ctx: Pick<JobCtx, 'db' | 'now' | 'config'>,
   messageId: string,
   language: Language,
   editionId: string | null = null,
@@ -71,8 +72,8 @@ export async function templateOf(
     where email_messages.id = ${messageId}`)
   if (!row) return null
   const { content_hash, stored_subject, html, text, ...source } = row
-  const hash = await hashOf(source, language)
-  const message = messageOf(source)
+  const message = messageOf(source, ctx.config.files.url)
+  const hash = await hashOf(source, language, message)
   const options = framing(source)
   if (content_hash === hash) {
     const reader = readerFor(message, language, options.defaultLanguage)

@@ -8,6 +8,7 @@ import { triggerOf } from '../../domain/email-messages.ts'
 import { AppError, invalid, permissionDenied } from '../../domain/errors.ts'
 import { openEditions } from '../editions/index.ts'
 import type { BlocksIn } from './block-contract.ts'
+import { resolveImages } from './images.ts'
 import { checkCampaignsReach, checkSendable, noCampaignBeyond } from './campaign-use.ts'
 import { type UpdateEmailMessageInput, writers } from './message-contract.ts'
 import { adoptInstead, type MessageDetailRow, type MessageRow } from './queries.ts'
@@ -51,6 +52,9 @@ async function checkType(ctx: Ctx, row: MessageDetailRow, type: string | undefin
   if (uses.length) throw inUse(uses, 'An edition sends this message for what it is.')
 }
 
+const imagesOf = async (ctx: Ctx, row: MessageDetailRow, given: BlocksIn | undefined) =>
+  given ? resolveImages(ctx, row, asBlocks(given)) : { blocks: undefined, stands: [] }
+
 export async function updateMessage(
   ctx: Ctx,
   row: MessageDetailRow,
@@ -59,7 +63,7 @@ export async function updateMessage(
   checkChangeable(row)
   await checkCampaignsReach(ctx, row)
   const { title, subject, type, template } = input
-  const blocks = input.blocks && asBlocks(input.blocks)
+  const { blocks, stands } = await imagesOf(ctx, row, input.blocks)
   const faults = faultsOf({ subject, blocks })
   if (faults.length) throw invalid(...faults)
   await checkType(ctx, row, type)
@@ -79,6 +83,7 @@ export async function updateMessage(
     ...openEditions(row.edition_id),
     ...noCampaignBeyond(ctx, row),
     ...sendable,
+    ...stands,
     ...updateVersion(emailMessages, row, changes),
   ])
 }

@@ -1,13 +1,17 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { type Standing, standing, visible } from '../../db/visibility.ts'
+import { inList, type Standing, standing, visible } from '../../db/visibility.ts'
 
 interface FileReference {
   table: string
-  /** Holds the id of a file. */
+  /** Holds the id of a file. An index begins with it. */
   column: string
-  /** Type of what refers to the file, as answers name it. */
+  /** What refers to the file, as answers name it: its type, and the field that holds the reference. */
   type: string
+  field: string
+  /** Where the table only says what refers to a file: how that is joined. */
+  join?: SQL
+  id: SQL
   name: SQL
   standing: Standing
 }
@@ -18,8 +22,49 @@ export const fileReferences: readonly FileReference[] = [
     table: 'editions',
     column: 'meta_image_id',
     type: 'edition',
+    field: 'meta_image_id',
+    id: sql`editions.id`,
     name: sql`editions.full_name`,
     standing: standing(sql`editions.organization_id`, sql`editions.id`),
+  },
+  {
+    table: 'organizations',
+    column: 'avatar_file_id',
+    type: 'organization',
+    field: 'avatar_file_id',
+    id: sql`organizations.id`,
+    name: sql`organizations.name`,
+    standing: {
+      inOrganizations: (ids) => inList(sql`organizations.id`, ids),
+      inEditions: (ids) =>
+        sql`organizations.id in (select organization_id from editions where ${inList(sql`editions.id`, ids)})`,
+    },
+  },
+  {
+    table: 'product_images',
+    column: 'file_id',
+    type: 'product',
+    field: 'images',
+    join: sql`join products on products.id = product_images.product_id`,
+    id: sql`products.id`,
+    name: sql`products.name`,
+    standing: standing(sql`products.organization_id`, sql`products.edition_id`),
+  },
+  {
+    table: 'email_message_images',
+    column: 'file_id',
+    type: 'email_message',
+    field: 'blocks',
+    join: sql`join email_messages on email_messages.id = email_message_images.message_id`,
+    id: sql`email_messages.id`,
+    name: sql`email_messages.title`,
+    standing: {
+      inOrganizations: (ids) => inList(sql`email_messages.organization_id`, ids),
+      // The templates of the organisation are seen by the roles of its editions.
+      inEditions: (ids) => sql`(${inList(sql`email_messages.edition_id`, ids)} or (email_messages.edition_id is null
+        and email_messages.organization_id in
+          (select organization_id from editions where ${inList(sql`editions.id`, ids)})))`,
+    },
   },
 ]
 
@@ -44,8 +89,8 @@ export const isUsed = (file: SQL): SQL =>
 /** What of it the caller sees, as a JSON array. */
 export const usesOf = (ctx: Ctx, file: SQL): SQL => {
   const parts = fileReferences.map(
-    (one) => sql`select ${one.type} as type, ${sql.raw(`${one.table}.id`)} as id, ${one.name} as name,
-      ${one.column} as field from ${sql.raw(one.table)}
+    (one) => sql`select ${one.type} as type, ${one.id} as id, ${one.name} as name, ${one.field} as field
+      from ${sql.raw(one.table)} ${one.join ?? sql``}
       where ${columnOf(one)} = ${file} and ${visible(ctx.caller, one.standing)}`,
   )
   return sql`(select json_group_array(json_object('type', type, 'id', id, 'name', name, 'field', field)) from

@@ -107,7 +107,7 @@ const linesOf = (orderId: string, holders: CustomerView) => sql<LineRow>`
       nullif(purchases.user_id, (select user_id from orders where orders.id = ${orderId})) ${holders.join}
   where purchases.order_id = ${orderId}
   union all
-  select 'transaction', id, 0, null, null, null, handling_fee_minor, null, null, null, null, null, null, null, null, null,
+  select 'transaction', id, 0, null, null, null, handling_fee_minor, null, null, null, null, null, null, null, null, null, null,
     null, status, null, null, null, null, created_at, null, type, service, amount_minor, currency, service_fee_minor,
     refunded_minor, reserved_minor, iif(type = 'payment', ${orderRest(sql`${orderId}`, sql`transactions`)}, 0),
     provider_reference, null, null, null, null

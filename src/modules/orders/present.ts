@@ -1,4 +1,5 @@
 import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../context.ts'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
 import { type Currency, toMajor } from '../../domain/money.ts'
 import {
@@ -42,19 +43,19 @@ export const presentOrderListItem = (row: OrderListRow): z.input<typeof OrderLis
   has_payment: row.has_payment === 1,
 })
 
-const presentItem = (row: CartItemRow): Detail['cart']['items'][number] => ({
+const presentItem = (row: CartItemRow, ctx: Ctx): Detail['cart']['items'][number] => ({
   id: row.id,
-  ...presentBought(row),
+  ...presentBought(row, ctx),
   quantity: row.quantity,
   price_with_options: toMajor(row.price_minor),
   deposit_with_options: toMajor(row.deposit_minor),
   handling_fee: toMajor(row.handling_fee_minor),
 })
 
-const presentCart = ({ head, items }: LoadedOrder): Detail['cart'] => ({
+const presentCart = ({ head, items }: LoadedOrder, ctx: Ctx): Detail['cart'] => ({
   id: head.cart_id,
   status: head.cart_status as (typeof cartStatuses)[number],
-  items: items.map(presentItem),
+  items: items.map((item) => presentItem(item, ctx)),
   coupon_code: head.coupon_code,
   subtotal: toMajor(head.subtotal_minor),
   deposit: toMajor(head.deposit_minor),
@@ -89,13 +90,13 @@ const presentTransaction = (row: LoadedOrder['transactions'][number]): Detail['t
   created: toIso(row.created_at),
 })
 
-export function presentOrder(order: LoadedOrder): Detail {
+export function presentOrder(order: LoadedOrder, ctx: Ctx): Detail {
   const { head } = order
   const payment = order.transactions.find(({ type }) => type === 'payment')
   return {
     ...presentShared(head),
-    organization: presentOrganizationSummary(head),
-    cart: presentCart(order),
+    organization: presentOrganizationSummary(head, ctx),
+    cart: presentCart(order, ctx),
     customer: {
       api_id: head.user_id,
       full_name: fullName(head),
@@ -109,7 +110,7 @@ export function presentOrder(order: LoadedOrder): Detail {
     pending_refund_amount: toMajor(payment?.reserved_minor ?? 0),
     max_available_refund_amount: toMajor(payment?.rest_minor ?? 0),
     transactions: order.transactions.map(presentTransaction),
-    purchases: order.purchases.map(presentPurchase),
+    purchases: order.purchases.map((purchase) => presentPurchase(purchase, ctx)),
     completed_transaction_id: head.completed_transaction_id,
     metadata: JSON.parse(head.metadata) as Record<string, unknown>,
   }

@@ -46,6 +46,7 @@ const RefundPolicy = z.object(policyShape).openapi('RefundPolicy', {
 })
 
 export const Organization = OrganizationSummary.extend({
+  avatar_file_id: Id('fil').nullable().openapi({ description: 'Null while none is chosen.' }),
   refund_policy: RefundPolicy,
   created: Timestamp,
   modified: Timestamp,
@@ -76,6 +77,10 @@ const CreateOrganization = z.object({
 const UpdateOrganization = z.object({
   name: Name.optional(),
   slug: Slug.min(1).optional().openapi({ description: 'Changed by the operator of the platform alone.' }),
+  avatar_file_id: Id('fil')
+    .nullable()
+    .optional()
+    .openapi({ description: 'An image among the files of the organisation. Null for none.' }),
   refund_policy: z
     .object(policyShape)
     .partial()

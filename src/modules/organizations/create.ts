@@ -13,19 +13,20 @@ export const slugTaken = () => invalid(fieldError(['slug'], 'unique', 'This slug
 
 export async function createOrganization(ctx: Ctx, input: CreateOrganizationInput): Promise<OrganizationRow> {
   const now = ctx.now()
-  const row: OrganizationRow = {
+  const row = {
     id: ctx.newId('organization'),
     name: input.name,
     slug: input.slug ?? (await free(ctx, slugify(input.name, 'organization'))),
     version: 1,
     search: searchText(input.name),
     refund_policy: '{}',
+    avatar_file_id: null,
     created_at: now,
     modified_at: now,
   }
   // Only a slug that the client chose can be taken; one that we made is made again.
   const taken = input.slug === undefined ? () => new LostRace('the slug was taken meanwhile') : slugTaken
-  return commit(ctx, row, [insert(organizations, row)], { 'organizations.slug': taken })
+  return commit(ctx, { ...row, avatar_key: null }, [insert(organizations, row)], { 'organizations.slug': taken })
 }
 
 async function free(ctx: Ctx, base: string): Promise<string> {

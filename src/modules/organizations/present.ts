@@ -1,5 +1,7 @@
 import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../context.ts'
 import type { MemberRole } from '../../domain/access.ts'
+import { imageOrNull } from '../../domain/files/addresses.ts'
 import { toIso } from '../../domain/instants.ts'
 import { toMajor } from '../../domain/money.ts'
 import { readPolicy } from '../../domain/refund-policy.ts'
@@ -16,11 +18,12 @@ function presentPolicy(text: string): z.input<typeof Organization>['refund_polic
   }
 }
 
-export const presentOrganization = (row: OrganizationRow): z.input<typeof Organization> => ({
+export const presentOrganization = (row: OrganizationRow, { config }: Ctx): z.input<typeof Organization> => ({
   id: row.id,
   name: row.name,
   slug: row.slug,
-  avatar: null,
+  avatar: imageOrNull(config.files.url, row.avatar_file_id, row.avatar_key),
+  avatar_file_id: row.avatar_file_id,
   refund_policy: presentPolicy(row.refund_policy),
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),

@@ -3,12 +3,14 @@ import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { events, members, organizations } from '../../db/schema/organizations.ts'
+import { keyOfFile } from '../../db/images.ts'
 import { inList, standing, visible } from '../../db/visibility.ts'
 import type { MemberRole, Place } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 
-export type OrganizationRow = typeof organizations.$inferSelect
+/** `avatar_key` opens the file that `avatar_file_id` names; null without one. */
+export type OrganizationRow = typeof organizations.$inferSelect & { avatar_key: string | null }
 export type EventRow = typeof events.$inferSelect
 export type MemberRow = typeof members.$inferSelect & { email: string }
 
@@ -18,6 +20,8 @@ const organizationStanding = (organization: SQL) => ({
   inEditions: (ids: readonly string[]) =>
     sql`${organization} in (select organization_id from editions where ${inList(sql`id`, ids)})`,
 })
+
+const columns = sql`organizations.*, ${keyOfFile(sql`organizations.avatar_file_id`)} as avatar_key`
 
 const eventStanding = {
   inOrganizations: (ids: readonly string[]) => inList(sql`events.organization_id`, ids),
@@ -39,14 +43,14 @@ export function listOrganizations(
       ...(filters.search ? [containsFolded(sql`search`, filters.search)] : []),
     ],
     sort: sortBy(ordering, '-created', { created: sql`created_at`, modified: sql`modified_at`, name: sql`name` }),
-    columns: sql`organizations.*`,
+    columns,
     joins: sql`join organizations on organizations.id = page.key`,
   })
 }
 
 export async function findOrganization(ctx: Ctx, id: string): Promise<OrganizationRow & { place: Place }> {
   const row = await ctx.db.first(
-    sql<OrganizationRow>`select * from organizations
+    sql<OrganizationRow>`select ${columns} from organizations
       where id = ${id} and ${visible(ctx.caller, organizationStanding(sql`organizations.id`))}`,
   )
   if (!row) throw notFound()

@@ -1,8 +1,10 @@
+import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
+import { imageStands, isShowable } from '../../db/images.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
-import { AppError, fieldError } from '../../domain/errors.ts'
+import { AppError, doesNotExist, fieldError } from '../../domain/errors.ts'
 import { searchText } from '../../domain/fold.ts'
 import { toMinor } from '../../domain/money.ts'
 import { readPolicy, type RefundPolicy } from '../../domain/refund-policy.ts'
@@ -34,20 +36,36 @@ function policyText(stored: string, change: UpdateOrganizationInput['refund_poli
   } satisfies RefundPolicy)
 }
 
+/** The key of the avatar after the change. */
+async function avatarKeyOf(ctx: Ctx, row: OrganizationRow, id: string | null): Promise<string | null> {
+  if (id === row.avatar_file_id) return row.avatar_key
+  if (id === null) return null
+  const found = await ctx.db.first(sql<{ access_key: string }>`select access_key from files
+    where files.id = ${id} and ${isShowable(ctx.caller, { organization_id: row.id, edition_id: null })}`)
+  if (!found) throw doesNotExist('avatar_file_id')
+  return found.access_key
+}
+
 export async function updateOrganization(
   ctx: Ctx,
   row: OrganizationRow,
   input: UpdateOrganizationInput,
 ): Promise<OrganizationRow> {
   checkSlug(ctx, row, input.slug)
-  const asked = changesIn(row, {
+  const avatar_file_id = input.avatar_file_id === undefined ? row.avatar_file_id : input.avatar_file_id
+  const avatar_key = await avatarKeyOf(ctx, row, avatar_file_id)
+  const asked = changesIn<OrganizationRow>(row, {
     name: input.name ?? row.name,
     slug: input.slug ?? row.slug,
     refund_policy: policyText(row.refund_policy, input.refund_policy),
+    avatar_file_id,
   })
   if (isEmpty(asked)) return commit(ctx, row, [])
   const changes = { ...asked, search: searchText(asked.name ?? row.name), modified_at: ctx.now() }
-  return commit(ctx, { ...row, ...changes, version: row.version + 1 }, updateVersion(organizations, row, changes), {
+  const result = { ...row, ...changes, avatar_key, version: row.version + 1 }
+  const shower = { organization_id: row.id, edition_id: null }
+  const stands = asked.avatar_file_id ? [imageStands(ctx.caller, shower, asked.avatar_file_id)] : []
+  return commit(ctx, result, [...stands, ...updateVersion(organizations, row, changes)], {
     'organizations.slug': slugTaken,
   })
 }

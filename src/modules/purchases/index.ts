@@ -1,5 +1,5 @@
 export { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseAction } from './announcement.ts'
-export { boughtColumns, boughtJoins, type BoughtRow, presentBought } from './bought.ts'
+export { boughtColumns, boughtJoins, type BoughtRow, imagesOfProduct, presentBought, presentImages } from './bought.ts'
 export { boughtFields, Purchase } from './contract.ts'
 export { presentPurchase } from './present.ts'
 export { type PurchaseRow, purchaseStanding } from './queries.ts'

@@ -1,4 +1,5 @@
 import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../context.ts'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
 import { toMajor } from '../../domain/money.ts'
 import type { OrderStatus, orderTypes } from '../../domain/orders.ts'
@@ -16,11 +17,11 @@ import type { PurchaseUseResult } from './use-contract.ts'
 import type { LoadedUse } from './use-queries.ts'
 import type { PurchaseUseRow } from './use-row.ts'
 
-export const presentPurchase = (row: PurchaseRow): z.input<typeof Purchase> => ({
+export const presentPurchase = (row: PurchaseRow, ctx: Ctx): z.input<typeof Purchase> => ({
   id: row.id,
   vendor_code: row.vendor_code,
   status: row.status as PurchaseStatus,
-  ...presentBought(row),
+  ...presentBought(row, ctx),
   user: { api_id: row.user_id, full_name: fullName(row), email: row.email },
   price_paid: toMajor(row.price_minor),
   deposit_paid: toMajor(row.deposit_minor),
@@ -33,8 +34,8 @@ export const presentPurchase = (row: PurchaseRow): z.input<typeof Purchase> => (
   modified: toIso(row.modified_at),
 })
 
-export const presentPurchaseListItem = (row: PurchaseListRow): z.input<typeof PurchaseListItem> => ({
-  ...presentPurchase(row),
+export const presentPurchaseListItem = (row: PurchaseListRow, ctx: Ctx): z.input<typeof PurchaseListItem> => ({
+  ...presentPurchase(row, ctx),
   order: { id: row.order_id, order_number: row.order_number },
 })
 
@@ -63,15 +64,15 @@ const presentRefundSummary = (row: RefundSummaryRow): z.input<typeof PurchaseDet
   created: toIso(row.created_at),
 })
 
-export const presentPurchaseDetail = (row: PurchaseDetailRow): z.input<typeof PurchaseDetail> => ({
-  ...presentPurchase(row),
+export const presentPurchaseDetail = (row: PurchaseDetailRow, ctx: Ctx): z.input<typeof PurchaseDetail> => ({
+  ...presentPurchase(row, ctx),
   order: {
     id: row.order_id,
     order_number: row.order_number,
     type: row.order_type as (typeof orderTypes)[number],
     status: row.order_status as OrderStatus,
   },
-  organization: presentOrganizationSummary(row),
+  organization: presentOrganizationSummary(row, ctx),
   edition: presentEditionSummary(row),
   currency: row.currency,
   transaction_id: row.transaction_id,

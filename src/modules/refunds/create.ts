@@ -136,6 +136,7 @@ function detailOf({ subject, target }: Asked, refund: RefundRow): RefundDetailRo
     product_id: bought?.product_id ?? null,
     product_name: bought?.product_name ?? null,
     product_is_draft: bought?.product_is_draft ?? null,
+    product_images: bought?.product_images ?? null,
     variant_id: bought?.variant_id ?? null,
     variant_name: bought?.variant_name ?? null,
     customer_id: subject.user_id,

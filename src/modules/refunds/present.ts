@@ -8,12 +8,13 @@ import { refundLifecycle } from '../../domain/refunds.ts'
 import { fullName } from '../../domain/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
+import { presentImages } from '../purchases/index.ts'
 import { type AllowedAction, approveRefundRequest, type RefundRequest } from './contract.ts'
 import type { RefundDetailRow } from './queries.ts'
 
 type Shown = z.input<typeof RefundRequest>
 
-const presentPurchase = (row: RefundDetailRow): Shown['purchase'] =>
+const presentPurchase = (row: RefundDetailRow, ctx: Ctx): Shown['purchase'] =>
   row.purchase_id === null || row.product_id === null
     ? null
     : {
@@ -23,7 +24,7 @@ const presentPurchase = (row: RefundDetailRow): Shown['purchase'] =>
           api_id: row.product_id,
           name: row.product_name ?? '',
           is_draft: row.product_is_draft === 1,
-          images: [],
+          images: presentImages(row.product_images ?? '[]', ctx),
         },
         variant: row.variant_id === null ? null : { api_id: row.variant_id, name: row.variant_name ?? '' },
       }
@@ -62,10 +63,10 @@ export const presentRefund = (row: RefundDetailRow, ctx: Ctx): Shown => ({
   id: row.id,
   status: row.status,
   target: row.target,
-  organization: presentOrganizationSummary(row),
+  organization: presentOrganizationSummary(row, ctx),
   edition: presentEditionSummary(row),
   order: { id: row.order_id, order_number: row.order_number },
-  purchase: presentPurchase(row),
+  purchase: presentPurchase(row, ctx),
   transaction_id: row.transaction_id,
   customer: { api_id: row.customer_id, full_name: fullName(row), email: row.email },
   ...presentAmounts(row),

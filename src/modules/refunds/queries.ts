@@ -11,6 +11,7 @@ import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
 import { containsText } from '../orders/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import { imagesOfProduct } from '../purchases/index.ts'
 
 export type RefundRow = typeof refundRequests.$inferSelect
 
@@ -20,6 +21,8 @@ export interface ShownPurchase {
   product_id: string | null
   product_name: string | null
   product_is_draft: number | null
+  /** JSON: ids and keys. */
+  product_images: string | null
   variant_id: string | null
   variant_name: string | null
 }
@@ -44,7 +47,8 @@ const refundStanding = standing(sql`refund_requests.organization_id`, sql`refund
 const columns = (view: CustomerView): SQL => sql`refund_requests.*, orders.order_number,
   orders.user_id as customer_id, ${view.columns(['first_name', 'last_name', 'email'])},
   ${editionSummaryColumns}, ${organizationSummaryColumns}, purchases.vendor_code, purchases.product_id,
-  products.name as product_name, products.is_draft as product_is_draft, purchases.variant_id,
+  products.name as product_name, products.is_draft as product_is_draft,
+  ${imagesOfProduct} as product_images, purchases.variant_id,
   variants.name as variant_name`
 
 const joins = (view: CustomerView): SQL => sql`join orders on orders.id = refund_requests.order_id

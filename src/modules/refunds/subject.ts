@@ -13,7 +13,13 @@ import { refundStatuses, reservedStatuses, type refundTargets } from '../../doma
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
 import { orderStanding } from '../orders/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
-import { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseStanding } from '../purchases/index.ts'
+import {
+  type AnnouncedPurchase,
+  announcedColumns,
+  announcedJoins,
+  imagesOfProduct,
+  purchaseStanding,
+} from '../purchases/index.ts'
 
 export interface Target {
   kind: (typeof refundTargets)[number]
@@ -28,6 +34,7 @@ type PurchaseColumns = Pick<
 /** A purchase that a request may pay back. */
 export interface SubjectPurchase extends AnnouncedPurchase, PurchaseColumns {
   product_is_draft: number
+  product_images: string
   status_before: null
   /** What is left of it, whatever is left of the payment, and what of that can be asked for. */
   share_minor: number
@@ -109,7 +116,8 @@ function headOf(ctx: Reader, target: Target, fees: SQL): SQL<HeadRow & Nullable<
 function purchasesOf(target: Target, fees: SQL): SQL<SubjectPurchase> {
   const meant =
     target.kind === 'purchase' ? sql`purchases.id = ${target.id}` : sql`purchases.order_id = ${orderOf(target)}`
-  return sql`select ${announcedColumns}, products.is_draft as product_is_draft, purchases.status,
+  return sql`select ${announcedColumns}, products.is_draft as product_is_draft,
+      ${imagesOfProduct} as product_images, purchases.status,
       purchases.price_minor, purchases.deposit_minor, purchases.handling_fee_minor, purchases.refunded_minor,
       purchases.reserved_minor, null as status_before, ${purchaseShare(sql`purchases`, fees)} as share_minor,
       ${purchaseRest(sql`purchases`, payment, fees)} as rest_minor, ${taken('price_minor')} as price_taken,

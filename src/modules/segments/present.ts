@@ -20,7 +20,7 @@ export const presentSegment = (row: SegmentRow, ctx: Ctx): Wire => ({
   description: row.description,
   organization_id: row.organization_id,
   edition_id: row.edition_id,
-  organization: presentOrganizationSummary(row),
+  organization: presentOrganizationSummary(row, ctx),
   edition: row.edition_id === null ? null : presentEditionSummary(row as EditionSummaryRow),
   communication_type: row.communication_type,
   communication_channel: row.communication_channel,

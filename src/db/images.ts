@@ -1,0 +1,23 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Caller } from '../domain/access.ts'
+import { stillHolds } from './commit.ts'
+import { standing, visible } from './visibility.ts'
+
+interface Shower {
+  organization_id: string | null
+  /** Null for what belongs to the whole organisation. */
+  edition_id: string | null
+}
+
+/** True for the rows of `files` that the shower may show: images of its organisation that are ready. */
+export const isShowable = (caller: Caller, { organization_id, edition_id }: Shower): SQL =>
+  sql`(files.organization_id = ${organization_id} and files.purpose = 'image' and files.status = 'ready'
+    and (files.edition_id is null or files.edition_id = ${edition_id}
+      or ${visible(caller, standing(sql`files.organization_id`, sql`files.edition_id`))}))`
+
+/** Aborts the batch, as a lost race, where the file is gone meanwhile or is no longer what may be shown. */
+export const imageStands = (caller: Caller, shower: Shower, id: string): SQL =>
+  stillHolds(sql`exists (select 1 from files where files.id = ${id} and ${isShowable(caller, shower)})`)
+
+/** What opens the file that `column` names. */
+export const keyOfFile = (column: SQL): SQL => sql`(select access_key from files where files.id = ${column})`

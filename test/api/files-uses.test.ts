@@ -1,0 +1,296 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { files } from '../../src/db/schema/files.ts'
+import { insert } from '../../src/db/write.ts'
+import { templateOf } from '../../src/modules/email-messages/index.ts'
+import { callWith, get, patch, post, publicUrl, remove, type Reply } from '../support/api.ts'
+import { contextAt } from '../support/context.ts'
+import { interruptedDatabase } from '../support/bindings.ts'
+import { freshPng, uploadRaw } from '../support/files.ts'
+import { givenShop } from '../support/orders.ts'
+import { ask, givenBought } from '../support/refunds.ts'
+import {
+  db,
+  freshId,
+  seededAt,
+  seedEdition,
+  seedAccount,
+  seedMember,
+  seedOrganization,
+  seedToken,
+  write,
+} from '../support/seed.ts'
+import { seedMessage } from '../support/seed-emails.ts'
+import { image as bytesOf } from '../support/images.ts'
+
+interface Uploaded {
+  id: string
+  image: Record<'thumbnail' | 'optimized' | 'large' | 'original', string>
+}
+
+let organization: Awaited<ReturnType<typeof seedOrganization>>
+let edition: string
+beforeAll(async () => {
+  organization = await seedOrganization()
+  edition = await seedEdition(organization)
+})
+
+const upload = async (query: Record<string, string> = {}): Promise<Uploaded> =>
+  (await uploadRaw(organization.id, freshPng(), { query })).body
+const refusal = (reply: Reply) => [reply.status, reply.body.errors[0]?.code, reply.body.errors[0]?.pointer]
+const usesOf = async ({ id }: Uploaded) => (await get(`/v1/files/${id}`)).body.used_by
+
+const message = (place: string | null = edition) => seedMessage({ organization: organization.id, edition: place })
+const messagePath = (id: string) => `/v1/email-messages/${id}`
+const imageBlock = (data: object) => ({ id: 'poster', type: 'image', data: { alt: { en: 'Poster' }, ...data } })
+const show = (id: string, ...data: object[]) =>
+  patch(messagePath(id), { blocks: data.map((one, at) => ({ ...imageBlock(one), id: `image-${at}` })) })
+
+/** Files that nobody in the organisation may show, each under what it is. */
+async function unshowable() {
+  const foreign = (await uploadRaw((await seedOrganization()).id, freshPng())).body as Uploaded
+  const hidden = async (columns: object) => {
+    const row = {
+      id: freshId('file'),
+      organization_id: organization.id,
+      name: 'a.png',
+      purpose: 'image',
+      mime_type: 'image/png',
+      size: 10,
+      access_key: 'a'.repeat(32),
+      created_at: seededAt,
+      modified_at: seededAt,
+      ...columns,
+    }
+    await write(insert(files, row))
+    return row.id
+  }
+  return {
+    foreign: foreign.id,
+    attachment: await hidden({ purpose: 'attachment', mime_type: 'application/pdf' }),
+    imported: await hidden({ purpose: 'import', mime_type: 'text/csv' }),
+    quarantined: await hidden({ status: 'quarantined' }),
+    nothing: freshId('file'),
+  }
+}
+
+async function memberToken(): Promise<string> {
+  const account = await seedAccount()
+  await seedMember(account, { organization: organization.id, role: 'viewer' })
+  return (await seedToken(account)).token
+}
+
+describe('the avatar of an organisation', () => {
+  const path = () => `/v1/organizations/${organization.id}`
+
+  it('has four addresses wherever the organisation is shown, and holds its file', async () => {
+    const file = await upload()
+    const reply = await patch(path(), { avatar_file_id: file.id })
+    expect([reply.status, reply.body.avatar, reply.body.avatar_file_id]).toEqual([200, file.image, file.id])
+    const shown = [
+      (await get(path())).body.avatar,
+      (await get(`/v1/editions/${edition}`)).body.organization.avatar,
+      (await get(`/v1/editions?organization_id=${organization.id}`)).body.results[0].organization.avatar,
+      (await get(messagePath(await message()))).body.organization.avatar,
+      (await get('/v1/auth/user-info', await memberToken())).body.organizations[0].avatar,
+    ]
+    expect(shown).toEqual(shown.map(() => file.image))
+    const use = { type: 'organization', id: organization.id, field: 'avatar_file_id' }
+    const refused = await remove(`/v1/files/${file.id}`)
+    expect([refused.status, refused.body.code, refused.body.related_objects]).toMatchObject([409, 'file_in_use', [use]])
+    expect((await patch(path(), { avatar_file_id: null })).body).toMatchObject({ avatar: null, avatar_file_id: null })
+    expect((await remove(`/v1/files/${file.id}`)).status).toBe(204)
+  })
+
+  it('is an image of the organisation that is ready: everything else does not exist', async () => {
+    for (const [what, id] of Object.entries(await unshowable())) {
+      const reply = await patch(path(), { avatar_file_id: id })
+      expect([what, ...refusal(reply)]).toEqual([what, 400, 'does_not_exist', '#/avatar_file_id'])
+    }
+    expect((await get(path())).body.avatar_file_id).toBeNull()
+  })
+
+  it('is not set to a file that is deleted meanwhile, and holds one whose deletion has begun', async () => {
+    const [gone, kept] = [await upload(), await upload()]
+    const deleting = interruptedDatabase(/update "organizations"/, () => remove(`/v1/files/${gone.id}`))
+    const lost = await callWith(deleting, path(), { method: 'PATCH', body: { avatar_file_id: gone.id } })
+    expect(refusal(lost)).toEqual([400, 'does_not_exist', '#/avatar_file_id'])
+    const choosing = interruptedDatabase(/delete from files/, () => patch(path(), { avatar_file_id: kept.id }))
+    expect((await callWith(choosing, `/v1/files/${kept.id}`, { method: 'DELETE' })).status).toBe(409)
+    expect((await get(path())).body.avatar_file_id).toBe(kept.id)
+    await patch(path(), { avatar_file_id: null })
+  })
+})
+
+describe('an image of an e-mail', () => {
+  it('is given by id or by any of its addresses, and answers both', async () => {
+    const [one, two] = [await upload(), await upload()]
+    const id = await message()
+    const reply = await show(id, { file_id: one.id }, { url: two.image.large }, { url: 'https://example.com/a.png' })
+    expect(reply.status === 200 || reply.text).toBe(true)
+    const data = reply.body.blocks.map((block: { data: object }) => block.data)
+    expect(data).toMatchObject([
+      { file_id: one.id, url: one.image.original },
+      { file_id: two.id, url: two.image.large },
+      { url: 'https://example.com/a.png' },
+    ])
+    expect(data[2]).not.toHaveProperty('file_id')
+    const again = await patch(messagePath(id), { blocks: reply.body.blocks })
+    expect(again.body).toEqual(reply.body)
+    const html = (await templateOf(contextAt(seededAt), id, 'en'))?.html ?? ''
+    for (const address of [one.image.original, two.image.large]) expect(html).toContain(new URL(address).pathname)
+    expect((await post(`${messagePath(id)}/preview`, { mode: 'html' })).text).toContain(one.image.original)
+  })
+
+  it('of a type that few mail programs show, and a large one, is its optimized variant', async () => {
+    const id = await message()
+    const webp = (await uploadRaw(organization.id, bytesOf('webp'), { name: 'a.webp', type: 'image/webp' })).body
+    const reply = await show(id, { file_id: webp.id })
+    expect(reply.body.blocks[0].data.url).toBe(webp.image.optimized)
+  })
+
+  it('keeps its file, in columns too, until the block or the message goes', async () => {
+    const [one, two] = [await upload(), await upload()]
+    const id = await message()
+    const columns = [{ blocks: [imageBlock({ file_id: one.id })] }, { blocks: [] }]
+    const blocks = [
+      { id: 'columns', type: 'columns', data: { columns } },
+      { ...imageBlock({ file_id: two.id }), id: 'two' },
+    ]
+    expect((await patch(messagePath(id), { blocks })).status).toBe(200)
+    const use = { type: 'email_message', id, field: 'blocks' }
+    for (const file of [one, two]) {
+      expect(await usesOf(file)).toMatchObject([use])
+      const refused = await remove(`/v1/files/${file.id}`)
+      expect([refused.status, refused.body.related_objects]).toMatchObject([409, [use]])
+    }
+    await patch(messagePath(id), { blocks: [imageBlock({ file_id: two.id })] })
+    expect((await remove(`/v1/files/${one.id}`)).status).toBe(204)
+    expect((await remove(messagePath(id))).status).toBe(204)
+    expect((await remove(`/v1/files/${two.id}`)).status).toBe(204)
+  })
+
+  it('is an image of the organisation that is ready: everything else does not exist, saved or previewed', async () => {
+    const id = await message()
+    for (const [what, file] of Object.entries(await unshowable())) {
+      const blocks = [imageBlock({ file_id: file })]
+      const fault = [what, 400, 'does_not_exist', '#/blocks/0/data/file_id']
+      expect([what, ...refusal(await patch(messagePath(id), { blocks }))]).toEqual(fault)
+      expect([what, ...refusal(await post(`${messagePath(id)}/preview`, { mode: 'html', blocks }))]).toEqual(fault)
+    }
+    expect((await get(messagePath(id))).body.blocks).not.toMatchObject([{ id: 'poster' }])
+  })
+
+  it('names one file: no wrong key, no address that is signed, no two files, not nothing', async () => {
+    const [one, two] = [await upload(), await upload()]
+    const id = await message()
+    const url = '#/blocks/0/data/url'
+    const refused = async (data: object) => refusal(await patch(messagePath(id), { blocks: [imageBlock(data)] }))
+    const stranger = `${publicUrl}/files/${one.id}/${'0'.repeat(32)}/large`
+    for (const address of [
+      stranger,
+      `${one.image.large}?token=a`,
+      `${publicUrl}/files/${one.id}`,
+      `${publicUrl}/files/../files/a`,
+    ])
+      expect([address, ...(await refused({ url: address }))]).toEqual([address, 400, 'does_not_exist', url])
+    expect(await refused({ file_id: one.id, url: two.image.large })).toEqual([400, 'file_mismatch', url])
+    expect(await refused({ file_id: one.id, url: 'https://example.com/a.png' })).toEqual([400, 'file_mismatch', url])
+    expect(await refused({})).toEqual([400, 'required', url])
+    expect([await usesOf(one), await usesOf(two)]).toEqual([[], []])
+  })
+
+  it('is not stored when its file is deleted meanwhile, and holds a file whose deletion has begun', async () => {
+    const [gone, kept] = [await upload(), await upload()]
+    const id = await message()
+    const body = { blocks: [imageBlock({ file_id: gone.id })] }
+    const deleting = interruptedDatabase(/update "email_messages"/, () => remove(`/v1/files/${gone.id}`))
+    const lost = await callWith(deleting, messagePath(id), { method: 'PATCH', body })
+    expect(refusal(lost)).toEqual([400, 'does_not_exist', '#/blocks/0/data/file_id'])
+    const choosing = interruptedDatabase(/delete from files/, () => show(id, { file_id: kept.id }))
+    expect((await callWith(choosing, `/v1/files/${kept.id}`, { method: 'DELETE' })).status).toBe(409)
+    expect(await usesOf(kept)).toMatchObject([{ id }])
+  })
+
+  it('is held by every copy: adopted, duplicated, and of a duplicated edition', async () => {
+    const file = await upload()
+    const template = await message(null)
+    expect((await show(template, { file_id: file.id })).status).toBe(200)
+    const adopted = (await post(`${messagePath(template)}/adopt`, { edition_id: edition })).body.id
+    const duplicate = (await post(`${messagePath(adopted)}/duplicate`, {})).body.id
+    await patch(`/v1/editions/${edition}`, { transaction_receipt_email_id: null })
+    await write(sql`update email_messages set type = 'receipt' where id = ${adopted}`)
+    await patch(`/v1/editions/${edition}`, { transaction_receipt_email_id: adopted, meta_image_id: file.id })
+    const copy = await post(`/v1/editions/${edition}/duplicate`, { name: 'Copy', email_template_mode: 'copy' })
+    expect(copy.status === 201 || copy.text).toBe(true)
+    expect(copy.body.meta_image).toEqual(file.image)
+    const uses = (await usesOf(file)).map(({ id }: { id: string }) => id)
+    const copied = copy.body.transaction_receipt_email_id
+    expect(copied).not.toBe(adopted)
+    expect(uses.toSorted()).toEqual([template, adopted, duplicate, copied, edition, copy.body.id].toSorted())
+    await patch(`/v1/editions/${edition}`, { transaction_receipt_email_id: null, meta_image_id: null })
+  })
+
+  it('has its address where files are served now', async () => {
+    const file = await upload()
+    const id = await message()
+    await show(id, { file_id: file.id })
+    const FILES_URL = 'https://files.example.test'
+    const { body } = await callWith({ FILES_URL }, messagePath(id), {})
+    expect(body.blocks[0].data.url).toBe(file.image.original.replace(publicUrl, FILES_URL))
+    const other = await callWith({ FILES_URL }, messagePath(id), { method: 'PATCH', body: { blocks: body.blocks } })
+    expect([other.status, other.body.blocks[0].data.file_id]).toEqual([200, file.id])
+  })
+})
+
+describe('images of products', () => {
+  it('are those of the organisation in their order, and hold their files', async () => {
+    const [one, two] = [await upload(), await upload()]
+    const id = freshId('product')
+    await write(sql`insert into products (id, organization_id, edition_id, name, name_folded, created_at, images)
+      values (${id}, ${organization.id}, ${edition}, 'Day', ${id}, ${seededAt}, ${JSON.stringify([two.id, one.id])})`)
+    const use = { type: 'product', id, name: 'Day', field: 'images' }
+    const refused = await remove(`/v1/files/${one.id}`)
+    expect([refused.status, refused.body.related_objects]).toEqual([409, [use]])
+    await write(sql`update products set images = ${JSON.stringify([two.id])} where id = ${id}`)
+    expect([await usesOf(one), await usesOf(two)]).toEqual([[], [use]])
+    const copy = await post(`/v1/editions/${edition}/duplicate`, { name: 'Of images' })
+    const uses = (await usesOf(two)).map(({ type }: { type: string }) => type)
+    expect([copy.status, uses]).toEqual([201, ['product', 'product']])
+  })
+
+  it('are shown in their order in purchases, carts and requests for refunds', async () => {
+    const shop = await givenShop()
+    const bought = await givenBought(shop)
+    const files = [
+      (await uploadRaw(shop.organization_id, freshPng())).body,
+      (await uploadRaw(shop.organization_id, freshPng())).body,
+    ].toReversed()
+    await write(sql`update products set images = ${JSON.stringify(files.map(({ id }) => id))}
+      where edition_id = ${shop.edition_id}`)
+    const images = files.map(({ image }) => image)
+    const order = (await get(`/v1/orders/${bought.order}`)).body
+    const refund = await ask({ purchase_id: bought.purchases[0], amount: 1 })
+    const shown = [
+      order.cart.items[0],
+      order.purchases[0],
+      (await get(`/v1/purchases/${bought.purchases[0]}`)).body,
+      (await get(`/v1/purchases?edition_id=${shop.edition_id}`)).body.results[0],
+      refund.body.purchase,
+      (await get(`/v1/refund-requests/${refund.body.id}`)).body.purchase,
+    ]
+    expect(shown.map(({ product }) => product.images)).toEqual(shown.map(() => images))
+  })
+
+  it('are no files of another organisation, whoever writes them', async () => {
+    const id = freshId('product')
+    for (const [what, file] of Object.entries(await unshowable())) {
+      if (what === 'quarantined') continue
+      const writing =
+        write(sql`insert into products (id, organization_id, edition_id, name, name_folded, created_at, images)
+        values (${id}, ${organization.id}, ${edition}, 'Day', ${id}, ${seededAt}, ${JSON.stringify([file])})`)
+      await expect(writing).rejects.toThrow('FOREIGN KEY')
+    }
+    expect(await db().all(sql`select 1 from products where id = ${id}`)).toEqual([])
+  })
+})
