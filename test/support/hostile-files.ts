@@ -2,12 +2,16 @@ import { image } from './images.ts'
 import {
   anmf,
   avifOf,
+  avifTrack,
   type Bytes,
   bytesOf,
   gifOf,
+  jpegFrame,
   jpegMetadata,
   jpegOf,
   latin,
+  pngFrame,
+  pngHeader,
   pngOf,
   utf16Of,
   vp8,
@@ -115,6 +119,22 @@ const archives: HostileFile[] = [
   file('a ZIP archive declared as XLSX', zipOf('a.txt'), ['unsupported_file_type', /no XLSX/], { declared: xlsx }),
   file('a DOCX document', zipOf('[Content_Types].xml', 'word/document.xml'), ['unsupported_file_type', /no XLSX/]),
   file('a workbook with macros', zipOf('xl/workbook.xml', 'xl/vbaProject.bin'), ['unsupported_file_type', /macros/]),
+  file('a workbook whose macros stand elsewhere', zipOf('xl/workbook.xml', 'xl/deep/VBAProject.bin'), [
+    'unsupported_file_type',
+    /macros/,
+  ]),
+  file('a Java program that names a workbook', zipOf('META-INF/MANIFEST.MF', 'xl/workbook.xml'), [
+    'unsupported_file_type',
+    /no XLSX/,
+  ]),
+  file(
+    'a page in an archive that is declared as XLSX',
+    zipOf('index.html', 'app.js'),
+    ['unsupported_file_type', /no XLSX/],
+    {
+      declared: xlsx,
+    },
+  ),
   file('a binary workbook', zipOf('[Content_Types].xml', 'xl/workbook.bin'), ['unsupported_file_type', /binary/]),
   file('an encrypted workbook', workbook.with(6, 1), ['unsupported_file_type', /encrypted/]),
   file('an archive whose entry names a size of 4 GB', workbook.with(20, 255).with(21, 255), [
@@ -175,6 +195,8 @@ const truncated: HostileFile[] = [
   ]),
 ]
 
+const manySmall = Array.from({ length: 10_000 }, (): [number, number] => [1, 1])
+
 const bombs: HostileFile[] = [
   file('PNG of 20000 × 20000', pngOf(20_000, 20_000), ['invalid_image', bomb]),
   file('PNG of 2147483647 × 2147483647', pngOf(2_147_483_647, 2_147_483_647), ['invalid_image', bomb]),
@@ -196,6 +218,31 @@ const bombs: HostileFile[] = [
     ]),
     ['invalid_image', bomb],
   ),
+  file('PNG with a second IHDR of 65535 × 65535', bytesOf(pngOf(1, 1).slice(0, 33), pngHeader(65_535, 65_535)), [
+    'invalid_image',
+    /two IHDR/,
+  ]),
+  file('PNG of 1 × 1 with a frame of 60000 × 60000', bytesOf(pngOf(1, 1).slice(0, 33), pngFrame(60_000, 60_000)), [
+    'invalid_image',
+    bomb,
+  ]),
+  file(
+    'JPEG with a second frame of 65535 × 65535',
+    bytesOf(jpegOf(16, 9).slice(0, -2), jpegFrame(65_535, 65_535), [0xff, 0xda]),
+    ['invalid_image', /two frames/],
+  ),
+  file('AVIF whose large picture stands behind 10000 small ones', avifOf([...manySmall, [30_000, 30_000]]), [
+    'invalid_image',
+    /too many/,
+  ]),
+  file('AVIF of 1 × 1 with a track of 60000 × 60000', bytesOf(avifOf([[1, 1]]), avifTrack(60_000, 60_000)), [
+    'invalid_image',
+    bomb,
+  ]),
+  file('AVIF with properties longer than what holds them', avifOf([[1, 1]]).with(55, 255), [
+    'invalid_image',
+    /longer than/,
+  ]),
   file('WebP of 16383 × 16383', webpOf(vp8l(16_383, 16_383)), ['invalid_image', bomb]),
   file('WebP of a canvas of 16777216 × 1', webpOf(vp8x(16_777_216, 1), vp8(1, 1)), ['invalid_image', bomb]),
   file('WebP of 1 × 1 with a picture of 16383 × 16383', webpOf(vp8x(1, 1), vp8(16_383, 16_383)), [
@@ -243,6 +290,20 @@ const polyglots: HostileFile[] = [
   file('PDF of no known version', latin('%PDF-9.9'), ['unsupported_file_type', /columns/]),
   file('an image with an archive behind it', bytesOf(image('png'), zipOf('a.jar')), ['image/png', 16, 9]),
   file('an archive with a workbook in it and a program behind it', bytesOf(workbook, 'MZ'), [xlsx]),
+  file('GIF whose comment is HTML', bytesOf(gifOf(9, 9, [{ width: 9, height: 9 }]), '<script>alert(1)</script>'), [
+    'image/gif',
+    9,
+    9,
+  ]),
+  file('WebP with a page behind it', bytesOf(webpOf(vp8(16, 9)), '<!DOCTYPE html><script>x</script>'), [
+    'image/webp',
+    16,
+    9,
+  ]),
+  file('AVIF with a program behind it', bytesOf(avifOf([[16, 9]]), 'MZ'), ['image/avif', 16, 9]),
+  file('PDF with a form of HTML and JavaScript', latin('%PDF-1.7\n<html><!--\n/OpenAction /S /JavaScript'), [
+    'application/pdf',
+  ]),
   file('CSV with formulas and HTML', latin('name,note\n=cmd|calc,<script>alert(1)</script>\n'), ['text/csv']),
 ]
 
