@@ -1,7 +1,6 @@
 import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
-import type { Bindings } from '../../src/app.ts'
 import type { JobCtx } from '../../src/context.ts'
 import { openJob } from '../../src/entry/job.ts'
 import { compareStorage, sweepObjects } from '../../src/modules/files/jobs.ts'
@@ -51,7 +50,7 @@ interface Plan {
 async function job(bindings: object, world: World, work: (job: JobCtx) => Promise<void>): Promise<{ status: number }> {
   const at = Date.now() + world.days * dayMs
   try {
-    await work({ ...openJob({ ...env, ...bindings } as Bindings), now: () => at })
+    await work({ ...openJob({ ...env, ...bindings }), now: () => at })
     return { status: 200 }
   } catch {
     return { status: 500 }

@@ -117,8 +117,11 @@ export const avifTrack = (width: number, height: number): Bytes => {
 export const nestedAvif = (count: number): Bytes => {
   const rest = 20 * count
   const opened = Array.from({ length: count }, (_, index) => [
-    ...[...big(4, 20), ...latin('meta'), ...big(4, 0)],
-    ...[...big(4, rest - 20 * index), ...latin('iprp')],
+    ...big(4, 20),
+    ...latin('meta'),
+    ...big(4, 0),
+    ...big(4, rest - 20 * index),
+    ...latin('iprp'),
   ]).flat()
   return bytesOf(
     box('ftyp', [...latin('avif\0\0\0\0avifmif1')]),
