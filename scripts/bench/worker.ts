@@ -4,6 +4,7 @@ import service, { WebhookSender } from '../../src/index.ts'
 import { campaignsBench, MeteredSender, meteredQueue } from './campaigns-worker.ts'
 import { consentsBench } from './consents-worker.ts'
 import { emailsBench } from './emails-worker.ts'
+import { filesBench } from './files-worker.ts'
 import { type Call, recorder } from './recorder.ts'
 import { segmentsBench } from './segments-worker.ts'
 import { webhooksBench } from './webhooks-worker.ts'
@@ -18,6 +19,7 @@ floor.route('/', webhooksBench)
 floor.route('/', segmentsBench)
 floor.route('/', consentsBench)
 floor.route('/', emailsBench)
+floor.route('/', filesBench)
 floor.route('/', campaignsBench)
 
 const reads = new Map<string, Call[]>()

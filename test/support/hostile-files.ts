@@ -1,50 +1,24 @@
+import { bombs, truncated } from './hostile-images.ts'
+import { type HostileFile, hostileFile as file } from './hostile-file.ts'
 import { image } from './images.ts'
 import {
-  anmf,
   avifOf,
-  type Bytes,
   bytesOf,
   gifOf,
   jpegMetadata,
   jpegOf,
   latin,
   pngOf,
-  utf16Of,
   vp8,
-  vp8l,
-  vp8x,
   webpOf,
+  utf16Of,
   zipOf,
 } from './made-files.ts'
 
-/** What is to come of a file: a type, with its pixels for images, or the code of the refusal and words of its detail. */
-export type Expected =
-  | readonly [type: string]
-  | readonly [type: string, width: number, height: number]
-  | readonly [
-      code: 'empty_file' | 'invalid_image' | 'type_mismatch' | 'file_too_large' | 'unsupported_file_type',
-      RegExp,
-    ]
-
-export interface HostileFile {
-  name: string
-  content: Bytes
-  /** Of the whole file, where it is longer than `content`. */
-  size?: number
-  declared?: string
-  expected: Expected
-}
-
-const file = (name: string, content: Bytes, expected: Expected, more: Partial<HostileFile> = {}): HostileFile => ({
-  name,
-  content,
-  expected,
-  ...more,
-})
+export type { Expected, HostileFile } from './hostile-file.ts'
 
 const xlsx = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 const workbook = zipOf('[Content_Types].xml', '_rels/.rels', 'xl/workbook.xml')
-const bomb = /4000[01]|pixels/
 
 const wrongType: HostileFile[] = [
   file('SVG', latin('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'), ['unsupported_file_type', /SVG/]),
@@ -115,6 +89,22 @@ const archives: HostileFile[] = [
   file('a ZIP archive declared as XLSX', zipOf('a.txt'), ['unsupported_file_type', /no XLSX/], { declared: xlsx }),
   file('a DOCX document', zipOf('[Content_Types].xml', 'word/document.xml'), ['unsupported_file_type', /no XLSX/]),
   file('a workbook with macros', zipOf('xl/workbook.xml', 'xl/vbaProject.bin'), ['unsupported_file_type', /macros/]),
+  file('a workbook whose macros stand elsewhere', zipOf('xl/workbook.xml', 'xl/deep/VBAProject.bin'), [
+    'unsupported_file_type',
+    /macros/,
+  ]),
+  file('a Java program that names a workbook', zipOf('META-INF/MANIFEST.MF', 'xl/workbook.xml'), [
+    'unsupported_file_type',
+    /no XLSX/,
+  ]),
+  file(
+    'a page in an archive that is declared as XLSX',
+    zipOf('index.html', 'app.js'),
+    ['unsupported_file_type', /no XLSX/],
+    {
+      declared: xlsx,
+    },
+  ),
   file('a binary workbook', zipOf('[Content_Types].xml', 'xl/workbook.bin'), ['unsupported_file_type', /binary/]),
   file('an encrypted workbook', workbook.with(6, 1), ['unsupported_file_type', /encrypted/]),
   file('an archive whose entry names a size of 4 GB', workbook.with(20, 255).with(21, 255), [
@@ -129,92 +119,6 @@ const archives: HostileFile[] = [
       Array.from({ length: 18 }, () => 0),
     ),
     ['unsupported_file_type', /broken archive/],
-  ),
-]
-
-const truncated: HostileFile[] = [
-  file('nothing', bytesOf(), ['empty_file', /no bytes/]),
-  file('white space declared as CSV', latin(' \n \n'), ['empty_file', /no text/], { declared: 'text/csv' }),
-  file('a byte order mark alone', latin('\u00ef\u00bb\u00bf'), ['empty_file', /no text/]),
-  file('PNG of its signature alone', image('png').slice(0, 8), ['invalid_image', /before it ends/]),
-  file('PNG without the end of its IHDR', image('png').slice(0, 30), ['invalid_image', /before it ends/]),
-  file('PNG whose first chunk is another', bytesOf(image('png').slice(0, 12), 'IDAT', image('png').slice(16)), [
-    'invalid_image',
-    /IHDR/,
-  ]),
-  file('PNG with an unknown colour type', pngOf(16, 9, [8, 9, 0, 0, 0]), ['invalid_image', /colour/]),
-  file('JPEG of its first marker alone', latin('\u00ff\u00d8\u00ff'), ['invalid_image', /before it ends/]),
-  file('JPEG without a frame', bytesOf([0xff, 0xd8, 0xff, 0xda, 0, 4, 0, 0]), ['invalid_image', /no frame/]),
-  file('JPEG whose segment has no length', bytesOf([0xff, 0xd8, 0xff, 0xe0, 0, 0, 0, 0]), ['invalid_image', /length/]),
-  file('JPEG with bytes between its segments', bytesOf([0xff, 0xd8, 0xff, 0xe0, 0, 2, 7, 7]), [
-    'invalid_image',
-    /marker/,
-  ]),
-  file('JPEG whose frame comes too late', jpegOf(16, 9, jpegMetadata(...Array.from({ length: 18 }, () => 60_000))), [
-    'invalid_image',
-    /first 1048576/,
-  ]),
-  file('GIF of its name alone', latin('GIF89a'), ['invalid_image', /before it ends/]),
-  file('GIF without a frame', gifOf(16, 9, []), ['invalid_image', /frame/]),
-  file('GIF with bytes where a block must be', bytesOf('GIF89a', [1, 0, 1, 0, 0, 0, 0, 7, 7, 7]), [
-    'invalid_image',
-    /block/,
-  ]),
-  file('WebP of its name alone', latin('RIFF\u0004\0\0\0WEBP'), ['invalid_image', /before it ends/]),
-  file('WebP that is shorter than it says', image('webp').slice(0, 100), ['invalid_image', /shorter/]),
-  file('WebP whose VP8 has no start code', webpOf(vp8(16, 9)).with(23, 0), ['invalid_image', /start code/]),
-  file('WebP that begins with metadata', webpOf([...latin('EXIF'), 0, 0, 0, 0], vp8(16, 9)), [
-    'invalid_image',
-    /image/,
-  ]),
-  file('AVIF without properties', avifOf([]), ['invalid_image', /before it ends/]),
-  file('AVIF whose properties are cut off', image('avif').slice(0, 120), ['invalid_image', /before it ends/]),
-  file('AVIF with a box of no length', bytesOf(avifOf([[16, 9]]).slice(0, 24), [0, 0, 0, 2], 'meta'), [
-    'invalid_image',
-    /length/,
-  ]),
-]
-
-const bombs: HostileFile[] = [
-  file('PNG of 20000 × 20000', pngOf(20_000, 20_000), ['invalid_image', bomb]),
-  file('PNG of 2147483647 × 2147483647', pngOf(2_147_483_647, 2_147_483_647), ['invalid_image', bomb]),
-  file('PNG of one row of 30 million', pngOf(30_000_000, 1), ['invalid_image', bomb]),
-  file('PNG of no width', pngOf(0, 9), ['invalid_image', /no pixels/]),
-  file('PNG of 40000001 pixels', pngOf(40_000_001, 1), ['invalid_image', bomb]),
-  file('JPEG of 65535 × 65535', jpegOf(65_535, 65_535), ['invalid_image', bomb]),
-  file('JPEG without a height', jpegOf(16, 0), ['invalid_image', /no pixels/]),
-  file('GIF of 65535 × 65535', gifOf(65_535, 65_535, [{ width: 1, height: 1 }]), ['invalid_image', bomb]),
-  file('GIF of 1 × 1 with a frame of 65535 × 65535', gifOf(1, 1, [{ width: 65_535, height: 65_535 }]), [
-    'invalid_image',
-    bomb,
-  ]),
-  file(
-    'GIF whose second frame stands far out',
-    gifOf(1, 1, [
-      { width: 1, height: 1 },
-      { left: 60_000, top: 60_000, width: 9, height: 9 },
-    ]),
-    ['invalid_image', bomb],
-  ),
-  file('WebP of 16383 × 16383', webpOf(vp8l(16_383, 16_383)), ['invalid_image', bomb]),
-  file('WebP of a canvas of 16777216 × 1', webpOf(vp8x(16_777_216, 1), vp8(1, 1)), ['invalid_image', bomb]),
-  file('WebP of 1 × 1 with a picture of 16383 × 16383', webpOf(vp8x(1, 1), vp8(16_383, 16_383)), [
-    'invalid_image',
-    bomb,
-  ]),
-  file('WebP of 1 × 1 with a frame of 16383 × 16383', webpOf(vp8x(1, 1), anmf(1, 1, vp8(16_383, 16_383))), [
-    'invalid_image',
-    bomb,
-  ]),
-  file('AVIF of 60000 × 60000', avifOf([[60_000, 60_000]]), ['invalid_image', bomb]),
-  file(
-    'AVIF with a small picture before a large one',
-    avifOf([
-      [1, 1],
-      [30_000, 30_000],
-      [2, 2],
-    ]),
-    ['invalid_image', bomb],
   ),
 ]
 
@@ -243,6 +147,20 @@ const polyglots: HostileFile[] = [
   file('PDF of no known version', latin('%PDF-9.9'), ['unsupported_file_type', /columns/]),
   file('an image with an archive behind it', bytesOf(image('png'), zipOf('a.jar')), ['image/png', 16, 9]),
   file('an archive with a workbook in it and a program behind it', bytesOf(workbook, 'MZ'), [xlsx]),
+  file('GIF whose comment is HTML', bytesOf(gifOf(9, 9, [{ width: 9, height: 9 }]), '<script>alert(1)</script>'), [
+    'image/gif',
+    9,
+    9,
+  ]),
+  file('WebP with a page behind it', bytesOf(webpOf(vp8(16, 9)), '<!DOCTYPE html><script>x</script>'), [
+    'image/webp',
+    16,
+    9,
+  ]),
+  file('AVIF with a program behind it', bytesOf(avifOf([[16, 9]]), 'MZ'), ['image/avif', 16, 9]),
+  file('PDF with a form of HTML and JavaScript', latin('%PDF-1.7\n<html><!--\n/OpenAction /S /JavaScript'), [
+    'application/pdf',
+  ]),
   file('CSV with formulas and HTML', latin('name,note\n=cmd|calc,<script>alert(1)</script>\n'), ['text/csv']),
 ]
 

@@ -5,7 +5,7 @@ import { judgeContent, partsLimits } from '../../src/domain/files/content.ts'
 import { headBytes } from '../../src/domain/files/files.ts'
 import { type Expected, harmlessFiles, type HostileFile, hostileFiles } from '../support/hostile-files.ts'
 import { image, imageNames } from '../support/images.ts'
-import { gifOf, latin } from '../support/made-files.ts'
+import { gifOf, latin, nestedAvif } from '../support/made-files.ts'
 
 /** What came of a file, in the words of the table. */
 function judged({ content, size, declared }: Pick<HostileFile, 'content' | 'size' | 'declared'>) {
@@ -86,6 +86,7 @@ describe('content', () => {
     const frames = Array.from({ length: 40_000 }, () => ({ width: 1, height: 1 }))
     const lists = [
       gifOf(1, 1, frames),
+      nestedAvif(20_000),
       latin('a,'.repeat(500_000)),
       latin('"'.repeat(1_000_000)),
       latin('PK\u0003\u0004'.repeat(260_000)),

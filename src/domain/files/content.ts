@@ -91,9 +91,9 @@ function judgePackage({ bytes }: Head): FileType {
   const entries = zipEntries(bytes)
   const has = (pattern: RegExp) => entries.some(({ name }) => pattern.test(name))
   if (entries.some(({ isEncrypted }) => isEncrypted)) throw unsupported('This archive is encrypted.')
-  if (has(/^xl\/(?:vbaProject\.bin|macrosheets\/)/i)) throw unsupported('This workbook has macros.')
+  if (has(/(?:^|[/\\])(?:vbaProject\.bin$|macrosheets[/\\])/i)) throw unsupported('This workbook has macros.')
   if (has(/^xl\/workbook\.bin$/i)) throw unsupported('This is a binary workbook.')
-  if (has(/^(?:word|ppt)\//i) || !has(/^xl\//)) throw unsupported('This archive is no XLSX workbook.')
+  if (has(/^(?:word|ppt|META-INF)\//i) || !has(/^xl\//)) throw unsupported('This archive is no XLSX workbook.')
   return xlsxType
 }
 

@@ -29,11 +29,34 @@ export function pngSize(view: DataView): ImageSize {
     throw new BrokenImage('its IHDR names an unknown colour type')
   // The checksum, and the beginning of a next chunk.
   view.getUint32(33)
-  return { width: view.getUint32(16), height: view.getUint32(20) }
+  return largestFrame(view, { width: view.getUint32(16), height: view.getUint32(20) })
+}
+
+/** The frames of an animation fit into its picture, and only the first IHDR counts: a file may say otherwise. */
+function largestFrame(view: DataView, first: ImageSize): ImageSize {
+  let size = first
+  for (let at = 33; at + 8 <= view.byteLength; at += 12 + view.getUint32(at)) {
+    const name = text(view, at + 4, 4)
+    if (name === 'IHDR') throw new BrokenImage('it has two IHDR chunks')
+    if (name === 'fcTL' && at + 20 <= view.byteLength)
+      size = larger(size, { width: view.getUint32(at + 12), height: view.getUint32(at + 16) })
+  }
+  return size
 }
 
 const isFrameHeader = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
+
+/** True where a second frame stands before the picture: programs differ in which one they believe. */
+function hasFrame(view: DataView, from: number): boolean {
+  for (let at = from; at + 4 <= view.byteLength && view.getUint8(at) === 0xff;) {
+    const marker = view.getUint8(at + 1)
+    if (isFrameHeader(marker)) return true
+    if (marker === 0xda || marker === 0xd9) return false
+    at += marker === 0xff ? 1 : 2 + Math.max(2, view.getUint16(at + 2))
+  }
+  return false
+}
 
 export function jpegSize(view: DataView): ImageSize {
   let orientation = 1
@@ -48,6 +71,7 @@ export function jpegSize(view: DataView): ImageSize {
     if (isFrameHeader(marker)) {
       const size = { height: view.getUint16(at + 4), width: view.getUint16(at + 6) }
       view.getUint8(at + length)
+      if (hasFrame(view, at + 1 + length)) throw new BrokenImage('it has two frames')
       return orientation > 4 ? { width: size.height, height: size.width } : size
     }
     if (marker === 0xe1) orientation = orientationOf(view, at + 3, length - 2) ?? orientation
@@ -126,7 +150,8 @@ interface Box {
 const maxBoxes = 10_000
 
 function* boxesIn(view: DataView, from: number, to: number): Generator<Box> {
-  for (let at = from, count = 0; at + 8 <= Math.min(to, view.byteLength) && count < maxBoxes; count++) {
+  for (let at = from, count = 0; at + 8 <= Math.min(to, view.byteLength); count++) {
+    if (count === maxBoxes) throw new BrokenImage('it has too many boxes')
     const short = view.getUint32(at)
     const length = short === 1 ? Number(view.getBigUint64(at + 8)) : short || to - at
     const header = short === 1 ? 16 : 8
@@ -138,6 +163,23 @@ function* boxesIn(view: DataView, from: number, to: number): Generator<Box> {
 
 function* boxesNamed(view: DataView, { from, to }: Omit<Box, 'name'>, name: string): Generator<Box> {
   for (const box of boxesIn(view, from, to)) if (box.name === name) yield box
+}
+
+/** Boxes in a box. One that claims more than what holds it would be read again for each that does so. */
+function* boxesInside(view: DataView, parent: Omit<Box, 'name'>, name: string): Generator<Box> {
+  for (const box of boxesNamed(view, parent, name)) {
+    if (box.to > parent.to) throw new BrokenImage('a box is longer than what holds it')
+    yield box
+  }
+}
+
+/** Sizes that the tracks of an animation state, in 16.16 bits at the end of their headers. */
+function* trackSizes(view: DataView, fileSize: number): Generator<ImageSize> {
+  for (const movie of boxesNamed(view, { from: 0, to: fileSize }, 'moov'))
+    for (const track of boxesInside(view, movie, 'trak'))
+      for (const { from, to } of boxesInside(view, track, 'tkhd'))
+        if (to - from >= 8 && to <= view.byteLength)
+          yield { width: view.getUint16(to - 8), height: view.getUint16(to - 4) }
 }
 
 export const brandsOf = (view: DataView): string[] => {
@@ -152,11 +194,12 @@ export function avifSize(view: DataView, fileSize: number): ImageSize {
   let size: ImageSize | null = null
   for (const meta of boxesNamed(view, { from: 0, to: fileSize }, 'meta')) {
     if (meta.to > view.byteLength) throw new RangeError('the properties are cut off')
-    for (const properties of boxesNamed(view, { from: meta.from + 4, to: meta.to }, 'iprp'))
-      for (const container of boxesNamed(view, properties, 'ipco'))
-        for (const { from } of boxesNamed(view, container, 'ispe'))
+    for (const properties of boxesInside(view, { from: meta.from + 4, to: meta.to }, 'iprp'))
+      for (const container of boxesInside(view, properties, 'ipco'))
+        for (const { from } of boxesInside(view, container, 'ispe'))
           size = larger(size, { width: view.getUint32(from + 4), height: view.getUint32(from + 8) })
   }
   if (!size) throw new RangeError('no property with a size')
+  for (const track of trackSizes(view, fileSize)) size = larger(size, track)
   return size
 }

@@ -13,7 +13,7 @@ const once = { onlyIf: { etagDoesNotMatch: '*' } }
 type Body = ReadableStream<Uint8Array>
 type Put<Result> = (body: ReadableStream) => Promise<Result>
 
-/** Hands a body of known length on while it is hashed: the slower of both sets the pace. */
+/** Hands a body of known length on while it is hashed; the next chunk is read meanwhile. The slowest sets the pace. */
 async function passOn<Result>(
   body: Body,
   { size, headBytes }: { size: number; headBytes: number },
@@ -26,12 +26,16 @@ async function passOn<Result>(
   const stored = put(readable)
   // A store that gives up reads no further: what waits to be written would wait for ever.
   stored.catch((error: unknown) => writer.abort(error).catch(() => undefined))
+  let handed: Promise<unknown> = Promise.resolve()
   try {
     for (;;) {
       const { value, done } = await reader.read()
+      await handed
       if (done) break
       if (digest.size + value.byteLength > size) throw new TooManyBytes()
-      await Promise.all([digest.add(value), writer.write(value)])
+      handed = Promise.all([digest.add(value), writer.write(value)])
+      // Whoever fails is heard after the next chunk.
+      handed.catch(() => undefined)
     }
     if (digest.size < size) throw new TooFewBytes()
     await writer.close()

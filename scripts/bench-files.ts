@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto'
+import { quantile } from './bench/load.ts'
+import { openBench } from './bench/open.ts'
+
+/** Uploads and downloads beside a bare route that only puts and gets the same bytes, in turns. */
+const rounds = Number(process.env['ROUNDS'] ?? 30)
+const goal = 1.3
+const kib = 1024
+const sizes = [100 * kib, kib * kib, 9 * kib * kib]
+const [pngHeadBytes, tableHead] = [33, Buffer.from('number,name,email\r\n')]
+
+const { server, client, signal, close } = await openBench('files')
+
+function png(size: number): Buffer {
+  const bytes = randomBytes(size)
+  bytes.write('89504e470d0a1a0a0000000d4948445200000280000001e00806000000', 'hex')
+  bytes.fill(0, 29, pngHeadBytes)
+  return bytes
+}
+
+/** Random letters behind the head of a table. */
+function table(size: number): Buffer {
+  const bytes = Buffer.from(randomBytes(Math.ceil(size / 2)).toString('hex')).subarray(0, size)
+  for (let at = 40; at < size; at += 40) bytes[at] = at % 80 ? 0x0a : 0x2c
+  tableHead.copy(bytes)
+  return bytes
+}
+
+const bodyOf = (bytes: Buffer): Uint8Array<ArrayBuffer> => new Uint8Array(bytes)
+
+async function timed(url: string, init: RequestInit): Promise<{ ms: number; text: string }> {
+  const started = performance.now()
+  const response = await fetch(new URL(url, server.url), { ...init, signal })
+  const bytes = await response.arrayBuffer()
+  const ms = performance.now() - started
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${new TextDecoder().decode(bytes)}`)
+  return { ms, text: bytes.byteLength < 10_000 ? new TextDecoder().decode(bytes) : '' }
+}
+
+/** Nothing is compressed on its way. */
+const download = async (url: string, headers = {}): Promise<number> =>
+  (await timed(url, { headers: { 'accept-encoding': 'identity', ...headers } })).ms
+
+const median = (times: readonly number[]): number =>
+  quantile(
+    times.toSorted((one, other) => one - other),
+    0.5,
+  )
+
+const megabytes = (size: number): string => (size / kib / kib).toFixed(1).padStart(5)
+
+/** Both in turns, so that what else the machine does meets both. */
+async function compare(name: string, size: number, ours: () => Promise<number>, floor: () => Promise<number>) {
+  const times = { ours: [] as number[], floor: [] as number[] }
+  for (let round = -3; round < rounds; round++) {
+    const first = round % 2 === 0
+    const [one, other] = first ? [await ours(), await floor()] : [await floor(), await ours()]
+    if (round < 0) continue
+    times.ours.push(first ? one : other)
+    times.floor.push(first ? other : one)
+  }
+  const [own, bare] = [median(times.ours), median(times.floor)]
+  const ratio = own / bare
+  console.log(
+    `${name.padEnd(34)} ${megabytes(size)} MB ${own.toFixed(1).padStart(8)} ms ${bare.toFixed(1).padStart(8)} ms ` +
+      `${ratio.toFixed(2).padStart(6)} ${ratio <= goal ? 'met' : 'MISSED'} (${(own - bare).toFixed(1)} ms)`,
+  )
+}
+
+interface Uploaded {
+  url: string
+}
+
+try {
+  const { id } = await client.post<{ id: string }>('/v1/organizations', { name: 'Bench' })
+  const upload = async (bytes: Buffer, type: string) => {
+    const headers = {
+      authorization: `Bearer ${server.rootToken}`,
+      'content-type': type,
+      'content-disposition': 'attachment; filename="bench"',
+    }
+    const { ms, text } = await timed(`/v1/files?organization_id=${id}`, {
+      method: 'POST',
+      headers,
+      body: bodyOf(bytes),
+    })
+    return { ms, file: JSON.parse(text) as Uploaded }
+  }
+  let puts = 0
+  const put = async (bytes: Buffer, type: string) => {
+    const key = String(++puts)
+    return {
+      ms: (
+        await timed(`/floor/files/${key}`, { method: 'PUT', body: bodyOf(bytes), headers: { 'content-type': type } })
+      ).ms,
+      key,
+    }
+  }
+
+  console.log(`medians of ${rounds} each, in turns; the goal is ${goal} times the bare route\n`)
+  console.log(`${''.padEnd(43)}${'service'.padStart(11)} ${'bare'.padStart(11)}  ratio`)
+  const cases = sizes.map((size) => ({ size, make: png, type: 'image/png' }))
+  const imports = [{ size: 40 * kib * kib, make: table, type: 'text/csv' }]
+  for (const { size, make, type } of [...cases, ...imports]) {
+    await compare(
+      `upload ${type}`,
+      size,
+      async () => (await upload(make(size), type)).ms,
+      async () => (await put(make(size), type)).ms,
+    )
+    const bytes = make(size)
+    const [{ file }, { key }] = [await upload(bytes, type), await put(bytes, type)]
+    await compare(
+      `serve ${type}`,
+      size,
+      () => download(file.url),
+      () => download(`/floor/files/${key}`),
+    )
+    if (type !== 'image/png') continue
+    // A range of everything is read from the store, and no cache has it.
+    const range = `bytes=0-${size - 1}`
+    await compare(
+      `serve ${type}, from no cache`,
+      size,
+      () => download(file.url, { range }),
+      () => download(`/floor/files/${key}`),
+    )
+  }
+} finally {
+  await close()
+}

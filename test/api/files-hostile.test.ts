@@ -1,0 +1,148 @@
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+import { harmlessFiles, hostileFiles } from '../support/hostile-files.ts'
+import { latin } from '../support/made-files.ts'
+import { rowsOf, uploadRaw } from '../support/files.ts'
+import { fetchFile, pathOf, seedFile } from '../support/served-files.ts'
+import { seedOrganization } from '../support/seed.ts'
+
+/** Those that are taken and sent as they are: the table has only the beginning of some. */
+const taken = [...hostileFiles, ...harmlessFiles].filter(
+  ({ expected: [type], size }) => type.includes('/') && size === undefined,
+)
+
+const isInline = (type: string) => type.startsWith('image/')
+
+/** Nothing in them makes a page, a script or another file of what is served. */
+function expectHarmless(headers: Headers, type: string): void {
+  expect(Object.fromEntries(headers)).toMatchObject({
+    'content-type': type,
+    'content-security-policy': "default-src 'none'; sandbox",
+    'x-content-type-options': 'nosniff',
+  })
+  const disposition = headers.get('content-disposition') ?? ''
+  expect(disposition).toMatch(isInline(type) ? /^inline; / : /^attachment; /)
+  expect(disposition).toMatch(/^[a-z]+; filename="[\u0020\u0021\u0023-\u007e]*"; filename\*=UTF-8''[\w!#$&+.^`|~%-]+$/)
+  expect(headers.get('set-cookie')).toBeNull()
+}
+
+describe('a file that is two things at once', () => {
+  it('is served as what it was taken for, byte by byte, and as nothing else', async () => {
+    const { id } = await seedOrganization()
+    expect(taken.length).toBeGreaterThanOrEqual(25)
+    for (const { name, content, declared, expected } of taken) {
+      const [type] = expected
+      const sent = declared?.startsWith('text/') ? 'text/csv' : 'application/octet-stream'
+      const reply = await uploadRaw(id, content, { type: sent, name: 'index.html' })
+      expect([name, reply.status]).toEqual([name, 201])
+      expect(reply.body.name).toMatch(/^index\.html\.\w+$/)
+      const { pathname, search } = new URL(reply.body.url)
+      const served = await fetchFile(pathname + search, { headers: { accept: 'text/html' } })
+      expect([name, served.status]).toEqual([name, 200])
+      expect(served.bytes).toEqual(content)
+      expectHarmless(served.headers, type)
+      const part = await fetchFile(pathname + search, { headers: { range: 'bytes=1-3' } })
+      expect(part.status).toBe(206)
+      expectHarmless(part.headers, type)
+    }
+  })
+})
+
+describe('a name that means harm', () => {
+  it.each([
+    [`attachment; filename*=UTF-8''a%0D%0ASet-Cookie:%20a=b.png`, 'aSet-Cookie_ a=b.png'],
+    [`attachment; filename*=UTF-8''photo%00.html`, 'photo.html.png'],
+    [`attachment; filename*=UTF-8''%E2%80%AEgnp.exe`, 'gnp.exe.png'],
+    [`attachment; filename*=UTF-8''..%2F..%2Fetc%2Fpasswd`, 'passwd.png'],
+    [`attachment; filename*=UTF-8''a%2522.png`, 'a%22.png'],
+    [`attachment; filename="a%0d%0aLocation: x.png"`, 'aLocation_ x.png'],
+    [String.raw`attachment; filename="a\"; filename*=x.html"`, 'a_; filename_=x.html.png'],
+    [`attachment; filename="page.html"; filename*=UTF-8''photo.png`, 'photo.png'],
+    [`attachment; filename="%2e%2e%5cphoto.png"`, '%2e%2e%5cphoto.png'],
+    [`attachment; filename=.htaccess`, 'htaccess.png'],
+    [`inline; filename="aux.png"`, '_aux.png'],
+    [`attachment`, 'file.png'],
+  ])('%j is harmless where it is kept and where it is served', async (disposition, expected) => {
+    const { id } = await seedOrganization()
+    const bytes = (await seedFile()).content
+    bytes.set(latin('\u0089PNG\r\n\u001a\n\0\0\0\u000dIHDR\0\0\0\u0009\0\0\0\u0009\u0008\u0002\0\0\0'))
+    const reply = await uploadRaw(id, bytes, { headers: { 'content-disposition': disposition } })
+    expect([reply.status, reply.body.name]).toEqual([201, expected])
+    const { headers } = await fetchFile(new URL(reply.body.url).pathname)
+    expectHarmless(headers, 'image/png')
+    const [, encoded = ''] = /filename\*=UTF-8''(.*)$/.exec(headers.get('content-disposition') ?? '') ?? []
+    expect(decodeURIComponent(encoded)).toBe(expected)
+  })
+
+  it.each([`attachment; filename*=UTF-8''%FF.png`, `attachment; filename*=UTF-8''%`])(
+    '%j is refused, and nothing is kept',
+    async (disposition) => {
+      const { id } = await seedOrganization()
+      const reply = await uploadRaw(id, latin('a,b\n1,2\n'), {
+        type: 'text/csv',
+        headers: { 'content-disposition': disposition },
+      })
+      expect([reply.status, reply.body.code]).toEqual([400, 'malformed_body'])
+      expect(await rowsOf('select id from files where organization_id = ?', id)).toEqual([])
+    },
+  )
+})
+
+describe('our caches', () => {
+  const copyOf = (path: string) => caches.default.match(`https://api.example${path}`)
+
+  it('never hold what only a signed address opens, a refusal, a part or the answer to HEAD', async () => {
+    const imported = await seedFile({ purpose: 'import', mime_type: 'text/csv' })
+    const file = await seedFile()
+    for (const options of [{ method: 'HEAD' }, { headers: { range: 'bytes=0-1' } }, { headers: { 'if-match': '"x"' } }])
+      await fetchFile(pathOf(file), options)
+    await fetchFile(pathOf(file), { headers: { 'if-none-match': '*' } })
+    await fetchFile(pathOf(imported))
+    await fetchFile(`${pathOf(file)}?token=abc`)
+    expect(await copyOf(pathOf(file))).toBeUndefined()
+    expect(await copyOf(pathOf(imported))).toBeUndefined()
+  })
+
+  it('hold nothing of a file that became private or went into quarantine for longer than their minute', async () => {
+    const file = await seedFile()
+    await fetchFile(pathOf(file))
+    expect((await copyOf(pathOf(file)))?.headers.get('cache-control')).toContain('s-maxage=60')
+    await caches.default.delete(`https://api.example${pathOf(file)}`)
+    for (const change of ["status = 'quarantined'", "status = 'ready', purpose = 'import'"]) {
+      await env.DB.prepare(`update files set ${change} where id = ?`).bind(file.id).run()
+      expect((await fetchFile(pathOf(file))).status).toBe(404)
+      expect(await copyOf(pathOf(file))).toBeUndefined()
+    }
+  })
+
+  it('answer conditions, ranges and HEAD as the store does', async () => {
+    const [cached, fresh] = [await seedFile({ name: 'same.png' }), await seedFile({ name: 'same.png' })]
+    await fetchFile(pathOf(cached))
+    expect(await copyOf(pathOf(cached))).toBeDefined()
+    const asked = (etag: string): Record<string, string>[] => [
+      { 'if-none-match': etag },
+      { 'if-none-match': etag, range: 'bytes=0-1' },
+      { 'if-none-match': '"x"', range: 'bytes=0-1' },
+      { 'if-match': '"x"' },
+      { 'if-match': '"x"', range: 'bytes=0-1' },
+      { 'if-match': etag, range: 'bytes=2-4' },
+      { 'if-range': '"x"', range: 'bytes=2-4' },
+      { 'if-range': `W/${etag}`, range: 'bytes=2-4' },
+      { 'if-range': etag, range: 'bytes=2-4' },
+      { 'if-modified-since': 'Thu, 15 Jan 2026 09:00:00 GMT' },
+      { 'if-unmodified-since': 'Wed, 14 Jan 2026 09:00:00 GMT' },
+      { range: 'bytes=999999-' },
+    ]
+    const answers = async (file: typeof cached) => {
+      const found: unknown[] = []
+      for (const headers of asked(`"${file.checksum_sha256}"`))
+        for (const method of ['GET', 'HEAD']) {
+          const reply = await fetchFile(pathOf(file), { method, headers, isWaiting: false })
+          const cache = reply.headers.get('cache-control')
+          found.push([headers, method, reply.status, reply.status === 206 ? reply.bytes.length : null, cache])
+        }
+      return JSON.stringify(found).replaceAll(file.checksum_sha256, 'HASH')
+    }
+    expect(await answers(cached)).toBe(await answers(fresh))
+  })
+})
