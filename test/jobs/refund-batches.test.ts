@@ -81,7 +81,7 @@ describe('the consumer of refund batches', () => {
     const { shop, id } = await given(23)
     await actOn(id, 'start')
     let deaths = 0
-    for (let trip = 1; trip < 60; trip++) {
+    for (let trip = 1; trip < 44; trip++) {
       const { job, hasDied } = mortal(Math.ceil(trip / 2), trip % 2 === 1)
       await consume(id, job).catch(() => undefined)
       if (hasDied()) deaths++
