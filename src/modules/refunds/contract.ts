@@ -87,7 +87,11 @@ export const RefundRequest = z
       description: 'The account that approved or rejected it; null before, and where the policy approved it at once.',
     }),
     reviewed_at: Timestamp.nullable().openapi({ description: 'Null until it is reviewed.' }),
-    rejection_reason: z.string().max(maxCommentLength).nullable().openapi({ description: 'Null unless it was rejected.' }),
+    rejection_reason: z
+      .string()
+      .max(maxCommentLength)
+      .nullable()
+      .openapi({ description: 'Null unless it was rejected.' }),
     note: z.string().max(maxCommentLength).nullable().openapi({ description: 'Of who approved it; null without one.' }),
     service: z.enum(paymentServices).nullable().openapi({
       description: 'Which service pays it back, `manual` for a person; null until it is approved.',
