@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { harmlessFiles, hostileFiles } from '../support/hostile-files.ts'
 import { latin } from '../support/made-files.ts'
 import { rowsOf, uploadRaw } from '../support/files.ts'
-import { fetchFile, pathOf, seedFile } from '../support/served-files.ts'
+import { type Fetch, fetchFile, pathOf, seedFile } from '../support/served-files.ts'
 import { seedOrganization } from '../support/seed.ts'
 
 /** Those that are taken and sent as they are: the table has only the beginning of some. */
@@ -94,8 +94,8 @@ describe('our caches', () => {
   it('never hold what only a signed address opens, a refusal, a part or the answer to HEAD', async () => {
     const imported = await seedFile({ purpose: 'import', mime_type: 'text/csv' })
     const file = await seedFile()
-    for (const options of [{ method: 'HEAD' }, { headers: { range: 'bytes=0-1' } }, { headers: { 'if-match': '"x"' } }])
-      await fetchFile(pathOf(file), options)
+    const asked: Fetch[] = [{ method: 'HEAD' }, { headers: { range: 'bytes=0-1' } }, { headers: { 'if-match': '"x"' } }]
+    for (const options of asked) await fetchFile(pathOf(file), options)
     await fetchFile(pathOf(file), { headers: { 'if-none-match': '*' } })
     await fetchFile(pathOf(imported))
     await fetchFile(`${pathOf(file)}?token=abc`)
