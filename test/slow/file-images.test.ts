@@ -57,16 +57,20 @@ interface Body {
   image: { thumbnail: string; optimized: string }
 }
 
-async function send(method: string, path: string, body: object | Buffer, headers: Record<string, string> = {}): Promise<Body> {
-  const isBytes = body instanceof Buffer
+async function send(
+  method: string,
+  path: string,
+  body: object | Buffer,
+  headers: Record<string, string> = {},
+): Promise<Body> {
   const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
     method,
     headers: {
       authorization: `Bearer ${token}`,
-      ...(isBytes ? {} : { 'content-type': 'application/json' }),
+      ...(body instanceof Buffer ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
-    body: isBytes ? new Uint8Array(body) : JSON.stringify(body),
+    body: body instanceof Buffer ? new Uint8Array(body) : JSON.stringify(body),
   })
   const text = await response.text()
   if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`)
