@@ -67,10 +67,10 @@ async function send(
     method,
     headers: {
       authorization: `Bearer ${token}`,
-      ...(body instanceof Buffer ? {} : { 'content-type': 'application/json' }),
+      ...(Buffer.isBuffer(body) ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
-    body: body instanceof Buffer ? new Uint8Array(body) : JSON.stringify(body),
+    body: Buffer.isBuffer(body) ? new Uint8Array(body as Buffer) : JSON.stringify(body),
   })
   const text = await response.text()
   if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`)
@@ -107,7 +107,7 @@ beforeAll(async () => {
     },
   ]
   await send('PATCH', `/v1/email-messages/${message.id}`, { blocks })
-  html = (await send('POST', `/v1/email-messages/${message.id}/preview`, { mode: 'html' })).html
+  html = (await send('POST', `/v1/email-messages/${message.id}/preview`, { mode: 'mjml' })).html
 }, 300_000)
 
 afterAll(async () => {

@@ -71,7 +71,7 @@ export const RefundRequest = z
       .object({ price: Amount, deposit: Amount, handling_fee: Amount, service_fee: Amount })
       .openapi({ description: 'The parts of the approved amount, or of the requested one before.' }),
     reason: z.enum(refundReasons),
-    comment: z.string(),
+    comment: z.string().max(maxCommentLength),
     source: z.enum(refundSources).openapi({
       description:
         '`admin` for a person who signed in, `api` for a token, `provider` for a refund made at the provider.',
@@ -87,8 +87,12 @@ export const RefundRequest = z
       description: 'The account that approved or rejected it; null before, and where the policy approved it at once.',
     }),
     reviewed_at: Timestamp.nullable().openapi({ description: 'Null until it is reviewed.' }),
-    rejection_reason: z.string().nullable().openapi({ description: 'Null unless it was rejected.' }),
-    note: z.string().nullable().openapi({ description: 'Of who approved it; null without one.' }),
+    rejection_reason: z
+      .string()
+      .max(maxCommentLength)
+      .nullable()
+      .openapi({ description: 'Null unless it was rejected.' }),
+    note: z.string().max(maxCommentLength).nullable().openapi({ description: 'Of who approved it; null without one.' }),
     service: z.enum(paymentServices).nullable().openapi({
       description: 'Which service pays it back, `manual` for a person; null until it is approved.',
     }),
@@ -146,7 +150,7 @@ export type ApproveInput = z.output<typeof ApproveRefundRequest>
 
 const RejectRefundRequest = z.object({
   reason: RequiredText(maxCommentLength),
-  notify_customer: z.boolean().optional().openapi({ description: 'Whether the customer is told the reason.' }),
+  notify_customer: z.boolean().optional().openapi({ description: 'Whether the customer gets the reason by e-mail.' }),
 })
 export type RejectInput = z.output<typeof RejectRefundRequest>
 
