@@ -70,7 +70,7 @@ async function send(
       ...(Buffer.isBuffer(body) ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
-    body: Buffer.isBuffer(body) ? new Uint8Array(body as Buffer) : JSON.stringify(body),
+    body: Buffer.isBuffer(body) ? (body as Buffer<ArrayBuffer>) : JSON.stringify(body),
   })
   const text = await response.text()
   if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`)
