@@ -262,13 +262,12 @@ describe('images of products', () => {
   it('are shown in their order in purchases, carts and requests for refunds', async () => {
     const shop = await givenShop()
     const bought = await givenBought(shop)
-    const files = [
+    const images = [
       (await uploadRaw(shop.organization_id, freshPng())).body,
       (await uploadRaw(shop.organization_id, freshPng())).body,
-    ].toReversed()
-    await write(sql`update products set images = ${JSON.stringify(files.map(({ id }) => id))}
+    ].toReversed() as Uploaded[]
+    await write(sql`update products set images = ${JSON.stringify(images.map(({ id }) => id))}
       where edition_id = ${shop.edition_id}`)
-    const images = files.map(({ image }) => image)
     const order = (await get(`/v1/orders/${bought.order}`)).body
     const refund = await ask({ purchase_id: bought.purchases[0], amount: 1 })
     const shown = [
@@ -279,7 +278,7 @@ describe('images of products', () => {
       refund.body.purchase,
       (await get(`/v1/refund-requests/${refund.body.id}`)).body.purchase,
     ]
-    expect(shown.map(({ product }) => product.images)).toEqual(shown.map(() => images))
+    expect(shown.map(({ product }) => product.images)).toEqual(shown.map(() => images.map(({ image }) => image)))
   })
 
   it('are no files of another organisation, whoever writes them', async () => {

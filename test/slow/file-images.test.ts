@@ -57,16 +57,20 @@ interface Body {
   image: { thumbnail: string; optimized: string }
 }
 
-async function send(method: string, path: string, body: object | Buffer, headers: Record<string, string> = {}): Promise<Body> {
-  const isBytes = body instanceof Buffer
+async function send(
+  method: string,
+  path: string,
+  body: object | Buffer,
+  headers: Record<string, string> = {},
+): Promise<Body> {
   const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
     method,
     headers: {
       authorization: `Bearer ${token}`,
-      ...(isBytes ? {} : { 'content-type': 'application/json' }),
+      ...(Buffer.isBuffer(body) ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
-    body: isBytes ? new Uint8Array(body) : JSON.stringify(body),
+    body: Buffer.isBuffer(body) ? (body as Buffer<ArrayBuffer>) : JSON.stringify(body),
   })
   const text = await response.text()
   if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`)
@@ -103,7 +107,7 @@ beforeAll(async () => {
     },
   ]
   await send('PATCH', `/v1/email-messages/${message.id}`, { blocks })
-  html = (await send('POST', `/v1/email-messages/${message.id}/preview`, { mode: 'html' })).html
+  html = (await send('POST', `/v1/email-messages/${message.id}/preview`, { mode: 'mjml' })).html
 }, 300_000)
 
 afterAll(async () => {

@@ -33,6 +33,34 @@ export const imageAddresses = (filesUrl: string, file: { id: string; access_key:
 export const imageOrNull = (filesUrl: string, id: string | null, accessKey: string | null) =>
   id === null || accessKey === null ? null : imageAddresses(filesUrl, { id, access_key: accessKey })
 
+/** A file as the address of one of its variants names it. */
+export interface AddressedFile {
+  id: string
+  access_key: string
+  variant: Variant
+}
+
+const partsOf = /^\/files\/([^/]+)\/([^/]+)\/([a-z]+)$/
+
+/** The file that an address of this service names, null for an address of ours that names none, undefined for others'. */
+export function fileOfAddress(address: string, bases: readonly string[]): AddressedFile | null | undefined {
+  const text = address.trim()
+  if (!URL.canParse(text)) return undefined
+  const { host, pathname, search, protocol } = new URL(text)
+  if (protocol !== 'https:' && protocol !== 'http:') return undefined
+  if (!pathname.startsWith('/files/') || !bases.some((base) => URL.canParse(base) && new URL(base).host === host))
+    return undefined
+  const [, id = '', access_key = '', variant = ''] = partsOf.exec(pathname) ?? []
+  return search === '' && isVariant(variant) ? { id, access_key, variant } : null
+}
+
+/** What every mail program shows; of others, and of large ones, the variant for screens is taken. */
+const shownEverywhere = ['image/png', 'image/jpeg', 'image/gif']
+const maxMailBytes = 500_000
+
+export const mailVariant = ({ mime_type, size }: { mime_type: string; size: number }): Variant =>
+  shownEverywhere.includes(mime_type) && size <= maxMailBytes ? 'original' : 'optimized'
+
 interface SignedAddress {
   file: { id: string; access_key: string }
   reader?: Reader

@@ -5,15 +5,9 @@ import type { Statement } from '../../db/database.ts'
 import { isShowable } from '../../db/images.ts'
 import { inList } from '../../db/visibility.ts'
 import type { Block, ImageData } from '../../domain/email/blocks.ts'
-import {
-  type AddressedFile,
-  fileOfAddress,
-  imageAddress,
-  imagesIn,
-  mailVariant,
-  withImages,
-} from '../../domain/email/images.ts'
+import { imagesIn, withImages } from '../../domain/email/images.ts'
 import { type FieldError, fieldError, invalid } from '../../domain/errors.ts'
+import { type AddressedFile, fileAddress, fileOfAddress, mailVariant } from '../../domain/files/addresses.ts'
 import type { MessageDetailRow } from './queries.ts'
 
 interface ImageFile {
@@ -79,7 +73,7 @@ export async function resolveImages(
     const file = files.get(data.file_id ?? named?.id ?? '')
     if (!file) return data
     const variant = named?.variant ?? mailVariant(file)
-    return { ...data, file_id: file.id, url: imageAddress(served.url, { ...file, variant }) }
+    return { ...data, file_id: file.id, url: fileAddress(served.url, file, variant) }
   })
   const count = sql`(select count(*) from files where ${mayBeShown(ctx, row, [...ids])})`
   return { blocks: resolved, stands: [stillHolds(sql`${count} = ${ids.size}`)] }

@@ -31,7 +31,7 @@ export function presentMessage(row: MessageDetailRow, ctx: Ctx): EmailMessageDet
     ...presentMessageItem(row, ctx),
     subject: previewSubject(wordsOf(subject, readerOf(language, language)), language),
     subject_translations: subject,
-    blocks: blocksShown(row.blocks, ctx.config.files.url) as EmailMessageDetailOut['blocks'],
+    blocks: blocksShown(row.blocks, ctx.config.files.url),
   }
 }
 
