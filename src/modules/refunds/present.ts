@@ -9,7 +9,8 @@ import { fullName } from '../../domain/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import { presentImages } from '../purchases/index.ts'
-import { type AllowedAction, approveRefundRequest, type RefundRequest } from './contract.ts'
+import { approveRefundRequest } from './contract.ts'
+import type { AllowedAction, RefundRequest } from './contract-resource.ts'
 import type { RefundDetailRow } from './queries.ts'
 
 type Shown = z.input<typeof RefundRequest>
