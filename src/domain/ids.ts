@@ -17,6 +17,8 @@ export const idPrefixes = {
   email_message: 'eml',
   erasure: 'ers',
   event: 'evt',
+  import_column: 'imc',
+  import_product: 'imd',
   lease: 'lse',
   location: 'loc',
   member: 'mem',
