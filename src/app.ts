@@ -24,6 +24,7 @@ import { consents } from './modules/consents/routes.ts'
 import { dataImports } from './modules/data-imports/routes.ts'
 import { editions } from './modules/editions/routes.ts'
 import { emailMessages } from './modules/email-messages/routes.ts'
+import { files } from './modules/files/routes.ts'
 import { orders } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
 import { outbox } from './modules/outbox/routes.ts'
@@ -46,6 +47,7 @@ export const routers: readonly Router[] = [
   orders,
   purchases,
   users,
+  files,
   dataImports,
   segments,
   emailMessages,

@@ -1,5 +1,5 @@
 import type { Database, Statement } from './db/database.ts'
-import type { IdempotencyKey, IdempotencyStore } from './db/idempotency.ts'
+import type { IdempotencyKey, IdempotencyStore, StoredAnswer } from './db/idempotency.ts'
 import type { Caller } from './domain/access.ts'
 import type { AuditEntry } from './domain/audit.ts'
 import type { RecipientEvent } from './domain/campaign-events.ts'
@@ -10,11 +10,12 @@ import type { WalletVendors } from './domain/wallet.ts'
 import type { WebhookSenders } from './domain/webhook-sender.ts'
 import type { DnsGateway } from './gateways/dns/dns.ts'
 import type { EmailGateway } from './gateways/email/email.ts'
+import type { FileStore } from './gateways/files/files.ts'
 import type { PassesGateway } from './gateways/passes/passes.ts'
 import type { SmsGateway } from './gateways/sms/sms.ts'
 import type { WebhookPost } from './gateways/webhook-post/webhook-post.ts'
 
-export type { IdempotencyKey }
+export type { IdempotencyKey, StoredAnswer }
 
 export interface Config {
   environment: 'production' | 'development' | 'test'
@@ -139,6 +140,7 @@ export interface JobCtx {
   sms: SmsGateway
   dns: DnsGateway
   passes: PassesGateway
+  files: FileStore
 }
 
 /** What every verb receives. Time, ids and randomness come from here and from nowhere else. */

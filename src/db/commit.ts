@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type AppError, editionArchived, LostRace, sharedCustomer } from '../domain/errors.ts'
+import { type AppError, editionArchived, LostRace, sharedCustomer, storageFull } from '../domain/errors.ts'
 import type { Database, Statement } from './database.ts'
 import { hasLostReference, isLostRace, raisedRefusal, violatedUnique } from './failures.ts'
 
@@ -23,7 +23,7 @@ export const changedExactly = (count: number): SQL =>
 export const stillHolds = (condition: SQL): SQL => sql`select case when ${condition} then 1 else json('guard') end`
 
 /** What a batch may be refused with by a condition that only the transaction itself can judge. */
-const refusals = { edition_archived: editionArchived, shared_customer: sharedCustomer } satisfies Record<
+const refusals = { edition_archived: editionArchived, shared_customer: sharedCustomer, storage_full: storageFull } satisfies Record<
   string,
   () => AppError
 >

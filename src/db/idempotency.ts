@@ -25,7 +25,7 @@ interface KeyRow {
 export type Claim =
   | { state: 'claimed' }
   | { state: 'in_progress' }
-  | { state: 'other_request' }
+  | { state: 'other_request'; fingerprint: string; answer: StoredAnswer | null }
   | { state: 'answered'; answer: StoredAnswer }
 
 const leaseMs = 60_000
@@ -39,33 +39,38 @@ export class IdempotencyStore {
     this.#db = db
   }
 
-  /** Takes the key for `lease`; an unanswered claim older than a minute is taken over from a request that died. */
-  async claim(key: IdempotencyKey, lease: string, fingerprint: string, now: number): Promise<Claim> {
+  /** Takes the key for `lease`; an unanswered claim is taken over from a request that died once its time is over. */
+  async claim(key: IdempotencyKey, lease: { id: string; ms?: number }, fingerprint: string, now: number): Promise<Claim> {
+    const { id, ms = leaseMs } = lease
     const take = sql`insert into idempotency_keys (caller_id, key_hash, fingerprint, lease_id, lease_until, expires_at)
-      values (${key.callerId}, ${key.keyHash}, ${fingerprint}, ${lease}, ${now + leaseMs}, ${now + keepMs})
+      values (${key.callerId}, ${key.keyHash}, ${fingerprint}, ${id}, ${now + ms}, ${now + keepMs})
       on conflict (caller_id, key_hash) do update set fingerprint = excluded.fingerprint, lease_id = excluded.lease_id,
         lease_until = excluded.lease_until, expires_at = excluded.expires_at, status = null, headers = null, body = null
       where idempotency_keys.expires_at <= ${now} or (idempotency_keys.status is null
         and idempotency_keys.lease_until <= ${now} and idempotency_keys.fingerprint = excluded.fingerprint)`
     const read = sql<KeyRow>`select fingerprint, lease_id, status, headers, body from idempotency_keys where ${this.#is(key)}`
     const [, [row]] = await this.#db.batch([take, read])
-    if (!row || row.lease_id === lease) return { state: 'claimed' }
-    if (row.fingerprint !== fingerprint) return { state: 'other_request' }
+    if (!row || row.lease_id === id) return { state: 'claimed' }
     const { status, headers, body } = row
-    if (status === null || headers === null || body === null) return { state: 'in_progress' }
-    return { state: 'answered', answer: { status, headers, body } }
+    const answer = status === null || headers === null || body === null ? null : { status, headers, body }
+    if (row.fingerprint !== fingerprint) return { state: 'other_request', fingerprint: row.fingerprint, answer }
+    return answer ? { state: 'answered', answer } : { state: 'in_progress' }
   }
 
-  /** Statements that store the answer; they abort their batch when the lease went to somebody else meanwhile. */
-  settle(key: IdempotencyKey, lease: string, answer: StoredAnswer): Statement[] {
+  /**
+   * Statements that store the answer; they abort their batch when the lease went to somebody else meanwhile.
+   * `fingerprint` is that of a body which was not known when the key was taken.
+   */
+  settle(key: IdempotencyKey, lease: string, answer: StoredAnswer, fingerprint: string | null = null): Statement[] {
     const { status, headers, body } = answer
-    const store = sql`update idempotency_keys set status = ${status}, headers = ${headers}, body = ${body}
+    const known = fingerprint === null ? sql`` : sql`, fingerprint = ${fingerprint}`
+    const store = sql`update idempotency_keys set status = ${status}, headers = ${headers}, body = ${body}${known}
       where ${this.#is(key)} and lease_id = ${lease} and status is null`
     return [store, changedOne()]
   }
 
-  async store(key: IdempotencyKey, lease: string, answer: StoredAnswer): Promise<void> {
-    const [statement] = this.settle(key, lease, answer)
+  async store(key: IdempotencyKey, lease: string, answer: StoredAnswer, fingerprint: string | null = null): Promise<void> {
+    const [statement] = this.settle(key, lease, answer, fingerprint)
     if (statement) await this.#db.batch([statement])
   }
 

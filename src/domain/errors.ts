@@ -9,6 +9,10 @@ export const errorStatus = {
   validation_error: 400,
   malformed_body: 400,
   malformed_request: 400,
+  checksum_mismatch: 400,
+  empty_file: 400,
+  invalid_image: 400,
+  type_mismatch: 400,
   not_authenticated: 401,
   permission_denied: 403,
   insufficient_scope: 403,
@@ -27,6 +31,10 @@ export const errorStatus = {
   email_message_not_template: 409,
   email_missing: 409,
   endpoint_inactive: 409,
+  file_in_use: 409,
+  storage_full: 409,
+  upload_completed: 409,
+  upload_incomplete: 409,
   idempotency_in_progress: 409,
   idempotency_answer_lost: 409,
   campaign_not_ready: 409,
@@ -49,6 +57,8 @@ export const errorStatus = {
   write_conflict: 409,
   precondition_failed: 412,
   body_too_large: 413,
+  file_too_large: 413,
+  unsupported_file_type: 415,
   unsupported_media_type: 415,
   idempotency_key_reused: 422,
   rate_limited: 429,
@@ -148,6 +158,9 @@ export const doesNotExist = (...path: string[]): AppError =>
   invalid(fieldError(path, 'does_not_exist', 'Object does not exist.'))
 
 export const editionArchived = (): AppError => new AppError('edition_archived', 'This edition is archived.')
+
+export const storageFull = (): AppError =>
+  new AppError('storage_full', 'The organisation keeps as many bytes as it may.')
 
 /** An edition role asks to change a person whom other editions know, or to take the address of such a person. */
 export const sharedCustomer = (): AppError =>

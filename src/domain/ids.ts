@@ -17,6 +17,8 @@ export const idPrefixes = {
   email_message: 'eml',
   erasure: 'ers',
   event: 'evt',
+  file: 'fil',
+  file_upload: 'upl',
   import_column: 'imc',
   import_product: 'imd',
   lease: 'lse',

@@ -6,6 +6,7 @@ import { dnsOverHttps } from '../gateways/dns/https.ts'
 import { cloudflareGateway } from '../gateways/email/cloudflare.ts'
 import type { EmailGateway } from '../gateways/email/email.ts'
 import { resendGateway } from '../gateways/email/resend.ts'
+import { r2Files } from '../gateways/files/r2.ts'
 import { capturePasses } from '../gateways/passes/capture.ts'
 import { livePasses } from '../gateways/passes/live.ts'
 import type { PassesGateway } from '../gateways/passes/passes.ts'
@@ -18,7 +19,7 @@ import { capturedKeys } from '../modules/wallet/index.ts'
 import type { Provider } from './config.ts'
 
 type Parts = Pick<JobCtx, 'db' | 'config' | 'now' | 'newId'>
-type Bound = Pick<Bindings, 'EMAIL' | 'APPLE_PUSH'>
+type Bound = Pick<Bindings, 'EMAIL' | 'APPLE_PUSH' | 'FILES'>
 type Maker<Gateway> = (parts: Parts, env: Bound) => Gateway
 
 const emailGateways: Record<Provider<'EMAIL_PROVIDER'>, Maker<EmailGateway>> = {
@@ -66,7 +67,7 @@ const chosen = (config: Chosen) => ({
 export const checkProviders = (config: Chosen): unknown => chosen(config)
 
 /** The gateways of the providers that the configuration names. */
-export function gatewaysOf(env: Bound, parts: Parts): Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes'> {
+export function gatewaysOf(env: Bound, parts: Parts): Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'files'> {
   const { email, sms, dns, passes } = chosen(parts.config)
-  return { email: email(parts, env), sms: sms(parts, env), dns: dns(parts, env), passes: passes(parts, env) }
+  return { email: email(parts, env), sms: sms(parts, env), dns: dns(parts, env), passes: passes(parts, env), files: r2Files(env.FILES) }
 }

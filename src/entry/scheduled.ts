@@ -5,6 +5,7 @@ import { logError } from '../http/log.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaign-delivery/jobs.ts'
 import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
+import { compareStorage, sweepObjects, sweepUploads } from '../modules/files/jobs.ts'
 import { sweepCaptured } from '../modules/outbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
 import { sweepPurchases } from '../modules/purchases/jobs.ts'
@@ -27,6 +28,9 @@ const sweeps: Record<string, Sweep> = {
   'captured-messages': sweepCaptured,
   'segment-calculations': sweepCalculations,
   'segment-leftovers': sweepLeftovers,
+  'file-uploads': sweepUploads,
+  'file-objects': sweepObjects,
+  'file-storage': compareStorage,
   'audit-log': sweepAuditLog,
   erasures: sweepErasures,
   purchases: (job) => sweepPurchases(job),

@@ -11,7 +11,10 @@ const maxReadMs = 15_000
 
 const tooLarge = (most: number) => new AppError('body_too_large', `The body is larger than ${most} bytes.`)
 
-const tooSlow = () => new AppError('request_timeout', `The body did not come within ${maxReadMs / 1000} seconds.`)
+const tooSlow = (ms: number) => new AppError('request_timeout', `The body did not come within ${ms / 1000} seconds.`)
+
+/** The client hung up. Nothing is wrong on our side. */
+const hungUp = () => new AppError('client_closed_request', 'The request ended before its body did.')
 
 /** The whole body, or 413 as soon as it is known to be over the limit, or 408 when it takes too long. */
 export async function readBody(c: AppContext, most = maxBytes): Promise<Uint8Array<ArrayBuffer>> {
@@ -34,7 +37,7 @@ async function chunksOf(stream: ReadableStream<Uint8Array>, most: number): Promi
   let size = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooSlow()), maxReadMs)
+    timer = setTimeout(() => reject(tooSlow(maxReadMs)), maxReadMs)
   })
   try {
     for (;;) {
@@ -48,11 +51,59 @@ async function chunksOf(stream: ReadableStream<Uint8Array>, most: number): Promi
     // The rest of the body is not waited for.
     reader.cancel(error).catch(() => {})
     if (error instanceof AppError) throw error
-    // The client hung up. Nothing is wrong on our side.
-    throw new AppError('client_closed_request', 'The request ended before its body did.')
+    throw hungUp()
   } finally {
     clearTimeout(timer)
   }
+}
+
+interface BodyLimits {
+  most: number
+  maxReadMs: number
+  tooLarge: () => AppError
+}
+
+/** The body as it comes in; it breaks off with 413, 408 or 499 once it is over a limit or the client hangs up. */
+export function limitedBody(c: AppContext, { most, maxReadMs: ms, tooLarge: refuse }: BodyLimits): ReadableStream<Uint8Array> {
+  if (Number(c.req.header('content-length') ?? 0) > most) throw refuse()
+  const reader = (c.req.raw.body ?? new Blob([]).stream()).getReader() as ReadableStreamDefaultReader<Uint8Array>
+  let size = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let late: Promise<never> | undefined
+  const begin = () =>
+    new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(tooSlow(ms)), ms)
+    })
+  const stop = (controller: ReadableStreamDefaultController<Uint8Array>, error: AppError) => {
+    clearTimeout(timer)
+    // The rest of the body is not waited for.
+    reader.cancel(error).catch(() => undefined)
+    controller.error(error)
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          late ??= begin()
+          const { value, done } = await Promise.race([reader.read(), late])
+          if (done) {
+            clearTimeout(timer)
+            return controller.close()
+          }
+          size += value.byteLength
+          if (size > most) return stop(controller, refuse())
+          controller.enqueue(value)
+        } catch (error) {
+          stop(controller, error instanceof AppError ? error : hungUp())
+        }
+      },
+      cancel(reason) {
+        clearTimeout(timer)
+        return reader.cancel(reason)
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 const malformed = (code: string, detail: string) =>

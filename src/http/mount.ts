@@ -2,9 +2,10 @@ import { z } from '@hono/zod-openapi'
 import type { Ctx } from '../context.ts'
 import { AppError, LostRace } from '../domain/errors.ts'
 import type { Presented } from '../domain/audit.ts'
+import type { ReceivedFile } from '../domain/files/files.ts'
 import type { Page, PageRequest } from '../domain/page.ts'
 import { auditing } from './audit.ts'
-import { parseJson, readBody } from './body.ts'
+import { type BodySource, type FileHandling, jsonSource, streamedSource } from './body-source.ts'
 import type { AppContext } from './env.ts'
 import * as idempotency from './idempotency.ts'
 import { judge, judgeLoaded, judgeTarget, type Located } from './judge.ts'
@@ -26,6 +27,8 @@ interface Input<P, Q, B, Loaded> {
   query: Q
   body: B
   loaded: Loaded
+  /** The file of a streamed body: its bytes are stored. */
+  received: ReceivedFile
 }
 
 /**
@@ -37,6 +40,7 @@ export interface Handling<P, Q, B, R, Loaded extends Located | undefined, Result
   /** Where a body asks to write: the role is judged there. */
   target?: (body: B) => { organization_id: string; edition_id?: string | null | undefined }
   handle: (ctx: Ctx, input: Input<P, Q, B, Loaded>) => Promise<Result>
+  file?: FileHandling<P, Loaded>
   /** Left out by operations that answer nothing. */
   present?: (result: Result, ctx: Ctx) => R
   /** The representation that `If-Match` speaks of, where it is not the answer. */
@@ -48,9 +52,6 @@ export interface Handling<P, Q, B, R, Loaded extends Located | undefined, Result
 }
 
 const maxTries = 5
-
-/** Reads the body at its first call, which comes after the caller was allowed to do this. */
-type ReadBody = () => Promise<Uint8Array<ArrayBuffer>>
 
 const noFields = z.object({})
 const jsonType = { 'content-type': 'application/json' }
@@ -89,7 +90,7 @@ export function mount<
 
   let answered: Answered | undefined
 
-  async function decide(c: AppContext, ctx: Ctx, read: ReadBody): Promise<Result> {
+  async function decide(c: AppContext, ctx: Ctx, read: BodySource['read']): Promise<Result> {
     const params = operation.params.parse(c.req.param())
     const loaded = (await load?.(ctx, params)) as Loaded
     judgeLoaded(ctx, operation, loaded)
@@ -98,12 +99,15 @@ export function mount<
       await checkPreconditions(c.req.raw.headers, now ? () => etagOf(JSON.stringify(now())) : null)
     const query = parseQuery(c, operation.query)
     answered ??= answeredBeside(router.operations, operation)
-    const body = parseBody(operation.body ?? noFields, parseJson(await read(), c.req.raw.headers), {
+    const { fields, received } = await read({ params, loaded })
+    const given = operation.stream ? { ...(query as object), ...fields } : fields
+    const body = parseBody(operation.body ?? noFields, given, {
       answered,
       current: operation.method === 'patch' ? now : undefined,
     })
     if (target) judgeTarget(ctx, operation, target(body as z.output<B>))
-    const input = { params, query, body: body as z.output<B>, loaded }
+    // Only operations with a streamed body look for a file.
+    const input = { params, query, body: body as z.output<B>, loaded, received: received as ReceivedFile }
     return handle(operation.scope === 'read' ? ctx : recording(ctx, input), input)
   }
 
@@ -126,7 +130,7 @@ export function mount<
     return { ...ctx, settle }
   }
 
-  async function attempt(c: AppContext, ctx: Ctx, read: ReadBody, begin?: () => void): Promise<Answer> {
+  async function attempt(c: AppContext, ctx: Ctx, read: BodySource['read'], begin?: () => void): Promise<Answer> {
     for (let tries = 1; ; tries++) {
       begin?.()
       try {
@@ -145,28 +149,31 @@ export function mount<
   }
 
   register(router, operation, async (c, ctx) => {
-    let bytes: ReturnType<typeof readBody> | undefined
-    const read: ReadBody = async () => (operation.method === 'get' ? new Uint8Array() : (bytes ??= readBody(c)))
+    const source = handling.file ? streamedSource(c, ctx, operation, handling.file) : jsonSource(c, operation)
+    const { read } = source
     const rawKey = c.req.header('idempotency-key') ?? c.req.header('x-idempotency-key')
-    if (rawKey === undefined || operation.scope === 'read') return attempt(c, ctx, read)
+    if (rawKey === undefined || operation.scope === 'read') return source.settled(await attempt(c, ctx, read))
     const { pathname, search } = new URL(c.req.url)
-    const opening = await idempotency.open(ctx, rawKey, {
-      method: c.req.method,
-      path: pathname + search,
-      body: await read(),
-    })
+    const request = { method: c.req.method, path: pathname + search, body: await source.identity() }
+    const opening = await idempotency.open(ctx, rawKey, request)
     if ('replay' in opening) return opening.replay
+    const identify = async () => {
+      const digest = source.digest()
+      if (digest !== null) opening.attempt.fingerprint = await idempotency.streamedFingerprint(request, digest)
+    }
     // Of the last try: one that lost its race has stored nothing.
     let settled = false
     ctx.settle = async (result) => {
       settled = true
+      await identify()
       return idempotency.settling(ctx, opening.attempt, await succeed(ctx, result as Result))
     }
     const answer = await attempt(c, ctx, read, () => {
       settled = false
     })
-    if (!settled || answer.status >= 400) await idempotency.close(ctx, opening.attempt, answer)
-    return answer
+    await identify()
+    if (!settled || answer.status >= 400) await idempotency.close(ctx, opening.attempt, answer, source.isKnown())
+    return source.settled(answer)
   })
 }
 

@@ -21,7 +21,7 @@ export const tags = [
   'Audit Log',
 ] as const
 
-type Method = 'get' | 'post' | 'patch' | 'delete'
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
 const NoParams = z.object({})
 
@@ -46,9 +46,24 @@ export interface Operation<
   query: Query
   body: Body | null
   response: Response | null
+  /** How the bytes of a file come, beside the fields of `body`. */
+  stream: StreamBody | null
   /** What a file is that is answered in place of JSON. */
   file: FileAnswer | null
   route: RouteConfig
+}
+
+/** A body that is stored while it comes in. */
+export interface StreamBody {
+  /** Media types of a body that is the file itself. */
+  types: readonly string[]
+  /** A form may bring the file too, as the part `file`, with the fields of `body` beside it; these come as JSON. */
+  form: { jsonFields: readonly string[] } | null
+  /** Bytes of the file. */
+  most: number
+  /** From the first read to the last. */
+  maxReadMs: number
+  description: string
 }
 
 export interface FileAnswer {
@@ -73,6 +88,8 @@ interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodT
   params?: P
   query?: Q
   body?: B
+  /** The body is a file: `body` says which fields stand beside it. */
+  stream?: StreamBody
   /** A body that the client may send, for the document. */
   example?: unknown
   response?: R
@@ -92,13 +109,14 @@ const everyOperation: readonly ErrorCode[] = [
 ]
 
 function possibleErrors(declaration: Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType>): ErrorCode[] {
-  const { method, scope, params, query, body, errors = [] } = declaration
+  const { method, scope, params, query, body, stream, errors = [] } = declaration
   const changes = method !== 'get' && scope !== 'read'
   const codes: ErrorCode[] = [...everyOperation, 'permission_denied', 'insufficient_scope', ...errors]
   if (params) codes.push('not_found')
   if (query instanceof z.ZodObject && 'page' in query.shape) codes.push('invalid_page')
   codes.push('validation_error')
   if (body || changes) codes.push('malformed_body', 'body_too_large', 'unsupported_media_type', 'request_timeout')
+  if (stream) codes.push('file_too_large')
   if (changes) codes.push('write_conflict', 'idempotency_in_progress', 'idempotency_key_reused')
   if (changes && params && declaration.status !== 201) codes.push('precondition_failed')
   if (changes) codes.push('idempotency_answer_lost', 'idempotency_unavailable')
@@ -133,6 +151,18 @@ function successOf(response: z.ZodType | undefined, file: FileAnswer | undefined
     : { description: 'Success, no content' }
 }
 
+const bytes = { type: 'string', format: 'binary' } as const
+
+/** The body as the document shows it: a form, the file itself, or JSON. */
+function bodyContent({ body, stream, example }: Pick<Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType>, 'body' | 'stream' | 'example'>) {
+  if (!stream) return body ? { required: !body.safeParse({}).success, content: { 'application/json': { schema: body, example } } } : null
+  const file = z.string().openapi({ ...bytes, description: 'The bytes of the file; exactly once.' })
+  const form = body instanceof z.ZodObject ? body.extend({ file }) : z.object({ file })
+  const raw = stream.types.map((type) => [type, { schema: bytes }] as const)
+  const content = { ...(stream.form ? { 'multipart/form-data': { schema: form } } : {}), ...Object.fromEntries(raw) }
+  return { required: true, description: stream.description, content }
+}
+
 /** Changes one existing resource, so that preconditions speak of it. */
 export const changesOne = ({ scope, status }: Pick<Operation, 'scope' | 'status'>): boolean =>
   scope === 'write' && status !== 201
@@ -152,18 +182,12 @@ export function operation<
   }
   const callers = roles.length ? `Roles: ${roles.join(', ')}.` : 'For the superuser of the platform.'
   const success = successOf(response, file)
+  const content = bodyContent(declaration)
   const request = {
     ...(params ? { params } : {}),
     ...(query ? { query } : {}),
     ...(Object.keys(headers).length ? { headers: z.object(headers) } : {}),
-    ...(body
-      ? {
-          body: {
-            required: !body.safeParse({}).success,
-            content: { 'application/json': { schema: body, example: declaration.example } },
-          },
-        }
-      : {}),
+    ...(content ? { body: content } : {}),
   }
   return {
     id,
@@ -177,6 +201,7 @@ export function operation<
     params: params ?? (NoParams as unknown as P),
     query: query ?? (NoParams as unknown as Q),
     body: body ?? null,
+    stream: declaration.stream ?? null,
     response: response ?? null,
     file: file ?? null,
     route: createRoute({

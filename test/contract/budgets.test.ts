@@ -59,6 +59,16 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   updateUser: { queries: 7, rows_read: 18, rows_written: 5 },
   eraseUser: { queries: 20, rows_read: 145, rows_written: 40 },
   exportUser: { queries: 21, rows_read: 60, rows_written: 0 },
+  listFiles: { queries: 3, rows_read: 13, rows_written: 0 },
+  uploadFile: { queries: 8, rows_read: 11, rows_written: 6 },
+  getFile: { queries: 2, rows_read: 7, rows_written: 0 },
+  updateFile: { queries: 6, rows_read: 9, rows_written: 1 },
+  deleteFile: { queries: 9, rows_read: 14, rows_written: 4 },
+  startFileUpload: { queries: 6, rows_read: 8, rows_written: 3 },
+  getFileUpload: { queries: 2, rows_read: 6, rows_written: 0 },
+  putFileUploadPart: { queries: 6, rows_read: 8, rows_written: 2 },
+  completeFileUpload: { queries: 9, rows_read: 13, rows_written: 6 },
+  abortFileUpload: { queries: 7, rows_read: 10, rows_written: 3 },
   listWebhooks: { queries: 3, rows_read: 18, rows_written: 0 },
   createWebhook: { queries: 4, rows_read: 7, rows_written: 2 },
   getWebhook: { queries: 2, rows_read: 6, rows_written: 0 },
@@ -134,6 +144,8 @@ const growth: Record<string, Record<string, number>> = {
   listUserConsents: { '': 3, position: 3, name: 3 },
   // Few rows: the segments of an organisation.
   listSegments: { modified: 3, name: 3, user_count: 3, calculated_at: 3 },
+  // Few rows: the files of an organisation.
+  listFiles: { modified: 3, name: 3, size: 3 },
   // Few rows: the messages of an edition.
   listEmailMessages: { modified: 3, title: 3 },
   // An edition's customers are counted through user_editions.

@@ -9,6 +9,7 @@ import { newMeter } from '../../src/domain/meter.ts'
 import { standardSchedule } from '../../src/domain/webhooks.ts'
 import { captureEmail, captureSms } from '../../src/gateways/capture/capture.ts'
 import { capturedDns } from '../../src/gateways/dns/captured.ts'
+import { r2Files } from '../../src/gateways/files/r2.ts'
 import { capturePasses } from '../../src/gateways/passes/capture.ts'
 import { sendersOf, webhookSendersOf } from '../../src/entry/senders.ts'
 import { captureStore } from '../../src/modules/outbox/index.ts'
@@ -41,11 +42,12 @@ export const testConfig: Config = {
 /** Gateways that keep what they are given. */
 export function capturing(
   parts: Pick<JobCtx, 'db' | 'now' | 'newId'>,
-): Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes'> {
+): Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'files'> {
   const store = captureStore(parts)
   const { publicUrl, wallet } = testConfig
   return {
     email: captureEmail(store),
+    files: r2Files(env.FILES),
     sms: captureSms(store),
     dns: capturedDns(capturedRecords(parts)),
     passes: capturePasses({

@@ -18,7 +18,7 @@ export const make = async (operation: Operation, world: World, caller: Person): 
 
 export const writes = implemented.filter((operation) => operation.scope === 'write')
 export const reads = implemented.filter((operation) => operation.scope === 'read')
-export const withBody = implemented.filter((operation) => operation.body !== null)
+export const withBody = implemented.filter((operation) => operation.body !== null && operation.stream === null)
 
 /** Lists are known by their envelope. */
 export const lists = implemented.filter((operation) => {
@@ -43,19 +43,17 @@ export function replaced(sample: Sample, place: 'path' | 'query' | 'body', name:
 
 /** Sends a sample as it is, or with what `request` changes. */
 export const send = (operation: Operation, sample: Sample, request: Request = {}): Promise<Reply> =>
-  call(pathOf(operation, sample), {
-    method: operation.method.toUpperCase(),
-    ...(sample.body === undefined ? {} : { body: sample.body }),
-    ...request,
-  })
+  call(pathOf(operation, sample), requestOf(operation, sample, request))
+
+function requestOf(operation: Operation, { body, file }: Sample, request: Request): Request {
+  const method = operation.method.toUpperCase()
+  if (!file) return { method, ...(body === undefined ? {} : { body }), ...request }
+  return { method, raw: file.bytes, ...request, headers: { ...file.headers, ...request.headers } }
+}
 
 /** As `send`, with other bindings than the Worker's own. */
 export const sendWith = (bindings: object, operation: Operation, sample: Sample, request: Request): Promise<Reply> =>
-  callWith(bindings, pathOf(operation, sample), {
-    method: operation.method.toUpperCase(),
-    ...(sample.body === undefined ? {} : { body: sample.body }),
-    ...request,
-  })
+  callWith(bindings, pathOf(operation, sample), requestOf(operation, sample, request))
 
 /** The admin of organisation A, or the superuser where no role may call. */
 export const callerOf = (operation: Operation, world: World): Person =>

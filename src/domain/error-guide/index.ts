@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../errors.ts'
 import { conflictErrors } from './conflicts.ts'
+import { fileErrors } from './files.ts'
 import type { ErrorGuide } from './guide.ts'
 import { requestErrors, serviceErrors } from './requests.ts'
 
@@ -7,5 +8,6 @@ import { requestErrors, serviceErrors } from './requests.ts'
 export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   ...requestErrors,
   ...conflictErrors,
+  ...fileErrors,
   ...serviceErrors,
 }

@@ -32,6 +32,11 @@ export const valueFields = {
     mend: 'Send one of the values that `detail` lists, spelled exactly as there.',
     detail: 'One of transactional, marketing.',
   },
+  part_size: {
+    cause: 'A part of an upload has more or fewer bytes than the others. Only the last one may be smaller.',
+    mend: 'Cut the file into parts of `part_size` bytes.',
+    detail: 'Part 1 has 8388608 bytes.',
+  },
   max_length: {
     cause: 'The text has more characters than the field holds.',
     mend: 'Shorten the text to the length that `detail` names.',

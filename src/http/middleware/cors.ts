@@ -22,9 +22,11 @@ export const crossOrigin = () =>
       const local = c.env.ENVIRONMENT === 'development' && isLocal(origin)
       return origin && (local || allowed.includes(origin)) ? origin : null
     },
-    allowMethods: ['GET', 'POST', 'PATCH', 'DELETE'],
+    allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowHeaders: [
       'Authorization',
+      'Content-Digest',
+      'Content-Disposition',
       'Content-Type',
       'Idempotency-Key',
       'X-Idempotency-Key',

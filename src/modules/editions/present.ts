@@ -1,6 +1,7 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { type CountryCode, editionStatus, type SmsSenderName, type TaxType } from '../../domain/editions.ts'
+import { imageAddresses } from '../../domain/files/files.ts'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { Currency } from '../../domain/money.ts'
@@ -23,14 +24,6 @@ export const presentEditionListItem = (row: EditionListRow, ctx: Ctx): z.input<t
   status: editionStatus(row, ctx.now()),
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
-})
-
-/** Whoever has the address may see the image: the key in it is the permission. */
-const imageOf = (id: string, key: string) => ({
-  thumbnail: `/files/${id}/${key}/thumbnail`,
-  optimized: `/files/${id}/${key}/optimized`,
-  large: `/files/${id}/${key}/large`,
-  original: `/files/${id}/${key}/original`,
 })
 
 const object = (json: string) => JSON.parse(json) as Record<string, unknown>
@@ -69,7 +62,7 @@ export const presentEdition = (row: EditionDetailRow, ctx: Ctx): z.input<typeof 
   email_reply_to: row.email_reply_to,
   meta_title: translated(row.meta_title),
   meta_description: translated(row.meta_description),
-  meta_image: row.meta_image_id && row.image_key ? imageOf(row.meta_image_id, row.image_key) : null,
+  meta_image: row.meta_image_id && row.image_key ? imageAddresses(row.meta_image_id, row.image_key) : null,
   meta_image_id: row.meta_image_id,
   transaction_receipt_email_id: row.transaction_receipt_email_id,
   refund_confirmation_email_id: row.refund_confirmation_email_id,

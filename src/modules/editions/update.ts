@@ -1,5 +1,7 @@
+import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { commit } from '../../db/commit.ts'
+import { commit, stillHolds } from '../../db/commit.ts'
+import type { Statement } from '../../db/database.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
 import { editionFullName, endsBeforeStart, isClosedTo, publishedAt } from '../../domain/editions.ts'
@@ -51,6 +53,10 @@ function changesOf(row: EditionDetailRow, input: UpdateEditionInput, now: number
   return { ...changes, full_name, search: searchText(full_name, row.slug), modified_at: now }
 }
 
+/** A file that is deleted meanwhile is not shown. */
+const imageStands = (id: string | null | undefined): Statement[] =>
+  id ? [stillHolds(sql`exists (select 1 from files where id = ${id})`)] : []
+
 export async function updateEdition(
   ctx: Ctx,
   row: EditionDetailRow,
@@ -73,5 +79,5 @@ export async function updateEdition(
       ? []
       : triggerStatements(ctx, row, kind, messageId)
   })
-  return commit(ctx, result, [...updateVersion(editions, row, changes), ...triggered])
+  return commit(ctx, result, [...imageStands(changes.meta_image_id), ...updateVersion(editions, row, changes), ...triggered])
 }

@@ -5,6 +5,7 @@ import { commerceSamples } from './commerce.ts'
 import { consentSamples } from './consents.ts'
 import { editionSamples } from './editions.ts'
 import { emailSamples } from './emails.ts'
+import { fileSamples } from './files.ts'
 import { organizationSamples } from './organizations.ts'
 import type { SampleOf } from './sample.ts'
 import { segmentSamples } from './segments.ts'
@@ -26,6 +27,7 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...emailSamples,
   ...campaignSamples,
   ...consentSamples,
+  ...fileSamples,
   ...webhookSamples,
   ...auditLogSamples,
 }

@@ -17,6 +17,8 @@ export interface Sample {
   path?: Record<string, string>
   query?: Record<string, string>
   body?: Record<string, unknown>
+  /** Of an operation whose body is a file. */
+  file?: { bytes: Uint8Array<ArrayBuffer>; headers: Record<string, string> }
   references?: Reference[]
 }
 

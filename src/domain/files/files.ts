@@ -1,0 +1,90 @@
+import { AppError } from '../errors.ts'
+import { dayMs } from '../instants.ts'
+
+export const filePurposes = ['image', 'import', 'attachment', 'other'] as const
+export type FilePurpose = (typeof filePurposes)[number]
+
+export const fileStatuses = ['ready', 'quarantined'] as const
+export type FileStatus = (typeof fileStatuses)[number]
+
+export const maxFileNameLength = 255
+export const maxFileTitleLength = 200
+export const maxAltTextLength = 500
+export const maxTags = 50
+export const maxTagLength = 100
+
+export const maxImageBytes = 10_000_000
+export const maxFileBytes = 50_000_000
+/** Of files that come in parts. */
+export const maxUploadBytes = 500_000_000
+/** Bytes that an organisation may keep where it has no limit of its own. */
+export const defaultStorageBytes = 5_000_000_000
+
+/** So much of a file tells its type. */
+export const headBytes = 65_536
+
+/** The store takes parts of one size, from 5 MiB; the last one may be smaller. */
+export const partBytes = 8 * 1024 * 1024
+export const uploadKeptMs = dayMs
+/** A file whose request is still under way has no row yet. */
+export const unclaimedAfterMs = 6 * 3_600_000
+
+export const partsOf = (size: number): number => Math.ceil(size / partBytes)
+
+/** Bytes of a part, from number 1. */
+export const partSize = (size: number, number: number): number => Math.min(partBytes, size - (number - 1) * partBytes)
+
+const isImage = (mimeType: string): boolean => mimeType.startsWith('image/')
+
+export const isTable = (mimeType: string): boolean =>
+  mimeType === 'text/csv' || mimeType === 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+
+export const purposeOf = (mimeType: string): FilePurpose => {
+  if (isImage(mimeType)) return 'image'
+  return isTable(mimeType) ? 'import' : 'attachment'
+}
+
+/** Whether a file of this type may serve the purpose. */
+export const fitsPurpose = (purpose: FilePurpose, mimeType: string): boolean => {
+  if (purpose === 'image') return isImage(mimeType)
+  return purpose !== 'import' || isTable(mimeType)
+}
+
+export const maxBytesOf = (mimeType: string): number => (isImage(mimeType) ? maxImageBytes : maxFileBytes)
+
+/** A file while it comes in. */
+export interface IncomingFile {
+  body: ReadableStream<Uint8Array>
+  /** Bytes that the request announces; null where it does not say. */
+  size: number | null
+  most: number
+  name: string
+  declared: string | null
+  /** SHA-256 of the bytes in hexadecimal, as the client says; null where it does not. */
+  digest: string | null
+}
+
+/** What came in a body: its bytes are stored, and nothing refers to them yet. */
+export interface ReceivedFile {
+  storage_key: string
+  size: number
+  checksum_sha256: string
+  /** The first bytes. */
+  head: Uint8Array
+  name: string
+  /** The type that the client says it has; null where it says none that means anything. */
+  declared: string | null
+  /** The store's mark of a part of an upload. */
+  store_etag?: string
+}
+
+export const fileTooLarge = (most: number): AppError =>
+  new AppError('file_too_large', `The file has more than ${most} bytes.`, { extra: { max_bytes: most } })
+
+/** The addresses of an image. Whoever has one may see it: the key in it is the permission. */
+export const imageAddresses = (id: string, key: string) => ({
+  thumbnail: `/files/${id}/${key}/thumbnail`,
+  optimized: `/files/${id}/${key}/optimized`,
+  large: `/files/${id}/${key}/large`,
+  original: `/files/${id}/${key}/original`,
+})

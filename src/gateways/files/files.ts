@@ -1,0 +1,67 @@
+/** What a body turned out to be while it was stored. */
+export interface StoredBody {
+  size: number
+  /** In hexadecimal. */
+  checksum_sha256: string
+  /** The first bytes: at most as many as were asked for. */
+  head: Uint8Array
+}
+
+export interface PutOptions {
+  key: string
+  /** Bytes that come, where that is known. */
+  size: number | null
+  /** More are not taken. */
+  most: number
+  /** So many of the first bytes are answered. */
+  headBytes: number
+}
+
+export interface StoredPart {
+  number: number
+  etag: string
+}
+
+export interface OpenObject {
+  /** Of the whole object. */
+  size: number
+  /** The bytes that were asked for. */
+  body: ReadableStream<Uint8Array>
+}
+
+export interface ListedObject {
+  key: string
+  uploaded_at: number
+}
+
+/** A body has more bytes than were allowed or announced. */
+export class TooManyBytes extends Error {}
+/** A body ended before the bytes that were announced. */
+export class TooFewBytes extends Error {}
+/** What the store has is not what the parts say, or the upload is over. */
+export class PartsRefused extends Error {}
+
+/**
+ * The bytes of files. A key is written once. Bodies are stored while they come in, so that memory stays flat; what was
+ * stored of a body that breaks off is not visible under its key.
+ */
+export interface FileStore {
+  put: (body: ReadableStream<Uint8Array>, options: PutOptions) => Promise<StoredBody>
+  /** Null where there is no such object. */
+  open: (key: string, range?: { offset: number; length: number }) => Promise<OpenObject | null>
+  /** Keys without an object are none to mind. */
+  delete: (keys: readonly string[]) => Promise<void>
+  /** Objects in the order of their keys. */
+  list: (options: { prefix: string; after: string; limit: number }) => Promise<ListedObject[]>
+  /** Reads the whole object. Null where there is no such object. */
+  read: (key: string, headBytes: number) => Promise<StoredBody | null>
+  startParts: (key: string) => Promise<string>
+  putPart: (
+    upload: { key: string; uploadId: string; number: number },
+    body: ReadableStream<Uint8Array>,
+    size: number,
+  ) => Promise<StoredBody & { etag: string }>
+  /** Throws PartsRefused; completing what was completed before is no failure. */
+  completeParts: (upload: { key: string; uploadId: string }, parts: readonly StoredPart[]) => Promise<void>
+  abortParts: (upload: { key: string; uploadId: string }) => Promise<void>
+}

@@ -1,0 +1,177 @@
+import { Digest } from './digest.ts'
+import {
+  type FileStore,
+  type PutOptions,
+  PartsRefused,
+  type StoredBody,
+  TooFewBytes,
+  TooManyBytes,
+} from './files.ts'
+
+/** What the store takes as one part of an upload. A body of unknown length is held so far, and never further. */
+const windowBytes = 5 * 1024 * 1024
+
+/** Nothing is overwritten: a key that exists answers null. */
+const once = { onlyIf: { etagDoesNotMatch: '*' } }
+
+type Body = ReadableStream<Uint8Array>
+type Put<Result> = (body: ReadableStream) => Promise<Result>
+
+/** Hands a body of known length on while it is hashed: the slower of both sets the pace. */
+async function passOn<Result>(
+  body: Body,
+  { size, headBytes }: { size: number; headBytes: number },
+  put: Put<Result>,
+): Promise<[StoredBody, Result]> {
+  const digest = new Digest(headBytes)
+  const { readable, writable } = new FixedLengthStream(size)
+  const writer = writable.getWriter()
+  const reader = body.getReader()
+  const stored = put(readable)
+  // A store that gives up reads no further: what waits to be written would wait for ever.
+  stored.catch((error: unknown) => writer.abort(error).catch(() => undefined))
+  try {
+    for (;;) {
+      const { value, done } = await reader.read()
+      if (done) break
+      if (digest.size + value.byteLength > size) throw new TooManyBytes()
+      await Promise.all([digest.add(value), writer.write(value)])
+    }
+    if (digest.size < size) throw new TooFewBytes()
+    await writer.close()
+  } catch (error) {
+    writer.abort(error).catch(() => undefined)
+    reader.cancel(error).catch(() => undefined)
+    await digest.abort()
+    await stored.catch(() => undefined)
+    throw error
+  }
+  return [await digest.end(), await stored]
+}
+
+/** Cuts a body of unknown length into windows; `flush` gets each full one, and the last with `isLast`. */
+async function inWindows(
+  body: Body,
+  { most, headBytes }: Pick<PutOptions, 'most' | 'headBytes'>,
+  flush: (window: Uint8Array, isLast: boolean) => Promise<void>,
+): Promise<StoredBody> {
+  const digest = new Digest(headBytes)
+  const reader = body.getReader()
+  let window = new Uint8Array(65_536)
+  let filled = 0
+  const append = (chunk: Uint8Array) => {
+    if (filled + chunk.byteLength > window.byteLength) {
+      const wider = new Uint8Array(Math.min(windowBytes, Math.max(2 * window.byteLength, filled + chunk.byteLength)))
+      wider.set(window.subarray(0, filled))
+      window = wider
+    }
+    window.set(chunk, filled)
+    filled += chunk.byteLength
+  }
+  try {
+    for (;;) {
+      const { value, done } = await reader.read()
+      if (done) break
+      if (digest.size + value.byteLength > most) throw new TooManyBytes()
+      await digest.add(value)
+      for (let at = 0; at < value.byteLength; ) {
+        if (filled === windowBytes) {
+          await flush(window, false)
+          filled = 0
+        }
+        const end = Math.min(value.byteLength, at + windowBytes - filled)
+        append(value.subarray(at, end))
+        at = end
+      }
+    }
+    await flush(window.subarray(0, filled), true)
+  } catch (error) {
+    reader.cancel(error).catch(() => undefined)
+    await digest.abort()
+    throw error
+  }
+  return digest.end()
+}
+
+async function putUnknown(bucket: R2Bucket, body: Body, options: PutOptions): Promise<StoredBody> {
+  const { key } = options
+  let upload: R2MultipartUpload | undefined
+  const parts: R2UploadedPart[] = []
+  try {
+    return await inWindows(body, options, async (window, isLast) => {
+      if (isLast && !upload) {
+        if (window.byteLength) await bucket.put(key, window, once)
+        return
+      }
+      upload ??= await bucket.createMultipartUpload(key)
+      parts.push(await upload.uploadPart(parts.length + 1, window))
+      if (isLast) await upload.complete(parts)
+    })
+  } catch (error) {
+    await upload?.abort().catch(() => undefined)
+    throw error
+  }
+}
+
+async function readThrough(bucket: R2Bucket, key: string, headBytes: number): Promise<StoredBody | null> {
+  const object = await bucket.get(key)
+  if (!object) return null
+  const digest = new Digest(headBytes)
+  for await (const chunk of object.body as ReadableStream<Uint8Array>) await digest.add(chunk)
+  return digest.end()
+}
+
+async function completeParts(
+  bucket: R2Bucket,
+  upload: { key: string; uploadId: string },
+  parts: readonly R2UploadedPart[],
+): Promise<void> {
+  try {
+    await bucket.resumeMultipartUpload(upload.key, upload.uploadId).complete([...parts])
+  } catch (error) {
+    // The answer to an earlier call may have been lost.
+    if (await bucket.head(upload.key)) return
+    throw new PartsRefused('The store does not have the parts.', { cause: error })
+  }
+}
+
+/** Files in an R2 bucket. */
+export const r2Files = (bucket: R2Bucket): FileStore => ({
+  async put(body, options) {
+    const { key, size, most, headBytes } = options
+    if (size === null) return putUnknown(bucket, body, options)
+    if (size > most) throw new TooManyBytes()
+    const [stored] = await passOn(body, { size, headBytes }, (stream) => bucket.put(key, stream, once))
+    return stored
+  },
+  async open(key, range) {
+    const object = await bucket.get(key, range ? { range } : {})
+    return object && { size: object.size, body: object.body as ReadableStream<Uint8Array> }
+  },
+  async delete(keys) {
+    if (keys.length) await bucket.delete([...keys])
+  },
+  async list({ prefix, after, limit }) {
+    const { objects } = await bucket.list({ prefix, limit, ...(after ? { startAfter: after } : {}) })
+    return objects.map(({ key, uploaded }) => ({ key, uploaded_at: uploaded.getTime() }))
+  },
+  read: (key, headBytes) => readThrough(bucket, key, headBytes),
+  startParts: async (key) => (await bucket.createMultipartUpload(key)).uploadId,
+  async putPart({ key, uploadId, number }, body, size) {
+    const upload = bucket.resumeMultipartUpload(key, uploadId)
+    const [stored, { etag }] = await passOn(body, { size, headBytes: 0 }, (stream) => upload.uploadPart(number, stream))
+    return { ...stored, etag }
+  },
+  completeParts: (upload, parts) =>
+    completeParts(
+      bucket,
+      upload,
+      parts.map(({ number, etag }) => ({ partNumber: number, etag })),
+    ),
+  async abortParts({ key, uploadId }) {
+    await bucket
+      .resumeMultipartUpload(key, uploadId)
+      .abort()
+      .catch(() => undefined)
+  },
+})

@@ -1,0 +1,104 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import type { Statement } from '../../db/database.ts'
+import { files } from '../../db/schema/files.ts'
+import { columnName } from '../../db/write.ts'
+import { toHex } from '../../domain/encoding.ts'
+import { fieldError, invalid } from '../../domain/errors.ts'
+import { judgeContent } from '../../domain/files/content.ts'
+import {
+  type FilePurpose,
+  fileTooLarge,
+  fitsPurpose,
+  maxBytesOf,
+  purposeOf,
+  type ReceivedFile,
+} from '../../domain/files/files.ts'
+import { cleanFileName } from '../../domain/files/names.ts'
+import { searchText } from '../../domain/fold.ts'
+import { checkHome, openEditions } from '../editions/index.ts'
+import type { UploadInput } from './contract.ts'
+import { removeObjects } from './jobs.ts'
+import type { FileRow, StoredFile } from './queries.ts'
+import { countNewContent, dropUnused, keepContent, keyOfContent } from './storage.ts'
+
+export const checkPurpose = (purpose: FilePurpose, mimeType: string): void => {
+  if (!fitsPurpose(purpose, mimeType))
+    throw invalid(fieldError(['purpose'], 'invalid_choice', `A file of type ${mimeType} does not serve as ${purpose}.`))
+}
+
+export const searchOf = ({ name, title }: { name: string; title: string }): string => searchText(name, title)
+
+type Fields = Pick<
+  StoredFile,
+  'organization_id' | 'edition_id' | 'name' | 'title' | 'alt_text' | 'tags' | 'metadata' | 'purpose' | 'mime_type'
+> &
+  Partial<Pick<StoredFile, 'width' | 'height'>>
+
+/** A file of bytes that are stored. */
+export function newFile(ctx: Ctx, received: ReceivedFile, fields: Fields): StoredFile {
+  const now = ctx.now()
+  return {
+    width: null,
+    height: null,
+    ...fields,
+    id: ctx.newId('file'),
+    size: received.size,
+    checksum_sha256: received.checksum_sha256,
+    status: 'ready',
+    access_key: toHex(ctx.randomBytes(16)),
+    storage_key: received.storage_key,
+    uploaded_by: ctx.caller.is_superuser ? null : ctx.caller.id,
+    search: searchOf(fields),
+    version: 1,
+    created_at: now,
+    modified_at: now,
+  }
+}
+
+/** The row of a file. It refers to the bytes that the organisation has, which may be those of an earlier upload. */
+export function insertFile(row: StoredFile & { storage_key: string | null }): Statement {
+  const content = { ...row, storage_key: row.storage_key ?? '' }
+  const names = Object.keys(row) as (keyof StoredFile)[]
+  const values = names.map((name) => (name === 'storage_key' ? keyOfContent(content) : sql`${row[name]}`))
+  return sql`insert into ${files} (${sql.join(names.map(columnName), sql`, `)}) values (${sql.join(values, sql`, `)})`
+}
+
+/** Work that may be lost: the sweep of each minute does the same. */
+export const removeLater = (ctx: Ctx, storageKey: string): void =>
+  ctx.afterCommit(() => removeObjects(ctx, [storageKey]))
+
+export async function createFile(ctx: Ctx, input: UploadInput, received: ReceivedFile): Promise<FileRow> {
+  const { organization_id, edition_id = null, title } = input
+  const { mime_type, width, height } = judgeContent(received.head, received.size, received.declared)
+  const most = maxBytesOf(mime_type)
+  if (received.size > most) throw fileTooLarge(most)
+  const purpose = input.purpose ?? purposeOf(mime_type)
+  checkPurpose(purpose, mime_type)
+  await checkHome(ctx, organization_id, edition_id)
+  const row = newFile(ctx, received, {
+    organization_id,
+    edition_id,
+    name: cleanFileName(received.name, mime_type),
+    title,
+    alt_text: JSON.stringify(input.alt_text),
+    tags: JSON.stringify(input.tags),
+    metadata: JSON.stringify(input.metadata),
+    purpose,
+    mime_type,
+    width,
+    height,
+  })
+  const content = { ...received, organization_id }
+  const result = { ...row, is_used: 0, used_by: '[]' }
+  await commit(ctx, result, [
+    ...openEditions(edition_id),
+    keepContent(content, row.created_at),
+    ...countNewContent(content),
+    insertFile(row),
+    dropUnused(received.storage_key, row.created_at),
+  ])
+  removeLater(ctx, received.storage_key)
+  return result
+}

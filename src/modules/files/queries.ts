@@ -1,0 +1,80 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Ctx, JobCtx } from '../../context.ts'
+import { containsFolded } from '../../db/contains.ts'
+import { paginate } from '../../db/paginate.ts'
+import type { files } from '../../db/schema/files.ts'
+import { inList, type Standing, visible, visibleIn } from '../../db/visibility.ts'
+import type { Place } from '../../domain/access.ts'
+import { notFound } from '../../domain/errors.ts'
+import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
+import type { FileFilters, FileOrdering } from './contract.ts'
+import { isUsed, usesOf } from './references.ts'
+
+export type StoredFile = typeof files.$inferSelect
+
+export interface FileRow extends StoredFile {
+  is_used: number
+  /** JSON: what the caller sees of what refers to the file. */
+  used_by: string
+}
+
+/** The index of an organisation's files serves those of its editions too. */
+const fileStanding: Standing = {
+  inOrganizations: (ids) => inList(sql`files.organization_id`, ids),
+  inEditions: (ids) => sql`(files.organization_id in (select organization_id from editions
+    where ${inList(sql`editions.id`, ids)}) and ${inList(sql`files.edition_id`, ids)})`,
+}
+
+const columns = (ctx: Ctx): SQL =>
+  sql`files.*, ${isUsed(sql`files.id`)} as is_used, ${usesOf(ctx, sql`files.id`)} as used_by`
+
+function conditions(ctx: Ctx, filters: FileFilters): SQL[] {
+  const { organization_id, edition_id, purpose, mime_type, is_used, search } = filters
+  const used = isUsed(sql`files.id`)
+  return [
+    visibleIn(ctx.caller, fileStanding, filters),
+    ...(organization_id ? [sql`files.organization_id = ${organization_id}`] : []),
+    ...(edition_id
+      ? [
+          sql`files.organization_id = (select organization_id from editions where editions.id = ${edition_id})
+            and files.edition_id = ${edition_id}`,
+        ]
+      : []),
+    ...(purpose ? [sql`files.purpose = ${purpose}`] : []),
+    ...(mime_type ? [sql`files.mime_type = ${mime_type}`] : []),
+    ...(is_used === undefined ? [] : [is_used ? used : sql`not ${used}`]),
+    ...(search ? [containsFolded(sql`files.search`, search)] : []),
+  ]
+}
+
+export const listFiles = (
+  ctx: Ctx,
+  page: PageRequest,
+  ordering: FileOrdering,
+  filters: FileFilters,
+): Promise<Page<FileRow>> =>
+  paginate<FileRow>(ctx.db, page, {
+    from: sql`files`,
+    key: sql`files.id`,
+    where: conditions(ctx, filters),
+    sort: sortBy(ordering, '-created', {
+      created: sql`files.created_at`,
+      modified: sql`files.modified_at`,
+      name: sql`files.name`,
+      size: sql`files.size`,
+    }),
+    columns: columns(ctx),
+    joins: sql`join files on files.id = page.key`,
+  })
+
+export async function findFile(ctx: Ctx, id: string): Promise<FileRow & { place: Place }> {
+  const row = await ctx.db.first(sql<FileRow>`select ${columns(ctx)} from files
+    where files.id = ${id} and ${visible(ctx.caller, fileStanding)}`)
+  if (!row) throw notFound()
+  const { organization_id, edition_id } = row
+  return { ...row, place: { organization_id, editions: edition_id === null ? [] : [edition_id] } }
+}
+
+/** A file by its id alone: who asks has a key or a signature, and judges it. */
+export const findServedFile = ({ db }: Pick<JobCtx, 'db'>, id: string): Promise<StoredFile | undefined> =>
+  db.first(sql<StoredFile>`select * from files where id = ${id}`)

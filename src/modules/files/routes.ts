@@ -1,0 +1,81 @@
+import { mount, mountList } from '../../http/mount.ts'
+import { createRouter } from '../../http/router.ts'
+import { completeUpload } from './complete-upload.ts'
+import * as contract from './contract.ts'
+import { createFile } from './create.ts'
+import { deleteFile } from './delete.ts'
+import { presentFile } from './present.ts'
+import { presentUpload } from './present-upload.ts'
+import { findFile, listFiles } from './queries.ts'
+import { discardFile, receiveFile } from './storage.ts'
+import { updateFile } from './update.ts'
+import * as uploads from './upload-contract.ts'
+import { findUpload } from './upload-queries.ts'
+import { abortUpload, keepPart, receivePart, startUpload } from './uploads.ts'
+
+export const files = createRouter()
+
+mountList(files, contract.listFiles, {
+  list: (ctx, { query, page }) => listFiles(ctx, page, query.ordering, query),
+  present: presentFile,
+})
+
+mount(files, contract.uploadFile, {
+  target: (body) => body,
+  file: { receive: (ctx, file) => receiveFile(ctx, file), discard: discardFile },
+  handle: (ctx, { body, received }) => createFile(ctx, body, received),
+  present: presentFile,
+  location: ({ id }) => `/v1/files/${id}`,
+})
+
+mount(files, uploads.startFileUpload, {
+  target: (body) => body,
+  handle: (ctx, { body }) => startUpload(ctx, body),
+  present: presentUpload,
+  location: ({ id }) => `/v1/files/uploads/${id}`,
+})
+
+mount(files, uploads.getFileUpload, {
+  load: (ctx, { id }) => findUpload(ctx, id),
+  handle: async (_, { loaded }) => loaded,
+  present: presentUpload,
+})
+
+mount(files, uploads.putFileUploadPart, {
+  load: (ctx, { id }) => findUpload(ctx, id),
+  // A part that is sent again takes the place of one without a row.
+  file: { receive: (ctx, file, at) => receivePart(ctx, file, at), discard: async () => undefined },
+  handle: (ctx, { params, loaded, received }) => keepPart(ctx, loaded, { number: params.number, received }),
+  present: presentUpload,
+})
+
+mount(files, uploads.completeFileUpload, {
+  load: (ctx, { id }) => findUpload(ctx, id),
+  handle: (ctx, { loaded }) => completeUpload(ctx, loaded),
+  present: presentFile,
+  location: ({ id }) => `/v1/files/${id}`,
+})
+
+mount(files, uploads.abortFileUpload, {
+  load: (ctx, { id }) => findUpload(ctx, id),
+  handle: (ctx, { loaded }) => abortUpload(ctx, loaded),
+  represent: (loaded) => presentUpload(loaded),
+})
+
+mount(files, contract.getFile, {
+  load: (ctx, { id }) => findFile(ctx, id),
+  handle: async (_, { loaded }) => loaded,
+  present: presentFile,
+})
+
+mount(files, contract.updateFile, {
+  load: (ctx, { id }) => findFile(ctx, id),
+  handle: (ctx, { loaded, body }) => updateFile(ctx, loaded, body),
+  present: presentFile,
+})
+
+mount(files, contract.deleteFile, {
+  load: (ctx, { id }) => findFile(ctx, id),
+  handle: (ctx, { loaded }) => deleteFile(ctx, loaded),
+  represent: (loaded) => presentFile(loaded),
+})

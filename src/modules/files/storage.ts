@@ -1,0 +1,106 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Ctx, JobCtx } from '../../context.ts'
+import { refuseUnless } from '../../db/commit.ts'
+import type { Statement } from '../../db/database.ts'
+import { toHex } from '../../domain/encoding.ts'
+import { AppError } from '../../domain/errors.ts'
+import { defaultStorageBytes, fileTooLarge, headBytes, type IncomingFile, type ReceivedFile } from '../../domain/files/files.ts'
+import { type OpenObject, TooFewBytes, TooManyBytes } from '../../gateways/files/files.ts'
+
+/** Each set of bytes has a key of its own, which is used once and names nobody. */
+export const newStorageKey = (ctx: Ctx): string => `objects/${toHex(ctx.randomBytes(16))}`
+
+/** What is made of an object, such as smaller images, stands under this and goes with it. */
+export const derivedPrefix = (storageKey: string): string => `derived/${storageKey}/`
+
+/** A refusal in place of what the store says about a body. */
+export function storeRefusal(error: unknown, most: number): unknown {
+  if (error instanceof TooManyBytes) return fileTooLarge(most)
+  if (error instanceof TooFewBytes) return new AppError('client_closed_request', 'The request ended before its body did.')
+  return error
+}
+
+/** Stores the bytes of a request while they come in. Rows refer to them once the request is decided. */
+export async function receiveFile(ctx: Ctx, file: IncomingFile): Promise<ReceivedFile> {
+  const storage_key = newStorageKey(ctx)
+  const { body, size, most, name, declared } = file
+  try {
+    const stored = await ctx.files.put(body, { key: storage_key, size, most, headBytes })
+    return { ...stored, storage_key, name, declared }
+  } catch (error) {
+    throw storeRefusal(error, most)
+  }
+}
+
+/** Bytes of a request that was refused. */
+export const discardFile = (ctx: Ctx, { storage_key }: ReceivedFile): Promise<void> => ctx.files.delete([storage_key])
+
+interface Content {
+  organization_id: string
+  checksum_sha256: string
+  storage_key: string
+  size: number
+}
+
+const isStored = (key: string): SQL => sql`exists (select 1 from stored_objects where storage_key = ${key})`
+const hasFiles = (key: string): SQL => sql`exists (select 1 from files where storage_key = ${key})`
+
+/** The key of the bytes that the organisation has with this checksum. */
+export const keyOfContent = ({ organization_id, checksum_sha256 }: Content): SQL =>
+  sql`(select storage_key from stored_objects
+    where organization_id = ${organization_id} and checksum_sha256 = ${checksum_sha256})`
+
+/** Takes the bytes for the organisation unless it has the same ones; bytes that were lost come back with all their files. */
+export const keepContent = (content: Content, now: number): Statement =>
+  sql`insert into stored_objects (storage_key, organization_id, checksum_sha256, size, created_at)
+    values (${content.storage_key}, ${content.organization_id}, ${content.checksum_sha256}, ${content.size}, ${now})
+    on conflict (organization_id, checksum_sha256) do update set storage_key = excluded.storage_key, is_missing = 0
+      where stored_objects.is_missing = 1`
+
+/** True for bytes that the organisation did not have before this transaction: to be asked before a file refers to them. */
+const isNew = (key: string): SQL => sql`(${isStored(key)} and not ${hasFiles(key)})`
+
+const withinLimit = (organizationId: string): SQL =>
+  sql`coalesce((select used_bytes <= coalesce(limit_bytes, ${defaultStorageBytes}) from organization_storage
+    where organization_id = ${organizationId}), 1)`
+
+/** Counts bytes of the organisation where the condition holds, and refuses the transaction that goes over its limit. */
+export const countBytes = (organizationId: string, bytes: number, condition: SQL = sql`1`): Statement[] => [
+  sql`insert into organization_storage (organization_id, used_bytes)
+    select ${organizationId}, ${bytes} where ${condition}
+    on conflict (organization_id) do update set used_bytes = used_bytes + excluded.used_bytes`,
+  refuseUnless(sql`(changes() = 0 or ${withinLimit(organizationId)})`, 'storage_full'),
+]
+
+export const countNewContent = ({ organization_id, size, storage_key }: Content): Statement[] =>
+  countBytes(organization_id, size, isNew(storage_key))
+
+export const releaseBytes = (organizationId: string, bytes: number, condition: SQL = sql`1`): Statement =>
+  sql`update organization_storage set used_bytes = used_bytes - ${bytes}
+    where organization_id = ${organizationId} and ${condition}`
+
+/** Bytes that were counted while they came in, and that the organisation turns out to have already. */
+export const releaseKnownContent = ({ organization_id, size, storage_key }: Content): Statement =>
+  releaseBytes(organization_id, size, sql`not ${isNew(storage_key)}`)
+
+/** Bytes that nothing needs because others are the same. */
+export const dropUnused = (storageKey: string, now: number): Statement =>
+  sql`insert into objects_to_delete (storage_key, created_at) select ${storageKey}, ${now}
+    where not ${isStored(storageKey)}`
+
+/** Lets the bytes go with their last file. */
+export const releaseContent = (organizationId: string, storageKey: string, now: number): Statement[] => [
+  sql`insert into objects_to_delete (storage_key, created_at) select storage_key, ${now} from stored_objects
+    where storage_key = ${storageKey} and not ${hasFiles(storageKey)}`,
+  sql`update organization_storage set used_bytes = used_bytes
+      - (select size from stored_objects where storage_key = ${storageKey})
+    where organization_id = ${organizationId} and ${isStored(storageKey)} and not ${hasFiles(storageKey)}`,
+  sql`delete from stored_objects where storage_key = ${storageKey} and not ${hasFiles(storageKey)}`,
+]
+
+/** The bytes of a file, or some of them; null where they are lost. */
+export const openStoredObject = async (
+  { files }: Pick<JobCtx, 'files'>,
+  { storage_key }: { storage_key: string | null },
+  range?: { offset: number; length: number },
+): Promise<OpenObject | null> => (storage_key === null ? null : files.open(storage_key, range))

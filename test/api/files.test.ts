@@ -1,0 +1,385 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { fileReferences } from '../../src/modules/files/index.ts'
+import { call, callWith, get, patch, remove } from '../support/api.ts'
+import { interruptedDatabase } from '../support/bindings.ts'
+import { costOf } from '../support/cost.ts'
+import {
+  accountOf,
+  freshPng,
+  png,
+  rowsOf,
+  sha256Hex,
+  storedKeys,
+  uploadForm,
+  uploadRaw,
+  usedBytes,
+} from '../support/files.ts'
+import { seedAccount, seedEdition, seedMember, seedOrganization, seedToken } from '../support/seed.ts'
+
+let organization: { id: string; event: string }
+let edition: string
+beforeAll(async () => {
+  organization = await seedOrganization()
+  edition = await seedEdition(organization)
+})
+
+const upload = async (bytes = freshPng(), query: Record<string, string> = {}) =>
+  (await uploadRaw(organization.id, bytes, { query })).body
+
+describe('uploadFile', () => {
+  it('takes the bytes as the body, with the name from Content-Disposition and the fields from the query', async () => {
+    const bytes = freshPng()
+    const reply = await uploadRaw(organization.id, bytes, {
+      name: '../../etc/Poster.png',
+      query: { edition_id: edition, title: ' Poster ' },
+    })
+    expect(reply.status === 201 || reply.text).toBe(true)
+    expect(reply.body).toMatchObject({
+      organization_id: organization.id,
+      edition_id: edition,
+      name: 'Poster.png',
+      title: 'Poster',
+      alt_text: {},
+      purpose: 'image',
+      mime_type: 'image/png',
+      size: bytes.length,
+      checksum_sha256: await sha256Hex(bytes),
+      width: 640,
+      height: 480,
+      status: 'ready',
+      is_used: false,
+      used_by: [],
+      tags: [],
+      metadata: {},
+    })
+    expect(reply.headers.get('location')).toMatch(new RegExp(`/v1/files/${reply.body.id}$`))
+    expect(reply.body.image.original).toMatch(new RegExp(`^/files/${reply.body.id}/[0-9a-f]{32}/original$`))
+    const [row] = await rowsOf<{ storage_key: string }>('select storage_key from files where id = ?', reply.body.id)
+    expect(await storedKeys()).toContain(row?.storage_key)
+  })
+
+  it('takes a form with its parts in any order, and fields of other types as JSON', async () => {
+    const bytes = png(`form \r\n--boundary-of-the-test ${'x'.repeat(70_000)}`)
+    const fields = [
+      ['organization_id', organization.id],
+      ['alt_text', '{"en":"A stage"}'],
+      ['tags', '["a","b"]'],
+      ['metadata', '{"k":1}'],
+    ] as const
+    for (const at of [0, 2, 4]) {
+      const parts = [...fields.map(([name, value]) => [name, value] as [string, string])]
+      const form = [...parts.slice(0, at), ['file', bytes, 'a.png', 'image/png'] as never, ...parts.slice(at)]
+      const reply = await uploadForm(form)
+      expect(reply.status === 201 || reply.text).toBe(true)
+      expect(reply.body).toMatchObject({
+        name: 'a.png',
+        size: bytes.length,
+        checksum_sha256: await sha256Hex(bytes),
+        alt_text: { en: 'A stage' },
+        tags: ['a', 'b'],
+        metadata: { k: 1 },
+      })
+    }
+  })
+
+  it('reads the form of a browser', async () => {
+    const form = new FormData()
+    form.set('organization_id', organization.id)
+    form.set('file', new Blob([freshPng()], { type: 'image/png' }), 'Ærø "1".png')
+    const reply = await call('/v1/files', { method: 'POST', raw: form })
+    expect(reply.status === 201 || reply.text).toBe(true)
+    expect(reply.body.name).toBe('Ærø "1".png')
+  })
+
+  it('refuses what is wrong with a form or a body, and keeps nothing of it', async () => {
+    const before = await storedKeys()
+    const bytes = freshPng()
+    const org = ['organization_id', organization.id] as [string, string]
+    const file = ['file', bytes, 'a.png', 'image/png'] as [string, Uint8Array, string, string]
+    const cases = [
+      [await uploadForm([org]), 400, 'validation_error', '#/file'],
+      [await uploadForm([org, file, file]), 400, 'validation_error', '#/file'],
+      [await uploadForm([file, org, org]), 400, 'validation_error', '#/organization_id'],
+      [await uploadForm([file]), 400, 'validation_error', '#/organization_id'],
+      [await uploadForm([file, org, ['tags', 'a']]), 400, 'validation_error', '#/tags'],
+      [await uploadForm([file, org, ['tags', '["a","a"]']]), 400, 'validation_error', '#/tags'],
+      [await uploadForm([file, org, ['colour', 'red']]), 400, 'validation_error', '#/colour'],
+      [await uploadForm([file, org, ['title', 'a\0']]), 400, 'validation_error', '#/title'],
+      [await uploadForm([file, org, ['purpose', 'import']]), 400, 'validation_error', '#/purpose'],
+      [await uploadForm([file, org, ['edition_id', 'edt_none']]), 400, 'validation_error', '#/edition_id'],
+      [await uploadForm([org, ['file', 'a', 'a.svg', 'image/svg+xml']]), 415, 'unsupported_file_type', undefined],
+      [await uploadForm([org, ['file', bytes, 'a.jpg', 'image/jpeg']]), 400, 'type_mismatch', undefined],
+      [await uploadForm([org, ['file', '', 'a.png']]), 400, 'empty_file', undefined],
+      [await uploadRaw(organization.id, new Uint8Array()), 400, 'empty_file', undefined],
+      [await uploadRaw(organization.id, bytes, { type: 'text/html' }), 415, 'unsupported_media_type', undefined],
+      [await uploadRaw(organization.id, bytes, { headers: { 'content-encoding': 'gzip' } }), 415, 'unsupported_media_type', undefined],
+      [await uploadRaw(organization.id, png('big', { size: 10_000_001 })), 413, 'file_too_large', undefined],
+    ] as const
+    for (const [index, [reply, status, code, pointer]] of cases.entries())
+      expect([index, reply.status, reply.body.code, reply.body.errors[0]?.pointer]).toEqual([index, status, code, pointer])
+    expect(await storedKeys()).toEqual(before)
+  })
+
+  it('refuses a form that breaks off, has no boundary or no name', async () => {
+    const before = await storedKeys()
+    const send = (raw: string, type = 'multipart/form-data; boundary=x') =>
+      call('/v1/files', { method: 'POST', raw, headers: { 'content-type': type } })
+    for (const raw of [
+      '',
+      '--x',
+      '--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nabc',
+      '--x\r\nContent-Type: text/plain\r\n\r\nabc\r\n--x--',
+      `--x\r\nContent-Disposition: form-data; name="${'n'.repeat(9000)}"\r\n\r\n\r\n--x--`,
+    ]) {
+      const reply = await send(raw)
+      expect([raw.slice(0, 60), reply.status, reply.body.code]).toEqual([raw.slice(0, 60), 400, 'malformed_body'])
+    }
+    expect((await send('', 'multipart/form-data')).body.code).toBe('malformed_body')
+    expect(await storedKeys()).toEqual(before)
+  })
+
+  it('stores a body of unknown length in windows', async () => {
+    const text = `name,email\r\n${'Ægir,aegir@example.dk\r\n'.repeat(300_000)}`
+    const bytes = new TextEncoder().encode(text)
+    expect(bytes.length).toBeGreaterThan(6_000_000)
+    const stream = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (let at = 0; at < bytes.length; at += 1_000_000) controller.enqueue(bytes.slice(at, at + 1_000_000))
+        controller.close()
+      },
+    })
+    const reply = await uploadRaw(organization.id, stream, { type: 'text/csv', name: 'orders.csv' })
+    expect(reply.status === 201 || reply.text).toBe(true)
+    expect(reply.body).toMatchObject({
+      purpose: 'import',
+      size: bytes.length,
+      checksum_sha256: await sha256Hex(bytes),
+      url: null,
+      image: null,
+    })
+  })
+
+  it('writes at most 6 rows, of bytes that are new and of bytes that are known', async () => {
+    const bytes = freshPng()
+    const first = await uploadRaw(organization.id, bytes, { query: { edition_id: edition } })
+    const again = await uploadRaw(organization.id, bytes, { query: { edition_id: edition } })
+    // Three more are the entry of the audit log.
+    expect(costOf(first)).toMatchObject({ queries: 8, round_trips: 2, rows_written: 6 + 3 })
+    expect(costOf(again)).toMatchObject({ queries: 8, round_trips: 2, rows_written: 4 + 3 })
+  })
+
+  it('answers the same request with the same Idempotency-Key once, whatever the boundary', async () => {
+    const bytes = freshPng()
+    const key = { 'idempotency-key': crypto.randomUUID() }
+    const send = (content: Uint8Array<ArrayBuffer>, title = 'One') => {
+      const form = new FormData()
+      form.set('file', new Blob([content], { type: 'image/png' }), 'a.png')
+      form.set('organization_id', organization.id)
+      form.set('title', title)
+      return call('/v1/files', { method: 'POST', raw: form, headers: key })
+    }
+    const first = await send(bytes)
+    const keys = await storedKeys()
+    const again = await send(bytes)
+    expect([again.status, again.headers.get('idempotency-replayed'), again.body.id]).toEqual([201, 'true', first.body.id])
+    for (const other of [await send(freshPng()), await send(bytes, 'Two')])
+      expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused'])
+    expect(await storedKeys()).toEqual(keys)
+  })
+})
+
+describe('bytes', () => {
+  it('are kept once for an organisation, and go with their last file', async () => {
+    const here = await seedOrganization()
+    const bytes = freshPng()
+    const [one, two] = [(await uploadRaw(here.id, bytes)).body, (await uploadRaw(here.id, bytes)).body]
+    expect(one.id).not.toBe(two.id)
+    expect(await accountOf(here.id)).toEqual({ objects: 1, references: [2], isCounted: true, isStored: true, lost: 0 })
+    expect(await usedBytes(here.id)).toBe(bytes.length)
+    const keys = await storedKeys()
+    expect((await remove(`/v1/files/${one.id}`)).status).toBe(204)
+    expect(await accountOf(here.id)).toEqual({ objects: 1, references: [1], isCounted: true, isStored: true, lost: 0 })
+    expect((await remove(`/v1/files/${two.id}`)).status).toBe(204)
+    expect(await accountOf(here.id)).toEqual({ objects: 0, references: [], isCounted: true, isStored: true, lost: 0 })
+    await expect.poll(async () => (await storedKeys()).length).toBe(keys.length - 1)
+    expect(await rowsOf('select * from objects_to_delete')).toEqual([])
+  })
+
+  it('are never shared between organisations', async () => {
+    const [one, two] = [await seedOrganization(), await seedOrganization()]
+    const bytes = freshPng()
+    for (const { id } of [one, two]) await uploadRaw(id, bytes)
+    const keys = await rowsOf<{ storage_key: string }>(
+      'select storage_key from stored_objects where checksum_sha256 = ?',
+      await sha256Hex(bytes),
+    )
+    expect(new Set(keys.map(({ storage_key }) => storage_key)).size).toBe(2)
+  })
+
+  it('stop at the limit of the organisation, exactly', async () => {
+    const here = await seedOrganization()
+    const size = freshPng().length
+    const limit = (bytes: number) =>
+      rowsOf('insert into organization_storage values (?, 0, ?) on conflict do update set limit_bytes = excluded.limit_bytes', here.id, bytes)
+    await limit(2 * size)
+    const first = freshPng()
+    const replies = await Promise.all([first, freshPng(), freshPng(), freshPng()].map((bytes) => uploadRaw(here.id, bytes)))
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([201, 201, 409, 409])
+    expect(replies.find(({ status }) => status === 409)?.body.code).toBe('storage_full')
+    expect(await accountOf(here.id)).toMatchObject({ objects: 2, isCounted: true, isStored: true, lost: 0 })
+    await limit(1)
+    const known = await uploadRaw(here.id, replies[0]?.status === 201 ? first : png('never'))
+    if (replies[0]?.status === 201) expect(known.status).toBe(201)
+  })
+
+  it('are counted and kept right under 200 uploads at once, of the same and of different bytes', async () => {
+    const here = await seedOrganization()
+    const before = (await storedKeys()).length
+    const contents = Array.from({ length: 20 }, () => freshPng())
+    const replies = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => uploadRaw(here.id, contents[index % 20] ?? png())),
+    )
+    expect(replies.map(({ status }) => status).filter((status) => status !== 201)).toEqual([])
+    const account = await accountOf(here.id)
+    expect(account).toMatchObject({ objects: 20, isCounted: true, isStored: true, lost: 0 })
+    expect(account.references).toEqual(Array.from({ length: 20 }, () => 10))
+    await expect.poll(async () => (await storedKeys()).length).toBe(before + 20)
+  })
+
+  it('stay right while the same bytes come and go', async () => {
+    const here = await seedOrganization()
+    const bytes = freshPng()
+    const round = async () => {
+      const { body } = await uploadRaw(here.id, bytes)
+      return (await remove(`/v1/files/${body.id}`)).status
+    }
+    expect(new Set(await Promise.all(Array.from({ length: 20 }, round)))).toEqual(new Set([204]))
+    expect(await accountOf(here.id)).toEqual({ objects: 0, references: [], isCounted: true, isStored: true, lost: 0 })
+    const { body } = await uploadRaw(here.id, bytes)
+    expect(body.size).toBe(bytes.length)
+    expect(await accountOf(here.id)).toEqual({ objects: 1, references: [1], isCounted: true, isStored: true, lost: 0 })
+  })
+})
+
+describe('a file', () => {
+  it('is found by its filters and in its orders', async () => {
+    const here = await seedOrganization()
+    const there = await seedEdition(here)
+    const csv = new TextEncoder().encode('a,b\n1,2\n')
+    const table = (await uploadRaw(here.id, csv, { type: 'text/csv', name: 'Bestillinger Ærø.csv' })).body
+    const image = (await uploadRaw(here.id, freshPng(), { query: { edition_id: there, title: 'Scene' } })).body
+    const list = async (query: Record<string, string>) => {
+      const path = `/v1/files?${new URLSearchParams({ organization_id: here.id, ...query }).toString()}`
+      return (await get(path)).body.results.map(({ id }: { id: string }) => id)
+    }
+    expect(await list({})).toEqual([image.id, table.id])
+    expect(await list({ ordering: 'size' })).toEqual([table.id, image.id])
+    expect(await list({ ordering: 'name' })).toEqual([table.id, image.id])
+    expect(await list({ edition_id: there })).toEqual([image.id])
+    expect(await list({ purpose: 'import' })).toEqual([table.id])
+    expect(await list({ mime_type: 'image/png' })).toEqual([image.id])
+    expect(await list({ search: 'aero' })).toEqual([table.id])
+    expect(await list({ search: 'scene' })).toEqual([image.id])
+    expect(await list({ is_used: 'true' })).toEqual([])
+    await patch(`/v1/editions/${there}`, { meta_image_id: image.id })
+    expect(await list({ is_used: 'true' })).toEqual([image.id])
+    expect(await list({ is_used: 'false' })).toEqual([table.id])
+  })
+
+  it('changes in what is said of it, and keeps its bytes', async () => {
+    const file = await upload()
+    const reply = await patch(`/v1/files/${file.id}`, {
+      name: 'a/b\u202egnp.png',
+      title: 'Title',
+      alt_text: { da: 'En scene' },
+      tags: ['x'],
+      metadata: { a: 1 },
+      purpose: 'other',
+      edition_id: edition,
+    })
+    expect(reply.status === 200 || reply.text).toBe(true)
+    expect(reply.body).toMatchObject({
+      name: 'bgnp.png',
+      title: 'Title',
+      alt_text: { da: 'En scene' },
+      tags: ['x'],
+      metadata: { a: 1 },
+      purpose: 'other',
+      edition_id: edition,
+      checksum_sha256: file.checksum_sha256,
+    })
+    expect((await get(`/v1/files/${file.id}`)).body).toEqual(reply.body)
+    const wrong = await patch(`/v1/files/${file.id}`, { purpose: 'import' })
+    expect([wrong.status, wrong.body.errors[0].pointer]).toEqual([400, '#/purpose'])
+  })
+
+  it('that an edition shows stays, and says what shows it', async () => {
+    const file = await upload()
+    await patch(`/v1/editions/${edition}`, { meta_image_id: file.id })
+    const shown = (await get(`/v1/files/${file.id}`)).body
+    const use = { type: 'edition', id: edition, field: 'meta_image_id' }
+    expect([shown.is_used, shown.used_by]).toMatchObject([true, [use]])
+    const refused = await remove(`/v1/files/${file.id}`)
+    expect([refused.status, refused.body.code, refused.body.related_objects]).toMatchObject([409, 'file_in_use', [use]])
+    expect((await patch(`/v1/files/${file.id}`, { purpose: 'other' })).body.code).toBe('file_in_use')
+    expect((await get(`/v1/editions/${edition}`)).body.meta_image.original).toBe(shown.image.original)
+    await patch(`/v1/editions/${edition}`, { meta_image_id: null })
+    expect((await remove(`/v1/files/${file.id}`)).status).toBe(204)
+    expect((await get(`/v1/files/${file.id}`)).status).toBe(404)
+  })
+
+  it('that is deleted while an edition begins to show it is not shown', async () => {
+    const file = await upload()
+    const gone: number[] = []
+    const bindings = interruptedDatabase(/update "editions"/, async () => {
+      gone.push((await remove(`/v1/files/${file.id}`)).status)
+    })
+    const reply = await callWith(bindings, `/v1/editions/${edition}`, {
+      method: 'PATCH',
+      body: { meta_image_id: file.id },
+    })
+    expect([gone, reply.status, reply.body.errors[0]?.pointer]).toEqual([[204], 400, '#/meta_image_id'])
+    expect((await get(`/v1/editions/${edition}`)).body.meta_image_id).toBeNull()
+  })
+
+  it('that begins to be shown while it is deleted stays', async () => {
+    const file = await upload()
+    const bindings = interruptedDatabase(/delete from files/, () =>
+      patch(`/v1/editions/${edition}`, { meta_image_id: file.id }),
+    )
+    const reply = await callWith(bindings, `/v1/files/${file.id}`, { method: 'DELETE' })
+    expect([reply.status, reply.body.code]).toEqual([409, 'file_in_use'])
+    expect((await get(`/v1/editions/${edition}`)).body.meta_image_id).toBe(file.id)
+    await patch(`/v1/editions/${edition}`, { meta_image_id: null })
+  })
+
+  it('names only what the caller sees of what shows it', async () => {
+    const other = await seedEdition(organization)
+    const file = (await uploadRaw(organization.id, freshPng(), { query: { edition_id: edition } })).body
+    await patch(`/v1/editions/${other}`, { meta_image_id: file.id })
+    const account = await seedAccount()
+    await seedMember(account, { organization: organization.id, edition, role: 'admin' })
+    const { token } = await seedToken(account)
+    const seen = (await get(`/v1/files/${file.id}`, token)).body
+    expect([seen.is_used, seen.used_by]).toEqual([true, []])
+    const refused = await remove(`/v1/files/${file.id}`, token)
+    expect([refused.status, refused.body.related_objects]).toEqual([409, []])
+  })
+})
+
+describe('references to files', () => {
+  it('are all known: every column that names a file or an image', async () => {
+    const tables = await rowsOf<{ name: string }>("select name from sqlite_master where type = 'table'")
+    const found: string[] = []
+    for (const { name } of tables) {
+      if (/^_cf|^sqlite|^d1_/.test(name)) continue
+      const columns = await rowsOf<{ name: string }>(`select name from pragma_table_info('${name}')`)
+      const keys = await rowsOf<{ from: string }>(`select "from" from pragma_foreign_key_list('${name}') where "table" = 'files'`)
+      const named = columns.filter((column) => /(?:^|_)(?:file|image|avatar)_id$/.test(column.name))
+      found.push(...new Set([...named.map((column) => column.name), ...keys.map((key) => key.from)].map((column) => `${name}.${column}`)))
+    }
+    // An upload only remembers which file it became.
+    const known = [...fileReferences.map(({ table, column }) => `${table}.${column}`), 'file_uploads.file_id']
+    expect(found.toSorted()).toEqual(known.toSorted())
+  })
+})

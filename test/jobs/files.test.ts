@@ -1,0 +1,156 @@
+import { env } from 'cloudflare:workers'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { compareStorage, sweepObjects, sweepUploads } from '../../src/modules/files/jobs.ts'
+import { callWith, get, remove } from '../support/api.ts'
+import { contextAt } from '../support/context.ts'
+import { accountOf, freshPng, rowsOf, storedKeys, uploadRaw, watchedStore } from '../support/files.ts'
+import { seedOrganization } from '../support/seed.ts'
+import { crashAt } from '../support/crashes.ts'
+
+const dayMs = 86_400_000
+
+let here: { id: string }
+beforeEach(async () => {
+  here = await seedOrganization()
+  vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  await env.DB.prepare('delete from storage_sweeps').run()
+})
+
+/** A day later all sweeps have run. */
+async function dayLater(): Promise<void> {
+  const job = contextAt(Date.now() + dayMs + 1)
+  await sweepUploads(job)
+  await sweepObjects(job)
+  for (let steps = 0; steps < 3; steps++) await compareStorage(job)
+}
+
+const isWhole = { isCounted: true, isStored: true, lost: 0 }
+
+/** Keys in the store that no row of the database knows. */
+async function unknownKeys(): Promise<string[]> {
+  const known = await rowsOf<{ storage_key: string }>('select storage_key from stored_objects')
+  const keys = new Set(known.map(({ storage_key }) => storage_key))
+  return (await storedKeys()).filter((key) => !keys.has(key))
+}
+
+describe('an upload that dies', () => {
+  it('at any call of the store or the database leaves nothing that answers wrongly, and nothing at all after a day', async () => {
+    const bytes = freshPng()
+    let crashes = 0
+    for (let at = 1; ; at++) {
+      const { bindings, hasCrashed } = crashAt(at)
+      const reply = await uploadRaw(here.id, bytes, { bindings })
+      const account = await accountOf(here.id)
+      expect([at, account]).toMatchObject([at, isWhole])
+      if (!hasCrashed()) {
+        expect(reply.status).toBe(201)
+        break
+      }
+      crashes++
+      // The answer may be lost of what was done.
+      if (reply.status === 201) expect((await get(`/v1/files/${reply.body.id}`)).status).toBe(200)
+    }
+    expect(crashes).toBeGreaterThan(6)
+    await dayLater()
+    expect(await accountOf(here.id)).toMatchObject({ objects: 1, ...isWhole })
+    expect(await unknownKeys()).toEqual([])
+    expect(await rowsOf('select * from objects_to_delete')).toEqual([])
+  })
+
+  it('is done once when it is sent again with its Idempotency-Key', async () => {
+    const headers = { 'idempotency-key': crypto.randomUUID() }
+    const bytes = freshPng()
+    for (let at = 1; ; at++) {
+      const { bindings, hasCrashed } = crashAt(at)
+      await uploadRaw(here.id, bytes, { bindings, headers })
+      // What died with the key held it as long as its body might have taken.
+      await env.DB.prepare('update idempotency_keys set lease_until = 0 where status is null').run()
+      if (!hasCrashed()) break
+    }
+    expect(await accountOf(here.id)).toEqual({ objects: 1, references: [1], ...isWhole })
+  })
+})
+
+describe('a deletion that dies', () => {
+  it('at any call leaves the file whole or gone, and its bytes gone after the sweep', async () => {
+    const before = await unknownKeys()
+    for (let at = 1; ; at++) {
+      const { body } = await uploadRaw(here.id, freshPng())
+      const { bindings, hasCrashed } = crashAt(at)
+      const reply = await callWith(bindings, `/v1/files/${body.id}`, { method: 'DELETE' })
+      const found = (await get(`/v1/files/${body.id}`)).status
+      expect(await accountOf(here.id)).toMatchObject(isWhole)
+      if (reply.status === 204) expect(found).toBe(404)
+      await sweepObjects(contextAt(Date.now()))
+      if (found === 200) expect((await remove(`/v1/files/${body.id}`)).status).toBe(204)
+      if (!hasCrashed()) break
+    }
+    await sweepObjects(contextAt(Date.now()))
+    expect(await accountOf(here.id)).toMatchObject({ objects: 0, ...isWhole })
+    expect(await unknownKeys()).toEqual(before)
+  })
+})
+
+describe('the daily sweep', () => {
+  it('removes bytes that no row knows, and leaves what has just come', async () => {
+    const file = (await uploadRaw(here.id, freshPng())).body
+    await env.FILES.put('objects/feed', 'left over')
+    await env.FILES.put('derived/objects/feed/thumbnail', 'left over')
+    await env.FILES.put('unlike/others', 'not ours to judge')
+    await compareStorage(contextAt(Date.now()))
+    expect(await storedKeys()).toContain('objects/feed')
+    await dayLater()
+    expect(await storedKeys()).not.toContain('objects/feed')
+    expect(await storedKeys('derived/')).toEqual([])
+    expect(await storedKeys('unlike/')).toEqual(['unlike/others'])
+    expect((await get(`/v1/files/${file.id}`)).status).toBe(200)
+    expect(await accountOf(here.id)).toMatchObject({ objects: 1, ...isWhole })
+  })
+
+  it('finds files whose bytes are lost; the same bytes bring them back', async () => {
+    const bytes = freshPng()
+    const file = (await uploadRaw(here.id, bytes)).body
+    const [row] = await rowsOf<{ storage_key: string }>('select storage_key from files where id = ?', file.id)
+    await env.FILES.delete(row?.storage_key ?? '')
+    await dayLater()
+    const marked = 'select is_missing from stored_objects where organization_id = ?'
+    expect(await rowsOf(marked, here.id)).toEqual([{ is_missing: 1 }])
+    await uploadRaw(here.id, bytes)
+    expect(await rowsOf(marked, here.id)).toEqual([{ is_missing: 0 }])
+    expect(await accountOf(here.id)).toEqual({ objects: 1, references: [2], ...isWhole })
+    await dayLater()
+    expect(await accountOf(here.id)).toEqual({ objects: 1, references: [2], ...isWhole })
+  })
+
+  it('goes through the store in steps, and once a day', async () => {
+    const job = contextAt(Date.now() + dayMs)
+    const calls: string[] = []
+    const files = { ...job.files, list: (options: Parameters<typeof job.files.list>[0]) => (calls.push(options.after), job.files.list({ ...options, limit: 2 })) }
+    await Promise.all(Array.from({ length: 5 }, () => uploadRaw(here.id, freshPng())))
+    await compareStorage({ ...job, files })
+    await compareStorage({ ...job, files })
+    expect(calls).toEqual(['', ''])
+    await compareStorage({ ...job, now: () => Date.now() + 3 * dayMs, files })
+    expect(calls).toHaveLength(4)
+    expect(await accountOf(here.id)).toMatchObject({ objects: 5, ...isWhole })
+  })
+})
+
+describe('the store', () => {
+  it('holds a body that breaks off under no key', async () => {
+    const before = await storedKeys()
+    const { bindings } = { bindings: watchedStore(() => undefined) }
+    for (const length of [1000, 6_000_000]) {
+      let sent = 0
+      const stream = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          if (sent >= length) controller.error(new Error('The client is gone.'))
+          else controller.enqueue(new Uint8Array(100_000).fill(sent += 100_000))
+        },
+      })
+      const reply = await uploadRaw(here.id, stream, { type: 'text/csv', bindings })
+      expect([reply.status, reply.body.code]).toEqual([499, 'client_closed_request'])
+    }
+    expect(await storedKeys()).toEqual(before)
+  })
+})

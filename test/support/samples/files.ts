@@ -1,0 +1,135 @@
+import { toBase64 } from '../../../src/domain/encoding.ts'
+import { call } from '../api.ts'
+import { freshPng, uploadRaw } from '../files.ts'
+import { next } from '../seed.ts'
+import { seedFile, seedFiles, seedUpload } from '../seed-files.ts'
+import type { World } from '../world.ts'
+import { bodyId, pathId, queryId, type Reference, type SampleOf } from './sample.ts'
+
+const home = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
+const foreign = ({ b }: World) => ({ organization: b.id, edition: b.editions[0].id })
+const sibling = ({ a }: World) => ({ organization: a.id, edition: a.editions[1].id })
+
+const fileIn = async (world: World): Promise<Reference> =>
+  pathId('id', await seedFile(foreign(world)), await seedFile(sibling(world)))
+
+const uploadIn = async (world: World): Promise<Reference> =>
+  pathId('id', await seedUpload(foreign(world)), await seedUpload(sibling(world)))
+
+const freshFile = async (world: World) => {
+  const { body } = await uploadRaw(world.a.id, freshPng(), { query: { edition_id: world.a.editions[0].id } })
+  return { path: { id: body.id as string }, references: [await fileIn(world)] }
+}
+
+const changedFiles = new WeakMap<World, Promise<{ path: { id: string } }>>()
+
+/** One file for all changes of a world. */
+const changedFile = (world: World): Promise<{ path: { id: string } }> => {
+  const file = changedFiles.get(world) ?? freshFile(world)
+  changedFiles.set(world, file)
+  return file
+}
+
+const table = () => new TextEncoder().encode(`name,number\r\nÆgir,${next()}\r\n`)
+
+const partOf = async (bytes: Uint8Array<ArrayBuffer>) => ({
+  bytes,
+  headers: {
+    'content-type': 'application/octet-stream',
+    'content-digest': `sha-256=:${toBase64(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))}:`,
+  },
+})
+
+async function startedUpload(world: World, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const { organization, edition } = home(world)
+  const body = { organization_id: organization, edition_id: edition, name: 'orders.csv', size: bytes.length }
+  return (await call('/v1/files/uploads', { body })).body.id
+}
+
+const freshUpload = async (world: World) => ({
+  path: { id: await startedUpload(world, table()) },
+  references: [await uploadIn(world)],
+})
+
+export const fileSamples: Record<string, SampleOf> = {
+  listFiles: {
+    make: ({ a, b }) => ({
+      query: { edition_id: a.editions[0].id },
+      references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
+    }),
+    fill: (world, count) => seedFiles(home(world), count),
+  },
+
+  uploadFile: {
+    make: (world) => ({
+      query: { organization_id: world.a.id, edition_id: world.a.editions[0].id },
+      file: {
+        bytes: freshPng(),
+        headers: { 'content-type': 'image/png', 'content-disposition': 'attachment; filename="poster.png"' },
+      },
+    }),
+  },
+
+  getFile: { make: freshFile },
+
+  updateFile: {
+    make: async (world) => ({
+      path: (await changedFile(world)).path,
+      body: {
+        name: `poster-${next()}.png`,
+        title: 'Poster',
+        alt_text: { en: 'The main stage at night' },
+        tags: ['poster'],
+        metadata: { internal_code: 'A-17' },
+        purpose: 'other',
+        edition_id: world.a.editions[0].id,
+      },
+      references: [await fileIn(world), bodyId('edition_id', world.b.editions[0].id, world.a.editions[1].id)],
+    }),
+  },
+
+  deleteFile: { make: freshFile },
+
+  startFileUpload: {
+    make: (world) => ({
+      body: {
+        organization_id: world.a.id,
+        edition_id: world.a.editions[0].id,
+        name: 'orders-2025.csv',
+        size: 20_000_000,
+        title: 'Orders of 2025',
+        tags: ['orders'],
+        metadata: { internal_code: 'A-17' },
+      },
+      references: [
+        bodyId('organization_id', world.b.id),
+        bodyId('edition_id', world.b.editions[0].id, world.a.editions[1].id),
+      ],
+    }),
+  },
+
+  getFileUpload: { make: freshUpload },
+
+  putFileUploadPart: {
+    make: async (world) => {
+      const bytes = table()
+      return {
+        path: { id: await startedUpload(world, bytes), number: '1' },
+        file: await partOf(bytes),
+        references: [await uploadIn(world), pathId('number', '2')],
+      }
+    },
+  },
+
+  completeFileUpload: {
+    make: async (world) => {
+      const bytes = table()
+      const id = await startedUpload(world, bytes)
+      const { bytes: raw, headers } = await partOf(bytes)
+      await call(`/v1/files/uploads/${id}/parts/1`, { method: 'PUT', raw, headers })
+      return { path: { id }, references: [await uploadIn(world)] }
+    },
+  },
+
+  abortFileUpload: { make: freshUpload },
+}
