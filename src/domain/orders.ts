@@ -26,7 +26,8 @@ export const transactionLifecycle = lifecycle('pending', {
 })
 export const transactionStatuses = transactionLifecycle.states
 export type TransactionStatus = (typeof transactionStatuses)[number]
-export const transactionServices = ['manual', 'test', 'import'] as const
+export const transactionServices = ['manual', 'test', 'import', 'stripe'] as const
+export type TransactionService = (typeof transactionServices)[number]
 
 /** How the payment of an imported order stands, by the order's status. */
 export const paymentStatusOf: Record<OrderStatus, TransactionStatus> = {

@@ -92,6 +92,42 @@ const resourceRules = {
     mend: 'Send a discount up to the sum of the items and fees.',
     detail: 'The discount is larger than the order.',
   },
+  amount_below_refunds: {
+    cause: 'The order was paid back in part or in full, and what is sent makes it smaller than what went back.',
+    mend: 'Keep the items that were paid, with the status `cancelled` where they are no longer wanted.',
+    detail: '200.00 DKK of the order were paid back; its amount cannot become 150.00 DKK.',
+  },
+  amount_mismatch: {
+    cause:
+      'The total of the other system is not what the items and fees of the order make. The order was taken with the latter.',
+    mend: 'Look for an item, a fee or a discount that is missing, and send the order again with `on_duplicate: update`.',
+    detail: 'The source says 450.00 DKK, items and fees make 425.00 DKK.',
+  },
+  holder_without_email: {
+    cause: 'An item names somebody who holds it, without an e-mail address by which a person could be found again.',
+    mend: 'Send the e-mail address, or nothing of the holder.',
+    detail: 'A holder without an e-mail address is not kept: the customer holds these units.',
+  },
+  not_both: {
+    cause: 'Two fields are there that say the same in two ways.',
+    mend: 'Send one of the two.',
+    detail: 'Either unit_price or line_total.',
+  },
+  nothing_paid: {
+    cause: 'Money is said to have gone back for an order that is not paid yet.',
+    mend: 'Send the status that the order has, or leave `refunded_amount` out.',
+    detail: 'Of an order that is pending nothing was paid that could be paid back.',
+  },
+  refund_exceeds_amount: {
+    cause: 'More is said to have gone back than was paid for the order.',
+    mend: 'Send at most the amount that `detail` names, or the items that are missing.',
+    detail: 'At most 450.00 DKK can have been paid back.',
+  },
+  refund_not_recorded: {
+    cause: 'The payment of the order failed or was cancelled before, so that no refund of it can be noted.',
+    mend: 'Nothing needs to be done: nothing can be paid back of such a payment.',
+    detail: 'The payment of this order is cancelled: nothing can be paid back of it.',
+  },
   no_receipt_message: {
     cause: 'Receipts were asked for, and the edition has no message to send as one.',
     mend: 'Adopt a receipt template into the edition, or send `send_receipts` as false.',

@@ -34,6 +34,7 @@ const Result = z
         'The order that was made, changed or found. Null for one that was refused, and for a new one of a dry run.',
     }),
     errors: z.array(FieldProblem),
+    warnings: z.array(FieldProblem).openapi({ description: 'What was not as it says, of an order that was taken.' }),
   })
   .openapi('ExternalOrderResult')
 

@@ -1,21 +1,31 @@
 import { z } from '@hono/zod-openapi'
 import type { FieldError } from '../../domain/errors.ts'
 import {
+  type ExternalItem,
   type ExternalOrder,
+  itemStatuses,
   maxCodeLength,
   maxExternalIdLength,
   maxGoodNameLength,
   maxItemsPerOrder,
   maxOptionsPerItem,
   maxOrderNumberLength,
+  maxProviderReferenceLength,
   maxUnitsPerItem,
   maxUnitsPerOrder,
 } from '../../domain/external-orders.ts'
+import { splitLine } from '../../domain/imported-amounts.ts'
 import { languageOf } from '../../domain/languages.ts'
 import { currencies, maxAmountMinor, toMajor, toMinor } from '../../domain/money.ts'
-import { orderStatuses } from '../../domain/orders.ts'
+import { orderStatuses, transactionServices } from '../../domain/orders.ts'
 import { maxUses } from '../../domain/purchases.ts'
-import { maxEmailLength, maxPhoneLength, normalizeEmail } from '../../domain/users.ts'
+import {
+  maxEmailLength,
+  maxPersonNameLength,
+  maxPhoneLength,
+  normalizeEmail,
+  splitFullName,
+} from '../../domain/users.ts'
 import { Instant, InstantOrNull, JsonObject, PersonName, RequiredText } from '../../http/fields.ts'
 import { unknownFields } from '../../http/unknown-fields.ts'
 import { fieldErrors } from '../../http/validation.ts'
@@ -60,12 +70,38 @@ const Locale = z
 
 const OptionalName = PersonName.nullish()
 
+const OptionalFullName = z
+  .string()
+  .trim()
+  .max(2 * maxPersonNameLength + 1)
+  .transform((text, context) => {
+    const name = splitFullName(text)
+    const isShort = [name.first_name, name.last_name].every((part) => part.length <= maxPersonNameLength)
+    if (isShort) return name
+    const message = `At most ${maxPersonNameLength} characters for each of the two names.`
+    context.addIssue({ code: 'custom', params: { code: 'max_length' }, message })
+    return z.NEVER
+  })
+  .nullish()
+  .openapi({
+    type: 'string',
+    description:
+      'In place of the two names; either of them wins where it is given. The last name is what stands before a comma, else the last word with the lower-case words directly before it.',
+    example: 'Ægir Holm',
+  })
+
+const names = { first_name: OptionalName, last_name: OptionalName, full_name: OptionalFullName }
+
+const Holder = z.object({ email: OptionalEmail.nullish(), ...names }).openapi({
+  description:
+    'Who holds the units, if not the customer: found or made by the e-mail address. Without one the customer holds them. An update without it leaves the holders as they are.',
+})
+
 const Customer = z
   .object({
     email: OptionalEmail.nullish(),
     phone_number: z.string().max(maxPhoneLength).nullish().openapi({ example: '+45 32 12 34 56' }),
-    first_name: OptionalName,
-    last_name: OptionalName,
+    ...names,
     locale: Locale.nullish(),
     metadata: JsonObject.optional(),
   })
@@ -74,13 +110,18 @@ const Customer = z
     message: 'An e-mail address or a telephone number.',
   })
 
-const Item = z.object({
+const itemShape = z.object({
   product: Name.openapi({ example: 'Day ticket' }),
   variant: Name.nullish(),
   location: Name.nullish(),
   options: z.array(Name).max(maxOptionsPerItem).optional(),
   quantity: z.int().min(1).max(maxUnitsPerItem).openapi({ example: 2 }),
-  unit_price: Amount,
+  unit_price: Amount.optional().openapi({ description: 'Either this or `line_total`.' }),
+  line_total: Amount.optional().openapi({
+    description:
+      'The price of all units together, without deposits and fees. It is split to the cent; the first units cost a cent more where it cannot be divided.',
+    example: 450,
+  }),
   deposit: Amount.optional(),
   handling_fee: Amount.optional(),
   vendor_code: z.string().trim().min(1).max(maxCodeLength).nullish(),
@@ -92,6 +133,19 @@ const Item = z.object({
   valid_until: InstantOrNull.optional().openapi({
     description: 'From then on each unit is no longer valid; null for one that does not end by itself.',
   }),
+  user: Holder.nullish(),
+  status: z.enum(itemStatuses).optional().openapi({
+    description:
+      "Of these units, where the order's status does not say it; those of a cancelled order are cancelled. A cancelled item counts in the order's amount only if it was paid: if `amount` says so or, where that fits neither way, if something was paid back.",
+  }),
+})
+
+const Item = itemShape.superRefine(({ unit_price, line_total }, context) => {
+  if ((unit_price === undefined) !== (line_total === undefined)) return
+  const isMissing = unit_price === undefined
+  const path = [isMissing ? 'unit_price' : 'line_total']
+  const message = isMissing ? 'Give unit_price or line_total.' : 'Either unit_price or line_total.'
+  context.addIssue({ code: 'custom', params: { code: isMissing ? 'required' : 'not_both' }, path, message })
 })
 
 export const ExternalOrderSchema = z
@@ -113,6 +167,26 @@ export const ExternalOrderSchema = z
         params: { code: 'max_value' },
         message: `At most ${maxUnitsPerOrder} units in one order.`,
       }),
+    locale: Locale.nullish().openapi({ description: "The customer's language, where `customer` has none." }),
+    amount: Amount.optional().openapi({
+      description:
+        'The total in the other system. Where the items and fees make another one, theirs counts and `warnings` has both.',
+    }),
+    refunded_amount: Amount.optional().openapi({
+      description:
+        'What was paid back of the order so far, in all, whoever paid it. It never becomes less; left out, it says nothing.',
+    }),
+    payment: z
+      .object({
+        service: z.enum(transactionServices).openapi({ description: 'Where the order was paid.', example: 'stripe' }),
+        reference: z
+          .string()
+          .trim()
+          .max(maxProviderReferenceLength)
+          .nullish()
+          .openapi({ description: 'The payment in the words of the provider.', example: 'pi_3QW8ZtLkdIwHu7ix' }),
+      })
+      .nullish(),
     service_fee: Amount.optional(),
     discount: Amount.optional(),
     coupon_code: z.string().trim().max(maxCodeLength).nullish(),
@@ -123,6 +197,39 @@ export const ExternalOrderSchema = z
 
 type Wire = z.output<typeof ExternalOrderSchema>
 
+interface GivenNames {
+  first_name?: string | null | undefined
+  last_name?: string | null | undefined
+  full_name?: { first_name: string; last_name: string } | null | undefined
+}
+
+const namesOf = ({ first_name, last_name, full_name }: GivenNames) => ({
+  first_name: first_name || (full_name?.first_name ?? ''),
+  last_name: last_name || (full_name?.last_name ?? ''),
+})
+
+function itemsOf(item: Wire['items'][number], position: number): ExternalItem[] {
+  const { quantity, unit_price, line_total, user } = item
+  const parts =
+    unit_price === undefined ? splitLine(line_total ?? 0, quantity) : [{ quantity, price_minor: unit_price }]
+  return parts.map((part) => ({
+    position,
+    ...part,
+    product: item.product,
+    variant: item.variant ?? null,
+    location: item.location ?? null,
+    options: item.options ?? [],
+    deposit_minor: item.deposit ?? 0,
+    handling_fee_minor: item.handling_fee ?? 0,
+    vendor_code: item.vendor_code ?? null,
+    uses_limit: item.uses_limit ?? 1,
+    is_unlimited_use: item.is_unlimited_use ? 1 : 0,
+    valid_until: item.valid_until ?? null,
+    holder: user ? { email: user.email ?? null, ...namesOf(user) } : null,
+    status: item.status ?? null,
+  }))
+}
+
 const toDomain = (wire: Wire): ExternalOrder => ({
   external_id: wire.external_id,
   order_number: wire.order_number || null,
@@ -132,28 +239,17 @@ const toDomain = (wire: Wire): ExternalOrder => ({
   customer: {
     email: wire.customer.email ?? null,
     phone_number: wire.customer.phone_number?.trim() || null,
-    first_name: wire.customer.first_name ?? '',
-    last_name: wire.customer.last_name ?? '',
-    locale: wire.customer.locale ?? null,
+    ...namesOf(wire.customer),
+    locale: wire.customer.locale ?? wire.locale ?? null,
     metadata: wire.customer.metadata ?? {},
   },
-  items: wire.items.map((item) => ({
-    product: item.product,
-    variant: item.variant ?? null,
-    location: item.location ?? null,
-    options: item.options ?? [],
-    quantity: item.quantity,
-    price_minor: item.unit_price,
-    deposit_minor: item.deposit ?? 0,
-    handling_fee_minor: item.handling_fee ?? 0,
-    vendor_code: item.vendor_code ?? null,
-    uses_limit: item.uses_limit ?? 1,
-    is_unlimited_use: item.is_unlimited_use ? 1 : 0,
-    valid_until: item.valid_until ?? null,
-  })),
+  items: wire.items.flatMap(itemsOf),
   service_fee_minor: wire.service_fee ?? 0,
   discount_minor: wire.discount ?? 0,
   coupon_code: wire.coupon_code || null,
+  amount_minor: wire.amount ?? null,
+  refunded_minor: wire.refunded_amount ?? null,
+  payment: wire.payment ? { service: wire.payment.service, reference: wire.payment.reference || null } : null,
   consents: wire.consents ?? {},
   metadata: wire.metadata ?? {},
 })

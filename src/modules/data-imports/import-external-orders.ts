@@ -1,32 +1,20 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { commit, commitPart } from '../../db/commit.ts'
+import { commit } from '../../db/commit.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
 import { changeableEditions } from '../../db/shared-customers.ts'
 import { insert } from '../../db/write.ts'
-import { doesNotExist, editionArchived, type FieldError, fieldError, invalid, LostRace } from '../../domain/errors.ts'
-import { maxExternalIdLength, maxUnitsPerOrder } from '../../domain/external-orders.ts'
-import type { ChannelAddress } from '../../domain/suppressions.ts'
+import { doesNotExist, editionArchived, type FieldError, fieldError, invalid } from '../../domain/errors.ts'
+import { maxExternalIdLength } from '../../domain/external-orders.ts'
 import { normalizePhone } from '../../domain/users.ts'
-import {
-  answerAnnouncements,
-  answerRaces,
-  answerStatements,
-  importDefinitions,
-  type ImportDefinitions,
-  importedAnswers,
-} from '../consents/index.ts'
+import { importDefinitions, type ImportDefinitions } from '../consents/index.ts'
+import { importOrders, type ImportRun, type NumberedOrder, type Outcome } from '../order-import/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
-import { receiptMessageOf, receiptStatements, ringEmails } from '../transactional-emails/index.ts'
-import { restoredSuppressions } from '../suppressions/index.ts'
-import { announceAll } from '../webhooks/index.ts'
-import { announcementsOf } from './announcements.ts'
+import { receiptMessageOf, ringEmails } from '../transactional-emails/index.ts'
 import type { ImportExternalOrdersInput } from './contract.ts'
-import { type Candidate, decide, type Outcome } from './decide.ts'
 import { parseExternalOrder } from './external-order-contract.ts'
-import { loadState } from './state.ts'
-import { type Edition, newWrites, statementsOf } from './writes.ts'
 
+type Edition = ImportRun['edition']
 type DataImportRow = typeof dataImports.$inferSelect
 
 export interface ImportReport {
@@ -35,10 +23,6 @@ export interface ImportReport {
   results: readonly Outcome[]
   dry_run: boolean
 }
-
-/** Orders that one transaction takes in, of no more units than one order may have; when it fails, they go one by one. */
-const groupSize = 25
-const maxTries = 5
 
 /** The faults that are kept of one order. Those of a hundred orders fit into one value of the database. */
 const maxFaults = 20
@@ -60,11 +44,18 @@ const refused = (index: number, external_id: string | null, errors: readonly Fie
   external_id,
   action: 'error',
   order_id: null,
-  errors: errors.slice(0, maxFaults),
+  errors,
+  warnings: [],
+})
+
+const kept = (outcome: Outcome): Outcome => ({
+  ...outcome,
+  errors: outcome.errors.slice(0, maxFaults),
+  warnings: outcome.warnings.slice(0, maxFaults),
 })
 
 /** Reads one order of the call; nothing of it is in the database yet. */
-function read(raw: unknown, index: number, edition: Edition): Candidate | Outcome {
+function read(raw: unknown, index: number, edition: Edition): NumberedOrder | Outcome {
   const path = ['orders', index]
   const external_id =
     typeof raw === 'object' && raw !== null && 'external_id' in raw && typeof raw.external_id === 'string'
@@ -74,15 +65,19 @@ function read(raw: unknown, index: number, edition: Edition): Candidate | Outcom
   const parsed = parseExternalOrder(raw, path)
   if ('errors' in parsed) return refuse(parsed.errors)
   const { order } = parsed
-  const given = order.customer.phone_number
-  const phone = given && normalizePhone(given, edition.default_country_code)
-  return given && phone === null
+  const { customer } = order
+  const given = customer.phone_number
+  const phone_number = given && normalizePhone(given, edition.default_country_code)
+  return given && phone_number === null
     ? refuse([fieldError([...path, 'customer', 'phone_number'], 'invalid_phone', 'This is not a telephone number.')])
-    : { index, order, phone }
+    : { index, path, order: { ...order, customer: { ...customer, phone_number } } }
 }
 
 /** Refuses an order that says something of a consent that nobody is asked for there. */
-function withKnownConsents(definitions: ImportDefinitions, candidate: Candidate | Outcome): Candidate | Outcome {
+function withKnownConsents(
+  definitions: ImportDefinitions,
+  candidate: NumberedOrder | Outcome,
+): NumberedOrder | Outcome {
   if (!('order' in candidate)) return candidate
   const { index, order } = candidate
   const errors = Object.keys(order.consents).flatMap((key) => {
@@ -96,36 +91,6 @@ function withKnownConsents(definitions: ImportDefinitions, candidate: Candidate 
   return errors.length ? refused(index, order.external_id, errors) : candidate
 }
 
-function groupsOf(candidates: readonly Candidate[]): Candidate[][] {
-  const groups: Candidate[][] = []
-  let units = 0
-  for (const candidate of candidates) {
-    const own = candidate.order.items.reduce((count, item) => count + item.quantity, 0)
-    const group = groups.at(-1)
-    if (group && group.length < groupSize && units + own <= maxUnitsPerOrder) group.push(candidate)
-    else {
-      groups.push([candidate])
-      units = 0
-    }
-    units += own
-  }
-  return groups
-}
-
-/** A violated uniqueness means that another call made the same order, customer or product a moment ago. */
-const races = Object.fromEntries(
-  [
-    ...Object.keys(answerRaces),
-    'orders.edition_id, orders.external_id, orders.external_source',
-    'users.organization_id, users.email',
-    'users.organization_id, users.phone_number',
-    'products.edition_id, products.name_folded',
-    'locations.edition_id, locations.name_folded',
-    'variants.product_id, variants.name_folded',
-    'options.product_id, options.name_folded',
-  ].map((columns) => [columns, () => new LostRace('somebody made it meanwhile')]),
-)
-
 /** The message of the receipts that were asked for; null when none were. */
 async function receiptWanted(ctx: Ctx, edition: Edition, input: ImportExternalOrdersInput): Promise<string | null> {
   if (!input.send_receipts) return null
@@ -133,69 +98,6 @@ async function receiptWanted(ctx: Ctx, edition: Edition, input: ImportExternalOr
   if (message !== null) return message
   const detail = 'This edition has no message for receipts. Its field transaction_receipt_email_id names one.'
   throw invalid(fieldError(['send_receipts'], 'no_receipt_message', detail))
-}
-
-const addressesOf = (group: readonly Candidate[]): ChannelAddress[] =>
-  group.flatMap(({ order, phone }) => [
-    ...(order.customer.email === null ? [] : [{ channel: 'email' as const, address: order.customer.email }]),
-    ...(phone === null ? [] : [{ channel: 'sms' as const, address: phone }]),
-  ])
-
-/** What all groups of a call share. */
-interface Run {
-  /** Null for a dry run. */
-  importId: string | null
-  receipt: string | null
-  definitions: ImportDefinitions
-}
-
-async function takeGroup(
-  ctx: Ctx,
-  edition: Edition,
-  input: ImportExternalOrdersInput,
-  run: Run,
-  group: readonly Candidate[],
-): Promise<Outcome[]> {
-  const { receipt } = run
-  const { source, on_duplicate: onDuplicate, dry_run } = input
-  const changeable = changeableEditions(ctx.caller, edition.organization_id)
-  const scope = { organization_id: edition.organization_id, edition_id: edition.id, source, changeable }
-  for (let tries = 1; ; tries++) {
-    const orders = group.map(({ order }) => order)
-    const phones = group.map(({ phone }) => phone)
-    const state = await loadState(ctx.db, scope, orders, phones, onDuplicate === 'update')
-    const writes = newWrites()
-    const outcomes = group.map((candidate) =>
-      decide(ctx, { edition, source, onDuplicate, changeable }, state, writes, candidate),
-    )
-    const statements = statementsOf(edition.organization_id, writes)
-    if (dry_run)
-      return outcomes.map((outcome) => (outcome.action === 'created' ? { ...outcome, order_id: null } : outcome))
-    const { importId: import_id, definitions } = run
-    const answers = await importedAnswers(
-      ctx,
-      { edition, definitions, import_id, source, skipped: input.skipped },
-      writes.answers,
-    )
-    if (statements.length === 0 && answers.length === 0) return outcomes
-    const announcements = [
-      ...announcementsOf(ctx, edition, state, writes.turns),
-      ...answers.flatMap(answerAnnouncements),
-    ]
-    const events = input.emit_webhooks ? announceAll(ctx, announcements) : []
-    const again = await restoredSuppressions(edition.organization_id, addressesOf(group))
-    const receipts = receipt === null ? [] : receiptStatements(ctx, edition, receipt, writes.placed)
-    try {
-      await commitPart(ctx, [...statements, ...again, ...answerStatements(answers), ...events, ...receipts], races)
-      return outcomes
-    } catch (error) {
-      if (!(error instanceof LostRace) || (group.length === 1 && tries === maxTries)) throw error
-      if (group.length === 1) continue
-      const single: Outcome[] = []
-      for (const candidate of group) single.push(...(await takeGroup(ctx, edition, input, run, [candidate])))
-      return single
-    }
-  }
 }
 
 function report(
@@ -243,10 +145,16 @@ export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrders
   const definitions = await importDefinitions(ctx.db, edition, [...new Set(keys)])
   const entries = parsed.map((entry) => withKnownConsents(definitions, entry))
   const importId = input.dry_run ? null : ctx.newId('data_import')
-  const run = { importId, receipt, definitions }
-  const candidates = entries.filter((entry) => 'order' in entry)
-  const results: Outcome[] = entries.filter((entry) => 'action' in entry)
-  for (const group of groupsOf(candidates)) results.push(...(await takeGroup(ctx, edition, input, run, group)))
+  const { source, on_duplicate, dry_run, skipped, emit_webhooks } = input
+  const changeable = changeableEditions(ctx.caller, edition.organization_id)
+  const options = { source, on_duplicate, dry_run, skipped, emit_webhooks }
+  const run = { ...options, edition, changeable, definitions, import_id: importId, receipt_message: receipt }
+  const taken = await importOrders(
+    ctx,
+    run,
+    entries.filter((entry) => 'order' in entry),
+  )
+  const results = [...entries.filter((entry) => 'action' in entry), ...taken].map(kept)
   results.sort((a, b) => a.index - b.index)
   const done = report(ctx, edition, input, { importId, results })
   const { id } = done.row

@@ -38,7 +38,7 @@ export function presentImport({ row, edition, results, dry_run }: ImportReport):
     updated_orders: row.updated_orders,
     skipped_orders: row.skipped_orders,
     failed_orders: row.failed_orders,
-    results: results.map((result) => ({ ...result, errors: [...result.errors] })),
+    results: results.map((result) => ({ ...result, errors: [...result.errors], warnings: [...result.warnings] })),
     created: toIso(row.created_at),
     modified: toIso(row.modified_at),
   }

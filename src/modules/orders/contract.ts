@@ -4,6 +4,7 @@ import {
   maxCodeLength,
   maxExternalIdLength,
   maxOrderNumberLength,
+  maxProviderReferenceLength,
   maxSourceLength,
   maxUnitsPerItem,
 } from '../../domain/external-orders.ts'
@@ -116,6 +117,10 @@ const Transaction = z
     type: z.enum(transactionTypes),
     status: z.enum(transactionStatuses),
     service: z.enum(transactionServices),
+    provider_reference: z.string().max(maxProviderReferenceLength).nullable().openapi({
+      description: 'The payment in the words of its provider; null where none is known.',
+      example: 'pi_3QW8ZtLkdIwHu7ix',
+    }),
     amount: Amount,
     currency: z.enum(currencies),
     service_fee: Amount,

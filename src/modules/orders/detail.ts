@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { carts, orders, transactions } from '../../db/schema/orders.ts'
-import { customersSeenBy } from '../../db/shared-customers.ts'
+import { type CustomerView, customersSeenBy } from '../../db/shared-customers.ts'
 import { visible } from '../../db/visibility.ts'
 import type { Place } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -50,7 +50,7 @@ export interface LoadedOrder {
 
 type LineRow =
   | ({ kind: 'item' } & CartItemRow)
-  | ({ kind: 'purchase' } & PurchaseRow)
+  | ({ kind: 'purchase' } & Omit<PurchaseRow, 'user_id'> & { user_id: string | null })
   | ({ kind: 'transaction' } & TransactionRow)
 
 /** The order and all its lines as two statements of one snapshot. */
@@ -68,7 +68,7 @@ export async function findOrder(ctx: Ctx, id: string): Promise<LoadedOrder> {
     join users on users.id = orders.user_id ${join}
     join carts on carts.order_id = orders.id
     where orders.id = ${id} and ${visible(ctx.caller, orderStanding)}`
-  const [[row], lines] = await ctx.db.batch([head, linesOf(id)])
+  const [[row], lines] = await ctx.db.batch([head, linesOf(id, customersSeenBy(ctx.caller, sql`holders`))])
   if (!row) throw notFound()
   const of = <Kind extends LineRow['kind']>(kind: Kind) =>
     lines.filter((line): line is Extract<LineRow, { kind: Kind }> => line.kind === kind)
@@ -78,26 +78,36 @@ export async function findOrder(ctx: Ctx, id: string): Promise<LoadedOrder> {
     place: { organization_id: row.organization_id, editions: [row.edition_id] },
     head: row,
     items: of('item'),
-    purchases: of('purchase').map((line) => ({ ...line, ...buyer, transaction_status: payment?.status ?? null })),
+    purchases: of('purchase').map((line) => ({
+      ...line,
+      ...(line.user_id === null ? buyer : { user_id: line.user_id }),
+      transaction_status: payment?.status ?? null,
+    })),
     transactions: of('transaction'),
   }
 }
 
-const linesOf = (orderId: string) => sql<LineRow>`
+/** Of a purchase whose holder is the order's customer the columns of the holder are null. */
+const linesOf = (orderId: string, holders: CustomerView) => sql<LineRow>`
   select 'item' as kind, cart_items.id as id, cart_items.position as position, quantity, cart_items.price_minor as price_minor,
     cart_items.deposit_minor as deposit_minor, cart_items.handling_fee_minor as handling_fee_minor,
     ${boughtColumns(sql`cart_items`)}, null as vendor_code, null as status, null as uses_limit, null as uses_count,
     null as is_unlimited_use, null as valid_until, null as created_at, null as modified_at, null as type, null as service,
-    null as amount_minor, null as currency, null as service_fee_minor, null as refunded_minor
+    null as amount_minor, null as currency, null as service_fee_minor, null as refunded_minor,
+    null as provider_reference, null as user_id, null as first_name, null as last_name, null as email
   from cart_items ${boughtJoins(sql`cart_items`)} where cart_items.order_id = ${orderId}
   union all
   select 'purchase', purchases.id, 0, 1, purchases.price_minor, purchases.deposit_minor, purchases.handling_fee_minor,
     ${boughtColumns(sql`purchases`)}, vendor_code, status, uses_limit, uses_count, is_unlimited_use,
-    valid_until, purchases.created_at, purchases.modified_at, null, null, null, null, null, null
-  from purchases ${boughtJoins(sql`purchases`)} where purchases.order_id = ${orderId}
+    valid_until, purchases.created_at, purchases.modified_at, null, null, null, null, null, null, null,
+    holders.id, ${holders.columns(['first_name', 'last_name', 'email'])}
+  from purchases ${boughtJoins(sql`purchases`)}
+    left join users as holders on holders.id =
+      nullif(purchases.user_id, (select user_id from orders where orders.id = ${orderId})) ${holders.join}
+  where purchases.order_id = ${orderId}
   union all
   select 'transaction', id, 0, null, null, null, handling_fee_minor, null, null, null, null, null, null, null, null, null,
     null, status, null, null, null, null, created_at, null, type, service, amount_minor, currency, service_fee_minor,
-    refunded_minor
+    refunded_minor, provider_reference, null, null, null, null
   from transactions where order_id = ${orderId}
   order by kind, position, id`

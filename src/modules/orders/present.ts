@@ -7,7 +7,7 @@ import {
   type OrderStatus,
   type orderTypes,
   summaryLines,
-  type transactionServices,
+  type TransactionService,
   type TransactionStatus,
   type transactionTypes,
 } from '../../domain/orders.ts'
@@ -78,7 +78,8 @@ const presentTransaction = (row: LoadedOrder['transactions'][number]): Detail['t
   id: row.id,
   type: row.type as (typeof transactionTypes)[number],
   status: row.status as TransactionStatus,
-  service: row.service as (typeof transactionServices)[number],
+  service: row.service as TransactionService,
+  provider_reference: row.provider_reference,
   amount: toMajor(row.amount_minor),
   currency: row.currency as Currency,
   service_fee: toMajor(row.service_fee_minor),

@@ -1,21 +1,15 @@
-import type { Ctx } from '../../context.ts'
 import { purchaseAction } from '../purchases/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
-import type { ImportState } from './state.ts'
-import type { Edition, PurchaseTurn } from './writes.ts'
+import type { GroupDecision } from './decide.ts'
+import type { DecisionContext } from './writes.ts'
 
-/** What the world is told of the purchases of a group; `state` names all that they are of. */
+/** What is announced of the purchases of a group. */
 export function announcementsOf(
-  ctx: Ctx,
-  edition: Edition,
-  state: ImportState,
-  turns: readonly PurchaseTurn[],
+  { edition, now }: DecisionContext,
+  { changes, names }: Pick<GroupDecision, 'changes' | 'names'>,
 ): Announcement[] {
-  const names = new Map(state.names)
-  for (const { id, name } of [...state.products.values(), ...state.variants.values()]) names.set(id, name)
   const nameOf = (id: string | null): string => (id === null ? '' : (names.get(id) ?? ''))
-  const occurredAt = ctx.now()
-  return turns.map(({ purchase, action, status, order, user }) =>
+  return changes.map(({ purchase, action, status, order, user }) =>
     purchaseAction(
       {
         ...purchase,
@@ -28,7 +22,7 @@ export function announcementsOf(
         user_id: user.id,
         user_email: user.email,
       },
-      { action, status, occurredAt },
+      { action, status, occurredAt: now },
     ),
   )
 }

@@ -8,10 +8,10 @@ import { inList } from '../../db/visibility.ts'
 import type { ExternalOrder } from '../../domain/external-orders.ts'
 import { fold } from '../../domain/fold.ts'
 
-type ProductRow = typeof products.$inferInsert
-type VariantRow = typeof variants.$inferInsert
-type OptionRow = typeof options.$inferSelect
-type LocationRow = typeof locations.$inferSelect
+export type ProductRow = typeof products.$inferInsert
+export type VariantRow = typeof variants.$inferInsert
+export type OptionRow = typeof options.$inferSelect
+export type LocationRow = typeof locations.$inferSelect
 export type OrderRow = typeof orders.$inferSelect
 export type PurchaseRow = typeof purchases.$inferSelect
 export type TransactionRow = typeof transactions.$inferSelect
@@ -25,20 +25,25 @@ export interface UserRow extends Omit<typeof users.$inferSelect, 'seq'> {
   given_email: string | null
 }
 
-/** What a group of orders meets: read once, then carried along as the group's orders add to it. */
+/** What a group of orders finds in the database. */
 export interface ImportState {
-  orders: Map<string, OrderRow>
-  purchases: Map<string, PurchaseRow[]>
-  payments: Map<string, TransactionRow>
-  usersByEmail: Map<string, UserRow>
-  usersByPhone: Map<string, UserRow>
-  products: Map<string, ProductRow>
-  locations: Map<string, LocationRow>
+  /** By external id. */
+  orders: ReadonlyMap<string, OrderRow>
+  /** By order. */
+  purchases: ReadonlyMap<string, readonly PurchaseRow[]>
+  payments: ReadonlyMap<string, TransactionRow>
+  usersByEmail: ReadonlyMap<string, UserRow>
+  usersByPhone: ReadonlyMap<string, UserRow>
+  /** Who holds the purchases. */
+  holders: readonly UserRow[]
+  /** By folded name. */
+  products: ReadonlyMap<string, ProductRow>
+  locations: ReadonlyMap<string, LocationRow>
   /** Of what was bought before, products and variants, by id. */
-  names: Map<string, string>
+  names: ReadonlyMap<string, string>
   /** By `childKey`. */
-  variants: Map<string, VariantRow>
-  options: Map<string, OptionRow>
+  variants: ReadonlyMap<string, VariantRow>
+  options: ReadonlyMap<string, OptionRow>
 }
 
 interface Named {
@@ -58,15 +63,16 @@ interface Scope {
 
 const unique = (values: (string | null)[]): string[] => [...new Set(values.filter((value) => value !== null))]
 
-/** `phones` are normalised numbers by the order that names them. */
+/** `withContents` reads what known orders have, for an update. */
 export async function loadState(
   db: Database,
   scope: Scope,
   group: readonly ExternalOrder[],
-  phones: readonly (string | null)[],
   withContents: boolean,
 ): Promise<ImportState> {
   const { organization_id, edition_id, source, changeable } = scope
+  const people = group.flatMap((order) => [order.customer, ...order.items.flatMap((item) => item.holder ?? [])])
+  const phones = unique(group.map((order) => order.customer.phone_number))
   const items = group.flatMap((order) => order.items)
   const names = unique(items.map((item) => fold(item.product)))
   const ofProducts = sql`product_id in (select id from products where edition_id = ${edition_id} and ${inList(sql`name_folded`, names)})`
@@ -82,9 +88,9 @@ export async function loadState(
     from users where organization_id = ${organization_id}`
   const found = await db.batch([
     sql<OrderRow>`${known}`,
-    sql<UserRow>`${users} and ${inList(sql`email`, unique(group.map((order) => order.customer.email)))}`,
+    sql<UserRow>`${users} and ${inList(sql`email`, unique(people.map(({ email }) => email)))}`,
     // A number may be several customers'; one without an address is meant before others, then the oldest.
-    sql<UserRow>`${users} and phone_number in (select value from json_each(${JSON.stringify(unique([...phones]))}))
+    sql<UserRow>`${users} and phone_number in (select value from json_each(${JSON.stringify(phones)}))
       order by email is null desc, seq`,
     sql<ProductRow>`select * from products where edition_id = ${edition_id} and ${inList(sql`name_folded`, names)}`,
     sql<LocationRow>`select * from locations where edition_id = ${edition_id}
@@ -97,6 +103,7 @@ export async function loadState(
       ? [
           sql<PurchaseRow>`select * from purchases where ${knownIds} order by id`,
           sql<TransactionRow>`select * from transactions where type = 'payment' and ${knownIds}`,
+          sql<UserRow>`${users} and id in (select user_id from purchases where ${knownIds})`,
           sql<Named>`select id, name from products where id in (select product_id from purchases where ${knownIds})
             union all select id, name from variants where id in (select variant_id from purchases where ${knownIds})`,
         ]
@@ -112,6 +119,7 @@ export async function loadState(
     optionRows,
     purchaseRows,
     payments,
+    holders,
     named,
   ] = found as [
     OrderRow[],
@@ -123,12 +131,14 @@ export async function loadState(
     OptionRow[],
     PurchaseRow[]?,
     TransactionRow[]?,
+    UserRow[]?,
     Named[]?,
   ]
   return {
     orders: new Map(orderRows.map((row) => [row.external_id ?? '', row])),
     purchases: Map.groupBy(purchaseRows ?? [], (row) => row.order_id),
     payments: new Map((payments ?? []).map((row) => [row.order_id, row])),
+    holders: holders ?? [],
     names: new Map((named ?? []).map(({ id, name }) => [id, name])),
     usersByEmail: new Map(byEmail.map((row) => [row.email ?? '', row])),
     usersByPhone: new Map(byPhone.toReversed().map((row) => [row.phone_number ?? '', row])),

@@ -1,0 +1,149 @@
+import { type Payment, paymentAfter, takenBack } from '../../domain/imported-amounts.ts'
+import { isPaid, orderSearch, ownSearch, paymentStatusOf, wasCaptured } from '../../domain/orders.ts'
+import { type BoughtOption, openStatuses, orderMovesFrom, type PurchaseStatus } from '../../domain/purchases.ts'
+import { type ExistingUnit, reconcile, type Reconciled, unitsOf } from '../../domain/reconcile-purchases.ts'
+import { contactSearch } from '../../domain/users.ts'
+import { changesIn } from '../../db/write.ts'
+import {
+  cartItemRows,
+  orderColumns,
+  type OrderDecision,
+  type Placement,
+  providerColumns,
+  purchaseChanges,
+  purchaseRows,
+} from './order-rows.ts'
+import type { OrderRow, PurchaseRow, TransactionRow } from './state.ts'
+import { type DecisionContext, insertOf, type PurchaseChange, type Write } from './writes.ts'
+
+/** An order that exists, with what it has. */
+export interface ExistingOrder {
+  order: OrderRow
+  purchases: readonly PurchaseRow[]
+  payment: TransactionRow | undefined
+}
+
+type ExistingPurchase = ExistingUnit & { row: PurchaseRow }
+type Kept = Reconciled<ExistingPurchase>['kept'][number]
+
+/** What was paid back, by itself or with the whole order, is not bought anew. */
+const unitOf = (row: PurchaseRow, payment: TransactionRow | undefined): ExistingPurchase => ({
+  product_id: row.product_id,
+  variant_id: row.variant_id,
+  location_id: row.location_id,
+  options: JSON.parse(row.options) as BoughtOption[],
+  vendor_code: row.vendor_code,
+  price_minor: row.price_minor,
+  deposit_minor: row.deposit_minor,
+  handling_fee_minor: row.handling_fee_minor,
+  uses_limit: row.uses_limit,
+  is_unlimited_use: row.is_unlimited_use,
+  valid_until: row.valid_until,
+  holder_id: row.user_id,
+  status: row.status as PurchaseStatus,
+  is_void: row.status === 'cancelled' && takenBack(row) === 0 && payment?.status !== 'refunded',
+  row,
+})
+
+/** What becomes of the payment: it has the order's fees with its amount, and stays where it was paid once money went back. */
+function paymentWrites(placement: Placement, row: TransactionRow, after: ReturnType<typeof paymentAfter>): Write[] {
+  const { order, totals } = placement
+  const { service_fee_minor, handling_fee_minor } = totals
+  const provider = order.payment && takenBack(row) === 0 ? providerColumns(order.payment) : {}
+  const fees = after.follows ? { service_fee_minor, handling_fee_minor } : {}
+  return [{ write: 'payment', payment: row, changes: changesIn(row, { ...after.payment, ...fees, ...provider }) }]
+}
+
+/** Purchases that are somebody else's now: those of the former customer follow the order, others follow their item. */
+function newHolders(
+  existing: ExistingOrder,
+  kept: readonly Kept[],
+  customerId: string,
+): { id: string; user_id: string }[] {
+  const wanted = new Map(kept.map((one) => [one.existing.row.id, one.wanted.holder_id]))
+  return existing.purchases.flatMap(({ id, user_id }) => {
+    const holder = wanted.get(id) ?? (user_id === existing.order.user_id ? customerId : user_id)
+    return holder === user_id ? [] : [{ id, user_id: holder }]
+  })
+}
+
+/** Kept purchases with another validity; what was refunded, cancelled or has expired stays as it is. */
+const newValidity = (kept: readonly Kept[]): { id: string; valid_until: number | null }[] =>
+  kept.flatMap(({ existing: { row, status }, wanted: { valid_until } }) =>
+    valid_until !== row.valid_until && openStatuses.includes(status) ? [{ id: row.id, valid_until }] : [],
+  )
+
+/** Purchases by the status that they get. Those that were used, were paid back or have expired stay what they are. */
+function moves({ kept, dropped }: Reconciled<ExistingPurchase>): [PurchaseChange['status'], PurchaseRow[]][] {
+  const targets = [
+    ...kept.map(({ existing, wanted }) => ({ row: existing.row, target: wanted.status })),
+    ...dropped.map(({ row }) => ({ row, target: 'cancelled' as const })),
+  ]
+  return (['active', 'cancelled'] as const).map((status) => [
+    status,
+    targets
+      .filter(({ row, target }) => target === status && orderMovesFrom(status).includes(row.status as PurchaseStatus))
+      .map(({ row }) => row),
+  ])
+}
+
+/** What the purchases become, and what of it is announced. */
+function purchaseDecision(context: DecisionContext, placement: Placement, existing: ExistingOrder) {
+  const { order, payment } = existing
+  const { user, items } = placement
+  const units = existing.purchases.map((row) => unitOf(row, payment))
+  const reconciled = reconcile(units, unitsOf(items), order.user_id)
+  const holders = newHolders(existing, reconciled.kept, user.id)
+  const holderOf = new Map(holders.map(({ id, user_id }) => [id, user_id]))
+  const validity = newValidity(reconciled.kept)
+  const moved = moves(reconciled).filter(([, rows]) => rows.length > 0)
+  const bought = purchaseRows(context, { order: { id: order.id, created_at: context.now }, user }, reconciled.added)
+  const changed = [...holders.map(({ id }) => id), ...moved.flatMap(([, rows]) => rows.map(({ id }) => id))]
+  const announced = (row: PurchaseRow) => ({ ...row, user_id: holderOf.get(row.id) ?? row.user_id })
+  const writes: Write[] = [
+    ...(holders.length ? [{ write: 'purchase-holders' as const, purchases: holders }] : []),
+    ...(validity.length ? [{ write: 'purchase-validity' as const, purchases: validity }] : []),
+    ...moved.map(([status, purchases]) => ({ write: 'purchase-status' as const, purchases, status })),
+    ...(changed.length ? [{ write: 'passes' as const, purchase_ids: [...new Set(changed)] }] : []),
+    ...insertOf('purchases', bought),
+  ]
+  const changes = [
+    ...moved.flatMap(([status, rows]) => purchaseChanges(order.id, placement, status, rows.map(announced))),
+    ...bought.flatMap((purchase) => purchaseChanges(order.id, placement, purchase.status, [purchase])),
+  ]
+  return { writes, changes, grown: [...holders, ...bought].map(({ user_id }) => user_id) }
+}
+
+/** Brings an order that exists up to date: purchases that are still wanted keep their identity, others are cancelled. */
+export function decideUpdate(context: DecisionContext, placement: Placement, existing: ExistingOrder): OrderDecision {
+  const { order, user, totals } = placement
+  const { order: row, payment } = existing
+  const paid = { ...order, amount_minor: totals.total_minor }
+  const after = payment && paymentAfter(payment as Payment, paid)
+  const own = ownSearch({ ...order, id: row.id }, payment ? [payment.id] : [])
+  const paymentStatus = after?.payment.status ?? paymentStatusOf[order.status]
+  const isComplete = payment !== undefined && order.status === 'completed' && wasCaptured(paymentStatus)
+  const changes = {
+    ...orderColumns(placement),
+    has_payment: isPaid(paymentStatus) ? 1 : 0,
+    user_id: user.id,
+    completed_transaction_id: isComplete ? payment.id : row.completed_transaction_id,
+    search_own: own,
+    search: orderSearch(own, contactSearch(user)),
+    modified_at: context.now,
+  }
+  const purchases = purchaseDecision(context, placement, existing)
+  const isOther = row.user_id !== user.id
+  return {
+    order: { ...row, ...changes, version: row.version + 1 },
+    writes: [
+      { write: 'order', order: row, changes },
+      { write: 'cart', order_id: row.id, coupon_code: order.coupon_code, totals },
+      ...(payment && after ? paymentWrites(placement, payment, after) : []),
+      ...insertOf('cartItems', cartItemRows(context, row.id, placement)),
+      ...purchases.writes,
+    ],
+    changes: purchases.changes,
+    grown: [...new Set([...(isOther ? [user.id] : []), ...purchases.grown])],
+  }
+}

@@ -1,0 +1,174 @@
+import type { DuplicatePolicy, ExternalItem, ExternalOrder } from '../../domain/external-orders.ts'
+import { longestList } from '../../domain/json.ts'
+import type { Language } from '../../domain/languages.ts'
+import { type PurchaseStatus, purchaseStatusOf } from '../../domain/purchases.ts'
+import type { ResolvedItem } from '../../domain/reconcile-purchases.ts'
+import type { ImportedAnswers } from '../consents/index.ts'
+import type { ReceiptOrder } from '../transactional-emails/index.ts'
+import { Catalogue } from './decide-catalogue.ts'
+import { decideNewOrder } from './decide-new-order.ts'
+import { customerOf, holderOf, People } from './decide-people.ts'
+import { decideUpdate } from './decide-update.ts'
+import { judge, judgeDuplicate, type Judgement } from './judge.ts'
+import type { NumberedOrder, Outcome } from './outcome.ts'
+import { announcedUser, type OrderDecision, type Placement } from './order-rows.ts'
+import type { ImportState, OrderRow } from './state.ts'
+import type { LongerLists } from './statements.ts'
+import type { DecisionContext, PurchaseChange, Write } from './writes.ts'
+
+/** What becomes of a group of orders. */
+export interface GroupDecision {
+  outcomes: readonly Outcome[]
+  writes: readonly Write[]
+  lists: LongerLists
+  /** What can be announced of the purchases, and the names of products and variants by id. */
+  changes: readonly PurchaseChange[]
+  names: ReadonlyMap<string, string>
+  /** Orders that are made. */
+  receipts: readonly ReceiptOrder[]
+  answers: readonly ImportedAnswers[]
+  /** As they are afterwards. */
+  orders: readonly OrderRow[]
+}
+
+interface Taken {
+  numbered: NumberedOrder
+  existing: OrderRow | undefined
+  judgement: Judgement
+}
+
+const statusOf = ({ status }: ExternalOrder, item: ExternalItem): PurchaseStatus =>
+  status === 'cancelled' ? status : (item.status ?? purchaseStatusOf[status])
+
+function resolvedItem(order: ExternalOrder, item: ExternalItem, people: People, catalogue: Catalogue): ResolvedItem {
+  const { holder } = item
+  const email = holder?.email ?? null
+  return {
+    ...catalogue.add(item),
+    quantity: item.quantity,
+    price_minor: item.price_minor,
+    deposit_minor: item.deposit_minor,
+    handling_fee_minor: item.handling_fee_minor,
+    vendor_code: item.vendor_code,
+    uses_limit: item.uses_limit,
+    is_unlimited_use: item.is_unlimited_use,
+    valid_until: item.valid_until,
+    holder_id: holder && email !== null ? people.add(holderOf(order, { ...holder, email })) : null,
+    status: statusOf(order, item),
+  }
+}
+
+/** Adds the people and the catalogue of an order; what it is placed with is known once all orders were added. */
+function added({ numbered, judgement }: Taken, people: People, catalogue: Catalogue): () => Placement {
+  const { order } = numbered
+  const customerId = people.add(customerOf(order))
+  const items = order.items.map((item) => [item, resolvedItem(order, item, people, catalogue)] as const)
+  const counted = new Set(judgement.amounts.items)
+  return () => ({
+    order,
+    user: people.get(customerId),
+    userOf: (id) => people.get(id),
+    items: items.map(([, item]) => item),
+    counted: items.flatMap(([given, item]) => (counted.has(given) ? [item] : [])),
+    totals: judgement.amounts.totals,
+  })
+}
+
+function answersOf({ now }: DecisionContext, { order, user }: Placement, orderId: string): ImportedAnswers[] {
+  if (Object.keys(order.consents).length === 0) return []
+  return [
+    {
+      user: announcedUser(user),
+      is_kept: user.is_kept === 1,
+      order_id: orderId,
+      at: Math.min(order.created_at ?? now, now),
+      language: order.customer.locale,
+      consents: order.consents,
+      evidence: { external_id: order.external_id },
+    },
+  ]
+}
+
+const receiptOf = ({ id, user_id }: OrderRow, { order, user }: Placement): ReceiptOrder => ({
+  order_id: id,
+  user_id,
+  status: order.status,
+  email: user.email,
+  language: user.locale as Language,
+})
+
+interface Decided extends OrderDecision {
+  taken: Taken
+  placement: Placement
+}
+
+function listsOf(decided: readonly Decided[], people: People): LongerLists {
+  const placements = decided.map(({ placement }) => placement)
+  return {
+    users: [...new Set(decided.flatMap(({ grown }) => grown))],
+    options: Math.max(0, ...placements.flatMap(({ items }) => items.map(({ options }) => options.length))),
+    user_metadata: people.longestList(),
+    order_metadata: Math.max(0, ...placements.map(({ order }) => longestList(order.metadata))),
+  }
+}
+
+/**
+ * What becomes of a group of orders, given what is there. Reads and writes nothing. No external id may be in the group
+ * twice.
+ */
+export function decide(
+  context: DecisionContext,
+  policy: DuplicatePolicy,
+  state: ImportState,
+  group: readonly NumberedOrder[],
+): GroupDecision {
+  const refused: Outcome[] = []
+  const taken: Taken[] = []
+  for (const numbered of group) {
+    const { index, order } = numbered
+    const existing = state.orders.get(order.external_id)
+    const base = { index, external_id: order.external_id, order_id: existing?.id ?? null, warnings: [] }
+    const duplicate = existing ? judgeDuplicate(policy, numbered) : null
+    if (duplicate) {
+      refused.push({ ...base, ...duplicate })
+      continue
+    }
+    const payment = existing && state.payments.get(existing.id)
+    const judgement = judge(context.edition, numbered, { order: existing, payment })
+    if (judgement.errors.length) refused.push({ ...base, action: 'error', errors: judgement.errors })
+    else taken.push({ numbered, existing, judgement })
+  }
+  const people = new People(context, state)
+  const catalogue = new Catalogue(context, state)
+  const placements = taken.map((one) => added(one, people, catalogue))
+  const decided = taken.map((one, at): Decided =>
+    decideOrder(context, state, one, (placements[at] as () => Placement)()),
+  )
+  const outcomes = decided.map(({ order, taken: { numbered, existing, judgement } }): Outcome => {
+    const action = existing ? 'updated' : 'created'
+    const { external_id } = numbered.order
+    return { index: numbered.index, external_id, action, order_id: order.id, errors: [], warnings: judgement.warnings }
+  })
+  return {
+    outcomes: [...refused, ...outcomes],
+    writes: [...people.writes(), ...catalogue.writes(), ...decided.flatMap(({ writes }) => writes)],
+    lists: listsOf(decided, people),
+    changes: decided.flatMap(({ changes }) => changes),
+    names: new Map([...state.names, ...catalogue.names()]),
+    receipts: decided.flatMap((one) => (one.taken.existing ? [] : [receiptOf(one.order, one.placement)])),
+    answers: decided.flatMap(({ placement, order }) => answersOf(context, placement, order.id)),
+    orders: decided.map(({ order }) => order),
+  }
+}
+
+function decideOrder(context: DecisionContext, state: ImportState, taken: Taken, placement: Placement): Decided {
+  const { existing } = taken
+  const decision = existing
+    ? decideUpdate(context, placement, {
+        order: existing,
+        purchases: state.purchases.get(existing.id) ?? [],
+        payment: state.payments.get(existing.id),
+      })
+    : decideNewOrder(context, placement)
+  return { ...decision, taken, placement }
+}

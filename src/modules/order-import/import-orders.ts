@@ -1,0 +1,182 @@
+import type { Ctx } from '../../context.ts'
+import { commitPart } from '../../db/commit.ts'
+import type { Statement } from '../../db/database.ts'
+import { LostRace } from '../../domain/errors.ts'
+import { type DuplicatePolicy, maxUnitsPerOrder } from '../../domain/external-orders.ts'
+import type { ChannelAddress } from '../../domain/suppressions.ts'
+import {
+  type Answered,
+  answerAnnouncements,
+  answerRaces,
+  answerStatements,
+  importedAnswers,
+  type ImportDefinitions,
+} from '../consents/index.ts'
+import { restoredSuppressions } from '../suppressions/index.ts'
+import { receiptStatements } from '../transactional-emails/index.ts'
+import { announceAll } from '../webhooks/index.ts'
+import { announcementsOf } from './announcements.ts'
+import { decide, type GroupDecision } from './decide.ts'
+import type { NumberedOrder, Outcome } from './outcome.ts'
+import { loadState, type OrderRow } from './state.ts'
+import { statementsOf } from './statements.ts'
+import type { DecisionContext, Edition } from './writes.ts'
+
+/** What all orders of an import share. */
+export interface ImportRun {
+  edition: Edition
+  /** Name of the other system. */
+  source: string
+  on_duplicate: DuplicatePolicy
+  /** Answers what would happen and writes nothing. */
+  dry_run: boolean
+  /** Null for a dry run. */
+  import_id: string | null
+  /** Editions whose customers the import may change; null for all of the organisation. */
+  changeable: readonly string[] | null
+  definitions: ImportDefinitions
+  /** What false in an order's consents means: that the question was shown and skipped, or nothing. */
+  skipped: boolean
+  emit_webhooks: boolean
+  /** The message of the receipts; null when none are sent. */
+  receipt_message: string | null
+}
+
+/** Orders that one transaction takes in, of no more units than one order may have; when it fails, they go one by one. */
+const groupSize = 25
+const maxTries = 5
+
+/** Orders in their sequence, in groups that have no external id twice. */
+function groupsOf(orders: readonly NumberedOrder[]): NumberedOrder[][] {
+  const groups: NumberedOrder[][] = []
+  let units = 0
+  let ids = new Set<string>()
+  for (const numbered of orders) {
+    const { items, external_id } = numbered.order
+    const own = items.reduce((count, item) => count + item.quantity, 0)
+    const group = groups.at(-1)
+    const fits = group && group.length < groupSize && units + own <= maxUnitsPerOrder && !ids.has(external_id)
+    if (fits) group.push(numbered)
+    else {
+      groups.push([numbered])
+      units = 0
+      ids = new Set()
+    }
+    units += own
+    ids.add(external_id)
+  }
+  return groups
+}
+
+/** A violated uniqueness means that another call made the same order, customer or product a moment ago. */
+const races = Object.fromEntries(
+  [
+    ...Object.keys(answerRaces),
+    'orders.edition_id, orders.external_id, orders.external_source',
+    'users.organization_id, users.email',
+    'users.organization_id, users.phone_number',
+    'products.edition_id, products.name_folded',
+    'locations.edition_id, locations.name_folded',
+    'variants.product_id, variants.name_folded',
+    'options.product_id, options.name_folded',
+  ].map((columns) => [columns, () => new LostRace('somebody made it meanwhile')]),
+)
+
+function addressesOf(group: readonly NumberedOrder[]): ChannelAddress[] {
+  const people = group.flatMap(({ order }) => [
+    order.customer,
+    ...order.items.flatMap(({ holder }) => (holder ? [{ ...holder, phone_number: null }] : [])),
+  ])
+  return people.flatMap(({ email, phone_number }) => [
+    ...(email === null ? [] : [{ channel: 'email' as const, address: email }]),
+    ...(phone_number === null ? [] : [{ channel: 'sms' as const, address: phone_number }]),
+  ])
+}
+
+interface Decided {
+  context: DecisionContext
+  decision: GroupDecision
+}
+
+async function decideGroup(
+  ctx: Ctx,
+  run: ImportRun,
+  group: readonly NumberedOrder[],
+  imagined: ReadonlyMap<string, OrderRow>,
+): Promise<Decided> {
+  const { edition, source, changeable, on_duplicate } = run
+  const context = { edition, source, now: ctx.now(), newId: ctx.newId }
+  const scope = { organization_id: edition.organization_id, edition_id: edition.id, source, changeable }
+  const orders = group.map(({ order }) => order)
+  const state = await loadState(ctx.db, scope, orders, on_duplicate === 'update')
+  const known = { ...state, orders: new Map([...state.orders, ...imagined]) }
+  return { context, decision: decide(context, on_duplicate, known, group) }
+}
+
+/** All that a group writes; what is suppressed again comes before what its orders say of consents. */
+function statementsOfGroup(
+  ctx: Ctx,
+  run: ImportRun,
+  { context, decision }: Decided,
+  read: { suppressed: readonly Statement[]; answers: readonly Answered[] },
+): Statement[] {
+  const { edition, changeable, receipt_message } = run
+  const scope = { organization_id: edition.organization_id, changeable, now: context.now }
+  const announcements = [...announcementsOf(context, decision), ...read.answers.flatMap(answerAnnouncements)]
+  return [
+    ...statementsOf(scope, decision.writes, decision.lists),
+    ...read.suppressed,
+    ...answerStatements(read.answers),
+    ...(run.emit_webhooks ? announceAll(ctx, announcements) : []),
+    ...(receipt_message === null ? [] : receiptStatements(ctx, edition, receipt_message, decision.receipts)),
+  ]
+}
+
+/** Decides on a group and writes it, with its consents, events and receipts, in one transaction. */
+async function importGroup(ctx: Ctx, run: ImportRun, group: readonly NumberedOrder[]): Promise<readonly Outcome[]> {
+  const { edition, definitions, import_id, source, skipped } = run
+  for (let tries = 1; ; tries++) {
+    const decided = await decideGroup(ctx, run, group, new Map())
+    const { outcomes, writes, answers: given } = decided.decision
+    const answerImport = { edition, definitions, import_id, source, skipped }
+    const answers = await importedAnswers(ctx, answerImport, given)
+    if (writes.length === 0 && answers.length === 0) return outcomes
+    const suppressed = await restoredSuppressions(edition.organization_id, addressesOf(group))
+    const statements = statementsOfGroup(ctx, run, decided, { suppressed, answers })
+    try {
+      await commitPart(ctx, statements, races)
+      return outcomes
+    } catch (error) {
+      if (!(error instanceof LostRace) || (group.length === 1 && tries === maxTries)) throw error
+      if (group.length === 1) continue
+      const single: Outcome[] = []
+      for (const one of group) single.push(...(await importGroup(ctx, run, [one])))
+      return single
+    }
+  }
+}
+
+/** What would become of the orders, each after those before it. */
+async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly NumberedOrder[]): Promise<Outcome[]> {
+  const imagined = new Map<string, OrderRow>()
+  const outcomes: Outcome[] = []
+  for (const group of groupsOf(orders)) {
+    const { decision } = await decideGroup(ctx, run, group, imagined)
+    for (const order of decision.orders) imagined.set(order.external_id ?? '', order)
+    outcomes.push(...decision.outcomes)
+  }
+  const made = new Set<string | null>()
+  for (const { action, order_id } of outcomes) if (action === 'created') made.add(order_id)
+  return outcomes.map((outcome) => (made.has(outcome.order_id) ? { ...outcome, order_id: null } : outcome))
+}
+
+/**
+ * Writes orders into an edition, each whole or not at all, and answers what became of each. When this is cut off in the
+ * middle, the same call again skips what is there and goes on.
+ */
+export async function importOrders(ctx: Ctx, run: ImportRun, orders: readonly NumberedOrder[]): Promise<Outcome[]> {
+  const outcomes: Outcome[] = []
+  if (run.dry_run) outcomes.push(...(await previewOrders(ctx, run, orders)))
+  else for (const group of groupsOf(orders)) outcomes.push(...(await importGroup(ctx, run, group)))
+  return outcomes.toSorted((one, other) => one.index - other.index)
+}

@@ -1,0 +1,123 @@
+import { type FieldError, fieldError } from '../../domain/errors.ts'
+import type { DuplicatePolicy } from '../../domain/external-orders.ts'
+import { countedItems, isDead, type Payment, paymentAfter, takenBack } from '../../domain/imported-amounts.ts'
+import { formatMoney, maxAmountMinor } from '../../domain/money.ts'
+import { orderLifecycle, type OrderStatus } from '../../domain/orders.ts'
+import { fullName } from '../../domain/users.ts'
+import type { NumberedOrder } from './outcome.ts'
+import type { OrderRow, TransactionRow } from './state.ts'
+import type { Edition } from './writes.ts'
+
+export interface Known {
+  order: OrderRow | undefined
+  payment: TransactionRow | undefined
+}
+
+type Amounts = ReturnType<typeof countedItems>
+
+/** Either errors, or the amounts of the order that is taken. */
+export interface Judgement {
+  errors: readonly FieldError[]
+  warnings: readonly FieldError[]
+  amounts: Amounts
+}
+
+function changeErrors({ order, path }: NumberedOrder, existing: OrderRow): FieldError[] {
+  const from = existing.status as OrderStatus
+  const errors: FieldError[] = []
+  if (order.status !== from && !orderLifecycle.allows(from, order.status)) {
+    const detail = `An order that is ${from} cannot become ${order.status}.`
+    errors.push(fieldError([...path, 'status'], 'invalid_transition', detail))
+  }
+  if (order.currency !== existing.currency)
+    errors.push(fieldError([...path, 'currency'], 'currency_mismatch', `This order is in ${existing.currency}.`))
+  return errors
+}
+
+function amountErrors({ path }: NumberedOrder, { totals }: Amounts): FieldError[] {
+  const errors: FieldError[] = []
+  if (totals.total_minor < 0)
+    errors.push(fieldError([...path, 'discount'], 'negative_amount', 'The discount is larger than the order.'))
+  if (totals.total_minor > maxAmountMinor || totals.subtotal_minor > maxAmountMinor)
+    errors.push(fieldError([...path, 'items'], 'max_value', 'The amount of the order is too large.'))
+  return errors
+}
+
+/** The payment with what the order says was paid back of it, had it been paid before. */
+const paymentOf = ({ order }: NumberedOrder, { totals }: Amounts, payment: TransactionRow | undefined) => {
+  const before: Payment = payment
+    ? (payment as Payment)
+    : { status: 'pending', amount_minor: totals.total_minor, refunded_minor: 0, reserved_minor: 0 }
+  return paymentAfter(before, { ...order, amount_minor: totals.total_minor }).payment
+}
+
+function refundErrors(numbered: NumberedOrder, amounts: Amounts, { payment }: Known): FieldError[] {
+  const { order, path } = numbered
+  const money = (minor: number) => formatMoney(minor, order.currency)
+  const total = amounts.totals.total_minor
+  const reserved = payment?.reserved_minor ?? 0
+  const said = order.refunded_minor ?? 0
+  const after = paymentOf(numbered, amounts, payment)
+  if (said > (payment?.refunded_minor ?? 0) && !isDead(after.status)) {
+    const at = [...path, 'refunded_amount']
+    if (order.status === 'pending')
+      return [fieldError(at, 'nothing_paid', 'Of an order that is pending nothing was paid that could be paid back.')]
+    const most = after.amount_minor - reserved
+    if (said > most) return [fieldError(at, 'refund_exceeds_amount', `At most ${money(most)} can have been paid back.`)]
+  }
+  const taken = after.refunded_minor + reserved
+  if (total >= taken) return []
+  const detail = `${money(taken)} of the order were paid back or are about to be; its amount cannot become ${money(total)}.`
+  return [fieldError([...path, 'items'], 'amount_below_refunds', detail)]
+}
+
+/** Holders whom nobody can be found by; `amount` and what was paid back, where they are not as the source says. */
+function warningsOf(numbered: NumberedOrder, { totals }: Amounts, { payment }: Known): FieldError[] {
+  const { order, path } = numbered
+  const warnings: FieldError[] = []
+  const total = totals.total_minor
+  if (order.amount_minor !== null && order.amount_minor !== total) {
+    const [said, made] = [formatMoney(order.amount_minor, order.currency), formatMoney(total, order.currency)]
+    const detail = `The source says ${said}, items and fees make ${made}.`
+    warnings.push(fieldError([...path, 'amount'], 'amount_mismatch', detail))
+  }
+  if (payment && isDead(payment.status as Payment['status']) && (order.refunded_minor ?? 0) > payment.refunded_minor) {
+    const detail = `The payment of this order is ${payment.status}: nothing can be paid back of it.`
+    warnings.push(fieldError([...path, 'refunded_amount'], 'refund_not_recorded', detail))
+  }
+  const positions = new Set<number>()
+  for (const { holder, position } of order.items) {
+    if (!holder || holder.email !== null || positions.has(position)) continue
+    const name = fullName(holder)
+    if (name === '' || name === fullName(order.customer)) continue
+    positions.add(position)
+    const detail = 'A holder without an e-mail address is not kept: the customer holds these units.'
+    warnings.push(fieldError([...path, 'items', position, 'user', 'email'], 'holder_without_email', detail))
+  }
+  return warnings
+}
+
+/** What is wrong with an order that is made or changed. */
+export function judge(edition: Edition, numbered: NumberedOrder, known: Known): Judgement {
+  const { order } = numbered
+  const vatRate = edition.tax_type === 'vat' ? edition.default_price_tax_rate : 0
+  const refunded = Math.max(order.refunded_minor ?? 0, known.payment ? takenBack(known.payment) : 0)
+  const amounts = countedItems(order, vatRate, refunded)
+  const errors = [
+    ...(known.order ? changeErrors(numbered, known.order) : []),
+    ...amountErrors(numbered, amounts),
+    ...refundErrors(numbered, amounts, known),
+  ]
+  return { errors, amounts, warnings: errors.length ? [] : warningsOf(numbered, amounts, known) }
+}
+
+/** What the policy says of an order that is known; null for one that is brought up to date. */
+export function judgeDuplicate(
+  policy: DuplicatePolicy,
+  { path }: NumberedOrder,
+): { action: 'skipped' | 'error'; errors: readonly FieldError[] } | null {
+  if (policy === 'update') return null
+  if (policy === 'skip') return { action: 'skipped', errors: [] }
+  const detail = 'An order with this external_id exists.'
+  return { action: 'error', errors: [fieldError([...path, 'external_id'], 'duplicate_in_edition', detail)] }
+}

@@ -1,0 +1,113 @@
+import type { ExternalOrder } from '../../domain/external-orders.ts'
+import { fold } from '../../domain/fold.ts'
+import { type CartTotals, numberKey } from '../../domain/orders.ts'
+import type { PurchaseStatus } from '../../domain/purchases.ts'
+import type { ResolvedItem, WantedUnit } from '../../domain/reconcile-purchases.ts'
+import type { OrderRow, UserRow } from './state.ts'
+import type { DecisionContext, NewRows, PurchaseChange, Write } from './writes.ts'
+
+/** All that is known of an order before it is written. */
+export interface Placement {
+  order: ExternalOrder
+  user: UserRow
+  /** Of an id among its customers. */
+  userOf: (id: string) => UserRow
+  /** All items, and those that make the amount: these are its cart. */
+  items: readonly ResolvedItem[]
+  counted: readonly ResolvedItem[]
+  totals: CartTotals
+}
+
+/** What becomes of one order. */
+export interface OrderDecision {
+  order: OrderRow
+  writes: readonly Write[]
+  changes: readonly PurchaseChange[]
+  /** Customers who have more orders or purchases than before. */
+  grown: readonly string[]
+}
+
+export const placeOf = ({ edition }: DecisionContext) => ({
+  organization_id: edition.organization_id,
+  edition_id: edition.id,
+})
+
+export const orderColumns = ({ order, counted, totals }: Placement) => ({
+  order_number: order.order_number,
+  status: order.status,
+  amount_minor: totals.total_minor,
+  items_count: counted.reduce((count, item) => count + item.quantity, 0),
+  metadata: JSON.stringify(order.metadata),
+  number_folded: fold(order.order_number ?? ''),
+  number_key: numberKey(order.order_number),
+})
+
+/** Where an order was paid. */
+export const providerColumns = (payment: NonNullable<ExternalOrder['payment']>) => ({
+  service: payment.service,
+  provider_reference: payment.reference,
+})
+
+export const cartItemRows = (
+  { newId }: DecisionContext,
+  orderId: string,
+  { counted }: Placement,
+): NewRows['cartItems'][] =>
+  counted.map((item, position) => ({
+    order_id: orderId,
+    position,
+    id: newId('cart_item'),
+    product_id: item.product_id,
+    variant_id: item.variant_id,
+    location_id: item.location_id,
+    options: JSON.stringify(item.options),
+    quantity: item.quantity,
+    price_minor: item.price_minor,
+    deposit_minor: item.deposit_minor,
+    handling_fee_minor: item.handling_fee_minor,
+  }))
+
+export const purchaseRows = (
+  context: DecisionContext,
+  { order, user }: { order: { id: string; created_at: number }; user: UserRow },
+  units: readonly WantedUnit[],
+) =>
+  units.map(({ holder_id, ...unit }) => ({
+    id: context.newId('purchase'),
+    ...placeOf(context),
+    order_id: order.id,
+    user_id: holder_id ?? user.id,
+    ...unit,
+    options: JSON.stringify(unit.options),
+    created_at: order.created_at,
+    modified_at: order.created_at,
+  }))
+
+const actionOf: Partial<Record<PurchaseStatus, PurchaseChange['action']>> = {
+  active: 'activated',
+  cancelled: 'cancelled',
+}
+
+/** What endpoints of the edition learn of somebody: of whom other editions know, what this edition said. */
+export const announcedUser = (user: UserRow) => ({ id: user.id, email: user.is_shared ? user.given_email : user.email })
+
+/** What purchases that are now of this status can be announced as. */
+export function purchaseChanges(
+  orderId: string,
+  { order: { order_number }, userOf }: Placement,
+  status: PurchaseStatus,
+  purchases: readonly (PurchaseChange['purchase'] & { user_id: string })[],
+): PurchaseChange[] {
+  const action = actionOf[status]
+  if (!action) return []
+  return purchases.map((purchase) => {
+    const { id, vendor_code, product_id, variant_id, user_id } = purchase
+    return {
+      purchase: { id, vendor_code, product_id, variant_id },
+      action,
+      status: status as PurchaseChange['status'],
+      order: { id: orderId, order_number },
+      user: announcedUser(userOf(user_id)),
+    }
+  })
+}

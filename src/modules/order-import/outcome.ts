@@ -1,0 +1,19 @@
+import type { FieldError } from '../../domain/errors.ts'
+import type { ExternalOrder, ImportAction } from '../../domain/external-orders.ts'
+
+/** An order that can be read, with its place among those of its import, and the path to it in what was sent. */
+export interface NumberedOrder {
+  index: number
+  path: readonly PropertyKey[]
+  order: ExternalOrder
+}
+
+export interface Outcome {
+  index: number
+  external_id: string | null
+  action: ImportAction
+  order_id: string | null
+  errors: readonly FieldError[]
+  /** What was not as it says, of an order that is made or changed. */
+  warnings: readonly FieldError[]
+}

@@ -1,0 +1,150 @@
+import { sql } from 'drizzle-orm'
+import { changedExactly, changedOne, stillHolds } from '../../db/commit.ts'
+import type { Statement } from '../../db/database.ts'
+import { growLists } from '../../db/list-sizes.ts'
+import { locations, options, products, variants } from '../../db/schema/catalog.ts'
+import { cartItems, carts, orders, purchases, transactions } from '../../db/schema/orders.ts'
+import { userEditions, users } from '../../db/schema/users.ts'
+import { isKnownElsewhere } from '../../db/shared-customers.ts'
+import { inList } from '../../db/visibility.ts'
+import { insertAll, isEmpty, update, updateVersion } from '../../db/write.ts'
+import { openStatuses, orderMovesFrom } from '../../domain/purchases.ts'
+import { customerOrdersSearch } from '../users/index.ts'
+import { passChanged } from '../wallet/index.ts'
+import { type Change, type NewRows, rowsOf, type Write } from './writes.ts'
+
+/** Which lists become longer: whose, and the longest of what has no rows of its own. */
+export interface LongerLists {
+  users: readonly string[]
+  options: number
+  user_metadata: number
+  order_metadata: number
+}
+
+interface Scope {
+  organization_id: string
+  /** Editions whose customers the caller may change; null for all. */
+  changeable: readonly string[] | null
+  /** Milliseconds UTC. */
+  now: number
+}
+
+/** Raises the numbers by which expressions of segments are judged. */
+function growth(organizationId: string, writes: readonly Write[], lists: LongerLists): Statement[] {
+  const people = rowsOf(writes, 'users').length
+  if (!people && !lists.users.length && !lists.order_metadata) return []
+  const added = { people, orders: rowsOf(writes, 'orders').length, purchases: rowsOf(writes, 'purchases').length }
+  return [growLists(organizationId, { ...lists, ...added })]
+}
+
+/** What an edition says of a customer: the last that it said of each field. */
+function givenLast(rows: readonly NewRows['userEditions'][]): Statement[] {
+  const said = {
+    email: sql`excluded.email is not null`,
+    phone_number: sql`excluded.phone_number is not null`,
+    name: sql`excluded.first_name || excluded.last_name <> ''`,
+    locale: sql`excluded.locale is not null`,
+  }
+  const fields: [keyof typeof said, string[]][] = [
+    ['email', ['email', 'email_folded']],
+    ['phone_number', ['phone_number', 'phone_digits']],
+    ['name', ['first_name', 'last_name', 'name_folded']],
+    ['locale', ['locale']],
+  ]
+  const columns = fields.flatMap(([field, names]) =>
+    names.map((name) => ({ name: sql.raw(name), isSaid: said[field] })),
+  )
+  const sets = columns.map(({ name, isSaid }) => sql`${name} = iif(${isSaid}, excluded.${name}, user_editions.${name})`)
+  const differs = columns.map(({ name, isSaid }) => sql`(${isSaid} and excluded.${name} is not user_editions.${name})`)
+  return insertAll(userEditions, rows).map(
+    (insert) => sql`${insert} on conflict (edition_id, user_id) do update
+      set ${sql.join(sets, sql`, `)} where ${sql.join(differs, sql` or `)}`,
+  )
+}
+
+/** A customer as they were read, whom no edition knows by now that the caller may not speak for. */
+function userStatements({ user, changes }: Extract<Change, { write: 'user' }>, { changeable }: Scope): Statement[] {
+  const isOurs = changeable === null ? sql`1` : sql`not ${isKnownElsewhere(sql`users`, changeable)}`
+  const where = sql`id = ${user.id} and version = ${user.version} and ${isOurs}`
+  return [update(users, { ...changes, version: user.version + 1 }, where), changedOne()]
+}
+
+/** What is refunded meanwhile is decided on anew. */
+function paymentStatements({ payment, changes }: Extract<Change, { write: 'payment' }>): Statement[] {
+  const asRead = sql`id = ${payment.id} and status = ${payment.status}
+    and refunded_minor = ${payment.refunded_minor} and reserved_minor = ${payment.reserved_minor}`
+  return isEmpty(changes)
+    ? [stillHolds(sql`exists (select 1 from transactions where ${asRead})`)]
+    : [update(transactions, changes, asRead), changedOne()]
+}
+
+/** Gives purchases a value each, all of them or none. */
+const valueStatements = (column: 'valid_until' | 'user_id', values: readonly [string, unknown][], now: number) => [
+  sql`update purchases set ${sql.raw(column)} = given.value ->> 1, modified_at = ${now}, version = version + 1
+    from json_each(${JSON.stringify(values)}) as given where purchases.id = given.value ->> 0
+      ${column === 'valid_until' ? sql`and ${inList(sql`status`, openStatuses)}` : sql``}`,
+  changedExactly(values.length),
+]
+
+function changeStatements(change: Change, scope: Scope): Statement[] {
+  const { now } = scope
+  switch (change.write) {
+    case 'user':
+      return userStatements(change, scope)
+    case 'order-search':
+      return [customerOrdersSearch(change.user_id, change.contact)]
+    case 'order':
+      return updateVersion(orders, change.order, change.changes)
+    case 'cart': {
+      const { order_id, coupon_code, totals } = change
+      return [
+        update(carts, { coupon_code, ...totals }, sql`order_id = ${order_id}`),
+        sql`delete from ${cartItems} where order_id = ${order_id}`,
+      ]
+    }
+    case 'payment':
+      return paymentStatements(change)
+    case 'purchase-status': {
+      const { status } = change
+      const ids = change.purchases.map(({ id }) => id)
+      return [
+        sql`update purchases set status = ${status}, modified_at = ${now}, version = version + 1
+          where ${inList(sql`id`, ids)} and ${inList(sql`status`, orderMovesFrom(status))}`,
+        changedExactly(ids.length),
+      ]
+    }
+    case 'purchase-validity':
+      return valueStatements(
+        'valid_until',
+        change.purchases.map(({ id, valid_until }) => [id, valid_until]),
+        now,
+      )
+    case 'purchase-holders':
+      return valueStatements(
+        'user_id',
+        change.purchases.map(({ id, user_id }) => [id, user_id]),
+        now,
+      )
+    case 'passes':
+      return [passChanged(change.purchase_ids, now)]
+  }
+}
+
+/** Few statements however many orders: one a table for what is new, its rows as one parameter. */
+export function statementsOf(scope: Scope, writes: readonly Write[], lists: LongerLists): Statement[] {
+  return [
+    ...insertAll(users, rowsOf(writes, 'users')),
+    ...insertAll(products, rowsOf(writes, 'products')),
+    ...insertAll(locations, rowsOf(writes, 'locations')),
+    ...insertAll(variants, rowsOf(writes, 'variants')),
+    ...insertAll(options, rowsOf(writes, 'options')),
+    ...writes.flatMap((one) => (one.write === 'insert' ? [] : changeStatements(one, scope))),
+    ...givenLast(rowsOf(writes, 'userEditions')),
+    ...insertAll(orders, rowsOf(writes, 'orders')),
+    ...insertAll(carts, rowsOf(writes, 'carts')),
+    ...insertAll(cartItems, rowsOf(writes, 'cartItems')),
+    ...insertAll(transactions, rowsOf(writes, 'transactions')),
+    ...insertAll(purchases, rowsOf(writes, 'purchases')),
+    ...growth(scope.organization_id, writes, lists),
+  ]
+}

@@ -1,0 +1,75 @@
+import type { locations, options, products, variants } from '../../db/schema/catalog.ts'
+import type { editions } from '../../db/schema/editions.ts'
+import type { cartItems, carts, orders, purchases, transactions } from '../../db/schema/orders.ts'
+import type { userEditions, users } from '../../db/schema/users.ts'
+import type { ItemStatus } from '../../domain/external-orders.ts'
+import type { CartTotals } from '../../domain/orders.ts'
+import type { IdKind } from '../../domain/ids.ts'
+import type { OrderRow, PurchaseRow, TransactionRow, UserRow } from './state.ts'
+
+export type Edition = typeof editions.$inferSelect
+
+/** What decisions are made with beside the state and the orders. */
+export interface DecisionContext {
+  edition: Edition
+  source: string
+  /** Milliseconds UTC. */
+  now: number
+  newId: (kind: IdKind) => string
+}
+
+/** Rows that an import adds, by table. Of a customer whom the edition knows, `userEditions` has what is said now. */
+export interface NewRows {
+  users: typeof users.$inferInsert
+  userEditions: typeof userEditions.$inferInsert
+  products: typeof products.$inferInsert
+  locations: typeof locations.$inferSelect
+  variants: typeof variants.$inferInsert
+  options: typeof options.$inferSelect
+  orders: typeof orders.$inferInsert
+  carts: typeof carts.$inferInsert
+  cartItems: typeof cartItems.$inferInsert
+  transactions: typeof transactions.$inferInsert
+  purchases: typeof purchases.$inferInsert
+}
+
+type Insert = {
+  [Table in keyof NewRows]: { write: 'insert'; table: Table; rows: readonly NewRows[Table][] }
+}[keyof NewRows]
+
+/** A change of rows that exist. It fails as a lost race when they are not as they were read. */
+export type Change =
+  | { write: 'user'; user: UserRow; changes: Partial<NewRows['users']> }
+  /** The customer's orders are found by this contact from now on. */
+  | { write: 'order-search'; user_id: string; contact: Pick<UserRow, 'email' | 'phone_number'> }
+  | { write: 'order'; order: OrderRow; changes: Partial<NewRows['orders']> }
+  /** The cart of an order gets these totals and loses its items. */
+  | { write: 'cart'; order_id: string; coupon_code: string | null; totals: CartTotals }
+  /** No changes: the payment is only to be as it was read. */
+  | { write: 'payment'; payment: TransactionRow; changes: Partial<NewRows['transactions']> }
+  | { write: 'purchase-status'; purchases: readonly PurchaseRow[]; status: ItemStatus }
+  | { write: 'purchase-validity'; purchases: readonly { id: string; valid_until: number | null }[] }
+  | { write: 'purchase-holders'; purchases: readonly { id: string; user_id: string }[] }
+  /** Passes show the status and the holder of their purchases. */
+  | { write: 'passes'; purchase_ids: readonly string[] }
+
+/** One thing that an import writes, as data. */
+export type Write = Insert | Change
+
+export const insertOf = <Table extends keyof NewRows>(table: Table, rows: readonly NewRows[Table][]): Write[] =>
+  rows.length === 0 ? [] : [{ write: 'insert', table, rows } as unknown as Write]
+
+/** The rows that the writes add to a table, in their order. */
+export const rowsOf = <Table extends keyof NewRows>(writes: readonly Write[], table: Table): NewRows[Table][] =>
+  writes.flatMap((one) =>
+    one.write === 'insert' && one.table === table ? (one.rows as readonly NewRows[Table][]) : [],
+  )
+
+/** A purchase that becomes active, or is cancelled, by an import. */
+export interface PurchaseChange {
+  purchase: { id: string; vendor_code: string | null; product_id: string; variant_id: string | null }
+  action: 'activated' | 'cancelled'
+  status: ItemStatus
+  order: { id: string; order_number: string | null }
+  user: { id: string; email: string | null }
+}

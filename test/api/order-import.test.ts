@@ -1,0 +1,359 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { callWith, get } from '../support/api.ts'
+import { interruptedDatabase } from '../support/bindings.ts'
+import { anOrder, contentsOf, givenShop, importOrders, type Shop } from '../support/orders.ts'
+import { db, write } from '../support/seed.ts'
+import { givenTwo, stored, stranger } from '../support/shared-customers.ts'
+import { seedEndpoint } from '../support/seed-webhooks.ts'
+import { eventsOf } from '../support/webhook-rows.ts'
+
+interface ShownPurchase {
+  id: string
+  status: string
+  price_paid: number
+  user: { api_id: string; full_name: string; email: string | null }
+}
+
+const ticket = (change: Record<string, unknown> = {}) => ({
+  product: 'Day ticket',
+  quantity: 1,
+  unit_price: 100,
+  ...change,
+})
+
+const order = (change: Record<string, unknown> = {}) =>
+  anOrder({ external_id: 'same', customer: { email: 'buyer@example.dk', full_name: 'Ægir Holm' }, ...change })
+
+/** The order after an import of it that must be taken, with the import's result. */
+async function taken(shop: Shop, change: Record<string, unknown>, options: Record<string, unknown> = {}) {
+  const reply = await importOrders(shop, [order(change)], { on_duplicate: 'update', ...options })
+  const [result] = reply.body.results
+  expect([reply.status, result.errors]).toEqual([201, []])
+  const { body } = await get(`/v1/orders/${result.order_id}`)
+  return { id: result.order_id as string, result, body, purchases: body.purchases as ShownPurchase[] }
+}
+
+const refusal = async (shop: Shop, change: Record<string, unknown>) => {
+  const { body } = await importOrders(shop, [order(change)], { on_duplicate: 'update' })
+  return body.results[0].errors.map(({ code, pointer }: { code: string; pointer: string }) => `${code} ${pointer}`)
+}
+
+const emailsOf = (purchases: readonly ShownPurchase[]) => purchases.map(({ user }) => user.email).toSorted()
+
+describe('items with a holder', () => {
+  it('make purchases of that person, found or made by the address, and the rest the customer’s', async () => {
+    const shop = await givenShop()
+    await importOrders(shop, [anOrder({ customer: { email: 'ida@example.dk', last_name: 'Berg' } })])
+    const { body, purchases } = await taken(shop, {
+      items: [
+        ticket({ quantity: 2, user: { email: ' IDA@example.dk', first_name: 'Ida' } }),
+        ticket({ user: { email: 'new@example.dk', full_name: 'Maria de la Cruz' } }),
+        ticket(),
+        ticket({ user: {} }),
+      ],
+    })
+    expect(purchases.map(({ user }) => [user.email, user.full_name]).toSorted()).toEqual([
+      ['buyer@example.dk', 'Ægir Holm'],
+      ['buyer@example.dk', 'Ægir Holm'],
+      ['ida@example.dk', 'Ida Berg'],
+      ['ida@example.dk', 'Ida Berg'],
+      ['new@example.dk', 'Maria de la Cruz'],
+    ])
+    expect([body.customer.email, body.amount]).toEqual(['buyer@example.dk', 500])
+    expect(await contentsOf(shop)).toMatchObject({ users: 3 })
+    expect(await stored(shop, 'new@example.dk')).toMatchObject({ first_name: 'Maria', last_name: 'de la Cruz' })
+    const list = await get(`/v1/purchases?edition_id=${shop.edition_id}&search=${body.id}`)
+    expect(emailsOf(list.body.results)).toEqual(emailsOf(purchases))
+    for (const { id, user } of purchases) expect((await get(`/v1/purchases/${id}`)).body.user).toEqual(user)
+  })
+
+  it('show an edition role nothing of a holder whom other editions know but what this edition said', async () => {
+    const two = await givenTwo()
+    const before = await stored(two.mine, stranger.email)
+    const items = [ticket({ user: { email: stranger.email, first_name: 'Anna' } })]
+    const reply = await importOrders(two.mine, [anOrder({ items })], {}, two.manager)
+    const path = `/v1/orders/${reply.body.results[0].order_id}`
+    const seen = await get(path, two.viewer)
+    expect(seen.body.purchases).toMatchObject([
+      { user: { api_id: two.user, full_name: 'Anna', email: stranger.email } },
+    ])
+    expect(seen.text).not.toMatch(/Hemmelig|32123456/)
+    expect((await get(path, two.organizationViewer)).body.purchases).toMatchObject([
+      { user: { full_name: 'Hemmelig Holm' } },
+    ])
+    expect(await stored(two.mine, stranger.email)).toEqual(before)
+    expect((await get(`/v1/user/${two.user}`, two.viewer)).status).toBe(200)
+  })
+
+  it('change their holder by an update that names another one, and by no other', async () => {
+    const shop = await givenShop()
+    const first = await taken(shop, { items: [ticket({ user: { email: 'ida@example.dk' } }), ticket()] })
+    const ids = first.purchases.map(({ id }) => id).toSorted()
+    const silent = await taken(shop, { items: [ticket({ quantity: 2 })] })
+    expect(emailsOf(silent.purchases)).toEqual(['buyer@example.dk', 'ida@example.dk'])
+    const moved = await taken(shop, { items: [ticket({ user: { email: 'bo@example.dk' } }), ticket()] })
+    expect(emailsOf(moved.purchases)).toEqual(['bo@example.dk', 'buyer@example.dk'])
+    const sold = await taken(shop, { customer: { email: 'other@example.dk' }, items: [ticket({ quantity: 2 })] })
+    expect(emailsOf(sold.purchases)).toEqual(['bo@example.dk', 'other@example.dk'])
+    expect(sold.purchases.map(({ id }) => id).toSorted()).toEqual(ids)
+  })
+
+  it('are announced as their holder’s', async () => {
+    const shop = await givenShop()
+    await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id }, { breaker_until: null })
+    await taken(shop, { items: [ticket({ user: { email: 'ida@example.dk' } })] }, { emit_webhooks: true })
+    await taken(shop, { status: 'cancelled', items: [ticket()] }, { emit_webhooks: true })
+    const told = (await eventsOf(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data)
+    expect(told.map(({ action, user }) => [action, user.email])).toEqual([
+      ['activated', 'ida@example.dk'],
+      ['cancelled', 'ida@example.dk'],
+    ])
+  })
+
+  it('without an address are the customer’s, which a warning says', async () => {
+    const shop = await givenShop()
+    const { result, purchases } = await taken(shop, {
+      items: [
+        ticket(),
+        ticket({ line_total: 50.01, unit_price: undefined, quantity: 2, user: { full_name: 'Ida Berg' } }),
+      ],
+    })
+    expect(result.warnings).toMatchObject([
+      { code: 'holder_without_email', pointer: '#/orders/0/items/1/user/email', attr: 'orders.0.items.1.user.email' },
+    ])
+    expect(new Set(emailsOf(purchases))).toEqual(new Set(['buyer@example.dk']))
+    expect(await contentsOf(shop)).toMatchObject({ users: 1 })
+  })
+})
+
+describe('items with a status', () => {
+  it('are cancelled in a live order, and count only if they were paid', async () => {
+    const shop = await givenShop()
+    const items = [ticket({ quantity: 2 }), ticket({ product: 'Poster', unit_price: 50, status: 'cancelled' })]
+    const cases: [Record<string, unknown>, number, string[]][] = [
+      [{}, 200, []],
+      [{ amount: 200 }, 200, []],
+      [{ amount: 250 }, 250, []],
+      [{ amount: 230 }, 200, ['amount_mismatch']],
+      [{ refunded_amount: 50 }, 250, []],
+      [{ refunded_amount: 50, amount: 200 }, 200, []],
+    ]
+    for (const [change, amount, codes] of cases) {
+      const { body, purchases, result } = await taken(shop, { external_id: JSON.stringify(change), items, ...change })
+      expect([body.amount, body.cart.total, body.transactions[0].amount]).toEqual([amount, amount, amount])
+      const inCart = body.cart.items.reduce((sum: number, one: { quantity: number }) => sum + one.quantity, 0)
+      expect(inCart).toBe(amount === 250 ? 3 : 2)
+      expect(purchases.map(({ status }) => status).toSorted()).toEqual(['active', 'active', 'cancelled'])
+      expect(result.warnings.map(({ code }: { code: string }) => code)).toEqual(codes)
+    }
+  })
+
+  it('cancel one of equal tickets by an update, not the used one, and the same update again changes nothing', async () => {
+    const shop = await givenShop()
+    const first = await taken(shop, { items: [ticket({ quantity: 2 })] })
+    const used = first.purchases[0]?.id ?? ''
+    await write(sql`update purchases set status = 'used', uses_count = 1 where id = ${used}`)
+    const items = [ticket({ status: 'cancelled' }), ticket()]
+    const once = await taken(shop, { items })
+    expect(once.purchases.find(({ id }) => id === used)?.status).toBe('used')
+    expect(once.purchases.map(({ status }) => status).toSorted()).toEqual(['cancelled', 'used'])
+    expect(once.body.amount).toBe(100)
+    const twice = await taken(shop, { items })
+    expect(twice.purchases).toEqual(once.purchases)
+  })
+
+  it('are pending or active where the item says so, and cancelled with their order', async () => {
+    const shop = await givenShop()
+    const items = [
+      ticket({ status: 'pending' }),
+      ticket({ product: 'Poster', status: 'active' }),
+      ticket({ product: 'Cup' }),
+    ]
+    const statuses = async (status: string) =>
+      (await taken(shop, { status, items })).purchases.map((one) => one.status).toSorted()
+    expect(await statuses('pending')).toEqual(['active', 'pending', 'pending'])
+    expect(await statuses('completed')).toEqual(['active', 'active', 'pending'])
+    expect(await statuses('cancelled')).toEqual(['cancelled', 'cancelled', 'cancelled'])
+  })
+})
+
+describe('amounts of another system', () => {
+  it('of a line are split over its units to the cent', async () => {
+    const shop = await givenShop()
+    const { body, purchases } = await taken(shop, {
+      items: [{ product: 'Day ticket', quantity: 3, line_total: 100 }],
+      amount: 100,
+    })
+    expect(purchases.map(({ price_paid }) => price_paid).toSorted()).toEqual([33.33, 33.33, 33.34])
+    expect([body.amount, body.cart.subtotal]).toEqual([100, 100])
+    expect(await refusal(shop, { items: [ticket({ line_total: 1 })] })).toEqual([
+      'not_both #/orders/0/items/0/line_total',
+    ])
+    expect(await refusal(shop, { items: [ticket({ unit_price: undefined })] })).toEqual([
+      'required #/orders/0/items/0/unit_price',
+    ])
+  })
+
+  it('that the items do not make are a warning with both', async () => {
+    const shop = await givenShop()
+    const { body, result } = await taken(shop, { items: [ticket()], amount: 99.99, service_fee: 5 })
+    expect(body.amount).toBe(105)
+    expect(result.warnings).toEqual([
+      {
+        code: 'amount_mismatch',
+        detail: 'The source says 99.99 DKK, items and fees make 105.00 DKK.',
+        attr: 'orders.0.amount',
+        pointer: '#/orders/0/amount',
+      },
+    ])
+  })
+
+  it('that were paid back show in the payment, and never become less', async () => {
+    const shop = await givenShop()
+    const payment = async (change: Record<string, unknown>) => {
+      const [one] = (await taken(shop, { items: [ticket({ quantity: 2 })], ...change })).body.transactions
+      return [one.status, one.amount, one.refunded_amount, one.available_refund_amount]
+    }
+    expect(await payment({ refunded_amount: 50 })).toEqual(['partially_refunded', 200, 50, 150])
+    expect(await payment({})).toEqual(['partially_refunded', 200, 50, 150])
+    expect(await payment({ refunded_amount: 20 })).toEqual(['partially_refunded', 200, 50, 150])
+    expect(await payment({ refunded_amount: 200 })).toEqual(['refunded', 200, 200, 0])
+    expect(await payment({ status: 'cancelled' })).toEqual(['refunded', 200, 200, 0])
+    expect(await payment({ external_id: 'other', status: 'cancelled', refunded_amount: 200 })).toEqual([
+      'refunded',
+      200,
+      200,
+      0,
+    ])
+    const late = { external_id: 'late', status: 'confirmed' }
+    expect(await payment(late)).toEqual(['authorized', 200, 0, 0])
+    expect(await payment({ ...late, refunded_amount: 1 })).toEqual(['partially_refunded', 200, 1, 199])
+  })
+
+  it('that were paid back of nothing, or beyond what was paid, refuse the order', async () => {
+    const shop = await givenShop()
+    expect(await refusal(shop, { status: 'pending', refunded_amount: 1 })).toEqual([
+      'nothing_paid #/orders/0/refunded_amount',
+    ])
+    expect(await refusal(shop, { items: [ticket()], refunded_amount: 100.01 })).toEqual([
+      'refund_exceeds_amount #/orders/0/refunded_amount',
+    ])
+    expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 0 })
+    await taken(shop, { status: 'cancelled', items: [ticket()] })
+    const { result, body } = await taken(shop, { status: 'cancelled', items: [ticket()], refunded_amount: 100 })
+    expect(result.warnings).toMatchObject([{ code: 'refund_not_recorded' }])
+    expect(body.transactions).toMatchObject([{ status: 'cancelled', refunded_amount: 0 }])
+  })
+
+  it('name the payment by its provider, until something is paid back', async () => {
+    const shop = await givenShop()
+    const shown = async (payment: unknown) =>
+      (await taken(shop, { items: [ticket()], payment })).body.transactions.map(
+        (one: { service: string; provider_reference: string | null }) => [one.service, one.provider_reference],
+      )
+    expect(await shown(null)).toEqual([['import', null]])
+    expect(await shown({ service: 'stripe', reference: ' pi_1 ' })).toEqual([['stripe', 'pi_1']])
+    expect(await shown(undefined)).toEqual([['stripe', 'pi_1']])
+    await write(sql`update transactions set reserved_minor = 1 where provider_reference = 'pi_1'
+      and organization_id = ${shop.organization_id}`)
+    expect(await shown({ service: 'manual' })).toEqual([['stripe', 'pi_1']])
+    expect(await refusal(shop, { payment: { service: 'cash' } })).toEqual(['invalid_choice #/orders/0/payment/service'])
+  })
+})
+
+describe('an order of which money went back', () => {
+  const given = async () => {
+    const shop = await givenShop()
+    const { id } = await taken(shop, { items: [ticket({ quantity: 2 })] })
+    return { shop, id }
+  }
+  const reserve = (id: string, minor: number) =>
+    write(sql`update transactions set reserved_minor = ${minor} where order_id = ${id}`)
+
+  it('is refused where its amount would be below what was paid back and is reserved', async () => {
+    const { shop, id } = await given()
+    await write(
+      sql`update transactions set status = 'partially_refunded', refunded_minor = 6000, reserved_minor = 5000
+        where order_id = ${id}`,
+    )
+    const before = (await get(`/v1/orders/${id}`)).text
+    expect(await refusal(shop, { items: [ticket()] })).toEqual(['amount_below_refunds #/orders/0/items'])
+    expect(await refusal(shop, { items: [ticket({ quantity: 2 })], refunded_amount: 150.01 })).toEqual([
+      'refund_exceeds_amount #/orders/0/refunded_amount',
+    ])
+    expect((await get(`/v1/orders/${id}`)).text).toBe(before)
+    const { body } = await taken(shop, { items: [ticket(), ticket({ unit_price: 10 })] })
+    expect([body.amount, body.transactions[0].amount]).toEqual([110, 200])
+  })
+
+  it('keeps its payment while a refund of it is open, also when it is cancelled', async () => {
+    const { shop, id } = await given()
+    await reserve(id, 20_000)
+    const { body } = await taken(shop, { status: 'cancelled', items: [ticket({ quantity: 2 })] })
+    expect(body).toMatchObject({ status: 'cancelled', transactions: [{ status: 'captured', amount: 200 }] })
+  })
+
+  it('is decided on anew when a refund is asked for while the import decides', async () => {
+    const { shop, id } = await given()
+    const reply = await callWith(
+      interruptedDatabase(/^update "orders"/, () => reserve(id, 15_000)),
+      '/v1/data-imports/external-orders',
+      {
+        method: 'POST',
+        body: { ...shop, source: 'webshop', on_duplicate: 'update', orders: [order({ items: [ticket()] })] },
+      },
+    )
+    expect(reply.body.results).toMatchObject([{ action: 'error', errors: [{ code: 'amount_below_refunds' }] }])
+    expect((await get(`/v1/orders/${id}`)).body.amount).toBe(200)
+  })
+
+  it('does not sell a ticket again that was paid back', async () => {
+    const { shop, id } = await given()
+    await write(
+      sql`update purchases set status = 'cancelled', refunded_minor = 10000 where id =
+        (select min(id) from purchases where order_id = ${id})`,
+      sql`update transactions set status = 'partially_refunded', refunded_minor = 10000 where order_id = ${id}`,
+    )
+    const { purchases } = await taken(shop, { items: [ticket({ quantity: 2 })] })
+    expect(purchases.map(({ status }) => status).toSorted()).toEqual(['active', 'cancelled'])
+  })
+})
+
+describe('customers of another system', () => {
+  it('have the names and the language that are given, in the first place the most exact ones', async () => {
+    const shop = await givenShop()
+    const customer = { email: 'a@example.dk', first_name: 'Anna Maria', full_name: 'Holm, Anna' }
+    await taken(shop, { customer, locale: 'da-DK', items: [ticket({ user: { email: 'b@example.dk' } })] })
+    const [anna, other] = [await stored(shop, 'a@example.dk'), await stored(shop, 'b@example.dk')]
+    expect(anna).toMatchObject({ first_name: 'Anna Maria', last_name: 'Holm', locale: 'da' })
+    expect(other.locale).toBe('da')
+    await taken(shop, { external_id: '2', customer: { email: 'c@example.dk', locale: 'pl' }, locale: 'da' })
+    expect((await stored(shop, 'c@example.dk')).locale).toBe('pl')
+    const long = { email: 'a@example.dk', full_name: `${'x'.repeat(81)} y` }
+    expect(await refusal(shop, { customer: long })).toEqual(['max_length #/orders/0/customer/full_name'])
+  })
+})
+
+describe('a dry run', () => {
+  it('answers for an id that comes twice as the real one does, and writes nothing', async () => {
+    for (const on_duplicate of ['skip', 'update', 'error']) {
+      const shop = await givenShop()
+      const orders = [order({ status: 'confirmed' }), order({ status: 'pending' }), order({ status: 'completed' })]
+      const dry = await importOrders(shop, orders, { on_duplicate, dry_run: true })
+      expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 0, data_imports: 0 })
+      const real = await importOrders(shop, orders, { on_duplicate })
+      const told = (reply: typeof real) =>
+        reply.body.results.map(({ action, errors, warnings }: Record<string, unknown>) => ({
+          action,
+          errors,
+          warnings,
+        }))
+      expect(told(dry)).toEqual(told(real))
+      const ids = dry.body.results.map(({ order_id }: { order_id: string | null }) => order_id)
+      expect(ids).toEqual([null, null, null])
+      const rows = await db().all(sql`select id from purchases where edition_id = ${shop.edition_id}`)
+      expect(rows).toHaveLength(2)
+    }
+  })
+})

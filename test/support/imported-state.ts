@@ -1,0 +1,74 @@
+import { isPaid } from '../../src/domain/orders.ts'
+import type {
+  ImportState,
+  OrderRow,
+  PurchaseRow,
+  TransactionRow,
+  UserRow,
+} from '../../src/modules/order-import/state.ts'
+import { rowsOf, type Write } from '../../src/modules/order-import/writes.ts'
+
+/** Tables in memory, to which the writes of decisions are applied as the statements apply them to the database. */
+export class ImportedTables {
+  readonly orders = new Map<string, OrderRow>()
+  readonly purchases = new Map<string, PurchaseRow>()
+  readonly payments = new Map<string, TransactionRow>()
+  readonly users = new Map<string, UserRow>()
+  readonly #named = { products: new Map(), variants: new Map(), locations: new Map(), options: new Map() }
+
+  apply(writes: readonly Write[]): void {
+    for (const row of rowsOf(writes, 'users'))
+      this.users.set(row.id, { ...row, is_shared: 0, is_kept: 0, given_email: row.email } as UserRow)
+    for (const row of rowsOf(writes, 'products')) this.#named.products.set(row.name_folded, row)
+    for (const row of rowsOf(writes, 'orders')) this.orders.set(row.id, row as OrderRow)
+    for (const row of rowsOf(writes, 'transactions'))
+      this.payments.set(row.order_id, { reserved_minor: 0, ...row } as TransactionRow)
+    for (const row of rowsOf(writes, 'purchases'))
+      this.purchases.set(row.id, { version: 1, refunded_minor: 0, reserved_minor: 0, ...row } as PurchaseRow)
+    for (const one of writes) this.#change(one)
+  }
+
+  #change(one: Write): void {
+    if (one.write === 'user') this.users.set(one.user.id, { ...one.user, ...one.changes } as UserRow)
+    if (one.write === 'order')
+      this.orders.set(one.order.id, { ...one.order, ...one.changes, version: one.order.version + 1 } as OrderRow)
+    if (one.write === 'payment')
+      this.payments.set(one.payment.order_id, { ...one.payment, ...one.changes } as TransactionRow)
+    if (one.write === 'purchase-status')
+      for (const { id } of one.purchases) this.setPurchase(id, { status: one.status })
+    if (one.write === 'purchase-validity' || one.write === 'purchase-holders')
+      for (const { id, ...change } of one.purchases) this.setPurchase(id, change)
+  }
+
+  setPurchase(id: string, change: Partial<PurchaseRow>): void {
+    const row = this.purchases.get(id)
+    if (!row) throw new Error(`no purchase ${id}`)
+    this.purchases.set(id, { ...row, ...change })
+  }
+
+  /** Reserves as much for a refund as an order's payment has left, at most that. */
+  reserve(orderId: string, minor: number): void {
+    const payment = this.payments.get(orderId)
+    if (!payment || !isPaid(payment.status)) return
+    const reserved_minor = Math.min(minor, payment.amount_minor - payment.refunded_minor)
+    this.payments.set(orderId, { ...payment, reserved_minor })
+  }
+
+  purchasesOf(orderId: string): PurchaseRow[] {
+    return [...this.purchases.values()].filter(({ order_id }) => order_id === orderId)
+  }
+
+  state(): ImportState {
+    const users = [...this.users.values()]
+    return {
+      orders: new Map([...this.orders.values()].map((row) => [row.external_id ?? '', row])),
+      purchases: Map.groupBy(this.purchases.values(), ({ order_id }) => order_id),
+      payments: this.payments,
+      usersByEmail: new Map(users.flatMap((user) => (user.email === null ? [] : [[user.email, user]]))),
+      usersByPhone: new Map(users.flatMap((user) => (user.phone_number === null ? [] : [[user.phone_number, user]]))),
+      holders: users,
+      names: new Map(),
+      ...this.#named,
+    }
+  }
+}
