@@ -42,26 +42,34 @@ export function commonWidth(widths: readonly number[]): number {
 }
 
 interface Rating extends Dialect {
+  /** How many rows have the common width, 0 to 1. */
+  fit: number
   score: number
 }
 
 /** Rows of one width, many columns: what a wrong delimiter does not give. */
 function rate(text: string, dialect: Dialect): Rating {
   const { records, isOpen } = splitRecords(text, dialect)
-  const filled = records.filter((cells) => filledWidth(cells) > 0)
-  if (filled.length === 0) return { ...dialect, score: 0 }
-  const widths = filled.map(({ length }) => length)
+  const widths = records.filter((cells) => filledWidth(cells) > 0).map(({ length }) => length)
   const common = commonWidth(widths.filter((width) => width > 1))
-  if (common < 2) return { ...dialect, score: 0 }
+  if (common < 2) return { ...dialect, fit: 0, score: 0 }
   // Excel leaves out empty cells at the end, and titles are short: too narrow is less of a fault than too wide.
   const fit = widths.reduce((sum, width) => sum + (width === common ? 1 : width < common ? 0.3 : 0), 0) / widths.length
-  const swallowed = filled.filter((cells) => cells.some((cell) => cell.startsWith('"') && cell.includes('\n'))).length
-  const trust = Math.max(0.1, 1 - swallowed / filled.length - (isOpen ? 0.02 : 0))
-  return { ...dialect, score: fit * trust * (1 + Math.log2(common)) }
+  return { ...dialect, fit, score: fit * (1 + Math.log2(common)) * (isOpen ? 0.98 : 1) }
 }
 
-/** Quotation marks lose their meaning only where reading them as such breaks the table. */
-const quotesBonus = 1.5
+/** Of one file, a mark that is never closed is a mistake; in so many lines, it is no quotation mark. */
+const fewestPlainMarks = 3
+
+/** Quotation marks have no meaning where reading them as such breaks a table that is whole without. */
+function quotesOf(text: string, delimiter: Delimiter): Rating {
+  const quoted = rate(text, { delimiter, quotes: true })
+  if (quoted.fit === 1 || !text.includes('"')) return quoted
+  const plain = rate(text, { delimiter, quotes: false })
+  if (plain.fit < 1) return quoted
+  const opening = linesOf(text).filter((line) => line.split(delimiter).some((cell) => cell.startsWith('"')))
+  return opening.length >= fewestPlainMarks ? plain : quoted
+}
 
 /** @param text whole lines from the beginning of a file. */
 export function detectDialect(text: string, given: { delimiter?: Delimiter; quotes?: boolean } = {}): DetectedDialect {
@@ -71,15 +79,12 @@ export function detectDialect(text: string, given: { delimiter?: Delimiter; quot
   const body = separator ? text.slice(text.search(/[\r\n]|$/)).replace(/^(\r\n|\n|\r)/, '') : text
   const named = given.delimiter ?? separator
   const ratings = (named ? [named] : delimiters)
-    .flatMap((delimiter) =>
-      (given.quotes === undefined ? [true, false] : [given.quotes]).map((quotes) => {
-        const rating = rate(body, { delimiter, quotes })
-        return quotes ? { ...rating, score: rating.score * quotesBonus } : rating
-      }),
+    .map((delimiter) =>
+      given.quotes === undefined ? quotesOf(body, delimiter) : rate(body, { delimiter, quotes: given.quotes }),
     )
     .toSorted((one, other) => other.score - one.score)
   const best = ratings[0]!
-  const second = ratings.find(({ delimiter }) => delimiter !== best.delimiter)
+  const second = ratings[1]
   const found = { lineBreak, hasSeparatorLine: separator !== null }
   if (best.score === 0)
     return { ...found, delimiter: named ?? ',', quotes: given.quotes ?? true, confidence: named ? 1 : 0.5 }

@@ -78,7 +78,7 @@ export async function* canonicalChunks(
   }
   let source = from.source
   for await (const records of recordsOf(file, format, from.source)) {
-    const sorted = records.flatMap((record) => sorter.sort(record))
+    const sorted = records.flatMap((record) => sorter.add(record))
     const last = records.at(-1)
     if (last) source = endOf(last)
     const { firstHeld } = sorter

@@ -74,7 +74,8 @@ export class RowSorter {
     return { emptyRows, isAfterEmptyRow: this.#isAfterEmptyRow }
   }
 
-  sort(record: SourceRecord): SortedRow[] {
+  /** The rows that are certain once this record is known. */
+  add(record: SourceRecord): SortedRow[] {
     const row: SortedRow = { ...record, kind: 'data' }
     if (!record.fault && isEmpty(record.cells)) {
       this.#emptyRows++

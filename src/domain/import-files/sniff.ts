@@ -50,9 +50,8 @@ const toleratedControls = 0.002
 function looksLikeUtf16(head: Uint8Array): boolean {
   const mark = byteOrderMarkOf(head)
   if (mark) return mark.encoding !== 'utf-8'
-  let even = 0
-  let odd = 0
-  for (let at = 0; at < head.length; at++) if (head[at] === 0) at % 2 === 0 ? even++ : odd++
+  const odd = head.reduce((sum, byte, at) => sum + (byte === 0 ? at % 2 : 0), 0)
+  const even = head.reduce((sum, byte) => sum + (byte === 0 ? 1 : 0), 0) - odd
   return Math.max(even, odd) > head.length * 0.15 && Math.min(even, odd) < head.length * 0.01
 }
 

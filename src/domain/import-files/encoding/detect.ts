@@ -35,40 +35,59 @@ const carriageReturn = 13
 
 const isBreak = (byte: number | undefined): boolean => byte === lineFeed || byte === carriageReturn
 
-/** The lines of a chunk that have bytes beyond ASCII, one after the other. */
-function* linesBeyondAscii(chunk: Uint8Array): Generator<Uint8Array> {
-  let at = 0
-  while (at < chunk.length) {
-    while (at < chunk.length && chunk[at]! < 0x80) at++
-    if (at === chunk.length) return
-    let start = at
-    while (start > 0 && !isBreak(chunk[start - 1])) start--
-    while (at < chunk.length && !isBreak(chunk[at])) at++
-    yield chunk.subarray(start, at)
+/** Collects the lines of a file that have bytes beyond ASCII. Of a line that two chunks share, from the first such chunk on. */
+class Sample {
+  readonly #bytes = new Uint8Array(enoughSample)
+  #length = 0
+  #isInLine = false
+
+  get isFull(): boolean {
+    return this.#length === enoughSample
+  }
+
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length)
+  }
+
+  add(chunk: Uint8Array): void {
+    let at = 0
+    while (!this.isFull) {
+      let start = at
+      if (!this.#isInLine) {
+        while (at < chunk.length && chunk[at]! < 0x80) at++
+        if (at === chunk.length) return
+        for (start = at; start > 0 && !isBreak(chunk[start - 1]); start--);
+      }
+      while (at < chunk.length && !isBreak(chunk[at])) at++
+      this.#isInLine = at === chunk.length
+      this.#copy(chunk.subarray(start, at + 1))
+      if (this.#isInLine) return
+    }
+  }
+
+  #copy(bytes: Uint8Array): void {
+    const part = bytes.subarray(0, enoughSample - this.#length)
+    this.#bytes.set(part, this.#length)
+    this.#length += part.length
   }
 }
 
 /** Reads until it has seen enough characters beyond ASCII, so the whole of a file that has none. */
-async function sampleBeyondAscii(file: FileSource): Promise<Uint8Array> {
-  const sample = new Uint8Array(enoughSample)
-  let filled = 0
+async function sampleBeyondAscii(file: FileSource): Promise<Sample> {
+  const sample = new Sample()
   for await (const chunk of file.stream(0, file.size)) {
-    for (const line of linesBeyondAscii(chunk)) {
-      const part = line.subarray(0, enoughSample - filled - 1)
-      sample.set(part, filled)
-      filled += part.length
-      sample[filled++] = lineFeed
-      if (filled >= enoughSample - 1) return sample.subarray(0, filled)
-    }
+    sample.add(chunk)
+    if (sample.isFull) break
   }
-  return sample.subarray(0, filled)
+  return sample
 }
 
-/** One bad byte among many good characters is a slip, and no other encoding. A character cut by a chunk is one too. */
+/** A bad byte among many good characters is a slip, and no other encoding. */
 const toleratedShare = 0.02
 
-function isUtf8(sample: Uint8Array): boolean {
-  const text = decoderOf('utf-8').decode(sample)
+function isUtf8({ bytes, isFull }: Sample): boolean {
+  // The end of a full sample may cut a character.
+  const text = decoderOf('utf-8').decode(bytes, { stream: isFull })
   let bad = 0
   let all = 0
   for (const { 0: letter } of text.matchAll(/[^\0-\x7f]/g)) {
@@ -101,5 +120,5 @@ export async function detectEncoding(file: FileSource, likely: readonly Encoding
   if (utf16) return { encoding: utf16, confidence: 0.95, markLength: 0 }
   const sample = await sampleBeyondAscii(file)
   if (isUtf8(sample)) return { encoding: 'utf-8', confidence: 1, markLength: 0 }
-  return { ...singleByteOf(sample, likely), markLength: 0 }
+  return { ...singleByteOf(sample.bytes, likely), markLength: 0 }
 }
