@@ -37,20 +37,22 @@ function faultOf(text: string): RowFault | null {
 }
 
 function textOf(row: CanonicalRow): string {
-  const last = row.cells.findLastIndex((cell) => cell !== '')
-  const cells = row.cells.slice(0, Math.min(last, maxColumns) + 1)
   const leading = `${row.line},${row.sourceOffset},${row.sourceLength},${row.kind},${faultText(row.fault)}`
-  return cells.length === 0 ? `${leading}\r\n` : `${leading},${cells.map(quoted).join(',')}\r\n`
+  return row.cells.length === 0 ? `${leading}\r\n` : `${leading},${row.cells.map(quoted).join(',')}\r\n`
 }
 
-export const canonicalRowOf = (row: SortedRow): CanonicalRow => ({
-  cells: row.cells,
-  kind: row.kind,
-  fault: row.fault,
-  line: row.line,
-  sourceOffset: row.offset,
-  sourceLength: row.length,
-})
+/** Without the empty cells at its end, and without most of what is behind the last possible column. */
+export function canonicalRowOf(row: SortedRow): CanonicalRow {
+  const last = row.cells.findLastIndex((cell) => cell !== '')
+  return {
+    cells: row.cells.slice(0, Math.min(last, maxColumns) + 1),
+    kind: row.kind,
+    fault: row.fault,
+    line: row.line,
+    sourceOffset: row.offset,
+    sourceLength: row.length,
+  }
+}
 
 const encoder = new TextEncoder()
 const bytesPerUnit = 3

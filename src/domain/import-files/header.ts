@@ -30,8 +30,6 @@ const readsAsData = (cell: string): boolean =>
 
 const filledCells = (cells: readonly string[]): string[] => cells.map(cleanCell).filter((cell) => cell !== '')
 
-const hasData = (cells: readonly string[]): boolean => filledCells(cells).some(readsAsData)
-
 /** A year or a number may name a column, as long as most names are words. */
 const readsAsNames = (cells: readonly string[]): boolean => {
   const filled = filledCells(cells)
@@ -43,17 +41,13 @@ function isFilled(cells: readonly string[], width: number, share: number): boole
   return cells.filter((cell) => cell.trim() !== '').length >= Math.max(1, Math.ceil(width * share))
 }
 
-/** The first row that is as wide as the table and reads as names; below it, data. */
+/** The first row that is about as wide as the table and reads as names, unless a full row of data stands above it. */
 function indexOf(rows: readonly Row[], width: number): number | null {
-  const candidates = rows.slice(0, searchedRows)
-  const certain = candidates.findIndex(({ cells }, index) => {
-    if (!isFilled(cells, width, 0.8) || !readsAsNames(cells)) return false
-    const below = rows.slice(index + 1, index + 6).filter((row) => filledWidth(row.cells) > 0)
-    return below.length === 0 || below.filter((row) => hasData(row.cells)).length * 2 >= below.length
-  })
-  if (certain >= 0) return certain
-  const likely = candidates.findIndex(({ cells }) => isFilled(cells, width, 0.6))
-  return likely >= 0 && readsAsNames(candidates[likely]!.cells) ? likely : null
+  for (const [index, { cells }] of rows.slice(0, searchedRows).entries()) {
+    if (isFilled(cells, width, 0.6) && readsAsNames(cells)) return index
+    if (isFilled(cells, width, 0.8)) return null
+  }
+  return null
 }
 
 function widthOf(rows: readonly Row[]): number {
