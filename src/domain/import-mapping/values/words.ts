@@ -33,7 +33,8 @@ export type StatusMeaning = OrderStatus | 'refunded'
 const statuses: Readonly<Record<StatusMeaning, ReadonlySet<string>>> = {
   completed: wordsOf([
     'completed,complete,paid,succeeded,success,successful,captured,fulfilled,processed,active,valid,attending',
-    'checked in,used,settled,free,placed,paid order,free order,complimentary',
+    'checked in,used,settled,free,placed,paid order,free order,complimentary,partially refunded,partially_refunded',
+    'delvist refunderet,teilweise erstattet,delvis återbetald,gedeeltelijk terugbetaald,częściowo zwrócone',
     'betalt,gennemført,afsluttet,færdig,gyldig,gratis,godkendt,ekspederet,aktiv,brugt',
     'bezahlt,abgeschlossen,erledigt,gültig,kostenlos,aktiv,eingecheckt,vollständig bezahlt',
     'betald,slutförd,klar,giltig,genomförd,färdig',
@@ -47,7 +48,7 @@ const statuses: Readonly<Record<StatusMeaning, ReadonlySet<string>>> = {
   ]),
   pending: wordsOf([
     'pending,open,unpaid,processing,on-hold,on hold,awaiting payment,pending payment,new,invoiced,outstanding,waiting',
-    'pending_approval,pending approval,waitlist,overdue,requires_action,requires_payment_method',
+    'partially paid,partially_paid,pending_approval,pending approval,waitlist,overdue,requires_action,requires_payment_method',
     'afventer,afventer betaling,ubetalt,ikke betalt,åben,under behandling,ny,offen,ausstehend,unbezahlt,unvollständig',
     'in bearbeitung,wartend,zahlung ausstehend,väntar,väntande,obetald,ej betald,öppen,pågående,pågår',
     'in afwachting,openstaand,onbetaald,niet betaald,nieuw,in behandeling',
