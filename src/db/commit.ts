@@ -23,10 +23,11 @@ export const changedExactly = (count: number): SQL =>
 export const stillHolds = (condition: SQL): SQL => sql`select case when ${condition} then 1 else json('guard') end`
 
 /** What a batch may be refused with by a condition that only the transaction itself can judge. */
-const refusals = { edition_archived: editionArchived, shared_customer: sharedCustomer, storage_full: storageFull } satisfies Record<
-  string,
-  () => AppError
->
+const refusals = {
+  edition_archived: editionArchived,
+  shared_customer: sharedCustomer,
+  storage_full: storageFull,
+} satisfies Record<string, () => AppError>
 
 /** Aborts the batch with the refusal unless the condition holds. A JSON path that is none is an error with its text. */
 export const refuseUnless = (condition: SQL, code: keyof typeof refusals): SQL =>

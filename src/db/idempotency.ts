@@ -40,7 +40,12 @@ export class IdempotencyStore {
   }
 
   /** Takes the key for `lease`; an unanswered claim is taken over from a request that died once its time is over. */
-  async claim(key: IdempotencyKey, lease: { id: string; ms?: number }, fingerprint: string, now: number): Promise<Claim> {
+  async claim(
+    key: IdempotencyKey,
+    lease: { id: string; ms?: number },
+    fingerprint: string,
+    now: number,
+  ): Promise<Claim> {
     const { id, ms = leaseMs } = lease
     const take = sql`insert into idempotency_keys (caller_id, key_hash, fingerprint, lease_id, lease_until, expires_at)
       values (${key.callerId}, ${key.keyHash}, ${fingerprint}, ${id}, ${now + ms}, ${now + keepMs})
@@ -69,7 +74,12 @@ export class IdempotencyStore {
     return [store, changedOne()]
   }
 
-  async store(key: IdempotencyKey, lease: string, answer: StoredAnswer, fingerprint: string | null = null): Promise<void> {
+  async store(
+    key: IdempotencyKey,
+    lease: string,
+    answer: StoredAnswer,
+    fingerprint: string | null = null,
+  ): Promise<void> {
     const [statement] = this.settle(key, lease, answer, fingerprint)
     if (statement) await this.#db.batch([statement])
   }

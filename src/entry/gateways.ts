@@ -69,5 +69,11 @@ export const checkProviders = (config: Chosen): unknown => chosen(config)
 /** The gateways of the providers that the configuration names. */
 export function gatewaysOf(env: Bound, parts: Parts): Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'files'> {
   const { email, sms, dns, passes } = chosen(parts.config)
-  return { email: email(parts, env), sms: sms(parts, env), dns: dns(parts, env), passes: passes(parts, env), files: r2Files(env.FILES) }
+  return {
+    email: email(parts, env),
+    sms: sms(parts, env),
+    dns: dns(parts, env),
+    passes: passes(parts, env),
+    files: r2Files(env.FILES),
+  }
 }

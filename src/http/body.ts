@@ -64,7 +64,10 @@ interface BodyLimits {
 }
 
 /** The body as it comes in; it breaks off with 413, 408 or 499 once it is over a limit or the client hangs up. */
-export function limitedBody(c: AppContext, { most, maxReadMs: ms, tooLarge: refuse }: BodyLimits): ReadableStream<Uint8Array> {
+export function limitedBody(
+  c: AppContext,
+  { most, maxReadMs: ms, tooLarge: refuse }: BodyLimits,
+): ReadableStream<Uint8Array> {
   if (Number(c.req.header('content-length') ?? 0) > most) throw refuse()
   const reader = (c.req.raw.body ?? new Blob([]).stream()).getReader() as ReadableStreamDefaultReader<Uint8Array>
   let size = 0

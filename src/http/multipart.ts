@@ -80,7 +80,8 @@ class Input {
   }
 }
 
-const unquoted = (text: string): string => text.replaceAll(/%22|%0D|%0A|\\"|\\\\/gi, (one) => plain[one.toUpperCase()] ?? one)
+const unquoted = (text: string): string =>
+  text.replaceAll(/%22|%0D|%0A|\\"|\\\\/gi, (one) => plain[one.toUpperCase()] ?? one)
 const plain: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n', '\\"': '"', '\\\\': '\\' }
 
 /** A parameter of a header, in its extended form (RFC 5987) where it has one. */

@@ -151,15 +151,24 @@ function successOf(response: z.ZodType | undefined, file: FileAnswer | undefined
     : { description: 'Success, no content' }
 }
 
-const bytes = { type: 'string', format: 'binary' } as const
-
 /** The body as the document shows it: a form, the file itself, or JSON. */
-function bodyContent({ body, stream, example }: Pick<Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType>, 'body' | 'stream' | 'example'>) {
-  if (!stream) return body ? { required: !body.safeParse({}).success, content: { 'application/json': { schema: body, example } } } : null
+function bodyContent({
+  body,
+  stream,
+  example,
+}: Pick<Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType>, 'body' | 'stream' | 'example'>) {
+  if (!stream)
+    return body
+      ? { required: !body.safeParse({}).success, content: { 'application/json': { schema: body, example } } }
+      : null
+  const bytes = { type: 'string', format: 'binary', maxLength: stream.most } as const
   const file = z.string().openapi({ ...bytes, description: 'The bytes of the file; exactly once.' })
   const form = body instanceof z.ZodObject ? body.extend({ file }) : z.object({ file })
   const raw = stream.types.map((type) => [type, { schema: bytes }] as const)
-  const content = { ...(stream.form ? { 'multipart/form-data': { schema: form } } : {}), ...Object.fromEntries(raw) }
+  const content = {
+    ...(stream.form ? { 'multipart/form-data': { schema: form, example } } : {}),
+    ...Object.fromEntries(raw),
+  }
   return { required: true, description: stream.description, content }
 }
 

@@ -154,6 +154,6 @@ async function readRaw<Result extends Received>(
 /** Reads a file without keeping it. */
 export const hashOnly: Sink<Received> = async ({ body }) => {
   const stream = new crypto.DigestStream('SHA-256')
-  await body.pipeTo(stream as WritableStream<Uint8Array>)
+  await body.pipeTo(stream)
   return { checksum_sha256: toHex(await stream.digest) }
 }

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { toBase64 } from '../../src/domain/encoding.ts'
+import { toBase64, utf8 } from '../../src/domain/encoding.ts'
 import { sweepObjects, sweepUploads } from '../../src/modules/files/jobs.ts'
 import { call, callWith, get, post, remove } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
@@ -34,9 +34,16 @@ const start = async (bytes: Uint8Array, name = 'orders.csv') =>
 const digestOf = async (bytes: Uint8Array<ArrayBuffer>): Promise<string> =>
   `sha-256=:${toBase64(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)))}:`
 
-const slice = (bytes: Uint8Array<ArrayBuffer>, number: number) => bytes.slice((number - 1) * partSize, number * partSize)
+const slice = (bytes: Uint8Array<ArrayBuffer>, number: number) =>
+  bytes.slice((number - 1) * partSize, number * partSize)
 
-async function put(id: string, number: number | string, bytes: Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, bindings?: object) {
+async function put(
+  id: string,
+  number: number | string,
+  bytes: Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+  bindings?: object,
+) {
   const request = {
     method: 'PUT',
     raw: bytes,
@@ -84,7 +91,11 @@ describe('an upload in parts', () => {
     const upload = await start(big)
     const last = slice(big, 2)
     const cases = [
-      [await put(upload.id, 2, last, { 'content-digest': await digestOf(new Uint8Array(1)) }), 400, 'checksum_mismatch'],
+      [
+        await put(upload.id, 2, last, { 'content-digest': await digestOf(new Uint8Array(1)) }),
+        400,
+        'checksum_mismatch',
+      ],
       [await put(upload.id, 2, last.slice(1)), 400, 'validation_error'],
       [await put(upload.id, 1, last), 400, 'validation_error'],
       [await put(upload.id, 3, last), 404, 'not_found'],
@@ -123,7 +134,7 @@ describe('an upload in parts', () => {
   })
 
   it('of what is no table is refused at its end', async () => {
-    const bytes = new TextEncoder().encode('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    const bytes = utf8('<svg xmlns="http://www.w3.org/2000/svg"/>')
     const upload = await start(bytes)
     await put(upload.id, 1, bytes)
     const reply = await complete(upload.id)
@@ -142,7 +153,8 @@ describe('an upload in parts', () => {
     await put(second.id, 1, joined)
     // Its parts were joined, and the request died before it was a file.
     const [row] = (await env.DB.prepare('select * from file_uploads where id = ?').bind(second.id).all()).results
-    const [part] = (await env.DB.prepare('select * from file_upload_parts where upload_id = ?').bind(second.id).all()).results
+    const [part] = (await env.DB.prepare('select * from file_upload_parts where upload_id = ?').bind(second.id).all())
+      .results
     const upload = env.FILES.resumeMultipartUpload(String(row?.['storage_key']), String(row?.['store_upload_id']))
     await upload.complete([{ partNumber: 1, etag: String(part?.['store_etag']) }])
     const job = contextAt(Date.now() + 86_400_001)

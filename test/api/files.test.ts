@@ -1,19 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { fileReferences } from '../../src/modules/files/index.ts'
+import { utf8 } from '../../src/domain/encoding.ts'
 import { call, callWith, get, patch, remove } from '../support/api.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
 import { costOf } from '../support/cost.ts'
-import {
-  accountOf,
-  freshPng,
-  png,
-  rowsOf,
-  sha256Hex,
-  storedKeys,
-  uploadForm,
-  uploadRaw,
-  usedBytes,
-} from '../support/files.ts'
+import { type FormPart, freshPng, png, rowsOf, sha256Hex, storedKeys, uploadForm, uploadRaw } from '../support/files.ts'
 import { seedAccount, seedEdition, seedMember, seedOrganization, seedToken } from '../support/seed.ts'
 
 let organization: { id: string; event: string }
@@ -67,8 +57,8 @@ describe('uploadFile', () => {
       ['metadata', '{"k":1}'],
     ] as const
     for (const at of [0, 2, 4]) {
-      const parts = [...fields.map(([name, value]) => [name, value] as [string, string])]
-      const form = [...parts.slice(0, at), ['file', bytes, 'a.png', 'image/png'] as never, ...parts.slice(at)]
+      const parts: FormPart[] = fields.map(([name, value]) => [name, value])
+      const form: FormPart[] = [...parts.slice(0, at), ['file', bytes, 'a.png', 'image/png'], ...parts.slice(at)]
       const reply = await uploadForm(form)
       expect(reply.status === 201 || reply.text).toBe(true)
       expect(reply.body).toMatchObject({
@@ -112,11 +102,21 @@ describe('uploadFile', () => {
       [await uploadForm([org, ['file', '', 'a.png']]), 400, 'empty_file', undefined],
       [await uploadRaw(organization.id, new Uint8Array()), 400, 'empty_file', undefined],
       [await uploadRaw(organization.id, bytes, { type: 'text/html' }), 415, 'unsupported_media_type', undefined],
-      [await uploadRaw(organization.id, bytes, { headers: { 'content-encoding': 'gzip' } }), 415, 'unsupported_media_type', undefined],
+      [
+        await uploadRaw(organization.id, bytes, { headers: { 'content-encoding': 'gzip' } }),
+        415,
+        'unsupported_media_type',
+        undefined,
+      ],
       [await uploadRaw(organization.id, png('big', { size: 10_000_001 })), 413, 'file_too_large', undefined],
     ] as const
     for (const [index, [reply, status, code, pointer]] of cases.entries())
-      expect([index, reply.status, reply.body.code, reply.body.errors[0]?.pointer]).toEqual([index, status, code, pointer])
+      expect([index, reply.status, reply.body.code, reply.body.errors[0]?.pointer]).toEqual([
+        index,
+        status,
+        code,
+        pointer,
+      ])
     expect(await storedKeys()).toEqual(before)
   })
 
@@ -140,7 +140,7 @@ describe('uploadFile', () => {
 
   it('stores a body of unknown length in windows', async () => {
     const text = `name,email\r\n${'Ægir,aegir@example.dk\r\n'.repeat(300_000)}`
-    const bytes = new TextEncoder().encode(text)
+    const bytes = utf8(text)
     expect(bytes.length).toBeGreaterThan(6_000_000)
     const stream = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -181,83 +181,14 @@ describe('uploadFile', () => {
     const first = await send(bytes)
     const keys = await storedKeys()
     const again = await send(bytes)
-    expect([again.status, again.headers.get('idempotency-replayed'), again.body.id]).toEqual([201, 'true', first.body.id])
+    expect([again.status, again.headers.get('idempotency-replayed'), again.body.id]).toEqual([
+      201,
+      'true',
+      first.body.id,
+    ])
     for (const other of [await send(freshPng()), await send(bytes, 'Two')])
       expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused'])
     expect(await storedKeys()).toEqual(keys)
-  })
-})
-
-describe('bytes', () => {
-  it('are kept once for an organisation, and go with their last file', async () => {
-    const here = await seedOrganization()
-    const bytes = freshPng()
-    const [one, two] = [(await uploadRaw(here.id, bytes)).body, (await uploadRaw(here.id, bytes)).body]
-    expect(one.id).not.toBe(two.id)
-    expect(await accountOf(here.id)).toEqual({ objects: 1, references: [2], isCounted: true, isStored: true, lost: 0 })
-    expect(await usedBytes(here.id)).toBe(bytes.length)
-    const keys = await storedKeys()
-    expect((await remove(`/v1/files/${one.id}`)).status).toBe(204)
-    expect(await accountOf(here.id)).toEqual({ objects: 1, references: [1], isCounted: true, isStored: true, lost: 0 })
-    expect((await remove(`/v1/files/${two.id}`)).status).toBe(204)
-    expect(await accountOf(here.id)).toEqual({ objects: 0, references: [], isCounted: true, isStored: true, lost: 0 })
-    await expect.poll(async () => (await storedKeys()).length).toBe(keys.length - 1)
-    expect(await rowsOf('select * from objects_to_delete')).toEqual([])
-  })
-
-  it('are never shared between organisations', async () => {
-    const [one, two] = [await seedOrganization(), await seedOrganization()]
-    const bytes = freshPng()
-    for (const { id } of [one, two]) await uploadRaw(id, bytes)
-    const keys = await rowsOf<{ storage_key: string }>(
-      'select storage_key from stored_objects where checksum_sha256 = ?',
-      await sha256Hex(bytes),
-    )
-    expect(new Set(keys.map(({ storage_key }) => storage_key)).size).toBe(2)
-  })
-
-  it('stop at the limit of the organisation, exactly', async () => {
-    const here = await seedOrganization()
-    const size = freshPng().length
-    const limit = (bytes: number) =>
-      rowsOf('insert into organization_storage values (?, 0, ?) on conflict do update set limit_bytes = excluded.limit_bytes', here.id, bytes)
-    await limit(2 * size)
-    const first = freshPng()
-    const replies = await Promise.all([first, freshPng(), freshPng(), freshPng()].map((bytes) => uploadRaw(here.id, bytes)))
-    expect(replies.map(({ status }) => status).toSorted()).toEqual([201, 201, 409, 409])
-    expect(replies.find(({ status }) => status === 409)?.body.code).toBe('storage_full')
-    expect(await accountOf(here.id)).toMatchObject({ objects: 2, isCounted: true, isStored: true, lost: 0 })
-    await limit(1)
-    const known = await uploadRaw(here.id, replies[0]?.status === 201 ? first : png('never'))
-    if (replies[0]?.status === 201) expect(known.status).toBe(201)
-  })
-
-  it('are counted and kept right under 200 uploads at once, of the same and of different bytes', async () => {
-    const here = await seedOrganization()
-    const before = (await storedKeys()).length
-    const contents = Array.from({ length: 20 }, () => freshPng())
-    const replies = await Promise.all(
-      Array.from({ length: 200 }, (_, index) => uploadRaw(here.id, contents[index % 20] ?? png())),
-    )
-    expect(replies.map(({ status }) => status).filter((status) => status !== 201)).toEqual([])
-    const account = await accountOf(here.id)
-    expect(account).toMatchObject({ objects: 20, isCounted: true, isStored: true, lost: 0 })
-    expect(account.references).toEqual(Array.from({ length: 20 }, () => 10))
-    await expect.poll(async () => (await storedKeys()).length).toBe(before + 20)
-  })
-
-  it('stay right while the same bytes come and go', async () => {
-    const here = await seedOrganization()
-    const bytes = freshPng()
-    const round = async () => {
-      const { body } = await uploadRaw(here.id, bytes)
-      return (await remove(`/v1/files/${body.id}`)).status
-    }
-    expect(new Set(await Promise.all(Array.from({ length: 20 }, round)))).toEqual(new Set([204]))
-    expect(await accountOf(here.id)).toEqual({ objects: 0, references: [], isCounted: true, isStored: true, lost: 0 })
-    const { body } = await uploadRaw(here.id, bytes)
-    expect(body.size).toBe(bytes.length)
-    expect(await accountOf(here.id)).toEqual({ objects: 1, references: [1], isCounted: true, isStored: true, lost: 0 })
   })
 })
 
@@ -265,7 +196,7 @@ describe('a file', () => {
   it('is found by its filters and in its orders', async () => {
     const here = await seedOrganization()
     const there = await seedEdition(here)
-    const csv = new TextEncoder().encode('a,b\n1,2\n')
+    const csv = utf8('a,b\n1,2\n')
     const table = (await uploadRaw(here.id, csv, { type: 'text/csv', name: 'Bestillinger Ærø.csv' })).body
     const image = (await uploadRaw(here.id, freshPng(), { query: { edition_id: there, title: 'Scene' } })).body
     const list = async (query: Record<string, string>) => {
@@ -364,22 +295,5 @@ describe('a file', () => {
     expect([seen.is_used, seen.used_by]).toEqual([true, []])
     const refused = await remove(`/v1/files/${file.id}`, token)
     expect([refused.status, refused.body.related_objects]).toEqual([409, []])
-  })
-})
-
-describe('references to files', () => {
-  it('are all known: every column that names a file or an image', async () => {
-    const tables = await rowsOf<{ name: string }>("select name from sqlite_master where type = 'table'")
-    const found: string[] = []
-    for (const { name } of tables) {
-      if (/^_cf|^sqlite|^d1_/.test(name)) continue
-      const columns = await rowsOf<{ name: string }>(`select name from pragma_table_info('${name}')`)
-      const keys = await rowsOf<{ from: string }>(`select "from" from pragma_foreign_key_list('${name}') where "table" = 'files'`)
-      const named = columns.filter((column) => /(?:^|_)(?:file|image|avatar)_id$/.test(column.name))
-      found.push(...new Set([...named.map((column) => column.name), ...keys.map((key) => key.from)].map((column) => `${name}.${column}`)))
-    }
-    // An upload only remembers which file it became.
-    const known = [...fileReferences.map(({ table, column }) => `${table}.${column}`), 'file_uploads.file_id']
-    expect(found.toSorted()).toEqual(known.toSorted())
   })
 })

@@ -73,7 +73,12 @@ export function formOf(parts: readonly FormPart[], boundary = 'boundary-of-the-t
 /** Uploads a form. */
 export function uploadForm(parts: readonly FormPart[], request: Request = {}): Promise<Reply> {
   const { body, type } = formOf(parts)
-  return call('/v1/files', { method: 'POST', raw: body, ...request, headers: { 'content-type': type, ...request.headers } })
+  return call('/v1/files', {
+    method: 'POST',
+    raw: body,
+    ...request,
+    headers: { 'content-type': type, ...request.headers },
+  })
 }
 
 /** The keys of what the store has. */
@@ -125,8 +130,7 @@ export async function accountOf(organization: string) {
   return {
     objects: objects.length,
     references: objects.map(({ files }) => files),
-    isCounted:
-      (await usedBytes(organization)) === [...objects, ...open].reduce((sum, { size }) => sum + size, 0),
+    isCounted: (await usedBytes(organization)) === [...objects, ...open].reduce((sum, { size }) => sum + size, 0),
     isStored: objects.every(({ size }, index) => present[index] === size),
     lost: lost.n,
   }
@@ -140,7 +144,8 @@ export function watchedStore(before: (call: string) => void | Promise<void>, aft
         const value = Reflect.get(object, name) as unknown
         if (typeof value !== 'function') return value
         // It only names an upload.
-        if (name === 'resumeMultipartUpload') return (...given: unknown[]) => watch(Reflect.apply(value, object, given) as object)
+        if (name === 'resumeMultipartUpload')
+          return (...given: unknown[]) => watch(Reflect.apply(value, object, given) as object)
         return async (...given: unknown[]) => {
           await before(String(name))
           const result: unknown = await Reflect.apply(value, object, given)

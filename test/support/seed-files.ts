@@ -1,5 +1,8 @@
-import { files, fileUploads } from '../../src/db/schema/files.ts'
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import { fileUploadParts, files, fileUploads, storedObjects } from '../../src/db/schema/files.ts'
 import { insert, insertAll } from '../../src/db/write.ts'
+import { toHex } from '../../src/domain/encoding.ts'
 import { freshId, next, seededAt, write } from './seed.ts'
 
 interface Place {
@@ -31,9 +34,36 @@ export async function seedFiles(place: Place, count: number): Promise<string[]> 
 
 export const seedFile = async (place: Place): Promise<string> => (await seedFiles(place, 1))[0] ?? ''
 
-/** An upload of which the store knows nothing. */
-export async function seedUpload({ organization, edition }: Place): Promise<string> {
+/** Counts bytes as the service does. */
+const count = (organization: string, bytes: number) =>
+  sql`insert into organization_storage (organization_id, used_bytes) values (${organization}, ${bytes})
+    on conflict (organization_id) do update set used_bytes = used_bytes + excluded.used_bytes`
+
+/** A file with its bytes. */
+export async function seedStoredFile(place: Place, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const storage_key = `objects/seeded-${next()}`
+  const checksum_sha256 = toHex(await crypto.subtle.digest('SHA-256', bytes))
+  await env.FILES.put(storage_key, bytes)
+  const row = { ...rowOf(place, 0), size: bytes.length, checksum_sha256, storage_key }
+  const { organization_id, size } = row
+  await write(
+    insert(storedObjects, { storage_key, organization_id, checksum_sha256, size, created_at: seededAt }),
+    count(organization_id, size),
+    insert(files, row),
+  )
+  return row.id
+}
+
+/** An upload of these bytes, in one part, which is there or not. */
+export async function seedUpload(
+  { organization, edition }: Place,
+  bytes: Uint8Array<ArrayBuffer>,
+  { hasPart = false } = {},
+): Promise<string> {
   const id = freshId('file_upload')
+  const storage_key = `objects/seeded-${next()}`
+  const upload = await env.FILES.createMultipartUpload(storage_key)
+  const { size } = { size: bytes.length }
   await write(
     insert(fileUploads, {
       id,
@@ -43,13 +73,18 @@ export async function seedUpload({ organization, edition }: Place): Promise<stri
       title: '',
       tags: '[]',
       metadata: '{}',
-      size: 1000,
-      storage_key: `objects/seeded-${next()}`,
-      store_upload_id: 'seeded',
+      size,
+      storage_key,
+      store_upload_id: upload.uploadId,
       created_at: seededAt,
       modified_at: seededAt,
       expires_at: Date.now() + 86_400_000,
     }),
+    count(organization, size),
   )
+  if (!hasPart) return id
+  const { etag } = await upload.uploadPart(1, bytes)
+  const checksum_sha256 = toHex(await crypto.subtle.digest('SHA-256', bytes))
+  await write(insert(fileUploadParts, { upload_id: id, number: 1, size, checksum_sha256, store_etag: etag }))
   return id
 }

@@ -12,7 +12,8 @@ export const fileErrors = {
     example: { path: files, detail: 'The file is empty.' },
   },
   invalid_image: {
-    cause: 'The file begins like an image and is none that can be shown: its header is cut off or wrong, or it is too large.',
+    cause:
+      'The file begins like an image and is none that can be shown: its header is cut off or wrong, or it is too large.',
     mend: 'Save the image anew in an image program, smaller where `detail` asks for it.',
     example: { path: files, detail: 'The image has no header.' },
   },

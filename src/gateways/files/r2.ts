@@ -1,15 +1,11 @@
 import { Digest } from './digest.ts'
-import {
-  type FileStore,
-  type PutOptions,
-  PartsRefused,
-  type StoredBody,
-  TooFewBytes,
-  TooManyBytes,
-} from './files.ts'
+import { type FileStore, type PutOptions, PartsRefused, type StoredBody, TooFewBytes, TooManyBytes } from './files.ts'
 
 /** What the store takes as one part of an upload. A body of unknown length is held so far, and never further. */
 const windowBytes = 5 * 1024 * 1024
+
+/** What the store deletes at once. */
+const keysACall = 1000
 
 /** Nothing is overwritten: a key that exists answers null. */
 const once = { onlyIf: { etagDoesNotMatch: '*' } }
@@ -74,7 +70,7 @@ async function inWindows(
       if (done) break
       if (digest.size + value.byteLength > most) throw new TooManyBytes()
       await digest.add(value)
-      for (let at = 0; at < value.byteLength; ) {
+      for (let at = 0; at < value.byteLength;) {
         if (filled === windowBytes) {
           await flush(window, false)
           filled = 0
@@ -149,7 +145,7 @@ export const r2Files = (bucket: R2Bucket): FileStore => ({
     return object && { size: object.size, body: object.body as ReadableStream<Uint8Array> }
   },
   async delete(keys) {
-    if (keys.length) await bucket.delete([...keys])
+    for (let at = 0; at < keys.length; at += keysACall) await bucket.delete(keys.slice(at, at + keysACall))
   },
   async list({ prefix, after, limit }) {
     const { objects } = await bucket.list({ prefix, limit, ...(after ? { startAfter: after } : {}) })

@@ -24,7 +24,8 @@ or cancelled on its own. A wallet pass shows it on a phone.`,
 edition changes only those whom no other edition knows. An admin of the organisation can export all that is stored of a
 person, and erase the person while the orders and sums stay.`,
   Refunds: 'Requests for money back, and what became of them.',
-  Files: 'Files that other resources refer to.',
+  Files: `Images that editions show, tables that are imported, and other files of an organisation or of one of its
+editions. Large tables come in parts: an upload says which of its parts are there.`,
   'Data Imports': `Orders of another system, up to a hundred a call. Each order is taken whole or not at all, and the same
 \`external_id\` never makes a second order, so a call can be repeated.`,
   Campaigns: `One message to the people of a segment, by e-mail or SMS, now or at a time. A campaign goes from \`draft\`,

@@ -22,11 +22,13 @@ const resources: Readonly<Record<string, string>> = {
   campaigns: 'campaign',
   editions: 'edition',
   'email-messages': 'e-mail message',
+  files: 'file',
   orders: 'order',
   organizations: 'organisation',
   purchases: 'purchase',
   segments: 'segment',
   tokens: 'access token',
+  uploads: 'upload',
   user: 'customer',
   webhooks: 'webhook endpoint',
 }

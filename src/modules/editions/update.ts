@@ -79,5 +79,9 @@ export async function updateEdition(
       ? []
       : triggerStatements(ctx, row, kind, messageId)
   })
-  return commit(ctx, result, [...imageStands(changes.meta_image_id), ...updateVersion(editions, row, changes), ...triggered])
+  return commit(ctx, result, [
+    ...imageStands(changes.meta_image_id),
+    ...updateVersion(editions, row, changes),
+    ...triggered,
+  ])
 }

@@ -47,7 +47,8 @@ async function step(job: JobCtx, prefix: string, after: string): Promise<string 
   await removeUnknown(job, listed)
   const keys = listed.map(({ key }) => key)
   const lost = prefix === 'objects/' ? await markMissing(job, after || prefix, next ?? endOf(prefix), keys) : 0
-  if (lost > 0) console.error(JSON.stringify({ level: 'error', message: `${lost} stored objects have lost their bytes.` }))
+  if (lost > 0)
+    console.error(JSON.stringify({ level: 'error', message: `${lost} stored objects have lost their bytes.` }))
   return next
 }
 
@@ -55,9 +56,7 @@ async function step(job: JobCtx, prefix: string, after: string): Promise<string 
 export async function compareStorage(job: JobCtx): Promise<void> {
   for (const prefix of ['objects/', 'derived/']) {
     const now = job.now()
-    const row = await job.db.first(
-      sql<SweepRow>`select after_key, begun_at from storage_sweeps where name = ${prefix}`,
-    )
+    const row = await job.db.first(sql<SweepRow>`select after_key, begun_at from storage_sweeps where name = ${prefix}`)
     const isUnderWay = row !== undefined && row.after_key !== ''
     if (row && !isUnderWay && row.begun_at > now - dayMs) continue
     const { after_key: after, begun_at } = isUnderWay ? row : { after_key: '', begun_at: now }

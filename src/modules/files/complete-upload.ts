@@ -7,7 +7,7 @@ import { headBytes, partsOf, type ReceivedFile } from '../../domain/files/files.
 import { cleanFileName } from '../../domain/files/names.ts'
 import { PartsRefused } from '../../gateways/files/files.ts'
 import { openEditions } from '../editions/index.ts'
-import { checkPurpose, insertFile, newFile, removeLater } from './create.ts'
+import { checkPurpose, insertFile, newFile } from './create.ts'
 import { type FileRow, findFile } from './queries.ts'
 import { dropUnused, keepContent, releaseKnownContent } from './storage.ts'
 import type { UploadRow } from './upload-queries.ts'
@@ -63,7 +63,7 @@ export async function completeUpload(ctx: Ctx, row: UploadRow): Promise<FileRow>
   })
   const content = { ...received, organization_id }
   const result = { ...file, is_used: 0, used_by: '[]' }
-  await commit(ctx, result, [
+  return commit(ctx, result, [
     ...openEditions(edition_id),
     sql`update file_uploads set file_id = ${file.id}, version = version + 1, modified_at = ${ctx.now()}
       where id = ${row.id} and version = ${row.version} and file_id is null`,
@@ -73,6 +73,4 @@ export async function completeUpload(ctx: Ctx, row: UploadRow): Promise<FileRow>
     insertFile(file),
     dropUnused(received.storage_key, ctx.now()),
   ])
-  removeLater(ctx, received.storage_key)
-  return result
 }

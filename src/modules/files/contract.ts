@@ -129,7 +129,11 @@ refused. The same bytes are kept once for an organisation, however many files ha
     organization_id: IdInQuery('org', 'For a body that is the file itself.'),
     edition_id: IdInQuery('edt', 'For a body that is the file itself.'),
     purpose: Purpose.optional().openapi({ description: 'For a body that is the file itself.' }),
-    title: z.string().max(maxFileTitleLength).optional().openapi({ description: 'For a body that is the file itself.' }),
+    title: z
+      .string()
+      .max(maxFileTitleLength)
+      .optional()
+      .openapi({ description: 'For a body that is the file itself.' }),
   }),
   body: UploadFields,
   stream: {
@@ -149,15 +153,14 @@ refused. The same bytes are kept once for an organisation, however many files ha
     maxReadMs: 300_000,
     description: 'The file, in a form or by itself. Parts of a form come in any order.',
   },
+  example: {
+    organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
+    title: 'Poster',
+    alt_text: { en: 'The main stage at night' },
+    file: 'The bytes of poster.png',
+  },
   response: File,
-  errors: [
-    'edition_archived',
-    'empty_file',
-    'invalid_image',
-    'type_mismatch',
-    'unsupported_file_type',
-    'storage_full',
-  ],
+  errors: ['edition_archived', 'empty_file', 'invalid_image', 'type_mismatch', 'unsupported_file_type', 'storage_full'],
 })
 
 export const getFile = operation({

@@ -19,7 +19,6 @@ import { cleanFileName } from '../../domain/files/names.ts'
 import { searchText } from '../../domain/fold.ts'
 import { checkHome, openEditions } from '../editions/index.ts'
 import type { UploadInput } from './contract.ts'
-import { removeObjects } from './jobs.ts'
 import type { FileRow, StoredFile } from './queries.ts'
 import { countNewContent, dropUnused, keepContent, keyOfContent } from './storage.ts'
 
@@ -65,10 +64,6 @@ export function insertFile(row: StoredFile & { storage_key: string | null }): St
   return sql`insert into ${files} (${sql.join(names.map(columnName), sql`, `)}) values (${sql.join(values, sql`, `)})`
 }
 
-/** Work that may be lost: the sweep of each minute does the same. */
-export const removeLater = (ctx: Ctx, storageKey: string): void =>
-  ctx.afterCommit(() => removeObjects(ctx, [storageKey]))
-
 export async function createFile(ctx: Ctx, input: UploadInput, received: ReceivedFile): Promise<FileRow> {
   const { organization_id, edition_id = null, title } = input
   const { mime_type, width, height } = judgeContent(received.head, received.size, received.declared)
@@ -92,13 +87,11 @@ export async function createFile(ctx: Ctx, input: UploadInput, received: Receive
   })
   const content = { ...received, organization_id }
   const result = { ...row, is_used: 0, used_by: '[]' }
-  await commit(ctx, result, [
+  return commit(ctx, result, [
     ...openEditions(edition_id),
     keepContent(content, row.created_at),
     ...countNewContent(content),
     insertFile(row),
     dropUnused(received.storage_key, row.created_at),
   ])
-  removeLater(ctx, received.storage_key)
-  return result
 }

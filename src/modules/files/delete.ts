@@ -4,7 +4,6 @@ import { changedOne, commit, stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { AppError } from '../../domain/errors.ts'
 import { openEditions } from '../editions/index.ts'
-import { removeObjects } from './jobs.ts'
 import type { FileRow } from './queries.ts'
 import { type FileUse, isUsed } from './references.ts'
 import { releaseContent } from './storage.ts'
@@ -15,16 +14,15 @@ export const fileInUse = (row: FileRow, detail: string): AppError =>
 /** Whoever begins to use it meanwhile makes this decide again. */
 export const stillUnused = ({ id }: FileRow): Statement => stillHolds(sql`not ${isUsed(sql`${id}`)}`)
 
+/** The bytes go within a minute after their last file. */
 export async function deleteFile(ctx: Ctx, row: FileRow): Promise<null> {
   if (row.is_used) throw fileInUse(row, 'This file is in use.')
   const { id, version, organization_id, storage_key } = row
-  await commit(ctx, null, [
+  return commit(ctx, null, [
     ...openEditions(row.edition_id),
     stillUnused(row),
     sql`delete from files where id = ${id} and version = ${version} and storage_key is ${storage_key}`,
     changedOne(),
     ...(storage_key === null ? [] : releaseContent(organization_id, storage_key, ctx.now())),
   ])
-  if (storage_key !== null) ctx.afterCommit(() => removeObjects(ctx, [storage_key]))
-  return null
 }

@@ -16,24 +16,11 @@ interface DueObject {
   store_upload_id: string | null
 }
 
-async function removeOne({ files }: JobCtx, { storage_key, store_upload_id }: DueObject): Promise<void> {
+/** Keys of an object and of what was made of it. */
+async function keysOf({ files }: JobCtx, { storage_key, store_upload_id }: DueObject): Promise<string[]> {
   if (store_upload_id !== null) await files.abortParts({ key: storage_key, uploadId: store_upload_id })
   const derived = await files.list({ prefix: derivedPrefix(storage_key), after: '', limit: mostDerived })
-  await files.delete([storage_key, ...derived.map(({ key }) => key)])
-}
-
-async function removeAll(job: JobCtx, due: readonly DueObject[]): Promise<void> {
-  for (const object of due) await removeOne(job, object)
-  const keys = due.map(({ storage_key }) => storage_key)
-  if (keys.length) await job.db.batch([sql`delete from objects_to_delete where ${inList(sql`storage_key`, keys)}`])
-}
-
-/** Removes those of the objects that no row refers to any more. */
-export async function removeObjects(job: JobCtx, storageKeys: readonly string[]): Promise<void> {
-  const due = await job.db.all(
-    sql<DueObject>`select storage_key, store_upload_id from objects_to_delete where ${inList(sql`storage_key`, storageKeys)}`,
-  )
-  await removeAll(job, due)
+  return [storage_key, ...derived.map(({ key }) => key)]
 }
 
 /** Removes what rows have let go. Removing it twice is no harm. */
@@ -41,5 +28,8 @@ export async function sweepObjects(job: JobCtx): Promise<void> {
   const due = await job.db.all(
     sql<DueObject>`select storage_key, store_upload_id from objects_to_delete order by storage_key limit ${objectsASweep}`,
   )
-  await removeAll(job, due)
+  if (due.length === 0) return
+  await job.files.delete((await Promise.all(due.map((object) => keysOf(job, object)))).flat())
+  const keys = due.map(({ storage_key }) => storage_key)
+  await job.db.batch([sql`delete from objects_to_delete where ${inList(sql`storage_key`, keys)}`])
 }

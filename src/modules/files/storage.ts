@@ -4,7 +4,13 @@ import { refuseUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { toHex } from '../../domain/encoding.ts'
 import { AppError } from '../../domain/errors.ts'
-import { defaultStorageBytes, fileTooLarge, headBytes, type IncomingFile, type ReceivedFile } from '../../domain/files/files.ts'
+import {
+  defaultStorageBytes,
+  fileTooLarge,
+  headBytes,
+  type IncomingFile,
+  type ReceivedFile,
+} from '../../domain/files/files.ts'
 import { type OpenObject, TooFewBytes, TooManyBytes } from '../../gateways/files/files.ts'
 
 /** Each set of bytes has a key of its own, which is used once and names nobody. */
@@ -16,7 +22,8 @@ export const derivedPrefix = (storageKey: string): string => `derived/${storageK
 /** A refusal in place of what the store says about a body. */
 export function storeRefusal(error: unknown, most: number): unknown {
   if (error instanceof TooManyBytes) return fileTooLarge(most)
-  if (error instanceof TooFewBytes) return new AppError('client_closed_request', 'The request ended before its body did.')
+  if (error instanceof TooFewBytes)
+    return new AppError('client_closed_request', 'The request ended before its body did.')
   return error
 }
 

@@ -4,7 +4,11 @@ import { Id, IdParams, JsonObject, Timestamp } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 import { File, FileName, tag, Tags, Title, writers } from './contract.ts'
 
-const Size = z.int().min(1).max(maxUploadBytes).openapi({ description: 'Bytes of the whole file.', example: 20_000_000 })
+const Size = z
+  .int()
+  .min(1)
+  .max(maxUploadBytes)
+  .openapi({ description: 'Bytes of the whole file.', example: 20_000_000 })
 
 const Part = z
   .object({ number: z.int().openapi({ example: 1 }), size: z.int(), checksum_sha256: z.string() })

@@ -8,7 +8,6 @@ import { AppError, fieldError, invalid, notFound } from '../../domain/errors.ts'
 import { type IncomingFile, partsOf, partSize, type ReceivedFile, uploadKeptMs } from '../../domain/files/files.ts'
 import { cleanFileName } from '../../domain/files/names.ts'
 import { checkHome, openEditions } from '../editions/index.ts'
-import { removeObjects } from './jobs.ts'
 import { countBytes, newStorageKey, releaseBytes, storeRefusal } from './storage.ts'
 import type { StartUploadInput } from './upload-contract.ts'
 import type { UploadColumns, UploadRow } from './upload-queries.ts'
@@ -79,10 +78,12 @@ export async function receivePart(ctx: Ctx, file: IncomingFile, { params, loaded
   const wrongSize = () => invalid(fieldError([], 'part_size', `Part ${number} has ${wanted} bytes.`))
   if (size !== null && size !== wanted) throw wrongSize()
   const { storage_key, store_upload_id: uploadId } = loaded
-  const stored = await ctx.files.putPart({ key: storage_key, uploadId, number }, body, wanted).catch((error: unknown) => {
-    const refusal = storeRefusal(error, wanted)
-    throw size === null && refusal instanceof AppError ? wrongSize() : refusal
-  })
+  const stored = await ctx.files
+    .putPart({ key: storage_key, uploadId, number }, body, wanted)
+    .catch((error: unknown) => {
+      const refusal = storeRefusal(error, wanted)
+      throw size === null && refusal instanceof AppError ? wrongSize() : refusal
+    })
   if (stored.checksum_sha256 !== digest)
     throw new AppError('checksum_mismatch', 'The part has another checksum than Content-Digest says.')
   return { ...stored, store_etag: stored.etag, storage_key, name: '', declared: null }
@@ -121,7 +122,5 @@ export const dropUpload = (row: UploadColumns, now: number): Statement[] => [
 
 export async function abortUpload(ctx: Ctx, row: UploadRow): Promise<null> {
   if (row.file_id !== null) throw completed()
-  await commit(ctx, null, [...openEditions(row.edition_id), ...dropUpload(row, ctx.now())])
-  ctx.afterCommit(() => removeObjects(ctx, [row.storage_key]))
-  return null
+  return commit(ctx, null, [...openEditions(row.edition_id), ...dropUpload(row, ctx.now())])
 }

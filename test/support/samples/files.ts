@@ -1,8 +1,7 @@
-import { toBase64 } from '../../../src/domain/encoding.ts'
-import { call } from '../api.ts'
-import { freshPng, uploadRaw } from '../files.ts'
+import { toBase64, utf8 } from '../../../src/domain/encoding.ts'
+import { freshPng } from '../files.ts'
 import { next } from '../seed.ts'
-import { seedFile, seedFiles, seedUpload } from '../seed-files.ts'
+import { seedFile, seedFiles, seedStoredFile, seedUpload } from '../seed-files.ts'
 import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type Reference, type SampleOf } from './sample.ts'
 
@@ -10,16 +9,18 @@ const home = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id 
 const foreign = ({ b }: World) => ({ organization: b.id, edition: b.editions[0].id })
 const sibling = ({ a }: World) => ({ organization: a.id, edition: a.editions[1].id })
 
+const table = () => utf8(`name,number\r\nÆgir,${next()}\r\n`)
+
 const fileIn = async (world: World): Promise<Reference> =>
   pathId('id', await seedFile(foreign(world)), await seedFile(sibling(world)))
 
 const uploadIn = async (world: World): Promise<Reference> =>
-  pathId('id', await seedUpload(foreign(world)), await seedUpload(sibling(world)))
+  pathId('id', await seedUpload(foreign(world), table()), await seedUpload(sibling(world), table()))
 
-const freshFile = async (world: World) => {
-  const { body } = await uploadRaw(world.a.id, freshPng(), { query: { edition_id: world.a.editions[0].id } })
-  return { path: { id: body.id as string }, references: [await fileIn(world)] }
-}
+const freshFile = async (world: World) => ({
+  path: { id: await seedStoredFile(home(world), freshPng()) },
+  references: [await fileIn(world)],
+})
 
 const changedFiles = new WeakMap<World, Promise<{ path: { id: string } }>>()
 
@@ -30,8 +31,6 @@ const changedFile = (world: World): Promise<{ path: { id: string } }> => {
   return file
 }
 
-const table = () => new TextEncoder().encode(`name,number\r\nÆgir,${next()}\r\n`)
-
 const partOf = async (bytes: Uint8Array<ArrayBuffer>) => ({
   bytes,
   headers: {
@@ -40,14 +39,8 @@ const partOf = async (bytes: Uint8Array<ArrayBuffer>) => ({
   },
 })
 
-async function startedUpload(world: World, bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const { organization, edition } = home(world)
-  const body = { organization_id: organization, edition_id: edition, name: 'orders.csv', size: bytes.length }
-  return (await call('/v1/files/uploads', { body })).body.id
-}
-
 const freshUpload = async (world: World) => ({
-  path: { id: await startedUpload(world, table()) },
+  path: { id: await seedUpload(home(world), table()) },
   references: [await uploadIn(world)],
 })
 
@@ -114,7 +107,7 @@ export const fileSamples: Record<string, SampleOf> = {
     make: async (world) => {
       const bytes = table()
       return {
-        path: { id: await startedUpload(world, bytes), number: '1' },
+        path: { id: await seedUpload(home(world), bytes), number: '1' },
         file: await partOf(bytes),
         references: [await uploadIn(world), pathId('number', '2')],
       }
@@ -122,13 +115,10 @@ export const fileSamples: Record<string, SampleOf> = {
   },
 
   completeFileUpload: {
-    make: async (world) => {
-      const bytes = table()
-      const id = await startedUpload(world, bytes)
-      const { bytes: raw, headers } = await partOf(bytes)
-      await call(`/v1/files/uploads/${id}/parts/1`, { method: 'PUT', raw, headers })
-      return { path: { id }, references: [await uploadIn(world)] }
-    },
+    make: async (world) => ({
+      path: { id: await seedUpload(home(world), table(), { hasPart: true }) },
+      references: [await uploadIn(world)],
+    }),
   },
 
   abortFileUpload: { make: freshUpload },

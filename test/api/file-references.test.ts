@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { fileReferences } from '../../src/modules/files/index.ts'
+import { rowsOf } from '../support/files.ts'
+
+describe('references to files', () => {
+  it('are all known: every column that names a file or an image', async () => {
+    const tables = await rowsOf<{ name: string }>("select name from sqlite_master where type = 'table'")
+    const found: string[] = []
+    for (const { name } of tables) {
+      if (/^_cf|^sqlite|^d1_/.test(name)) continue
+      const columns = await rowsOf<{ name: string }>(`select name from pragma_table_info('${name}')`)
+      const keys = await rowsOf<{ from: string }>(
+        `select "from" from pragma_foreign_key_list('${name}') where "table" = 'files'`,
+      )
+      const named = columns.filter((column) => /(?:^|_)(?:file|image|avatar)_id$/.test(column.name))
+      found.push(
+        ...new Set(
+          [...named.map((column) => column.name), ...keys.map((key) => key.from)].map((column) => `${name}.${column}`),
+        ),
+      )
+    }
+    // An upload only remembers which file it became.
+    const known = [...fileReferences.map(({ table, column }) => `${table}.${column}`), 'file_uploads.file_id']
+    expect(found.toSorted()).toEqual(known.toSorted())
+  })
+})
