@@ -21,8 +21,9 @@ export function splitLine(totalMinor: number, quantity: number): { quantity: num
 type Priced = Pick<ExternalOrder, 'items' | 'status' | 'amount_minor' | 'service_fee_minor' | 'discount_minor'>
 
 /**
- * The items that make an order's amount, and the amount. Cancelled items of an order that is not cancelled count where
- * they were paid: the source's own total says so, or, where that fits neither way, money was paid back.
+ * The items that make an order's amount, and the amount. Cancelled items count where they were paid: the source's own
+ * total says so or, where that fits neither way, money was paid back. They count too where the others alone would make
+ * less than nothing, and in a cancelled order that has no others.
  */
 export function countedItems(
   order: Priced,
@@ -31,8 +32,8 @@ export function countedItems(
 ): { items: readonly ExternalItem[]; totals: CartTotals } {
   const counting = (items: readonly ExternalItem[]) => ({ items, totals: totalsOf(items, order, vatRate) })
   const all = counting(order.items)
-  if (order.status === 'cancelled') return all
   const live = counting(order.items.filter((item) => item.status !== 'cancelled'))
+  if ((order.status === 'cancelled' && live.items.length === 0) || live.totals.total_minor < 0) return all
   if (order.amount_minor === live.totals.total_minor && order.amount_minor !== all.totals.total_minor) return live
   return order.amount_minor === all.totals.total_minor || refundedMinor > 0 ? all : live
 }
@@ -78,7 +79,7 @@ export function paymentAfter(
   order: { status: OrderStatus; amount_minor: number; refunded_minor: number | null },
 ): { payment: PaymentAfter; follows: boolean } {
   const { status, amount_minor, refunded_minor } = payment
-  const refunded = Math.max(refunded_minor, order.refunded_minor ?? 0)
+  const refunded = order.refunded_minor ?? 0
   const target = paymentStatusOf[order.status]
   if (refunded > refunded_minor && !isDead(status)) {
     const follows = !isSettled(payment)

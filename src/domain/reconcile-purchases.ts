@@ -45,7 +45,7 @@ export interface Reconciled<Existing> {
 
 type Key = (unit: Unit & { holder_id: string | null; status: PurchaseStatus }) => string
 
-const sameThing: Key = (unit) =>
+const thingOf = (unit: Unit): string =>
   JSON.stringify([
     unit.product_id,
     unit.variant_id,
@@ -130,6 +130,12 @@ export function reconcile<Existing extends ExistingUnit>(
   wanted: readonly WantedUnit[],
   customerId: string,
 ): Reconciled<Existing> {
+  const things = new Map<Unit, string>()
+  const sameThing: Key = (unit) => {
+    const thing = things.get(unit) ?? thingOf(unit)
+    things.set(unit, thing)
+    return thing
+  }
   const held: Key = (unit) => `${sameThing(unit)} ${unit.holder_id ?? customerId}`
   const heldAsLong: Key = (unit) => `${held(unit)} ${unit.valid_until}`
   const unchanged: Key = (unit) => `${heldAsLong(unit)} ${ticketStatus(unit.status)}`

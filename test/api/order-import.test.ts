@@ -1,43 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { callWith, get } from '../support/api.ts'
-import { interruptedDatabase } from '../support/bindings.ts'
-import { anOrder, contentsOf, givenShop, importOrders, type Shop } from '../support/orders.ts'
+import { get } from '../support/api.ts'
+import { order, refusal, type ShownPurchase, taken, ticket } from '../support/imported-orders.ts'
+import { anOrder, contentsOf, givenShop, importOrders } from '../support/orders.ts'
 import { db, write } from '../support/seed.ts'
-import { givenTwo, stored, stranger } from '../support/shared-customers.ts'
 import { seedEndpoint } from '../support/seed-webhooks.ts'
+import { givenTwo, stored, stranger } from '../support/shared-customers.ts'
 import { eventsOf } from '../support/webhook-rows.ts'
-
-interface ShownPurchase {
-  id: string
-  status: string
-  price_paid: number
-  user: { api_id: string; full_name: string; email: string | null }
-}
-
-const ticket = (change: Record<string, unknown> = {}) => ({
-  product: 'Day ticket',
-  quantity: 1,
-  unit_price: 100,
-  ...change,
-})
-
-const order = (change: Record<string, unknown> = {}) =>
-  anOrder({ external_id: 'same', customer: { email: 'buyer@example.dk', full_name: 'Ægir Holm' }, ...change })
-
-/** The order after an import of it that must be taken, with the import's result. */
-async function taken(shop: Shop, change: Record<string, unknown>, options: Record<string, unknown> = {}) {
-  const reply = await importOrders(shop, [order(change)], { on_duplicate: 'update', ...options })
-  const [result] = reply.body.results
-  expect([reply.status, result.errors]).toEqual([201, []])
-  const { body } = await get(`/v1/orders/${result.order_id}`)
-  return { id: result.order_id as string, result, body, purchases: body.purchases as ShownPurchase[] }
-}
-
-const refusal = async (shop: Shop, change: Record<string, unknown>) => {
-  const { body } = await importOrders(shop, [order(change)], { on_duplicate: 'update' })
-  return body.results[0].errors.map(({ code, pointer }: { code: string; pointer: string }) => `${code} ${pointer}`)
-}
 
 const emailsOf = (purchases: readonly ShownPurchase[]) => purchases.map(({ user }) => user.email).toSorted()
 
@@ -175,148 +144,6 @@ describe('items with a status', () => {
     expect(await statuses('pending')).toEqual(['active', 'pending', 'pending'])
     expect(await statuses('completed')).toEqual(['active', 'active', 'pending'])
     expect(await statuses('cancelled')).toEqual(['cancelled', 'cancelled', 'cancelled'])
-  })
-})
-
-describe('amounts of another system', () => {
-  it('of a line are split over its units to the cent', async () => {
-    const shop = await givenShop()
-    const { body, purchases } = await taken(shop, {
-      items: [{ product: 'Day ticket', quantity: 3, line_total: 100 }],
-      amount: 100,
-    })
-    expect(purchases.map(({ price_paid }) => price_paid).toSorted()).toEqual([33.33, 33.33, 33.34])
-    expect([body.amount, body.cart.subtotal]).toEqual([100, 100])
-    expect(await refusal(shop, { items: [ticket({ line_total: 1 })] })).toEqual([
-      'not_both #/orders/0/items/0/line_total',
-    ])
-    expect(await refusal(shop, { items: [ticket({ unit_price: undefined })] })).toEqual([
-      'required #/orders/0/items/0/unit_price',
-    ])
-  })
-
-  it('that the items do not make are a warning with both', async () => {
-    const shop = await givenShop()
-    const { body, result } = await taken(shop, { items: [ticket()], amount: 99.99, service_fee: 5 })
-    expect(body.amount).toBe(105)
-    expect(result.warnings).toEqual([
-      {
-        code: 'amount_mismatch',
-        detail: 'The source says 99.99 DKK, items and fees make 105.00 DKK.',
-        attr: 'orders.0.amount',
-        pointer: '#/orders/0/amount',
-      },
-    ])
-  })
-
-  it('that were paid back show in the payment, and never become less', async () => {
-    const shop = await givenShop()
-    const payment = async (change: Record<string, unknown>) => {
-      const [one] = (await taken(shop, { items: [ticket({ quantity: 2 })], ...change })).body.transactions
-      return [one.status, one.amount, one.refunded_amount, one.available_refund_amount]
-    }
-    expect(await payment({ refunded_amount: 50 })).toEqual(['partially_refunded', 200, 50, 150])
-    expect(await payment({})).toEqual(['partially_refunded', 200, 50, 150])
-    expect(await payment({ refunded_amount: 20 })).toEqual(['partially_refunded', 200, 50, 150])
-    expect(await payment({ refunded_amount: 200 })).toEqual(['refunded', 200, 200, 0])
-    expect(await payment({ status: 'cancelled' })).toEqual(['refunded', 200, 200, 0])
-    expect(await payment({ external_id: 'other', status: 'cancelled', refunded_amount: 200 })).toEqual([
-      'refunded',
-      200,
-      200,
-      0,
-    ])
-    const late = { external_id: 'late', status: 'confirmed' }
-    expect(await payment(late)).toEqual(['authorized', 200, 0, 0])
-    expect(await payment({ ...late, refunded_amount: 1 })).toEqual(['partially_refunded', 200, 1, 199])
-  })
-
-  it('that were paid back of nothing, or beyond what was paid, refuse the order', async () => {
-    const shop = await givenShop()
-    expect(await refusal(shop, { status: 'pending', refunded_amount: 1 })).toEqual([
-      'nothing_paid #/orders/0/refunded_amount',
-    ])
-    expect(await refusal(shop, { items: [ticket()], refunded_amount: 100.01 })).toEqual([
-      'refund_exceeds_amount #/orders/0/refunded_amount',
-    ])
-    expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 0 })
-    await taken(shop, { status: 'cancelled', items: [ticket()] })
-    const { result, body } = await taken(shop, { status: 'cancelled', items: [ticket()], refunded_amount: 100 })
-    expect(result.warnings).toMatchObject([{ code: 'refund_not_recorded' }])
-    expect(body.transactions).toMatchObject([{ status: 'cancelled', refunded_amount: 0 }])
-  })
-
-  it('name the payment by its provider, until something is paid back', async () => {
-    const shop = await givenShop()
-    const shown = async (payment: unknown) =>
-      (await taken(shop, { items: [ticket()], payment })).body.transactions.map(
-        (one: { service: string; provider_reference: string | null }) => [one.service, one.provider_reference],
-      )
-    expect(await shown(null)).toEqual([['import', null]])
-    expect(await shown({ service: 'stripe', reference: ' pi_1 ' })).toEqual([['stripe', 'pi_1']])
-    expect(await shown(undefined)).toEqual([['stripe', 'pi_1']])
-    await write(sql`update transactions set reserved_minor = 1 where provider_reference = 'pi_1'
-      and organization_id = ${shop.organization_id}`)
-    expect(await shown({ service: 'manual' })).toEqual([['stripe', 'pi_1']])
-    expect(await refusal(shop, { payment: { service: 'cash' } })).toEqual(['invalid_choice #/orders/0/payment/service'])
-  })
-})
-
-describe('an order of which money went back', () => {
-  const given = async () => {
-    const shop = await givenShop()
-    const { id } = await taken(shop, { items: [ticket({ quantity: 2 })] })
-    return { shop, id }
-  }
-  const reserve = (id: string, minor: number) =>
-    write(sql`update transactions set reserved_minor = ${minor} where order_id = ${id}`)
-
-  it('is refused where its amount would be below what was paid back and is reserved', async () => {
-    const { shop, id } = await given()
-    await write(
-      sql`update transactions set status = 'partially_refunded', refunded_minor = 6000, reserved_minor = 5000
-        where order_id = ${id}`,
-    )
-    const before = (await get(`/v1/orders/${id}`)).text
-    expect(await refusal(shop, { items: [ticket()] })).toEqual(['amount_below_refunds #/orders/0/items'])
-    expect(await refusal(shop, { items: [ticket({ quantity: 2 })], refunded_amount: 150.01 })).toEqual([
-      'refund_exceeds_amount #/orders/0/refunded_amount',
-    ])
-    expect((await get(`/v1/orders/${id}`)).text).toBe(before)
-    const { body } = await taken(shop, { items: [ticket(), ticket({ unit_price: 10 })] })
-    expect([body.amount, body.transactions[0].amount]).toEqual([110, 200])
-  })
-
-  it('keeps its payment while a refund of it is open, also when it is cancelled', async () => {
-    const { shop, id } = await given()
-    await reserve(id, 20_000)
-    const { body } = await taken(shop, { status: 'cancelled', items: [ticket({ quantity: 2 })] })
-    expect(body).toMatchObject({ status: 'cancelled', transactions: [{ status: 'captured', amount: 200 }] })
-  })
-
-  it('is decided on anew when a refund is asked for while the import decides', async () => {
-    const { shop, id } = await given()
-    const reply = await callWith(
-      interruptedDatabase(/^update "orders"/, () => reserve(id, 15_000)),
-      '/v1/data-imports/external-orders',
-      {
-        method: 'POST',
-        body: { ...shop, source: 'webshop', on_duplicate: 'update', orders: [order({ items: [ticket()] })] },
-      },
-    )
-    expect(reply.body.results).toMatchObject([{ action: 'error', errors: [{ code: 'amount_below_refunds' }] }])
-    expect((await get(`/v1/orders/${id}`)).body.amount).toBe(200)
-  })
-
-  it('does not sell a ticket again that was paid back', async () => {
-    const { shop, id } = await given()
-    await write(
-      sql`update purchases set status = 'cancelled', refunded_minor = 10000 where id =
-        (select min(id) from purchases where order_id = ${id})`,
-      sql`update transactions set status = 'partially_refunded', refunded_minor = 10000 where order_id = ${id}`,
-    )
-    const { purchases } = await taken(shop, { items: [ticket({ quantity: 2 })] })
-    expect(purchases.map(({ status }) => status).toSorted()).toEqual(['active', 'cancelled'])
   })
 })
 

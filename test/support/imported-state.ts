@@ -29,11 +29,10 @@ export class ImportedTables {
   }
 
   #change(one: Write): void {
-    if (one.write === 'user') this.users.set(one.user.id, { ...one.user, ...one.changes } as UserRow)
+    if (one.write === 'user') this.users.set(one.user.id, { ...one.user, ...one.changes })
     if (one.write === 'order')
-      this.orders.set(one.order.id, { ...one.order, ...one.changes, version: one.order.version + 1 } as OrderRow)
-    if (one.write === 'payment')
-      this.payments.set(one.payment.order_id, { ...one.payment, ...one.changes } as TransactionRow)
+      this.orders.set(one.order.id, { ...one.order, ...one.changes, version: one.order.version + 1 })
+    if (one.write === 'payment') this.payments.set(one.payment.order_id, { ...one.payment, ...one.changes })
     if (one.write === 'purchase-status')
       for (const { id } of one.purchases) this.setPurchase(id, { status: one.status })
     if (one.write === 'purchase-validity' || one.write === 'purchase-holders')

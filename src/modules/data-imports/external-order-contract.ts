@@ -136,7 +136,7 @@ const itemShape = z.object({
   user: Holder.nullish(),
   status: z.enum(itemStatuses).optional().openapi({
     description:
-      "Of these units, where the order's status does not say it; those of a cancelled order are cancelled. A cancelled item counts in the order's amount only if it was paid: if `amount` says so or, where that fits neither way, if something was paid back.",
+      "Of these units, where the order's status does not say it; those of a cancelled order are cancelled. A cancelled item counts in the order's amount only if it was paid: if `amount` says so or, where that fits neither way, if something was paid back. It counts too where the others would make less than nothing, and in a cancelled order without others.",
   }),
 })
 

@@ -5,14 +5,10 @@ import { givenSearchColumns, searchColumns } from '../../domain/users.ts'
 import type { ImportState, UserRow } from './state.ts'
 import { type DecisionContext, insertOf, type NewRows, type Write } from './writes.ts'
 
+type Customer = ExternalOrder['customer']
+
 /** What an order says of a person. */
-export interface GivenPerson {
-  email: string | null
-  phone_number: string | null
-  first_name: string
-  last_name: string
-  locale: Language | null
-  metadata: Record<string, unknown>
+export interface GivenPerson extends Customer {
   /** For who is new and of whom nothing else is said. */
   language: Language | null
 }

@@ -103,10 +103,10 @@ export function judge(edition: Edition, numbered: NumberedOrder, known: Known): 
   const vatRate = edition.tax_type === 'vat' ? edition.default_price_tax_rate : 0
   const refunded = Math.max(order.refunded_minor ?? 0, known.payment ? takenBack(known.payment) : 0)
   const amounts = countedItems(order, vatRate, refunded)
+  const impossible = amountErrors(numbered, amounts)
   const errors = [
     ...(known.order ? changeErrors(numbered, known.order) : []),
-    ...amountErrors(numbered, amounts),
-    ...refundErrors(numbered, amounts, known),
+    ...(impossible.length ? impossible : refundErrors(numbered, amounts, known)),
   ]
   return { errors, amounts, warnings: errors.length ? [] : warningsOf(numbered, amounts, known) }
 }
