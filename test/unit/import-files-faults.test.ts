@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cleanCell } from '../../src/domain/import-files/cells.ts'
 import { ReadError } from '../../src/domain/import-files/faults.ts'
-import { canonicalChunks, inspectFile } from '../../src/domain/import-files/read.ts'
+import { canonicalChunks, inspectFile, startOf } from '../../src/domain/import-files/read.ts'
 import { fileOfBytes, type FileSource } from '../../src/domain/import-files/source.ts'
 import { isTotal } from '../../src/domain/import-files/rows.ts'
 import { faultOf, inspectAndRead } from '../support/import-files.ts'
@@ -29,18 +29,11 @@ function repeated(start: string, piece: string, count: number): FileSource {
 
 describe('a file beyond the limits', () => {
   it('is read up to a million rows, and refused with the line of the next', async () => {
-    const count = async (file: FileSource): Promise<number> => {
-      const format = await inspectFile(file)
-      let rows = 0
-      for await (const chunk of canonicalChunks(file, format)) rows = chunk.next.rowCount
-      return rows
-    }
-    const lines = 'x\n'.repeat(1000)
-    expect(await count(repeated('name\n', lines, 1000))).toBe(1_000_000)
-    expect(await faultOf(count(repeated('name\n', lines, 1001)))).toMatchObject({
-      code: 'too_many_rows',
-      line: 1_000_002,
-    })
+    const file = fileOf('name\na\nb\nc\n')
+    const format = await inspectFile(file)
+    const after = (rowCount: number) => Array.fromAsync(canonicalChunks(file, format, { ...startOf(format), rowCount }))
+    expect((await after(999_997)).at(-1)!.next.rowCount).toBe(1_000_000)
+    expect(await faultOf(after(999_998))).toMatchObject({ code: 'too_many_rows', line: 4 })
   })
 
   it('is refused where a line has no end', async () => {
@@ -51,7 +44,7 @@ describe('a file beyond the limits', () => {
   it('costs little where each line opens a quotation mark, and is refused with the line', async () => {
     const file = repeated('id,name,email\n', '1,"open,a@example.test\n', 50_000)
     const fault = await faultOf(inspectAndRead(file, { quotes: true }))
-    expect(fault).toMatchObject({ code: 'too_many_open_quotes', line: 202 })
+    expect(fault).toMatchObject({ code: 'too_many_open_quotes', line: 102 })
   })
 
   it('has no rows below its header lost to one open quotation mark, however long the file', async () => {
