@@ -1,3 +1,4 @@
+/// <reference types="vite/types/importMeta.d.ts" />
 import { describe, expect, it } from 'vitest'
 import type { CsvFormat } from '../../src/domain/import-files/format.ts'
 import { fileOfBytes } from '../../src/domain/import-files/source.ts'

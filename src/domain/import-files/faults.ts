@@ -55,6 +55,6 @@ export const maxColumns = 200
 /** Of one line of a file, in bytes. */
 export const maxLineBytes = 262_144
 /** Of one record of several lines, in bytes. A quotation mark that takes in more counts as never closed. */
-export const maxRecordBytes = 131_072
+export const maxRecordBytes = 65_536
 /** Each of them has a part of the file read again. */
-export const maxOpenQuotes = 200
+export const maxOpenQuotes = 100

@@ -64,11 +64,11 @@ function checkedWidth(width: number, line: number): number {
   return width
 }
 
-/** Columns without a name behind the last name, where at least half of the rows say something in them. */
+/** Columns without a name behind the last name, where most rows say something in them. */
 function namesOf(header: Row, below: readonly Row[]): string[] {
   const named = filledWidth(header.cells)
   const wider = below.map(({ cells }) => filledWidth(cells)).filter((width) => width > named)
-  const width = wider.length * 2 >= below.length && below.length > 0 ? Math.max(named, commonWidth(wider)) : named
+  const width = wider.length * 2 > below.length ? Math.max(named, commonWidth(wider)) : named
   return Array.from({ length: checkedWidth(width, header.line) }, (_, index) => cleanCell(header.cells[index] ?? ''))
 }
 

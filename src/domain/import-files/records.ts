@@ -31,6 +31,9 @@ function lineCountOf(cells: readonly string[]): number {
 
 const doubled = (cell: string): string => `"${cell.replaceAll('"', '""')}"`
 
+/** Behind an open quotation mark little is read at once, because all of it may have to be read again. */
+const shortPart = 16_384
+
 /** Reads the records of line blocks one after the other; keeps a record that goes on in the next block. */
 export class RecordReader {
   readonly #format: RecordFormat
@@ -44,9 +47,26 @@ export class RecordReader {
   }
 
   read(block: LineBlock): SourceRecord[] {
-    let rest: LineBlock | null = this.#withPending(block)
     const records: SourceRecord[] = []
-    while (rest && rest.starts.length > 0) rest = this.#readUntilFault(rest, records)
+    let rest = this.#withPending(block)
+    let partLength = rest.bytes.length
+    while (rest.starts.length > 0) {
+      const part = firstLines(rest, partLength)
+      const { next, isFault, isOpen } = this.#readPart(part, records)
+      const isWhole = part.starts.length === rest.starts.length
+      if (isOpen && isWhole && !block.isLast && partBytes(part, next) <= maxRecordBytes) {
+        this.#pending = linesFrom(rest, next)
+        return records
+      }
+      if (isFault || (isOpen && (isWhole || (next === 0 && part.bytes.length > maxRecordBytes)))) {
+        records.push(this.#openQuoteRecord(rest, next))
+        rest = linesFrom(rest, next + 1)
+        partLength = shortPart
+      } else {
+        rest = linesFrom(rest, next)
+        if (next === 0 || !isOpen) partLength *= 2
+      }
+    }
     return records
   }
 
@@ -63,23 +83,20 @@ export class RecordReader {
     }
   }
 
-  /** Adds records up to the first open quotation mark; answers the lines behind that one. */
-  #readUntilFault(block: LineBlock, records: SourceRecord[]): LineBlock | null {
-    const text = this.#decoder.decode(block.bytes)
-    const split = splitRecords(text, this.#format)
-    let at = 0
+  /** Adds the records of a part up to the first open quotation mark. `next`: the line behind them. */
+  #readPart(part: LineBlock, records: SourceRecord[]): { next: number; isFault: boolean; isOpen: boolean } {
+    const split = splitRecords(this.#decoder.decode(part.bytes), this.#format)
+    let next = 0
     for (const cells of split.records) {
       const lineCount = lineCountOf(cells)
-      if (lineCount > 1 && this.#isSwallowed(block, at, lineCount, cells))
-        return this.#afterOpenQuote(block, at, records)
-      records.push(recordOf(block, at, lineCount, cells))
-      at += lineCount
+      if (lineCount > 1 && this.#isSwallowed(part, next, lineCount, cells))
+        return { next, isFault: true, isOpen: false }
+      records.push(recordOf(part, next, lineCount, cells))
+      next += lineCount
     }
-    if (!split.isOpen) return null
-    if (block.isLast || block.bytes.length - block.starts[at]! > maxRecordBytes)
-      return this.#afterOpenQuote(block, at, records)
-    this.#pending = linesFrom(block, at)
-    return null
+    // Offsets and lines of all that follows rest on this.
+    if (!split.isOpen && next !== part.starts.length) throw new Error(`${next} of ${part.starts.length} lines read`)
+    return { next, isFault: false, isOpen: split.isOpen }
   }
 
   #textOf(block: LineBlock, first: number, count: number): string {
@@ -104,7 +121,7 @@ export class RecordReader {
   }
 
   /** The first line alone is the broken record; the lines behind it are read for themselves. */
-  #afterOpenQuote(block: LineBlock, at: number, records: SourceRecord[]): LineBlock {
+  #openQuoteRecord(block: LineBlock, at: number): SourceRecord {
     const line = block.line + at
     if (++this.#openQuotes > maxOpenQuotes)
       throw new ReadError(
@@ -116,9 +133,19 @@ export class RecordReader {
       .replace(/[\r\n]+$/, '')
       .split(this.#format.delimiter)
     const open = cells.findIndex((cell) => cell.startsWith('"') && (cell.length === 1 || !cell.endsWith('"')))
-    records.push({ ...recordOf(block, at, 1, cells), fault: openQuote(Math.max(0, open) + 1) })
-    return linesFrom(block, at + 1)
+    return { ...recordOf(block, at, 1, cells), fault: openQuote(Math.max(0, open) + 1) }
   }
+}
+
+const partBytes = (part: LineBlock, from: number): number =>
+  part.bytes.length - (part.starts[from] ?? part.bytes.length)
+
+/** The first lines that make up a length, at least one. */
+function firstLines(block: LineBlock, length: number): LineBlock {
+  if (length >= block.bytes.length) return block
+  const found = block.starts.findIndex((start) => start >= length)
+  const count = found < 0 ? block.starts.length : found
+  return { ...block, bytes: block.bytes.subarray(0, block.starts[count]), starts: block.starts.slice(0, count) }
 }
 
 function recordOf(block: LineBlock, at: number, lineCount: number, cells: string[]): SourceRecord {

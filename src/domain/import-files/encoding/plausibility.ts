@@ -12,6 +12,7 @@ const weight = {
   currency: 3,
   control: -40,
   strange: -6,
+  alone: 0,
   upperInWord: -5,
   markInWord: -6,
 }
@@ -21,7 +22,8 @@ const isLetter = (letter: string): boolean => /\p{L}/u.test(letter)
 const isLower = (letter: string): boolean => /\p{Ll}/u.test(letter)
 const isUpper = (letter: string): boolean => /\p{Lu}/u.test(letter)
 
-function scoreOfLetter(letter: string, before: string): number {
+function scoreOfLetter(letter: string, before: string, after: string): number {
+  if (!isLetter(before) && !isLetter(after)) return weight.alone
   if (!expectedLetters.has(letter) && !rareLetters.has(letter)) return weight.strange
   if (isUpper(letter) && isLower(before)) return weight.upperInWord
   return expectedLetters.has(letter) ? weight.expected : weight.rare
@@ -36,7 +38,7 @@ function scoreOfMark(letter: string, before: string, after: string): number {
 function scoreOf(letter: string, before: string, after: string): number {
   if (isControl(letter)) return weight.control
   if (marks.has(letter)) return scoreOfMark(letter, before, after)
-  return isLetter(letter) ? scoreOfLetter(letter, before) : weight.strange
+  return isLetter(letter) ? scoreOfLetter(letter, before, after) : weight.strange
 }
 
 /** How likely it is that somebody in Northern Europe wrote a text: higher for letters and marks where people put them. */

@@ -99,12 +99,18 @@ class SheetReader {
       throw new ReadError('line_too_long', `Row ${number} holds too much text.`, { line: number, column: this.#column })
   }
 
+  #sharedString(index: string): string {
+    const text = this.#workbook.sharedStrings[Number(index)]
+    if (text === undefined) throw broken(`row ${this.#row.number} names a text that it does not have`)
+    return text
+  }
+
   #value(): string {
     const text = this.#text
     if (text === '') return ''
     switch (this.#type) {
       case 's':
-        return this.#workbook.sharedStrings[Number(text)] ?? ''
+        return this.#sharedString(text)
       case 'inlineStr':
       case 'str':
         return unescapeText(text)

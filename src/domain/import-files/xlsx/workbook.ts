@@ -126,8 +126,12 @@ export async function openWorkbook(file: FileSource): Promise<Workbook> {
   if (!workbookPart || !workbookPart.name.endsWith('.xml')) throw noWorkbook(parts)
   const { sheets, is1904 } = await readSheetNames(file, workbookPart)
   const relations = await relationsOf(file, parts, workbookPart.name)
-  const targetOf = (type: string): ZipEntry | undefined =>
-    partOf(parts, Array.from(relations.values()).find((relation) => relation.type === type)?.target ?? '')
+  const targetOf = (type: string): ZipEntry | undefined => {
+    const relation = Array.from(relations.values()).find((one) => one.type === type)
+    const part = relation && partOf(parts, relation.target)
+    if (relation && !part) throw broken(`${relation.target} is missing`)
+    return part
+  }
   const shown = sheets.find(({ isVisible, relation }) => isVisible && relations.get(relation)?.type === 'worksheet')
   const sheet = shown && partOf(parts, relations.get(shown.relation)!.target)
   if (!sheet) throw broken('it has no visible sheet')

@@ -7,6 +7,7 @@ export interface ZipEntry {
   method: number
   compressedSize: number
   size: number
+  checksum: number
   headerOffset: number
 }
 
@@ -71,6 +72,7 @@ function readDirectory(bytes: Uint8Array): ZipEntry[] {
         .replaceAll('\\', '/')
         .replace(/^\//, ''),
       method: view.getUint16(at + 10, true),
+      checksum: view.getUint32(at + 16, true),
       compressedSize: view.getUint32(at + 20, true),
       size: view.getUint32(at + 24, true),
       headerOffset: view.getUint32(at + 42, true),
@@ -109,11 +111,29 @@ export async function* openEntry(file: FileSource, entry: ZipEntry, maxSize: num
   if (start + entry.compressedSize > file.size) throw broken(`${entry.name} is cut off`)
   const packed = file.stream(start, entry.compressedSize)
   let size = 0
+  let checksum = 0
   for await (const chunk of entry.method === 0 ? packed : inflate(packed, entry.name)) {
     size += chunk.length
     if (size > maxSize) throw tooLarge(entry, maxSize)
+    checksum = crc32(chunk, checksum)
     yield chunk
   }
+  if (checksum !== entry.checksum) throw broken(`${entry.name} does not match its checksum`)
+}
+
+const polynomial = 0xedb88320
+
+const remainders = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let remainder = byte
+  for (let bit = 0; bit < 8; bit++) remainder = remainder & 1 ? (remainder >>> 1) ^ polynomial : remainder >>> 1
+  return remainder
+})
+
+/** @param before of the bytes before these. */
+function crc32(bytes: Uint8Array, before: number): number {
+  let remainder = ~before
+  for (let at = 0; at < bytes.length; at++) remainder = (remainder >>> 8) ^ remainders[(remainder ^ bytes[at]!) & 0xff]!
+  return ~remainder >>> 0
 }
 
 const tooLarge = ({ name }: ZipEntry, maxSize: number): ReadError =>
