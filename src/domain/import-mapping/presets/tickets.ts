@@ -131,7 +131,10 @@ const hiEvents: Preset = {
   left_out: ['ID', 'Notes', 'Last Updated Date'],
 }
 
-/** Ticket Tailor orders: columns as a public import script reads them (`Order ID`, `PAYG fees`, `Order cancelled`, …). */
+/**
+ * Ticket Tailor orders: columns as a public import script reads them (`Order ID`, `PAYG fees`, `Order cancelled`, …). All
+ * tickets of an order stand in one cell, so that the user says what the product is.
+ */
 const ticketTailor: Preset = {
   source: 'ticket_tailor',
   label: 'Ticket Tailor orders',
@@ -151,7 +154,6 @@ const ticketTailor: Preset = {
     'customer.phone_number': from('Mobile number'),
     'customer.first_name': from('First Name'),
     'customer.last_name': from('Last Name'),
-    'item.product': from('Order items'),
     'item.quantity': from('Tickets purchased'),
     'item.line_total': from('Total paid'),
   },
