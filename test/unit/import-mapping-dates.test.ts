@@ -160,7 +160,8 @@ describe('a column of dates', () => {
   const formats: readonly ((date: Date) => string)[] = [
     (d) => d.toISOString().slice(0, 10),
     (d) => `${pad(d.getUTCDate())}.${pad(d.getUTCMonth() + 1)}.${d.getUTCFullYear()}`,
-    (d) => `${d.getUTCDate()}.${d.getUTCMonth() + 1}.${d.getUTCFullYear() % 100 < 10 ? d.getUTCFullYear() : d.getUTCFullYear() % 100}`,
+    (d) =>
+      `${d.getUTCDate()}.${d.getUTCMonth() + 1}.${d.getUTCFullYear() % 100 < 10 ? d.getUTCFullYear() : d.getUTCFullYear() % 100}`,
     (d) => `${pad(d.getUTCDate())}/${pad(d.getUTCMonth() + 1)}/${d.getUTCFullYear()}`,
     (d) => `${d.getUTCMonth() + 1}/${d.getUTCDate()}/${d.getUTCFullYear()}`,
     (d) => `${pad(d.getUTCMonth() + 1)}/${pad(d.getUTCDate())}/${pad(d.getUTCFullYear() % 100)}`,

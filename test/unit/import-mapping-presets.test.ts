@@ -58,9 +58,7 @@ describe('an export of another system', () => {
     expect(prepared.ambiguous.map(({ target }) => target)).toEqual(file.ambiguous)
     expect(prepared.unmapped_values).toEqual(file.unmapped_values)
     const decided = orders.map(({ order, errors, warnings }) =>
-      order
-        ? brief(order)
-        : { errors: errors.map((one) => `${one.row} ${one.target_field} ${one.code}`), warnings },
+      order ? brief(order) : { errors: errors.map((one) => `${one.row} ${one.target_field} ${one.code}`), warnings },
     )
     expect(decided).toEqual(file.orders)
   })
@@ -85,6 +83,8 @@ describe('an export of another system', () => {
     ])
     const { mappings } = suggestImport({ columns, consents, history })
     const phone = mappings.filter(({ target }) => target === 'customer.phone_number')
-    expect(phone.map((one) => [one.reason, columns[one.columns[0] ?? -1]?.header])).toEqual([['history', 'Billing Phone']])
+    expect(phone.map((one) => [one.reason, columns[one.columns[0] ?? -1]?.header])).toEqual([
+      ['history', 'Billing Phone'],
+    ])
   })
 })

@@ -16,8 +16,11 @@ export const consents = [{ key: 'marketing', name: 'News by e-mail', type: 'mark
 
 /** A file of one line of headers, by its delimiter. */
 export function columnsOf(text: string, delimiter: string) {
-  const [headers = [], ...rows] = parse(text, { delimiter }) as string[][]
-  const columns = headers.map((header, index) => ({ header, statistics: statisticsOf(rows.map((row) => row[index] ?? '')) }))
+  const [headers = [], ...rows] = parse(text, { delimiter })
+  const columns = headers.map((header, index) => ({
+    header,
+    statistics: statisticsOf(rows.map((row) => row[index] ?? '')),
+  }))
   return { headers, rows, columns }
 }
 
@@ -38,8 +41,9 @@ export function importFile(text: string, delimiter: string, added: readonly Targ
   const placed = rows
     .map((cells, index): PlacedRow => ({ ...decideRow(prepared.readers, cells), line: index + 2 }))
     .filter(({ is_ignored }) => !is_ignored)
-  const orders = [...Map.groupBy(placed, (row) => groupKeyOf(row, group_by) ?? `line ${row.line}`).values()].map((ofOrder) =>
-    toExternalOrder(ofOrder, { group_by, default_currency: 'dkk', default_status: 'completed', id_prefix: 'imp' }),
+  const orders = [...Map.groupBy(placed, (row) => groupKeyOf(row, group_by) ?? `line ${row.line}`).values()].map(
+    (ofOrder) =>
+      toExternalOrder(ofOrder, { group_by, default_currency: 'dkk', default_status: 'completed', id_prefix: 'imp' }),
   )
   return { headers, suggestion, prepared, orders }
 }

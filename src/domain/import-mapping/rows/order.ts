@@ -107,7 +107,10 @@ function decideCurrency(rows: readonly PlacedRow[], values: Values, options: Ord
   if (!isCurrency(currency)) return fault('invalid_currency', `No order can be in ${currency.toUpperCase()}.`)
   const isOther = marks.some((mark) => !marksCurrency(mark, currency)) || (isCrown && !marksCurrency('kr', currency))
   return isOther
-    ? fault('currency_mismatch', `Amounts of the order are in ${marks.join(', ') || 'kr'}, and the order in ${currency.toUpperCase()}.`)
+    ? fault(
+        'currency_mismatch',
+        `Amounts of the order are in ${marks.join(', ') || 'kr'}, and the order in ${currency.toUpperCase()}.`,
+      )
     : currency
 }
 
@@ -127,7 +130,11 @@ const number = (values: Values, target: string): number | null => {
   return typeof value === 'number' ? value : null
 }
 
-function ofPrefix<Value>(values: Values, prefix: string, isOne: (value: unknown) => value is Value): Record<string, Value> {
+function ofPrefix<Value>(
+  values: Values,
+  prefix: string,
+  isOne: (value: unknown) => value is Value,
+): Record<string, Value> {
   return Object.fromEntries(
     Object.entries(values).flatMap(([target, value]) =>
       target.startsWith(prefix) && isOne(value) ? [[target.slice(prefix.length), value]] : [],
@@ -178,7 +185,10 @@ export function toExternalOrder(rows: readonly PlacedRow[], options: OrderOption
     const isThere = targets.some((target) => values[target] !== undefined || wrongTargets.has(target))
     if (!isThere) errors.push(missing(first, targets[0] ?? '', message))
   }
-  require(['customer.email', 'customer.phone_number'], 'The order has neither an e-mail address nor a telephone number.')
+  require([
+    'customer.email',
+    'customer.phone_number',
+  ], 'The order has neither an e-mail address nor a telephone number.')
   if (options.group_by === 'external_id') require(['order.external_id'], 'The order has no id.')
   if (errors.length > 0 || typeof currency !== 'string') return { order: null, errors, warnings }
   const order: DecidedOrder = {
