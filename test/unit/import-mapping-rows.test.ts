@@ -10,6 +10,7 @@ import {
   suggestProduct,
   targetFieldsOf,
   toExternalOrder,
+  toWireOrder,
   type Grouping,
   type PlacedRow,
   type TargetMapping,
@@ -17,7 +18,11 @@ import {
 import type { OrderOptions } from '../../src/domain/import-mapping/rows/order.ts'
 import { consents, now } from '../support/import-mapping/read-file.ts'
 
-const prepare = (mappings: readonly TargetMapping[], rows: readonly (readonly string[])[], group_by: Grouping = 'row') =>
+const prepare = (
+  mappings: readonly TargetMapping[],
+  rows: readonly (readonly string[])[],
+  group_by: Grouping = 'row',
+) =>
   prepareMappings({
     mappings,
     statistics: (rows[0] ?? []).map((_, index) => statisticsOf(rows.map((row) => row[index] ?? ''))),
@@ -98,7 +103,11 @@ describe('a cell', () => {
     [one('order.metadata.a', { transform: { type: 'lower' } }), ['ABC'], 'abc'],
     [one('order.metadata.a', { transform: { type: 'number' } }), ['1.234,50 kr.'], '1234.50'],
     [one('order.metadata.a', { transform: { type: 'phone', country_code: '+49' } }), ['030 901820'], '+4930901820'],
-    [one('order.metadata.a', { transform: { type: 'date', time_zone: 'UTC' } }), ['31.12.2026 20:00'], '2026-12-31T20:00:00.000Z'],
+    [
+      one('order.metadata.a', { transform: { type: 'date', time_zone: 'UTC' } }),
+      ['31.12.2026 20:00'],
+      '2026-12-31T20:00:00.000Z',
+    ],
     [one('customer.first_name', { transform: { type: 'split_name' } }), ['Holm, Anna Marie'], 'Anna Marie'],
     [one('customer.last_name', { transform: { type: 'split_name' } }), ['Anna van der Berg'], 'van der Berg'],
     [one('customer.first_name', { transform: { type: 'split_name', part: 'last' } }), ['Anna Holm'], 'Holm'],
@@ -120,15 +129,15 @@ describe('a cell', () => {
     expect(valueOf(mapping, ...cells)).toEqual(expected)
   })
 
-  it('of any length and kind is read in no time', () => {
+  it('of any length and kind is read before the test times out', { timeout: 20_000 }, () => {
     const hostile = [' ', '!', '(', '-', '1', 'a@', '<', ',', '"', '\u00A0', '0.', '{{', 'Ω'].flatMap((unit) => [
       unit.repeat(50_000),
       `${unit.repeat(50_000)}x`,
       `x${unit.repeat(50_000)}x`,
     ])
-    const started = Date.now()
-    for (const { key } of targetFieldsOf(consents)) for (const cell of hostile) decide(one(key), [cell])
-    expect(Date.now() - started).toBeLessThan(20_000)
+    const read = targetFieldsOf(consents).flatMap(({ key }) => hostile.map((cell) => decide(one(key), [cell])))
+    const values = read.flatMap((row) => Object.values(row.values))
+    expect(values.every((value) => typeof value !== 'string' || value.length <= 1000)).toBe(true)
   })
 
   it('that is wrong says where it stands and what it is', () => {
@@ -165,9 +174,19 @@ describe('mappings', () => {
       { target: 'consent.other', columns: [3] },
     ]
     const prepared = prepare(mappings, rows, 'external_id')
-    expect(prepared.ambiguous.map(({ target, column, decision }) => [target, column, decision.choices.map((choice) => choice.examples)])).toEqual([
+    expect(
+      prepared.ambiguous.map(({ target, column, decision }) => [
+        target,
+        column,
+        decision.choices.map((choice) => choice.examples),
+      ]),
+    ).toEqual([
       ['item.unit_price', 0, [[{ text: '1.234', value: '1234' }], [{ text: '1.234', value: '1.234' }]]],
-      ['order.created', 1, [[{ text: '03/04/2026', value: '2026-04-03' }], [{ text: '03/04/2026', value: '2026-03-04' }]]],
+      [
+        'order.created',
+        1,
+        [[{ text: '03/04/2026', value: '2026-04-03' }], [{ text: '03/04/2026', value: '2026-03-04' }]],
+      ],
     ])
     expect(prepared.duplicate_targets).toEqual(['order.status'])
     expect(prepared.unknown_targets).toEqual(['order.nothing', 'consent.other'])
@@ -189,14 +208,26 @@ const options: OrderOptions = {
   id_prefix: 'imp_1',
 }
 
-const targets = ['order.external_id', 'customer.email', 'item.product', 'item.quantity', 'item.unit_price', 'order.status', 'item.status', 'order.currency', 'item.line_total']
+const targets = [
+  'order.external_id',
+  'customer.email',
+  'item.product',
+  'item.quantity',
+  'item.unit_price',
+  'order.status',
+  'item.status',
+  'order.currency',
+  'item.line_total',
+]
 const mappings = targets.map((target, index) => ({ target, columns: [index] }))
 
 function ordersOf(rows: readonly (readonly string[])[], given: Partial<OrderOptions> = {}) {
   const all = { ...options, ...given }
   const { readers } = prepare(mappings, rows, all.group_by)
   const placed = rows.map((cells, index): PlacedRow => ({ ...decideRow(readers, cells), line: index + 2 }))
-  return [...Map.groupBy(placed, (row) => groupKeyOf(row, all.group_by)).values()].map((ofOrder) => toExternalOrder(ofOrder, all))
+  return [...Map.groupBy(placed, (row) => groupKeyOf(row, all.group_by)).values()].map((ofOrder) =>
+    toExternalOrder(ofOrder, all),
+  )
 }
 
 describe('the rows of an order', () => {
@@ -206,7 +237,11 @@ describe('the rows of an order', () => {
       ['B', 'b@example.com', 'Day', '', '20'],
       ['A', '', 'Camping', '1', '5'],
     ])
-    expect(a?.order).toMatchObject({ lines: [2, 4], customer: { email: 'a@example.com' }, items: [{ quantity: 2 }, { product: 'Camping' }] })
+    expect(a?.order).toMatchObject({
+      lines: [2, 4],
+      customer: { email: 'a@example.com' },
+      items: [{ quantity: 2 }, { product: 'Camping' }],
+    })
     expect(b?.order).toMatchObject({ lines: [3], items: [{ quantity: 1, unit_price_minor: 2000 }] })
   })
 
@@ -216,7 +251,9 @@ describe('the rows of an order', () => {
       ['A', 'b@example.com', 'Day', '1', '10'],
     ])
     expect(decision?.order).toBeNull()
-    expect(decision?.errors).toMatchObject([{ row: 3, target_field: 'customer.email', code: 'inconsistent_order', value: 'b@example.com' }])
+    expect(decision?.errors).toMatchObject([
+      { row: 3, target_field: 'customer.email', code: 'inconsistent_order', value: 'b@example.com' },
+    ])
   })
 
   it('are no order if one of them is wrong, and every fault is told once', () => {
@@ -252,7 +289,28 @@ describe('the rows of an order', () => {
     ['10', 'kr', 'dkk'],
     ['€ 10', 'DKK', null],
   ])('with %s in "%s" are an order in %s', (price, currency, expected) => {
-    expect(ordersOf([['A', 'a@example.com', 'Day', '1', price, '', '', currency]])[0]?.order?.currency ?? null).toBe(expected)
+    expect(ordersOf([['A', 'a@example.com', 'Day', '1', price, '', '', currency]])[0]?.order?.currency ?? null).toBe(
+      expected,
+    )
+  })
+
+  it('are an order as a client would send it', () => {
+    const [decision] = ordersOf([
+      ['A', 'a@example.com', 'Day', '2', '10,50', 'Betalt', '', 'DKK'],
+      ['A', '', 'Camping', '3', '', '', 'storniert', '', '100'],
+    ])
+    expect(decision?.order && toWireOrder(decision.order)).toEqual({
+      external_id: 'A',
+      status: 'completed',
+      currency: 'dkk',
+      customer: { email: 'a@example.com' },
+      items: [
+        { product: 'Day', quantity: 2, unit_price: 10.5 },
+        { product: 'Camping', quantity: 3, line_total: 100, status: 'cancelled' },
+      ],
+      consents: {},
+      metadata: {},
+    })
   })
 
   it('that are crowns are none of a file in euros', () => {
@@ -267,7 +325,9 @@ describe('the rows of an order', () => {
       ['A', '', 'Camping', '-2', '', '', '', '', '-10'],
     ]
     const [decision] = ordersOf(rows)
-    expect(decision?.order?.items.map(({ quantity, line_total_minor, status }) => [quantity, line_total_minor, status])).toEqual([
+    expect(
+      decision?.order?.items.map(({ quantity, line_total_minor, status }) => [quantity, line_total_minor, status]),
+    ).toEqual([
       [2, 6667, null],
       [1, 3333, 'cancelled'],
     ])
@@ -316,7 +376,9 @@ describe('the rows of an order', () => {
             write(cents),
           ]),
         )
-        const shuffled = rows.toSorted((a, b) => ((a.join().length * 31 + seed) % 7) - ((b.join().length * 17 + seed) % 7))
+        const shuffled = rows.toSorted(
+          (a, b) => ((a.join().length * 31 + seed) % 7) - ((b.join().length * 17 + seed) % 7),
+        )
         const read = new Map(ordersOf(shuffled).map(({ order }) => [order?.external_id, order]))
         const expected = (items: (typeof orders)[number]) =>
           items.map(({ product, quantity, cents }) => `${product} ${quantity} ${cents}`).toSorted()
@@ -336,7 +398,14 @@ describe('the rows of an order', () => {
 describe('products', () => {
   const tuple = (product: string, variant: string | null = null) => ({ product, variant, location: null, options: [] })
   const known = [
-    { id: 'p1', name: 'Dagsbillet', variants: [{ id: 'v1', name: 'Voksen' }, { id: 'v2', name: 'Barn' }] },
+    {
+      id: 'p1',
+      name: 'Dagsbillet',
+      variants: [
+        { id: 'v1', name: 'Voksen' },
+        { id: 'v2', name: 'Barn' },
+      ],
+    },
     { id: 'p2', name: 'Camping', variants: [] },
     { id: 'p3', name: 'camping', variants: [] },
   ]

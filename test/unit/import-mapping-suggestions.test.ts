@@ -1,5 +1,6 @@
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { suggestImport } from '../../src/domain/import-mapping/index.ts'
+import { aliasTextsOf, suggestImport, targetFieldsOf } from '../../src/domain/import-mapping/index.ts'
 import { statisticsOf } from '../../src/domain/import-mapping/columns/statistics.ts'
 import { headerKey } from '../../src/domain/import-mapping/targets/headers.ts'
 import headers from '../support/import-mapping/headers.json'
@@ -113,6 +114,20 @@ describe('suggestions', () => {
     expect(suggestImport({ columns: columns(['Newsletter', 'SMS']), consents: two }).mappings).toMatchObject([
       { target: 'consent.sms', columns: [1] },
     ])
+  })
+
+  it('use a column and a target once, whatever headers stand together', () => {
+    const known = targetFieldsOf(consents).flatMap(({ key }) => aliasTextsOf(key))
+    const strange = fc.string({ unit: 'binary', maxLength: 20 })
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.constantFrom(...known), strange), { maxLength: 30 }), (some) => {
+        const { mappings } = suggestImport({ columns: columns(some), consents })
+        const used = mappings.flatMap((mapping) => mapping.columns)
+        expect(new Set(used).size).toBe(used.length)
+        expect(new Set(mappings.map(({ target }) => target)).size).toBe(mappings.length)
+      }),
+      { numRuns: 150 },
+    )
   })
 
   it('survive headers of any kind', () => {

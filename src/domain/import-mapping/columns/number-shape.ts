@@ -32,11 +32,13 @@ const isPlain = /^[!-_a-~]+(?: [!-_a-~]+)*$/
 
 /** All spaces as one kind, all apostrophes and minus signs too. */
 export const plainMarks = (text: string): string =>
-  isPlain.test(text) ? text : text
-    .replaceAll(/[\s\u00A0\u2007\u2009\u202F]+/g, ' ')
-    .replaceAll(/[’‘`´]/g, "'")
-    .replaceAll(/[\u2212\u2010\u2011\uFE63\uFF0D]/g, '-')
-    .trim()
+  isPlain.test(text)
+    ? text
+    : text
+        .replaceAll(/[\s\u00A0\u2007\u2009\u202F]+/g, ' ')
+        .replaceAll(/[’‘`´]/g, "'")
+        .replaceAll(/[\u2212\u2010\u2011\uFE63\uFF0D]/g, '-')
+        .trim()
 
 /** A group of three digits has one separator throughout, which is not the one of the decimals, and begins with no zero. */
 const groups: Record<DecimalSeparator, RegExp> = {

@@ -4,6 +4,7 @@ import type { OrderStatus } from '../../orders.ts'
 import type { Grouping } from '../mapping.ts'
 import { targetFieldOf } from '../targets/fields.ts'
 import { isCurrency, marksCurrency } from '../values/currencies.ts'
+import { plainWord } from '../values/words.ts'
 import { decideItems, type DecidedItem } from './items.ts'
 import type { DecidedRow, OrderError, OrderWarning, PlacedRow } from './row.ts'
 
@@ -26,11 +27,12 @@ export interface DecidedOrder {
   items: readonly DecidedItem[]
   service_fee_minor: number
   discount_minor: number
-  refunded_amount_minor: number
+  /** What was paid back so far; null where the source says nothing. */
+  refunded_minor: number | null
   /** What the source says that the order came to; null where it says nothing. */
   amount_minor: number | null
   coupon_code: string | null
-  payment: { service: string | null; reference: string | null } | null
+  payment: { service: PaymentService; reference: string | null } | null
   consents: Readonly<Record<string, boolean>>
   metadata: Readonly<Record<string, string>>
 }
@@ -154,11 +156,16 @@ const customerOf = (values: Values): DecidedOrder['customer'] => ({
   locale: text(values, 'customer.locale') as Language | null,
 })
 
-/** A constant service says nothing of an order that has no reference and costs nothing. */
+/** Where orders of files were paid; what this API does not know was paid at the source. */
+const paymentServices = ['import', 'manual', 'stripe'] as const
+export type PaymentService = (typeof paymentServices)[number]
+
 function paymentOf(values: Values): DecidedOrder['payment'] {
-  const service = text(values, 'order.payment_service')
+  const named = text(values, 'order.payment_service')
   const reference = text(values, 'order.payment_reference')
-  return service === null && reference === null ? null : { service, reference }
+  if (named === null && reference === null) return null
+  const service = paymentServices.find((one) => one === plainWord(named ?? '')) ?? 'import'
+  return { service, reference }
 }
 
 function idOf(rows: readonly PlacedRow[], values: Values, options: OrderOptions): string {
@@ -202,7 +209,7 @@ export function toExternalOrder(rows: readonly PlacedRow[], options: OrderOption
     items,
     service_fee_minor: number(values, 'order.service_fee') ?? 0,
     discount_minor: number(values, 'order.discount') ?? 0,
-    refunded_amount_minor: number(values, 'order.refunded_amount') ?? 0,
+    refunded_minor: number(values, 'order.refunded_amount'),
     amount_minor: number(values, 'order.amount'),
     coupon_code: text(values, 'order.coupon_code'),
     payment: paymentOf(values),

@@ -1,5 +1,5 @@
-import { fold } from '../../fold.ts'
 import type { OrderStatus } from '../../orders.ts'
+import { folded } from './folded.ts'
 
 /** Longer texts are no words that anybody compares. */
 const maxWordLength = 200
@@ -8,7 +8,7 @@ const maxWordLength = 200
 export const plainWord = (text: string): string =>
   text.length > maxWordLength
     ? text
-    : fold(text)
+    : folded(text)
         .replaceAll(/[\s_]+/g, ' ')
         .replaceAll(/^[\s"'([#]+|[\s"')\].!:;]+$/g, '')
 
