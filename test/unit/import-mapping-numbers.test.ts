@@ -105,13 +105,9 @@ describe('an amount by itself', () => {
   })
 
   it('counts whole things and no parts of them', () => {
-    expect(['2', '2,0', '2.00', '-1', '2,5'].map((text) => wholeOf(parseNumber(text, { decimal: 'each' })!))).toEqual([
-      2,
-      2,
-      2,
-      -1,
-      Number.NaN,
-    ].map((value) => (Number.isNaN(value) ? null : value)))
+    expect(['2', '2,0', '2.00', '-1', '2,5'].map((text) => wholeOf(parseNumber(text, { decimal: 'each' })!))).toEqual(
+      [2, 2, 2, -1, Number.NaN].map((value) => (Number.isNaN(value) ? null : value)),
+    )
   })
 })
 
@@ -155,8 +151,19 @@ describe('a column of amounts', () => {
     { group: "'", decimal: '.' },
     { group: '’', decimal: ',' },
   ] as const
-  const marks = [(n: string) => n, (n: string) => `kr. ${n}`, (n: string) => `${n} kr.`, (n: string) => `£${n}`, (n: string) => `${n} PLN`]
-  const signs = [(n: string) => `-${n}`, (n: string) => n.replace(/(?<=\d)(?=\D*$)/, '-'), (n: string) => `(${n})`, (n: string) => `\u2212${n}`]
+  const marks = [
+    (n: string) => n,
+    (n: string) => `kr. ${n}`,
+    (n: string) => `${n} kr.`,
+    (n: string) => `£${n}`,
+    (n: string) => `${n} PLN`,
+  ]
+  const signs = [
+    (n: string) => `-${n}`,
+    (n: string) => n.replace(/(?<=\d)(?=\D*$)/, '-'),
+    (n: string) => `(${n})`,
+    (n: string) => `\u2212${n}`,
+  ]
   const column = fc.record({
     format: fc.constantFrom(...formats),
     decimals: fc.constantFrom('always', 'never', 'mixed', 'dash'),
@@ -165,7 +172,10 @@ describe('a column of amounts', () => {
     amounts: fc.array(fc.integer({ min: -300_000_000, max: 300_000_000 }), { minLength: 1, maxLength: 12 }),
   })
 
-  const write = ({ format, decimals, mark, sign }: Omit<(typeof column extends fc.Arbitrary<infer T> ? T : never), 'amounts'>, cents: number) => {
+  const write = (
+    { format, decimals, mark, sign }: Omit<typeof column extends fc.Arbitrary<infer T> ? T : never, 'amounts'>,
+    cents: number,
+  ) => {
     const whole = String(Math.trunc(Math.abs(cents) / 100)).replaceAll(/\B(?=(?:\d{3})+$)/g, format.group)
     const fraction = String(Math.abs(cents) % 100).padStart(2, '0')
     const isWhole = fraction === '00'
@@ -189,9 +199,9 @@ describe('a column of amounts', () => {
         decided++
         expect(texts.map((text) => minor(text, decision.format.decimal))).toEqual(cents.map((amount) => amount + 0))
       }),
-      { numRuns: 1500 },
+      { numRuns: 700 },
     )
-    expect(decided).toBeGreaterThan(1000)
+    expect(decided).toBeGreaterThan(450)
   })
 
   it('is decided alike by however many parts it was counted in', () => {
@@ -201,7 +211,7 @@ describe('a column of amounts', () => {
         const merged = mergeNumbers(statisticsOf(texts.slice(0, cut)), statisticsOf(texts.slice(cut)))
         expect(merged).toEqual(statisticsOf(texts))
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     )
   })
 })

@@ -16,6 +16,7 @@ export { suggestImport, type DetectedSource, type ImportSuggestion } from './pre
 export { groupKeyOf, toExternalOrder, type DecidedOrder, type OrderDecision } from './rows/order.ts'
 export { prepareMappings, type PreparedMappings } from './rows/prepare.ts'
 export { countTuples, mergeTuples, productKey, suggestProduct, type ProductTuple } from './rows/products.ts'
+export { toWireOrder } from './rows/wire.ts'
 export { decideRow, type DecidedRow, type PlacedRow, type RowError } from './rows/row.ts'
 export { aliasTextsOf } from './targets/catalogue.ts'
 export { targetFieldOf, targetFieldsOf, type TargetField } from './targets/fields.ts'

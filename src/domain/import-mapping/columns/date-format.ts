@@ -105,9 +105,7 @@ export function decideDates(statistics: DateStatistics, latest: number | null = 
   const dependent = Object.values(statistics.allowed).reduce((sum, count) => sum + count, 0)
   if (statistics.dotted === dependent && left.includes('dmy')) return { status: 'decided', format: { order: 'dmy' } }
   const [only, ...more] = left
-  return only && more.length === 0
-    ? { status: 'decided', format: { order: only } }
-    : ambiguous('undetermined', left)
+  return only && more.length === 0 ? { status: 'decided', format: { order: only } } : ambiguous('undetermined', left)
 }
 
 export interface ParsedDate {

@@ -1,5 +1,5 @@
-import { fold } from '../../fold.ts'
 import { dayMs } from '../../instants.ts'
+import { folded } from '../values/folded.ts'
 import { monthNumbers, offsetOf, weekdays } from './date-words.ts'
 import { plainMarks } from './number-shape.ts'
 
@@ -138,10 +138,13 @@ function readCount(text: string): DateShape | null {
   return at >= minMs && at < maxMs ? instantShape(at, { offset: 0, is_serial: false }) : null
 }
 
+/** Without digits, with signs that no date has, or of letters and digits in one word as codes are. */
+const cannotBeDate = /^\D*$|[@#&%$€£]|^[A-Za-z]+-?\d{3,}$/
+
 /** The date of a cell with every order that it allows, or null for what is no date. */
 export function readDate(cell: string): DateShape | null {
-  if (cell.length > maxLength || !/\d/.test(cell)) return null
-  const text = fold(plainMarks(cell)).replace(/ ?\([a-z ]*\)$/, '')
+  if (cell.length > maxLength || cannotBeDate.test(cell)) return null
+  const text = folded(plainMarks(cell)).replace(/ ?\([a-z ]*\)$/, '')
   const counted = readCount(text)
   if (counted) return counted
   const alone = readDays(text)
@@ -160,7 +163,9 @@ const firstDays = /^(?:1899-12-3[01]|1900-01-0[01]|1904-01-01|30[./-]12[./-]1899
 /** Milliseconds since midnight of a cell that has a time alone, or null; a fraction of a day is one too. */
 export function readTime(cell: string): number | null {
   if (cell.length > maxLength) return null
-  const text = fold(plainMarks(cell)).replace(firstDays, '').replace(/^(?:kl\.?|klokken|klockan|godz\.?) ?/, '')
+  const text = folded(plainMarks(cell))
+    .replace(firstDays, '')
+    .replace(/^(?:kl\.?|klokken|klockan|godz\.?) ?/, '')
   const fraction = /^0?[.,](\d{3,})$/.exec(text)?.[1]
   if (fraction !== undefined) return Math.round(Number(`0.${fraction}`) * 86_400) * 1000
   return readClock(text)

@@ -21,8 +21,7 @@ export const noNumbers = (): NumberStatistics => ({
   examples: { dot: [], comma: [], either: [] },
 })
 
-const sameDigits = (one: Digits, other: Digits): boolean =>
-  one.whole === other.whole && one.fraction === other.fraction
+const sameDigits = (one: Digits, other: Digits): boolean => one.whole === other.whole && one.fraction === other.fraction
 
 export function evidenceOf({ readings }: NumberShape): Evidence {
   const { '.': dot, ',': comma } = readings

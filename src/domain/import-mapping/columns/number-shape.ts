@@ -20,18 +20,25 @@ export interface NumberShape {
 /** Longer ones are no amounts, and would not be exact. */
 const maxWholeDigits = 13
 const maxLength = 40
+/** No text without digits is a number, and none with more than a few letters. */
+const cannotBeNumber = /^\D*$|[@?#_]|\p{L}{9}/u
 
 /** `150,-` and `150:-` are prices without cents. Only the comma says which separator the decimals have. */
 const withoutDashes = (text: string): string =>
   text.replace(/,\s?[-–—]{1,2}(?=\D*$)/, ',00').replace(/(?<=\d)[.:]\s?[-–—]{1,2}(?=\D*$)/, '')
 
+/** Most cells need no change. */
+const isPlain = /^[!-_a-~]+(?: [!-_a-~]+)*$/
+
 /** All spaces as one kind, all apostrophes and minus signs too. */
 export const plainMarks = (text: string): string =>
-  text
-    .replaceAll(/[\s\u00A0\u2007\u2009\u202F]+/g, ' ')
-    .replaceAll(/[’‘`´]/g, "'")
-    .replaceAll(/[\u2212\u2010\u2011\uFE63\uFF0D]/g, '-')
-    .trim()
+  isPlain.test(text)
+    ? text
+    : text
+        .replaceAll(/[\s\u00A0\u2007\u2009\u202F]+/g, ' ')
+        .replaceAll(/[’‘`´]/g, "'")
+        .replaceAll(/[\u2212\u2010\u2011\uFE63\uFF0D]/g, '-')
+        .trim()
 
 /** A group of three digits has one separator throughout, which is not the one of the decimals, and begins with no zero. */
 const groups: Record<DecimalSeparator, RegExp> = {
@@ -62,7 +69,7 @@ function readMarks(lead: string, tail: string): { minuses: number; currency: str
 
 /** The number of a cell with every reading that it allows, or null for what is no number; per cent are none. */
 export function readNumber(text: string): NumberShape | null {
-  if (text.length > maxLength || !/\d/.test(text)) return null
+  if (text.length > maxLength || cannotBeNumber.test(text)) return null
   const plain = plainMarks(text)
   const inBrackets = /^\((.*)\)$/.exec(plain)?.[1]
   const found = /^(\D*)(\d(?:[\d.,' ]*\d)?)(\D*)$/.exec(withoutDashes(inBrackets ?? plain))

@@ -1,4 +1,4 @@
-import { normalizeEmail } from '../../users.ts'
+import { maxEmailLength, normalizeEmail } from '../../users.ts'
 import { currencyOfMark } from '../values/currencies.ts'
 import { readLanguage } from '../values/locales.ts'
 import { readBoolean, readStatus } from '../values/words.ts'
@@ -46,7 +46,7 @@ const maxSamples = 5
 const maxSampleLength = 200
 
 /** What people and exporters write into a cell that has nothing. */
-export const isBlank = (text: string): boolean => /^\s*(?:[-–—]|n\/a|#n\/a|info requested)?\s*$/i.test(text)
+export const isBlank = (text: string): boolean => /^(?:[-–—]|n\/a|#n\/a|info requested)?$/i.test(text.trim())
 
 interface CellFacts {
   text: string
@@ -55,7 +55,8 @@ interface CellFacts {
   date: DateShape | null
 }
 
-const isName = (text: string): boolean => text.length <= 80 && /^[\p{L}\p{M}'’.,\- ]+$/u.test(text) && /\p{L}/u.test(text)
+const isName = (text: string): boolean =>
+  text.length <= 80 && /^[\p{L}\p{M}'’.,\- ]+$/u.test(text) && /\p{L}/u.test(text)
 const isCode = (text: string): boolean => /\d/.test(text) && /^#?[\p{L}\d][\p{L}\d._/-]{2,63}$/u.test(text)
 const isPhone = (text: string): boolean =>
   /^(?:\+|00)[\d\s()./-]{7,22}$/.test(text) || (/^[\d\s()/-]{8,16}$/.test(text) && /\d{2}[\s-]\d{2}/.test(text))
@@ -69,7 +70,7 @@ function factsOf(text: string): CellFacts {
     number: number !== null,
     date: date !== null,
     time: hasDigit && text.length <= 24 && text.includes(':') && readTime(text) !== null,
-    email: text.includes('@') && normalizeEmail(text) !== null,
+    email: text.length <= maxEmailLength && text.includes('@') && normalizeEmail(text) !== null,
     phone: hasDigit && isPhone(text),
     boolean: isShort && readBoolean(text) !== null,
     status: isShort && readStatus(text) !== null,
@@ -97,7 +98,10 @@ export const noCells = (): ColumnStatistics => ({
 function countValue(statistics: ColumnStatistics, text: string): void {
   const { values } = statistics
   const count = Object.hasOwn(values, text) ? (values[text] ?? 0) : 0
-  if (count === 0 && (text.length > maxValueLength || text === '__proto__' || Object.keys(values).length >= maxValues)) {
+  if (
+    count === 0 &&
+    (text.length > maxValueLength || text === '__proto__' || Object.keys(values).length >= maxValues)
+  ) {
     statistics.has_more_values = true
     return
   }
@@ -142,7 +146,10 @@ export function statisticsOf(cells: Iterable<string>): ColumnStatistics {
   return statistics
 }
 
-function mergeValues(one: ColumnStatistics, other: ColumnStatistics): Pick<ColumnStatistics, 'values' | 'has_more_values'> {
+function mergeValues(
+  one: ColumnStatistics,
+  other: ColumnStatistics,
+): Pick<ColumnStatistics, 'values' | 'has_more_values'> {
   const values = { ...one.values }
   let has_more_values = one.has_more_values || other.has_more_values
   for (const [text, count] of Object.entries(other.values))

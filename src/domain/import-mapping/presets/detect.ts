@@ -85,7 +85,11 @@ function withHistory(mappings: readonly SuggestedMapping[], input: SuggestionInp
 }
 
 /** Consents and what people name by the keys of targets, in columns that the preset does not know. */
-function furtherMappings(preset: Preset, mappings: readonly SuggestedMapping[], input: SuggestionInput): SuggestedMapping[] {
+function furtherMappings(
+  preset: Preset,
+  mappings: readonly SuggestedMapping[],
+  input: SuggestionInput,
+): SuggestedMapping[] {
   const used = new Set(mappings.flatMap(({ columns }) => columns))
   const targets = new Set(mappings.map(({ target }) => target))
   const leftOut = new Set((preset.left_out ?? []).map(headerKey))

@@ -28,7 +28,10 @@ export const to = (value: string): { to: string } => ({ to: value })
 export const ignoreRow = { ignore_row: true } as const
 
 /** A value map of lists of words: `{ completed: ['Paid'] }`. */
-export const valueMap = (values: Readonly<Record<string, readonly string[]>>, ignored: readonly string[] = []): ValueMap =>
+export const valueMap = (
+  values: Readonly<Record<string, readonly string[]>>,
+  ignored: readonly string[] = [],
+): ValueMap =>
   Object.fromEntries([
     ...Object.entries(values).flatMap(([value, words]) => words.map((word) => [word, to(value)] as const)),
     ...ignored.map((word) => [word, ignoreRow] as const),

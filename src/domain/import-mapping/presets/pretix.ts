@@ -1,7 +1,8 @@
 import { from, type Preset } from './preset.ts'
 
 const attendee = 'Attendee name|Name Teilnehmer*in|Teilnehmername|Deltagernavn|Deltagers navn'
-const invoice = 'Invoice address name|Rechnungsadresse: Name|Invoice address: Name|Fakturaadresse: Navn|Fakturaadresse navn'
+const invoice =
+  'Invoice address name|Rechnungsadresse: Name|Invoice address: Name|Fakturaadresse: Navn|Fakturaadresse navn'
 
 const partsOf = (names: string, parts: string): string =>
   names

@@ -4,7 +4,15 @@ import { from, valueMap, type Preset } from './preset.ts'
 const shopify: Preset = {
   source: 'shopify',
   label: 'Shopify',
-  signature: ['Name', 'Email', 'Financial Status', 'Fulfillment Status', 'Lineitem quantity', 'Lineitem name', 'Lineitem price'],
+  signature: [
+    'Name',
+    'Email',
+    'Financial Status',
+    'Fulfillment Status',
+    'Lineitem quantity',
+    'Lineitem name',
+    'Lineitem price',
+  ],
   group_by: 'external_id',
   targets: {
     'order.external_id': from('Name'),
@@ -38,7 +46,17 @@ const shopify: Preset = {
 const woocommerce: Preset = {
   source: 'woocommerce',
   label: 'WooCommerce',
-  signature: ['order_id', 'order_number', 'order_date', 'status', 'order_total', 'billing_email', 'item_name', 'item_quantity', 'item_total'],
+  signature: [
+    'order_id',
+    'order_number',
+    'order_date',
+    'status',
+    'order_total',
+    'billing_email',
+    'item_name',
+    'item_quantity',
+    'item_total',
+  ],
   group_by: 'external_id',
   targets: {
     'order.external_id': from('order_id'),
@@ -91,7 +109,15 @@ const square: Preset = {
 const stripe: Preset = {
   source: 'stripe',
   label: 'Stripe payments',
-  signature: ['id', 'Created (UTC)|Created date (UTC)', 'Amount', 'Amount Refunded', 'Currency', 'Status', 'Customer Email'],
+  signature: [
+    'id',
+    'Created (UTC)|Created date (UTC)',
+    'Amount',
+    'Amount Refunded',
+    'Currency',
+    'Status',
+    'Customer Email',
+  ],
   group_by: 'external_id',
   targets: {
     'order.external_id': from('id'),

@@ -15,7 +15,10 @@ const eventbriteSummary: Preset = {
     'order.created': from('Order Date'),
     'order.status': {
       columns: ['Attendee Status'],
-      value_map: valueMap({ completed: ['Attending', 'Checked In'], cancelled: ['Not Attending', 'Deleted', 'Refunded', 'Cancelled'] }),
+      value_map: valueMap({
+        completed: ['Attending', 'Checked In'],
+        cancelled: ['Not Attending', 'Deleted', 'Refunded', 'Cancelled'],
+      }),
     },
     'order.currency': from('Currency'),
     'customer.email': from('Email'),
@@ -33,7 +36,16 @@ const eventbriteSummary: Preset = {
 const eventbriteReport: Preset = {
   source: 'eventbrite',
   label: 'Eventbrite attendees report',
-  signature: ['Order ID', 'Order date', 'Attendee first name', 'Buyer email', 'Ticket quantity', 'Ticket type', 'Ticket price', 'Barcode number'],
+  signature: [
+    'Order ID',
+    'Order date',
+    'Attendee first name',
+    'Buyer email',
+    'Ticket quantity',
+    'Ticket type',
+    'Ticket price',
+    'Barcode number',
+  ],
   group_by: 'external_id',
   targets: {
     'order.external_id': from('Order ID'),
@@ -58,7 +70,15 @@ const eventbriteReport: Preset = {
 const tito: Preset = {
   source: 'tito',
   label: 'Tito',
-  signature: ['Ticket', 'Ticket Full Name', 'Ticket Email', 'Void Status', 'Ticket Reference', 'Order Reference', 'Order Email'],
+  signature: [
+    'Ticket',
+    'Ticket Full Name',
+    'Ticket Email',
+    'Void Status',
+    'Ticket Reference',
+    'Order Reference',
+    'Order Email',
+  ],
   group_by: 'external_id',
   targets: {
     'order.external_id': from('Order Reference'),
@@ -73,7 +93,10 @@ const tito: Preset = {
     'item.vendor_code': from('Ticket Reference'),
     'item.status': {
       columns: ['Void Status'],
-      value_map: valueMap({ cancelled: ['Void', 'Voided', 'Yes', 'true'], active: ['No', 'false', 'Not void', 'Valid'] }),
+      value_map: valueMap({
+        cancelled: ['Void', 'Voided', 'Yes', 'true'],
+        active: ['No', 'false', 'Not void', 'Valid'],
+      }),
     },
     'item.user.email': from('Ticket Email'),
     'item.user.first_name': from('Ticket First Name'),
@@ -94,7 +117,11 @@ const luma: Preset = {
     'order.status': {
       columns: ['approval_status'],
       value_map: valueMap(
-        { completed: ['approved', 'session'], pending: ['pending_approval', 'pending', 'waitlist'], cancelled: ['declined'] },
+        {
+          completed: ['approved', 'session'],
+          pending: ['pending_approval', 'pending', 'waitlist'],
+          cancelled: ['declined'],
+        },
         ['invited'],
       ),
     },
@@ -114,7 +141,17 @@ const luma: Preset = {
 const hiEvents: Preset = {
   source: 'hi_events',
   label: 'Hi.Events attendees',
-  signature: ['First Name', 'Last Name', 'Email', 'Status', 'Product ID', 'Product Name', 'Event ID', 'Public ID', 'Short ID'],
+  signature: [
+    'First Name',
+    'Last Name',
+    'Email',
+    'Status',
+    'Product ID',
+    'Product Name',
+    'Event ID',
+    'Public ID',
+    'Short ID',
+  ],
   group_by: 'external_id',
   targets: {
     'order.external_id': from('Public ID'),
@@ -131,11 +168,22 @@ const hiEvents: Preset = {
   left_out: ['ID', 'Notes', 'Last Updated Date'],
 }
 
-/** Ticket Tailor orders: columns as a public import script reads them (`Order ID`, `PAYG fees`, `Order cancelled`, …). */
+/**
+ * Ticket Tailor orders: columns as a public import script reads them (`Order ID`, `PAYG fees`, `Order cancelled`, …). All
+ * tickets of an order stand in one cell, so that the user says what the product is.
+ */
 const ticketTailor: Preset = {
   source: 'ticket_tailor',
   label: 'Ticket Tailor orders',
-  signature: ['Order ID', 'Order date', 'Total paid', 'Tickets purchased', 'Order items', 'Order cancelled', 'Refunded amount'],
+  signature: [
+    'Order ID',
+    'Order date',
+    'Total paid',
+    'Tickets purchased',
+    'Order items',
+    'Order cancelled',
+    'Refunded amount',
+  ],
   group_by: 'external_id',
   targets: {
     'order.external_id': from('Order ID'),
@@ -151,7 +199,6 @@ const ticketTailor: Preset = {
     'customer.phone_number': from('Mobile number'),
     'customer.first_name': from('First Name'),
     'customer.last_name': from('Last Name'),
-    'item.product': from('Order items'),
     'item.quantity': from('Tickets purchased'),
     'item.line_total': from('Total paid'),
   },

@@ -132,7 +132,8 @@ function readText(text: string, format: CellFormat): CellResult {
 function checkText(result: CellResult, { field }: CellFormat): CellResult {
   if (!('value' in result) || typeof result.value !== 'string') return result
   const text = result.value
-  if (text.length > field.max_length) return fault('too_long', `A text has at most ${field.max_length} characters here.`)
+  if (text.length > field.max_length)
+    return fault('too_long', `A text has at most ${field.max_length} characters here.`)
   return isStorable(text) ? result : fault('invalid_value', 'The text has characters that cannot be stored.')
 }
 
@@ -145,8 +146,11 @@ function readCurrency(text: string): CellResult {
     : fault('invalid_currency', `${quoted(text)} is not a currency that orders can have.`)
 }
 
+const maxMailboxLength = 400
+
 function readEmail(text: string): CellResult {
-  const email = normalizeEmail(text) ?? normalizeEmail(parseMailbox(text)?.address ?? '')
+  const isShort = text.length <= maxMailboxLength
+  const email = isShort ? (normalizeEmail(text) ?? normalizeEmail(parseMailbox(text)?.address ?? '')) : null
   return email === null ? fault('invalid_email', `${quoted(text)} is not an e-mail address.`) : { value: email }
 }
 
@@ -187,8 +191,10 @@ export function readCell(texts: readonly string[], format: CellFormat): CellResu
     case 'order_status':
     case 'item_status':
       return readStatusCell(text, type)
-    case 'texts':
-      return { value: text.split(/\s*[,;|\n]\s*/).map(tidy).filter(Boolean) }
+    case 'texts': {
+      const options = text.split(/[,;|\n]/).map((option) => tidy(option.trim()))
+      return { value: options.filter(Boolean) }
+    }
     case 'text':
       return checkText(readText(text, format), format)
     case 'name':

@@ -4,6 +4,7 @@ import type { OrderStatus } from '../../orders.ts'
 import type { Grouping } from '../mapping.ts'
 import { targetFieldOf } from '../targets/fields.ts'
 import { isCurrency, marksCurrency } from '../values/currencies.ts'
+import { plainWord } from '../values/words.ts'
 import { decideItems, type DecidedItem } from './items.ts'
 import type { DecidedRow, OrderError, OrderWarning, PlacedRow } from './row.ts'
 
@@ -26,11 +27,12 @@ export interface DecidedOrder {
   items: readonly DecidedItem[]
   service_fee_minor: number
   discount_minor: number
-  refunded_amount_minor: number
+  /** What was paid back so far; null where the source says nothing. */
+  refunded_minor: number | null
   /** What the source says that the order came to; null where it says nothing. */
   amount_minor: number | null
   coupon_code: string | null
-  payment: { service: string | null; reference: string | null } | null
+  payment: { service: PaymentService; reference: string | null } | null
   consents: Readonly<Record<string, boolean>>
   metadata: Readonly<Record<string, string>>
 }
@@ -107,7 +109,10 @@ function decideCurrency(rows: readonly PlacedRow[], values: Values, options: Ord
   if (!isCurrency(currency)) return fault('invalid_currency', `No order can be in ${currency.toUpperCase()}.`)
   const isOther = marks.some((mark) => !marksCurrency(mark, currency)) || (isCrown && !marksCurrency('kr', currency))
   return isOther
-    ? fault('currency_mismatch', `Amounts of the order are in ${marks.join(', ') || 'kr'}, and the order in ${currency.toUpperCase()}.`)
+    ? fault(
+        'currency_mismatch',
+        `Amounts of the order are in ${marks.join(', ') || 'kr'}, and the order in ${currency.toUpperCase()}.`,
+      )
     : currency
 }
 
@@ -127,7 +132,11 @@ const number = (values: Values, target: string): number | null => {
   return typeof value === 'number' ? value : null
 }
 
-function ofPrefix<Value>(values: Values, prefix: string, isOne: (value: unknown) => value is Value): Record<string, Value> {
+function ofPrefix<Value>(
+  values: Values,
+  prefix: string,
+  isOne: (value: unknown) => value is Value,
+): Record<string, Value> {
   return Object.fromEntries(
     Object.entries(values).flatMap(([target, value]) =>
       target.startsWith(prefix) && isOne(value) ? [[target.slice(prefix.length), value]] : [],
@@ -147,11 +156,16 @@ const customerOf = (values: Values): DecidedOrder['customer'] => ({
   locale: text(values, 'customer.locale') as Language | null,
 })
 
-/** A constant service says nothing of an order that has no reference and costs nothing. */
+/** Where orders of files were paid; what this API does not know was paid at the source. */
+const paymentServices = ['import', 'manual', 'stripe'] as const
+export type PaymentService = (typeof paymentServices)[number]
+
 function paymentOf(values: Values): DecidedOrder['payment'] {
-  const service = text(values, 'order.payment_service')
+  const named = text(values, 'order.payment_service')
   const reference = text(values, 'order.payment_reference')
-  return service === null && reference === null ? null : { service, reference }
+  if (named === null && reference === null) return null
+  const service = paymentServices.find((one) => one === plainWord(named ?? '')) ?? 'import'
+  return { service, reference }
 }
 
 function idOf(rows: readonly PlacedRow[], values: Values, options: OrderOptions): string {
@@ -178,7 +192,10 @@ export function toExternalOrder(rows: readonly PlacedRow[], options: OrderOption
     const isThere = targets.some((target) => values[target] !== undefined || wrongTargets.has(target))
     if (!isThere) errors.push(missing(first, targets[0] ?? '', message))
   }
-  require(['customer.email', 'customer.phone_number'], 'The order has neither an e-mail address nor a telephone number.')
+  require([
+    'customer.email',
+    'customer.phone_number',
+  ], 'The order has neither an e-mail address nor a telephone number.')
   if (options.group_by === 'external_id') require(['order.external_id'], 'The order has no id.')
   if (errors.length > 0 || typeof currency !== 'string') return { order: null, errors, warnings }
   const order: DecidedOrder = {
@@ -192,7 +209,7 @@ export function toExternalOrder(rows: readonly PlacedRow[], options: OrderOption
     items,
     service_fee_minor: number(values, 'order.service_fee') ?? 0,
     discount_minor: number(values, 'order.discount') ?? 0,
-    refunded_amount_minor: number(values, 'order.refunded_amount') ?? 0,
+    refunded_minor: number(values, 'order.refunded_amount'),
     amount_minor: number(values, 'order.amount'),
     coupon_code: text(values, 'order.coupon_code'),
     payment: paymentOf(values),

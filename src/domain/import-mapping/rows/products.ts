@@ -8,7 +8,10 @@ export interface ProductTuple {
   options: readonly string[]
 }
 
-const plain = (text: string | null): string => fold(text ?? '').replaceAll(/[^\p{L}\p{N}]+/gu, ' ').trim()
+const plain = (text: string | null): string =>
+  fold(text ?? '')
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
 
 /** Tuples with the same key are the same product: case, accents, punctuation and the order of options do not count. */
 export const productKey = ({ product, variant, location, options }: ProductTuple): string =>

@@ -68,8 +68,7 @@ function readTarget(reader: TargetReader, cells: readonly string[]): ReadTarget 
   return { error: { ...result, column: mapping.columns[0] ?? null, target_field: field.key, value } }
 }
 
-const isAmount = (value: CellValue): value is Amount =>
-  typeof value === 'object' && value !== null && 'minor' in value
+const isAmount = (value: CellValue): value is Amount => typeof value === 'object' && value !== null && 'minor' in value
 
 /** Systems write what they gave back and what they took off as negative numbers too. */
 const signless = new Set(['order.refunded_amount', 'order.discount'])

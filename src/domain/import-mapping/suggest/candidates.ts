@@ -80,7 +80,10 @@ function findAlias(header: string): Found | null {
 
 const marketingKeys: ReadonlySet<string> = new Set(marketingAliases.map(headerKey))
 
-function consentCandidate(key: string, consents: readonly KnownConsent[]): { target: string; confidence: number } | null {
+function consentCandidate(
+  key: string,
+  consents: readonly KnownConsent[],
+): { target: string; confidence: number } | null {
   const named = consents.filter((consent) => headerKey(consent.key) === key || headerKey(consent.name) === key)
   if (named.length === 1 && named[0]) return { target: consentTarget(named[0].key), confidence: 0.92 }
   const marketing = consents.filter(({ type }) => type === 'marketing')

@@ -5,8 +5,7 @@ import type { Candidate, ImportColumn } from './candidates.ts'
 
 const rankOrder = ['certain', 'specific', 'plain', 'indirect', 'vague'] as const
 
-const byRank = (one: Candidate, other: Candidate): number =>
-  rankOrder.indexOf(one.rank) - rankOrder.indexOf(other.rank)
+const byRank = (one: Candidate, other: Candidate): number => rankOrder.indexOf(one.rank) - rankOrder.indexOf(other.rank)
 
 /** The candidates of one target, best first, and which of them is chosen: two equal ones are none. */
 function bestOf(candidates: readonly Candidate[]): Candidate | null {

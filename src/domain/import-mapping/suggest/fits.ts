@@ -27,7 +27,9 @@ function repeatsFew(statistics: ColumnStatistics): boolean {
 }
 
 function fitsProduct(statistics: ColumnStatistics): Fit {
-  const isOther = (['email', 'date', 'number', 'link', 'phone'] as const).some((kind) => shareOf(statistics, kind) > 0.5)
+  const isOther = (['email', 'date', 'number', 'link', 'phone'] as const).some(
+    (kind) => shareOf(statistics, kind) > 0.5,
+  )
   if (isOther) return 'no'
   return shareOf(statistics, 'code') > 0.7 && !repeatsFew(statistics) ? 'no' : 'yes'
 }

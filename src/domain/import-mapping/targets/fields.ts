@@ -119,12 +119,10 @@ const fixedByKey: ReadonlyMap<string, TargetField> = new Map(fixedTargetFields.m
 /** All targets of an edition; beside them, `order.metadata.<key>` takes any key. */
 export const targetFieldsOf = (consents: readonly KnownConsent[]): TargetField[] => [
   ...fixedTargetFields,
-  ...consents.map(
-    ({ key, name }): TargetField => ({
-      ...field(consentTarget(key), name, { type: 'boolean' }),
-      group: 'consent',
-    }),
-  ),
+  ...consents.map(({ key, name }): TargetField => ({
+    ...field(consentTarget(key), name, { type: 'boolean' }),
+    group: 'consent',
+  })),
 ]
 
 /** The target of a key, or null for an unknown one. A consent is known to its edition alone. */

@@ -2,7 +2,7 @@ import { aliases, type Alias } from './alias.ts'
 
 export const itemAliases: readonly Alias[] = [
   ...aliases('item.product', 'specific', [
-    'product,product name,product title,item name,ticket type,ticket name,ticket class,ticket type name,ticket category,type of ticket,line item name,lineitem name,item title',
+    'product,product name,product title,item name,ticket type,ticket name,ticket class,ticket type name,ticket category,type of ticket,line item name,lineitem name,item title,order item name',
     'produkt,produktnavn,vare,varenavn,billettype,billetnavn,billetkategori,billetart,type af billet',
     'produkt,produktname,artikel,artikelname,artikelbezeichnung,ticketart,tickettyp,ticketkategorie,ticketname,kartenart,kartentyp,eintrittskarte',
     'produkt,produktnamn,artikel,artikelnamn,biljettyp,biljettnamn,biljettkategori',
@@ -43,8 +43,8 @@ export const itemAliases: readonly Alias[] = [
     'ilość,liczba biletów,ilość biletów,liczba sztuk,liczba,ilość sztuk',
   ]),
   ...aliases('item.unit_price', 'specific', [
-    'unit price,ticket price,item price,price per ticket,price each,price per unit,price of ticket,product price,line item price,lineitem price',
-    'stykpris,enhedspris,billetpris,pris pr stk,pris per stk,pris pr billet,pris stk,varepris',
+    'unit price,ticket price,item price,price per ticket,price each,price per unit,price of ticket,product price,line item price,lineitem price,order item price',
+    'stykpris,stk pris,enhedspris,billetpris,pris pr stk,pris per stk,pris pr billet,pris stk,varepris',
     'einzelpreis,stückpreis,ticketpreis,preis pro stück,preis pro ticket,kartenpreis,preis je ticket',
     'styckpris,enhetspris,biljettpris,apris,à pris,pris per styck,pris per biljett',
     'stukprijs,eenheidsprijs,ticketprijs,prijs per stuk,prijs per ticket,kaartprijs',
@@ -70,7 +70,7 @@ export const itemAliases: readonly Alias[] = [
     'numer biletu,nr biletu,kod biletu,kod kreskowy,id biletu',
   ]),
   ...aliases('item.status', 'specific', [
-    'ticket status,attendee status,item status,participant status',
+    'ticket status,attendee status,item status,order item status,participant status',
     'billetstatus,deltagerstatus',
     'ticketstatus,teilnehmerstatus',
     'biljettstatus,deltagarstatus',

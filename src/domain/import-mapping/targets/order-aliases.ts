@@ -102,9 +102,9 @@ export const orderAliases: readonly Alias[] = [
   ]),
   ...aliases('order.service_fee', 'specific', ['order service fee,order fee,ordregebyr,bestellgebühr,orderavgift']),
   ...aliases('order.coupon_code', 'specific', [
-    'coupon,coupon code,discount code,promo code,promotion code,promotional code,voucher code,order discount code',
+    'coupon,coupon code,discount code,promo code,promotion code,promotional code,order discount code',
     'rabatkode,kampagnekode,kuponkode',
-    'gutscheincode,gutschein,rabattcode,aktionscode',
+    'gutscheincode,rabattcode,aktionscode',
     'rabattkod,kampanjkod,kupongkod',
     'kortingscode,couponcode,actiecode,kortingcode',
     'kod rabatowy,kod promocyjny,kod kuponu,kupon',

@@ -5,7 +5,17 @@ const names: Readonly<Record<Language, readonly string[]>> = {
   en: ['english', 'engelsk', 'englisch', 'engelska', 'engels', 'angielski', 'eng'],
   da: ['danish', 'dansk', 'danisch', 'danska', 'deens', 'dunski', 'dan', 'dk'],
   se: ['swedish', 'svensk', 'schwedisch', 'svenska', 'zweeds', 'szwedzki', 'swe'],
-  nl: ['dutch', 'hollandsk', 'nederlandsk', 'niederlandisch', 'nederlands', 'nederlandska', 'niderlandzki', 'holenderski', 'nld'],
+  nl: [
+    'dutch',
+    'hollandsk',
+    'nederlandsk',
+    'niederlandisch',
+    'nederlands',
+    'nederlandska',
+    'niderlandzki',
+    'holenderski',
+    'nld',
+  ],
   pl: ['polish', 'polsk', 'polnisch', 'polska', 'pools', 'polski', 'pol'],
 }
 

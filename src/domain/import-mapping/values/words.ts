@@ -1,11 +1,16 @@
-import { fold } from '../../fold.ts'
 import type { OrderStatus } from '../../orders.ts'
+import { folded } from './folded.ts'
+
+/** Longer texts are no words that anybody compares. */
+const maxWordLength = 200
 
 /** A cell as it is compared: folded, without punctuation at its ends, with single spaces. */
 export const plainWord = (text: string): string =>
-  fold(text)
-    .replaceAll(/[\s_]+/g, ' ')
-    .replaceAll(/^[\s"'([#]+|[\s"')\].!:;]+$/g, '')
+  text.length > maxWordLength
+    ? text
+    : folded(text)
+        .replaceAll(/[\s_]+/g, ' ')
+        .replaceAll(/^[\s"'([#]+|[\s"')\].!:;]+$/g, '')
 
 const wordsOf = (lines: readonly string[]): ReadonlySet<string> =>
   new Set(lines.flatMap((line) => line.split(',').map((word) => plainWord(word.trim()))))
