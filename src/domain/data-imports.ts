@@ -38,3 +38,5 @@ export const maxRunningImports = 2
 export const undoDays = 30
 /** Background work that was not seen for so long is begun again. */
 export const heartbeatLostMs = 120_000
+/** What stops so often without a step in between is given up. */
+export const mostStalls = 5

@@ -11,6 +11,7 @@ const bindings = {
   emails: 'EMAILS',
   campaigns: 'CAMPAIGNS',
   'campaign-events': 'CAMPAIGN_EVENTS',
+  imports: 'IMPORTS',
 } as const satisfies Record<QueueName, keyof Bindings>
 
 /** The queues behind the doorbell. */

@@ -2,6 +2,7 @@ import type { DeliverMessage, JobCtx, QueueMessages, QueueName } from '../contex
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { isSendChunksMessage, sendCampaigns } from '../modules/campaign-delivery/jobs.ts'
+import { isImportWorkMessage, workOnImports } from '../modules/data-imports/jobs.ts'
 import { calculateSegments, isCalculateMessage } from '../modules/segments/jobs.ts'
 import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/jobs.ts'
 import { applyEvents, isEventsMessage } from '../modules/tracking/jobs.ts'
@@ -31,6 +32,7 @@ const consumers: { [Name in QueueName]: Consumer<QueueMessages[Name]> } = {
   emails: { isOurs: isEmailSendMessage, take: sendEmails },
   campaigns: { isOurs: isSendChunksMessage, take: sendCampaigns },
   'campaign-events': { isOurs: isEventsMessage, take: applyEvents },
+  imports: { isOurs: isImportWorkMessage, take: workOnImports },
 }
 
 const bodiesOf = (messages: readonly Message[]): unknown[] => messages.map(({ body }) => body)

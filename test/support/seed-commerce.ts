@@ -212,7 +212,7 @@ export async function seedDataImports(place: Place, count: number): Promise<stri
     name: `Import ${Math.floor(next() / 2)}`,
     source: 'api',
     external_source: 'shop',
-    status: 'completed',
+    status: 'completed' as const,
     options: '{"on_duplicate":"skip","dry_run":false,"emit_webhooks":false,"send_receipts":false}',
     total_rows: 0,
     created_orders: 0,

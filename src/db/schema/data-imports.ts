@@ -40,6 +40,7 @@ export const dataImports = sqliteTable('data_imports', {
   undo_until: integer(),
   undone_orders: integer().notNull().default(0),
   kept_orders: integer().notNull().default(0),
+  stalls: integer().notNull().default(0),
 })
 
 export const importColumns = sqliteTable(

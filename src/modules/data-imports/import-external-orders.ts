@@ -15,10 +15,33 @@ import type { ImportExternalOrdersInput } from './contract.ts'
 import { parseExternalOrder } from './external-order-contract.ts'
 
 type Edition = ImportRun['edition']
+
 type DataImportRow = typeof dataImports.$inferSelect
 
+/** What an import of external orders sets; the other columns are of files. */
+type ReportedRow = Pick<
+  DataImportRow,
+  | 'organization_id'
+  | 'edition_id'
+  | 'account_id'
+  | 'name'
+  | 'source'
+  | 'external_source'
+  | 'status'
+  | 'options'
+  | 'total_rows'
+  | 'created_orders'
+  | 'updated_orders'
+  | 'skipped_orders'
+  | 'failed_orders'
+  | 'results'
+  | 'version'
+  | 'created_at'
+  | 'modified_at'
+> & { id: string | null }
+
 export interface ImportReport {
-  row: Omit<DataImportRow, 'id'> & { id: string | null }
+  row: ReportedRow
   edition: Edition & OrganizationSummaryRow
   results: readonly Outcome[]
   dry_run: boolean
@@ -110,7 +133,7 @@ function report(
   const count = (action: Outcome['action']) => results.filter((result) => result.action === action).length
   const failed = count('error')
   const { on_duplicate, emit_webhooks, send_receipts, skipped, dry_run, source } = input
-  const row = {
+  const row: ReportedRow = {
     id: importId,
     organization_id: edition.organization_id,
     edition_id: edition.id,

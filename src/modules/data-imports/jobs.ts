@@ -1,0 +1,1 @@
+export { isImportWorkMessage, sweepImports, workOnImports } from './work.ts'
