@@ -28,6 +28,15 @@ const listedImport = (world: World): Promise<string> => {
   return id
 }
 
+const changed = new WeakMap<World, Promise<string>>()
+
+/** One import for all changes of a world. */
+const changedImport = (world: World): Promise<string> => {
+  const id = changed.get(world) ?? seedImport(home(world))
+  changed.set(world, id)
+  return id
+}
+
 export const importSamples: Record<string, SampleOf> = {
   createDataImport: {
     make: (world) => ({
@@ -45,17 +54,14 @@ export const importSamples: Record<string, SampleOf> = {
   },
 
   updateDataImport: {
-    make: async (world) => {
-      const sample = await fresh(world)
-      return {
-        ...sample,
-        body: { name: `Orders ${next()}`, external_source: 'shop', options: { on_duplicate: 'update' } },
-        references: [
-          ...sample.references,
-          bodyId('file_id', await seedTable(foreign(world)), await seedTable(sibling(world))),
-        ],
-      }
-    },
+    make: async (world) => ({
+      path: { id: await changedImport(world) },
+      body: { name: `Orders ${next()}`, external_source: 'shop', options: { on_duplicate: 'update' } },
+      references: [
+        await others(world),
+        bodyId('file_id', await seedTable(foreign(world)), await seedTable(sibling(world))),
+      ],
+    }),
   },
 
   cancelDataImport: { make: (world) => fresh(world) },
@@ -102,7 +108,6 @@ export const importSamples: Record<string, SampleOf> = {
   listProductMappings: {
     make: async (world) => ({ path: { id: await listedImport(world) }, references: [await others(world)] }),
     fill: async (world, count) => seedProducts(await listedImport(world), count),
-    sortValue: { position: ({ id }) => String(id) },
   },
 
   updateProductMappings: {

@@ -8,6 +8,7 @@ export const presentProduct = (row: ProductRow): z.input<typeof ProductMapping> 
   variant: row.variant,
   location: row.location,
   options: JSON.parse(row.options) as string[],
+  position: row.position,
   rows_count: row.rows_count,
   action: row.action,
   product_id: row.product_id,

@@ -17,6 +17,7 @@ export const ProductMapping = z
     variant: z.string().nullable(),
     location: z.string().nullable(),
     options: z.array(z.string()),
+    position: Count.openapi({ description: 'Of its first row among those of the file, from 1.' }),
     rows_count: Count.openapi({ description: 'Rows of the file that sell it.' }),
     action: Action.nullable().openapi({ description: 'Null until somebody decides.' }),
     product_id: Id('prd').nullable(),
