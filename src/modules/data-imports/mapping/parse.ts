@@ -103,6 +103,6 @@ export const parseStep: PhaseStep = async (job, row) => {
 function faultOf({ fault }: ReadError): { code: string; message: string } {
   const { code, line, column } = fault
   const place = [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`].filter(Boolean)
-  const isSaid = place.length === 0 || place.every((one) => fault.message.toLowerCase().includes(one))
+  const isSaid = place.every((one) => fault.message.toLowerCase().includes(one))
   return { code, message: isSaid ? fault.message : `${fault.message} (${place.join(', ')})` }
 }

@@ -8,6 +8,15 @@ import { type KnownConsent, statisticsOf } from './state.ts'
 const sampleRows = 20
 const sampleLength = 200
 
+const knownAliases = new Map<string, readonly string[]>()
+
+/** They never change, and are asked for with each list of columns. */
+function aliasesOf(target: string): readonly string[] {
+  const known = knownAliases.get(target) ?? aliasTextsOf(target)
+  if (!target.startsWith('consent.')) knownAliases.set(target, known)
+  return known
+}
+
 export const presentTargetFields = (consents: readonly KnownConsent[]): z.input<typeof TargetFieldShape>[] =>
   targetFieldsOf(consents).map(({ key, label, type, is_required, one_of, group }) => ({
     key,
@@ -16,7 +25,7 @@ export const presentTargetFields = (consents: readonly KnownConsent[]): z.input<
     is_required,
     one_of,
     group,
-    aliases: aliasTextsOf(key),
+    aliases: [...aliasesOf(key)],
   }))
 
 export function presentColumn(column: ColumnWithIssues): z.input<typeof ColumnMapping> {
