@@ -57,8 +57,8 @@ function crashing(number: number): { job: JobCtx; hasCrashed: () => boolean } {
       return result
     }
   const all = job.db.all.bind(job.db)
-  job.db.batch = watched(job.db.batch.bind(job.db)) as typeof job.db.batch
-  job.db.all = watched(all) as typeof job.db.all
+  job.db.batch = watched(job.db.batch.bind(job.db))
+  job.db.all = watched(all)
   job.files = {
     ...job.files,
     put: watched(job.files.put),
@@ -80,13 +80,24 @@ async function madeBy(id: string) {
   const { status, total_rows, valid_rows, invalid_rows, total_orders, column_summary, product_summary } =
     await storedImport(id)
   return {
-    ...{ status, total_rows, valid_rows, invalid_rows, total_orders, column_summary, product_summary },
+    status,
+    total_rows,
+    valid_rows,
+    invalid_rows,
+    total_orders,
+    column_summary,
+    product_summary,
     columns: await rowsOf(
       'select source_index, source_column, target_field, sample_values, statistics from import_columns where import_id = ? order by source_index',
       id,
     ),
     rows: (await stagedRows(id)).map(({ row_number, file_line, group_key, data, errors, outcome }) => ({
-      ...{ row_number, file_line, group_key, data, errors, outcome },
+      row_number,
+      file_line,
+      group_key,
+      data,
+      errors,
+      outcome,
     })),
     orders: await rowsOf(
       'select number, group_key, rows_count from import_orders where import_id = ? order by number',
