@@ -28,6 +28,7 @@ const worker = () =>
         SEGMENTS: 'segments-unheard',
         CAMPAIGNS: 'campaigns-unheard',
         CAMPAIGN_EVENTS: 'campaign-events-unheard',
+        IMPORTS: 'imports-unheard',
       },
       ratelimits: Object.fromEntries(
         [

@@ -10,6 +10,7 @@ interface __BaseEnv_Env {
 	REFUNDS: Queue;
 	CAMPAIGNS: Queue;
 	CAMPAIGN_EVENTS: Queue;
+	IMPORTS: Queue;
 	RATE_LIMITER: RateLimit;
 	MEMBER_RATE_LIMITER: RateLimit;
 	SIGN_IN_RATE_LIMITER: RateLimit;

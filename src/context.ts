@@ -126,6 +126,13 @@ export interface CampaignEventsMessage {
   events: RecipientEvent[]
 }
 
+/** The background work of an import goes on; `epoch` says which start of it. */
+export interface ImportWorkMessage {
+  type: 'import.work'
+  import_id: string
+  epoch: number
+}
+
 /**
  * What each queue carries. Most messages only say where to look: the tables are the truth, and sweeps find what
  * a lost message missed. Fast and slow receivers of webhooks have queues of their own.
@@ -138,6 +145,7 @@ export interface QueueMessages {
   refunds: PayRefundsMessage | WorkRefundBatchMessage
   campaigns: SendChunksMessage
   'campaign-events': CampaignEventsMessage
+  imports: ImportWorkMessage
 }
 
 export type QueueName = keyof QueueMessages

@@ -19,6 +19,8 @@ export const idPrefixes = {
   event: 'evt',
   file: 'fil',
   file_upload: 'upl',
+  import_column: 'imc',
+  import_product: 'imd',
   lease: 'lse',
   location: 'loc',
   member: 'mem',

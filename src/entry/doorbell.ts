@@ -12,6 +12,7 @@ const bindings = {
   refunds: 'REFUNDS',
   campaigns: 'CAMPAIGNS',
   'campaign-events': 'CAMPAIGN_EVENTS',
+  imports: 'IMPORTS',
 } as const satisfies Record<QueueName, keyof Bindings>
 
 /** The queues behind the doorbell. */

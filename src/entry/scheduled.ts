@@ -5,6 +5,7 @@ import { logError } from '../http/log.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaign-delivery/jobs.ts'
 import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
+import { sweepImports } from '../modules/data-imports/jobs.ts'
 import { compareStorage, sweepObjects, sweepScans, sweepUploads } from '../modules/files/jobs.ts'
 import { resealMerchantAccounts } from '../modules/merchant-accounts/jobs.ts'
 import { sweepCaptured } from '../modules/outbox/jobs.ts'
@@ -31,6 +32,7 @@ const sweeps: Record<string, Sweep> = {
   'captured-messages': sweepCaptured,
   'segment-calculations': sweepCalculations,
   'segment-leftovers': sweepLeftovers,
+  imports: sweepImports,
   'file-uploads': sweepUploads,
   'file-objects': sweepObjects,
   'file-storage': compareStorage,

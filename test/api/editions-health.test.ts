@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { campaigns } from '../../src/db/schema/campaigns.ts'
 import { categories, locations, passDesigns, products, variants } from '../../src/db/schema/catalog.ts'
 import { consents } from '../../src/db/schema/consents.ts'
+import type { DataImportStatus } from '../../src/domain/data-imports.ts'
 import { dataImports } from '../../src/db/schema/data-imports.ts'
 import { editions } from '../../src/db/schema/editions.ts'
 import { segments } from '../../src/db/schema/segments.ts'
@@ -254,7 +255,7 @@ describe('getEditionHealthcheck', () => {
   it('sees imports that nobody goes on with', async () => {
     const { edition, place } = await given()
     const [id = ''] = await seedDataImports(place, 1)
-    const age = (status: string, days: number) =>
+    const age = (status: DataImportStatus, days: number) =>
       write(update(dataImports, { status, modified_at: Date.now() - days * dayMs }, sql`id = ${id}`))
     for (const [status, days, fails] of [
       ['mapping_columns', 8, true],

@@ -7,21 +7,7 @@ import { samples } from '../support/samples/index.ts'
 import listing from './operations.json'
 
 /** Operations of groups that are here already, but come with another change. */
-const awaited: readonly string[] = [
-  'listDataImports',
-  'createDataImport',
-  'getDataImport',
-  'updateDataImport',
-  'cancelDataImport',
-  'listColumnMappings',
-  'updateColumnMappings',
-  'validateColumnMappings',
-  'processColumnMappings',
-  'previewImportOrders',
-  'listProductMappings',
-  'updateProductMappings',
-  'startDataImport',
-]
+const awaited: readonly string[] = []
 
 interface Promised {
   operation_id: string

@@ -1,4 +1,5 @@
-import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { dataImportStatuses, importPhases, rowOutcomes } from '../../domain/data-imports.ts'
 
 export const dataImports = sqliteTable('data_imports', {
   id: text().primaryKey(),
@@ -8,7 +9,7 @@ export const dataImports = sqliteTable('data_imports', {
   name: text().notNull(),
   source: text().notNull(),
   external_source: text(),
-  status: text().notNull(),
+  status: text({ enum: dataImportStatuses }).notNull(),
   options: text().notNull(),
   total_rows: integer().notNull(),
   created_orders: integer().notNull(),
@@ -19,4 +20,126 @@ export const dataImports = sqliteTable('data_imports', {
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
+  file_id: text(),
+  phase: text({ enum: importPhases }),
+  epoch: integer().notNull().default(0),
+  position: text().notNull().default('{}'),
+  heartbeat_at: integer(),
+  format: text(),
+  canonical_key: text(),
+  canonical_size: integer(),
+  detected_source: text(),
+  valid_rows: integer().notNull().default(0),
+  invalid_rows: integer().notNull().default(0),
+  processed_rows: integer().notNull().default(0),
+  total_orders: integer().notNull().default(0),
+  error_code: text(),
+  error_message: text(),
+  started_at: integer(),
+  completed_at: integer(),
+  undo_until: integer(),
+  undone_orders: integer().notNull().default(0),
+  kept_orders: integer().notNull().default(0),
+  stalls: integer().notNull().default(0),
+  column_summary: text().notNull().default('{"total":0,"mapped":0,"ignored":0,"missing_required":[]}'),
+  product_summary: text().notNull().default('{"total":0,"mapped":0,"ignored":0,"unmapped":0}'),
+  search: text().notNull().default(''),
 })
+
+export const importColumns = sqliteTable(
+  'import_columns',
+  {
+    import_id: text().notNull(),
+    source_index: integer().notNull(),
+    id: text().notNull(),
+    source_column: text().notNull(),
+    sample_values: text().notNull().default('[]'),
+    statistics: text().notNull().default('{}'),
+    target_field: text(),
+    target_position: integer().notNull().default(0),
+    is_ignored: integer().notNull().default(0),
+    is_suggested: integer().notNull().default(0),
+    confidence: real().notNull().default(0),
+    default_value: text(),
+    transform: text().notNull().default('{"type":"none"}'),
+    value_map: text(),
+  },
+  (table) => [primaryKey({ columns: [table.import_id, table.source_index] })],
+)
+
+export const importConstants = sqliteTable(
+  'import_constants',
+  { import_id: text().notNull(), target_field: text().notNull(), value: text().notNull() },
+  (table) => [primaryKey({ columns: [table.import_id, table.target_field] })],
+)
+
+export const importHeaderHistory = sqliteTable(
+  'import_header_history',
+  {
+    organization_id: text().notNull(),
+    header_key: text().notNull(),
+    target_field: text().notNull(),
+    used_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organization_id, table.header_key] })],
+)
+
+export const importRows = sqliteTable(
+  'import_rows',
+  {
+    import_id: text().notNull(),
+    row_number: integer().notNull(),
+    file_line: integer().notNull(),
+    byte_offset: integer().notNull(),
+    byte_length: integer().notNull(),
+    group_key: text(),
+    data: text().notNull(),
+    errors: text().notNull().default('[]'),
+    warnings: text().notNull().default('[]'),
+    outcome: text({ enum: rowOutcomes }),
+  },
+  (table) => [primaryKey({ columns: [table.import_id, table.row_number] })],
+)
+
+export const importOrders = sqliteTable(
+  'import_orders',
+  {
+    import_id: text().notNull(),
+    number: integer().notNull(),
+    group_key: text().notNull(),
+    first_row: integer().notNull(),
+    rows_count: integer().notNull(),
+    outcome: text({ enum: rowOutcomes }),
+    order_id: text(),
+    order_version: integer(),
+    before: text(),
+    undo_outcome: text({ enum: ['undone', 'kept'] }),
+    undo_reason: text(),
+    errors: text().notNull().default('[]'),
+    warnings: text().notNull().default('[]'),
+  },
+  (table) => [primaryKey({ columns: [table.import_id, table.number] })],
+)
+
+export const importProducts = sqliteTable(
+  'import_products',
+  {
+    import_id: text().notNull(),
+    position: integer().notNull(),
+    id: text().notNull(),
+    product_key: text().notNull(),
+    product: text().notNull(),
+    variant: text(),
+    location: text(),
+    options: text().notNull().default('[]'),
+    rows_count: integer().notNull(),
+    action: text({ enum: ['map', 'create', 'ignore'] }),
+    product_id: text(),
+    variant_id: text(),
+    location_id: text(),
+    option_ids: text().notNull().default('[]'),
+    is_suggested: integer().notNull().default(0),
+    confidence: real().notNull().default(0),
+  },
+  (table) => [primaryKey({ columns: [table.import_id, table.position] })],
+)

@@ -3,6 +3,7 @@ import { conflictErrors } from './conflicts.ts'
 import { fileErrors } from './files.ts'
 import type { ErrorGuide } from './guide.ts'
 import { refundErrors } from './refunds.ts'
+import { importErrors } from './imports.ts'
 import { requestErrors, serviceErrors } from './requests.ts'
 
 /** What the page of each error code says. A code without an entry is a type error. */
@@ -11,5 +12,6 @@ export const errorGuide: Readonly<Record<ErrorCode, ErrorGuide>> = {
   ...conflictErrors,
   ...refundErrors,
   ...fileErrors,
+  ...importErrors,
   ...serviceErrors,
 }

@@ -66,6 +66,15 @@ export const fileReferences: readonly FileReference[] = [
           (select organization_id from editions where ${inList(sql`editions.id`, ids)})))`,
     },
   },
+  {
+    table: 'data_imports',
+    column: 'file_id',
+    type: 'data_import',
+    field: 'file_id',
+    id: sql`data_imports.id`,
+    name: sql`data_imports.name`,
+    standing: standing(sql`data_imports.organization_id`, sql`data_imports.edition_id`),
+  },
 ]
 
 export interface FileUse {

@@ -1,0 +1,99 @@
+import { maxColumns, openQuote, tooManyCells, type RowFault } from './faults.ts'
+import { lineStartsOf } from './lines.ts'
+import { RecordReader } from './records.ts'
+import type { RowKind, SortedRow } from './rows.ts'
+
+/** A row of the canonical copy: UTF-8, RFC 4180, ended by CRLF, with the place of the original before its cells. */
+export interface CanonicalRow {
+  cells: string[]
+  kind: RowKind
+  fault: RowFault | null
+  /** Line of the original file, from 1; of an xlsx file, the number of the row. */
+  line: number
+  /** Of the original bytes; an xlsx file has none, and both are 0. */
+  sourceOffset: number
+  sourceLength: number
+}
+
+export interface PlacedRow extends CanonicalRow {
+  /** In the canonical copy, in bytes. */
+  offset: number
+  length: number
+}
+
+/** A range of the canonical copy of this length holds at least one whole row, wherever a row begins in it. */
+export const canonicalRangeLength = 1_048_576
+
+const leadingCells = 5
+
+const quoted = (cell: string): string => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
+
+const faultText = (fault: RowFault | null): string => (fault ? `${fault.code}:${fault.column}` : '')
+
+function faultOf(text: string): RowFault | null {
+  const [code, column] = text.split(':')
+  if (code === 'open_quote') return openQuote(Number(column))
+  return code === 'too_many_cells' ? tooManyCells(Number(column) - 1) : null
+}
+
+function textOf(row: CanonicalRow): string {
+  const leading = `${row.line},${row.sourceOffset},${row.sourceLength},${row.kind},${faultText(row.fault)}`
+  return row.cells.length === 0 ? `${leading}\r\n` : `${leading},${row.cells.map(quoted).join(',')}\r\n`
+}
+
+/** Without the empty cells at its end, and without most of what is behind the last possible column. */
+export function canonicalRowOf(row: SortedRow): CanonicalRow {
+  const last = row.cells.findLastIndex((cell) => cell !== '')
+  return {
+    cells: row.cells.slice(0, Math.min(last, maxColumns) + 1),
+    kind: row.kind,
+    fault: row.fault,
+    line: row.line,
+    sourceOffset: row.offset,
+    sourceLength: row.length,
+  }
+}
+
+const encoder = new TextEncoder()
+const bytesPerUnit = 3
+
+/** @param offset of the first byte in the copy. */
+export function writeCanonical(
+  rows: readonly CanonicalRow[],
+  offset: number,
+): { bytes: Uint8Array<ArrayBuffer>; rows: PlacedRow[] } {
+  const texts = rows.map(textOf)
+  const bytes = new Uint8Array(texts.reduce((sum, { length }) => sum + length, 0) * bytesPerUnit)
+  let at = 0
+  const placed = rows.map((row, index) => {
+    const { written } = encoder.encodeInto(texts[index]!, bytes.subarray(at))
+    const place = { offset: offset + at, length: written }
+    at += written
+    return { ...row, ...place }
+  })
+  return { bytes: bytes.slice(0, at), rows: placed }
+}
+
+const utf8 = { encoding: 'utf-8', delimiter: ',', quotes: true, width: null } as const
+
+/**
+ * The whole rows in a range of the canonical copy that begins with a row. What follows the last of them is read again
+ * with the next range. `isLast`: the range reaches the end of the copy.
+ */
+export function readCanonical(bytes: Uint8Array, offset: number, isLast: boolean): PlacedRow[] {
+  const { starts, end } = lineStartsOf(bytes, isLast, 'utf-8')
+  const block = { bytes: bytes.subarray(0, end), starts, offset, line: 1, isLast }
+  return new RecordReader(utf8).read(block).map((record) => {
+    const [line, sourceOffset, sourceLength, kind, fault = ''] = record.cells
+    return {
+      cells: record.cells.slice(leadingCells),
+      kind: kind as RowKind,
+      fault: faultOf(fault),
+      line: Number(line),
+      sourceOffset: Number(sourceOffset),
+      sourceLength: Number(sourceLength),
+      offset: record.offset,
+      length: record.length,
+    }
+  })
+}

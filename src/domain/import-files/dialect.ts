@@ -1,0 +1,93 @@
+import { delimiters, linesOf, splitRecords, type Delimiter, type Dialect } from './split.ts'
+
+export interface DetectedDialect extends Dialect {
+  /** 0 to 1. */
+  confidence: number
+  /** The file begins with a line such as `sep=;`. */
+  hasSeparatorLine: boolean
+  lineBreak: '\r\n' | '\n' | '\r'
+}
+
+const separatorLine = /^"?sep=(.)"?[;,\t|]*$/i
+
+export function separatorOf(line: string): Delimiter | null {
+  const named = separatorLine.exec(line.trimEnd())?.[1] ?? (/^"?sep=\t/i.test(line) ? '\t' : undefined)
+  return delimiters.find((delimiter) => delimiter === named) ?? null
+}
+
+export function lineBreakOf(text: string): '\r\n' | '\n' | '\r' {
+  const pairs = text.split('\r\n').length - 1
+  const feeds = text.split('\n').length - 1 - pairs
+  const returns = text.split('\r').length - 1 - pairs
+  if (pairs === 0 && feeds === 0 && returns === 0) return '\r\n'
+  if (pairs >= feeds && pairs >= returns) return '\r\n'
+  return feeds >= returns ? '\n' : '\r'
+}
+
+/** Cells up to the last one that says something. */
+export function filledWidth(cells: readonly string[]): number {
+  return cells.findLastIndex((cell) => cell.trim() !== '') + 1
+}
+
+/** The width that most rows have; of two, the larger. */
+export function commonWidth(widths: readonly number[]): number {
+  const counts = new Map<number, number>()
+  for (const width of widths) counts.set(width, (counts.get(width) ?? 0) + 1)
+  let best = 0
+  for (const [width, count] of counts) {
+    const bestCount = counts.get(best) ?? 0
+    if (count > bestCount || (count === bestCount && width > best)) best = width
+  }
+  return best
+}
+
+interface Rating extends Dialect {
+  /** How many rows have the common width, 0 to 1. */
+  fit: number
+  score: number
+}
+
+/** Rows of one width, many columns: what a wrong delimiter does not give. */
+function rate(text: string, dialect: Dialect): Rating {
+  const { records, isOpen } = splitRecords(text, dialect)
+  const widths = records.filter((cells) => filledWidth(cells) > 0).map(({ length }) => length)
+  const common = commonWidth(widths.filter((width) => width > 1))
+  if (common < 2) return { ...dialect, fit: 0, score: 0 }
+  // Excel leaves out empty cells at the end, and titles are short: too narrow is less of a fault than too wide.
+  const fit = widths.reduce((sum, width) => sum + (width === common ? 1 : width < common ? 0.3 : 0), 0) / widths.length
+  return { ...dialect, fit, score: fit * (1 + Math.log2(common)) * (isOpen ? 0.98 : 1) }
+}
+
+/** Of one file, a mark that is never closed is a mistake; in so many lines, it is no quotation mark. */
+const fewestPlainMarks = 3
+
+/** Quotation marks have no meaning where reading them as such breaks a table that is whole without. */
+function quotesOf(text: string, delimiter: Delimiter): Rating {
+  const quoted = rate(text, { delimiter, quotes: true })
+  if (quoted.fit === 1 || !text.includes('"')) return quoted
+  const plain = rate(text, { delimiter, quotes: false })
+  if (plain.fit < 1) return quoted
+  const opening = linesOf(text).filter((line) => line.split(delimiter).some((cell) => cell.startsWith('"')))
+  return opening.length >= fewestPlainMarks ? plain : quoted
+}
+
+/** @param text whole lines from the beginning of a file. */
+export function detectDialect(text: string, given: { delimiter?: Delimiter; quotes?: boolean } = {}): DetectedDialect {
+  const first = linesOf(text.slice(0, 200))[0] ?? ''
+  const separator = separatorOf(first)
+  const lineBreak = lineBreakOf(text)
+  const body = separator ? text.slice(text.search(/[\r\n]|$/)).replace(/^(\r\n|\n|\r)/, '') : text
+  const named = given.delimiter ?? separator
+  const ratings = (named ? [named] : delimiters)
+    .map((delimiter) =>
+      given.quotes === undefined ? quotesOf(body, delimiter) : rate(body, { delimiter, quotes: given.quotes }),
+    )
+    .toSorted((one, other) => other.score - one.score)
+  const best = ratings[0]!
+  const second = ratings[1]
+  const found = { lineBreak, hasSeparatorLine: separator !== null }
+  if (best.score === 0)
+    return { ...found, delimiter: named ?? ',', quotes: given.quotes ?? true, confidence: named ? 1 : 0.5 }
+  const confidence = named ? 1 : second ? Math.round((1 - (0.5 * second.score) / best.score) * 100) / 100 : 1
+  return { ...found, delimiter: best.delimiter, quotes: best.quotes, confidence }
+}

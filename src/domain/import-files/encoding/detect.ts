@@ -1,0 +1,124 @@
+import { readBytes, type FileSource } from '../source.ts'
+import { byteOrderMarkOf, decoderOf, type Encoding } from './names.ts'
+import { plausibilityOf } from './plausibility.ts'
+
+export interface DetectedEncoding {
+  encoding: Encoding
+  /** 0 to 1. */
+  confidence: number
+  /** Of the byte order mark. */
+  markLength: number
+}
+
+/** How much text around characters beyond ASCII is looked at. */
+const enoughSample = 65_536
+const headLength = 65_536
+/** In the order in which they win where the text says nothing else. */
+const singleByte: Encoding[] = ['windows-1252', 'windows-1250', 'iso-8859-15', 'iso-8859-2', 'macintosh']
+
+/** UTF-16 without a mark: Latin text has a zero in every second byte. */
+function utf16Of(head: Uint8Array): Encoding | null {
+  const pairs = head.length >> 1
+  if (pairs < 2) return null
+  let evenZeros = 0
+  let oddZeros = 0
+  for (let at = 0; at + 1 < head.length; at += 2) {
+    if (head[at] === 0) evenZeros++
+    if (head[at + 1] === 0) oddZeros++
+  }
+  if (oddZeros > pairs * 0.3 && evenZeros < pairs * 0.02) return 'utf-16le'
+  return evenZeros > pairs * 0.3 && oddZeros < pairs * 0.02 ? 'utf-16be' : null
+}
+
+const lineFeed = 10
+const carriageReturn = 13
+
+const isBreak = (byte: number | undefined): boolean => byte === lineFeed || byte === carriageReturn
+
+/** Collects the lines of a file that have bytes beyond ASCII. Of a line that two chunks share, from the first such chunk on. */
+class Sample {
+  readonly #bytes = new Uint8Array(enoughSample)
+  #length = 0
+  #isInLine = false
+
+  get isFull(): boolean {
+    return this.#length === enoughSample
+  }
+
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length)
+  }
+
+  add(chunk: Uint8Array): void {
+    let at = 0
+    while (!this.isFull) {
+      let start = at
+      if (!this.#isInLine) {
+        while (at < chunk.length && chunk[at]! < 0x80) at++
+        if (at === chunk.length) return
+        for (start = at; start > 0 && !isBreak(chunk[start - 1]); start--);
+      }
+      while (at < chunk.length && !isBreak(chunk[at])) at++
+      this.#isInLine = at === chunk.length
+      this.#copy(chunk.subarray(start, at + 1))
+      if (this.#isInLine) return
+    }
+  }
+
+  #copy(bytes: Uint8Array): void {
+    const part = bytes.subarray(0, enoughSample - this.#length)
+    this.#bytes.set(part, this.#length)
+    this.#length += part.length
+  }
+}
+
+/** Reads until it has seen enough characters beyond ASCII, so the whole of a file that has none. */
+async function sampleBeyondAscii(file: FileSource): Promise<Sample> {
+  const sample = new Sample()
+  for await (const chunk of file.stream(0, file.size)) {
+    sample.add(chunk)
+    if (sample.isFull) break
+  }
+  return sample
+}
+
+/** A bad byte among many good characters is a slip, and no other encoding. */
+const toleratedShare = 0.02
+
+function isUtf8({ bytes, isFull }: Sample): boolean {
+  // The end of a full sample may cut a character.
+  const text = decoderOf('utf-8').decode(bytes, { stream: isFull })
+  let bad = 0
+  let all = 0
+  for (const { 0: letter } of text.matchAll(/[^\0-\x7f]/g)) {
+    all++
+    if (letter === '\ufffd') bad++
+  }
+  return bad === 0 || (all >= 100 && bad < all * toleratedShare)
+}
+
+/** @param likely encodings that win where the text says nothing else, such as that of the organisation's country. */
+function singleByteOf(sample: Uint8Array, likely: readonly Encoding[]): { encoding: Encoding; confidence: number } {
+  const order = [...likely.filter((encoding) => singleByte.includes(encoding)), ...singleByte]
+  const readings = new Map<string, { encoding: Encoding; score: number }>()
+  for (const encoding of order) {
+    const text = decoderOf(encoding).decode(sample)
+    if (!readings.has(text)) readings.set(text, { encoding, score: plausibilityOf(text) })
+  }
+  const [best, second] = Array.from(readings.values()).toSorted((one, other) => other.score - one.score)
+  if (!best || best.score <= 0) return { encoding: best?.encoding ?? 'windows-1252', confidence: 0.2 }
+  const lead = second ? (best.score - Math.max(0, second.score)) / best.score : 1
+  return { encoding: best.encoding, confidence: Math.round((0.5 + 0.49 * lead) * 100) / 100 }
+}
+
+/** By mark, by the zeros of UTF-16, by validity as UTF-8, and else by what reads like text of Northern Europe. */
+export async function detectEncoding(file: FileSource, likely: readonly Encoding[] = []): Promise<DetectedEncoding> {
+  const head = await readBytes(file, 0, headLength)
+  const mark = byteOrderMarkOf(head)
+  if (mark) return { encoding: mark.encoding, confidence: 1, markLength: mark.length }
+  const utf16 = utf16Of(head)
+  if (utf16) return { encoding: utf16, confidence: 0.95, markLength: 0 }
+  const sample = await sampleBeyondAscii(file)
+  if (isUtf8(sample)) return { encoding: 'utf-8', confidence: 1, markLength: 0 }
+  return { ...singleByteOf(sample.bytes, likely), markLength: 0 }
+}

@@ -1,0 +1,40 @@
+import { decoderOf, type Encoding } from './names.ts'
+
+const tables = new Map<Encoding, Map<string, number>>()
+
+function tableOf(encoding: Encoding): Map<string, number> {
+  const known = tables.get(encoding)
+  if (known) return known
+  const all = decoderOf(encoding).decode(Uint8Array.from({ length: 256 }, (_, byte) => byte))
+  const table = new Map(Array.from(all, (letter, byte) => [letter, byte]))
+  tables.set(encoding, table)
+  return table
+}
+
+function encodeUtf16(text: string, littleEndian: boolean): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(text.length * 2)
+  const view = new DataView(bytes.buffer)
+  for (let index = 0; index < text.length; index++) view.setUint16(index * 2, text.charCodeAt(index), littleEndian)
+  return bytes
+}
+
+const questionMark = 0x3f
+
+function bytesOf(letter: string, table: Map<string, number>): number[] {
+  const byte = table.get(letter)
+  if (byte !== undefined) return [byte]
+  const plain = letter.normalize('NFKD').replaceAll(/\p{M}/gu, '')
+  return Array.from(plain === letter ? '?' : plain, (part) => table.get(part) ?? questionMark)
+}
+
+/** A letter that the encoding lacks loses its accent, and becomes a question mark where that does not help. */
+export function encodeText(text: string, encoding: Encoding): Uint8Array<ArrayBuffer> {
+  if (encoding === 'utf-8') return new TextEncoder().encode(text) as Uint8Array<ArrayBuffer>
+  if (encoding === 'utf-16le' || encoding === 'utf-16be') return encodeUtf16(text, encoding === 'utf-16le')
+  const table = tableOf(encoding)
+  return Uint8Array.from(Array.from(text).flatMap((letter) => bytesOf(letter, table)))
+}
+
+/** Whether text survives being written in an encoding and read again. */
+export const canEncode = (text: string, encoding: Encoding): boolean =>
+  encoding.startsWith('utf') ? text.isWellFormed() : Array.from(text).every((letter) => tableOf(encoding).has(letter))

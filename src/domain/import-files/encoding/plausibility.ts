@@ -1,0 +1,50 @@
+/** Letters of Danish, German, Dutch, Polish and Swedish beyond ASCII, and of names that are common there. */
+const expectedLetters = new Set('æøåäöüßéąćęłńóśźżÆØÅÄÖÜÉĄĆĘŁŃÓŚŹŻ')
+const rareLetters = new Set('èëêïíáàâçñúôîãõòìûýðþšžčřěůőűđÈËÊÏÍÁÀÂÇÑÚÔÎÃÕÒÌÛÝÐÞŠŽČŘŐŰĐ')
+/** What software puts between words. */
+const marks = new Set('\u00a0–—‘’‚“”„…•«»°§·×½¼¾²³€£©®™')
+const currencies = new Set('€£')
+
+const weight = {
+  expected: 4,
+  rare: 1,
+  mark: 1,
+  currency: 3,
+  control: -40,
+  strange: -6,
+  alone: 0,
+  upperInWord: -5,
+  markInWord: -6,
+}
+
+const isControl = (letter: string): boolean => letter >= '\u0080' && letter <= '\u009f'
+const isLetter = (letter: string): boolean => /\p{L}/u.test(letter)
+const isLower = (letter: string): boolean => /\p{Ll}/u.test(letter)
+const isUpper = (letter: string): boolean => /\p{Lu}/u.test(letter)
+
+function scoreOfLetter(letter: string, before: string, after: string): number {
+  if (!isLetter(before) && !isLetter(after)) return weight.alone
+  if (!expectedLetters.has(letter) && !rareLetters.has(letter)) return weight.strange
+  if (isUpper(letter) && isLower(before)) return weight.upperInWord
+  return expectedLetters.has(letter) ? weight.expected : weight.rare
+}
+
+function scoreOfMark(letter: string, before: string, after: string): number {
+  if (letter === '’') return weight.mark
+  if (isLetter(before) && isLetter(after)) return weight.markInWord
+  return currencies.has(letter) ? weight.currency : weight.mark
+}
+
+function scoreOf(letter: string, before: string, after: string): number {
+  if (isControl(letter)) return weight.control
+  if (marks.has(letter)) return scoreOfMark(letter, before, after)
+  return isLetter(letter) ? scoreOfLetter(letter, before, after) : weight.strange
+}
+
+/** How likely it is that somebody in Northern Europe wrote a text: higher for letters and marks where people put them. */
+export function plausibilityOf(text: string): number {
+  let score = 0
+  for (const { 0: letter, index } of text.matchAll(/[^\0-\x7f]/g))
+    score += scoreOf(letter, text[index - 1] ?? ' ', text[index + 1] ?? ' ')
+  return score
+}

@@ -1,0 +1,60 @@
+/** Why a whole file cannot be read. */
+export type ReadFaultCode =
+  | 'empty_file'
+  | 'binary'
+  | 'unreadable_file'
+  | 'password_protected'
+  | 'broken_xlsx'
+  | 'no_header'
+  | 'too_many_rows'
+  | 'too_many_columns'
+  | 'line_too_long'
+  | 'too_many_open_quotes'
+
+/** Line and column count from 1; null where the fault has no place in the file. */
+export interface ReadFault {
+  code: ReadFaultCode
+  message: string
+  line: number | null
+  column: number | null
+}
+
+export class ReadError extends Error {
+  readonly fault: ReadFault
+
+  constructor(code: ReadFaultCode, message: string, place: { line?: number; column?: number } = {}) {
+    super(message)
+    this.name = 'ReadError'
+    this.fault = { code, message, line: place.line ?? null, column: place.column ?? null }
+  }
+}
+
+/** Why one record cannot be trusted; the records around it can. */
+export type RowFaultCode = 'open_quote' | 'too_many_cells'
+
+export interface RowFault {
+  code: RowFaultCode
+  column: number
+  message: string
+}
+
+export const openQuote = (column: number): RowFault => ({
+  code: 'open_quote',
+  column,
+  message: `A quotation mark opens in column ${column} and is never closed.`,
+})
+
+export const tooManyCells = (width: number): RowFault => ({
+  code: 'too_many_cells',
+  column: width + 1,
+  message: `The row has more cells than the ${width} columns of the header. Put quotation marks around cells that contain the delimiter.`,
+})
+
+export const maxRows = 1_000_000
+export const maxColumns = 200
+/** Of one line of a file, in bytes. */
+export const maxLineBytes = 262_144
+/** Of one record of several lines, in bytes. A quotation mark that takes in more counts as never closed. */
+export const maxRecordBytes = 65_536
+/** Each of them has a part of the file read again. */
+export const maxOpenQuotes = 100

@@ -1,0 +1,95 @@
+import { cleanCell } from './cells.ts'
+import { commonWidth, filledWidth } from './dialect.ts'
+import { maxColumns, ReadError } from './faults.ts'
+
+export interface Header {
+  /** Names of the columns; two may be the same, one may be empty. */
+  names: string[]
+  /** Which record of the file it is, from 0; -1 where the file has none. */
+  index: number
+}
+
+interface Row {
+  cells: readonly string[]
+  line: number
+}
+
+/** How far down a header is looked for. */
+const searchedRows = 40
+const comparedRows = 20
+
+const email = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
+const date = /^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([T ,].*)?$/
+const time = /^\d{1,2}[:.]\d{2}(:\d{2})?$/
+const amount = /^(\p{Sc}|[A-Za-z]{2,3}\.?)?\s*-?\d[\d.,'\s]*(,-|\p{Sc}|\s*[A-Za-z]{2,3}\.?)?$/u
+const phone = /^\+?\d[\d\s()/-]{5,}$/
+const link = /^https?:\/\//i
+
+const readsAsData = (cell: string): boolean =>
+  [email, date, time, amount, phone, link].some((pattern) => pattern.test(cell))
+
+const filledCells = (cells: readonly string[]): string[] => cells.map(cleanCell).filter((cell) => cell !== '')
+
+/** A year or a number may name a column, as long as most names are words. */
+const readsAsNames = (cells: readonly string[]): boolean => {
+  const filled = filledCells(cells)
+  if (filled.some((cell) => email.test(cell) || (date.test(cell) && cell.length > 5) || link.test(cell))) return false
+  return filled.filter(readsAsData).length * 4 < filled.length
+}
+
+function isFilled(cells: readonly string[], width: number, share: number): boolean {
+  return cells.filter((cell) => cell.trim() !== '').length >= Math.max(1, Math.ceil(width * share))
+}
+
+/** The first row that is about as wide as the table and reads as names, unless a full row of data stands above it. */
+function indexOf(rows: readonly Row[], width: number): number | null {
+  for (const [index, { cells }] of rows.slice(0, searchedRows).entries()) {
+    if (isFilled(cells, width, 0.6) && readsAsNames(cells)) return index
+    if (isFilled(cells, width, 0.8)) return null
+  }
+  return null
+}
+
+function widthOf(rows: readonly Row[]): number {
+  const widths = rows.map(({ cells }) => filledWidth(cells)).filter((width) => width > 0)
+  return Math.max(1, commonWidth(widths.slice(0, searchedRows + comparedRows)))
+}
+
+function checkedWidth(width: number, line: number): number {
+  if (width > maxColumns)
+    throw new ReadError('too_many_columns', `The table has ${width} columns; ${maxColumns} are possible.`, {
+      line,
+      column: maxColumns + 1,
+    })
+  return width
+}
+
+/** Columns without a name behind the last name, where most rows say something in them. */
+function namesOf(header: Row, below: readonly Row[]): string[] {
+  const named = filledWidth(header.cells)
+  const wider = below.map(({ cells }) => filledWidth(cells)).filter((width) => width > named)
+  const width = wider.length * 2 > below.length ? Math.max(named, commonWidth(wider)) : named
+  return Array.from({ length: checkedWidth(width, header.line) }, (_, index) => cleanCell(header.cells[index] ?? ''))
+}
+
+/** @param hasHeader what the user said, or null: then it is found. */
+export function findHeader(rows: readonly Row[], hasHeader: boolean | null): Header {
+  const filled = rows.filter(({ cells }) => filledWidth(cells) > 0)
+  const first = filled[0]
+  if (!first) throw new ReadError('empty_file', 'The file has no rows.')
+  const width = widthOf(rows)
+  checkedWidth(width, first.line)
+  if (hasHeader === false) {
+    const widest = checkedWidth(Math.max(...rows.map(({ cells }) => filledWidth(cells))), first.line)
+    return { names: Array.from({ length: widest }, () => ''), index: -1 }
+  }
+  const index = indexOf(rows, width) ?? (hasHeader === true ? rows.indexOf(first) : null)
+  if (index === null)
+    throw new ReadError(
+      'no_header',
+      `No row names the columns: row ${first.line} already holds data. Add a row with names, or say that the file has none.`,
+      { line: first.line, column: 1 },
+    )
+  const below = rows.slice(index + 1, index + 1 + comparedRows).filter(({ cells }) => filledWidth(cells) > 0)
+  return { names: namesOf(rows[index]!, below), index }
+}

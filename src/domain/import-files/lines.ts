@@ -1,0 +1,123 @@
+import { maxLineBytes, ReadError } from './faults.ts'
+import { unitOf, type Encoding } from './encoding/names.ts'
+
+/** Whole lines of a file. */
+export interface LineBlock {
+  bytes: Uint8Array
+  /** Where in `bytes` each line begins. */
+  starts: number[]
+  /** Of the first byte in the file. */
+  offset: number
+  /** Of the first line, as a text editor counts: from 1, and each of CRLF, LF and CR ends one. */
+  line: number
+  isLast: boolean
+}
+
+export interface LinePosition {
+  offset: number
+  line: number
+}
+
+const blockLength = 262_144
+const lineFeed = 10
+const carriageReturn = 13
+
+/** Where the lines of `bytes` begin, and where the last whole one ends. A CR at the very end may be half of a CRLF. */
+function lineStarts(bytes: Uint8Array, isLast: boolean): { starts: number[]; end: number } {
+  const starts: number[] = []
+  let start = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!
+    if (byte > carriageReturn || (byte !== lineFeed && byte !== carriageReturn)) continue
+    if (byte === carriageReturn) {
+      if (at + 1 === bytes.length && !isLast) break
+      if (bytes[at + 1] === lineFeed) at++
+    }
+    starts.push(start)
+    start = at + 1
+  }
+  if (isLast && start < bytes.length) {
+    starts.push(start)
+    start = bytes.length
+  }
+  return { starts, end: start }
+}
+
+/** The same for UTF-16, whose units are two bytes. */
+function wideLineStarts(bytes: Uint8Array, isLast: boolean, littleEndian: boolean): { starts: number[]; end: number } {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  const starts: number[] = []
+  let start = 0
+  for (let at = 0; at + 1 < bytes.length; at += 2) {
+    const unit = view.getUint16(at, littleEndian)
+    if (unit !== lineFeed && unit !== carriageReturn) continue
+    if (unit === carriageReturn) {
+      if (at + 3 >= bytes.length && !isLast) break
+      if (at + 3 < bytes.length && view.getUint16(at + 2, littleEndian) === lineFeed) at += 2
+    }
+    starts.push(start)
+    start = at + 2
+  }
+  if (isLast && start < bytes.length) {
+    starts.push(start)
+    start = bytes.length
+  }
+  return { starts, end: start }
+}
+
+export function lineStartsOf(
+  bytes: Uint8Array,
+  isLast: boolean,
+  encoding: Encoding,
+): { starts: number[]; end: number } {
+  return unitOf(encoding) === 1 ? lineStarts(bytes, isLast) : wideLineStarts(bytes, isLast, encoding === 'utf-16le')
+}
+
+/** @param borders where each line begins, and where the last one ends. */
+function checkLengths(borders: readonly number[], firstLine: number): void {
+  const long = borders.findIndex((border, index) => (borders[index + 1] ?? border) - border > maxLineBytes)
+  if (long < 0) return
+  const line = firstLine + long
+  throw new ReadError('line_too_long', `Line ${line} is longer than ${maxLineBytes} bytes.`, { line })
+}
+
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
+  if (parts.length === 1) return parts[0]!
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
+}
+
+/** Cuts a file into blocks of whole lines. Holds one block, however long the file is. */
+export async function* lineBlocks(
+  chunks: AsyncIterable<Uint8Array>,
+  encoding: Encoding,
+  from: LinePosition,
+): AsyncGenerator<LineBlock> {
+  let { offset, line } = from
+  let parts: Uint8Array[] = []
+  let length = 0
+  const cut = (isLast: boolean): LineBlock => {
+    const bytes = joinBytes(parts)
+    const { starts, end } = lineStartsOf(bytes, isLast, encoding)
+    const block = { bytes: bytes.subarray(0, end), starts, offset, line, isLast }
+    checkLengths([...starts, end, length], line)
+    offset += end
+    line += starts.length
+    length -= end
+    parts = length > 0 ? [bytes.slice(end)] : []
+    return block
+  }
+  for await (const chunk of chunks) {
+    parts.push(chunk)
+    length += chunk.length
+    if (length < blockLength) continue
+    const block = cut(false)
+    if (block.starts.length > 0) yield block
+  }
+  yield cut(true)
+}

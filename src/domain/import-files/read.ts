@@ -1,0 +1,99 @@
+import { canonicalRowOf, writeCanonical, type CanonicalRow, type PlacedRow } from './canonical.ts'
+import { csvRecords, inspectCsv } from './csv-file.ts'
+import { maxRows, ReadError } from './faults.ts'
+import type { FileFormat, FormatOptions } from './format.ts'
+import type { LinePosition } from './lines.ts'
+import type { SourceRecord } from './records.ts'
+import { RowSorter, type SortedRow } from './rows.ts'
+import { kindOf } from './sniff.ts'
+import type { FileSource } from './source.ts'
+import { inspectXlsx, xlsxRecords } from './xlsx/file.ts'
+
+/** Finds out how a file is written and what its columns are called. Reads its beginning only, where that says enough. */
+export async function inspectFile(file: FileSource, options: FormatOptions = {}): Promise<FileFormat> {
+  return (await kindOf(file)) === 'xlsx' ? inspectXlsx(file, options) : inspectCsv(file, options)
+}
+
+/** From where a copy goes on after a crash. */
+export interface CopyPosition {
+  /** The first record in the original that the copy lacks. */
+  source: LinePosition
+  canonicalOffset: number
+  rowCount: number
+  emptyRows: number
+  isAfterEmptyRow: boolean
+}
+
+export interface CanonicalChunk {
+  bytes: Uint8Array<ArrayBuffer>
+  /** One for each row in `bytes`. */
+  rows: PlacedRow[]
+  next: CopyPosition
+  isLast: boolean
+}
+
+export const startOf = (format: FileFormat): CopyPosition => ({
+  source: format.body,
+  canonicalOffset: 0,
+  rowCount: 0,
+  emptyRows: 0,
+  isAfterEmptyRow: false,
+})
+
+function recordsOf(file: FileSource, format: FileFormat, from: LinePosition): AsyncGenerator<SourceRecord[]> {
+  return format.kind === 'csv' ? csvRecords(file, format, from) : xlsxRecords(file, format, from)
+}
+
+function checkedRowCount(count: number, rows: readonly CanonicalRow[]): number {
+  const all = count + rows.length
+  if (all > maxRows)
+    throw new ReadError('too_many_rows', `The file has more than ${maxRows} rows.`, {
+      line: rows[rows.length - (all - maxRows)]!.line,
+    })
+  return all
+}
+
+const endOf = ({ offset, length, line, lineCount }: SourceRecord): LinePosition => ({
+  offset: offset + length,
+  line: line + lineCount,
+})
+
+/**
+ * The canonical copy of the rows below the header, piece by piece. Holds one piece, however long the file is. Each
+ * piece says from where the copy goes on.
+ */
+export async function* canonicalChunks(
+  file: FileSource,
+  format: FileFormat,
+  from: CopyPosition = startOf(format),
+): AsyncGenerator<CanonicalChunk> {
+  const sorter = new RowSorter(format.names.length, from)
+  let next = from
+  const chunkOf = (sorted: readonly SortedRow[], source: LinePosition, isLast: boolean): CanonicalChunk => {
+    const copied = sorted.map(canonicalRowOf)
+    const rowCount = checkedRowCount(next.rowCount, copied)
+    const { bytes, rows } = writeCanonical(copied, next.canonicalOffset)
+    next = { source, canonicalOffset: next.canonicalOffset + bytes.length, rowCount, ...sorter.state }
+    return { bytes, rows, next, isLast }
+  }
+  let source = from.source
+  for await (const records of recordsOf(file, format, from.source)) {
+    const sorted = records.flatMap((record) => sorter.add(record))
+    const last = records.at(-1)
+    if (last) source = endOf(last)
+    const { firstHeld } = sorter
+    const goesOn = firstHeld ? { offset: firstHeld.offset, line: firstHeld.line } : source
+    if (sorted.length > 0) yield chunkOf(sorted, goesOn, false)
+  }
+  yield chunkOf(sorter.end(), source, true)
+}
+
+/** The first rows of a file, for a preview. */
+export async function firstRows(file: FileSource, format: FileFormat, count: number): Promise<PlacedRow[]> {
+  const rows: PlacedRow[] = []
+  for await (const chunk of canonicalChunks(file, format)) {
+    rows.push(...chunk.rows)
+    if (rows.length >= count) break
+  }
+  return rows.slice(0, count)
+}

@@ -1,0 +1,67 @@
+import { encodeText } from './encoding/encode.ts'
+import { markOf } from './encoding/names.ts'
+import type { CsvFormat, FileFormat, XlsxFormat } from './format.ts'
+import { joinBytes } from './lines.ts'
+
+/** A row that was not imported. `raw`: its original bytes; a row of an xlsx file has none. */
+export interface FailedRow {
+  line: number
+  errors: string[]
+  cells: string[]
+  raw: Uint8Array | null
+}
+
+/** The columns that a report adds; first, because rows differ in length. They are no columns when it is read again. */
+export const reportColumns = ['_line', '_errors'] as const
+
+type Written = Pick<CsvFormat, 'encoding' | 'delimiter' | 'quotes' | 'lineBreak'>
+
+const ofXlsx: Written = { encoding: 'utf-8', delimiter: ';', quotes: true, lineBreak: '\r\n' }
+
+const writtenOf = (format: FileFormat): Written => (format.kind === 'csv' ? format : ofXlsx)
+
+function cellText(cell: string, { delimiter, quotes }: Written): string {
+  if (!quotes) return cell.replaceAll(delimiter, ' ').replaceAll(/[\r\n]+/g, ' ')
+  return cell.includes(delimiter) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
+}
+
+/** What a spreadsheet would run begins with an apostrophe, which reading takes off again. */
+const guarded = (cell: string): string => (/^[=@]|^[+-](?![\d\s.,()]*$)/.test(cell) ? `'${cell}` : cell)
+
+const lineFeed = 10
+const carriageReturn = 13
+
+/** Original bytes with a line break at their end; that of the last row of a file may lack one. */
+function endedBytes(raw: Uint8Array, written: Written): Uint8Array {
+  const unit = written.encoding.startsWith('utf-16') ? raw.subarray(-2) : raw.subarray(-1)
+  const isEnded =
+    unit.some((byte) => byte === lineFeed || byte === carriageReturn) && unit.every((byte) => byte <= carriageReturn)
+  return isEnded ? raw : joinBytes([raw, encodeText(written.lineBreak, written.encoding)])
+}
+
+function namesOf(format: CsvFormat | XlsxFormat): string[] {
+  return format.names.map((name, index) => (name === '' ? `Column ${index + 1}` : name))
+}
+
+/** How a report begins: as the original does, down to its header. @param header the original bytes of that. */
+export function reportHeader(format: FileFormat, header: Uint8Array | null): Uint8Array {
+  const written = writtenOf(format)
+  const { delimiter, encoding, lineBreak } = written
+  const mark = format.kind === 'xlsx' || format.markLength > 0 ? markOf(encoding) : new Uint8Array()
+  const separator = format.kind === 'csv' && format.hasSeparatorLine ? `sep=${delimiter}${lineBreak}` : ''
+  const added = reportColumns.join(delimiter) + delimiter
+  const names = namesOf(format).map((name) => cellText(name, written))
+  const rest = header ? endedBytes(header, written) : encodeText(names.join(delimiter) + lineBreak, encoding)
+  return joinBytes([mark, encodeText(separator + added, encoding), rest])
+}
+
+/** A row of the report: what is wrong with it, and the original as it is. */
+export function reportRow(format: FileFormat, row: FailedRow): Uint8Array {
+  const written = writtenOf(format)
+  const { delimiter, encoding, lineBreak } = written
+  const added = `${row.line}${delimiter}${cellText(guarded(row.errors.join(' ')), written)}${delimiter}`
+  const rest = row.raw
+    ? endedBytes(row.raw, written)
+    : encodeText(row.cells.map((cell) => cellText(guarded(cell), written)).join(delimiter) + lineBreak, encoding)
+  return joinBytes([encodeText(added, encoding), rest])
+}

@@ -1,0 +1,72 @@
+import { byteOrderMarkOf } from './encoding/names.ts'
+import { ReadError } from './faults.ts'
+import { readBytes, type FileSource } from './source.ts'
+
+const headLength = 65_536
+const compoundLength = 1_048_576
+
+const startsWith = (bytes: Uint8Array, expected: readonly number[]): boolean =>
+  expected.every((byte, index) => bytes[index] === byte)
+
+const zip = [0x50, 0x4b, 0x03, 0x04]
+const emptyZip = [0x50, 0x4b, 0x05, 0x06]
+const compound = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]
+
+/** What never begins text, with the name that people know. */
+const otherKinds: [string, number[]][] = [
+  ['a PDF document', [0x25, 0x50, 0x44, 0x46]],
+  ['a PNG image', [0x89, 0x50, 0x4e, 0x47]],
+  ['a JPEG image', [0xff, 0xd8, 0xff]],
+  ['a GIF image', [0x47, 0x49, 0x46, 0x38]],
+  ['a gzip archive', [0x1f, 0x8b]],
+  ['a 7-Zip archive', [0x37, 0x7a, 0xbc, 0xaf]],
+  ['a RAR archive', [0x52, 0x61, 0x72, 0x21]],
+]
+
+/** The names of streams in a compound file are UTF-16. */
+const encryptedStream = Array.from('EncryptedPackage', (letter) => `${letter}\0`).join('')
+
+/** An xlsx file with a password and the format of Excel before 2007 both are compound files. */
+async function compoundFault(file: FileSource): Promise<ReadError> {
+  const bytes = await readBytes(file, 0, compoundLength)
+  const tail = await readBytes(file, Math.max(0, file.size - compoundLength), compoundLength)
+  const text = new TextDecoder('latin1').decode(bytes) + new TextDecoder('latin1').decode(tail)
+  return text.includes(encryptedStream)
+    ? new ReadError('password_protected', 'The workbook is protected by a password. Save it without one.')
+    : new ReadError('unreadable_file', 'The file has the format of Excel before 2007. Save it as .xlsx or as CSV.')
+}
+
+const markup = /^\s*(<!doctype html|<html|<table|<\?xml|<head|<meta)/i
+
+/** Control characters that text does not contain. */
+function controlShare(head: Uint8Array): number {
+  const controls = head.reduce((sum, byte) => sum + (byte < 9 || (byte > 13 && byte < 32 && byte !== 26) ? 1 : 0), 0)
+  return controls / head.length
+}
+
+const toleratedControls = 0.002
+
+/** Latin text in UTF-16 has its zeros in every second place only. */
+function looksLikeUtf16(head: Uint8Array): boolean {
+  const mark = byteOrderMarkOf(head)
+  if (mark) return mark.encoding !== 'utf-8'
+  const odd = head.reduce((sum, byte, at) => sum + (byte === 0 ? at % 2 : 0), 0)
+  const even = head.reduce((sum, byte) => sum + (byte === 0 ? 1 : 0), 0) - odd
+  return Math.max(even, odd) > head.length * 0.15 && Math.min(even, odd) < head.length * 0.01
+}
+
+/** Whether a file is a workbook or text. Throws for all that is neither. */
+export async function kindOf(file: FileSource): Promise<'csv' | 'xlsx'> {
+  if (file.size === 0) throw new ReadError('empty_file', 'The file is empty.')
+  const head = await readBytes(file, 0, headLength)
+  if (startsWith(head, zip)) return 'xlsx'
+  if (startsWith(head, emptyZip)) throw new ReadError('broken_xlsx', 'The archive holds nothing.')
+  if (startsWith(head, compound)) throw await compoundFault(file)
+  const other = otherKinds.find(([, expected]) => startsWith(head, expected))
+  if (other) throw new ReadError('binary', `The file is ${other[0]}, not a table.`)
+  if (looksLikeUtf16(head)) return 'csv'
+  if (head.includes(0) || controlShare(head) > toleratedControls) throw new ReadError('binary', 'The file is not text.')
+  if (markup.test(new TextDecoder().decode(head.subarray(0, 200))))
+    throw new ReadError('unreadable_file', 'The file is a web page or XML, not a table. Save it as CSV or .xlsx.')
+  return 'csv'
+}

@@ -1,0 +1,60 @@
+import { ReadError } from '../faults.ts'
+import type { FormatOptions, XlsxFormat } from '../format.ts'
+import { findHeader } from '../header.ts'
+import type { LinePosition } from '../lines.ts'
+import type { SourceRecord } from '../records.ts'
+import type { FileSource } from '../source.ts'
+import { sheetRows, type SheetRow } from './sheet.ts'
+import { openWorkbook } from './workbook.ts'
+
+/** How many rows the header is found in. */
+const sampleRows = 100
+
+const recordOf = (line: number, cells: string[]): SourceRecord => ({
+  cells,
+  line,
+  lineCount: 1,
+  offset: 0,
+  length: 0,
+  fault: null,
+})
+
+export async function inspectXlsx(file: FileSource, options: FormatOptions): Promise<XlsxFormat> {
+  const workbook = await openWorkbook(file)
+  const sample: SheetRow[] = []
+  for await (const rows of sheetRows(file, workbook)) {
+    sample.push(...rows.filter(({ cells }) => cells.length > 0))
+    if (sample.length >= sampleRows) break
+  }
+  if (sample.length === 0)
+    throw new ReadError('empty_file', `The sheet "${workbook.sheetName}", the first visible one, has no rows.`)
+  const rows = sample.map(({ number, cells }) => ({ line: number, cells }))
+  const { names, index } = findHeader(rows, options.hasHeader ?? null)
+  const line = rows[index]?.line
+  return {
+    kind: 'xlsx',
+    sheetName: workbook.sheetName,
+    names,
+    header: line === undefined ? null : { line, offset: 0, length: 0 },
+    body: { offset: 0, line: line === undefined ? rows[0]!.line : line + 1 },
+  }
+}
+
+/** The rows below the header, or from a row on. An empty record stands for rows that the sheet leaves out. */
+export async function* xlsxRecords(
+  file: FileSource,
+  _format: XlsxFormat,
+  from: LinePosition,
+): AsyncGenerator<SourceRecord[]> {
+  let expected = from.line
+  for await (const rows of sheetRows(file, await openWorkbook(file))) {
+    const records: SourceRecord[] = []
+    for (const { number, cells } of rows) {
+      if (number < from.line) continue
+      if (number > expected) records.push(recordOf(number - 1, []))
+      records.push(recordOf(number, cells))
+      expected = number + 1
+    }
+    yield records
+  }
+}

@@ -1,0 +1,91 @@
+/** What a number in a cell stands for. `digits`: shown with zeros in front, such as a postal code. */
+export type NumberKind =
+  | { kind: 'number' }
+  | { kind: 'date' }
+  | { kind: 'time' }
+  | { kind: 'duration' }
+  | { kind: 'digits'; length: number }
+
+const dateIds = new Set([14, 15, 16, 17, 22, 27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 55, 56, 57, 58])
+const timeIds = new Set([18, 19, 20, 21, 32, 33, 34, 35, 45, 47])
+const durationId = 46
+
+/** A format without texts, escapes, colours, conditions and languages; of several parts, that of positive numbers. */
+const skeletonOf = (code: string): string =>
+  code
+    .replaceAll(/"[^"]*"|\\.|_.|\*./g, '')
+    .replaceAll(/\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '')
+    .split(';')[0]!
+
+export function numberKindOf(id: number, code: string | undefined): NumberKind {
+  if (code === undefined) {
+    if (dateIds.has(id)) return { kind: 'date' }
+    if (timeIds.has(id)) return { kind: 'time' }
+    return { kind: id === durationId ? 'duration' : 'number' }
+  }
+  const skeleton = skeletonOf(code)
+  if (/^0{2,}$/.test(skeleton)) return { kind: 'digits', length: skeleton.length }
+  if (/general|standard/i.test(skeleton)) return { kind: 'number' }
+  if (/\[(h+|m+|s+)\]/i.test(skeleton)) return { kind: 'duration' }
+  if (/[dy]/i.test(skeleton)) return { kind: 'date' }
+  if (/[hs]/i.test(skeleton)) return { kind: 'time' }
+  return { kind: /m/i.test(skeleton) ? 'date' : 'number' }
+}
+
+const secondsOfDay = 86_400
+/** Days from 1970-01-01 back to the day 0 of the calendar that begins in 1900. */
+const epoch1900 = 25_569
+const daysBetweenCalendars = 1462
+/** Excel believes that there was a 29 February 1900. */
+const firstTrueDay = 61
+const lastDay = 2_958_466
+
+const two = (value: number): string => String(value).padStart(2, '0')
+
+function clockOf(seconds: number): string {
+  return `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
+}
+
+/** As people write dates, in the clock of the sheet: `2026-12-31`, `2026-12-31 20:00:00`. */
+function dateOf(serial: number, is1904: boolean): string | null {
+  const since1900 = serial + (is1904 ? daysBetweenCalendars : 0)
+  const day = since1900 < firstTrueDay ? since1900 + 1 : since1900
+  if (since1900 < 1 || since1900 >= lastDay) return null
+  const seconds = Math.round((day - epoch1900) * secondsOfDay)
+  const text = new Date(seconds * 1000).toISOString()
+  const clock = ((seconds % secondsOfDay) + secondsOfDay) % secondsOfDay
+  return clock === 0 ? text.slice(0, 10) : `${text.slice(0, 10)} ${clockOf(clock)}`
+}
+
+const shortInteger = /^-?\d{1,15}$/
+/** Of a number in a spreadsheet; what stands behind them comes from its binary form. */
+const significantDigits = 15
+
+function plainNumber(text: string): string {
+  if (shortInteger.test(text)) return text
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value)) return text
+  const rounded = Number(value.toPrecision(significantDigits))
+  const plain = String(rounded)
+  if (!plain.includes('e')) return plain
+  return Math.abs(rounded) >= 1 ? BigInt(rounded).toString() : rounded.toFixed(20).replace(/0+$/, '')
+}
+
+/** A number as its format shows it, but always with a point and without a currency. */
+export function formatNumber(text: string, format: NumberKind, is1904: boolean): string {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value) || value < 0) return plainNumber(text)
+  const seconds = Math.round(value * secondsOfDay)
+  switch (format.kind) {
+    case 'number':
+      return plainNumber(text)
+    case 'digits':
+      return plainNumber(text).padStart(format.length, '0')
+    case 'duration':
+      return clockOf(seconds)
+    case 'time':
+      return seconds < secondsOfDay ? clockOf(seconds) : (dateOf(value, is1904) ?? plainNumber(text))
+    case 'date':
+      return dateOf(value, is1904) ?? (value > 0 && value < 1 ? clockOf(seconds) : plainNumber(text))
+  }
+}

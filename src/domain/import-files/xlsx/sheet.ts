@@ -1,0 +1,137 @@
+import { maxColumns, maxLineBytes, ReadError } from '../faults.ts'
+import type { FileSource } from '../source.ts'
+import { formatNumber } from './number-formats.ts'
+import type { Workbook } from './workbook.ts'
+import { readXml, unescapeText } from './xml.ts'
+import { broken, openEntry } from './zip.ts'
+
+export interface SheetRow {
+  /** As the sheet shows it, from 1. */
+  number: number
+  cells: string[]
+}
+
+const maxSheetSize = 629_145_600
+const maxRowNumber = 1_048_576
+
+/** `AB12` is column 28. */
+function columnOf(reference: string): number {
+  let column = 0
+  for (const letter of reference) {
+    const value = letter.toUpperCase().charCodeAt(0) - 64
+    if (value < 1 || value > 26) break
+    column = column * 26 + value
+  }
+  return column
+}
+
+class SheetReader {
+  readonly #workbook: Workbook
+  rows: SheetRow[] = []
+  #row: SheetRow = { number: 0, cells: [] }
+  #rowLength = 0
+  #column = 0
+  #type = ''
+  #style = 0
+  #text = ''
+  #isInValue = false
+  #isPhonetic = false
+
+  constructor(workbook: Workbook) {
+    this.#workbook = workbook
+  }
+
+  open(tag: string, attributes: Record<string, string>): void {
+    if (tag === 'row') this.#openRow(attributes['r'])
+    else if (tag === 'c') this.#openCell(attributes)
+    else if (tag === 'rPh') this.#isPhonetic = true
+    this.#isInValue = (tag === 'v' || tag === 't') && !this.#isPhonetic
+  }
+
+  text(text: string): void {
+    if (!this.#isInValue) return
+    this.#text += text
+    this.#checkLength(this.#text.length)
+  }
+
+  close(tag: string): void {
+    if (tag === 'v' || tag === 't') this.#isInValue = false
+    else if (tag === 'rPh') this.#isPhonetic = false
+    else if (tag === 'c') this.#closeCell()
+    else if (tag === 'row') this.rows.push(this.#row)
+  }
+
+  #openRow(reference: string | undefined): void {
+    const number = reference === undefined ? this.#row.number + 1 : Number(reference)
+    if (!Number.isInteger(number) || number <= this.#row.number || number > maxRowNumber)
+      throw broken('the numbers of its rows are out of order')
+    this.#row = { number, cells: [] }
+    this.#rowLength = 0
+    this.#column = 0
+  }
+
+  #openCell({ r, t = 'n', s = '0' }: Record<string, string>): void {
+    this.#column = r === undefined ? this.#column + 1 : columnOf(r)
+    this.#type = t
+    this.#style = Number(s)
+    this.#text = ''
+  }
+
+  #closeCell(): void {
+    const value = this.#value()
+    if (value === '') return
+    const { cells, number } = this.#row
+    if (this.#column > maxColumns)
+      throw new ReadError('too_many_columns', `The table has more than ${maxColumns} columns.`, {
+        line: number,
+        column: this.#column,
+      })
+    if (this.#column < 1) throw broken('a cell has no column')
+    while (cells.length < this.#column - 1) cells.push('')
+    cells[this.#column - 1] = value
+    this.#rowLength += value.length
+    this.#checkLength(this.#rowLength)
+  }
+
+  #checkLength(length: number): void {
+    const { number } = this.#row
+    if (length * 3 > maxLineBytes * 2)
+      throw new ReadError('line_too_long', `Row ${number} holds too much text.`, { line: number, column: this.#column })
+  }
+
+  #sharedString(index: string): string {
+    const text = this.#workbook.sharedStrings[Number(index)]
+    if (text === undefined) throw broken(`row ${this.#row.number} names a text that it does not have`)
+    return text
+  }
+
+  #value(): string {
+    const text = this.#text
+    if (text === '') return ''
+    switch (this.#type) {
+      case 's':
+        return this.#sharedString(text)
+      case 'inlineStr':
+      case 'str':
+        return unescapeText(text)
+      case 'b':
+        return text.trim() === '1' ? 'TRUE' : 'FALSE'
+      case 'e':
+      case 'd':
+        return text
+      default:
+        return formatNumber(text, this.#workbook.numberKinds[this.#style] ?? { kind: 'number' }, this.#workbook.is1904)
+    }
+  }
+}
+
+/** The rows of the first visible sheet, some at a time; rows without cells may be missing. */
+export async function* sheetRows(file: FileSource, workbook: Workbook): AsyncGenerator<SheetRow[]> {
+  const { sheet } = workbook
+  const reader = new SheetReader(workbook)
+  for await (const _ of readXml(sheet.name, openEntry(file, sheet, maxSheetSize), reader)) {
+    if (reader.rows.length === 0) continue
+    yield reader.rows
+    reader.rows = []
+  }
+}

@@ -1,0 +1,145 @@
+import { ReadError } from '../faults.ts'
+import type { FileSource } from '../source.ts'
+import { numberKindOf, type NumberKind } from './number-formats.ts'
+import { readWholeXml, unescapeText, type XmlHandler } from './xml.ts'
+import { broken, openEntry, readEntries, type ZipEntry } from './zip.ts'
+
+export interface Workbook {
+  sheet: ZipEntry
+  sheetName: string
+  sharedStrings: string[]
+  /** By the number of a cell's style. */
+  numberKinds: NumberKind[]
+  is1904: boolean
+}
+
+/** Of parts that are read whole, unpacked. Shared strings stay in memory while a sheet is read. */
+const maxPartSize = 8_388_608
+const maxSharedStrings = 50_331_648
+
+type Parts = Map<string, ZipEntry>
+
+/** Part names do not distinguish case. */
+const partOf = (parts: Parts, name: string): ZipEntry | undefined => parts.get(name.toLowerCase())
+
+async function readPart(file: FileSource, part: ZipEntry | undefined, handler: XmlHandler, max = maxPartSize) {
+  if (part) await readWholeXml(part.name, openEntry(file, part, max), handler)
+}
+
+interface Relation {
+  type: string
+  target: string
+}
+
+/** What a part points to; targets as names from the root. */
+async function relationsOf(file: FileSource, parts: Parts, name: string): Promise<Map<string, Relation>> {
+  const cut = name.lastIndexOf('/') + 1
+  const folder = name.slice(0, cut)
+  const relations = new Map<string, Relation>()
+  await readPart(file, partOf(parts, `${folder}_rels/${name.slice(cut)}.rels`), {
+    open: (tag, { Id = '', Type = '', Target = '' }) => {
+      if (tag !== 'Relationship') return
+      const { pathname } = new URL(Target, `file:///${folder}`)
+      relations.set(Id, { type: Type.slice(Type.lastIndexOf('/') + 1), target: decodeURIComponent(pathname.slice(1)) })
+    },
+  })
+  return relations
+}
+
+interface SheetName {
+  name: string
+  relation: string
+  isVisible: boolean
+}
+
+async function readSheetNames(file: FileSource, part: ZipEntry): Promise<{ sheets: SheetName[]; is1904: boolean }> {
+  const sheets: SheetName[] = []
+  let is1904 = false
+  await readPart(file, part, {
+    open: (tag, attributes) => {
+      if (tag === 'workbookPr') is1904 = ['1', 'true'].includes(attributes['date1904'] ?? '')
+      if (tag !== 'sheet') return
+      const relation = Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1] ?? ''
+      const isVisible = (attributes['state'] ?? 'visible') === 'visible'
+      sheets.push({ name: attributes['name'] ?? '', relation, isVisible })
+    },
+  })
+  return { sheets, is1904 }
+}
+
+async function readNumberKinds(file: FileSource, part: ZipEntry | undefined): Promise<NumberKind[]> {
+  const codes = new Map<number, string>()
+  const kinds: NumberKind[] = []
+  let isInCellFormats = false
+  await readPart(file, part, {
+    open: (tag, attributes) => {
+      if (tag === 'numFmt') codes.set(Number(attributes['numFmtId']), attributes['formatCode'] ?? '')
+      if (tag === 'cellXfs') isInCellFormats = true
+      const id = Number(attributes['numFmtId'] ?? 0)
+      if (tag === 'xf' && isInCellFormats) kinds.push(numberKindOf(id, codes.get(id)))
+    },
+    close: (tag) => {
+      if (tag === 'cellXfs') isInCellFormats = false
+    },
+  })
+  return kinds
+}
+
+async function readSharedStrings(file: FileSource, part: ZipEntry | undefined): Promise<string[]> {
+  const strings: string[] = []
+  let text = ''
+  let isInText = false
+  let isPhonetic = false
+  const handler: XmlHandler = {
+    open: (tag) => {
+      if (tag === 'si') text = ''
+      if (tag === 'rPh') isPhonetic = true
+      isInText = tag === 't' && !isPhonetic
+    },
+    text: (part_) => {
+      if (isInText) text += part_
+    },
+    close: (tag) => {
+      if (tag === 't') isInText = false
+      if (tag === 'rPh') isPhonetic = false
+      if (tag === 'si') strings.push(unescapeText(text))
+    },
+  }
+  await readPart(file, part, handler, maxSharedStrings)
+  return strings
+}
+
+function noWorkbook(parts: Parts): ReadError {
+  const isOpenDocument = parts.has('content.xml') && parts.has('mimetype')
+  if (isOpenDocument || parts.has('xl/workbook.bin') || parts.has('word/document.xml'))
+    return new ReadError('unreadable_file', 'The file is not an .xlsx workbook. Save it as .xlsx or as CSV.')
+  return parts.has('[content_types].xml')
+    ? broken('it has no workbook inside')
+    : new ReadError('unreadable_file', 'The file is an archive, not a workbook. Unpack it first.')
+}
+
+/** Everything about a workbook but the rows of its first visible sheet. */
+export async function openWorkbook(file: FileSource): Promise<Workbook> {
+  const parts: Parts = new Map((await readEntries(file)).map((entry) => [entry.name.toLowerCase(), entry]))
+  const root = Array.from((await relationsOf(file, parts, '')).values()).find(({ type }) => type === 'officeDocument')
+  const workbookPart = partOf(parts, root?.target ?? 'xl/workbook.xml')
+  if (!workbookPart || !workbookPart.name.endsWith('.xml')) throw noWorkbook(parts)
+  const { sheets, is1904 } = await readSheetNames(file, workbookPart)
+  const relations = await relationsOf(file, parts, workbookPart.name)
+  const targetOf = (type: string): ZipEntry | undefined => {
+    const relation = Array.from(relations.values()).find((one) => one.type === type)
+    const part = relation && partOf(parts, relation.target)
+    if (relation && !part) throw broken(`${relation.target} is missing`)
+    return part
+  }
+  const shown = sheets.find(({ isVisible, relation }) => isVisible && relations.get(relation)?.type === 'worksheet')
+  const sheet = shown && partOf(parts, relations.get(shown.relation)!.target)
+  if (!sheet) throw broken('it has no visible sheet')
+  return {
+    sheet,
+    sheetName: shown.name,
+    is1904,
+    sharedStrings: await readSharedStrings(file, targetOf('sharedStrings')),
+    numberKinds: await readNumberKinds(file, targetOf('styles')),
+  }
+}

@@ -1,0 +1,73 @@
+import { Parser } from 'htmlparser2'
+import { broken } from './zip.ts'
+
+export interface XmlHandler {
+  /** Names come without their namespace. */
+  open?(name: string, attributes: Record<string, string>): void
+  text?(text: string): void
+  close?(name: string): void
+}
+
+const localName = (name: string): string => name.slice(name.indexOf(':') + 1)
+
+/** How much may pass by without an element or a text, so that one endless tag does not fill the memory. */
+const maxSilence = 1_048_576
+
+function decoderFor(first: Uint8Array): TextDecoder {
+  if (first[0] === 0xff && first[1] === 0xfe) return new TextDecoder('utf-16le')
+  return new TextDecoder(first[0] === 0xfe && first[1] === 0xff ? 'utf-16be' : 'utf-8')
+}
+
+/** Reads XML piece by piece; answers after each piece, so that a caller can hand on what it has. */
+export async function* readXml(
+  name: string,
+  chunks: AsyncIterable<Uint8Array>,
+  handler: XmlHandler,
+): AsyncGenerator<undefined> {
+  let depth = 0
+  let isClosed = false
+  let silence = 0
+  const parser = new Parser(
+    {
+      onopentag: (tag, attributes) => {
+        silence = 0
+        depth++
+        handler.open?.(localName(tag), attributes)
+      },
+      ontext: (text) => {
+        silence = 0
+        handler.text?.(text)
+      },
+      onclosetag: (tag, isImplied) => {
+        silence = 0
+        depth--
+        if (depth === 0 && !isImplied) isClosed = true
+        handler.close?.(localName(tag))
+      },
+    },
+    { xmlMode: true },
+  )
+  let decoder: TextDecoder | undefined
+  for await (const chunk of chunks) {
+    decoder ??= decoderFor(chunk)
+    silence += chunk.length
+    parser.write(decoder.decode(chunk, { stream: true }))
+    if (silence > maxSilence) throw broken(`${name} has an endless element`)
+    yield undefined
+  }
+  if (!isClosed) throw broken(`${name} is cut off`)
+}
+
+export async function readWholeXml(
+  name: string,
+  chunks: AsyncIterable<Uint8Array>,
+  handler: XmlHandler,
+): Promise<void> {
+  for await (const _ of readXml(name, chunks, handler));
+}
+
+/** Characters that XML cannot hold are written as `_x000D_`. */
+export const unescapeText = (text: string): string =>
+  text.includes('_x')
+    ? text.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(parseInt(code, 16)))
+    : text

@@ -1,0 +1,178 @@
+import { ReadError } from '../faults.ts'
+import { readBytes, type FileSource } from '../source.ts'
+
+export interface ZipEntry {
+  name: string
+  /** 0: stored, 8: deflated. */
+  method: number
+  compressedSize: number
+  size: number
+  checksum: number
+  headerOffset: number
+}
+
+const endMark = 0x06054b50
+const entryMark = 0x02014b50
+const localMark = 0x04034b50
+const endLength = 22
+const longestComment = 65_535
+const maxDirectoryLength = 4_194_304
+const isEncrypted = 1
+const inZip64 = 0xffffffff
+
+export const broken = (detail: string): ReadError =>
+  new ReadError(
+    'broken_xlsx',
+    `The workbook is damaged: ${detail}. Open it in a spreadsheet program and save it again.`,
+  )
+
+const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+
+/** Sizes and offsets that do not fit in 32 bits stand in a field of their own, in this order. */
+function readZip64(extra: DataView, entry: ZipEntry): ZipEntry {
+  let at = 0
+  while (at + 4 <= extra.byteLength) {
+    const id = extra.getUint16(at, true)
+    const length = extra.getUint16(at + 2, true)
+    if (id === 1) {
+      let field = at + 4
+      const end = Math.min(field + length, extra.byteLength)
+      const next = (value: number): number => {
+        if (value !== inZip64 || field + 8 > end) return value
+        field += 8
+        return Number(extra.getBigUint64(field - 8, true))
+      }
+      const size = next(entry.size)
+      const compressedSize = next(entry.compressedSize)
+      return { ...entry, size, compressedSize, headerOffset: next(entry.headerOffset) }
+    }
+    at += 4 + length
+  }
+  return entry
+}
+
+function readDirectory(bytes: Uint8Array): ZipEntry[] {
+  const view = viewOf(bytes)
+  const entries: ZipEntry[] = []
+  let at = 0
+  while (at + 46 <= bytes.length && view.getUint32(at, true) === entryMark) {
+    const nameLength = view.getUint16(at + 28, true)
+    const extraLength = view.getUint16(at + 30, true)
+    const commentLength = view.getUint16(at + 32, true)
+    const extraStart = at + 46 + nameLength
+    if (extraStart + extraLength > bytes.length) break
+    if (view.getUint16(at + 8, true) & isEncrypted)
+      throw new ReadError(
+        'password_protected',
+        'The archive is protected by a password. Save the workbook without one.',
+      )
+    const entry = {
+      name: new TextDecoder()
+        .decode(bytes.subarray(at + 46, extraStart))
+        .replaceAll('\\', '/')
+        .replace(/^\//, ''),
+      method: view.getUint16(at + 10, true),
+      checksum: view.getUint32(at + 16, true),
+      compressedSize: view.getUint32(at + 20, true),
+      size: view.getUint32(at + 24, true),
+      headerOffset: view.getUint32(at + 42, true),
+    }
+    entries.push(readZip64(viewOf(bytes.subarray(extraStart, extraStart + extraLength)), entry))
+    at = extraStart + extraLength + commentLength
+  }
+  return entries
+}
+
+/** The directory stands at the end, before a comment of any length. */
+export async function readEntries(file: FileSource): Promise<ZipEntry[]> {
+  const tailLength = Math.min(file.size, endLength + longestComment)
+  const tail = await readBytes(file, file.size - tailLength, tailLength)
+  const view = viewOf(tail)
+  for (let at = tail.length - endLength; at >= 0; at--) {
+    if (view.getUint32(at, true) !== endMark) continue
+    const length = view.getUint32(at + 12, true)
+    const offset = view.getUint32(at + 16, true)
+    if (length > maxDirectoryLength || offset + length > file.size) break
+    const entries = readDirectory(await readBytes(file, offset, length))
+    if (entries.length === view.getUint16(at + 10, true)) return entries
+    break
+  }
+  throw broken('its directory is missing or cut off')
+}
+
+/** The bytes of an entry. Refuses one that says it is too large before it inflates it, and one that lied as soon as it shows. */
+export async function* openEntry(file: FileSource, entry: ZipEntry, maxSize: number): AsyncGenerator<Uint8Array> {
+  if (entry.size > maxSize) throw tooLarge(entry, maxSize)
+  const local = viewOf(await readBytes(file, entry.headerOffset, 30))
+  if (local.byteLength < 30 || local.getUint32(0, true) !== localMark)
+    throw broken(`${entry.name} is not where it should be`)
+  const start = entry.headerOffset + 30 + local.getUint16(26, true) + local.getUint16(28, true)
+  if (entry.method !== 0 && entry.method !== 8) throw broken(`${entry.name} is packed in an unknown way`)
+  if (start + entry.compressedSize > file.size) throw broken(`${entry.name} is cut off`)
+  const packed = file.stream(start, entry.compressedSize)
+  let size = 0
+  let checksum = 0
+  for await (const chunk of entry.method === 0 ? packed : inflate(packed, entry.name)) {
+    size += chunk.length
+    if (size > maxSize) throw tooLarge(entry, maxSize)
+    checksum = crc32(chunk, checksum)
+    yield chunk
+  }
+  if (checksum !== entry.checksum) throw broken(`${entry.name} does not match its checksum`)
+}
+
+const polynomial = 0xedb88320
+
+const remainders = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let remainder = byte
+  for (let bit = 0; bit < 8; bit++) remainder = remainder & 1 ? (remainder >>> 1) ^ polynomial : remainder >>> 1
+  return remainder
+})
+
+/** @param before of the bytes before these. */
+function crc32(bytes: Uint8Array, before: number): number {
+  let remainder = ~before
+  for (let at = 0; at < bytes.length; at++) remainder = (remainder >>> 8) ^ remainders[(remainder ^ bytes[at]!) & 0xff]!
+  return ~remainder >>> 0
+}
+
+const tooLarge = ({ name }: ZipEntry, maxSize: number): ReadError =>
+  new ReadError(
+    'broken_xlsx',
+    `${name} in the workbook is larger than ${maxSize} bytes once it is unpacked. Save it as CSV.`,
+  )
+
+function streamOf(chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const iterator = chunks[Symbol.asyncIterator]()
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { value, done } = await iterator.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel() {
+      await iterator.return?.()
+    },
+  })
+}
+
+async function* inflate(packed: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+  const reader = streamOf(packed).pipeThrough(new DecompressionStream('deflate-raw')).getReader()
+  try {
+    for (;;) {
+      const { value, done } = await readOrBreak(reader, name)
+      if (done) return
+      yield value
+    }
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+}
+
+async function readOrBreak(reader: ReadableStreamDefaultReader<Uint8Array>, name: string) {
+  try {
+    return await reader.read()
+  } catch {
+    throw broken(`${name} cannot be unpacked`)
+  }
+}

@@ -1,0 +1,3 @@
+/** The first different texts of two lists, in their order. */
+export const keepFirst = (one: readonly string[], other: readonly string[], most: number): readonly string[] =>
+  one.length >= most ? one : [...new Set([...one, ...other])].slice(0, most)

@@ -1,0 +1,85 @@
+import { currencyOfMark } from '../values/currencies.ts'
+
+export const decimalSeparators = ['.', ','] as const
+export type DecimalSeparator = (typeof decimalSeparators)[number]
+
+export interface Digits {
+  whole: string
+  fraction: string
+}
+
+/** What a cell says of a number before anybody knows which of its separators is the one of the decimals. */
+export interface NumberShape {
+  is_negative: boolean
+  /** The digits by each reading that the text allows. */
+  readings: Record<DecimalSeparator, Digits | null>
+  /** A currency by its code, `kr` where the text does not say which crown, or null. */
+  currency: string | null
+}
+
+/** Longer ones are no amounts, and would not be exact. */
+const maxWholeDigits = 13
+const maxLength = 40
+/** No text without digits is a number, and none with more than a few letters. */
+const cannotBeNumber = /^\D*$|[@?#_]|\p{L}{9}/u
+
+/** `150,-` and `150:-` are prices without cents. Only the comma says which separator the decimals have. */
+const withoutDashes = (text: string): string =>
+  text.replace(/,\s?[-–—]{1,2}(?=\D*$)/, ',00').replace(/(?<=\d)[.:]\s?[-–—]{1,2}(?=\D*$)/, '')
+
+/** Most cells need no change. */
+const isPlain = /^[!-_a-~]+(?: [!-_a-~]+)*$/
+
+/** All spaces as one kind, all apostrophes and minus signs too. */
+export const plainMarks = (text: string): string =>
+  isPlain.test(text)
+    ? text
+    : text
+        .replaceAll(/[\s\u00A0\u2007\u2009\u202F]+/g, ' ')
+        .replaceAll(/[’‘`´]/g, "'")
+        .replaceAll(/[\u2212\u2010\u2011\uFE63\uFF0D]/g, '-')
+        .trim()
+
+/** A group of three digits has one separator throughout, which is not the one of the decimals, and begins with no zero. */
+const groups: Record<DecimalSeparator, RegExp> = {
+  '.': /^[1-9]\d{0,2}(?:([, '])\d{3})(?:\1\d{3})*$/,
+  ',': /^[1-9]\d{0,2}(?:([. '])\d{3})(?:\1\d{3})*$/,
+}
+
+function readAs(body: string, decimal: DecimalSeparator): Digits | null {
+  const [whole = '', fraction, ...more] = body.split(decimal)
+  if (more.length > 0 || (fraction !== undefined && !/^\d+$/.test(fraction))) return null
+  if (!/^\d*$/.test(whole) && !groups[decimal].test(whole)) return null
+  const digits = whole.replaceAll(/\D/g, '').replace(/^0+(?=\d)/, '')
+  return digits.length > maxWholeDigits ? null : { whole: digits || '0', fraction: fraction ?? '' }
+}
+
+/** What stands around the digits: signs and a currency, or null for anything else. */
+function readMarks(lead: string, tail: string): { minuses: number; currency: string | null } | null {
+  const minuses = [...(lead + tail)].filter((sign) => sign === '-').length
+  const marks = [lead, tail].map((text) => text.replaceAll(/[-+\s]/g, '')).filter((mark) => mark !== '')
+  // `695 kr.-` is a price without cents to one, and what is owed to another.
+  if (/[\p{L}\p{Sc}]\.?\s?-$/u.test(tail)) return null
+  const currencies = marks.map(currencyOfMark)
+  if (minuses > 1 || currencies.includes(null)) return null
+  const [one = null, other = null] = currencies
+  if (one !== null && other !== null && one !== other && one !== 'kr' && other !== 'kr') return null
+  return { minuses, currency: one === 'kr' && other !== null ? other : one }
+}
+
+/** The number of a cell with every reading that it allows, or null for what is no number; per cent are none. */
+export function readNumber(text: string): NumberShape | null {
+  if (text.length > maxLength || cannotBeNumber.test(text)) return null
+  const plain = plainMarks(text)
+  const inBrackets = /^\((.*)\)$/.exec(plain)?.[1]
+  const found = /^(\D*)(\d(?:[\d.,' ]*\d)?)(\D*)$/.exec(withoutDashes(inBrackets ?? plain))
+  if (!found) return null
+  const [, before = '', digits = '', after = ''] = found
+  const opening = /(?<![\p{L}\p{Sc}.,])[.,]$/u.exec(before)?.[0] ?? ''
+  const marks = readMarks(before.slice(0, before.length - opening.length), after)
+  if (!marks || (inBrackets !== undefined && marks.minuses > 0)) return null
+  const body = opening + digits
+  const readings = { '.': readAs(body, '.'), ',': readAs(body, ',') }
+  if (!readings['.'] && !readings[',']) return null
+  return { is_negative: inBrackets !== undefined || marks.minuses === 1, readings, currency: marks.currency }
+}

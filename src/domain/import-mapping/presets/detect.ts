@@ -1,0 +1,117 @@
+import type { Grouping, SuggestedMapping } from '../mapping.ts'
+import type { ImportColumn } from '../suggest/candidates.ts'
+import { suggestMappings, type SuggestionInput } from '../suggest/suggest.ts'
+import { targetFieldOf } from '../targets/fields.ts'
+import { headerKey } from '../targets/headers.ts'
+import { suggestValueMap } from '../values/value-maps.ts'
+import type { Preset, PresetTarget } from './preset.ts'
+import { pretix } from './pretix.ts'
+import { shopPresets } from './shops.ts'
+import { ticketPresets } from './tickets.ts'
+
+const presets: readonly Preset[] = [pretix, ...shopPresets, ...ticketPresets]
+
+export interface DetectedSource {
+  source: string
+  label: string
+  confidence: number
+}
+
+export interface ImportSuggestion {
+  detected_source: DetectedSource | null
+  mappings: readonly SuggestedMapping[]
+  group_by: Grouping | null
+}
+
+/** Columns by header; of two with the same header, the first. */
+const columnsByKey = (columns: readonly ImportColumn[]): ReadonlyMap<string, number> =>
+  new Map(columns.map(({ header }, index) => [headerKey(header), index] as const).toReversed())
+
+const findColumn = (names: string, byKey: ReadonlyMap<string, number>): number | null =>
+  names
+    .split('|')
+    .map((name) => byKey.get(headerKey(name)))
+    .find((column) => column !== undefined) ?? null
+
+/** The preset all of whose signature the file has; of several, the one with the longest. */
+function presetOf(columns: readonly ImportColumn[]): Preset | null {
+  const byKey = columnsByKey(columns)
+  const matching = presets.filter(({ signature }) => signature.every((names) => findColumn(names, byKey) !== null))
+  return matching.toSorted((one, other) => other.signature.length - one.signature.length)[0] ?? null
+}
+
+const presetConfidence = 0.97
+
+function mappingOf(target: string, preset: PresetTarget, input: SuggestionInput): SuggestedMapping | null {
+  const byKey = columnsByKey(input.columns)
+  const columns = preset.columns.flatMap((names) => findColumn(names, byKey) ?? [])
+  const field = targetFieldOf(target, input.consents)
+  const isFirstThere = preset.columns.length === 0 || findColumn(preset.columns[0] ?? '', byKey) !== null
+  if (!field || !isFirstThere || (columns.length === 0 && preset.constant === undefined)) return null
+  const statistics = input.columns[columns[0] ?? -1]?.statistics
+  const ownMap = statistics ? suggestValueMap(field.type, statistics) : null
+  const value_map = ownMap || preset.value_map ? { ...ownMap, ...preset.value_map } : null
+  return {
+    target,
+    columns,
+    ...(preset.constant === undefined ? {} : { constant: preset.constant }),
+    ...(preset.default_value === undefined ? {} : { default_value: preset.default_value }),
+    ...(preset.transform ? { transform: preset.transform } : {}),
+    value_map,
+    confidence: presetConfidence,
+    reason: 'preset',
+  }
+}
+
+/** A whole name beside its parts says nothing more. */
+const withoutDoubledNames = (mappings: readonly SuggestedMapping[]): SuggestedMapping[] => {
+  const targets = new Set(mappings.map(({ target }) => target))
+  const hasParts = (person: string) => targets.has(`${person}.first_name`) && targets.has(`${person}.last_name`)
+  return mappings.filter(
+    ({ target }) => !['customer', 'item.user'].some((person) => target === `${person}.full_name` && hasParts(person)),
+  )
+}
+
+/** What the organisation decided before for a header wins over the preset. */
+function withHistory(mappings: readonly SuggestedMapping[], input: SuggestionInput): SuggestedMapping[] {
+  const decided = (column: number) => input.history?.get(headerKey(input.columns[column]?.header ?? ''))
+  const kept = mappings.filter(({ target, columns: [column] }) => {
+    const before = column === undefined ? undefined : decided(column)
+    return before === undefined || before === target
+  })
+  const taken = new Set(kept.map(({ target }) => target))
+  const remembered = suggestMappings(input).filter(({ reason, target }) => reason === 'history' && !taken.has(target))
+  return [...kept, ...remembered]
+}
+
+/** Consents and what people name by the keys of targets, in columns that the preset does not know. */
+function furtherMappings(
+  preset: Preset,
+  mappings: readonly SuggestedMapping[],
+  input: SuggestionInput,
+): SuggestedMapping[] {
+  const used = new Set(mappings.flatMap(({ columns }) => columns))
+  const targets = new Set(mappings.map(({ target }) => target))
+  const leftOut = new Set((preset.left_out ?? []).map(headerKey))
+  return suggestMappings(input).filter(
+    ({ target, reason, columns: [column] }) =>
+      !targets.has(target) &&
+      (target.startsWith('consent.') || reason === 'exact') &&
+      column !== undefined &&
+      !used.has(column) &&
+      !leftOut.has(headerKey(input.columns[column]?.header ?? '')),
+  )
+}
+
+/** What a file is and what its columns may be mapped to: by the system that it comes from, else by general rules. */
+export function suggestImport(input: SuggestionInput): ImportSuggestion {
+  const preset = presetOf(input.columns)
+  if (!preset) return { detected_source: null, mappings: suggestMappings(input), group_by: null }
+  const known = Object.entries(preset.targets).flatMap(([target, one]) => mappingOf(target, one, input) ?? [])
+  const mappings = withHistory(withoutDoubledNames(known), input)
+  return {
+    detected_source: { source: preset.source, label: preset.label, confidence: presetConfidence },
+    mappings: [...mappings, ...furtherMappings(preset, mappings, input)],
+    group_by: preset.group_by,
+  }
+}

@@ -1,0 +1,123 @@
+import { isBlank } from '../columns/statistics.ts'
+import { marksCurrency } from '../values/currencies.ts'
+import { plainWord } from '../values/words.ts'
+import { readCell, type Amount, type CellFault, type CellValue } from './cell.ts'
+import type { TargetReader } from './prepare.ts'
+
+export interface RowError {
+  /** Index of the column; null for what no column says. */
+  column: number | null
+  target_field: string
+  code: CellFault | 'currency_mismatch' | 'inconsistent_order'
+  message: string
+  value: string | null
+}
+
+export interface OrderError extends RowError {
+  /** Line of the file. */
+  row: number
+}
+
+export interface OrderWarning {
+  row: number
+  code: 'refund_without_item'
+  message: string
+}
+
+/** What a row means, by target; what is blank is left out. Amounts are in minor units. */
+export interface DecidedRow {
+  values: Readonly<Record<string, Exclude<CellValue, Amount | null>>>
+  /** The currency that stands beside its amounts, or null. */
+  currency_mark: string | null
+  errors: readonly RowError[]
+  /** Whether a value map leaves the row out. */
+  is_ignored: boolean
+}
+
+/** A row with where it stands in the file, as a text editor counts lines. */
+export interface PlacedRow extends DecidedRow {
+  line: number
+}
+
+type ReadTarget = { value: CellValue } | { ignored: true } | { error: RowError } | null
+
+const maxShownValue = 200
+
+/** The filled cells of a mapping after its value map, or what stands in for them. */
+function textsOf({ mapping, values }: TargetReader, cells: readonly string[]): string[] | 'ignored' {
+  const filled = mapping.columns.map((column) => cells[column] ?? '').filter((cell) => !isBlank(cell))
+  const isWhole = filled.length > 0 && !isBlank(cells[mapping.columns[0] ?? -1] ?? '')
+  const given = isWhole ? filled : [mapping.constant ?? mapping.default_value ?? filled.join(' ')]
+  const texts: string[] = []
+  for (const text of given.filter((one) => !isBlank(one))) {
+    const mapped = values?.get(plainWord(text))
+    if (mapped && 'ignore_row' in mapped) return 'ignored'
+    texts.push((mapped ? mapped.to : text).trim())
+  }
+  return texts.filter((text) => text !== '')
+}
+
+function readTarget(reader: TargetReader, cells: readonly string[]): ReadTarget {
+  const { field, mapping } = reader
+  const texts = textsOf(reader, cells)
+  if (texts === 'ignored') return { ignored: true }
+  if (texts.length === 0) return null
+  const result = readCell(texts, reader.format)
+  if ('value' in result) return { value: result.value }
+  const value = texts.join(' ').slice(0, maxShownValue)
+  return { error: { ...result, column: mapping.columns[0] ?? null, target_field: field.key, value } }
+}
+
+const isAmount = (value: CellValue): value is Amount => typeof value === 'object' && value !== null && 'minor' in value
+
+/** Systems write what they gave back and what they took off as negative numbers too. */
+const signless = new Set(['order.refunded_amount', 'order.discount'])
+
+function amountError(reader: TargetReader, { minor }: Amount, cells: readonly string[]): RowError | null {
+  const { key } = reader.field
+  if (minor >= 0 || signless.has(key) || key === 'item.line_total') return null
+  const column = reader.mapping.columns[0] ?? null
+  const value = column === null ? null : (cells[column] ?? null)
+  return { column, target_field: key, code: 'negative_amount', message: 'An amount cannot be negative here.', value }
+}
+
+function markError(marks: ReadonlySet<string>, currency: unknown): RowError | null {
+  const [mark, ...more] = [...marks]
+  const isOther = typeof currency === 'string' && mark !== undefined && !marksCurrency(mark, currency)
+  if (more.length === 0 && !isOther) return null
+  const message =
+    more.length > 0
+      ? `The amounts of the row are in different currencies: ${[...marks].join(', ')}.`
+      : `An amount of the row is in ${mark}, and its order in ${String(currency)}.`
+  return { column: null, target_field: 'order.currency', code: 'currency_mismatch', message, value: mark ?? null }
+}
+
+/** Reads one row by its mappings. Every cell that cannot be read is an error of its own; nothing is left out silently. */
+export function decideRow(readers: readonly TargetReader[], cells: readonly string[]): DecidedRow {
+  const values: Record<string, Exclude<CellValue, Amount | null>> = {}
+  const errors: RowError[] = []
+  const marks = new Set<string>()
+  for (const reader of readers) {
+    const read = readTarget(reader, cells)
+    if (!read) continue
+    if ('ignored' in read) return { values: {}, currency_mark: null, errors: [], is_ignored: true }
+    if ('error' in read) {
+      errors.push(read.error)
+      continue
+    }
+    const { value } = read
+    const { key } = reader.field
+    if (isAmount(value)) {
+      const wrong = amountError(reader, value, cells)
+      if (wrong) errors.push(wrong)
+      if (value.currency !== null) marks.add(value.currency)
+      values[key] = signless.has(key) ? Math.abs(value.minor) : value.minor
+    } else if (value !== null) values[key] = value
+  }
+  const currency = values['order.currency']
+  // `kr` beside a crown says nothing more than the crown.
+  if (marks.size > 1 && [...marks].some((mark) => mark !== 'kr' && marksCurrency('kr', mark))) marks.delete('kr')
+  const wrong = markError(marks, currency === 'kr' ? undefined : currency)
+  if (wrong) errors.push(wrong)
+  return { values, currency_mark: [...marks][0] ?? null, errors, is_ignored: false }
+}

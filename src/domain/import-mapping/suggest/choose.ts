@@ -1,0 +1,97 @@
+import { shareOf } from '../columns/statistics.ts'
+import { firstNamesBesideName } from '../targets/person-aliases.ts'
+import { headerKey } from '../targets/headers.ts'
+import type { Candidate, ImportColumn } from './candidates.ts'
+
+const rankOrder = ['certain', 'specific', 'plain', 'indirect', 'vague'] as const
+
+const byRank = (one: Candidate, other: Candidate): number => rankOrder.indexOf(one.rank) - rankOrder.indexOf(other.rank)
+
+/** The candidates of one target, best first, and which of them is chosen: two equal ones are none. */
+function bestOf(candidates: readonly Candidate[]): Candidate | null {
+  const [first, second] = candidates.toSorted(byRank)
+  return first && (!second || byRank(first, second) !== 0) ? first : null
+}
+
+type Chosen = Map<string, Candidate>
+
+const personFields = ['email', 'first_name', 'last_name', 'full_name'] as const
+
+/**
+ * `Email` beside `Buyer email` is the ticket holder's, if the same is so of another field and no column names holders
+ * by itself.
+ */
+function holdersBesideBuyers(candidates: readonly Candidate[], chosen: Chosen): void {
+  if (personFields.some((name) => chosen.has(`item.user.${name}`))) return
+  const plain = personFields.flatMap((name) => {
+    const target = `customer.${name}`
+    const others = candidates.filter((one) => one.target === target && ['plain', 'vague'].includes(one.rank))
+    const [only, ...more] = others
+    return chosen.get(target)?.rank === 'specific' && only && more.length === 0 ? [{ name, only }] : []
+  })
+  if (plain.length < 2) return
+  for (const { name, only } of plain) {
+    const target = `item.user.${name}`
+    chosen.set(target, { ...only, target, confidence: 0.78 })
+  }
+}
+
+/** An order's number is its id where the file has no other. */
+function numberBesideId(candidates: readonly Candidate[], chosen: Chosen, columns: readonly ImportColumn[]): void {
+  const numbers = candidates.filter((one) => one.target === 'order.external_id' && one.rank === 'plain')
+  const [number, ...more] = numbers
+  const id = chosen.get('order.external_id')
+  if (!number || more.length > 0 || !id || id.column === number.column || chosen.has('order.order_number')) return
+  if ((columns[number.column]?.statistics?.longest ?? 0) > 16) return
+  chosen.set('order.order_number', { ...number, target: 'order.order_number', confidence: 0.85 })
+}
+
+/** `Name` beside `Vorname` is the last name; beside other first names nobody knows. */
+function settleNames(chosen: Chosen, columns: readonly ImportColumn[]): void {
+  for (const person of ['customer', 'item.user']) {
+    const [first, last, full] = ['first_name', 'last_name', 'full_name'].map((name) => chosen.get(`${person}.${name}`))
+    if (!full || full.rank === 'certain' || (!first && !last)) continue
+    chosen.delete(`${person}.full_name`)
+    const isLastName = first && !last && firstNamesBesideName.has(headerKey(columns[first.column]?.header ?? ''))
+    if (isLastName) chosen.set(`${person}.last_name`, { ...full, target: `${person}.last_name`, confidence: 0.8 })
+  }
+}
+
+/** A bare total says something where prices stand beside it; an event's date is not an order's. */
+function dropUnsupported(chosen: Chosen, columns: readonly ImportColumn[]): void {
+  const total = chosen.get('order.amount')
+  if (total?.rank === 'vague' && !chosen.has('item.unit_price') && !chosen.has('item.line_total'))
+    chosen.delete('order.amount')
+  const date = chosen.get('order.created')
+  const statistics = date && columns[date.column]?.statistics
+  const isSame = statistics && statistics.filled >= 3 && Object.keys(statistics.values).length === 1
+  if (date?.rank === 'vague' && isSame) chosen.delete('order.created')
+}
+
+/** The time of the day, where the date of the order has none and a column of times stands beside it. */
+export function timeColumnOf(
+  candidates: readonly Candidate[],
+  date: Candidate | undefined,
+  columns: readonly ImportColumn[],
+): number | null {
+  const dates = date && columns[date.column]?.statistics
+  const time = bestOf(candidates.filter((one) => one.target === 'order.created' && one.part === 'time'))
+  const times = time && columns[time.column]?.statistics
+  if (!time || !dates || !times || shareOf(times, 'time') < 0.8) return null
+  return dates.dates.with_time * 2 > dates.filled ? null : time.column
+}
+
+/** One column for each target, and none where two are as good. */
+export function choose(candidates: readonly Candidate[], columns: readonly ImportColumn[]): Chosen {
+  const whole = candidates.filter(({ part }) => part === null)
+  const chosen: Chosen = new Map()
+  for (const [target, ofTarget] of Map.groupBy(whole, (one) => one.target)) {
+    const best = bestOf(ofTarget)
+    if (best) chosen.set(target, best)
+  }
+  holdersBesideBuyers(whole, chosen)
+  numberBesideId(whole, chosen, columns)
+  settleNames(chosen, columns)
+  dropUnsupported(chosen, columns)
+  return chosen
+}

@@ -1,0 +1,54 @@
+import { shareOf, type CellKind, type ColumnStatistics } from '../columns/statistics.ts'
+import type { TargetType } from '../targets/fields.ts'
+
+/** Whether the values of a column speak for a target, against it, or say nothing. */
+export type Fit = 'yes' | 'no' | 'unknown'
+
+/** Which kind the cells of a target are of, and which part of them at least has to be. */
+const expected: Partial<Record<TargetType, readonly [CellKind, number]>> = {
+  email: ['email', 0.6],
+  money: ['number', 0.8],
+  quantity: ['number', 0.9],
+  instant: ['date', 0.8],
+  boolean: ['boolean', 0.8],
+  currency: ['currency', 0.9],
+  language: ['language', 0.7],
+  order_status: ['status', 0.5],
+  item_status: ['status', 0.5],
+  name: ['name', 0.6],
+  full_name: ['name', 0.6],
+}
+
+const differentValues = ({ values }: ColumnStatistics): number => Object.keys(values).length
+
+/** Whether the same few values come again and again, as names of products do and names of people do not. */
+function repeatsFew(statistics: ColumnStatistics): boolean {
+  return !statistics.has_more_values && statistics.filled >= 8 && differentValues(statistics) * 4 <= statistics.filled
+}
+
+function fitsProduct(statistics: ColumnStatistics): Fit {
+  const isOther = (['email', 'date', 'number', 'link', 'phone'] as const).some(
+    (kind) => shareOf(statistics, kind) > 0.5,
+  )
+  if (isOther) return 'no'
+  return shareOf(statistics, 'code') > 0.7 && !repeatsFew(statistics) ? 'no' : 'yes'
+}
+
+function fitsPhone(statistics: ColumnStatistics): Fit {
+  const share = Math.max(shareOf(statistics, 'phone'), shareOf(statistics, 'number'), shareOf(statistics, 'code'))
+  return share >= 0.6 && shareOf(statistics, 'email') === 0 ? 'yes' : 'no'
+}
+
+function fitsText(statistics: ColumnStatistics): Fit {
+  return shareOf(statistics, 'email') > 0.5 || shareOf(statistics, 'link') > 0.5 ? 'no' : 'yes'
+}
+
+export function fitOf(type: TargetType, statistics: ColumnStatistics | null): Fit {
+  if (!statistics || statistics.filled === 0) return 'unknown'
+  if (type === 'product') return fitsProduct(statistics)
+  if (type === 'phone') return fitsPhone(statistics)
+  if (type === 'full_name' && repeatsFew(statistics)) return 'no'
+  const [kind, least] = expected[type] ?? []
+  if (kind === undefined || least === undefined) return fitsText(statistics)
+  return shareOf(statistics, kind) >= least ? 'yes' : 'no'
+}

@@ -1,0 +1,63 @@
+import { shareOf, type CellKind } from '../columns/statistics.ts'
+import { leastConfidence, type SuggestedMapping } from '../mapping.ts'
+import { targetFieldOf, type KnownConsent } from '../targets/fields.ts'
+import { headerKey } from '../targets/headers.ts'
+import { suggestValueMap } from '../values/value-maps.ts'
+import { candidateOf, type Candidate, type ImportColumn } from './candidates.ts'
+import { choose, timeColumnOf } from './choose.ts'
+
+export interface SuggestionInput {
+  columns: readonly ImportColumn[]
+  consents?: readonly KnownConsent[]
+  /** What the organisation mapped a header to before, by `headerKey`; null for one that it left out. */
+  history?: ReadonlyMap<string, string | null>
+}
+
+/** Headers that say nothing of their column, or only that somebody can be reached by it. */
+const emptyHeader =
+  /^(?:|(?:column|col|spalte|kolonne|kolumn|kolom|kolumna|feld|felt|field|unnamed)?[a-z]?\d{0,3}|kontakt|contact|kontaktoplysninger|kontaktdaten|kontaktuppgifter|contactgegevens|dane kontaktowe|adresse|address)$/
+
+const byValues: readonly { kind: CellKind; target: string; least: number }[] = [
+  { kind: 'email', target: 'customer.email', least: 0.95 },
+  { kind: 'currency', target: 'order.currency', least: 1 },
+]
+
+const leastFilled = 3
+
+/** Columns whose values leave no doubt although their headers say nothing. */
+function candidatesByValues(columns: readonly ImportColumn[], taken: ReadonlySet<number>): Candidate[] {
+  return byValues.flatMap(({ kind, target, least }) => {
+    const fitting = columns.flatMap(({ statistics }, column) =>
+      statistics && statistics.filled >= leastFilled && shareOf(statistics, kind) >= least ? [column] : [],
+    )
+    const [column, ...more] = fitting
+    if (column === undefined || more.length > 0 || taken.has(column)) return []
+    if (!emptyHeader.test(headerKey(columns[column]?.header ?? ''))) return []
+    return [{ column, target, rank: 'vague' as const, confidence: 0.8, reason: 'values' as const, part: null }]
+  })
+}
+
+function toSuggestion({ target, column, confidence, reason }: Candidate, input: SuggestionInput): SuggestedMapping {
+  const type = targetFieldOf(target, input.consents)?.type
+  const statistics = input.columns[column]?.statistics
+  const value_map = type && statistics ? suggestValueMap(type, statistics) : null
+  return { target, columns: [column], confidence, reason, value_map }
+}
+
+/** What the columns of a file may be mapped to, at most one suggestion for a target and for a column. */
+export function suggestMappings(input: SuggestionInput): SuggestedMapping[] {
+  const context = { consents: input.consents ?? [], history: input.history ?? new Map<string, string | null>() }
+  const candidates = input.columns.flatMap((column, index) => candidateOf(column, index, context) ?? [])
+  const chosen = choose(candidates, input.columns)
+  const taken = new Set(candidates.map(({ column }) => column))
+  for (const candidate of candidatesByValues(input.columns, taken))
+    if (!chosen.has(candidate.target)) chosen.set(candidate.target, candidate)
+  const date = chosen.get('order.created')
+  const time = timeColumnOf(candidates, date, input.columns)
+  const suggestions = [...chosen.values()]
+    .filter(({ confidence }) => confidence >= leastConfidence)
+    .map((candidate) => toSuggestion(candidate, input))
+  return suggestions.map((one) =>
+    one.target === 'order.created' && time !== null ? { ...one, columns: [...one.columns, time] } : one,
+  )
+}

@@ -1,0 +1,133 @@
+export const targetTypes = [
+  'text',
+  'name',
+  'full_name',
+  'product',
+  'email',
+  'phone',
+  'money',
+  'quantity',
+  'instant',
+  'boolean',
+  'currency',
+  'language',
+  'order_status',
+  'item_status',
+  'texts',
+] as const
+export type TargetType = (typeof targetTypes)[number]
+
+export const targetGroups = ['order', 'customer', 'item', 'holder', 'consent', 'metadata'] as const
+export type TargetGroup = (typeof targetGroups)[number]
+
+/** Something of an order that a column can be mapped to. */
+export interface TargetField {
+  key: string
+  label: string
+  type: TargetType
+  group: TargetGroup
+  is_required: boolean
+  /** Of the targets with the same name here one is required. */
+  one_of: 'contact' | 'price' | null
+  /** The longest text that it takes. */
+  max_length: number
+  /** Whether the rows of one order have to agree in it. */
+  is_order_level: boolean
+}
+
+interface Details {
+  type?: TargetType
+  required?: boolean
+  one_of?: 'contact' | 'price'
+  max?: number
+}
+
+function field(key: string, label: string, details: Details = {}): TargetField {
+  const [first] = key.split('.')
+  return {
+    key,
+    label,
+    type: details.type ?? 'text',
+    group: key.startsWith('item.user.') ? 'holder' : first === 'item' || first === 'customer' ? first : 'order',
+    is_required: details.required ?? false,
+    one_of: details.one_of ?? null,
+    max_length: details.max ?? 200,
+    is_order_level: first !== 'item',
+  }
+}
+
+const personal = { type: 'name', max: 80 } as const
+const amount = { type: 'money' } as const
+
+export const fixedTargetFields: readonly TargetField[] = [
+  field('order.external_id', 'Order ID', { required: true, max: 128 }),
+  field('order.order_number', 'Order number', { max: 16 }),
+  field('order.created', 'Order date', { type: 'instant' }),
+  field('order.status', 'Order status', { type: 'order_status' }),
+  field('order.currency', 'Currency', { type: 'currency' }),
+  field('order.amount', 'Order total', amount),
+  field('order.refunded_amount', 'Refunded amount', amount),
+  field('order.service_fee', 'Service fee', amount),
+  field('order.discount', 'Discount', amount),
+  field('order.coupon_code', 'Discount code', { max: 64 }),
+  field('order.payment_service', 'Payment service', { max: 64 }),
+  field('order.payment_reference', 'Payment reference', { max: 255 }),
+  field('customer.email', 'Customer: e-mail', { type: 'email', one_of: 'contact' }),
+  field('customer.phone_number', 'Customer: phone number', { type: 'phone', one_of: 'contact' }),
+  field('customer.first_name', 'Customer: first name', personal),
+  field('customer.last_name', 'Customer: last name', personal),
+  field('customer.full_name', 'Customer: full name', { type: 'full_name', max: 161 }),
+  field('customer.locale', 'Customer: language', { type: 'language' }),
+  field('item.product', 'Product', { type: 'product', required: true }),
+  field('item.variant', 'Variant', { type: 'product' }),
+  field('item.location', 'Location', { type: 'product' }),
+  field('item.options', 'Options', { type: 'texts' }),
+  field('item.quantity', 'Quantity', { type: 'quantity' }),
+  field('item.unit_price', 'Price of one', { type: 'money', one_of: 'price' }),
+  field('item.line_total', 'Price of all of the item', { type: 'money', one_of: 'price' }),
+  field('item.deposit', 'Deposit', amount),
+  field('item.handling_fee', 'Handling fee', amount),
+  field('item.vendor_code', 'Ticket code', { max: 64 }),
+  field('item.status', 'Ticket status', { type: 'item_status' }),
+  field('item.valid_until', 'Valid until', { type: 'instant' }),
+  field('item.user.email', 'Ticket holder: e-mail', { type: 'email' }),
+  field('item.user.first_name', 'Ticket holder: first name', personal),
+  field('item.user.last_name', 'Ticket holder: last name', personal),
+  field('item.user.full_name', 'Ticket holder: full name', { type: 'full_name', max: 161 }),
+]
+
+/** A consent of the edition that a column can answer. */
+export interface KnownConsent {
+  key: string
+  name: string
+  type: string
+}
+
+export const consentTarget = (key: string): string => `consent.${key}`
+
+const metadataPrefix = 'order.metadata.'
+const metadataKey = /^[a-z0-9][a-z0-9_-]{0,63}$/i
+
+function metadataField(key: string): TargetField | null {
+  const name = key.slice(metadataPrefix.length)
+  if (!key.startsWith(metadataPrefix) || !metadataKey.test(name)) return null
+  return { ...field(key, name, { max: 1000 }), group: 'metadata' }
+}
+
+const fixedByKey: ReadonlyMap<string, TargetField> = new Map(fixedTargetFields.map((one) => [one.key, one]))
+
+/** All targets of an edition; beside them, `order.metadata.<key>` takes any key. */
+export const targetFieldsOf = (consents: readonly KnownConsent[]): TargetField[] => [
+  ...fixedTargetFields,
+  ...consents.map(({ key, name }): TargetField => ({
+    ...field(consentTarget(key), name, { type: 'boolean' }),
+    group: 'consent',
+  })),
+]
+
+/** The target of a key, or null for an unknown one. A consent is known to its edition alone. */
+export const targetFieldOf = (key: string, consents: readonly KnownConsent[] = []): TargetField | null =>
+  fixedByKey.get(key) ??
+  metadataField(key) ??
+  targetFieldsOf(consents).find((one) => one.key === key && one.group === 'consent') ??
+  null

@@ -1,0 +1,120 @@
+import { aliases, type Alias } from './alias.ts'
+
+export const itemAliases: readonly Alias[] = [
+  ...aliases('item.product', 'specific', [
+    'product,product name,product title,item name,ticket type,ticket name,ticket class,ticket type name,ticket category,type of ticket,line item name,lineitem name,item title,order item name',
+    'produkt,produktnavn,vare,varenavn,billettype,billetnavn,billetkategori,billetart,type af billet',
+    'produkt,produktname,artikel,artikelname,artikelbezeichnung,ticketart,tickettyp,ticketkategorie,ticketname,kartenart,kartentyp,eintrittskarte',
+    'produkt,produktnamn,artikel,artikelnamn,biljettyp,biljettnamn,biljettkategori',
+    'product,productnaam,artikel,artikelnaam,ticketsoort,tickettype,ticketnaam,kaartsoort,kaarttype,soort ticket',
+    'produkt,nazwa produktu,towar,nazwa towaru,rodzaj biletu,typ biletu,nazwa biletu,kategoria biletu',
+  ]),
+  ...aliases('item.product', 'vague', ['item,ticket,billet,karte,biljett,kaart,bilet']),
+  ...aliases('item.variant', 'specific', [
+    'variant,variation,variant name,variation name,product variant,ticket variant,item variation',
+    'variantnavn,produktvariant,billetvariant',
+    'variante,ticketvariante,produktvariante',
+    'variantnamn,biljettvariant',
+    'variatie,productvariant,ticketvariant',
+    'wariant,wariant biletu,wariant produktu',
+  ]),
+  ...aliases('item.location', 'specific', [
+    'ticket location,item location,pickup location,pick up location,collection point',
+    'afhentningssted,udleveringssted',
+    'abholort,abholstelle',
+    'upphämtningsplats,utlämningsställe',
+    'afhaallocatie,ophaallocatie',
+    'miejsce odbioru,punkt odbioru',
+  ]),
+  ...aliases('item.options', 'specific', [
+    'options,item options,product options,add ons,addons,selected options',
+    'tilvalg,valgmuligheder',
+    'optionen,zusatzoptionen',
+    'tillval',
+    'opties,extra opties',
+    'opcje,dodatki',
+  ]),
+  ...aliases('item.quantity', 'specific', [
+    'quantity,qty,ticket quantity,number of tickets,no of tickets,tickets quantity,item quantity,ticket count,line item quantity,lineitem quantity,quantity ordered',
+    'antal,antal billetter,antal stk,stk,mængde,antall',
+    'anzahl,menge,stückzahl,anzahl tickets,anzahl karten,ticketanzahl,ticket anzahl',
+    'antal,antal biljetter,antal st,kvantitet',
+    'aantal,aantal tickets,aantal kaarten,hoeveelheid',
+    'ilość,liczba biletów,ilość biletów,liczba sztuk,liczba,ilość sztuk',
+  ]),
+  ...aliases('item.unit_price', 'specific', [
+    'unit price,ticket price,item price,price per ticket,price each,price per unit,price of ticket,product price,line item price,lineitem price,order item price',
+    'stykpris,stk pris,enhedspris,billetpris,pris pr stk,pris per stk,pris pr billet,pris stk,varepris',
+    'einzelpreis,stückpreis,ticketpreis,preis pro stück,preis pro ticket,kartenpreis,preis je ticket',
+    'styckpris,enhetspris,biljettpris,apris,à pris,pris per styck,pris per biljett',
+    'stukprijs,eenheidsprijs,ticketprijs,prijs per stuk,prijs per ticket,kaartprijs',
+    'cena jednostkowa,cena biletu,cena za sztukę,cena za bilet,cena produktu',
+  ]),
+  ...aliases('item.unit_price', 'plain', ['price,pris,preis,prijs,cena']),
+  ...aliases('item.line_total', 'specific', [
+    'line total,item total,row total,line amount,line item total',
+    'linjetotal,linjesum,linjebeløb,varetotal',
+    'positionssumme,zeilensumme,positionsbetrag,zeilenbetrag',
+    'radsumma,radbelopp,radtotal',
+    'regeltotaal,regelbedrag',
+    'wartość pozycji,suma pozycji,kwota pozycji',
+  ]),
+  ...aliases('item.deposit', 'specific', ['deposit,item deposit,pant,pfand,statiegeld,kaucja']),
+  ...aliases('item.handling_fee', 'specific', ['handling fee,ekspeditionsgebyr,bearbeitungsgebühr,hanteringsavgift']),
+  ...aliases('item.vendor_code', 'specific', [
+    'ticket code,ticket number,ticket no,ticket id,ticket reference,ticket ref,barcode,barcode number,bar code,qr code,ticket barcode',
+    'billetnummer,billetnr,billetkode,stregkode,billet id',
+    'ticketnummer,ticketnr,ticketcode,kartennummer,strichcode,ticket id',
+    'biljettnummer,biljettnr,biljettkod,streckkod,biljett id',
+    'kaartnummer,streepjescode,ticket nummer,ticket code',
+    'numer biletu,nr biletu,kod biletu,kod kreskowy,id biletu',
+  ]),
+  ...aliases('item.status', 'specific', [
+    'ticket status,attendee status,item status,order item status,participant status',
+    'billetstatus,deltagerstatus',
+    'ticketstatus,teilnehmerstatus',
+    'biljettstatus,deltagarstatus',
+    'kaartstatus,deelnemerstatus',
+    'status biletu,status uczestnika',
+  ]),
+  ...aliases('item.valid_until', 'specific', [
+    'valid until,valid to,ticket valid until,expires at,expiry date',
+    'gyldig til,udløbsdato',
+    'gültig bis',
+    'giltig till',
+    'geldig tot,geldig tot en met',
+    'ważny do,data ważności',
+  ]),
+  ...aliases('customer.locale', 'specific', [
+    'language,locale,order locale,customer language,preferred language,order language',
+    'sprog,kundesprog,foretrukket sprog',
+    'sprache,bestellsprache,bevorzugte sprache',
+    'språk',
+    'taal,voorkeurstaal',
+    'język,preferowany język',
+  ]),
+]
+
+/** Headers that ask for consent to marketing, one line a language. */
+export const marketingAliases: readonly string[] = [
+  'newsletter,marketing,marketing consent,marketing opt in,accepts marketing,email opt in,opt in,subscribe to newsletter,newsletter opt in,email marketing,accepts email marketing',
+  'nyhedsbrev,tilmeldt nyhedsbrev,markedsføring,markedsføringssamtykke,samtykke til markedsføring,tilmeld nyhedsbrev',
+  'newsletter anmeldung,newsletter abonniert,werbeeinwilligung,einwilligung werbung,marketing einwilligung',
+  'nyhetsbrev,marknadsföring,samtycke till marknadsföring,prenumerera på nyhetsbrev',
+  'nieuwsbrief,aanmelding nieuwsbrief,marketingtoestemming,inschrijving nieuwsbrief',
+  'zgoda marketingowa,zgoda na newsletter,zgoda na marketing,zapis na newsletter',
+].flatMap((line) => line.split(','))
+
+/** Headers that look like targets and are none. */
+export const otherHeaders: readonly string[] = [
+  'order ip,order url,order type,order notes,order note,order comment,order tags,order source,order items,order discount type,order phone country',
+  'customer id,customer number,customer no,customer notes,customer type,customer group,product id,product code,product type,product category',
+  'ticket url,ticket link,ticket price net,ticket fee,ticket fees,item id,item code,variant id,event date,event name,event id,event start,event end',
+  'invoice number,invoice no,invoice date,invoice id,receipt number,payment method,payment type,payment terms,payment fee,refund reason,refund date,refund status',
+  'email status,email verified,email type,email opt out,phone country,phone type,tax number,vat number,tax amount,tax rate,discount type,discount percent',
+  'kundenummer,kundenr,fakturanummer,fakturadato,betalingsmetode,postnummer,postnr,momsnummer,bordnummer,sædenummer,varenummer,produktnummer,afdeling',
+  'kundennummer,kundennr,rechnungsnummer,rechnungsdatum,zahlungsart,zahlungsmethode,artikelnummer,produktnummer,platznummer,hausnummer,steuernummer',
+  'kundnummer,fakturadatum,betalningssätt,personnummer,artikelnummer,platsnummer,organisationsnummer',
+  'klantnummer,factuurnummer,factuurdatum,betaalmethode,artikelnummer,huisnummer,stoelnummer',
+  'numer klienta,numer faktury,data faktury,metoda płatności,kod pocztowy,numer miejsca,data urodzenia,data wydarzenia',
+].flatMap((line) => line.split(','))

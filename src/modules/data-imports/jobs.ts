@@ -1,0 +1,1 @@
+export { isImportWorkMessage, sweepImports, workOnImport, workOnImports } from './work.ts'

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import { post } from '../support/api.ts'
+import {
+  csv,
+  givenHome,
+  givenImport,
+  mapColumns,
+  pathOf,
+  process,
+  stagedRows,
+  storedImport,
+  targetsOf,
+} from '../support/data-imports.ts'
+
+const plain = (rows: readonly string[]) =>
+  csv(['Order ID;E-mail;Product;Quantity;Price', ...rows].map((line) => `${line}\r\n`).join(''))
+const twoOrders = plain(['A-1;ana@example.dk;Day ticket;2;225,00', 'A-2;bo@example.dk;Day ticket;1;225,00'])
+
+describe('updateColumnMappings', () => {
+  it('changes all columns or none, and says what is wrong where', async () => {
+    const home = await givenHome()
+    const { id } = await givenImport(home, twoOrders)
+    const before = await targetsOf(id)
+    const reply = await mapColumns(
+      id,
+      [
+        { source_column: 'E-mail', target_field: null },
+        { source_index: 77, target_field: 'item.product' },
+        { source_index: 2, target_field: 'item.produkt' },
+        { source_index: 1, is_ignored: true },
+        { target_field: 'item.product' },
+      ],
+      [{ target_field: 'order.currency', value: 'dollars of the moon' }],
+    )
+    expect(reply.status).toBe(400)
+    expect(reply.body.errors.map(({ code, attr }: { code: string; attr: string }) => [code, attr])).toEqual([
+      ['does_not_exist', 'mappings.1.source_index'],
+      ['unknown_target_field', 'mappings.2.target_field'],
+      ['repeated', 'mappings.3'],
+      ['required', 'mappings.4.id'],
+    ])
+    const constant = await mapColumns(id, [], [{ target_field: 'order.currency', value: 'dollars of the moon' }])
+    expect(constant.body.errors).toMatchObject([{ attr: 'constants.0.value' }])
+    expect(await targetsOf(id)).toEqual(before)
+  })
+
+  it('addresses columns of the same name by their place', async () => {
+    const home = await givenHome()
+    const { id } = await givenImport(home, csv('Order ID;Name;Name\r\nA-1;Ana;Day ticket\r\n'))
+    const refused = await mapColumns(id, [{ source_column: 'Name', target_field: 'item.product' }])
+    expect(refused.body.errors).toMatchObject([{ code: 'invalid_choice', attr: 'mappings.0.source_column' }])
+    const taken = await mapColumns(id, [{ source_index: 2, target_field: 'item.product' }])
+    expect(taken.body.results[2]).toMatchObject({ target_field: 'item.product', is_suggested: false, confidence: 1 })
+  })
+
+  it('takes constants, value maps that leave rows out, and two columns for a time', async () => {
+    const home = await givenHome()
+    const table = csv(
+      'Order ID;E-mail;Product;Price;Day;Clock;State\r\nA-1;a@b.dk;Ticket;10;31.12.2025;20:30;ok\r\nA-2;b@b.dk;Ticket;10;01.01.2026;10:00;test\r\n',
+    )
+    const { id } = await givenImport(home, table)
+    const reply = await mapColumns(
+      id,
+      [
+        { source_column: 'Day', target_field: 'order.created', target_position: 0 },
+        { source_column: 'Clock', target_field: 'order.created', target_position: 1 },
+        {
+          source_column: 'State',
+          target_field: 'order.status',
+          value_map: { OK: { to: 'completed' }, test: { ignore_row: true } },
+        },
+      ],
+      [{ target_field: 'order.currency', value: 'EUR' }],
+    )
+    expect(reply.status, reply.text).toBe(200)
+    expect(reply.body.constants).toEqual([{ target_field: 'order.currency', value: 'EUR' }])
+    expect(await process(id)).toMatchObject({ status: 'ready', total_orders: 1, valid_rows: 1, invalid_rows: 0 })
+    const [first, second] = await stagedRows(id)
+    expect(JSON.parse(first?.data ?? '').values).toMatchObject({
+      'order.created': Date.UTC(2025, 11, 31, 19, 30),
+      'order.currency': 'eur',
+      'order.status': 'completed',
+    })
+    expect(second).toMatchObject({ outcome: 'ignored', group_key: null })
+  })
+
+  it('refuses to process two columns on one target that takes one, and says which', async () => {
+    const home = await givenHome()
+    const { id } = await givenImport(home, twoOrders)
+    const { body } = await mapColumns(id, [{ source_column: 'Quantity', target_field: 'item.unit_price' }])
+    expect(body.results[4].errors).toMatchObject([{ code: 'duplicate_target' }])
+    const checked = await post(pathOf(id, '/column-mappings/validate'), {})
+    expect(checked.body).toMatchObject({ is_valid: false, duplicate_targets: ['item.unit_price'], checked_rows: 2 })
+    expect((await post(pathOf(id, '/column-mappings/process'), {})).body.errors).toMatchObject([
+      { code: 'duplicate_target', attr: 'mappings.4.target_field' },
+    ])
+  })
+})
+
+describe('validateColumnMappings', () => {
+  it('reads the first rows and changes nothing', async () => {
+    const home = await givenHome()
+    const { id } = await givenImport(
+      home,
+      plain(['A-1;nobody;Day ticket;2;225,00', 'A-2;b@b.dk;Day ticket;1;10,00', 'A-3;c@b.dk;Day ticket;1;10,00']),
+    )
+    const before = await storedImport(id)
+    const { body } = await post(pathOf(id, '/column-mappings/validate'), {})
+    expect(body).toMatchObject({
+      is_valid: true,
+      checked_rows: 3,
+      errors: [
+        {
+          row: 2,
+          column: 'E-mail',
+          source_index: 1,
+          target_field: 'customer.email',
+          code: 'invalid_email',
+          value: 'nobody',
+        },
+      ],
+    })
+    expect(await storedImport(id)).toEqual(before)
+  })
+})

@@ -1,0 +1,237 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { JobCtx } from '../../src/context.ts'
+import { heartbeatLostMs, mostStalls } from '../../src/domain/data-imports.ts'
+import { sweepImports, workOnImport, workOnImports } from '../../src/modules/data-imports/jobs.ts'
+import { get, patch, post } from '../support/api.ts'
+import {
+  bodyFor,
+  csv,
+  givenHome,
+  givenTable,
+  type Home,
+  jobAt,
+  mapColumns,
+  pathOf,
+  process,
+  givenImport,
+  stagedRows,
+  storedImport,
+  work,
+} from '../support/data-imports.ts'
+import { rowsOf } from '../support/files.ts'
+
+const table = csv(
+  [
+    'Order ID;E-mail;Product;Quantity;Price',
+    'A-1;ana@example.dk;Day ticket;2;225,00',
+    'A-2;bo@example.dk;Camping;1;150,00',
+    'A-1;;Camping;1;99,00',
+    'A-3;nobody;Day ticket;1;10,00',
+  ]
+    .map((line) => `${line}\r\n`)
+    .join(''),
+)
+
+/** Every fifth crash, before and after a call in turn; all of them take minutes. */
+const crashStep = 5
+
+class Crash extends Error {}
+
+/** Background work whose database and store are gone from the call of this number on; half of them after it was done. */
+function crashing(number: number): { job: JobCtx; hasCrashed: () => boolean } {
+  const job = jobAt()
+  let calls = 0
+  let isDown = false
+  const crash = (): never => {
+    isDown = true
+    throw new Crash()
+  }
+  const watched =
+    <Given extends unknown[], Result>(call: (...given: Given) => Promise<Result>) =>
+    async (...given: Given): Promise<Result> => {
+      calls++
+      if (isDown || (calls * 2 === number + 1 && number % 2 === 1)) crash()
+      const result = await call(...given)
+      if (calls * 2 === number) crash()
+      return result
+    }
+  const all = job.db.all.bind(job.db)
+  job.db.batch = watched(job.db.batch.bind(job.db))
+  job.db.all = watched(all)
+  job.files = {
+    ...job.files,
+    put: watched(job.files.put),
+    open: watched(job.files.open),
+    list: watched(job.files.list),
+  }
+  return { job, hasCrashed: () => isDown }
+}
+
+async function begun(home: Home, file: string): Promise<string> {
+  const { body } = await post('/v1/data-imports', bodyFor(home, file))
+  return body.id as string
+}
+
+const later = () => jobAt(Date.now() + heartbeatLostMs + 1000)
+
+/** What an import made, without ids and times. */
+async function madeBy(id: string) {
+  const { status, total_rows, valid_rows, invalid_rows, total_orders, column_summary, product_summary } =
+    await storedImport(id)
+  return {
+    status,
+    total_rows,
+    valid_rows,
+    invalid_rows,
+    total_orders,
+    column_summary,
+    product_summary,
+    columns: await rowsOf(
+      'select source_index, source_column, target_field, sample_values, statistics from import_columns where import_id = ? order by source_index',
+      id,
+    ),
+    rows: (await stagedRows(id)).map(({ row_number, file_line, group_key, data, errors, outcome }) => ({
+      row_number,
+      file_line,
+      group_key,
+      data,
+      errors,
+      outcome,
+    })),
+    orders: await rowsOf(
+      'select number, group_key, rows_count from import_orders where import_id = ? order by number',
+      id,
+    ),
+    products: await rowsOf(
+      'select position, product, rows_count, action from import_products where import_id = ? order by position',
+      id,
+    ),
+  }
+}
+
+const beginStage = (id: string) => post(pathOf(id, '/column-mappings/process'), {})
+
+describe('background work of an import', () => {
+  it('makes the same wherever it crashes, once the sweep has begun it again', async () => {
+    const home = await givenHome()
+    const file = await givenTable(home.organization.id, table)
+    const model = await begun(home, file)
+    await work(model)
+    await beginStage(model)
+    await work(model)
+    const expected = await madeBy(model)
+    expect(expected).toMatchObject({ status: 'ready', total_rows: 4, total_orders: 3 })
+    for (const phase of ['parse', 'stage'] as const)
+      for (let number = 1, isOver = false; !isOver; number += crashStep) {
+        const id = await begun(home, file)
+        if (phase === 'stage') {
+          await work(id)
+          await beginStage(id)
+        }
+        const { job, hasCrashed } = crashing(number)
+        const { epoch } = await storedImport(id)
+        await workOnImport(job, id, epoch).catch((error: unknown) => {
+          if (!(error instanceof Crash)) throw error
+        })
+        isOver = !hasCrashed()
+        await sweepImports(later())
+        await work(id)
+        if (phase === 'parse') {
+          await beginStage(id)
+          await work(id)
+        }
+        expect([phase, number, await madeBy(id)]).toEqual([phase, number, expected])
+      }
+  }, 240_000)
+
+  it('makes nothing twice of messages that come twice, late, and to several consumers', async () => {
+    const home = await givenHome()
+    const file = await givenTable(home.organization.id, table)
+    const id = await begun(home, file)
+    const message = { type: 'import.work' as const, import_id: id, epoch: 1 }
+    await Promise.all([1, 2, 3].map(() => workOnImports(jobAt(), [message, message])))
+    await work(id)
+    await beginStage(id)
+    const { epoch } = await storedImport(id)
+    const stage = { ...message, epoch }
+    await Promise.all([1, 2, 3].map(() => workOnImports(jobAt(), [stage, message, stage])))
+    await work(id)
+    await workOnImports(jobAt(), [stage, message])
+    expect(await madeBy(id)).toMatchObject({
+      status: 'ready',
+      total_rows: 4,
+      valid_rows: 3,
+      invalid_rows: 1,
+      total_orders: 3,
+    })
+    expect(await stagedRows(id)).toHaveLength(4)
+  })
+
+  it('stops at once when it is cancelled', async () => {
+    const home = await givenHome()
+    const file = await givenTable(home.organization.id, table)
+    const id = await begun(home, file)
+    const before = await storedImport(id)
+    expect((await post(pathOf(id, '/cancel'), {})).body).toMatchObject({ status: 'cancelled', allowed_actions: [] })
+    await workOnImport(jobAt(), id, before.epoch)
+    await sweepImports(later())
+    expect(await storedImport(id)).toMatchObject({ status: 'cancelled', phase: null, format: null })
+    expect((await post(pathOf(id, '/cancel'), {})).body.code).toBe('invalid_transition')
+  })
+
+  it('is given up where it stops again and again, and can be begun anew', async () => {
+    const home = await givenHome()
+    const file = await givenTable(home.organization.id, table)
+    const id = await begun(home, file)
+    for (let sweep = 0; sweep <= mostStalls; sweep++)
+      await sweepImports(jobAt(Date.now() + (sweep + 1) * (heartbeatLostMs + 1000)))
+    expect((await get(pathOf(id))).body).toMatchObject({ status: 'failed', error_code: 'import_stalled' })
+    expect((await patch(pathOf(id), { name: 'Again' })).body.status).toBe('parsing')
+    expect(await work(id)).toMatchObject({ status: 'mapping_columns', error_code: null, total_rows: 4 })
+  })
+})
+
+const word = fc.stringMatching(/^[A-Za-zæøåÆØÅ][A-Za-z æøå"']{0,12}[A-Za-z]$/)
+const record = fc.record({ order: fc.integer({ min: 1, max: 8 }), product: word, note: fc.string({ maxLength: 12 }) })
+const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`
+
+describe('staged rows', () => {
+  it('are those of the file, one for one, whatever its delimiter and line breaks', async () => {
+    const home = await givenHome()
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(record, { minLength: 1, maxLength: 30 }),
+        fc.constantFrom(',', ';', '\t'),
+        fc.constantFrom('\r\n', '\n'),
+        async (records, delimiter, lineBreak) => {
+          const lines = records.map(({ order, product, note }) =>
+            [`A-${order}`, `p${order}@example.dk`, quoted(product), '10', quoted(note.replaceAll(/[\r\n]/g, ' '))].join(
+              delimiter,
+            ),
+          )
+          const header = ['Order ID', 'E-mail', 'Product', 'Price', 'Remark'].join(delimiter)
+          const bytes = csv([header, ...lines, ''].join(lineBreak))
+          const { id, total_rows } = await givenImport(home, bytes)
+          expect(total_rows).toBe(records.length)
+          await mapColumns(id, [
+            { source_index: 0, target_field: 'order.external_id' },
+            { source_index: 1, target_field: 'customer.email' },
+            { source_index: 2, target_field: 'item.product', value_map: null },
+            { source_index: 3, target_field: 'item.unit_price' },
+            { source_index: 4, target_field: null },
+          ])
+          const done = await process(id)
+          expect(done).toMatchObject({ valid_rows: records.length, invalid_rows: 0 })
+          expect(done.total_orders).toBe(new Set(records.map(({ order }) => order)).size)
+          const rows = await stagedRows(id)
+          expect(rows.map(({ file_line, data }) => [file_line, JSON.parse(data).values['item.product']])).toEqual(
+            records.map(({ product }, index) => [index + 2, product.replaceAll(/\s+/g, ' ')]),
+          )
+          await post(pathOf(id, '/cancel'), {})
+        },
+      ),
+      { numRuns: 6 },
+    )
+  }, 120_000)
+})

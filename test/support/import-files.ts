@@ -1,0 +1,40 @@
+import { cleanCell } from '../../src/domain/import-files/cells.ts'
+import { ReadError, type ReadFault } from '../../src/domain/import-files/faults.ts'
+import type { PlacedRow } from '../../src/domain/import-files/canonical.ts'
+import type { FileFormat, FormatOptions } from '../../src/domain/import-files/format.ts'
+import { canonicalChunks, inspectFile } from '../../src/domain/import-files/read.ts'
+import type { FileSource } from '../../src/domain/import-files/source.ts'
+
+const lastFilled = (cells: readonly string[]): number => cells.findLastIndex((cell) => cell !== '') + 1
+
+/** Cells as they are meant, without the empty ones at the end. */
+export const meantCells = (cells: readonly string[]): string[] => {
+  const clean = cells.map(cleanCell)
+  return clean.slice(0, lastFilled(clean))
+}
+
+export async function readAll(file: FileSource, format: FileFormat): Promise<{ rows: PlacedRow[]; copy: Uint8Array }> {
+  const rows: PlacedRow[] = []
+  const parts: Uint8Array[] = []
+  for await (const chunk of canonicalChunks(file, format)) {
+    rows.push(...chunk.rows)
+    parts.push(chunk.bytes)
+  }
+  return { rows, copy: new Uint8Array(await new Blob(parts as Uint8Array<ArrayBuffer>[]).arrayBuffer()) }
+}
+
+export async function inspectAndRead(file: FileSource, options: FormatOptions = {}) {
+  const format = await inspectFile(file, options)
+  return { format, ...(await readAll(file, format)) }
+}
+
+/** The fault for which reading stops. */
+export async function faultOf(reading: Promise<unknown>): Promise<ReadFault> {
+  try {
+    await reading
+  } catch (error) {
+    if (error instanceof ReadError) return error.fault
+    throw error
+  }
+  throw new Error('The file was read without a fault.')
+}

@@ -1,0 +1,94 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { detectEncoding } from '../../src/domain/import-files/encoding/detect.ts'
+import { canEncode, encodeText } from '../../src/domain/import-files/encoding/encode.ts'
+import { decoderOf, encodings, type Encoding } from '../../src/domain/import-files/encoding/names.ts'
+import { fileOfBytes } from '../../src/domain/import-files/source.ts'
+
+/** Names, places and words of tickets, as they stand in exports. */
+const words = {
+  danish: 'Søren Kjærgård|Åse Ørsted|Bjørn Æbelø|Købt|Beløb|Børn|Række|Århus|Sønderborg|Helsingør|Jørgensen|Måned',
+  german: 'Jürgen Groß|Käthe Müller|Straße|Österreich|Frühbucher|Köln|Düsseldorf|Übersicht|Größe|Ermäßigt|Jäger',
+  swedish: 'Åsa Öberg|Jörgen Ängström|Göteborg|Malmö|Ståplats|Läktare|Umeå|Sjöberg|Växjö|Årskort|Köp',
+  dutch: 'Zoë|Renée|Daniël|Coördinatie|Ingeschreven vóór|Café|Geïnteresseerd|Financiën|Één|Financiële',
+  polish: 'Łukasz Wójcik|Małgorzata Żółć|Wejściówka|Kraków|Łódź|Gdańsk|Święta|Zamówienie|Imię|Bydgoszcz Główna|Ślązak',
+  english: 'Café|Zoë|£12.50|Brontë|naïve|“Early bird”|Ann’s|résumé|Chloë – VIP',
+} as const
+
+type Language = keyof typeof words
+
+const written: Record<Language, Encoding[]> = {
+  danish: ['windows-1252', 'iso-8859-15', 'macintosh', 'utf-8', 'utf-16le', 'utf-16be'],
+  german: ['windows-1252', 'windows-1250', 'iso-8859-2', 'macintosh', 'utf-8', 'utf-16le'],
+  swedish: ['windows-1252', 'iso-8859-15', 'macintosh', 'utf-8'],
+  dutch: ['windows-1252', 'macintosh', 'utf-8'],
+  polish: ['windows-1250', 'iso-8859-2', 'utf-8', 'utf-16le', 'utf-16be'],
+  english: ['windows-1252', 'macintosh', 'utf-8'],
+}
+
+const cases = Object.entries(written).flatMap(([language, all]) =>
+  all.map((encoding): [Language, Encoding] => [language as Language, encoding]),
+)
+
+describe('the encoding of a file', () => {
+  it.each(cases)(
+    'is found for %s text in %s, so that the text is read as it was written',
+    async (language, encoding) => {
+      const parts = words[language].split('|').filter((word) => canEncode(word, encoding))
+      const lines = fc.array(fc.subarray(parts, { minLength: 2, maxLength: 4 }), { minLength: 4, maxLength: 12 })
+      await fc.assert(
+        fc.asyncProperty(lines, fc.integer({ min: 1, max: 30 }), async (rows, chunkLength) => {
+          const text = `id;name;place\r\n${rows.map((row, index) => `${index};${row.join(';')}`).join('\r\n')}`
+          const bytes = encodeText(text, encoding)
+          const detected = await detectEncoding(fileOfBytes(bytes, chunkLength))
+          expect(decoderOf(detected.encoding).decode(bytes)).toBe(text)
+        }),
+        { numRuns: 40 },
+      )
+    },
+  )
+
+  it('is less certain where letters are few, and says so', async () => {
+    const certain = await detectEncoding(fileOfBytes(encodeText(words.polish.repeat(20), 'windows-1250')))
+    const uncertain = await detectEncoding(fileOfBytes(Uint8Array.from([0x61, 0xe6, 0x62, 0x0a])))
+    expect(certain).toMatchObject({ encoding: 'windows-1250' })
+    expect(certain.confidence).toBeGreaterThan(0.6)
+    expect(uncertain.confidence).toBeLessThan(certain.confidence)
+  })
+
+  it('is, where the letters leave it open, what the organisation is likely to write', async () => {
+    const file = fileOfBytes(encodeText('name\nSędzia æ'.replace('ę', ''), 'windows-1252'))
+    expect((await detectEncoding(file)).encoding).toBe('windows-1252')
+    expect((await detectEncoding(file, ['windows-1250'])).encoding).toBe('windows-1250')
+  })
+
+  it('is UTF-8 for plain ASCII, and also where its first letter beyond comes late', async () => {
+    const late = (letter: Uint8Array) =>
+      new Uint8Array([...encodeText('id;name\n1;Ann\n'.repeat(20_000), 'utf-8'), ...letter])
+    expect(await detectEncoding(fileOfBytes(late(new Uint8Array())))).toMatchObject({
+      encoding: 'utf-8',
+      confidence: 1,
+    })
+    expect(await detectEncoding(fileOfBytes(late(encodeText('Søren', 'utf-8'))))).toMatchObject({ encoding: 'utf-8' })
+    expect(await detectEncoding(fileOfBytes(late(encodeText('Søren Kjærgård', 'windows-1252'))))).toMatchObject({
+      encoding: 'windows-1252',
+    })
+  })
+})
+
+describe('text in an encoding', () => {
+  it('is read back as it was written wherever the encoding has its characters', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...encodings), fc.string({ unit: 'grapheme' }), (encoding, text) => {
+        const possible = Array.from(text)
+          .filter((letter) => canEncode(letter, encoding))
+          .join('')
+        expect(decoderOf(encoding).decode(encodeText(possible, encoding))).toBe(possible)
+      }),
+    )
+  })
+
+  it('loses accents, and only then letters, where the encoding lacks them', () => {
+    expect(decoderOf('windows-1252').decode(encodeText('Łódź ćma 日 ﬁ', 'windows-1252'))).toBe('?ódz cma ? fi')
+  })
+})

@@ -1,0 +1,163 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { cleanCell } from '../../src/domain/import-files/cells.ts'
+import { ReadError } from '../../src/domain/import-files/faults.ts'
+import { canonicalChunks, inspectFile, startOf } from '../../src/domain/import-files/read.ts'
+import { fileOfBytes, type FileSource } from '../../src/domain/import-files/source.ts'
+import { isTotal } from '../../src/domain/import-files/rows.ts'
+import { faultOf, inspectAndRead } from '../support/import-files.ts'
+
+const fileOf = (text: string): FileSource => fileOfBytes(new TextEncoder().encode(text))
+
+/** A file of one beginning and many times the same, without holding it. */
+function repeated(start: string, piece: string, count: number): FileSource {
+  const [first, part] = [new TextEncoder().encode(start), new TextEncoder().encode(piece)]
+  return {
+    size: first.length + part.length * count,
+    async *stream(offset, length) {
+      const end = offset + length
+      let at = 0
+      for (let index = -1; index < count && at < end; index++) {
+        const bytes = index < 0 ? first : part
+        const cut = bytes.subarray(Math.max(0, offset - at), Math.max(0, end - at))
+        if (cut.length > 0) yield cut
+        at += bytes.length
+      }
+    },
+  }
+}
+
+describe('a file beyond the limits', () => {
+  it('is read up to a million rows, and refused with the line of the next', async () => {
+    const file = fileOf('name\na\nb\nc\n')
+    const format = await inspectFile(file)
+    const after = (rowCount: number) => Array.fromAsync(canonicalChunks(file, format, { ...startOf(format), rowCount }))
+    expect((await after(999_997)).at(-1)!.next.rowCount).toBe(1_000_000)
+    expect(await faultOf(after(999_998))).toMatchObject({ code: 'too_many_rows', line: 4 })
+  })
+
+  it('is refused where a line has no end', async () => {
+    const file = repeated('id,name\n1,Ann\n', 'x'.repeat(10_000), 100)
+    expect(await faultOf(inspectAndRead(file))).toMatchObject({ code: 'line_too_long', line: 3 })
+  })
+
+  it('costs little where each line opens a quotation mark, and is refused with the line', async () => {
+    const file = repeated('id,name,email\n', '1,"open,a@example.test\n', 50_000)
+    const fault = await faultOf(inspectAndRead(file, { quotes: true }))
+    expect(fault).toMatchObject({ code: 'too_many_open_quotes', line: 102 })
+  })
+
+  it('has no rows below its header lost to one open quotation mark, however long the file', async () => {
+    const file = repeated('id,name,email\n1,"open,a@example.test\n', '2,Bob,b@example.test\n', 30_000)
+    const { rows } = await inspectAndRead(file)
+    expect(rows.length).toBe(30_001)
+    expect(rows.filter(({ fault }) => fault)).toMatchObject([{ line: 2, fault: { code: 'open_quote', column: 2 } }])
+  })
+})
+
+describe('any bytes at all', () => {
+  it('are a table or a fault with a code, never a crash', async () => {
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 200 }),
+      fc
+        .array(fc.constantFrom(34, 44, 59, 10, 13, 9, 32, 97, 195, 184, 0xe6, 0), { maxLength: 80 })
+        .map((all) => Uint8Array.from(all)),
+    )
+    await fc.assert(
+      fc.asyncProperty(bytes, async (all) => {
+        const outcome = await inspectAndRead(fileOfBytes(all, 11)).catch((error: unknown) => error)
+        if (outcome instanceof Error) expect(outcome).toBeInstanceOf(ReadError)
+      }),
+      { numRuns: 400 },
+    )
+  })
+})
+
+describe('what the user says about a file', () => {
+  it('wins: the encoding, the delimiter, that there is no header', async () => {
+    const file = fileOf('a;b,c\n1;2,3\n')
+    expect(await inspectFile(file, { delimiter: ',' })).toMatchObject({ delimiter: ',', names: ['a;b', 'c'] })
+    expect(await inspectFile(file, { encoding: 'macintosh' })).toMatchObject({
+      encoding: 'macintosh',
+      encodingConfidence: 1,
+    })
+    const { format, rows } = await inspectAndRead(fileOf('1;ann@example.test;9,50\n2;bob@example.test;8,00\n'), {
+      hasHeader: false,
+    })
+    expect(format).toMatchObject({ names: ['', '', ''], header: null })
+    expect(rows.map(({ line, cells }) => [line, ...cells])).toEqual([
+      [1, '1', 'ann@example.test', '9,50'],
+      [2, '2', 'bob@example.test', '8,00'],
+    ])
+  })
+
+  it('makes the first row the header although it reads as data', async () => {
+    const { format, rows } = await inspectAndRead(fileOf('2025;2026\n1;2\n'), { hasHeader: true })
+    expect(format.names).toEqual(['2025', '2026'])
+    expect(rows.length).toBe(1)
+  })
+})
+
+describe('a cell', () => {
+  it.each([
+    ['  a b ', 'a b'],
+    ['\u00a0x\u200b', 'x'],
+    ["'+4512345678", '+4512345678'],
+    ["'=SUM(A1)", '=SUM(A1)'],
+    ["'0045", '0045'],
+    ["'-5", '-5'],
+    ["'@name", '@name'],
+    ["'s-Hertogenbosch", "'s-Hertogenbosch"],
+    ["'t Hooft", "'t Hooft"],
+    ["''45", "''45"],
+    ['="0045"', '0045'],
+    ['="say ""hi"""', 'say "hi"'],
+    ['=1+1', '=1+1'],
+    ['="a"&"b"', '="a"&"b"'],
+    ['="-"', ''],
+    ["'-", ''],
+    ['-', ''],
+    ['–', ''],
+    ['N/A', ''],
+    ['#N/A', ''],
+    ['n.v.t.', ''],
+    ['Info Requested', ''],
+    ['(null)', ''],
+    ['null', 'null'],
+    ['NULL', 'NULL'],
+    ['Null', 'Null'],
+    ['none', 'none'],
+    ['0', '0'],
+    ['- 5', '- 5'],
+  ])('%j means %j', (cell, meant) => {
+    expect(cleanCell(cell)).toBe(meant)
+  })
+
+  it('that is clean stays as it is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('a', '1', ' ', '-', "'", '=', '"', '+', 'ø') }), (cell) => {
+        const clean = cleanCell(cell)
+        // Guards are taken off once: of a text that was guarded twice, one guard belongs to the text.
+        if (!/^'+[=+\-@\d]|^="/.test(clean)) expect(cleanCell(clean)).toBe(clean)
+      }),
+    )
+  })
+})
+
+describe('a row of totals', () => {
+  it.each([
+    [['Total', '', '', '1,250.00'], true],
+    [['I alt:', '', '2', '1.250,00 kr.'], true],
+    [['', '', 'Gesamt', '€ 99,00'], true],
+    [['TOTAL DKK', '', '', '99'], true],
+    [['Łącznie', '', '', '99 zł'], true],
+    [['Total', 'ann@example.test', '', '99'], false],
+    [['Totalt', 'Eva', '', '99'], false],
+    [['Sum 41', 'Early bird', '1', '99'], false],
+    [['Suma', 'Ann', 'Ticket', '99'], false],
+    [['1001', '', '', '99'], false],
+    [['', '', '', '99'], false],
+  ])('%j: %j', (cells, expected) => {
+    expect(isTotal(cells, 4)).toBe(expected)
+  })
+})

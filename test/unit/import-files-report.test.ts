@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { encodeText } from '../../src/domain/import-files/encoding/encode.ts'
+import { encodings, markOf, type Encoding } from '../../src/domain/import-files/encoding/names.ts'
+import type { FileFormat } from '../../src/domain/import-files/format.ts'
+import { inspectFile } from '../../src/domain/import-files/read.ts'
+import { reportHeader, reportRow } from '../../src/domain/import-files/report.ts'
+import { fileOfBytes, readBytes, type FileSource } from '../../src/domain/import-files/source.ts'
+import type { PlacedRow } from '../../src/domain/import-files/canonical.ts'
+import { inspectAndRead, readAll } from '../support/import-files.ts'
+import { textRow, workbook } from '../support/xlsx.ts'
+
+async function reportOf(file: FileSource, format: FileFormat, rows: PlacedRow[]): Promise<Uint8Array> {
+  const original = (place: { offset: number; length: number }) =>
+    format.kind === 'csv' ? readBytes(file, place.offset, place.length) : null
+  const parts = [reportHeader(format, format.header && (await original(format.header)))]
+  for (const { line, cells, sourceOffset, sourceLength } of rows) {
+    const raw = await original({ offset: sourceOffset, length: sourceLength })
+    parts.push(reportRow(format, { line, cells, raw, errors: ['The price is missing.', 'Say "why"; please.'] }))
+  }
+  return Uint8Array.from(parts.flatMap((part) => Array.from(part)))
+}
+
+const text = 'Nr;Navn;Note\r\n1;Søren;fine\r\n2;Åse;"two\r\nlines; ""quoted"""\r\n3;Bjørn;=1+1'
+
+describe('the report of failed rows', () => {
+  it.each(encodings)(
+    'repeats the original bytes in %s, and is read again like the original',
+    async (encoding: Encoding) => {
+      const letters = encoding === 'windows-1250' || encoding === 'iso-8859-2' ? text.replaceAll(/[øÅ]/g, 'ö') : text
+      const bytes = Uint8Array.from([...markOf(encoding), ...encodeText(letters, encoding)])
+      const file = fileOfBytes(bytes)
+      const { format, rows } = await inspectAndRead(file, { encoding })
+      const report = fileOfBytes(await reportOf(file, format, rows.slice(1)))
+      const again = await inspectAndRead(report, { encoding })
+      expect(again.format).toMatchObject({
+        encoding,
+        delimiter: ';',
+        lineBreak: '\r\n',
+        markLength: markOf(encoding).length,
+      })
+      expect(again.format.names).toEqual(['_line', '_errors', ...format.names])
+      expect(again.rows.map(({ cells }) => cells)).toEqual(
+        rows.slice(1).map(({ line, cells }) => [`${line}`, 'The price is missing. Say "why"; please.', ...cells]),
+      )
+    },
+  )
+
+  it('keeps the line that names the delimiter, and rows that are too long or open a quotation mark', async () => {
+    const file = fileOfBytes(encodeText('sep=|\na|b|c\n1|2|3|4|5\n6|"7|8\n', 'utf-8'))
+    const { format, rows } = await inspectAndRead(file)
+    const report = await reportOf(file, format, rows)
+    expect(new TextDecoder().decode(report)).toBe(
+      'sep=|\n_line|_errors|a|b|c\n3|"The price is missing. Say ""why""; please."|1|2|3|4|5\n4|"The price is missing. Say ""why""; please."|6|"7|8\n',
+    )
+    const again = await readAll(fileOfBytes(report), await inspectFile(fileOfBytes(report)))
+    expect(again.rows.map(({ fault }) => fault?.code)).toEqual(['too_many_cells', 'open_quote'])
+  })
+
+  it('names the columns where the original does not', async () => {
+    const file = fileOfBytes(encodeText('1,a@example.test\n2,b@example.test', 'utf-8'))
+    const { format, rows } = await inspectAndRead(file, { hasHeader: false })
+    const report = new TextDecoder().decode(await reportOf(file, format, rows.slice(1)))
+    expect(report).toBe(
+      '_line,_errors,Column 1,Column 2\n2,"The price is missing. Say ""why""; please.",2,b@example.test\n',
+    )
+  })
+
+  it('of a workbook is a CSV file that a spreadsheet opens and runs nothing of', async () => {
+    const rows =
+      textRow(1, ['Navn', 'Beløb']) + textRow(2, ['=HYPERLINK("x")', '-5,00']) + textRow(3, ['+4512345678', '@x'])
+    const file = fileOfBytes(workbook({ sheets: [{ name: 'a', rows }] }))
+    const { format, rows: read } = await inspectAndRead(file)
+    const report = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await reportOf(file, format, read))
+    const errors = '"The price is missing. Say ""why""; please."'
+    expect(report).toBe(
+      `\ufeff_line;_errors;Navn;Beløb\r\n2;${errors};"'=HYPERLINK(""x"")";-5,00\r\n3;${errors};+4512345678;'@x\r\n`,
+    )
+  })
+})

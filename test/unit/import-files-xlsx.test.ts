@@ -1,0 +1,256 @@
+import * as fc from 'fast-check'
+import { strToU8, zipSync } from 'fflate'
+import { describe, expect, it } from 'vitest'
+import { fileOfBytes } from '../../src/domain/import-files/source.ts'
+import { canonicalChunks, inspectFile } from '../../src/domain/import-files/read.ts'
+import { formatNumber, numberKindOf } from '../../src/domain/import-files/xlsx/number-formats.ts'
+import { faultOf, inspectAndRead } from '../support/import-files.ts'
+import { textRow, workbook } from '../support/xlsx.ts'
+
+const read = (bytes: Uint8Array) => inspectAndRead(fileOfBytes(bytes, 1000))
+const cellsOf = async (bytes: Uint8Array) => (await read(bytes)).rows.map(({ cells }) => cells)
+const people = (count: number, from = 2) =>
+  Array.from({ length: count }, (_, index) =>
+    textRow(from + index, [`R-${index}`, `Søren ${index}`, `s${index}@example.test`]),
+  ).join('')
+const header = textRow(1, ['Order', 'Navn', 'E-mail'])
+
+describe('a workbook', () => {
+  it('is read as Excel writes it: shared strings, dates by their format, numbers, booleans, errors, formulas', async () => {
+    const bytes = workbook({
+      sharedStrings:
+        '<si><t>Ordre</t></si><si><t>Navn</t></si><si><r><rPr><b/></rPr><t>Købt </t></r><r><t>den</t></r></si><si><t>Pris</t></si><si><t>Ny</t></si><si><t>Note</t></si><si><t xml:space="preserve"> Åse &amp; Ø_x000D_</t></si><si><t>東京</t><rPh sb="0" eb="1"><t>とうきょう</t></rPh></si>',
+      formats: [
+        0,
+        14,
+        22,
+        'dd/mm/yyyy hh:mm',
+        '#,##0.00 "kr."',
+        '[$-406]d. mmmm yyyy;@',
+        '0000',
+        'h:mm AM/PM',
+        '[h]:mm',
+      ],
+      sheets: [
+        {
+          name: 'Ordrer',
+          rows:
+            '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="s"><v>2</v></c><c r="D1" t="s"><v>3</v></c><c r="E1" t="s"><v>4</v></c><c r="F1" t="s"><v>5</v></c></row>' +
+            '<row r="2"><c r="A2"><v>1001</v></c><c r="B2" t="s"><v>6</v></c><c r="C2" s="1"><v>46387</v></c><c r="D2" s="4"><v>149.94999999999999</v></c><c r="E2" t="b"><v>1</v></c><c r="F2" t="e"><v>#N/A</v></c></row>' +
+            '<row r="3"><c r="A3"><v>1002</v></c><c r="B3" t="s"><v>7</v></c><c r="C3" s="2"><v>46387.66666666666</v></c><c r="D3" s="4"><f>SUM(D2:D2)</f><v>1.5E2</v></c><c r="E3" t="b"><v>0</v></c><c r="F3" t="str"><f>A3&amp;"x"</f><v>1002x</v></c></row>' +
+            '<row r="4"><c r="A4"><v>123456789012345</v></c><c r="B4" t="inlineStr"><is><t>In cell</t></is></c><c r="C4" s="3"><v>46387.999988425923</v></c><c r="D4" s="6"><v>900</v></c><c r="F4" s="7"><v>0.83333333333333337</v></c></row>' +
+            '<row r="5"><c r="A5"><v>1E+20</v></c><c r="B5" t="d"><v>2026-12-31T20:00:00</v></c><c r="C5" s="5"><v>46387</v></c><c r="D5"><v>1.0000000000000001E-5</v></c><c r="F5" s="8"><v>1.25</v></c></row>',
+        },
+      ],
+    })
+    const { format, rows } = await read(bytes)
+    expect(format).toEqual({
+      kind: 'xlsx',
+      sheetName: 'Ordrer',
+      names: ['Ordre', 'Navn', 'Købt den', 'Pris', 'Ny', 'Note'],
+      header: { line: 1, offset: 0, length: 0 },
+      body: { offset: 0, line: 2 },
+    })
+    expect(rows.map(({ cells }) => cells)).toEqual([
+      ['1001', ' Åse & Ø\r', '2026-12-31', '149.95', 'TRUE', '#N/A'],
+      ['1002', '東京', '2026-12-31 16:00:00', '150', 'FALSE', '1002x'],
+      ['123456789012345', 'In cell', '2026-12-31 23:59:59', '0900', '', '20:00:00'],
+      ['100000000000000000000', '2026-12-31T20:00:00', '2026-12-31', '0.00001', '', '30:00:00'],
+    ])
+    expect(rows.map(({ line }) => line)).toEqual([2, 3, 4, 5])
+  })
+
+  it('counts days from 1904 where it was made on an old Mac', async () => {
+    const rows = `${textRow(1, ['Name', 'Date'])}<row r="2"><c r="A2" t="inlineStr"><is><t>Ann</t></is></c><c r="B2" s="1"><v>44925.5</v></c></row>`
+    const sheets = [{ name: 'a', rows }]
+    expect(await cellsOf(workbook({ sheets, formats: [0, 14], is1904: true }))).toEqual([
+      ['Ann', '2026-12-31 12:00:00'],
+    ])
+    expect(await cellsOf(workbook({ sheets, formats: [0, 14] }))).toEqual([['Ann', '2022-12-30 12:00:00']])
+  })
+
+  it('gives its first visible sheet', async () => {
+    const bytes = workbook({
+      sheets: [
+        { name: 'secret', state: 'veryHidden', rows: textRow(1, ['Hidden', 'Sheet']) },
+        { name: 'old', state: 'hidden', rows: textRow(1, ['Hidden', 'Sheet']) },
+        { name: 'Orders & more', rows: header + people(2) },
+        { name: 'later', rows: textRow(1, ['Other', 'Sheet']) },
+      ],
+    })
+    const { format, rows } = await read(bytes)
+    expect(format).toMatchObject({ sheetName: 'Orders & more', names: ['Order', 'Navn', 'E-mail'] })
+    expect(rows.length).toBe(2)
+  })
+
+  it('may have a merged title, empty rows and a line of totals', async () => {
+    const bytes = workbook({
+      sheets: [
+        {
+          name: 'Salg',
+          rows:
+            '<row r="1"><c r="A1" t="inlineStr"><is><t>Salg af billetter 2026</t></is></c><c r="B1"/><c r="C1"/></row><row r="2"/>' +
+            textRow(4, ['Ordre', 'Navn', 'Beløb']) +
+            textRow(5, ['1', 'Ole', '100']) +
+            textRow(7, ['2', 'Eva', '200']) +
+            textRow(8, ['I alt', '', '300']) +
+            textRow(12, ['Udskrevet af Eva']),
+          after: '<mergeCells count="1"><mergeCell ref="A1:C1"/></mergeCells>',
+        },
+      ],
+    })
+    const { format, rows } = await read(bytes)
+    expect(format).toMatchObject({ header: { line: 4 }, names: ['Ordre', 'Navn', 'Beløb'] })
+    expect(rows.map(({ line, kind, cells }) => [line, kind, ...cells])).toEqual([
+      [5, 'data', '1', 'Ole', '100'],
+      [7, 'data', '2', 'Eva', '200'],
+      [8, 'total', 'I alt', '', '300'],
+      [12, 'note', 'Udskrevet af Eva'],
+    ])
+  })
+
+  it('is read too where a program writes prefixes, no references and no styles', async () => {
+    const rows =
+      '<row><c t="inlineStr"><is><t>Name</t></is></c><c t="inlineStr"><is><t>E-mail</t></is></c></row><row><c t="inlineStr"><is><t><![CDATA[A < B]]></t></is></c><c t="str"><v>a@example.test</v></c></row>'
+    expect(await cellsOf(workbook({ prefix: 'x:', sheets: [{ name: 'x', rows }] }))).toEqual([
+      ['A < B', 'a@example.test'],
+    ])
+  })
+
+  it('goes on from behind any piece of its copy', async () => {
+    const file = fileOfBytes(workbook({ sheets: [{ name: 'x', rows: header + people(3000) }] }), 500)
+    const format = await inspectFile(file)
+    const chunks = await Array.fromAsync(canonicalChunks(file, format))
+    expect(chunks.length).toBeGreaterThan(2)
+    const middle = chunks.length >> 1
+    const rest = await Array.fromAsync(canonicalChunks(file, format, chunks[middle]!.next))
+    expect(rest.flatMap(({ rows }) => rows)).toEqual(chunks.slice(middle + 1).flatMap(({ rows }) => rows))
+  })
+})
+
+describe('a workbook that cannot be read', () => {
+  const good = workbook({ sheets: [{ name: 'x', rows: header + people(200) }] })
+  const codeOf = async (bytes: Uint8Array) => (await faultOf(read(bytes))).code
+
+  it('is refused with a clear code: a password, another format, an archive, no sheet', async () => {
+    const compound = Uint8Array.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, ...new Uint8Array(600)])
+    const named = Uint8Array.from([
+      ...compound,
+      ...Array.from('EncryptedPackage').flatMap((one) => [one.charCodeAt(0), 0]),
+    ])
+    expect(await codeOf(named)).toBe('password_protected')
+    expect(await codeOf(compound)).toBe('unreadable_file')
+    expect(await codeOf(zipSync({ 'photo.txt': strToU8('x') }))).toBe('unreadable_file')
+    expect(await codeOf(zipSync({ mimetype: strToU8('x'), 'content.xml': strToU8('<a/>') }))).toBe('unreadable_file')
+    expect(await codeOf(workbook({ sheets: [{ name: 'x', rows: header, state: 'hidden' }] }))).toBe('broken_xlsx')
+    expect(await codeOf(workbook({ sheets: [{ name: 'x', rows: '<row r="1"/>' }] }))).toBe('empty_file')
+  })
+
+  it('is refused where an entry of the archive is encrypted', async () => {
+    const locked = good.slice()
+    const view = new DataView(locked.buffer)
+    for (let at = 0; at + 4 < locked.length; at++)
+      if (view.getUint32(at, true) === 0x02014b50) view.setUint16(at + 8, view.getUint16(at + 8, true) | 1, true)
+    expect(await codeOf(locked)).toBe('password_protected')
+  })
+
+  it('never answers anything else than its rows, wherever it is cut or damaged', async () => {
+    const expected = await cellsOf(good)
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 4, max: good.length - 1 }),
+        fc.integer({ min: 1, max: 255 }),
+        async (at, change) => {
+          expect(await codeOf(good.subarray(0, at))).toBe('broken_xlsx')
+          const damaged = good.slice()
+          damaged[at]! ^= change
+          const outcome = await cellsOf(damaged).catch((error: { fault?: { code: string } }) => error.fault?.code)
+          if (typeof outcome !== 'string') expect(outcome).toEqual(expected)
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  it('is refused by the size that it says, and by the size that it has', async () => {
+    const zeros = new Uint8Array(9_000_000)
+    const honest = workbook({ sheets: [{ name: 'x', rows: header }], parts: { 'xl/styles.xml': zeros } })
+    expect(await faultOf(read(honest))).toMatchObject({ code: 'broken_xlsx', message: /larger than 8388608 bytes/ })
+    const lying = honest.slice()
+    const view = new DataView(lying.buffer)
+    for (let at = 0; at + 4 < lying.length; at++)
+      if (view.getUint32(at, true) === 0x02014b50 && view.getUint32(at + 24, true) === zeros.length)
+        view.setUint32(at + 24, 10, true)
+    expect(await codeOf(lying)).toBe('broken_xlsx')
+  })
+
+  it('is refused where a cell, a row or an element has no end', async () => {
+    const long = 'x'.repeat(400_000)
+    const inCell = workbook({ sheets: [{ name: 'x', rows: header + textRow(2, [long]) }] })
+    expect(await faultOf(read(inCell))).toMatchObject({ code: 'line_too_long', line: 2 })
+    const tag = workbook({ sheets: [{ name: 'x', rows: `${header}<row r="2" a="${'y'.repeat(3_000_000)}"/>` }] })
+    expect(await codeOf(tag)).toBe('broken_xlsx')
+  })
+
+  it('expands no entities of its own', async () => {
+    const rows = `${header}<row r="2"><c t="inlineStr"><is><t>&bomb;</t></is></c></row>`
+    const bytes = workbook({ sheets: [{ name: 'x', rows }] })
+    expect(await cellsOf(bytes)).toEqual([['&bomb;']])
+  })
+
+  it('is refused with the place where rows are out of order or too wide', async () => {
+    const wide = `${header}<row r="2"><c r="GS2" t="str"><v>x</v></c></row>`
+    expect(await faultOf(read(workbook({ sheets: [{ name: 'x', rows: wide }] })))).toMatchObject({
+      code: 'too_many_columns',
+      line: 2,
+      column: 201,
+    })
+    expect(await codeOf(workbook({ sheets: [{ name: 'x', rows: textRow(5, ['a']) + textRow(5, ['b']) }] }))).toBe(
+      'broken_xlsx',
+    )
+  })
+})
+
+describe('a number in a cell', () => {
+  it.each([
+    ['yyyy-mm-dd', 'date'],
+    ['[$-F800]dddd, mmmm dd, yyyy', 'date'],
+    ['mmm', 'date'],
+    ['mm:ss.0', 'time'],
+    ['[hh]:mm', 'duration'],
+    ['0.00', 'number'],
+    ['General', 'number'],
+    ['"day" 0', 'number'],
+    ['[Red]0.00;[Blue]-0.00', 'number'],
+    ['#,##0.00\\ "zł"', 'number'],
+    ['#,##0.00 [$kr.-406]', 'number'],
+    ['_-* #,##0.00_-', 'number'],
+    ['0.00E+00', 'number'],
+    ['00000', 'digits'],
+  ])('of the format %s is a %s', (code, kind) => {
+    expect(numberKindOf(164, code).kind).toBe(kind)
+  })
+
+  it('that is a date is the same moment again, to the second, whatever digits its program writes', () => {
+    const moment = fc.integer({ min: Date.UTC(1900, 2, 1) / 1000, max: Date.UTC(2200, 0) / 1000 })
+    fc.assert(
+      fc.property(moment, fc.constantFrom(11, 12, 15, 17), (seconds, digits) => {
+        const serial = (seconds / 86_400 + 25_569).toPrecision(digits)
+        const text = formatNumber(serial, { kind: 'date' }, false)
+        expect(Date.parse(`${text.replace(' ', 'T')}${text.length > 10 ? 'Z' : ''}`)).toBe(seconds * 1000)
+      }),
+    )
+  })
+
+  it.each([
+    ['1', '1900-01-01'],
+    ['59', '1900-02-28'],
+    ['61', '1900-03-01'],
+    ['0.5', '12:00:00'],
+    ['-1', '-1'],
+    ['9999999', '9999999'],
+    ['abc', 'abc'],
+  ])('reads the date %s as %s', (serial, text) => {
+    expect(formatNumber(serial, { kind: 'date' }, false)).toBe(text)
+  })
+})

@@ -1,0 +1,233 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  countDate,
+  decideDates,
+  mergeDates,
+  noDates,
+  parseDate,
+  type DateFormat,
+} from '../../src/domain/import-mapping/columns/date-format.ts'
+import { readDate, readTime } from '../../src/domain/import-mapping/columns/date-shape.ts'
+import { localTimesOf } from '../../src/domain/import-mapping/columns/local-times.ts'
+import { instantOfWallClock } from '../../src/domain/time-zones.ts'
+
+function statisticsOf(texts: readonly string[]) {
+  const statistics = noDates()
+  for (const text of texts) {
+    const shape = readDate(text)
+    if (shape) countDate(statistics, text, shape)
+  }
+  return statistics
+}
+
+const decide = (texts: readonly string[], latest: number | null = null) => decideDates(statisticsOf(texts), latest)
+
+function read(text: string, order: DateFormat['order'] = 'each'): string | null {
+  const parsed = parseDate(text, { order })
+  if (!parsed || parsed === 'undecided') return parsed
+  const wall = new Date(parsed.wall).toISOString()
+  const local = parsed.has_time ? wall.slice(0, 19) : wall.slice(0, 10)
+  return parsed.offset === null ? local : new Date(parsed.wall - parsed.offset).toISOString().slice(0, 19) + 'Z'
+}
+
+describe('a date by itself', () => {
+  it.each([
+    ['2026-12-31', '2026-12-31'],
+    ['2026-12-31 20:00', '2026-12-31T20:00:00'],
+    ['2026-12-31T20:00:00Z', '2026-12-31T20:00:00Z'],
+    ['2026-12-31T20:00:00.123456Z', '2026-12-31T20:00:00Z'],
+    ['2026-12-31 20:00:00 +0100', '2026-12-31T19:00:00Z'],
+    ['2026-12-31T20:00:00+01:00', '2026-12-31T19:00:00Z'],
+    ['2026-12-31 20:00:00 -05', '2027-01-01T01:00:00Z'],
+    ['2026-12-31 20:00:00 UTC', '2026-12-31T20:00:00Z'],
+    ['2026-12-31 20:00 CEST', '2026-12-31T18:00:00Z'],
+    ['2026/12/31', '2026-12-31'],
+    ['2026.12.31', '2026-12-31'],
+    ['20261231', '2026-12-31'],
+    ['31 Dec 2026', '2026-12-31'],
+    ['31-Dec-26', '2026-12-31'],
+    ['Dec 31, 2026', '2026-12-31'],
+    ['December 31, 2026 8:00 PM', '2026-12-31T20:00:00'],
+    ['Dec 31, 2026, 8 pm', '2026-12-31T20:00:00'],
+    ['December 31, 2026 12:05 AM', '2026-12-31T00:05:00'],
+    ['31st December 2026', '2026-12-31'],
+    ['Thu, 31 Dec 2026 20:00:00 +0100', '2026-12-31T19:00:00Z'],
+    ['Thu Dec 31 2026 20:00:00 GMT+0100 (Central European Standard Time)', '2026-12-31T19:00:00Z'],
+    ['Fri 29 May 2026 20:00', '2026-05-29T20:00:00'],
+    ['31. december 2026', '2026-12-31'],
+    ['torsdag den 31. december 2026 kl. 20.00', '2026-12-31T20:00:00'],
+    ['1. maj 2026', '2026-05-01'],
+    ['3. März 2026', '2026-03-03'],
+    ['31. Dezember 2026 um 20:00 Uhr', '2026-12-31T20:00:00'],
+    ['den 31 oktober 2026', '2026-10-31'],
+    ['31 mrt 2026', '2026-03-31'],
+    ['12 mei 2026 om 8:30', '2026-05-12T08:30:00'],
+    ['31 grudnia 2026', '2026-12-31'],
+    ['1 października 2026, 20:00', '2026-10-01T20:00:00'],
+    ['46022', '2025-12-31'],
+    ['46022.8333333333', '2025-12-31T20:00:00'],
+    ['46022,8333333333', '2025-12-31T20:00:00'],
+    ['1798747200', '2026-12-31T20:00:00Z'],
+    ['1798747200000', '2026-12-31T20:00:00Z'],
+    ['12/31/26', 'undecided'],
+    ['31.12.2026', 'undecided'],
+    ['2026-02-30', null],
+    ['31 Foo 2026', null],
+    ['2026-12-31 25:00', null],
+    ['2026-12-31 20:00 Europe/Copenhagen', null],
+    ['2026-12-31 13:00 PM', null],
+    ['12345678', null],
+    ['4512345678', null],
+    ['12.50', null],
+    ['31.12', null],
+    ['A-1001', null],
+    ['2026', null],
+    ['', null],
+  ])('%s is %s', (text, expected) => {
+    expect(read(text)).toBe(expected)
+  })
+
+  it.each([
+    ['12/31/26', 'mdy', '2026-12-31'],
+    ['31.12.2026', 'dmy', '2026-12-31'],
+    ['31. 12. 2026', 'dmy', '2026-12-31'],
+    ['31.12.26 20.00', 'dmy', '2026-12-31T20:00:00'],
+    ['12/31/2026 8:00:05 PM', 'mdy', '2026-12-31T20:00:05'],
+    ['26-12-31', 'ymd', '2026-12-31'],
+    ['31/12/26', 'mdy', null],
+  ] as const)('%s as %s is %s', (text, order, expected) => {
+    expect(read(text, order)).toBe(expected)
+  })
+
+  it.each([
+    ['20:00', 72_000_000],
+    ['20:00:05', 72_005_000],
+    ['8:00 PM', 72_000_000],
+    ['kl. 20.00', 72_000_000],
+    ['20:00 Uhr', 72_000_000],
+    ['0.8333333333', 72_000_000],
+    ['1899-12-30 20:00:00', 72_000_000],
+    ['25:00', null],
+    ['20', null],
+    ['evening', null],
+  ])('the time %s is %s', (text, expected) => {
+    expect(readTime(text)).toBe(expected)
+  })
+})
+
+describe('a column of dates', () => {
+  it.each([
+    [['03/04/2026', '17/04/2026'], 'dmy'],
+    [['03/04/2026', '04/17/2026'], 'mdy'],
+    [['03.04.2026'], 'dmy'],
+    [['12-31-2026', '01-02-2026'], 'mdy'],
+    [['2026-01-02', '31 Dec 2026'], 'each'],
+    [['31-12-26', '05-04-26', '05-13-26'.slice(0, 0)], 'dmy'],
+  ] as const)('of %j has the order %s', (texts, order) => {
+    expect(decide(texts, Date.UTC(2026, 11, 31))).toEqual({ status: 'decided', format: { order } })
+  })
+
+  it('that nothing settles is ambiguous, with each reading', () => {
+    expect(decide(['03/04/2026'])).toEqual({
+      status: 'ambiguous',
+      reason: 'undetermined',
+      choices: [
+        { format: { order: 'dmy' }, examples: [{ text: '03/04/2026', value: '2026-04-03' }] },
+        { format: { order: 'mdy' }, examples: [{ text: '03/04/2026', value: '2026-03-04' }] },
+      ],
+    })
+  })
+
+  it('that contradicts itself is ambiguous', () => {
+    expect(decide(['17/04/2026', '04/17/2026'])).toMatchObject({ status: 'ambiguous', reason: 'conflicting' })
+  })
+
+  it('that a sheet has changed in part is ambiguous', () => {
+    expect(decide(['17/04/2026', '46022'])).toMatchObject({ status: 'ambiguous', reason: 'conflicting' })
+  })
+
+  it('leaves out an order that puts it into the future', () => {
+    const texts = ['28-05-26', '31-05-26', '02-06-26']
+    expect(decide(texts)).toMatchObject({ status: 'ambiguous' })
+    expect(decide(texts, Date.UTC(2026, 10, 21))).toEqual({ status: 'decided', format: { order: 'dmy' } })
+  })
+
+  const pad = (value: number) => String(value).padStart(2, '0')
+  const english = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+  const monthOf = (locale: string, date: Date) =>
+    new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' }).format(date)
+  const formats: readonly ((date: Date) => string)[] = [
+    (d) => d.toISOString().slice(0, 10),
+    (d) => `${pad(d.getUTCDate())}.${pad(d.getUTCMonth() + 1)}.${d.getUTCFullYear()}`,
+    (d) =>
+      `${d.getUTCDate()}.${d.getUTCMonth() + 1}.${d.getUTCFullYear() % 100 < 10 ? d.getUTCFullYear() : d.getUTCFullYear() % 100}`,
+    (d) => `${pad(d.getUTCDate())}/${pad(d.getUTCMonth() + 1)}/${d.getUTCFullYear()}`,
+    (d) => `${d.getUTCMonth() + 1}/${d.getUTCDate()}/${d.getUTCFullYear()}`,
+    (d) => `${pad(d.getUTCMonth() + 1)}/${pad(d.getUTCDate())}/${pad(d.getUTCFullYear() % 100)}`,
+    (d) => `${pad(d.getUTCDate())}-${pad(d.getUTCMonth() + 1)}-${pad(d.getUTCFullYear() % 100)}`,
+    (d) => `${pad(d.getUTCFullYear() % 100)}-${pad(d.getUTCMonth() + 1)}-${pad(d.getUTCDate())}`,
+    (d) => `${d.getUTCDate()} ${english[d.getUTCMonth()]} ${d.getUTCFullYear()}`,
+    (d) => `${english[d.getUTCMonth()]} ${d.getUTCDate()}, ${d.getUTCFullYear()}`,
+    (d) => String(Math.round(d.getTime() / 86_400_000) + 25_569),
+    (d) => String(d.getTime() / 1000),
+    ...['en-GB', 'en-US', 'da', 'de', 'sv', 'nl', 'pl', 'nb'].map((locale) => (d: Date) => monthOf(locale, d)),
+  ]
+  const column = fc.record({
+    format: fc.constantFrom(...formats),
+    days: fc.array(fc.integer({ min: Date.UTC(2012) / 86_400_000, max: Date.UTC(2026, 10, 20) / 86_400_000 }), {
+      minLength: 1,
+      maxLength: 12,
+    }),
+  })
+
+  it('reads back what was written, or says that it cannot tell; never anything else', () => {
+    let decided = 0
+    fc.assert(
+      fc.property(column, ({ format, days }) => {
+        const dates = days.map((day) => new Date(day * 86_400_000))
+        const texts = dates.map((date) => format(date))
+        expect(texts.filter((text) => !readDate(text))).toEqual([])
+        const decision = decide(texts, Date.UTC(2026, 10, 21))
+        if (decision.status === 'ambiguous') return
+        decided++
+        const parsed = texts.map((text) => parseDate(text, decision.format))
+        expect(parsed.map((one) => one && one !== 'undecided' && one.wall)).toEqual(dates.map((date) => date.getTime()))
+      }),
+      { numRuns: 700 },
+    )
+    expect(decided).toBeGreaterThan(450)
+  })
+
+  it('is decided alike by however many parts it was counted in', () => {
+    fc.assert(
+      fc.property(column, fc.nat(12), ({ format, days }, cut) => {
+        const texts = days.map((day) => format(new Date(day * 86_400_000)))
+        const merged = mergeDates(statisticsOf(texts.slice(0, cut)), statisticsOf(texts.slice(cut)))
+        expect(merged).toEqual(statisticsOf(texts))
+      }),
+      { numRuns: 150 },
+    )
+  })
+})
+
+describe('local times', () => {
+  it.each(['Europe/Copenhagen', 'Europe/Warsaw', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kolkata', 'UTC'])(
+    'of %s are the instants of its clocks',
+    (zone) => {
+      const local = localTimesOf(zone)
+      fc.assert(
+        fc.property(fc.integer({ min: Date.UTC(2024), max: Date.UTC(2028) }), (wall) => {
+          expect(local(wall)).toBe(instantOfWallClock(zone, wall))
+        }),
+        { numRuns: 60 },
+      )
+    },
+  )
+
+  it('are none in the skipped hour and the first in the doubled one', () => {
+    const local = localTimesOf('Europe/Copenhagen')
+    expect(local(Date.UTC(2026, 2, 29, 2, 30))).toBeNull()
+    expect(local(Date.UTC(2026, 9, 25, 2, 30))).toBe(Date.UTC(2026, 9, 25, 0, 30))
+  })
+})

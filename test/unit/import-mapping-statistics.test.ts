@@ -1,0 +1,72 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { columnCounter, mergeStatistics, statisticsOf } from '../../src/domain/import-mapping/index.ts'
+
+const cell = fc.oneof(
+  fc.constantFrom(
+    '',
+    '-',
+    'n/a',
+    ' ',
+    '1.234',
+    '12,50',
+    '17/04/2026',
+    '2026-04-17 10:00',
+    'a@example.com',
+    'Ja',
+    'Betalt',
+  ),
+  fc.constantFrom(
+    'DKK',
+    '+4520123456',
+    '__proto__',
+    'constructor',
+    '10:15',
+    'Anna Holm',
+    'TK-9A1',
+    'https://example.com',
+  ),
+  fc.nat(99).map(String),
+  fc.string({ unit: 'binary', maxLength: 100 }),
+)
+
+describe('the statistics of a column', () => {
+  it('count what its cells can be', () => {
+    const { filled, blank, kinds, samples, values } = statisticsOf([
+      'a@example.com',
+      '',
+      'Ja',
+      ' Ja ',
+      '12,50',
+      'n/a',
+      '2026-04-17',
+    ])
+    expect({ filled, blank }).toEqual({ filled: 5, blank: 2 })
+    expect(kinds).toMatchObject({ email: 1, boolean: 2, number: 1, date: 1 })
+    expect(samples).toEqual(['a@example.com', 'Ja', '12,50', '2026-04-17'])
+    expect(values).toEqual({ 'a@example.com': 1, Ja: 2, '12,50': 1, '2026-04-17': 1 })
+  })
+
+  it('take "null" for a text and not for a blank', () => {
+    expect(statisticsOf(['null', 'Null', 'NULL'])).toMatchObject({ filled: 3, blank: 0 })
+  })
+
+  it('are the same in however many parts the column was counted', () => {
+    fc.assert(
+      fc.property(fc.array(cell, { maxLength: 50 }), fc.nat(50), (cells, cut) => {
+        const whole = statisticsOf(cells)
+        expect(mergeStatistics(statisticsOf(cells.slice(0, cut)), statisticsOf(cells.slice(cut)))).toEqual(whole)
+        expect(JSON.parse(JSON.stringify(whole))).toEqual(whole)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  it('stay small whatever the column has', () => {
+    const { add, statistics } = columnCounter()
+    for (let index = 0; index < 5000; index++) add(`${index} ${'x'.repeat(index)}`)
+    expect(statistics.filled).toBe(5000)
+    expect(statistics.has_more_values).toBe(true)
+    expect(JSON.stringify(statistics).length).toBeLessThan(10_000)
+  })
+})

@@ -1,0 +1,137 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { aliasTextsOf, suggestImport, targetFieldsOf } from '../../src/domain/import-mapping/index.ts'
+import { statisticsOf } from '../../src/domain/import-mapping/columns/statistics.ts'
+import { headerKey } from '../../src/domain/import-mapping/targets/headers.ts'
+import headers from '../support/import-mapping/headers.json'
+import { publishedHeaders } from '../support/import-mapping/published-headers.ts'
+import { consents } from '../support/import-mapping/read-file.ts'
+
+/** Header rows as people write them; the target is null for a column that is none. */
+interface HeaderRow {
+  name: string
+  columns: { header: string; target: string | null; cells: string[] }[]
+}
+
+const headerRows: readonly HeaderRow[] = headers
+
+const columnsOf = (row: HeaderRow) =>
+  row.columns.map(({ header, cells }) => ({ header, statistics: statisticsOf(cells) }))
+
+function suggested(row: HeaderRow) {
+  const { mappings } = suggestImport({ columns: columnsOf(row), consents })
+  return row.columns.map(({ header, target: expected }, index) => {
+    const target = mappings.find((mapping) => mapping.columns.includes(index))?.target ?? null
+    return { header, expected, target }
+  })
+}
+
+const columns = (headers: readonly string[], cells: readonly (readonly string[])[] = []) =>
+  headers.map((header, index) => ({ header, statistics: cells[index] ? statisticsOf(cells[index]) : null }))
+
+const targetsOf = (headers: readonly string[], history?: ReadonlyMap<string, string | null>) =>
+  suggestImport({ columns: columns(headers), consents, ...(history ? { history } : {}) }).mappings.map(
+    ({ target, reason }) => [target, reason],
+  )
+
+describe('suggestions for header rows of six languages', () => {
+  it.each(headerRows.map((row) => [row.name, row] as const))('are never wrong: %s', (_, row) => {
+    expect(suggested(row).filter(({ target, expected }) => target !== null && target !== expected)).toEqual([])
+  })
+
+  it('find nearly all that there is', () => {
+    const all = headerRows.flatMap((row) => suggested(row).filter(({ expected }) => expected !== null))
+    const missed = all.filter(({ target }) => target === null)
+    console.info(`Found ${all.length - missed.length} of ${all.length} targets of ${headerRows.length} header rows.`)
+    expect(headerRows.length).toBeGreaterThanOrEqual(40)
+    expect(missed.length / all.length).toBeLessThan(0.05)
+  })
+
+  it.each(publishedHeaders.map((file) => [file.source, file] as const))(
+    'are never wrong where only headers are known: %s',
+    (_, file) => {
+      const expected = Object.entries(file.columns)
+      const { mappings } = suggestImport({ columns: columns(Object.keys(file.columns)) })
+      const found = mappings.map(({ target, columns: [column] }) => [expected[column ?? -1]?.[0], target])
+      expect(expected).toEqual(expect.arrayContaining(found))
+      expect(found.length / expected.filter(([, target]) => target !== null).length).toBeGreaterThan(0.65)
+    },
+  )
+
+  it('give no target to two columns, and no confidence below 0.75', () => {
+    for (const row of headerRows) {
+      const { mappings } = suggestImport({ columns: columnsOf(row), consents })
+      expect(new Set(mappings.map(({ target }) => target)).size).toBe(mappings.length)
+      const used = mappings.flatMap((mapping) => mapping.columns)
+      expect(new Set(used).size).toBe(used.length)
+      expect(mappings.every(({ confidence }) => confidence >= 0.75 && confidence <= 1)).toBe(true)
+    }
+  })
+})
+
+describe('suggestions', () => {
+  it('say why they were made', () => {
+    expect(targetsOf(['customer.email', 'order id', 'Ticket_Type', 'Telephon number'])).toEqual([
+      ['customer.email', 'exact'],
+      ['order.external_id', 'alias'],
+      ['item.product', 'normalised'],
+      ['customer.phone_number', 'near'],
+    ])
+  })
+
+  it('remember what the organisation mapped before, and what it left out', () => {
+    const history = new Map([
+      [headerKey('Wer?'), 'customer.full_name'],
+      [headerKey('E-Mail'), null],
+      [headerKey('Kontakt Mail'), 'customer.email'],
+      [headerKey('Old'), 'consent.gone'],
+    ])
+    expect(targetsOf(['wer', 'E-Mail', 'KONTAKT-MAIL', 'Old'], history)).toEqual([
+      ['customer.full_name', 'history'],
+      ['customer.email', 'history'],
+    ])
+  })
+
+  it('bring a value map for statuses and for yes and no', () => {
+    const { mappings } = suggestImport({
+      columns: columns(
+        ['Status', 'Nyhedsbrev'],
+        [
+          ['Betalt', 'Afventer', 'Aflyst', 'Betalt', 'Specialpris'],
+          ['Ja', 'Nej', 'Ja tak'],
+        ],
+      ),
+      consents,
+    })
+    expect(mappings.map(({ target, value_map }) => [target, value_map])).toEqual([
+      ['order.status', { Betalt: { to: 'completed' }, Afventer: { to: 'pending' }, Aflyst: { to: 'cancelled' } }],
+      ['consent.marketing', { Ja: { to: 'true' }, Nej: { to: 'false' }, 'Ja tak': { to: 'true' } }],
+    ])
+  })
+
+  it('suggest no consent where the edition has two for marketing', () => {
+    const two = [...consents, { key: 'sms', name: 'SMS', type: 'marketing' }]
+    expect(suggestImport({ columns: columns(['Newsletter', 'SMS']), consents: two }).mappings).toMatchObject([
+      { target: 'consent.sms', columns: [1] },
+    ])
+  })
+
+  it('use a column and a target once, whatever headers stand together', () => {
+    const known = targetFieldsOf(consents).flatMap(({ key }) => aliasTextsOf(key))
+    const strange = fc.string({ unit: 'binary', maxLength: 20 })
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.constantFrom(...known), strange), { maxLength: 30 }), (some) => {
+        const { mappings } = suggestImport({ columns: columns(some), consents })
+        const used = mappings.flatMap((mapping) => mapping.columns)
+        expect(new Set(used).size).toBe(used.length)
+        expect(new Set(mappings.map(({ target }) => target)).size).toBe(mappings.length)
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  it('survive headers of any kind', () => {
+    const strange = ['', ' ', '__proto__', 'constructor', '💥', 'x'.repeat(5000), '\u0000', '1', '((((', '[a](b)']
+    expect(suggestImport({ columns: columns(strange) }).mappings).toEqual([])
+  })
+})
