@@ -1,4 +1,4 @@
-import type { Ctx } from '../../context.ts'
+import type { Ctx, JobCtx } from '../../context.ts'
 import { commitPart } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { LostRace } from '../../domain/errors.ts'
@@ -21,6 +21,9 @@ import type { NumberedOrder, Outcome } from './outcome.ts'
 import { loadState, type OrderRow } from './state.ts'
 import { statementsOf } from './statements.ts'
 import type { DecisionContext, Edition } from './writes.ts'
+
+/** A request or background work; `afterCommit` gets what is due once the transaction stands. */
+export type EngineCtx = JobCtx & Pick<Ctx, 'afterCommit'>
 
 /** What all orders of an import share. */
 export interface ImportRun {
@@ -69,7 +72,7 @@ function groupsOf(orders: readonly NumberedOrder[]): NumberedOrder[][] {
 }
 
 /** A violated uniqueness means that another call made the same order, customer or product a moment ago. */
-const races = Object.fromEntries(
+export const races = Object.fromEntries(
   [
     ...Object.keys(answerRaces),
     'orders.edition_id, orders.external_id, orders.external_source',
@@ -99,7 +102,7 @@ interface Decided {
 }
 
 async function decideGroup(
-  ctx: Ctx,
+  ctx: EngineCtx,
   run: ImportRun,
   group: readonly NumberedOrder[],
   imagined: ReadonlyMap<string, OrderRow>,
@@ -115,7 +118,7 @@ async function decideGroup(
 
 /** All that a group writes; what is suppressed again comes before what its orders say of consents. */
 function statementsOfGroup(
-  ctx: Ctx,
+  ctx: EngineCtx,
   run: ImportRun,
   { context, decision }: Decided,
   read: { suppressed: readonly Statement[]; answers: readonly Answered[] },
@@ -132,17 +135,34 @@ function statementsOfGroup(
   ]
 }
 
-/** Decides on a group and writes it, with its consents, events and receipts, in one transaction. */
-async function importGroup(ctx: Ctx, run: ImportRun, group: readonly NumberedOrder[]): Promise<readonly Outcome[]> {
+/** What becomes of a group of orders, and the statements that make it so. */
+export interface Plan {
+  outcomes: readonly Outcome[]
+  decision: GroupDecision
+  /** For one transaction; none where nothing is to be written. */
+  statements: readonly Statement[]
+}
+
+/**
+ * Decides on a group of orders of which no two have the same external id, with their consents, events and receipts. The
+ * transaction of its statements fails by a violated uniqueness of `races`, or a guard, where somebody else was faster.
+ */
+export async function planGroup(ctx: EngineCtx, run: ImportRun, group: readonly NumberedOrder[]): Promise<Plan> {
   const { edition, definitions, import_id, source, skipped } = run
+  const decided = await decideGroup(ctx, run, group, new Map())
+  const { decision } = decided
+  const { outcomes, writes, answers: given } = decision
+  const answerImport = { edition, definitions, import_id, source, skipped }
+  const answers = await importedAnswers(ctx, answerImport, given)
+  if (writes.length === 0 && answers.length === 0) return { outcomes, decision, statements: [] }
+  const suppressed = await restoredSuppressions(edition.organization_id, addressesOf(group))
+  return { outcomes, decision, statements: statementsOfGroup(ctx, run, decided, { suppressed, answers }) }
+}
+
+/** Writes a group in one transaction; where somebody else was faster, once more, and then each order by itself. */
+async function importGroup(ctx: Ctx, run: ImportRun, group: readonly NumberedOrder[]): Promise<readonly Outcome[]> {
   for (let tries = 1; ; tries++) {
-    const decided = await decideGroup(ctx, run, group, new Map())
-    const { outcomes, writes, answers: given } = decided.decision
-    const answerImport = { edition, definitions, import_id, source, skipped }
-    const answers = await importedAnswers(ctx, answerImport, given)
-    if (writes.length === 0 && answers.length === 0) return outcomes
-    const suppressed = await restoredSuppressions(edition.organization_id, addressesOf(group))
-    const statements = statementsOfGroup(ctx, run, decided, { suppressed, answers })
+    const { outcomes, statements } = await planGroup(ctx, run, group)
     try {
       await commitPart(ctx, statements, races)
       return outcomes
@@ -155,6 +175,13 @@ async function importGroup(ctx: Ctx, run: ImportRun, group: readonly NumberedOrd
     }
   }
 }
+
+/** What the orders of a group, of which no two have the same external id, would become. */
+export const previewGroup = async (
+  ctx: EngineCtx,
+  run: ImportRun,
+  group: readonly NumberedOrder[],
+): Promise<GroupDecision> => (await decideGroup(ctx, run, group, new Map())).decision
 
 /** What would become of the orders, each after those before it. */
 async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly NumberedOrder[]): Promise<Outcome[]> {

@@ -1,2 +1,4 @@
+export type { GroupDecision } from './decide.ts'
 export type { NumberedOrder, Outcome } from './outcome.ts'
-export { importOrders, type ImportRun } from './import-orders.ts'
+export { type EngineCtx, importOrders, type ImportRun, type Plan, planGroup, previewGroup, races } from './import-orders.ts'
+export { rowsOf } from './writes.ts'
