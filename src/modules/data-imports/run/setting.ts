@@ -51,7 +51,7 @@ const standard = {
 
 /** Name of the other system, under which the ids of its orders are unique in the edition. */
 export const sourceOf = ({ external_source, detected_source }: ImportRow): string =>
-  external_source ?? detected_source ?? 'csv'
+  external_source ?? (detected_source === null ? 'csv' : (JSON.parse(detected_source) as { source: string }).source)
 
 export function optionsOf(row: Pick<ImportRow, 'options'>, edition: Pick<Edition, 'currency'>): RunOptions {
   const given = JSON.parse(row.options) as Partial<RunOptions>
