@@ -1,4 +1,4 @@
-import type { Ctx } from '../../context.ts'
+import type { Ctx, JobCtx } from '../../context.ts'
 import { commitPart } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { LostRace } from '../../domain/errors.ts'
@@ -16,11 +16,15 @@ import { restoredSuppressions } from '../suppressions/index.ts'
 import { receiptStatements } from '../transactional-emails/index.ts'
 import { announceAll } from '../webhooks/index.ts'
 import { announcementsOf } from './announcements.ts'
+import type { RecordedOrder } from './before.ts'
 import { decide, type GroupDecision } from './decide.ts'
 import type { NumberedOrder, Outcome } from './outcome.ts'
 import { loadState, type OrderRow } from './state.ts'
 import { statementsOf } from './statements.ts'
 import type { DecisionContext, Edition } from './writes.ts'
+
+/** A request, or background work that does something once its own commit is through. */
+export type ImportCtx = JobCtx & Pick<Ctx, 'afterCommit'>
 
 /** What all orders of an import share. */
 export interface ImportRun {
@@ -40,6 +44,12 @@ export interface ImportRun {
   emit_webhooks: boolean
   /** The message of the receipts; null when none are sent. */
   receipt_message: string | null
+  /**
+   * Statements for the transaction of a group that say what became of its orders, and how an undo takes it back. With
+   * them a group is written even where all of its orders are skipped or refused. A failed guard among them has the
+   * group decided again, at last order by order, and then throws LostRace.
+   */
+  record?: (orders: readonly RecordedOrder[]) => readonly Statement[]
 }
 
 /** Orders that one transaction takes in, of no more units than one order may have; when it fails, they go one by one. */
@@ -99,7 +109,7 @@ interface Decided {
 }
 
 async function decideGroup(
-  ctx: Ctx,
+  ctx: ImportCtx,
   run: ImportRun,
   group: readonly NumberedOrder[],
   imagined: ReadonlyMap<string, OrderRow>,
@@ -108,14 +118,17 @@ async function decideGroup(
   const context = { edition, source, now: ctx.now(), newId: ctx.newId }
   const scope = { organization_id: edition.organization_id, edition_id: edition.id, source, changeable }
   const orders = group.map(({ order }) => order)
-  const state = await loadState(ctx.db, scope, orders, on_duplicate === 'update')
+  const state = await loadState(ctx.db, scope, orders, {
+    contents: on_duplicate === 'update',
+    before: run.record !== undefined,
+  })
   const known = { ...state, orders: new Map([...state.orders, ...imagined]) }
   return { context, decision: decide(context, on_duplicate, known, group) }
 }
 
 /** All that a group writes; what is suppressed again comes before what its orders say of consents. */
 function statementsOfGroup(
-  ctx: Ctx,
+  ctx: ImportCtx,
   run: ImportRun,
   { context, decision }: Decided,
   read: { suppressed: readonly Statement[]; answers: readonly Answered[] },
@@ -133,16 +146,21 @@ function statementsOfGroup(
 }
 
 /** Decides on a group and writes it, with its consents, events and receipts, in one transaction. */
-async function importGroup(ctx: Ctx, run: ImportRun, group: readonly NumberedOrder[]): Promise<readonly Outcome[]> {
+async function importGroup(
+  ctx: ImportCtx,
+  run: ImportRun,
+  group: readonly NumberedOrder[],
+): Promise<readonly Outcome[]> {
   const { edition, definitions, import_id, source, skipped } = run
   for (let tries = 1; ; tries++) {
     const decided = await decideGroup(ctx, run, group, new Map())
     const { outcomes, writes, answers: given } = decided.decision
     const answerImport = { edition, definitions, import_id, source, skipped }
     const answers = await importedAnswers(ctx, answerImport, given)
-    if (writes.length === 0 && answers.length === 0) return outcomes
+    const records = run.record?.(decided.decision.recorded()) ?? []
+    if (writes.length === 0 && answers.length === 0 && records.length === 0) return outcomes
     const suppressed = await restoredSuppressions(edition.organization_id, addressesOf(group))
-    const statements = statementsOfGroup(ctx, run, decided, { suppressed, answers })
+    const statements = [...statementsOfGroup(ctx, run, decided, { suppressed, answers }), ...records]
     try {
       await commitPart(ctx, statements, races)
       return outcomes
@@ -157,7 +175,7 @@ async function importGroup(ctx: Ctx, run: ImportRun, group: readonly NumberedOrd
 }
 
 /** What would become of the orders, each after those before it. */
-async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly NumberedOrder[]): Promise<Outcome[]> {
+async function previewOrders(ctx: ImportCtx, run: ImportRun, orders: readonly NumberedOrder[]): Promise<Outcome[]> {
   const imagined = new Map<string, OrderRow>()
   const outcomes: Outcome[] = []
   for (const group of groupsOf(orders)) {
@@ -174,7 +192,11 @@ async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly Numbered
  * Writes orders into an edition, each whole or not at all, and answers what became of each. When this is cut off in the
  * middle, the same call again skips what is there and goes on.
  */
-export async function importOrders(ctx: Ctx, run: ImportRun, orders: readonly NumberedOrder[]): Promise<Outcome[]> {
+export async function importOrders(
+  ctx: ImportCtx,
+  run: ImportRun,
+  orders: readonly NumberedOrder[],
+): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   if (run.dry_run) outcomes.push(...(await previewOrders(ctx, run, orders)))
   else for (const group of groupsOf(orders)) outcomes.push(...(await importGroup(ctx, run, group)))

@@ -1,2 +1,3 @@
+export type { AddedCatalogue, OrderBefore, PersonBefore, RecordedOrder, UpdatedBefore } from './before.ts'
 export type { NumberedOrder, Outcome } from './outcome.ts'
-export { importOrders, type ImportRun } from './import-orders.ts'
+export { type ImportCtx, importOrders, type ImportRun } from './import-orders.ts'
