@@ -16,15 +16,14 @@ import { restoredSuppressions } from '../suppressions/index.ts'
 import { receiptStatements } from '../transactional-emails/index.ts'
 import { announceAll } from '../webhooks/index.ts'
 import { announcementsOf } from './announcements.ts'
-import type { RecordedOrder } from './before.ts'
 import { decide, type GroupDecision } from './decide.ts'
 import type { NumberedOrder, Outcome } from './outcome.ts'
 import { loadState, type OrderRow } from './state.ts'
 import { statementsOf } from './statements.ts'
 import type { DecisionContext, Edition } from './writes.ts'
 
-/** A request, or background work that does something once its own commit is through. */
-export type ImportCtx = JobCtx & Pick<Ctx, 'afterCommit'>
+/** A request or background work; `afterCommit` gets what is due once the transaction stands. */
+export type EngineCtx = JobCtx & Pick<Ctx, 'afterCommit'>
 
 /** What all orders of an import share. */
 export interface ImportRun {
@@ -44,12 +43,8 @@ export interface ImportRun {
   emit_webhooks: boolean
   /** The message of the receipts; null when none are sent. */
   receipt_message: string | null
-  /**
-   * Statements for the transaction of a group that say what became of its orders, and how an undo takes it back. With
-   * them a group is written even where all of its orders are skipped or refused. A failed guard among them has the
-   * group decided again, at last order by order, and then throws LostRace.
-   */
-  record?: (orders: readonly RecordedOrder[]) => readonly Statement[]
+  /** Reads what an undo puts back: without this `recorded` of a decision lacks what updates replace. */
+  with_before?: boolean
 }
 
 /** Orders that one transaction takes in, of no more units than one order may have; when it fails, they go one by one. */
@@ -79,7 +74,7 @@ function groupsOf(orders: readonly NumberedOrder[]): NumberedOrder[][] {
 }
 
 /** A violated uniqueness means that another call made the same order, customer or product a moment ago. */
-const races = Object.fromEntries(
+export const races = Object.fromEntries(
   [
     ...Object.keys(answerRaces),
     'orders.edition_id, orders.external_id, orders.external_source',
@@ -109,7 +104,7 @@ interface Decided {
 }
 
 async function decideGroup(
-  ctx: ImportCtx,
+  ctx: EngineCtx,
   run: ImportRun,
   group: readonly NumberedOrder[],
   imagined: ReadonlyMap<string, OrderRow>,
@@ -120,7 +115,7 @@ async function decideGroup(
   const orders = group.map(({ order }) => order)
   const state = await loadState(ctx.db, scope, orders, {
     contents: on_duplicate === 'update',
-    before: run.record !== undefined,
+    before: run.with_before === true,
   })
   const known = { ...state, orders: new Map([...state.orders, ...imagined]) }
   return { context, decision: decide(context, on_duplicate, known, group) }
@@ -128,7 +123,7 @@ async function decideGroup(
 
 /** All that a group writes; what is suppressed again comes before what its orders say of consents. */
 function statementsOfGroup(
-  ctx: ImportCtx,
+  ctx: EngineCtx,
   run: ImportRun,
   { context, decision }: Decided,
   read: { suppressed: readonly Statement[]; answers: readonly Answered[] },
@@ -145,22 +140,34 @@ function statementsOfGroup(
   ]
 }
 
-/** Decides on a group and writes it, with its consents, events and receipts, in one transaction. */
-async function importGroup(
-  ctx: ImportCtx,
-  run: ImportRun,
-  group: readonly NumberedOrder[],
-): Promise<readonly Outcome[]> {
+/** What becomes of a group of orders, and the statements that make it so. */
+export interface Plan {
+  outcomes: readonly Outcome[]
+  decision: GroupDecision
+  /** For one transaction; none where nothing is to be written. */
+  statements: readonly Statement[]
+}
+
+/**
+ * Decides on a group of orders of which no two have the same external id, with their consents, events and receipts. The
+ * transaction of its statements fails by a violated uniqueness of `races`, or a guard, where somebody else was faster.
+ */
+export async function planGroup(ctx: EngineCtx, run: ImportRun, group: readonly NumberedOrder[]): Promise<Plan> {
   const { edition, definitions, import_id, source, skipped } = run
+  const decided = await decideGroup(ctx, run, group, new Map())
+  const { decision } = decided
+  const { outcomes, writes, answers: given } = decision
+  const answerImport = { edition, definitions, import_id, source, skipped }
+  const answers = await importedAnswers(ctx, answerImport, given)
+  if (writes.length === 0 && answers.length === 0) return { outcomes, decision, statements: [] }
+  const suppressed = await restoredSuppressions(edition.organization_id, addressesOf(group))
+  return { outcomes, decision, statements: statementsOfGroup(ctx, run, decided, { suppressed, answers }) }
+}
+
+/** Writes a group in one transaction; where somebody else was faster, once more, and then each order by itself. */
+async function importGroup(ctx: Ctx, run: ImportRun, group: readonly NumberedOrder[]): Promise<readonly Outcome[]> {
   for (let tries = 1; ; tries++) {
-    const decided = await decideGroup(ctx, run, group, new Map())
-    const { outcomes, writes, answers: given } = decided.decision
-    const answerImport = { edition, definitions, import_id, source, skipped }
-    const answers = await importedAnswers(ctx, answerImport, given)
-    const records = run.record?.(decided.decision.recorded()) ?? []
-    if (writes.length === 0 && answers.length === 0 && records.length === 0) return outcomes
-    const suppressed = await restoredSuppressions(edition.organization_id, addressesOf(group))
-    const statements = [...statementsOfGroup(ctx, run, decided, { suppressed, answers }), ...records]
+    const { outcomes, statements } = await planGroup(ctx, run, group)
     try {
       await commitPart(ctx, statements, races)
       return outcomes
@@ -174,8 +181,15 @@ async function importGroup(
   }
 }
 
+/** What the orders of a group, of which no two have the same external id, would become. */
+export const previewGroup = async (
+  ctx: EngineCtx,
+  run: ImportRun,
+  group: readonly NumberedOrder[],
+): Promise<GroupDecision> => (await decideGroup(ctx, run, group, new Map())).decision
+
 /** What would become of the orders, each after those before it. */
-async function previewOrders(ctx: ImportCtx, run: ImportRun, orders: readonly NumberedOrder[]): Promise<Outcome[]> {
+async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly NumberedOrder[]): Promise<Outcome[]> {
   const imagined = new Map<string, OrderRow>()
   const outcomes: Outcome[] = []
   for (const group of groupsOf(orders)) {
@@ -192,11 +206,7 @@ async function previewOrders(ctx: ImportCtx, run: ImportRun, orders: readonly Nu
  * Writes orders into an edition, each whole or not at all, and answers what became of each. When this is cut off in the
  * middle, the same call again skips what is there and goes on.
  */
-export async function importOrders(
-  ctx: ImportCtx,
-  run: ImportRun,
-  orders: readonly NumberedOrder[],
-): Promise<Outcome[]> {
+export async function importOrders(ctx: Ctx, run: ImportRun, orders: readonly NumberedOrder[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   if (run.dry_run) outcomes.push(...(await previewOrders(ctx, run, orders)))
   else for (const group of groupsOf(orders)) outcomes.push(...(await importGroup(ctx, run, group)))
