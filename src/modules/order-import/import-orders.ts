@@ -43,6 +43,8 @@ export interface ImportRun {
   emit_webhooks: boolean
   /** The message of the receipts; null when none are sent. */
   receipt_message: string | null
+  /** Reads what an undo puts back: without this `recorded` of a decision lacks what updates replace. */
+  with_before?: boolean
 }
 
 /** Orders that one transaction takes in, of no more units than one order may have; when it fails, they go one by one. */
@@ -111,7 +113,10 @@ async function decideGroup(
   const context = { edition, source, now: ctx.now(), newId: ctx.newId }
   const scope = { organization_id: edition.organization_id, edition_id: edition.id, source, changeable }
   const orders = group.map(({ order }) => order)
-  const state = await loadState(ctx.db, scope, orders, on_duplicate === 'update')
+  const state = await loadState(ctx.db, scope, orders, {
+    contents: on_duplicate === 'update',
+    before: run.with_before === true,
+  })
   const known = { ...state, orders: new Map([...state.orders, ...imagined]) }
   return { context, decision: decide(context, on_duplicate, known, group) }
 }

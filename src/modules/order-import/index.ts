@@ -1,3 +1,4 @@
+export type { AddedCatalogue, OrderBefore, PersonBefore, RecordedOrder, UpdatedBefore } from './before.ts'
 export type { GroupDecision } from './decide.ts'
 export type { NumberedOrder, Outcome } from './outcome.ts'
 export {
