@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Statement } from '../../../db/database.ts'
 import { slices } from '../../../db/write.ts'
-import type { OrderRow } from '../../order-import/index.ts'
+import type { RecordedOrder } from '../../order-import/index.ts'
 import type { ImportChanges, ImportRow } from '../steps.ts'
 import type { PlannedOrder } from './plan-orders.ts'
 import { maxProblems, type Problem, problemAt } from './problems.ts'
@@ -46,21 +46,29 @@ function rowStatements(importId: string, orders: readonly PlannedOrder[]): State
   ]
 }
 
-function orderStatement(importId: string, orders: readonly PlannedOrder[], written: readonly OrderRow[]): Statement[] {
-  const versions = new Map(written.map(({ id, version }) => [id, version]))
-  const rows = orders.map(({ read, outcome, order_id, problems, warnings }) =>
-    JSON.stringify([
+/** Of each order its outcome, and what an undo of it needs. */
+function orderStatements(
+  importId: string,
+  orders: readonly PlannedOrder[],
+  recorded: readonly RecordedOrder[],
+): Statement[] {
+  const records = new Map(recorded.map((one) => [one.outcome.index, one]))
+  const rows = orders.map(({ read, outcome, order_id, problems, warnings }, index) => {
+    const record = records.get(index)
+    return JSON.stringify([
       read.row.number,
       outcome,
       order_id,
-      order_id === null ? null : (versions.get(order_id) ?? null),
+      record?.order_version ?? null,
+      record?.before ? JSON.stringify(record.before) : null,
       JSON.stringify(problems.slice(0, maxProblems)),
       JSON.stringify(warnings.slice(0, maxProblems)),
-    ]),
-  )
+    ])
+  })
   return slices(rows).map(
     (part): Statement => sql`update import_orders set outcome = decided.value ->> 1, order_id = decided.value ->> 2,
-      order_version = decided.value ->> 3, errors = decided.value ->> 4, warnings = decided.value ->> 5
+      order_version = decided.value ->> 3, before = decided.value ->> 4,
+      errors = decided.value ->> 5, warnings = decided.value ->> 6
       from json_each(${`[${part.join(',')}]`}) as decided
       where import_orders.import_id = ${importId} and import_orders.number = decided.value ->> 0`,
   )
@@ -70,11 +78,11 @@ function orderStatement(importId: string, orders: readonly PlannedOrder[], writt
 export const outcomeStatements = (
   importId: string,
   orders: readonly PlannedOrder[],
-  written: readonly OrderRow[],
-): Statement[] => [...orderStatement(importId, orders, written), ...rowStatements(importId, orders)]
+  recorded: readonly RecordedOrder[],
+): Statement[] => [...orderStatements(importId, orders, recorded), ...rowStatements(importId, orders)]
 
 /** The counters of the import after these orders. */
-export function countersAfter(row: ImportRow, orders: readonly PlannedOrder[]): ImportChanges {
+export function countersAfter(row: ImportRow, orders: readonly PlannedOrder[]) {
   const count = (outcome: PlannedOrder['outcome']) => orders.filter((order) => order.outcome === outcome).length
   return {
     created_orders: row.created_orders + count('created'),
@@ -82,5 +90,5 @@ export function countersAfter(row: ImportRow, orders: readonly PlannedOrder[]): 
     skipped_orders: row.skipped_orders + count('skipped'),
     failed_orders: row.failed_orders + count('error'),
     processed_rows: row.processed_rows + orders.reduce((rows, { read }) => rows + read.row.rows_count, 0),
-  }
+  } satisfies ImportChanges
 }
