@@ -191,6 +191,8 @@ export function mountList<
     load?: (ctx: Ctx, params: z.output<P>) => Promise<Loaded>
     list: (ctx: Ctx, input: { query: z.output<Q>; page: PageRequest; loaded: Loaded }) => Promise<Page<Row>>
     present: (row: Row, ctx: Ctx) => unknown
+    /** What the answer has beside its rows. */
+    beside?: (ctx: Ctx, loaded: Loaded) => Promise<object>
   },
 ): void {
   register(router, operation, async (c, ctx) => {
@@ -205,9 +207,18 @@ export function mountList<
     const links = [next && `<${next}>; rel="next"`, previous && `<${previous}>; rel="prev"`].filter(
       (link) => link !== null,
     )
-    const body = JSON.stringify({ count: page.count, next, previous, results })
+    const beside = await handling.beside?.(ctx, loaded)
+    const body = JSON.stringify({ count: page.count, next, previous, results, ...beside })
     return { status: 200, headers: links.length ? { ...jsonType, link: links.join(', ') } : jsonType, body }
   })
+}
+
+/** A file before it is made. */
+export interface FileHandle {
+  /** Null for what is not kept as a file. */
+  name: string | null
+  open: () => Promise<AsyncIterator<string | Uint8Array, unknown>>
+  headers?: Readonly<Record<string, string>>
 }
 
 /**
@@ -222,7 +233,7 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
     handle: (
       ctx: Ctx,
       input: { query: z.output<Q>; loaded: Loaded },
-    ) => { name: string; open: () => Promise<AsyncIterator<string, unknown>> }
+    ) => FileHandle | Promise<FileHandle>
   },
 ): void {
   register(router, operation, async (c, ctx) => {
@@ -233,10 +244,14 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
       const write = { loaded, place: loaded.place, target: undefined, before: null, after: asked as Presented | null }
       return auditing(ctx, operation, write)
     }
-    const { name, open } = handling.handle({ ...ctx, settle }, { query: parseQuery(c, operation.query), loaded })
+    const { name, open, headers: own } = await handling.handle(
+      { ...ctx, settle },
+      { query: parseQuery(c, operation.query), loaded },
+    )
     const headers = {
       'content-type': `${operation.file?.type ?? 'application/octet-stream'}; charset=utf-8`,
-      'content-disposition': `attachment; filename="${name}"`,
+      ...(name === null ? {} : { 'content-disposition': `attachment; filename="${name}"` }),
+      ...own,
     }
     if (c.req.method === 'HEAD') return { status: 200, headers, body: '' }
     return { status: 200, headers, body: streamOf(await open(), (error) => logError(ctx.requestId, error)) }

@@ -187,13 +187,17 @@ describe('the import of staged rows', () => {
     await machine.take(messageOf(id))
     await expectExact(id)
     const direct = costOf(await importOrders(shop, call, { source: 'shop' }))
-    // The call reports itself in one row with its indexes; the import begins, moves and ends.
-    expect(machine.meter.rows_written - direct.rows_written).toBe(0)
+    // An outcome on each row, one on each order with the index of its id; the steps cost less than the call's report.
+    expect(machine.meter.rows_written - direct.rows_written).toBe(74)
   })
 
   it('gives and skips consents as the file says, and never takes back a later withdrawal', async () => {
     const { id: consent, key } = await givenDefinition(shop.organization_id)
     const target = `consent.${key}`
+    await write(
+      sql`update consents set created_at = 0 where id = ${consent}`,
+      sql`update consent_versions set created_at = 0 where consent_id = ${consent}`,
+    )
     const addConsent = (id: string) => write(sql`insert into import_constants values (${id}, ${target}, 'no')`)
     const [yes, no] = [aRow({ [target]: true }), aRow({ [target]: false })]
     const userOf = async (row: FileRow) =>
@@ -241,6 +245,7 @@ describe('an import that is cancelled', () => {
   it('stops within the chunk under way: what is made stays and is counted, the rest is cancelled', async () => {
     const id = await seedStarted(shop, [...many(60), { values: {}, is_ignored: true }])
     const machine = importer({ tick: 6000 })
+    await machine.take(messageOf(id))
     await machine.take(messageOf(id))
     const half = await importNow(id)
     expect(half.created_orders).toBeGreaterThan(0)

@@ -4,6 +4,7 @@ import * as contract from './contract.ts'
 import { ExternalOrderSchema } from './external-order-contract.ts'
 import { importExternalOrders } from './import-external-orders.ts'
 import { presentImport } from './present.ts'
+import { mountRuns } from './run/run-routes.ts'
 
 export const dataImports = createRouter()
 
@@ -15,3 +16,5 @@ mount(dataImports, contract.importExternalOrders, {
   handle: (ctx, { body }) => importExternalOrders(ctx, body),
   present: presentImport,
 })
+
+mountRuns(dataImports)

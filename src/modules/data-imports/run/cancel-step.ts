@@ -7,13 +7,15 @@ import { commitStep, endPhase, type ImportRow } from '../steps.ts'
 /** Rows that one step of a cancelled import marks. */
 const rowsPerStep = 5000
 
+/** The import leaves `after`, and each step `cancelled_rows`: rows up to there are decided. */
 interface CancelPosition {
-  cancelled_rows: number
+  after?: number
+  cancelled_rows?: number
 }
 
 /** Marks what a cancelled import did not decide any more, a range of rows at a time. Orders are numbered by rows. */
 export async function cancelStep(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
-  const { cancelled_rows = 0 } = JSON.parse(row.position) as Partial<CancelPosition>
+  const { cancelled_rows = 0 } = JSON.parse(row.position) as CancelPosition
   const [last] = await job.db.all(
     sql<{
       row_number: number | null
@@ -32,7 +34,7 @@ export async function cancelStep(job: JobCtx, row: ImportRow): Promise<ImportRow
   const hasOrders = row.created_orders + row.updated_orders > 0
   return endPhase(job, row, {
     status: 'cancelled',
-    changes: { completed_at: now, undo_until: hasOrders ? now + undoDays * dayMs : null },
+    changes: { processed_rows: row.total_rows, completed_at: now, undo_until: hasOrders ? now + undoDays * dayMs : null },
     statements,
   })
 }
