@@ -1,0 +1,36 @@
+import { expect } from 'vitest'
+import { get, patch, post } from './api.ts'
+import { uploadRaw } from './files.ts'
+import type { Shop } from './orders.ts'
+import { importNow, runToEnd } from './staged-imports.ts'
+
+/** Runs what the import has to do, as the queue would. */
+export async function work(id: string): Promise<{ status: string } & Record<string, unknown>> {
+  await runToEnd(id, (await importNow(id)).epoch)
+  return (await get(`/v1/data-imports/${id}`)).body
+}
+
+/** Uploads a file and brings its import to where it can start: columns and products as they are suggested. */
+export async function givenReady(shop: Shop, bytes: BodyInit, options: Record<string, unknown> = {}): Promise<string> {
+  const upload = await uploadRaw(shop.organization_id, bytes, {
+    name: 'orders.csv',
+    type: 'text/csv',
+    query: { purpose: 'import', edition_id: shop.edition_id },
+  })
+  expect(upload.status, upload.text).toBe(201)
+  const made = await post('/v1/data-imports', { ...shop, file_id: upload.body.id, external_source: 'shop', options })
+  expect(made.status, made.text).toBe(201)
+  const { id } = made.body
+  expect((await work(id)).status).toBe('mapping_columns')
+  const processed = await post(`/v1/data-imports/${id}/column-mappings/process`, undefined)
+  expect(processed.status, processed.text).toBe(200)
+  const { status } = await work(id)
+  if (status === 'mapping_products') {
+    const { body } = await get(`/v1/data-imports/${id}/product-mappings`)
+    const mappings = body.results.map((product: { id: string }) => ({ id: product.id, action: 'create' }))
+    const mapped = await patch(`/v1/data-imports/${id}/product-mappings`, { mappings })
+    expect(mapped.status, mapped.text).toBe(200)
+  }
+  expect((await get(`/v1/data-imports/${id}`)).body.status).toBe('ready')
+  return id
+}
