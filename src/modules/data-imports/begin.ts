@@ -13,7 +13,7 @@ import {
 } from '../../domain/data-imports.ts'
 import { AppError } from '../../domain/errors.ts'
 import { openEditions } from '../editions/index.ts'
-import { changedImport, type LoadedImport } from './queries.ts'
+import type { LoadedImport } from './queries.ts'
 import { type ImportChanges, type ImportRow, ringImports } from './steps.ts'
 
 export const invalidTransition = ({ status }: { status: DataImportStatus }, what: string): AppError =>
@@ -43,21 +43,43 @@ export function workStatements(ctx: Ctx, row: Pick<ImportRow, 'id' | 'organizati
  * Commits a change of an import whose edition is open. Where the change begins background work, its message is sent
  * afterwards.
  */
-export function commitImport(
+export async function commitImport(
   ctx: Ctx,
   row: LoadedImport,
   changes: ImportChanges,
   statements: readonly Statement[] = [],
 ): Promise<LoadedImport> {
+  const changed = changedBy(ctx, row, changes)
+  return commit(ctx, changed, statementsOf(ctx, row, { changed, changes, statements }))
+}
+
+/** As `commitImport`, for an operation that answers something else than the import. */
+export async function commitAnswer<Result>(
+  ctx: Ctx,
+  row: LoadedImport,
+  next: { changes: ImportChanges; statements: readonly Statement[] },
+  answer: (changed: LoadedImport) => Result | Promise<Result>,
+): Promise<Result> {
+  const changed = changedBy(ctx, row, next.changes)
+  return commit(ctx, await answer(changed), statementsOf(ctx, row, { changed, ...next }))
+}
+
+function changedBy(ctx: Ctx, row: LoadedImport, changes: ImportChanges): LoadedImport {
   const { status } = changes
   if (status !== undefined && status !== row.status && !dataImportLifecycle.allows(row.status, status))
     throw invalidTransition(row, 'changed like this')
-  const next = { ...changes, modified_at: ctx.now() }
-  const changed = changedImport(row, { ...(next as Partial<ImportRow>), version: row.version + 1 })
-  return commit(ctx, changed, [
-    ...openEditions(row.edition_id),
-    ...updateVersion(dataImports, row, next),
-    ...(typeof changes.phase === 'string' ? workStatements(ctx, changed) : []),
-    ...statements,
-  ])
+  return { ...row, ...(changes as Partial<ImportRow>), modified_at: ctx.now(), version: row.version + 1 }
 }
+
+interface Change {
+  changed: LoadedImport
+  changes: ImportChanges
+  statements: readonly Statement[]
+}
+
+const statementsOf = (ctx: Ctx, row: LoadedImport, { changed, changes, statements }: Change): Statement[] => [
+  ...openEditions(row.edition_id),
+  ...updateVersion(dataImports, row, { ...changes, modified_at: changed.modified_at }),
+  ...(typeof changes.phase === 'string' ? workStatements(ctx, changed) : []),
+  ...statements,
+]

@@ -1,1 +1,1 @@
-export { isImportWorkMessage, sweepImports, workOnImports } from './work.ts'
+export { isImportWorkMessage, sweepImports, workOnImport, workOnImports } from './work.ts'

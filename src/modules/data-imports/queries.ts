@@ -81,6 +81,3 @@ export async function findHome(ctx: Ctx, organizationId: string, editionId: stri
   if ((home.edition_id as string | null) === null) throw doesNotExist('edition_id')
   return home
 }
-
-/** The import as a verb of this request leaves it. */
-export const changedImport = (row: LoadedImport, changes: Partial<ImportRow>): LoadedImport => ({ ...row, ...changes })

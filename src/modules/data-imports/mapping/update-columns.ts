@@ -9,7 +9,7 @@ import { decideRow, prepareMappings, targetFieldOf, type Transform } from '../..
 import { fixedTargetFields } from '../../../domain/import-mapping/targets/fields.ts'
 import { suggestValueMap } from '../../../domain/import-mapping/values/value-maps.ts'
 import { nearestName } from '../../../domain/nearest.ts'
-import { checkAction, commitImport } from '../begin.ts'
+import { checkAction, commitAnswer } from '../begin.ts'
 import { mappingChanges } from './changed.ts'
 import type { ColumnChange, UpdateColumnMappingsInput } from './column-contract.ts'
 import { type ColumnView, viewOf } from './columns.ts'
@@ -159,7 +159,8 @@ export async function updateColumnMappings(
   }
   const statements = statementsOf(row.id, state, next)
   const changes = await mappingChanges(ctx, row, { options: state.options, state: next })
-  const after = viewOf(ctx, { ...row, ...changes } as typeof row, next)
-  const shown = { view: after, beside: await besideColumns(ctx, after) }
-  return commitImport(ctx, row, changes, statements).then(() => shown)
+  return commitAnswer(ctx, row, { changes, statements }, async (changed) => {
+    const after = viewOf(ctx, changed, next)
+    return { view: after, beside: await besideColumns(ctx, after) }
+  })
 }

@@ -5,7 +5,7 @@ import { update } from '../../../db/write.ts'
 import { inList } from '../../../db/visibility.ts'
 import type { DataImportStatus, ProductSummary } from '../../../domain/data-imports.ts'
 import { type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
-import { checkAction, commitImport } from '../begin.ts'
+import { checkAction, commitAnswer } from '../begin.ts'
 import type { LoadedImport } from '../queries.ts'
 import type { ProductChange, UpdateProductMappingsInput } from './product-contract.ts'
 import type { ProductRow } from './suggest-products.ts'
@@ -113,13 +113,9 @@ export async function updateProductMappings(
   for (const one of next) byId.set(one.id, one)
   const summary = summaryOf(byId.values())
   const status = summary.unmapped > 0 ? ('mapping_products' as const) : ('ready' as const)
-  await commitImport(
-    ctx,
-    row,
-    { status, product_summary: JSON.stringify(summary) },
-    next.map(({ position, import_id, id: _, ...changes }) =>
-      update(importProducts, changes, sql`import_id = ${import_id} and position = ${position}`),
-    ),
+  const statements = next.map(({ position, import_id, id: _, ...changes }) =>
+    update(importProducts, changes, sql`import_id = ${import_id} and position = ${position}`),
   )
-  return { rows: next, status, unmapped: summary.unmapped }
+  const changes = { status, product_summary: JSON.stringify(summary) }
+  return commitAnswer(ctx, row, { changes, statements }, () => ({ rows: next, status, unmapped: summary.unmapped }))
 }

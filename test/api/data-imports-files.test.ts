@@ -1,0 +1,383 @@
+import { describe, expect, it } from 'vitest'
+import { get, patch, post, remove } from '../support/api.ts'
+import {
+  bodyFor,
+  columnsOf,
+  csv,
+  givenHome,
+  givenImport,
+  givenTable,
+  mapColumns,
+  pathOf,
+  process,
+  stagedRows,
+  storedImport,
+  targetsOf,
+  work,
+} from '../support/data-imports.ts'
+import { rowsOf, storedKeys } from '../support/files.ts'
+import pretix from '../support/import-mapping/pretix-german.json'
+import shopify from '../support/import-mapping/shopify.json'
+
+const plain = (rows: readonly string[]) =>
+  csv(['Order ID;E-mail;Product;Quantity;Price', ...rows].map((line) => `${line}\r\n`).join(''))
+const twoOrders = plain(['A-1;ana@example.dk;Day ticket;2;225,00', 'A-2;bo@example.dk;Day ticket;1;225,00'])
+
+describe('createDataImport', () => {
+  it('reads an uploaded file, suggests its mapping and counts its rows', async () => {
+    const home = await givenHome()
+    const file = await givenTable(home.organization.id, twoOrders)
+    const created = await post('/v1/data-imports', bodyFor(home, file))
+    expect(created.body).toMatchObject({ status: 'parsing', name: 'orders.csv', total_rows: 0, progress: 0 })
+    const found = await work(created.body.id)
+    expect(found).toMatchObject({ status: 'mapping_columns', total_rows: 2, phase: null, heartbeat_at: null })
+    const read = await get(pathOf(created.body.id))
+    expect(read.body).toMatchObject({
+      file: { id: file, name: 'orders.csv', size: twoOrders.length },
+      external_source: 'file',
+      detected_source: null,
+      options: { group_by: 'external_id' },
+      column_summary: { total: 5, mapped: 5, ignored: 0, missing_required: [] },
+      allowed_actions: ['update', 'cancel', 'update_column_mappings', 'validate', 'process'],
+    })
+    expect(await targetsOf(created.body.id)).toEqual({
+      'Order ID': 'order.external_id',
+      'E-mail': 'customer.email',
+      Product: 'item.product',
+      Quantity: 'item.quantity',
+      Price: 'item.unit_price',
+    })
+  })
+
+  it('waits as a draft without a file', async () => {
+    const home = await givenHome()
+    const { body } = await post('/v1/data-imports', bodyFor(home))
+    expect(body).toMatchObject({ status: 'draft', file: null, allowed_actions: ['update', 'cancel'] })
+    const file = await givenTable(home.organization.id, twoOrders)
+    expect((await patch(pathOf(body.id), { file_id: file })).body.status).toBe('parsing')
+    expect(await work(body.id)).toMatchObject({ status: 'mapping_columns', total_rows: 2 })
+  })
+
+  it('refuses files of others, of other purposes and of other editions', async () => {
+    const [home, other] = [await givenHome(), await givenHome()]
+    const foreign = await givenTable(other.organization.id, twoOrders)
+    const refused = await post('/v1/data-imports', bodyFor(home, foreign))
+    expect(refused.body.errors).toMatchObject([{ code: 'does_not_exist', attr: 'file_id' }])
+    const otherPurpose = await givenTable(home.organization.id, plain(['x;y;z;1;1']), {
+      query: { purpose: 'other' },
+    })
+    expect((await post('/v1/data-imports', bodyFor(home, otherPurpose))).body.errors).toMatchObject([
+      { code: 'invalid_choice', attr: 'file_id' },
+    ])
+    expect(await rowsOf('select id from data_imports where organization_id = ?', home.organization.id)).toEqual([])
+  })
+
+  it('lets two imports of an organisation work at the same time, and no third', async () => {
+    const home = await givenHome()
+    const file = await givenTable(home.organization.id, twoOrders)
+    const [one, two, three] = [
+      await post('/v1/data-imports', bodyFor(home, file)),
+      await post('/v1/data-imports', bodyFor(home, file)),
+      await post('/v1/data-imports', bodyFor(home, file)),
+    ]
+    expect([one.status, two.status, three.status]).toEqual([201, 201, 409])
+    expect(three.body.code).toBe('import_limit')
+    await work(one.body.id)
+    expect((await post('/v1/data-imports', bodyFor(home, file))).status).toBe(201)
+  })
+
+  it('keeps the file from being deleted', async () => {
+    const home = await givenHome()
+    const { id, file } = await givenImport(home, twoOrders)
+    const reply = await remove(`/v1/files/${file.id}`)
+    expect(reply.body).toMatchObject({
+      code: 'file_in_use',
+      related_objects: [{ type: 'data_import', id, field: 'file_id' }],
+    })
+  })
+})
+
+describe('a file that cannot be read', () => {
+  it.each([
+    ['without a row', csv('a;b;c\r\n'), 'empty_file'],
+    [
+      'with more columns than there may be',
+      csv(`${Array.from({ length: 201 }, (_, at) => `Name ${'abcdefghij'[at % 10]}${at}x`).join(';')}\r\n`),
+      'too_many_columns',
+    ],
+  ])('%s fails with the reason', async (_, bytes, code) => {
+    const home = await givenHome()
+    const failed = await givenImport(home, bytes)
+    expect(failed).toMatchObject({ status: 'failed', error_code: code })
+    expect(failed.error_message).not.toBe('')
+  })
+})
+
+describe('updateDataImport', () => {
+  it('reads the file again with another encoding, without a new upload, and shows its first rows', async () => {
+    const home = await givenHome()
+    const bytes = new Uint8Array([...csv('Order ID;E-mail;Product;Price\r\nA-1;a@b.dk;'), 0xd8, ...csv('l;10\r\n')])
+    const { id } = await givenImport(home, bytes)
+    expect((await columnsOf(id)).sample_rows).toEqual([{ line: 2, cells: ['A-1', 'a@b.dk', 'Øl', '10'] }])
+    expect((await patch(pathOf(id), { options: { encoding: 'macintosh' } })).body.status).toBe('parsing')
+    await work(id)
+    expect((await columnsOf(id)).sample_rows[0].cells[2]).toBe('ÿl')
+    expect((await patch(pathOf(id), { options: { encoding: 'auto', delimiter: ',' } })).status).toBe(200)
+    await work(id)
+    const columns = await columnsOf(id)
+    expect(columns.count).toBe(1)
+    const keys = await storedKeys(`imports/${id}/`)
+    const waiting = await rowsOf<{ storage_key: string }>(
+      "select storage_key from objects_to_delete where storage_key like 'imports/%'",
+    )
+    expect(keys.filter((key) => !waiting.some(({ storage_key }) => storage_key === key))).toHaveLength(1)
+  })
+
+  it('keeps what the user decided of columns that stay the same', async () => {
+    const home = await givenHome()
+    const { id } = await givenImport(home, twoOrders)
+    await mapColumns(id, [{ source_index: 3, target_field: null, is_ignored: true }])
+    await patch(pathOf(id), { options: { encoding: 'utf-8' } })
+    await work(id)
+    const { results } = await columnsOf(id)
+    expect(results[3]).toMatchObject({ is_ignored: true, target_field: null, filled_cells: 2 })
+    expect(results[4]).toMatchObject({ target_field: 'item.unit_price', is_suggested: true })
+  })
+
+  it('goes back to the columns where an option changes what the cells mean', async () => {
+    const home = await givenHome()
+    const { id } = await givenImport(home, twoOrders)
+    expect((await process(id)).status).toBe('ready')
+    expect((await patch(pathOf(id), { options: { on_duplicate: 'update' } })).body.status).toBe('ready')
+    const { body } = await patch(pathOf(id), { options: { group_by: 'row' } })
+    expect(body).toMatchObject({ status: 'mapping_columns', valid_rows: 0, total_orders: 0 })
+    expect(await process(id)).toMatchObject({ status: 'ready', total_orders: 2, valid_rows: 2 })
+  })
+
+  it('refuses what is under way', async () => {
+    const home = await givenHome()
+    const file = await givenTable(home.organization.id, twoOrders)
+    const { body } = await post('/v1/data-imports', bodyFor(home, file))
+    expect((await patch(pathOf(body.id), { name: 'x' })).body.code).toBe('invalid_transition')
+  })
+})
+
+describe('processColumnMappings', () => {
+  it('stages every row and makes orders of those with the same id, adjacent or not', async () => {
+    const home = await givenHome()
+    const rows = [
+      'A-1;ana@example.dk;Day ticket;2;225,00',
+      'A-2;bo@example.dk;Camping;1;150,00',
+      'A-1;;T-shirt;1;99,00',
+    ]
+    const { id } = await givenImport(
+      home,
+      plain([...rows, 'A-3;not an address;Day ticket;1;10,00', ';x@y.dk;Day ticket;1;10', ';;;;', 'Total;;;4;474,00']),
+    )
+    const done = await process(id)
+    expect(done).toMatchObject({
+      status: 'ready',
+      total_rows: 6,
+      valid_rows: 3,
+      invalid_rows: 2,
+      total_orders: 3,
+      product_summary: { total: 3, mapped: 3, ignored: 0, unmapped: 0 },
+    })
+    const staged = await stagedRows(id)
+    expect(staged.map(({ file_line, group_key, outcome }) => [file_line, group_key, outcome])).toEqual([
+      [2, 'A-1', null],
+      [3, 'A-2', null],
+      [4, 'A-1', null],
+      [5, 'A-3', null],
+      [6, null, 'error'],
+      [8, null, 'ignored'],
+    ])
+    expect(JSON.parse(staged[0]?.data ?? '')).toMatchObject({
+      values: { 'order.external_id': 'A-1', 'item.quantity': 2, 'item.unit_price': 22500 },
+    })
+    expect(JSON.parse(staged[3]?.errors ?? '')).toMatchObject([
+      { code: 'invalid_email', target_field: 'customer.email' },
+    ])
+    expect(JSON.parse(staged[4]?.errors ?? '')).toMatchObject([{ code: 'missing_required' }])
+    expect(JSON.parse(staged[5]?.warnings ?? '')).toMatchObject([{ code: 'total_row' }])
+    expect(
+      await rowsOf(
+        'select number, group_key, first_row, rows_count from import_orders where import_id = ? order by number',
+        id,
+      ),
+    ).toEqual([
+      { number: 1, group_key: 'A-1', first_row: 1, rows_count: 2 },
+      { number: 2, group_key: 'A-2', first_row: 2, rows_count: 1 },
+      { number: 4, group_key: 'A-3', first_row: 4, rows_count: 1 },
+    ])
+    const products = await get(pathOf(id, '/product-mappings'))
+    expect(products.body.results).toMatchObject([
+      { product: 'Day ticket', rows_count: 2, action: 'create', is_mapped: true, is_suggested: true },
+      { product: 'Camping', rows_count: 1 },
+      { product: 'T-shirt', rows_count: 1 },
+    ])
+  })
+
+  it.each([
+    ['pretix', pretix, 'pretix'],
+    ['Shopify', shopify, 'shopify'],
+  ])('knows an export of %s and brings it to ready as suggested', async (_, { text }, source) => {
+    const home = await givenHome()
+    const read = await givenImport(home, csv(text))
+    expect(read).toMatchObject({ status: 'mapping_columns', detected_source: { source }, external_source: source })
+    expect(await process(read.id)).toMatchObject({ status: 'ready', invalid_rows: 0 })
+  })
+
+  it('refuses columns that can be read in two ways, and names both', async () => {
+    const home = await givenHome()
+    const table = csv('Order ID;E-mail;Product;Price;Created at\r\nA-1;a@b.dk;Ticket;1.234;03/04/2026\r\n')
+    const { id } = await givenImport(home, table)
+    const refused = await post(pathOf(id, '/column-mappings/process'), {})
+    expect(refused.body).toMatchObject({ code: 'column_mapping_incomplete' })
+    const details = refused.body.errors.map((one: { detail: string }) => one.detail).join('\n')
+    expect(details).toContain('"1.234" is 1234 (decimal comma) or 1.234 (decimal point)')
+    expect(details).toContain('"03/04/2026" is 2026-04-03 (dmy) or 2026-03-04 (mdy)')
+    const decided = await mapColumns(id, [
+      { source_column: 'Price', transform: { type: 'number', args: { decimal: ',' } } },
+      { source_index: 4, transform: { type: 'date', args: { order: 'dmy' } } },
+    ])
+    expect(decided.status, decided.text).toBe(200)
+    await process(id)
+    const [row] = await stagedRows(id)
+    expect(JSON.parse(row?.data ?? '').values).toMatchObject({
+      'item.unit_price': 123400,
+      'order.created': Date.UTC(2026, 3, 2, 22),
+    })
+  })
+
+  it('takes the options of the import for columns that say nothing else', async () => {
+    const home = await givenHome()
+    const table = csv('Order ID;E-mail;Product;Price;Created at\r\nA-1;a@b.dk;Ticket;1.234;03/04/2026\r\n')
+    const options = { decimal_separator: '.', date_format: 'mdy', timezone: 'UTC' }
+    const { id } = await givenImport(home, table, { options: { ...options, decimal_separator: ',' } })
+    await process(id)
+    const [row] = await stagedRows(id)
+    expect(JSON.parse(row?.data ?? '').values).toMatchObject({
+      'item.unit_price': 123400,
+      'order.created': Date.UTC(2026, 2, 4),
+    })
+  })
+
+  it('refuses a mapping without a product', async () => {
+    const home = await givenHome()
+    const { id } = await givenImport(home, twoOrders)
+    await mapColumns(id, [{ source_column: 'Product', target_field: null }])
+    const reply = await post(pathOf(id, '/column-mappings/process'), {})
+    expect(reply.body.errors).toMatchObject([{ code: 'missing_target' }])
+    expect((await get(pathOf(id))).body.column_summary.missing_required).toEqual(['item.product'])
+    expect(await storedImport(id)).toMatchObject({ status: 'mapping_columns', phase: null })
+  })
+})
+
+describe('updateColumnMappings', () => {
+  it('changes all columns or none, and says what is wrong where', async () => {
+    const home = await givenHome()
+    const { id } = await givenImport(home, twoOrders)
+    const before = await targetsOf(id)
+    const reply = await mapColumns(
+      id,
+      [
+        { source_column: 'E-mail', target_field: null },
+        { source_index: 77, target_field: 'item.product' },
+        { source_index: 2, target_field: 'item.produkt' },
+        { source_index: 1, is_ignored: true },
+        { target_field: 'item.product' },
+      ],
+      [{ target_field: 'order.currency', value: 'dollars of the moon' }],
+    )
+    expect(reply.status).toBe(400)
+    expect(reply.body.errors.map(({ code, attr }: { code: string; attr: string }) => [code, attr])).toEqual([
+      ['does_not_exist', 'mappings.1.source_index'],
+      ['unknown_target_field', 'mappings.2.target_field'],
+      ['repeated', 'mappings.3'],
+      ['required', 'mappings.4.id'],
+    ])
+    const constant = await mapColumns(id, [], [{ target_field: 'order.currency', value: 'dollars of the moon' }])
+    expect(constant.body.errors).toMatchObject([{ attr: 'constants.0.value' }])
+    expect(await targetsOf(id)).toEqual(before)
+  })
+
+  it('addresses columns of the same name by their place', async () => {
+    const home = await givenHome()
+    const { id } = await givenImport(home, csv('Order ID;Name;Name\r\nA-1;Ana;Day ticket\r\n'))
+    const refused = await mapColumns(id, [{ source_column: 'Name', target_field: 'item.product' }])
+    expect(refused.body.errors).toMatchObject([{ code: 'invalid_choice', attr: 'mappings.0.source_column' }])
+    const taken = await mapColumns(id, [{ source_index: 2, target_field: 'item.product' }])
+    expect(taken.body.results[2]).toMatchObject({ target_field: 'item.product', is_suggested: false, confidence: 1 })
+  })
+
+  it('takes constants, value maps that leave rows out, and two columns for a time', async () => {
+    const home = await givenHome()
+    const table = csv(
+      'Order ID;E-mail;Product;Price;Day;Clock;State\r\nA-1;a@b.dk;Ticket;10;31.12.2025;20:30;ok\r\nA-2;b@b.dk;Ticket;10;01.01.2026;10:00;test\r\n',
+    )
+    const { id } = await givenImport(home, table)
+    const reply = await mapColumns(
+      id,
+      [
+        { source_column: 'Day', target_field: 'order.created', target_position: 0 },
+        { source_column: 'Clock', target_field: 'order.created', target_position: 1 },
+        {
+          source_column: 'State',
+          target_field: 'order.status',
+          value_map: { OK: { to: 'completed' }, test: { ignore_row: true } },
+        },
+      ],
+      [{ target_field: 'order.currency', value: 'EUR' }],
+    )
+    expect(reply.status, reply.text).toBe(200)
+    expect(reply.body.constants).toEqual([{ target_field: 'order.currency', value: 'EUR' }])
+    expect(await process(id)).toMatchObject({ status: 'ready', total_orders: 1, valid_rows: 1, invalid_rows: 0 })
+    const [first, second] = await stagedRows(id)
+    expect(JSON.parse(first?.data ?? '').values).toMatchObject({
+      'order.created': Date.UTC(2025, 11, 31, 19, 30),
+      'order.currency': 'eur',
+      'order.status': 'completed',
+    })
+    expect(second).toMatchObject({ outcome: 'ignored', group_key: null })
+  })
+
+  it('refuses to process two columns on one target that takes one, and says which', async () => {
+    const home = await givenHome()
+    const { id } = await givenImport(home, twoOrders)
+    const { body } = await mapColumns(id, [{ source_column: 'Quantity', target_field: 'item.unit_price' }])
+    expect(body.results[4].errors).toMatchObject([{ code: 'duplicate_target' }])
+    const checked = await post(pathOf(id, '/column-mappings/validate'), {})
+    expect(checked.body).toMatchObject({ is_valid: false, duplicate_targets: ['item.unit_price'], checked_rows: 2 })
+    expect((await post(pathOf(id, '/column-mappings/process'), {})).body.errors).toMatchObject([
+      { code: 'duplicate_target', attr: 'mappings.4.target_field' },
+    ])
+  })
+})
+
+describe('validateColumnMappings', () => {
+  it('reads the first rows and changes nothing', async () => {
+    const home = await givenHome()
+    const { id } = await givenImport(
+      home,
+      plain(['A-1;nobody;Day ticket;2;225,00', 'A-2;b@b.dk;Day ticket;1;10,00', 'A-3;c@b.dk;Day ticket;1;10,00']),
+    )
+    const before = await storedImport(id)
+    const { body } = await post(pathOf(id, '/column-mappings/validate'), {})
+    expect(body).toMatchObject({
+      is_valid: true,
+      checked_rows: 3,
+      errors: [
+        {
+          row: 2,
+          column: 'E-mail',
+          source_index: 1,
+          target_field: 'customer.email',
+          code: 'invalid_email',
+          value: 'nobody',
+        },
+      ],
+    })
+    expect(await storedImport(id)).toEqual(before)
+  })
+})

@@ -1,0 +1,108 @@
+import { expect } from 'vitest'
+import type { JobCtx } from '../../src/context.ts'
+import { workOnImport } from '../../src/modules/data-imports/jobs.ts'
+import { utf8 } from '../../src/domain/encoding.ts'
+import { get, patch, post, type Reply } from './api.ts'
+import { contextAt } from './context.ts'
+import { givenEdition, givenOrganisation } from './factories.ts'
+import { type RawUpload, rowsOf, uploadRaw } from './files.ts'
+
+export const csv = (text: string): Uint8Array<ArrayBuffer> => utf8(text)
+
+const csvType: RawUpload = { name: 'orders.csv', type: 'text/csv', query: { purpose: 'import' } }
+
+/** Uploads a table for an import. */
+export async function givenTable(organization: string, bytes: BodyInit, upload: RawUpload = csvType): Promise<string> {
+  const reply = await uploadRaw(organization, bytes, { ...csvType, ...upload })
+  expect(reply.status, reply.text).toBe(201)
+  return reply.body.id as string
+}
+
+export interface Home {
+  organization: { id: string }
+  edition: { id: string }
+}
+
+export async function givenHome(columns: Parameters<typeof givenEdition>[1] = {}): Promise<Home> {
+  const organization = await givenOrganisation()
+  return { organization, edition: await givenEdition(organization, columns) }
+}
+
+export const bodyFor = ({ organization, edition }: Home, file_id?: string, more: object = {}) => ({
+  organization_id: organization.id,
+  edition_id: edition.id,
+  ...(file_id ? { file_id } : {}),
+  ...more,
+})
+
+export const pathOf = (id: string, more = ''): string => `/v1/data-imports/${id}${more}`
+
+interface Stored {
+  epoch: number
+  phase: string | null
+  status: string
+}
+
+export const storedImport = async (id: string): Promise<Stored & Record<string, unknown>> => {
+  const [row] = await rowsOf<Stored & Record<string, unknown>>('select * from data_imports where id = ?', id)
+  if (!row) throw new Error('no such import')
+  return row
+}
+
+/** What background work runs with; what it would ring for is left to the test. */
+export const jobAt = (now = Date.now()): JobCtx => contextAt(now)
+
+/** Works until the phase of an import has ended. */
+export async function work(id: string, job: JobCtx = jobAt()): Promise<Stored & Record<string, unknown>> {
+  for (let messages = 0; messages < 1000; messages++) {
+    const row = await storedImport(id)
+    if (row.phase === null) return row
+    await workOnImport(job, id, row.epoch)
+  }
+  throw new Error('The work does not end.')
+}
+
+/** An import of a file that was read. */
+export async function givenImport(home: Home, bytes: BodyInit, more: object = {}): Promise<Reply['body']> {
+  const file = await givenTable(home.organization.id, bytes)
+  const reply = await post('/v1/data-imports', bodyFor(home, file, more))
+  expect(reply.status, reply.text).toBe(201)
+  await work(reply.body.id)
+  return (await get(pathOf(reply.body.id))).body
+}
+
+export const columnsOf = async (id: string): Promise<Reply['body']> => (await get(pathOf(id, '/column-mappings'))).body
+
+/** The target of each column, by its header. */
+export async function targetsOf(id: string): Promise<Record<string, string>> {
+  const { results } = await columnsOf(id)
+  return Object.fromEntries(
+    (results as { source_column: string; target_field: string | null }[]).flatMap(({ source_column, target_field }) =>
+      target_field === null ? [] : [[source_column, target_field]],
+    ),
+  )
+}
+
+export const mapColumns = (id: string, mappings: object[], constants: object[] = []): Promise<Reply> =>
+  patch(pathOf(id, '/column-mappings'), { mappings, constants })
+
+/** Processes the columns and stages the rows. */
+export async function process(id: string): Promise<Reply['body']> {
+  const reply = await post(pathOf(id, '/column-mappings/process'), {})
+  expect(reply.status, reply.text).toBe(200)
+  await work(id)
+  return (await get(pathOf(id))).body
+}
+
+export interface StagedRow {
+  row_number: number
+  file_line: number
+  group_key: string | null
+  data: string
+  errors: string
+  warnings: string
+  outcome: string | null
+}
+
+export const stagedRows = (id: string): Promise<StagedRow[]> =>
+  rowsOf('select * from import_rows where import_id = ? order by row_number', id)
