@@ -1,5 +1,5 @@
 import { exports } from 'cloudflare:workers'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { encodeText } from '../../src/domain/import-files/encoding/encode.ts'

@@ -8,13 +8,12 @@ import { db, write } from '../support/seed.ts'
 import {
   aBadRow,
   aRow,
+  expectExact,
   type FileRow,
   freshOrderId,
   importer,
-  importNow,
+  many,
   messageOf,
-  ordersNow,
-  rowsNow,
   runToEnd,
   seedStarted,
 } from '../support/staged-imports.ts'
@@ -24,30 +23,6 @@ beforeEach(async () => {
   shop = await givenShop()
 })
 
-const many = (count: number, change: Record<string, unknown> = {}): FileRow[] =>
-  Array.from({ length: count }, () => aRow(change))
-
-/** Each order once, every row with its outcome, and counters that are counts of rows. */
-async function expectExact(id: string) {
-  const [row, rows, orders] = await Promise.all([importNow(id), rowsNow(id), ordersNow(id)])
-  const count = (outcome: string) => orders.filter((order) => order.outcome === outcome).length
-  expect(row).toMatchObject({
-    created_orders: count('created'),
-    updated_orders: count('updated'),
-    skipped_orders: count('skipped'),
-    failed_orders: count('error'),
-    processed_rows: rows.filter(({ outcome }) => outcome !== null).length,
-  })
-  const reasonless = rows.filter(({ outcome, errors }) => outcome === 'error' && errors === '[]')
-  expect(reasonless).toEqual([])
-  const made = orders.flatMap(({ outcome, order_id }) => (outcome === 'created' ? [order_id] : []))
-  expect(new Set(made).size).toBe(made.length)
-  const twice = await db().all(sql`select external_id from orders where edition_id = ${shop.edition_id}
-    group by external_id having count(*) > 1`)
-  expect(twice).toEqual([])
-  return { row, rows, orders }
-}
-
 describe('the import of staged rows', () => {
   it('makes one order of the rows of a key, adjacent or not, and says of every row what became of it', async () => {
     const [one, other] = [freshOrderId(), freshOrderId()]
@@ -56,7 +31,7 @@ describe('the import of staged rows', () => {
     const rows = [of(one), of(other), of(one, { 'item.product': 'Camping' }), { values: {}, is_ignored: true }]
     const id = await seedStarted(shop, rows)
     await runToEnd(id)
-    const { row, rows: after, orders } = await expectExact(id)
+    const { row, rows: after, orders } = await expectExact(shop, id)
     expect(row).toMatchObject({ status: 'completed', phase: null, heartbeat_at: null, created_orders: 2, processed_rows: 4 })
     expect(row.undo_until).toBeGreaterThan(Date.now() + 29 * 86_400_000)
     expect(after.map(({ outcome }) => outcome)).toEqual(['created', 'created', 'created', 'ignored'])
@@ -80,7 +55,7 @@ describe('the import of staged rows', () => {
     rows[1]!.values['customer.email'] = rows[0]!.values['customer.email']
     const imported = await seedStarted(shop, rows)
     await runToEnd(imported)
-    const { row, rows: after } = await expectExact(imported)
+    const { row, rows: after } = await expectExact(shop, imported)
     expect(row).toMatchObject({ status: 'completed_with_errors', created_orders: 1, failed_orders: 1 })
     expect(after.map(({ outcome }) => outcome)).toEqual(['error', 'error', 'created'])
     expect(JSON.parse(after[0]!.errors)).toEqual([
@@ -94,7 +69,7 @@ describe('the import of staged rows', () => {
   it('fails where no order can be taken, and says so', async () => {
     const id = await seedStarted(shop, [aBadRow(), aBadRow()])
     await runToEnd(id)
-    const { row } = await expectExact(id)
+    const { row } = await expectExact(shop, id)
     expect(row).toMatchObject({ status: 'failed', error_code: 'all_orders_failed', failed_orders: 2, undo_until: null })
   })
 
@@ -109,7 +84,7 @@ describe('the import of staged rows', () => {
     ] as const) {
       const id = await seedStarted(shop, [again], { options: { on_duplicate } })
       await runToEnd(id)
-      const { orders } = await expectExact(id)
+      const { orders } = await expectExact(shop, id)
       expect(orders).toMatchObject([{ outcome, order_version: outcome === 'updated' ? 2 : null }])
       const [stored] = await db().all(sql<{ n: number }>`select amount_minor as n from orders
         where edition_id = ${shop.edition_id}`)
@@ -130,7 +105,7 @@ describe('the import of staged rows', () => {
     }
     const id = await seedStarted(shop, rows, { products })
     await runToEnd(id)
-    const { rows: after, orders, row } = await expectExact(id)
+    const { rows: after, orders, row } = await expectExact(shop, id)
     expect(row.status).toBe('completed')
     expect(after.map(({ outcome }) => outcome)).toEqual(['created', 'ignored', 'ignored'])
     expect(orders.map(({ outcome }) => outcome)).toEqual(['created', 'ignored'])
@@ -151,7 +126,7 @@ describe('the import of staged rows', () => {
     ]
     const id = await seedStarted(shop, rows, { options, products: { 'Day ticket': map } })
     await runToEnd(id)
-    const { rows: after } = await expectExact(id)
+    const { rows: after } = await expectExact(shop, id)
     expect(after.map(({ outcome }) => outcome)).toEqual(['created', 'error', 'error'])
     expect(after.slice(1).map(({ errors }) => JSON.parse(errors)[0].code)).toEqual(['does_not_exist', 'unknown_product'])
     expect(await contentsOf(shop)).toMatchObject({ orders: 2, users: 1, products: 1 })
@@ -165,7 +140,7 @@ describe('the import of staged rows', () => {
     })
     await write(sql`insert into import_constants values (${id}, 'order.external_id', '')`)
     await runToEnd(id)
-    const { rows } = await expectExact(id)
+    const { rows } = await expectExact(shop, id)
     expect(rows.map(({ outcome }) => outcome)).toEqual(['created', 'error', 'created', 'error'])
     expect(JSON.parse(rows[3]!.errors)).toMatchObject([
       { row: 5, code: 'duplicate_in_file', message: expect.stringContaining('line 2') },
@@ -185,7 +160,7 @@ describe('the import of staged rows', () => {
     const id = await seedStarted(shop, file)
     const machine = importer()
     await machine.take(messageOf(id))
-    await expectExact(id)
+    await expectExact(shop, id)
     const direct = costOf(await importOrders(shop, call, { source: 'shop' }))
     // An outcome on each row, one on each order with the index of its id; the steps cost less than the call's report.
     expect(machine.meter.rows_written - direct.rows_written).toBe(74)
@@ -210,7 +185,7 @@ describe('the import of staged rows', () => {
       const id = await seedStarted(shop, rows, { options })
       await addConsent(id)
       await runToEnd(id)
-      await expectExact(id)
+      await expectExact(shop, id)
       return id
     }
     const first = await importIt([yes, no])
@@ -238,96 +213,5 @@ describe('the import of staged rows', () => {
     await write(sql`update editions set transaction_receipt_email_id = ${message} where id = ${shop.edition_id}`)
     await runToEnd(await seedStarted(shop, many(2), { options: { emit_webhooks: true, send_receipts: true } }))
     expect([await count(created), await count('transactional_emails')]).toEqual([2, 2])
-  })
-})
-
-describe('an import that is cancelled', () => {
-  it('stops within the chunk under way: what is made stays and is counted, the rest is cancelled', async () => {
-    const id = await seedStarted(shop, [...many(60), { values: {}, is_ignored: true }])
-    const machine = importer({ tick: 6000 })
-    await machine.take(messageOf(id))
-    await machine.take(messageOf(id))
-    const half = await importNow(id)
-    expect(half.created_orders).toBeGreaterThan(0)
-    await write(sql`update data_imports set status = 'cancelling', epoch = epoch + 1 where id = ${id}`)
-    await machine.take(messageOf(id))
-    expect((await importNow(id)).created_orders).toBe(half.created_orders)
-    await runToEnd(id, 8)
-    const { row, rows } = await expectExact(id)
-    expect(row).toMatchObject({ status: 'cancelled', phase: null, created_orders: half.created_orders })
-    expect(rows.filter(({ outcome }) => outcome === 'cancelled')).toHaveLength(60 - half.created_orders)
-    expect(rows.at(-1)?.outcome).toBe('ignored')
-    expect(await contentsOf(shop)).toMatchObject({ orders: half.created_orders })
-  })
-
-  it('commits nothing of the chunk that it interrupts', async () => {
-    const id = await seedStarted(shop, many(30))
-    const machine = importer()
-    const batch = machine.job.db.batch.bind(machine.job.db)
-    machine.job.db.batch = async (statements) => {
-      // Between the decision on the first chunk and its commit.
-      if (statements.length > 12)
-        await write(sql`update data_imports set status = 'cancelling', epoch = 8 where id = ${id}`)
-      return batch(statements)
-    }
-    await machine.take(messageOf(id))
-    expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 0 })
-    await runToEnd(id, 8)
-    expect((await expectExact(id)).row).toMatchObject({ status: 'cancelled', created_orders: 0, undo_until: null })
-  })
-})
-
-describe('an import that is interrupted', () => {
-  it('does nothing by messages that come twice, late, or under an older epoch', async () => {
-    const id = await seedStarted(shop, many(30))
-    const machine = importer()
-    await machine.take(messageOf(id, 6))
-    expect(await contentsOf(shop)).toMatchObject({ orders: 0 })
-    await machine.take(messageOf(id), messageOf(id), messageOf(id, 8))
-    const { row } = await expectExact(id)
-    await machine.take(messageOf(id))
-    expect(await importNow(id)).toEqual(row)
-    expect(await contentsOf(shop)).toMatchObject({ orders: 30 })
-  })
-
-  it('is done once by two consumers at the same time', async () => {
-    const id = await seedStarted(shop, many(60))
-    await Promise.all([importer().take(messageOf(id)), importer().take(messageOf(id)), importer().take(messageOf(id))])
-    await runToEnd(id)
-    const { row } = await expectExact(id)
-    expect(row).toMatchObject({ status: 'completed', created_orders: 60 })
-    expect(await contentsOf(shop)).toMatchObject({ orders: 60, users: 60, products: 1 })
-  })
-
-  it('goes on where its last commit was, wherever a machine dies', async () => {
-    let deaths = 0
-    for (let roundTrip = 1; ; roundTrip++) {
-      let died = false
-      for (const when of ['before', 'after'] as const) {
-        shop = await givenShop()
-        const id = await seedStarted(shop, [...many(26), aBadRow()])
-        const dead = await importer({ death: { roundTrip, when } })
-          .take(messageOf(id))
-          .then(() => false, () => true)
-        died ||= dead
-        deaths += dead ? 1 : 0
-        await runToEnd(id)
-        const { row } = await expectExact(id)
-        expect([roundTrip, when, row]).toMatchObject([roundTrip, when, { status: 'completed_with_errors', created_orders: 26 }])
-        expect(await contentsOf(shop)).toMatchObject({ orders: 26, users: 26 })
-      }
-      if (!died) break
-    }
-    expect(deaths).toBeGreaterThan(20)
-  })
-
-  it('leaves the rest to another message when its time is over', async () => {
-    const id = await seedStarted(shop, many(30))
-    const machine = importer({ tick: 6000 })
-    await machine.take(messageOf(id))
-    expect(machine.rung).toEqual([messageOf(id)])
-    expect(await importNow(id)).toMatchObject({ status: 'importing' })
-    await runToEnd(id)
-    expect((await expectExact(id)).row).toMatchObject({ status: 'completed', created_orders: 30 })
   })
 })

@@ -18,17 +18,21 @@ export async function givenReady(shop: Shop, bytes: BodyInit, options: Record<st
     query: { purpose: 'import', edition_id: shop.edition_id },
   })
   expect(upload.status, upload.text).toBe(201)
-  const made = await post('/v1/data-imports', { ...shop, file_id: upload.body.id, external_source: 'shop', options })
-  expect(made.status, made.text).toBe(201)
-  const { id } = made.body
+  const created = await post('/v1/data-imports', { ...shop, file_id: upload.body.id, external_source: 'shop', options })
+  expect(created.status, created.text).toBe(201)
+  const { id } = created.body
   expect((await work(id)).status).toBe('mapping_columns')
+  // A price that cannot be read hides from the suggestions what its column is.
+  const mappings = [{ source_column: 'Unit price', target_field: 'item.unit_price' }]
+  const chosen = await patch(`/v1/data-imports/${id}/column-mappings`, { mappings })
+  expect(chosen.status, chosen.text).toBe(200)
   const processed = await post(`/v1/data-imports/${id}/column-mappings/process`, undefined)
   expect(processed.status, processed.text).toBe(200)
   const { status } = await work(id)
   if (status === 'mapping_products') {
     const { body } = await get(`/v1/data-imports/${id}/product-mappings`)
-    const mappings = body.results.map((product: { id: string }) => ({ id: product.id, action: 'create' }))
-    const mapped = await patch(`/v1/data-imports/${id}/product-mappings`, { mappings })
+    const made = body.results.map((product: { id: string }) => ({ id: product.id, action: 'create' }))
+    const mapped = await patch(`/v1/data-imports/${id}/product-mappings`, { mappings: made })
     expect(mapped.status, mapped.text).toBe(200)
   }
   expect((await get(`/v1/data-imports/${id}`)).body.status).toBe('ready')

@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import type { ImportWorkMessage, JobCtx } from '../../src/context.ts'
@@ -156,4 +157,28 @@ export async function runToEnd(id: string, epoch = 7): Promise<void> {
   const machine = importer()
   await machine.take(messageOf(id, epoch))
   for (let next = machine.rung.shift(); next; next = machine.rung.shift()) await machine.take(next)
+}
+
+export const many = (count: number, change: Record<string, unknown> = {}): FileRow[] =>
+  Array.from({ length: count }, () => aRow(change))
+
+/** Each order once, every row with its outcome, and counters that are counts of rows. */
+export async function expectExact(shop: Shop, id: string) {
+  const [row, rows, orders] = await Promise.all([importNow(id), rowsNow(id), ordersNow(id)])
+  const count = (outcome: string) => orders.filter((order) => order.outcome === outcome).length
+  expect(row).toMatchObject({
+    created_orders: count('created'),
+    updated_orders: count('updated'),
+    skipped_orders: count('skipped'),
+    failed_orders: count('error'),
+    processed_rows: rows.filter(({ outcome }) => outcome !== null).length,
+  })
+  const reasonless = rows.filter(({ outcome, errors }) => outcome === 'error' && errors === '[]')
+  expect(reasonless).toEqual([])
+  const made = orders.flatMap(({ outcome, order_id }) => (outcome === 'created' ? [order_id] : []))
+  expect(new Set(made).size).toBe(made.length)
+  const twice = await db().all(sql`select external_id from orders where edition_id = ${shop.edition_id}
+    group by external_id having count(*) > 1`)
+  expect(twice).toEqual([])
+  return { row, rows, orders }
 }

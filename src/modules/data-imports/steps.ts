@@ -36,7 +36,7 @@ async function commitWhereRead(job: JobCtx, row: ImportRow, step: Required<Step>
     if (error instanceof LostRace) return null
     throw error
   }
-  return { ...row, ...changes } as ImportRow
+  return { ...row, ...changes }
 }
 
 /**

@@ -143,29 +143,34 @@ export async function listPreview(
   ctx: Ctx,
   row: LoadedImport,
   page: PageRequest,
-  { action }: PreviewFilters,
+  { action, ordering }: PreviewFilters,
 ): Promise<Page<PreviewedOrder>> {
   checkAction(ctx, row, 'preview', 'previewed')
   const { size } = page
   const skipped = (page.page - 1) * size
+  const isDescending = ordering[0]?.desc === true
   const first = await firstOrders(ctx, row)
   const matching = action === undefined ? first : first.filter((order) => actionOf(order) === action)
-  const count = action === undefined ? row.total_orders : matching.length
+  const isWhole = action !== undefined || row.total_orders <= first.length
+  const count = isWhole ? matching.length : row.total_orders
   if (page.page > 1 && skipped >= count) throw new AppError('invalid_page', 'Invalid page.')
-  const isWithin = action !== undefined || skipped + size <= first.length || row.total_orders <= first.length
-  const rows = isWithin ? matching.slice(skipped, skipped + size) : await laterOrders(ctx, row, { skipped, size })
+  // The page in the order of the file.
+  const end = Math.max(0, isDescending ? count - skipped : Math.min(count, skipped + size))
+  const from = isDescending ? Math.max(0, end - size) : skipped
+  const isKnown = isWhole || end <= first.length
+  const rows = isKnown ? matching.slice(from, end) : await laterOrders(ctx, row, { from, size: end - from })
+  if (isDescending) rows.reverse()
   const last = rows.at(-1)
   const after = last && skipped + rows.length < count ? [last.planned.read.row.number] : null
   return { rows, count, page: page.page, size, after }
 }
 
-async function laterOrders(ctx: Ctx, row: LoadedImport, { skipped, size }: { skipped: number; size: number }) {
-  const before = await ctx.db.first(
+async function laterOrders(ctx: Ctx, row: LoadedImport, { from, size }: { from: number; size: number }) {
+  const begin = await ctx.db.first(
     sql<{ number: number }>`select number from import_orders where import_id = ${row.id} order by number
-      limit 1 offset ${skipped - 1}`,
+      limit 1 offset ${from}`,
   )
-  const after = skipped === 0 ? 0 : (before?.number ?? 0)
-  return decideOrders(ctx, await settingOf(ctx, row), { after, limit: size })
+  return decideOrders(ctx, await settingOf(ctx, row), { after: (begin?.number ?? 0) - 1, limit: size })
 }
 
 /** Totals of the first orders by action. */

@@ -37,10 +37,10 @@ export const namedProblems = (problems: readonly Problem[], headers: Headers): z
 
 /** Problems as a row stores them: those of its staging do not repeat its line. */
 export const problemsOf = (json: string, line: number): Problem[] =>
-  (JSON.parse(json) as Partial<Problem>[]).map((one) => ({
-    ...{ row: line, column: null, target_field: null, code: '', message: '', value: null },
-    ...one,
-  }))
+  (JSON.parse(json) as Partial<Problem>[]).map(({ row = line, column = null, target_field = null, ...rest }) => {
+    const { code = '', message = '', value = null } = rest
+    return { row, column, target_field, code, message, value }
+  })
 
 const ofOrder = (importId: string, orderId: string) => sql`group_key in (select group_key from import_orders
   where order_id = ${orderId} and import_id = ${importId})`

@@ -6,7 +6,6 @@ import { Count, Id } from '../../../http/fields.ts'
 import { BooleanFilter, envelope, IdFilter, listQuery } from '../../../http/list-query.ts'
 import { operation } from '../../../http/operation.ts'
 import { ImportParams, keepers, tag } from '../contract-parts.ts'
-import { DataImport } from '../import-contract.ts'
 
 const Line = z.int().min(0).openapi({ description: 'Line of the file, as a text editor counts.', example: 3 })
 const Money = z.number().openapi({ example: 450 })
@@ -93,29 +92,6 @@ export const previewImportOrders = operation({
     .extend({ totals: Totals, previewed_orders: Count, total_orders: Count })
     .openapi('ImportPreview'),
   errors: ['invalid_transition'],
-})
-
-const StartDataImport = z.object({
-  skip_invalid_rows: z.boolean().default(false).openapi({
-    description: 'Begins although rows have errors. Their orders are left out, whole, and every row says why.',
-  }),
-})
-export type StartDataImportInput = z.output<typeof StartDataImport>
-
-export const startDataImport = operation({
-  id: 'startDataImport',
-  tag,
-  method: 'post',
-  path: '/v1/data-imports/{id}/start',
-  summary: 'Start import process',
-  description:
-    'Makes the orders in the background, each whole or not at all. One that failed in the middle goes on after its last orders.',
-  roles: keepers,
-  params: ImportParams,
-  body: StartDataImport,
-  example: { skip_invalid_rows: true },
-  response: DataImport,
-  errors: ['invalid_transition', 'edition_archived', 'import_limit'],
 })
 
 export const ImportedRow = z

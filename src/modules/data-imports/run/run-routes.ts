@@ -1,5 +1,6 @@
 import { mount, mountFile, mountList } from '../../../http/mount.ts'
 import type { Router } from '../../../http/router.ts'
+import { startDataImport as startContract } from '../import-contract.ts'
 import { presentDataImport } from '../present-import.ts'
 import { findImport } from '../queries.ts'
 import { openErrorReport } from './error-report.ts'
@@ -19,7 +20,7 @@ export function mountRuns(router: Router): void {
     beside: previewTotals,
   })
 
-  mount(router, contract.startDataImport, {
+  mount(router, startContract, {
     load: (ctx, { id }) => findImport(ctx, id),
     handle: (ctx, { loaded, body }) => startDataImport(ctx, loaded, body),
     present: presentDataImport,
