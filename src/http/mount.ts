@@ -230,10 +230,7 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
   operation: Operation<P, Q>,
   handling: {
     load: (ctx: Ctx, params: z.output<P>) => Promise<Loaded>
-    handle: (
-      ctx: Ctx,
-      input: { query: z.output<Q>; loaded: Loaded },
-    ) => FileHandle | Promise<FileHandle>
+    handle: (ctx: Ctx, input: { query: z.output<Q>; loaded: Loaded }) => FileHandle | Promise<FileHandle>
   },
 ): void {
   register(router, operation, async (c, ctx) => {
@@ -244,10 +241,11 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
       const write = { loaded, place: loaded.place, target: undefined, before: null, after: asked as Presented | null }
       return auditing(ctx, operation, write)
     }
-    const { name, open, headers: own } = await handling.handle(
-      { ...ctx, settle },
-      { query: parseQuery(c, operation.query), loaded },
-    )
+    const {
+      name,
+      open,
+      headers: own,
+    } = await handling.handle({ ...ctx, settle }, { query: parseQuery(c, operation.query), loaded })
     const headers = {
       'content-type': `${operation.file?.type ?? 'application/octet-stream'}; charset=utf-8`,
       ...(name === null ? {} : { 'content-disposition': `attachment; filename="${name}"` }),

@@ -111,7 +111,9 @@ describe('previewImportOrders', () => {
   })
 
   it('shows customers found or new, items, amounts, and field by field what an update changes', async () => {
-    await importOrders(shop, [anOrder({ external_id: 'U-1', customer: { email: 'known@example.dk' } })], { source: 'shop' })
+    await importOrders(shop, [anOrder({ external_id: 'U-1', customer: { email: 'known@example.dk' } })], {
+      source: 'shop',
+    })
     const known = aRow({ 'order.external_id': 'U-1', 'customer.email': 'known@example.dk', 'order.order_number': '77' })
     const id = await seedStaged(shop, [known, aRow()], { options: { on_duplicate: 'update' } })
     const { results, totals, count } = await preview(id)
@@ -141,7 +143,10 @@ describe('previewImportOrders', () => {
   })
 
   it('costs no more for a page of a large import than for its first thousand orders', async () => {
-    const id = await seedStaged(shop, Array.from({ length: 1100 }, () => aRow()))
+    const id = await seedStaged(
+      shop,
+      Array.from({ length: 1100 }, () => aRow()),
+    )
     const reply = await get(`/v1/data-imports/${id}/preview?page=11&page_size=100`)
     expect(reply.body).toMatchObject({ count: 1100, previewed_orders: 1000, total_orders: 1100 })
     expect(reply.body.results[0].row_numbers).toEqual([1002])
@@ -206,7 +211,10 @@ describe('startDataImport', () => {
   })
 
   it('goes on after its last orders where it failed in the middle', async () => {
-    const id = await seedStarted(shop, Array.from({ length: 30 }, () => aRow()))
+    const id = await seedStarted(
+      shop,
+      Array.from({ length: 30 }, () => aRow()),
+    )
     await write(sql`update data_imports set status = 'failed', phase = null, heartbeat_at = null where id = ${id}`)
     expect((await start(id)).status).toBe(200)
     expect(await work(id)).toMatchObject({ status: 'completed', created_orders: 30 })
@@ -240,19 +248,29 @@ describe('listImportRows', () => {
     expect(first).toMatchObject({ outcome: 'created', order_id: expect.stringMatching(/^ord_/), errors: [] })
     expect(await numbers(`?order_id=${first.order_id}`)).toEqual([2])
     expect((await list('?outcome=error')).results).toMatchObject([
-      { row: 3, order_id: null, errors: [{ row: 3, target_field: 'item.unit_price', code: 'invalid_number', value: 'x' }] },
+      {
+        row: 3,
+        order_id: null,
+        errors: [{ row: 3, target_field: 'item.unit_price', code: 'invalid_number', value: 'x' }],
+      },
     ])
   })
 })
 
 describe('streamImportEvents', () => {
   it('tells the state, each change of it, and the end', async () => {
-    const id = await seedStarted(shop, Array.from({ length: 3 }, () => aRow()))
+    const id = await seedStarted(
+      shop,
+      Array.from({ length: 3 }, () => aRow()),
+    )
     const [reply] = await Promise.all([get(`/v1/data-imports/${id}/events`), work(id)])
     expect(reply.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     expect(reply.headers.get('cache-control')).toContain('no-transform')
     const events = reply.text.split('\n\n').filter((event) => event.startsWith('event'))
     expect(events.at(-1)).toContain('event: end')
-    expect(JSON.parse(events.at(-1)?.split('data: ')[1] ?? '')).toMatchObject({ status: 'completed', created_orders: 3 })
+    expect(JSON.parse(events.at(-1)?.split('data: ')[1] ?? '')).toMatchObject({
+      status: 'completed',
+      created_orders: 3,
+    })
   })
 })

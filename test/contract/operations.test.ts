@@ -18,10 +18,8 @@ const awaited: readonly string[] = [
   'updateColumnMappings',
   'validateColumnMappings',
   'processColumnMappings',
-  'previewImportOrders',
   'listProductMappings',
   'updateProductMappings',
-  'startDataImport',
 ]
 
 interface Promised {

@@ -50,7 +50,11 @@ describe('an import that is cancelled', () => {
     await machine.take(messageOf(id))
     expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 0 })
     await runToEnd(id, 8)
-    expect((await expectExact(shop, id)).row).toMatchObject({ status: 'cancelled', created_orders: 0, undo_until: null })
+    expect((await expectExact(shop, id)).row).toMatchObject({
+      status: 'cancelled',
+      created_orders: 0,
+      undo_until: null,
+    })
   })
 })
 
@@ -85,12 +89,19 @@ describe('an import that is interrupted', () => {
         const id = await seedStarted(shop, [...many(26), aBadRow()])
         const dead = await importer({ death: { roundTrip, when } })
           .take(messageOf(id))
-          .then(() => false, () => true)
+          .then(
+            () => false,
+            () => true,
+          )
         died ||= dead
         deaths += dead ? 1 : 0
         await runToEnd(id)
         const { row } = await expectExact(shop, id)
-        expect([roundTrip, when, row]).toMatchObject([roundTrip, when, { status: 'completed_with_errors', created_orders: 26 }])
+        expect([roundTrip, when, row]).toMatchObject([
+          roundTrip,
+          when,
+          { status: 'completed_with_errors', created_orders: 26 },
+        ])
         expect(await contentsOf(shop)).toMatchObject({ orders: 26, users: 26 })
       }
       if (!died) break

@@ -118,6 +118,29 @@ export async function seedStaged(shop: Shop, rows: readonly FileRow[], staging: 
   return id
 }
 
+/** More rows of a staged import, behind those that it has. */
+export async function addStaged(id: string, rows: readonly FileRow[]): Promise<void> {
+  const { total_rows: before } = await importNow(id)
+  const staged = rows.map(({ values }, index) => {
+    const row: PlacedRow = {
+      values: values as PlacedRow['values'],
+      errors: [],
+      is_ignored: false,
+      currency_mark: null,
+      line: before + index + 2,
+    }
+    const number = before + index + 1
+    const place = { import_id: id, row_number: number, file_line: row.line, byte_offset: 0, byte_length: 0 }
+    return { ...place, group_key: groupKeyOf(row, 'external_id'), ...stagedColumns(row) }
+  })
+  await write(
+    ...insertAll(importRows, staged),
+    groupRows(id, before + 1, before + rows.length),
+    sql`update data_imports set total_rows = total_rows + ${rows.length}, total_orders = total_orders + ${rows.length}
+      where id = ${id}`,
+  )
+}
+
 export const importNow = async (id: string): Promise<typeof dataImports.$inferSelect> => {
   const row = await db().first(sql<typeof dataImports.$inferSelect>`select * from data_imports where id = ${id}`)
   if (!row) throw new Error('there is no such import')
@@ -147,7 +170,10 @@ export function importer({ death = null, tick = 0 }: { death?: Death | null; tic
     ...contextAt(now),
     db: death ? new Database(dyingClient(death), meter) : new Database(env.DB, meter),
     now: () => (now += tick),
-    doorbell: { ring: async (queue, messages) => void (queue === 'imports' && rung.push(...(messages as readonly ImportWorkMessage[]))) },
+    doorbell: {
+      ring: async (queue, messages) =>
+        void (queue === 'imports' && rung.push(...(messages as readonly ImportWorkMessage[]))),
+    },
   }
   return { rung, job, meter, take: (...messages: ImportWorkMessage[]) => workOnImports(job, messages) }
 }

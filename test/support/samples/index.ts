@@ -6,6 +6,7 @@ import { consentSamples } from './consents.ts'
 import { editionSamples } from './editions.ts'
 import { emailSamples } from './emails.ts'
 import { fileSamples } from './files.ts'
+import { importRunSamples } from './import-runs.ts'
 import { organizationSamples } from './organizations.ts'
 import type { SampleOf } from './sample.ts'
 import { segmentSamples } from './segments.ts'
@@ -28,6 +29,7 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...campaignSamples,
   ...consentSamples,
   ...fileSamples,
+  ...importRunSamples,
   ...webhookSamples,
   ...auditLogSamples,
 }

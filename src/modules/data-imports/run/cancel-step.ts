@@ -34,7 +34,11 @@ export async function cancelStep(job: JobCtx, row: ImportRow): Promise<ImportRow
   const hasOrders = row.created_orders + row.updated_orders > 0
   return endPhase(job, row, {
     status: 'cancelled',
-    changes: { processed_rows: row.total_rows, completed_at: now, undo_until: hasOrders ? now + undoDays * dayMs : null },
+    changes: {
+      processed_rows: row.total_rows,
+      completed_at: now,
+      undo_until: hasOrders ? now + undoDays * dayMs : null,
+    },
     statements,
   })
 }

@@ -9,6 +9,7 @@ import type { ImportedRow, PreviewOrder } from './run-contract.ts'
 export function presentImportRow(row: ListedRow): z.input<typeof ImportedRow> {
   const { row_number, file_line, outcome, order_id, data, errors, warnings, headers } = row
   return {
+    id: String(row_number),
     row_number,
     row: file_line,
     outcome,
@@ -28,6 +29,7 @@ export function presentPreviewOrder(one: PreviewedOrder): z.input<typeof Preview
   const { read, outcome, order_id, problems, warnings } = planned
   const { decided, order } = read
   return {
+    id: String(read.row.number),
     row_numbers: [...read.lines],
     external_id: decided?.external_id ?? null,
     order_number: decided?.order_number ?? null,

@@ -50,6 +50,7 @@ const Scalar = z.union([z.string(), z.number(), z.null()])
 
 export const PreviewOrder = z
   .object({
+    id: z.string().openapi({ description: 'Number of the first row, within its import.', example: '1' }),
     row_numbers: z.array(Line),
     external_id: z.string().nullable(),
     order_number: z.string().nullable(),
@@ -96,6 +97,7 @@ export const previewImportOrders = operation({
 
 export const ImportedRow = z
   .object({
+    id: z.string().openapi({ description: 'The number of the row, within its import.', example: '1' }),
     row_number: z.int().min(1).openapi({ description: 'Among the rows below the header.' }),
     row: Line,
     outcome: z.enum(rowOutcomes).nullable().openapi({ description: 'Null until it is decided.' }),
