@@ -203,13 +203,15 @@ export async function seedUse(place: Place): Promise<{ purchase: string; use: st
   return { purchase, use }
 }
 
+const named = (name: string) => ({ name, search: searchText(name) })
+
 export async function seedDataImports(place: Place, count: number): Promise<string[]> {
   const rows = Array.from({ length: count }, () => ({
     id: freshId('data_import'),
     organization_id: place.organization,
     edition_id: place.edition,
     account_id: null,
-    name: `Import ${Math.floor(next() / 2)}`,
+    ...named(`Import ${Math.floor(next() / 2)}`),
     source: 'api',
     external_source: 'shop',
     status: 'completed' as const,

@@ -3,6 +3,7 @@ import { authSamples } from './auth.ts'
 import { campaignSamples } from './campaigns.ts'
 import { commerceSamples } from './commerce.ts'
 import { consentSamples } from './consents.ts'
+import { importSamples } from './data-imports.ts'
 import { editionSamples } from './editions.ts'
 import { emailSamples } from './emails.ts'
 import { fileSamples } from './files.ts'
@@ -29,6 +30,7 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...campaignSamples,
   ...consentSamples,
   ...fileSamples,
+  ...importSamples,
   ...importRunSamples,
   ...webhookSamples,
   ...auditLogSamples,

@@ -46,8 +46,7 @@ function columnOf({ columns }: MappingState, change: ColumnChange, path: Path): 
   return fieldError([...path, field], 'invalid_choice', detail)
 }
 
-const storedTransform = ({ type, args }: NonNullable<ColumnChange['transform']>): Transform =>
-  ({ type, ...args }) as Transform
+const storedTransform = ({ type, args }: NonNullable<ColumnChange['transform']>): Transform => ({ type, ...args })
 
 /** A column with its change: another target begins without what was said of the earlier one. */
 function changedColumn(column: ColumnRow, change: ColumnChange, state: MappingState): ColumnRow {

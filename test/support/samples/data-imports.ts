@@ -1,0 +1,115 @@
+import { sql } from 'drizzle-orm'
+import { dataImports } from '../../../src/db/schema/data-imports.ts'
+import { update } from '../../../src/db/write.ts'
+import { next, write } from '../seed.ts'
+import { seedImport, seedColumns, seedProducts, seedTable } from '../seed-imports.ts'
+import type { World } from '../world.ts'
+import { bodyId, pathId, queryId, type Reference, type SampleOf } from './sample.ts'
+import type { DataImportStatus } from '../../../src/domain/data-imports.ts'
+
+const home = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
+const foreign = ({ b }: World) => ({ organization: b.id, edition: b.editions[0].id })
+const sibling = ({ a }: World) => ({ organization: a.id, edition: a.editions[1].id })
+
+const others = async (world: World, status?: DataImportStatus): Promise<Reference> =>
+  pathId('id', await seedImport(foreign(world), status), await seedImport(sibling(world), status))
+
+const fresh = async (world: World, status?: DataImportStatus) => ({
+  path: { id: await seedImport(home(world), status) },
+  references: [await others(world, status)],
+})
+
+const listed = new WeakMap<World, Promise<string>>()
+
+/** One import for the lists of a world. */
+const listedImport = (world: World): Promise<string> => {
+  const id = listed.get(world) ?? seedImport(home(world), 'mapping_products')
+  listed.set(world, id)
+  return id
+}
+
+export const importSamples: Record<string, SampleOf> = {
+  createDataImport: {
+    make: (world) => ({
+      body: {
+        organization_id: world.a.id,
+        edition_id: world.a.editions[0].id,
+        name: `Orders ${next()}`,
+        options: { delimiter: ';', on_duplicate: 'skip' },
+      },
+      references: [
+        bodyId('organization_id', world.b.id),
+        bodyId('edition_id', world.b.editions[0].id, world.a.editions[1].id),
+      ],
+    }),
+  },
+
+  updateDataImport: {
+    make: async (world) => {
+      const sample = await fresh(world)
+      return {
+        ...sample,
+        body: { name: `Orders ${next()}`, external_source: 'shop', options: { on_duplicate: 'update' } },
+        references: [
+          ...sample.references,
+          bodyId('file_id', await seedTable(foreign(world)), await seedTable(sibling(world))),
+        ],
+      }
+    },
+  },
+
+  cancelDataImport: { make: (world) => fresh(world) },
+
+  listImportTargetFields: {
+    make: ({ a, b }) => ({
+      query: { edition_id: a.editions[0].id },
+      references: [{ ...queryId('edition_id', b.editions[0].id, a.editions[1].id), refuses: true }],
+    }),
+  },
+
+  listColumnMappings: {
+    make: async (world) => ({ path: { id: await listedImport(world) }, references: [await others(world)] }),
+    fill: async (world, count) => seedColumns(await listedImport(world), count),
+  },
+
+  updateColumnMappings: {
+    make: async (world) => ({
+      ...(await fresh(world)),
+      body: {
+        mappings: [
+          {
+            source_index: 3,
+            target_field: 'item.unit_price',
+            default_value: '0',
+            transform: { type: 'number', args: { decimal: ',' } },
+          },
+        ],
+        constants: [{ target_field: 'order.currency', value: 'dkk' }],
+      },
+    }),
+  },
+
+  validateColumnMappings: { make: (world) => fresh(world) },
+
+  processColumnMappings: {
+    make: async (world) => {
+      // Those of other requests would fill the limit of the organisation.
+      await write(update(dataImports, { phase: null, heartbeat_at: null }, sql`organization_id = ${world.a.id}`))
+      return fresh(world)
+    },
+  },
+
+  listProductMappings: {
+    make: async (world) => ({ path: { id: await listedImport(world) }, references: [await others(world)] }),
+    fill: async (world, count) => seedProducts(await listedImport(world), count),
+    sortValue: { position: ({ id }) => String(id) },
+  },
+
+  updateProductMappings: {
+    make: async (world) => {
+      const sample = await fresh(world, 'mapping_products')
+      const [id = ''] = await seedProducts(sample.path.id, 1)
+      return { ...sample, body: { mappings: [{ id, action: 'create' }] } }
+    },
+  },
+}
