@@ -7,9 +7,7 @@ import { samples } from '../support/samples/index.ts'
 import listing from './operations.json'
 
 /** Operations of groups that are here already, but come with another change. */
-const awaited: readonly string[] = [
-  'createPurchaseRefundRequest',
-]
+const awaited: readonly string[] = ['createPurchaseRefundRequest']
 
 interface Promised {
   operation_id: string
