@@ -59,7 +59,8 @@ describe.each(cases)('%s', (_, operation) => {
   it('answers its rows in the envelope', async () => {
     const { body, status } = await ask(operation)
     expect(status).toBe(200)
-    expect(Object.keys(body)).toEqual(['count', 'next', 'previous', 'results'])
+    // What a list has beside them comes behind.
+    expect(Object.keys(body).slice(0, 4)).toEqual(['count', 'next', 'previous', 'results'])
     expect(body.results.length).toBe(body.count)
     expect([body.next, body.previous]).toEqual([null, null])
     if (sampleOf(operation).fill) expect(body.count).toBeGreaterThanOrEqual(filled)

@@ -201,8 +201,8 @@ export async function expectExact(shop: Shop, id: string) {
   })
   const reasonless = rows.filter(({ outcome, errors }) => outcome === 'error' && errors === '[]')
   expect(reasonless).toEqual([])
-  const made = orders.flatMap(({ outcome, order_id }) => (outcome === 'created' ? [order_id] : []))
-  expect(new Set(made).size).toBe(made.length)
+  const created = orders.flatMap(({ outcome, order_id }) => (outcome === 'created' ? [order_id] : []))
+  expect(new Set(created).size).toBe(created.length)
   const twice = await db().all(sql`select external_id from orders where edition_id = ${shop.edition_id}
     group by external_id having count(*) > 1`)
   expect(twice).toEqual([])
