@@ -217,6 +217,14 @@ export function mountList<
   })
 }
 
+/** A file before it is made. */
+export interface FileHandle {
+  /** Null for what is not kept as a file. */
+  name: string | null
+  open: () => Promise<AsyncIterator<string | Uint8Array, unknown>>
+  headers?: Readonly<Record<string, string>>
+}
+
 /**
  * A file that is made while it goes out. `handle` may refuse; `open` does what a download does, so that asking for the
  * headers alone (HEAD) does not.
@@ -226,10 +234,7 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
   operation: Operation<P, Q>,
   handling: {
     load: (ctx: Ctx, params: z.output<P>) => Promise<Loaded>
-    handle: (
-      ctx: Ctx,
-      input: { query: z.output<Q>; loaded: Loaded },
-    ) => { name: string; open: () => Promise<AsyncIterator<string, unknown>> }
+    handle: (ctx: Ctx, input: { query: z.output<Q>; loaded: Loaded }) => FileHandle | Promise<FileHandle>
   },
 ): void {
   register(router, operation, async (c, ctx) => {
@@ -240,10 +245,15 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
       const write = { loaded, place: loaded.place, target: undefined, before: null, after: asked as Presented | null }
       return auditing(ctx, operation, write)
     }
-    const { name, open } = handling.handle({ ...ctx, settle }, { query: parseQuery(c, operation.query), loaded })
+    const {
+      name,
+      open,
+      headers: own,
+    } = await handling.handle({ ...ctx, settle }, { query: parseQuery(c, operation.query), loaded })
     const headers = {
       'content-type': `${operation.file?.type ?? 'application/octet-stream'}; charset=utf-8`,
-      'content-disposition': `attachment; filename="${name}"`,
+      ...(name === null ? {} : { 'content-disposition': `attachment; filename="${name}"` }),
+      ...own,
     }
     if (c.req.method === 'HEAD') return { status: 200, headers, body: '' }
     return { status: 200, headers, body: streamOf(await open(), (error) => logError(ctx.requestId, error)) }

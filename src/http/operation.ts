@@ -67,7 +67,7 @@ export interface StreamBody {
 }
 
 export interface FileAnswer {
-  type: 'text/csv' | 'application/json'
+  type: 'text/csv' | 'application/json' | 'text/event-stream'
   description: string
   example: string
   /** Of a file that is JSON. */

@@ -5,7 +5,7 @@ import { utf8 } from '../domain/encoding.ts'
  * same however long it gets. `onError` gets the failure; the reader sees the body break off.
  */
 export const streamOf = (
-  chunks: AsyncIterator<string, unknown>,
+  chunks: AsyncIterator<string | Uint8Array, unknown>,
   onError: (error: unknown) => void,
 ): ReadableStream<Uint8Array> => {
   let isCancelled = false
@@ -16,7 +16,7 @@ export const streamOf = (
           const { value, done } = await chunks.next()
           if (isCancelled) return
           if (done) controller.close()
-          else controller.enqueue(utf8(value))
+          else controller.enqueue(typeof value === 'string' ? utf8(value) : value)
         } catch (error) {
           onError(error)
           controller.error(error)

@@ -234,3 +234,26 @@ every product is known, \`ready\`.`,
   response: DataImport,
   errors: ['edition_archived', 'import_limit', 'invalid_transition', 'column_mapping_incomplete'],
 })
+
+const StartDataImport = z.object({
+  skip_invalid_rows: z.boolean().default(false).openapi({
+    description: 'Begins although rows have errors. Their orders are left out, whole, and every row says why.',
+  }),
+})
+export type StartDataImportInput = z.output<typeof StartDataImport>
+
+export const startDataImport = operation({
+  id: 'startDataImport',
+  tag,
+  method: 'post',
+  path: '/v1/data-imports/{id}/start',
+  summary: 'Start import process',
+  description:
+    'Makes the orders in the background, each whole or not at all. One that failed in the middle goes on after its last orders.',
+  roles: keepers,
+  params: ImportParams,
+  body: StartDataImport,
+  example: { skip_invalid_rows: true },
+  response: DataImport,
+  errors: ['invalid_transition', 'edition_archived', 'import_limit'],
+})

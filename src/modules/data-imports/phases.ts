@@ -1,6 +1,7 @@
 import type { ImportPhase } from '../../domain/data-imports.ts'
 import { parseStep } from './mapping/parse.ts'
 import { stageStep } from './mapping/stage.ts'
+import { importStep } from './run/import-step.ts'
 import type { PhaseStep } from './steps.ts'
 
 const missing: PhaseStep = (_, { phase }) => {
@@ -11,6 +12,6 @@ const missing: PhaseStep = (_, { phase }) => {
 export const phaseSteps: Record<ImportPhase, PhaseStep> = {
   parse: parseStep,
   stage: stageStep,
-  import: missing,
+  import: importStep,
   undo: missing,
 }

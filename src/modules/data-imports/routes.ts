@@ -5,6 +5,7 @@ import { ExternalOrderSchema } from './external-order-contract.ts'
 import { mountImports, mountMappings } from './file-routes.ts'
 import { importExternalOrders } from './import-external-orders.ts'
 import { presentImport } from './present.ts'
+import { mountRuns } from './run/run-routes.ts'
 
 export const dataImports = createRouter()
 
@@ -19,3 +20,4 @@ mount(dataImports, contract.importExternalOrders, {
 
 mountImports(dataImports)
 mountMappings(dataImports)
+mountRuns(dataImports)

@@ -2,7 +2,8 @@ import type { ExternalOrder } from '../../domain/external-orders.ts'
 import { longestList } from '../../domain/json.ts'
 import type { Language } from '../../domain/languages.ts'
 import { givenSearchColumns, searchColumns } from '../../domain/users.ts'
-import type { ImportState, UserRow } from './state.ts'
+import type { PersonBefore } from './before.ts'
+import type { GivenColumns, ImportState, UserRow } from './state.ts'
 import { type DecisionContext, insertOf, type NewRows, type Write } from './writes.ts'
 
 type Customer = ExternalOrder['customer']
@@ -126,6 +127,21 @@ export class People {
     ]
   }
 
+  /** What an undo needs to know of these people; null of whom nothing changes. */
+  before(id: string): PersonBefore | null {
+    const known = this.#known.get(id)
+    const given = this.#said.get(id)
+    if (!known || !given) throw new Error('A person who was not added.')
+    const { user, stored } = known
+    if (!stored) return { id, is_new: true, filled: {}, said: null }
+    const names = contactFields.filter((name) => stored[name] !== user[name])
+    const filled = Object.fromEntries(names.map((name) => [name, user[name]])) as Partial<Contact>
+    const before = stored.given ? (JSON.parse(stored.given) as GivenColumns) : null
+    const after = givenAfter(before, given)
+    const isSame = before !== null && JSON.stringify(after) === JSON.stringify(before)
+    return names.length || !isSame ? { id, is_new: false, filled, said: isSame ? null : { before, after } } : null
+  }
+
   /** The longest list in what is said of somebody new. */
   longestList(): number {
     const added = [...this.#known.values()].filter(({ stored }) => stored === null)
@@ -133,7 +149,7 @@ export class People {
   }
 }
 
-const rowOf = ({ is_shared: _, is_kept: __, given_email: ___, ...row }: UserRow): NewRows['users'] => row
+const rowOf = ({ is_shared: _, is_kept: __, given_email: ___, given: ____, ...row }: UserRow): NewRows['users'] => row
 
 function filledUp(user: UserRow, given: GivenPerson): UserRow {
   if (user.is_kept) return user
@@ -155,6 +171,18 @@ function fillingWrites(stored: UserRow, user: UserRow, now: number): Write[] {
     { write: 'user', user: stored, changes },
     ...(isFoundOtherwise ? [{ write: 'order-search' as const, user_id: user.id, contact }] : []),
   ]
+}
+
+/** What the edition says of somebody, once this is said too. */
+function givenAfter(before: GivenColumns | null, given: GivenPerson): GivenColumns {
+  const named = given.first_name + given.last_name === '' ? (before ?? given) : given
+  return {
+    email: given.email ?? before?.email ?? null,
+    phone_number: given.phone_number ?? before?.phone_number ?? null,
+    first_name: named.first_name,
+    last_name: named.last_name,
+    locale: given.locale ?? before?.locale ?? null,
+  }
 }
 
 /** Of each field the last that was said. */

@@ -5,6 +5,7 @@ import { type PurchaseStatus, purchaseStatusOf } from '../../domain/purchases.ts
 import type { ResolvedItem } from '../../domain/reconcile-purchases.ts'
 import type { ImportedAnswers } from '../consents/index.ts'
 import type { ReceiptOrder } from '../transactional-emails/index.ts'
+import { addedCatalogue, noCatalogue, type PersonBefore, type RecordedOrder, updatedBefore } from './before.ts'
 import { Catalogue } from './decide-catalogue.ts'
 import { decideNewOrder } from './decide-new-order.ts'
 import { customerOf, holderOf, People } from './decide-people.ts'
@@ -29,6 +30,8 @@ export interface GroupDecision {
   answers: readonly ImportedAnswers[]
   /** As they are afterwards. */
   orders: readonly OrderRow[]
+  /** By outcome, what an undo needs. */
+  recorded: () => RecordedOrder[]
 }
 
 interface Taken {
@@ -112,6 +115,33 @@ function listsOf(decided: readonly Decided[], people: People): LongerLists {
   }
 }
 
+interface GroupParts {
+  state: ImportState
+  people: People
+  /** What joins the catalogue. */
+  writes: readonly Write[]
+}
+
+/** What an undo needs, of each order that is written. What several orders share is with the first of them. */
+function recordedOrders(decided: readonly Decided[], made: readonly Outcome[], parts: GroupParts): RecordedOrder[] {
+  const seen = new Set<string>()
+  const peopleOf = ({ placement: { user, items } }: Decided): PersonBefore[] => {
+    const ids = [user.id, ...items.flatMap(({ holder_id }) => holder_id ?? [])]
+    const fresh = [...new Set(ids)].filter((id) => !seen.has(id))
+    for (const id of fresh) seen.add(id)
+    return fresh.flatMap((id) => parts.people.before(id) ?? [])
+  }
+  return decided.map((one, at) => ({
+    outcome: made[at] as Outcome,
+    order_version: one.order.version,
+    before: {
+      updated: one.taken.existing ? updatedBefore(parts.state, one.taken.existing, one.writes) : null,
+      people: peopleOf(one),
+      catalogue: at === 0 ? addedCatalogue(parts.writes) : noCatalogue(),
+    },
+  }))
+}
+
 /**
  * What becomes of a group of orders, given what is there. Reads and writes nothing. No external id may be in the group
  * twice.
@@ -149,9 +179,14 @@ export function decide(
     const { external_id } = numbered.order
     return { index: numbered.index, external_id, action, order_id: order.id, errors: [], warnings: judgement.warnings }
   })
+  const parts = { state, people, writes: catalogue.writes() }
   return {
     outcomes: [...refused, ...outcomes],
-    writes: [...people.writes(), ...catalogue.writes(), ...decided.flatMap(({ writes }) => writes)],
+    recorded: () => [
+      ...refused.map((outcome) => ({ outcome, order_version: null, before: null })),
+      ...recordedOrders(decided, outcomes, parts),
+    ],
+    writes: [...people.writes(), ...parts.writes, ...decided.flatMap(({ writes }) => writes)],
     lists: listsOf(decided, people),
     changes: decided.flatMap(({ changes }) => changes),
     names: new Map([...state.names, ...catalogue.names()]),

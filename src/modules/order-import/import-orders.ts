@@ -1,4 +1,4 @@
-import type { Ctx } from '../../context.ts'
+import type { Ctx, JobCtx } from '../../context.ts'
 import { commitPart } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { LostRace } from '../../domain/errors.ts'
@@ -22,6 +22,9 @@ import { loadState, type OrderRow } from './state.ts'
 import { statementsOf } from './statements.ts'
 import type { DecisionContext, Edition } from './writes.ts'
 
+/** A request or background work; `afterCommit` gets what is due once the transaction stands. */
+export type EngineCtx = JobCtx & Pick<Ctx, 'afterCommit'>
+
 /** What all orders of an import share. */
 export interface ImportRun {
   edition: Edition
@@ -40,6 +43,8 @@ export interface ImportRun {
   emit_webhooks: boolean
   /** The message of the receipts; null when none are sent. */
   receipt_message: string | null
+  /** Reads what an undo puts back: without this `recorded` of a decision lacks what updates replace. */
+  with_before?: boolean
 }
 
 /** Orders that one transaction takes in, of no more units than one order may have; when it fails, they go one by one. */
@@ -69,7 +74,7 @@ function groupsOf(orders: readonly NumberedOrder[]): NumberedOrder[][] {
 }
 
 /** A violated uniqueness means that another call made the same order, customer or product a moment ago. */
-const races = Object.fromEntries(
+export const races = Object.fromEntries(
   [
     ...Object.keys(answerRaces),
     'orders.edition_id, orders.external_id, orders.external_source',
@@ -99,7 +104,7 @@ interface Decided {
 }
 
 async function decideGroup(
-  ctx: Ctx,
+  ctx: EngineCtx,
   run: ImportRun,
   group: readonly NumberedOrder[],
   imagined: ReadonlyMap<string, OrderRow>,
@@ -108,14 +113,17 @@ async function decideGroup(
   const context = { edition, source, now: ctx.now(), newId: ctx.newId }
   const scope = { organization_id: edition.organization_id, edition_id: edition.id, source, changeable }
   const orders = group.map(({ order }) => order)
-  const state = await loadState(ctx.db, scope, orders, on_duplicate === 'update')
+  const state = await loadState(ctx.db, scope, orders, {
+    contents: on_duplicate === 'update',
+    before: run.with_before === true,
+  })
   const known = { ...state, orders: new Map([...state.orders, ...imagined]) }
   return { context, decision: decide(context, on_duplicate, known, group) }
 }
 
 /** All that a group writes; what is suppressed again comes before what its orders say of consents. */
 function statementsOfGroup(
-  ctx: Ctx,
+  ctx: EngineCtx,
   run: ImportRun,
   { context, decision }: Decided,
   read: { suppressed: readonly Statement[]; answers: readonly Answered[] },
@@ -132,17 +140,34 @@ function statementsOfGroup(
   ]
 }
 
-/** Decides on a group and writes it, with its consents, events and receipts, in one transaction. */
-async function importGroup(ctx: Ctx, run: ImportRun, group: readonly NumberedOrder[]): Promise<readonly Outcome[]> {
+/** What becomes of a group of orders, and the statements that make it so. */
+export interface Plan {
+  outcomes: readonly Outcome[]
+  decision: GroupDecision
+  /** For one transaction; none where nothing is to be written. */
+  statements: readonly Statement[]
+}
+
+/**
+ * Decides on a group of orders of which no two have the same external id, with their consents, events and receipts. The
+ * transaction of its statements fails by a violated uniqueness of `races`, or a guard, where somebody else was faster.
+ */
+export async function planGroup(ctx: EngineCtx, run: ImportRun, group: readonly NumberedOrder[]): Promise<Plan> {
   const { edition, definitions, import_id, source, skipped } = run
+  const decided = await decideGroup(ctx, run, group, new Map())
+  const { decision } = decided
+  const { outcomes, writes, answers: given } = decision
+  const answerImport = { edition, definitions, import_id, source, skipped }
+  const answers = await importedAnswers(ctx, answerImport, given)
+  if (writes.length === 0 && answers.length === 0) return { outcomes, decision, statements: [] }
+  const suppressed = await restoredSuppressions(edition.organization_id, addressesOf(group))
+  return { outcomes, decision, statements: statementsOfGroup(ctx, run, decided, { suppressed, answers }) }
+}
+
+/** Writes a group in one transaction; where somebody else was faster, once more, and then each order by itself. */
+async function importGroup(ctx: Ctx, run: ImportRun, group: readonly NumberedOrder[]): Promise<readonly Outcome[]> {
   for (let tries = 1; ; tries++) {
-    const decided = await decideGroup(ctx, run, group, new Map())
-    const { outcomes, writes, answers: given } = decided.decision
-    const answerImport = { edition, definitions, import_id, source, skipped }
-    const answers = await importedAnswers(ctx, answerImport, given)
-    if (writes.length === 0 && answers.length === 0) return outcomes
-    const suppressed = await restoredSuppressions(edition.organization_id, addressesOf(group))
-    const statements = statementsOfGroup(ctx, run, decided, { suppressed, answers })
+    const { outcomes, statements } = await planGroup(ctx, run, group)
     try {
       await commitPart(ctx, statements, races)
       return outcomes
@@ -155,6 +180,13 @@ async function importGroup(ctx: Ctx, run: ImportRun, group: readonly NumberedOrd
     }
   }
 }
+
+/** What the orders of a group, of which no two have the same external id, would become. */
+export const previewGroup = async (
+  ctx: EngineCtx,
+  run: ImportRun,
+  group: readonly NumberedOrder[],
+): Promise<GroupDecision> => (await decideGroup(ctx, run, group, new Map())).decision
 
 /** What would become of the orders, each after those before it. */
 async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly NumberedOrder[]): Promise<Outcome[]> {

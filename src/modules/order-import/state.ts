@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import type { locations, options, products, variants } from '../../db/schema/catalog.ts'
-import type { orders, purchases, transactions } from '../../db/schema/orders.ts'
-import type { users } from '../../db/schema/users.ts'
+import type { cartItems, carts, orders, purchases, transactions } from '../../db/schema/orders.ts'
+import type { userEditions, users } from '../../db/schema/users.ts'
 import { isKnownElsewhere } from '../../db/shared-customers.ts'
 import { inList } from '../../db/visibility.ts'
 import type { ExternalOrder } from '../../domain/external-orders.ts'
@@ -16,6 +16,15 @@ export type OrderRow = typeof orders.$inferSelect
 export type PurchaseRow = typeof purchases.$inferSelect
 export type TransactionRow = typeof transactions.$inferSelect
 
+export type CartRow = typeof carts.$inferSelect
+export type CartItemRow = typeof cartItems.$inferSelect
+
+/** What an edition says of a customer. */
+export type GivenColumns = Pick<
+  typeof userEditions.$inferSelect,
+  'email' | 'phone_number' | 'first_name' | 'last_name' | 'locale'
+>
+
 export interface UserRow extends Omit<typeof users.$inferSelect, 'seq'> {
   /** Other editions know the customer too. */
   is_shared: number
@@ -23,6 +32,16 @@ export interface UserRow extends Omit<typeof users.$inferSelect, 'seq'> {
   is_kept: number
   /** As orders of this edition said. */
   given_email: string | null
+  /** JSON of `GivenColumns`, null for nothing; only where it is read for an undo. */
+  given?: string | null
+}
+
+/** What is read of orders that are known. */
+export interface Reads {
+  /** Purchases and payment, for an update. */
+  contents: boolean
+  /** What an undo of the update puts back. */
+  before: boolean
 }
 
 /** What a group of orders finds in the database. */
@@ -32,6 +51,8 @@ export interface ImportState {
   /** By order. */
   purchases: ReadonlyMap<string, readonly PurchaseRow[]>
   payments: ReadonlyMap<string, TransactionRow>
+  carts?: ReadonlyMap<string, CartRow>
+  cartItems?: ReadonlyMap<string, readonly CartItemRow[]>
   usersByEmail: ReadonlyMap<string, UserRow>
   usersByPhone: ReadonlyMap<string, UserRow>
   /** Who holds the purchases. */
@@ -63,12 +84,15 @@ interface Scope {
 
 const unique = (values: (string | null)[]): string[] => [...new Set(values.filter((value) => value !== null))]
 
-/** `withContents` reads what known orders have, for an update. */
+const givenJson = (editionId: string) => sql`, (select json_object('email', email, 'phone_number', phone_number,
+    'first_name', first_name, 'last_name', last_name, 'locale', locale)
+    from user_editions where edition_id = ${editionId} and user_id = users.id) as given`
+
 export async function loadState(
   db: Database,
   scope: Scope,
   group: readonly ExternalOrder[],
-  withContents: boolean,
+  reads: Reads,
 ): Promise<ImportState> {
   const { organization_id, edition_id, source, changeable } = scope
   const people = group.flatMap((order) => [order.customer, ...order.items.flatMap((item) => item.holder ?? [])])
@@ -85,6 +109,7 @@ export async function loadState(
   const users = sql`select users.*, ${isKnownElsewhere(sql`users`, [edition_id])} as is_shared,
     ${changeable === null ? sql`0` : isKnownElsewhere(sql`users`, changeable)} as is_kept,
     (select email from user_editions where edition_id = ${edition_id} and user_id = users.id) as given_email
+    ${reads.before ? givenJson(edition_id) : sql``}
     from users where organization_id = ${organization_id}`
   const found = await db.batch([
     sql<OrderRow>`${known}`,
@@ -99,13 +124,19 @@ export async function loadState(
       and ${inList(sql`name_folded`, unique(items.map((item) => item.variant && fold(item.variant))))}`,
     sql<OptionRow>`select * from options where ${ofProducts}
       and ${inList(sql`name_folded`, unique(items.flatMap((item) => item.options.map(fold))))}`,
-    ...(withContents
+    ...(reads.contents
       ? [
           sql<PurchaseRow>`select * from purchases where ${knownIds} order by id`,
           sql<TransactionRow>`select * from transactions where type = 'payment' and ${knownIds}`,
           sql<UserRow>`${users} and id in (select user_id from purchases where ${knownIds})`,
           sql<Named>`select id, name from products where id in (select product_id from purchases where ${knownIds})
             union all select id, name from variants where id in (select variant_id from purchases where ${knownIds})`,
+        ]
+      : []),
+    ...(reads.contents && reads.before
+      ? [
+          sql<CartRow>`select * from carts where ${knownIds}`,
+          sql<CartItemRow>`select * from cart_items where ${knownIds} order by order_id, position`,
         ]
       : []),
   ])
@@ -121,6 +152,8 @@ export async function loadState(
     payments,
     holders,
     named,
+    cartRows,
+    cartItemRows,
   ] = found as [
     OrderRow[],
     UserRow[],
@@ -133,11 +166,15 @@ export async function loadState(
     TransactionRow[]?,
     UserRow[]?,
     Named[]?,
+    CartRow[]?,
+    CartItemRow[]?,
   ]
   return {
     orders: new Map(orderRows.map((row) => [row.external_id ?? '', row])),
     purchases: Map.groupBy(purchaseRows ?? [], (row) => row.order_id),
     payments: new Map((payments ?? []).map((row) => [row.order_id, row])),
+    carts: new Map((cartRows ?? []).map((row) => [row.order_id, row])),
+    cartItems: Map.groupBy(cartItemRows ?? [], (row) => row.order_id),
     holders: holders ?? [],
     names: new Map((named ?? []).map(({ id, name }) => [id, name])),
     usersByEmail: new Map(byEmail.map((row) => [row.email ?? '', row])),

@@ -31,7 +31,7 @@ export async function receiptMessageOf(ctx: Pick<Ctx, 'db'>, edition: Edition): 
 
 /** Statements for the transaction that makes the orders: no order without its receipt, and no receipt without its order. */
 export function receiptStatements(
-  ctx: Ctx,
+  ctx: Pick<Ctx, 'now' | 'newId'>,
   edition: Edition,
   messageId: string,
   orders: readonly ReceiptOrder[],

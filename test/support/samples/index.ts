@@ -8,6 +8,7 @@ import { editionSamples } from './editions.ts'
 import { emailSamples } from './emails.ts'
 import { merchantAccountSamples } from './merchant-accounts.ts'
 import { fileSamples } from './files.ts'
+import { importRunSamples } from './import-runs.ts'
 import { organizationSamples } from './organizations.ts'
 import { refundBatchSamples } from './refund-batches.ts'
 import { refundPaymentSamples } from './refund-payments.ts'
@@ -37,6 +38,7 @@ export const samples: Readonly<Record<string, SampleOf>> = {
   ...consentSamples,
   ...fileSamples,
   ...importSamples,
+  ...importRunSamples,
   ...webhookSamples,
   ...auditLogSamples,
   ...merchantAccountSamples,

@@ -1,0 +1,2 @@
+export { rememberMapping } from './history.ts'
+export { canonicalOf, formatOf, originalOf } from './source.ts'

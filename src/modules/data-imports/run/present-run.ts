@@ -1,0 +1,62 @@
+import type { z } from '@hono/zod-openapi'
+import { toMajor } from '../../../domain/money.ts'
+import { fullName } from '../../../domain/users.ts'
+import type { StagedData } from '../staged-rows.ts'
+import type { PreviewedOrder } from './preview.ts'
+import { type ListedRow, namedProblems, problemsOf } from './rows.ts'
+import type { ImportedRow, PreviewOrder } from './run-contract.ts'
+
+export function presentImportRow(row: ListedRow): z.input<typeof ImportedRow> {
+  const { row_number, file_line, outcome, order_id, data, errors, warnings, headers } = row
+  return {
+    id: String(row_number),
+    row_number,
+    row: file_line,
+    outcome,
+    order_id,
+    values: (JSON.parse(data) as StagedData).values,
+    errors: namedProblems(problemsOf(errors, file_line), headers),
+    warnings: namedProblems(problemsOf(warnings, file_line), headers),
+  }
+}
+
+const named = (name: string | null) => (name === null ? null : { name })
+
+const actions = { created: 'create', updated: 'update', skipped: 'skip', error: 'error', ignored: 'ignore' } as const
+
+export function presentPreviewOrder(one: PreviewedOrder): z.input<typeof PreviewOrder> {
+  const { planned, headers, customer_id, amount_minor, changes } = one
+  const { read, outcome, order_id, problems, warnings } = planned
+  const { decided, order } = read
+  return {
+    id: String(read.row.number),
+    row_numbers: [...read.lines],
+    external_id: decided?.external_id ?? null,
+    order_number: decided?.order_number ?? null,
+    action: actions[outcome],
+    order_id: outcome === 'created' ? null : order_id,
+    status: decided?.status ?? null,
+    amount: amount_minor === null ? null : toMajor(amount_minor),
+    currency: decided?.currency ?? null,
+    customer: order && {
+      id: customer_id,
+      is_new: outcome === 'created' && customer_id === null,
+      email: order.customer.email,
+      phone_number: order.customer.phone_number,
+      full_name: fullName(order.customer),
+    },
+    items: (order?.items ?? []).map((item) => ({
+      product: { name: item.product },
+      variant: named(item.variant),
+      location: named(item.location),
+      options: [...item.options],
+      quantity: item.quantity,
+      unit_price: toMajor(item.price_minor),
+      status: item.status,
+      row: decided?.items[item.position]?.line ?? 0,
+    })),
+    changes: [...changes],
+    errors: namedProblems(problems, headers),
+    warnings: namedProblems(warnings, headers),
+  }
+}

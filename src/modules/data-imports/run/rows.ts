@@ -1,0 +1,74 @@
+import { sql } from 'drizzle-orm'
+import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../../context.ts'
+import type { Database } from '../../../db/database.ts'
+import { paginate } from '../../../db/paginate.ts'
+import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
+import type { LoadedImport } from '../queries.ts'
+import type { StagedRow } from '../staged-rows.ts'
+import type { Problem } from './problems.ts'
+import type { RowFilters, RowProblem } from './run-contract.ts'
+
+export type Headers = ReadonlyMap<number, string>
+
+export interface ListedRow extends StagedRow {
+  order_id: string | null
+  headers: Headers
+}
+
+/** Names of the file's columns by index. */
+export async function headersOf(db: Database, importId: string): Promise<Headers> {
+  const columns = await db.all(
+    sql<{ source_index: number; source_column: string }>`select source_index, source_column from import_columns
+      where import_id = ${importId}`,
+  )
+  return new Map(columns.map(({ source_index, source_column }) => [source_index, source_column]))
+}
+
+export const namedProblems = (problems: readonly Problem[], headers: Headers): z.input<typeof RowProblem>[] =>
+  problems.map(({ row, column, target_field, code, message, value }) => ({
+    row,
+    column: column === null ? null : (headers.get(column) ?? null),
+    target_field,
+    code,
+    message,
+    value,
+  }))
+
+/** Problems as a row stores them: those of its staging do not repeat its line. */
+export const problemsOf = (json: string, line: number): Problem[] =>
+  (JSON.parse(json) as Partial<Problem>[]).map(({ row = line, column = null, target_field = null, ...rest }) => {
+    const { code = '', message = '', value = null } = rest
+    return { row, column, target_field, code, message, value }
+  })
+
+const ofOrder = (importId: string, orderId: string) => sql`group_key in (select group_key from import_orders
+  where order_id = ${orderId} and import_id = ${importId})`
+
+export async function listImportRows(
+  ctx: Ctx,
+  { id }: LoadedImport,
+  page: PageRequest,
+  { ordering, outcome, has_errors, order_id }: RowFilters,
+): Promise<Page<ListedRow>> {
+  const firstRow = sql`(select min(first.row_number) from import_rows first
+    where first.import_id = r.import_id and first.group_key = r.group_key)`
+  const rows = await paginate<StagedRow & { order_id: string | null }>(ctx.db, page, {
+    from: sql`import_rows`,
+    key: sql`row_number`,
+    where: [
+      sql`import_id = ${id}`,
+      ...(outcome === undefined ? [] : [sql`outcome = ${outcome}`]),
+      // Every row with the outcome `error` has one: the index of these rows serves both.
+      ...(outcome === 'error' || has_errors === true ? [sql`errors <> '[]'`] : []),
+      ...(has_errors === false ? [sql`errors = '[]'`] : []),
+      ...(order_id === undefined ? [] : [ofOrder(id, order_id)]),
+    ],
+    sort: sortBy(ordering, 'row_number', { row_number: sql`row_number` }),
+    columns: sql`r.*, o.order_id`,
+    joins: sql`join import_rows r on r.import_id = ${id} and r.row_number = page.key
+      left join import_orders o on o.import_id = ${id} and o.number = ${firstRow}`,
+  })
+  const headers = await headersOf(ctx.db, id)
+  return { ...rows, rows: rows.rows.map((row) => ({ ...row, headers })) }
+}

@@ -1,0 +1,167 @@
+import { z } from '@hono/zod-openapi'
+import { rowOutcomes } from '../../../domain/data-imports.ts'
+import { currencies } from '../../../domain/money.ts'
+import { orderStatuses } from '../../../domain/orders.ts'
+import { Count, Id } from '../../../http/fields.ts'
+import { BooleanFilter, envelope, IdFilter, listQuery } from '../../../http/list-query.ts'
+import { operation } from '../../../http/operation.ts'
+import { ImportParams, keepers, tag } from '../contract-parts.ts'
+
+const Line = z.int().min(0).openapi({ description: 'Line of the file, as a text editor counts.', example: 3 })
+const Money = z.number().openapi({ example: 450 })
+
+export const RowProblem = z
+  .object({
+    row: Line,
+    column: z.string().nullable().openapi({ description: 'Header of the column; null for what no column says.' }),
+    target_field: z.string().nullable(),
+    code: z.string().openapi({ example: 'invalid_number' }),
+    message: z.string(),
+    value: z.string().nullable().openapi({ description: 'As the file has it.' }),
+  })
+  .openapi('ImportRowProblem')
+
+export const previewActions = ['create', 'update', 'skip', 'error', 'ignore'] as const
+
+const PreviewItem = z
+  .object({
+    product: z.object({ name: z.string() }),
+    variant: z.object({ name: z.string() }).nullable(),
+    location: z.object({ name: z.string() }).nullable(),
+    options: z.array(z.string()),
+    quantity: z.int(),
+    unit_price: Money,
+    status: z.string().nullable(),
+    row: Line,
+  })
+  .openapi('ImportPreviewItem')
+
+const PreviewCustomer = z
+  .object({
+    id: Id('usr').nullable().openapi({ description: 'Null for somebody new.' }),
+    is_new: z.boolean(),
+    email: z.string().nullable(),
+    phone_number: z.string().nullable(),
+    full_name: z.string(),
+  })
+  .openapi('ImportPreviewCustomer')
+
+const Scalar = z.union([z.string(), z.number(), z.null()])
+
+export const PreviewOrder = z
+  .object({
+    id: z.string().openapi({ description: 'Number of the first row, within its import.', example: '1' }),
+    row_numbers: z.array(Line),
+    external_id: z.string().nullable(),
+    order_number: z.string().nullable(),
+    action: z.enum(previewActions).openapi({ description: '`ignore` where all products of the order are ignored.' }),
+    order_id: Id('ord').nullable().openapi({ description: 'The order that exists; null for a new one.' }),
+    status: z.enum(orderStatuses).nullable(),
+    amount: Money.nullable(),
+    currency: z.enum(currencies).nullable(),
+    customer: z.union([PreviewCustomer, z.null()]),
+    items: z.array(PreviewItem),
+    changes: z.array(z.object({ field: z.string(), before: Scalar, after: Scalar })).openapi({
+      description: 'Of an update, field by field.',
+    }),
+    errors: z.array(RowProblem),
+    warnings: z.array(RowProblem),
+  })
+  .openapi('ImportPreviewOrder')
+
+/** Orders that the totals of a preview count. */
+export const maxPreviewed = 1000
+
+const Totals = z
+  .object({ create: Count, update: Count, skip: Count, error: Count, ignore: Count })
+  .openapi('ImportPreviewTotals')
+
+const previewQuery = listQuery({ ordering: ['row'], filters: { action: z.enum(previewActions).optional() } })
+export type PreviewFilters = z.output<typeof previewQuery>
+
+export const previewImportOrders = operation({
+  id: 'previewImportOrders',
+  tag,
+  method: 'get',
+  path: '/v1/data-imports/{id}/preview',
+  summary: 'Preview import orders',
+  description: `What would become of every order of the file, if the import began now. Nothing is written. \`totals\`, and the list with \`action\`, are of the first ${maxPreviewed} orders; \`previewed_orders\` says how many these are.`,
+  roles: keepers,
+  params: ImportParams,
+  query: previewQuery,
+  response: envelope(PreviewOrder)
+    .extend({ totals: Totals, previewed_orders: Count, total_orders: Count })
+    .openapi('ImportPreview'),
+  errors: ['invalid_transition'],
+})
+
+export const ImportedRow = z
+  .object({
+    id: z.string().openapi({ description: 'The number of the row, within its import.', example: '1' }),
+    row_number: z.int().min(1).openapi({ description: 'Among the rows below the header.' }),
+    row: Line,
+    outcome: z.enum(rowOutcomes).nullable().openapi({ description: 'Null until it is decided.' }),
+    order_id: Id('ord').nullable(),
+    values: z.record(z.string(), z.unknown()).openapi({ description: 'By target; amounts in minor units.' }),
+    errors: z.array(RowProblem),
+    warnings: z.array(RowProblem),
+  })
+  .openapi('ImportedRow')
+
+const rowsQuery = listQuery({
+  ordering: ['row_number'],
+  filters: {
+    outcome: z.enum(rowOutcomes).optional(),
+    has_errors: BooleanFilter.optional(),
+    order_id: IdFilter.optional().openapi({ description: 'Rows of the order that this import made or changed.' }),
+  },
+})
+export type RowFilters = z.output<typeof rowsQuery>
+
+export const listImportRows = operation({
+  id: 'listImportRows',
+  tag,
+  method: 'get',
+  path: '/v1/data-imports/{id}/rows',
+  summary: 'List the rows of an import',
+  description: 'Every row of the file with what became of it, and why.',
+  roles: keepers,
+  params: ImportParams,
+  query: rowsQuery,
+  response: envelope(ImportedRow),
+})
+
+export const downloadErrorReport = operation({
+  id: 'downloadErrorReport',
+  tag,
+  method: 'get',
+  path: '/v1/data-imports/{id}/error-report',
+  summary: 'Download the rows with errors',
+  description:
+    'The rows of the file that are not imported, as they stand there, with `_line` and `_errors` before them, in the delimiter and the encoding of the file. Mended, it can be imported as it is.',
+  roles: keepers,
+  params: ImportParams,
+  file: {
+    type: 'text/csv',
+    description: 'In the encoding of the file.',
+    example: '_line;_errors;Order;Price\r\n3;This is not a number.;A-1002;abc\r\n',
+  },
+  errors: ['invalid_transition'],
+})
+
+export const streamImportEvents = operation({
+  id: 'streamImportEvents',
+  tag,
+  method: 'get',
+  path: '/v1/data-imports/{id}/events',
+  summary: 'Follow the progress of an import',
+  description:
+    'Server-sent events: `progress` with each change, at most one a second, and `end` where no work is under way any more. It closes after a minute; a client that connects again goes on with the present state.',
+  roles: keepers,
+  params: ImportParams,
+  file: {
+    type: 'text/event-stream',
+    description: 'An event begins with what is so now.',
+    example: 'retry: 1000\n\nevent: progress\ndata: {"status":"importing","progress":0.25}\n\n',
+  },
+})

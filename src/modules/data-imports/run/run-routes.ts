@@ -1,0 +1,44 @@
+import { mount, mountFile, mountList } from '../../../http/mount.ts'
+import type { Router } from '../../../http/router.ts'
+import { startDataImport as startContract } from '../import-contract.ts'
+import { presentDataImport } from '../present-import.ts'
+import { findImport } from '../queries.ts'
+import { openErrorReport } from './error-report.ts'
+import { openEvents } from './events.ts'
+import { presentImportRow, presentPreviewOrder } from './present-run.ts'
+import { listPreview, previewTotals } from './preview.ts'
+import { listImportRows } from './rows.ts'
+import * as contract from './run-contract.ts'
+import { startDataImport } from './start.ts'
+
+/** What is done with an import whose rows are staged. */
+export function mountRuns(router: Router): void {
+  mountList(router, contract.previewImportOrders, {
+    load: (ctx, { id }) => findImport(ctx, id),
+    list: (ctx, { loaded, query, page }) => listPreview(ctx, loaded, page, query),
+    present: presentPreviewOrder,
+    beside: previewTotals,
+  })
+
+  mount(router, startContract, {
+    load: (ctx, { id }) => findImport(ctx, id),
+    handle: (ctx, { loaded, body }) => startDataImport(ctx, loaded, body),
+    present: presentDataImport,
+  })
+
+  mountList(router, contract.listImportRows, {
+    load: (ctx, { id }) => findImport(ctx, id),
+    list: (ctx, { loaded, query, page }) => listImportRows(ctx, loaded, page, query),
+    present: presentImportRow,
+  })
+
+  mountFile(router, contract.downloadErrorReport, {
+    load: (ctx, { id }) => findImport(ctx, id),
+    handle: (ctx, { loaded }) => openErrorReport(ctx, loaded),
+  })
+
+  mountFile(router, contract.streamImportEvents, {
+    load: (ctx, { id }) => findImport(ctx, id),
+    handle: (ctx, { loaded }) => openEvents(ctx, loaded),
+  })
+}

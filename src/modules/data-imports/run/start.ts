@@ -1,0 +1,45 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
+import { changeableEditions } from '../../../db/shared-customers.ts'
+import { readOptions } from '../../../domain/data-imports.ts'
+import { fieldError, invalid } from '../../../domain/errors.ts'
+import { receiptMessageOf } from '../../transactional-emails/index.ts'
+import { checkAction, commitImport } from '../begin.ts'
+import type { StartDataImportInput } from '../import-contract.ts'
+import { rememberMapping } from '../mapping/index.ts'
+import type { LoadedImport } from '../queries.ts'
+import { beginPhase } from '../steps.ts'
+import type { Edition } from './setting.ts'
+
+async function checkReceipts(ctx: Ctx, row: LoadedImport): Promise<void> {
+  if (!readOptions(row.options).send_receipts) return
+  const edition = await ctx.db.first(sql<Edition>`select * from editions where id = ${row.edition_id}`)
+  if (edition && (await receiptMessageOf(ctx, edition)) !== null) return
+  const detail = 'This edition has no message for receipts. Its field transaction_receipt_email_id names one.'
+  throw invalid(fieldError(['options', 'send_receipts'], 'no_receipt_message', detail))
+}
+
+/** Begins to make the orders, or goes on after those that an earlier start made. */
+export async function startDataImport(
+  ctx: Ctx,
+  row: LoadedImport,
+  { skip_invalid_rows }: StartDataImportInput,
+): Promise<LoadedImport> {
+  checkAction(ctx, row, 'start', 'started')
+  if (row.invalid_rows > 0 && row.started_at === null && !skip_invalid_rows) {
+    const detail = `${row.invalid_rows} rows have errors. Mend them, or say that their orders are left out.`
+    throw invalid(fieldError(['skip_invalid_rows'], 'invalid_rows', detail))
+  }
+  await checkReceipts(ctx, row)
+  const now = ctx.now()
+  // The work is done with the rights of who starts it.
+  const changeable = changeableEditions(ctx.caller, row.organization_id)
+  const changes = {
+    ...beginPhase(row, 'import', now),
+    status: 'importing' as const,
+    position: JSON.stringify({ changeable }),
+    started_at: row.started_at ?? now,
+    completed_at: null,
+  }
+  return commitImport(ctx, row, changes, await rememberMapping(ctx.db, row, now))
+}

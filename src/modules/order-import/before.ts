@@ -1,0 +1,120 @@
+import type { CartTotals } from '../../domain/orders.ts'
+import type { Outcome } from './outcome.ts'
+import type { GivenColumns, ImportState, OrderRow, PurchaseRow, TransactionRow, UserRow } from './state.ts'
+import { type NewRows, rowsOf, type Write } from './writes.ts'
+
+type Contact = Pick<UserRow, 'email' | 'phone_number' | 'first_name' | 'last_name'>
+
+/** What an import did to a person whom an order names. */
+export interface PersonBefore {
+  id: string
+  is_new: boolean
+  /** What was empty before, with the value that it got. */
+  filled: Partial<Contact>
+  /** What the edition said of them before, null for nothing, and what it says now. Null for who is new, and where nothing changed. */
+  said: { before: GivenColumns | null; after: GivenColumns } | null
+}
+
+/** Ids of what joined the catalogue. */
+export interface AddedCatalogue {
+  products: string[]
+  locations: string[]
+  variants: string[]
+  options: string[]
+}
+
+type PurchaseBefore = Pick<PurchaseRow, 'id' | 'status' | 'valid_until' | 'user_id'> & {
+  /** The version that the purchase has afterwards. */
+  version: number
+}
+
+/** An order as it was before it was brought up to date. */
+export interface UpdatedBefore {
+  order: Partial<OrderRow>
+  cart: (CartTotals & { coupon_code: string | null }) | null
+  cart_items: NewRows['cartItems'][]
+  payment: { id: string; before: Partial<TransactionRow>; after: Partial<TransactionRow> } | null
+  /** All that the order had, also those that did not change. */
+  purchases: PurchaseBefore[]
+  /** Ids of purchases that the import added. */
+  added: string[]
+}
+
+/** What an undo of one order needs, as JSON. */
+export interface OrderBefore {
+  /** Null for an order that the import made. */
+  updated: UpdatedBefore | null
+  people: PersonBefore[]
+  catalogue: AddedCatalogue
+}
+
+/** What became of one order, for who keeps account of an import. */
+export interface RecordedOrder {
+  outcome: Outcome
+  /** The version of the order afterwards; null, as `before`, where nothing was written. */
+  order_version: number | null
+  before: OrderBefore | null
+}
+
+export const noCatalogue = (): AddedCatalogue => ({ products: [], locations: [], variants: [], options: [] })
+
+export const addedCatalogue = (writes: readonly Write[]): AddedCatalogue => ({
+  products: rowsOf(writes, 'products').map(({ id }) => id),
+  locations: rowsOf(writes, 'locations').map(({ id }) => id),
+  variants: rowsOf(writes, 'variants').map(({ id }) => id),
+  options: rowsOf(writes, 'options').map(({ id }) => id),
+})
+
+const pick = <Row extends object>(row: Row, names: readonly string[]): Partial<Row> =>
+  Object.fromEntries(names.map((name) => [name, row[name as keyof Row]])) as Partial<Row>
+
+function paymentBefore(writes: readonly Write[]): UpdatedBefore['payment'] {
+  const write = writes.find((one) => one.write === 'payment')
+  if (!write) return null
+  const { payment, changes } = write
+  return { id: payment.id, before: pick(payment, Object.keys(changes)), after: changes }
+}
+
+/** How often the writes raise the version of each purchase. */
+function raisesOf(writes: readonly Write[]): Map<string, number> {
+  const raises = new Map<string, number>()
+  for (const one of writes) {
+    const isRaise =
+      one.write === 'purchase-status' || one.write === 'purchase-validity' || one.write === 'purchase-holders'
+    if (isRaise) for (const { id } of one.purchases) raises.set(id, (raises.get(id) ?? 0) + 1)
+  }
+  return raises
+}
+
+/** What the writes of an update take away; null for an order that they make. */
+export function updatedBefore(state: ImportState, existing: OrderRow, writes: readonly Write[]): UpdatedBefore {
+  const change = writes.find((one) => one.write === 'order')
+  const { search: _, modified_at: __, ...changes } = change?.changes ?? {}
+  const cart = state.carts?.get(existing.id)
+  const raises = raisesOf(writes)
+  return {
+    order: pick(existing, Object.keys(changes)),
+    cart: cart
+      ? {
+          coupon_code: cart.coupon_code,
+          subtotal_minor: cart.subtotal_minor,
+          deposit_minor: cart.deposit_minor,
+          handling_fee_minor: cart.handling_fee_minor,
+          service_fee_minor: cart.service_fee_minor,
+          discount_minor: cart.discount_minor,
+          tax_minor: cart.tax_minor,
+          total_minor: cart.total_minor,
+        }
+      : null,
+    cart_items: [...(state.cartItems?.get(existing.id) ?? [])],
+    payment: paymentBefore(writes),
+    purchases: (state.purchases.get(existing.id) ?? []).map(({ id, status, valid_until, user_id, version }) => ({
+      id,
+      status,
+      valid_until,
+      user_id,
+      version: version + (raises.get(id) ?? 0),
+    })),
+    added: rowsOf(writes, 'purchases').map(({ id }) => id),
+  }
+}

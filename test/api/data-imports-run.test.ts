@@ -1,0 +1,276 @@
+import { exports } from 'cloudflare:workers'
+import * as fc from 'fast-check'
+import { sql } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { encodeText } from '../../src/domain/import-files/encoding/encode.ts'
+import { get, post, requestOf } from '../support/api.ts'
+import { costOf } from '../support/cost.ts'
+import { dump } from '../support/dump.ts'
+import { givenReady, work } from '../support/imported-files.ts'
+import { anOrder, contentsOf, givenShop, importOrders, type Shop } from '../support/orders.ts'
+import { write } from '../support/seed.ts'
+import {
+  aBadRow,
+  aRow,
+  type FileRow,
+  importNow,
+  ordersNow,
+  runToEnd,
+  seedStaged,
+  seedStarted,
+} from '../support/staged-imports.ts'
+
+let shop: Shop
+beforeEach(async () => {
+  shop = await givenShop()
+})
+
+const preview = async (id: string, query = '') => {
+  const reply = await get(`/v1/data-imports/${id}/preview${query}`)
+  expect(reply.status, reply.text).toBe(200)
+  return reply.body
+}
+const start = (id: string, body: object = {}) => post(`/v1/data-imports/${id}/start`, body)
+
+const actionOf: Record<string, string> = {
+  created: 'create',
+  updated: 'update',
+  skipped: 'skip',
+  error: 'error',
+  ignored: 'ignore',
+}
+
+/** Rows of few orders and few people, some of them wrong. */
+const table = fc.array(
+  fc.record({
+    order: fc.integer({ min: 1, max: 6 }),
+    email: fc.constantFrom('ane@example.dk', 'bo@example.dk', undefined),
+    product: fc.constantFrom('Day ticket', 'Camping', 'Shipping'),
+    quantity: fc.constantFrom(1, 2, -1, 2000),
+    unit: fc.constantFrom(0, 10_000, undefined),
+    amount: fc.constantFrom(undefined, undefined, 10_000),
+    status: fc.constantFrom(undefined, 'completed', 'cancelled', 'pending'),
+    refunded: fc.constantFrom(undefined, undefined, undefined, 5000),
+    isBad: fc.constantFrom(false, false, false, true),
+  }),
+  { minLength: 1, maxLength: 12 },
+)
+
+function rowsOf(cells: typeof table extends fc.Arbitrary<infer T> ? T : never): FileRow[] {
+  return cells.map((cell): FileRow => {
+    const values = {
+      'order.external_id': `P-${cell.order}`,
+      'order.status': cell.status,
+      'order.amount': cell.amount,
+      'order.refunded_amount': cell.refunded,
+      'customer.email': cell.email,
+      'item.product': cell.product,
+      'item.quantity': cell.quantity,
+      'item.unit_price': cell.unit,
+    }
+    return cell.isBad ? aBadRow(values) : { values }
+  })
+}
+
+describe('previewImportOrders', () => {
+  it('says of every order what the import then does, whatever the table, and writes nothing', async () => {
+    const policies = fc.constantFrom('skip', 'update', 'error')
+    const users = fc.constantFrom(true, true, false)
+    await fc.assert(
+      fc.asyncProperty(table, table, policies, users, async (before, cells, on_duplicate, create_users) => {
+        shop = await givenShop()
+        await runToEnd(await seedStarted(shop, rowsOf(before)))
+        const products = { Shipping: { action: 'ignore' as const } }
+        const id = await seedStaged(shop, rowsOf(cells), { options: { on_duplicate, create_users }, products })
+        const was = await dump()
+        const shown = await preview(id, '?page_size=500')
+        expect(await dump()).toEqual(was)
+        expect((await start(id, { skip_invalid_rows: true })).status).toBe(200)
+        await work(id)
+        const orders = await ordersNow(id)
+        expect(shown.results.map((one: { action: string }) => one.action)).toEqual(
+          orders.map(({ outcome }) => actionOf[outcome ?? '']),
+        )
+        const codes = (list: { code: string; row: number }[]) => list.map(({ code, row }) => `${row} ${code}`)
+        expect(shown.results.map((one: { errors: [] }) => codes(one.errors))).toEqual(
+          orders.map(({ errors }) => codes(JSON.parse(errors))),
+        )
+        expect(shown.results.map((one: { warnings: [] }) => codes(one.warnings))).toEqual(
+          orders.map(({ warnings }) => codes(JSON.parse(warnings))),
+        )
+        const row = await importNow(id)
+        expect(shown.totals).toMatchObject({
+          create: row.created_orders,
+          update: row.updated_orders,
+          skip: row.skipped_orders,
+          error: row.failed_orders,
+        })
+      }),
+      { numRuns: 12, seed: 20_261_121 },
+    )
+  })
+
+  it('shows customers found or new, items, amounts, and field by field what an update changes', async () => {
+    await importOrders(shop, [anOrder({ external_id: 'U-1', customer: { email: 'known@example.dk' } })], {
+      source: 'shop',
+    })
+    const known = aRow({ 'order.external_id': 'U-1', 'customer.email': 'known@example.dk', 'order.order_number': '77' })
+    const id = await seedStaged(shop, [known, aRow()], { options: { on_duplicate: 'update' } })
+    const { results, totals, count } = await preview(id)
+    expect([count, totals]).toEqual([2, { create: 1, update: 1, skip: 0, error: 0, ignore: 0 }])
+    expect(results[0]).toMatchObject({
+      row_numbers: [2],
+      action: 'update',
+      order_id: expect.stringMatching(/^ord_/),
+      customer: { id: expect.stringMatching(/^usr_/), is_new: false, email: 'known@example.dk' },
+      amount: 225,
+      currency: 'dkk',
+    })
+    expect(results[0].changes).toEqual([
+      { field: 'order_number', before: null, after: '77' },
+      { field: 'amount', before: 450, after: 225 },
+      { field: 'items_count', before: 2, after: 1 },
+      { field: 'purchases', before: 2, after: 1 },
+    ])
+    expect(results[1]).toMatchObject({
+      action: 'create',
+      order_id: null,
+      customer: { id: null, is_new: true, full_name: 'Ægir' },
+      items: [{ product: { name: 'Day ticket' }, quantity: 1, unit_price: 225, row: 3 }],
+      changes: [],
+    })
+    expect((await preview(id, '?action=update')).results).toHaveLength(1)
+  })
+
+  it('costs no more for a page of a large import than for its first thousand orders', async () => {
+    const id = await seedStaged(
+      shop,
+      Array.from({ length: 1100 }, () => aRow()),
+    )
+    const reply = await get(`/v1/data-imports/${id}/preview?page=11&page_size=100`)
+    expect(reply.body).toMatchObject({ count: 1100, previewed_orders: 1000, total_orders: 1100 })
+    expect(reply.body.results[0].row_numbers).toEqual([1002])
+    expect(reply.body.results).toHaveLength(100)
+    expect(costOf(reply)).toMatchObject({ rows_written: 0 })
+  })
+})
+
+const csv = [
+  'Order ID;E-mail;Product;Quantity;Unit price',
+  'A-1;ane@example.dk;Day ticket;1;225,00',
+  'A-2;bo@example.dk;Day ticket;1;abc',
+  'A-2;bo@example.dk;"Camp;ing";2;100,50',
+  'A-3;cæcilie@example.dk;Day ticket;1;225,00',
+].join('\r\n')
+
+describe('startDataImport', () => {
+  it('imports an uploaded file, leaves out what has errors, and takes the mended report', async () => {
+    const id = await givenReady(shop, csv)
+    const refused = await start(id)
+    expect([refused.status, refused.body.errors[0]]).toMatchObject([
+      400,
+      { code: 'invalid_rows', pointer: '#/skip_invalid_rows' },
+    ])
+    expect(await importNow(id)).toMatchObject({ status: 'ready', phase: null })
+    const started = await start(id, { skip_invalid_rows: true })
+    expect([started.status, started.body]).toMatchObject([200, { status: 'importing' }])
+    expect((await start(id)).status).toBe(409)
+    expect(await work(id)).toMatchObject({
+      status: 'completed_with_errors',
+      progress: 1,
+      total_orders: 3,
+      created_orders: 2,
+      failed_orders: 1,
+      processed_rows: 4,
+    })
+    const report = await get(`/v1/data-imports/${id}/error-report`)
+    expect(report.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    const lines = report.text.split('\r\n')
+    expect(lines[0]).toBe('_line;_errors;Order ID;E-mail;Product;Quantity;Unit price')
+    expect(lines[1]).toMatch(/^3;.*;A-2;bo@example.dk;Day ticket;1;abc$/)
+    expect(lines[2]).toMatch(/^4;"?Line 3 of the same order: .*"?;A-2;bo@example.dk;"Camp;ing";2;100,50$/)
+    expect(lines.slice(3)).toEqual([''])
+    const again = await givenReady(shop, report.text.replace(';abc', ';99,00'))
+    expect((await start(again)).status).toBe(200)
+    expect(await work(again)).toMatchObject({ status: 'completed', created_orders: 1, failed_orders: 0 })
+    expect(await contentsOf(shop)).toMatchObject({ orders: 3, purchases: 5, users: 3 })
+  })
+
+  it('writes the report in the encoding of the file, and reads it again', async () => {
+    const bytes = encodeText(csv.replace('bo@example.dk;Day', 'bo@example.dk;Dørbillet'), 'windows-1252')
+    const id = await givenReady(shop, bytes)
+    expect((await start(id, { skip_invalid_rows: true })).status).toBe(200)
+    await work(id)
+    const response = await exports.default.fetch(requestOf(`/v1/data-imports/${id}/error-report`))
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=windows-1252')
+    const report = new TextDecoder('windows-1252').decode(await response.arrayBuffer())
+    expect(report).toContain('Dørbillet')
+    const again = await givenReady(shop, encodeText(report.replace(';abc', ';99,00'), 'windows-1252'))
+    expect((await start(again)).status).toBe(200)
+    expect(await work(again)).toMatchObject({ status: 'completed', created_orders: 1 })
+  })
+
+  it('goes on after its last orders where it failed in the middle', async () => {
+    const id = await seedStarted(
+      shop,
+      Array.from({ length: 30 }, () => aRow()),
+    )
+    await write(sql`update data_imports set status = 'failed', phase = null, heartbeat_at = null where id = ${id}`)
+    expect((await start(id)).status).toBe(200)
+    expect(await work(id)).toMatchObject({ status: 'completed', created_orders: 30 })
+  })
+
+  it('is refused before rows are staged, in an archived edition, and beyond two at a time', async () => {
+    const id = await seedStaged(shop, [aRow()])
+    const draft = await post('/v1/data-imports', { ...shop })
+    expect(await start(draft.body.id)).toMatchObject({ status: 409, body: { code: 'invalid_transition' } })
+    const running = [await seedStarted(shop, [aRow()]), await seedStarted(shop, [aRow()])]
+    expect(await start(id)).toMatchObject({ status: 409, body: { code: 'import_limit' } })
+    for (const one of running) await runToEnd(one)
+    await write(sql`update editions set is_archived = 1 where id = ${shop.edition_id}`)
+    expect(await start(id)).toMatchObject({ status: 409, body: { code: 'edition_archived' } })
+    expect(await importNow(id)).toMatchObject({ status: 'ready', epoch: 0 })
+  })
+})
+
+describe('listImportRows', () => {
+  it('lists every row with its outcome and reason, by outcome, by error and by order', async () => {
+    const id = await seedStarted(shop, [aRow(), aBadRow(), aRow(), { values: {}, is_ignored: true }])
+    await runToEnd(id)
+    const list = async (query: string) => (await get(`/v1/data-imports/${id}/rows${query}`)).body
+    const numbers = async (query: string) => (await list(query)).results.map((row: { row: number }) => row.row)
+    expect(await numbers('')).toEqual([2, 3, 4, 5])
+    expect(await numbers('?outcome=created')).toEqual([2, 4])
+    expect(await numbers('?outcome=ignored')).toEqual([5])
+    expect(await numbers('?has_errors=true')).toEqual([3])
+    expect(await numbers('?has_errors=false&ordering=-row_number')).toEqual([5, 4, 2])
+    const [first] = (await list('?outcome=created')).results
+    expect(first).toMatchObject({ outcome: 'created', order_id: expect.stringMatching(/^ord_/), errors: [] })
+    expect(await numbers(`?order_id=${first.order_id}`)).toEqual([2])
+    expect((await list('?outcome=error')).results).toMatchObject([
+      {
+        row: 3,
+        order_id: null,
+        errors: [{ row: 3, target_field: 'item.unit_price', code: 'invalid_number', value: 'x' }],
+      },
+    ])
+  })
+})
+
+describe('streamImportEvents', () => {
+  it('tells the state, each change of it, and the end', async () => {
+    const id = await seedStarted(
+      shop,
+      Array.from({ length: 3 }, () => aRow()),
+    )
+    const [reply] = await Promise.all([get(`/v1/data-imports/${id}/events`), work(id)])
+    expect(reply.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    expect(reply.headers.get('cache-control')).toContain('no-transform')
+    const events = reply.text.split('\n\n').filter((event) => event.startsWith('event'))
+    expect(events.at(-1)).toContain('event: end')
+    expect(JSON.parse(events.at(-1)?.split('data: ')[1] ?? '')).toMatchObject({
+      status: 'completed',
+      created_orders: 3,
+    })
+  })
+})

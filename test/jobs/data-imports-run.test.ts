@@ -1,0 +1,228 @@
+import { sql } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { answer, expectWhole, givenDefinition, recordsOf } from '../support/consents.ts'
+import { costOf } from '../support/cost.ts'
+import { contentsOf, givenShop, importOrders, type Shop } from '../support/orders.ts'
+import { givenReceiptMessage } from '../support/receipts.ts'
+import { db, write } from '../support/seed.ts'
+import {
+  aBadRow,
+  aRow,
+  expectExact,
+  type FileRow,
+  freshOrderId,
+  importer,
+  many,
+  messageOf,
+  runToEnd,
+  seedStarted,
+} from '../support/staged-imports.ts'
+
+let shop: Shop
+beforeEach(async () => {
+  shop = await givenShop()
+})
+
+describe('the import of staged rows', () => {
+  it('makes one order of the rows of a key, adjacent or not, and says of every row what became of it', async () => {
+    const [one, other] = [freshOrderId(), freshOrderId()]
+    const of = (id: string, change: Record<string, unknown> = {}) =>
+      aRow({ 'order.external_id': id, 'customer.email': `${id}@example.dk`.toLowerCase(), ...change })
+    const rows = [of(one), of(other), of(one, { 'item.product': 'Camping' }), { values: {}, is_ignored: true }]
+    const id = await seedStarted(shop, rows)
+    await runToEnd(id)
+    const { row, rows: after, orders } = await expectExact(shop, id)
+    expect(row).toMatchObject({
+      status: 'completed',
+      phase: null,
+      heartbeat_at: null,
+      created_orders: 2,
+      processed_rows: 4,
+    })
+    expect(row.undo_until).toBeGreaterThan(Date.now() + 29 * 86_400_000)
+    expect(after.map(({ outcome }) => outcome)).toEqual(['created', 'created', 'created', 'ignored'])
+    expect(orders).toMatchObject([
+      { number: 1, rows_count: 2, outcome: 'created', order_version: 1 },
+      { number: 2, rows_count: 1, outcome: 'created', order_version: 1 },
+    ])
+    const made = await db().all(sql`select external_id, items_count, amount_minor from orders
+      where edition_id = ${shop.edition_id} order by seq`)
+    expect(made).toEqual([
+      { external_id: one, items_count: 2, amount_minor: 45_000 },
+      { external_id: other, items_count: 1, amount_minor: 22_500 },
+    ])
+    expect(await contentsOf(shop)).toMatchObject({ orders: 2, purchases: 3, users: 2, products: 2 })
+  })
+
+  it('takes an order whole or not at all: a row with an error keeps its order out, and its other rows say why', async () => {
+    const id = freshOrderId()
+    const rows = [aRow({ 'order.external_id': id }), aBadRow({ 'order.external_id': id }), aRow()]
+    // Both rows are the same customer's.
+    rows[1]!.values['customer.email'] = rows[0]!.values['customer.email']
+    const imported = await seedStarted(shop, rows)
+    await runToEnd(imported)
+    const { row, rows: after } = await expectExact(shop, imported)
+    expect(row).toMatchObject({ status: 'completed_with_errors', created_orders: 1, failed_orders: 1 })
+    expect(after.map(({ outcome }) => outcome)).toEqual(['error', 'error', 'created'])
+    expect(JSON.parse(after[0]!.errors)).toEqual([
+      expect.objectContaining({ row: 2, code: 'order_refused', message: expect.stringContaining('Line 3') }),
+    ])
+    expect(JSON.parse(after[1]!.errors)).toEqual([
+      expect.objectContaining({ row: 3, column: 5, target_field: 'item.unit_price', code: 'invalid_number' }),
+    ])
+  })
+
+  it('fails where no order can be taken, and says so', async () => {
+    const id = await seedStarted(shop, [aBadRow(), aBadRow()])
+    await runToEnd(id)
+    const { row } = await expectExact(shop, id)
+    expect(row).toMatchObject({ status: 'failed', error_code: 'all_orders_failed', failed_orders: 2, undo_until: null })
+  })
+
+  it('skips, updates or refuses what an import before brought, as its option says', async () => {
+    const row = aRow()
+    await runToEnd(await seedStarted(shop, [row]))
+    const again = { values: { ...row.values, 'item.unit_price': 30_000 } }
+    for (const [on_duplicate, outcome, amount] of [
+      ['skip', 'skipped', 22_500],
+      ['error', 'error', 22_500],
+      ['update', 'updated', 30_000],
+    ] as const) {
+      const id = await seedStarted(shop, [again], { options: { on_duplicate } })
+      await runToEnd(id)
+      const { orders } = await expectExact(shop, id)
+      expect(orders).toMatchObject([{ outcome, order_version: outcome === 'updated' ? 2 : null }])
+      const [stored] = await db().all(sql<{ n: number }>`select amount_minor as n from orders
+        where edition_id = ${shop.edition_id}`)
+      expect(stored?.n).toBe(amount)
+    }
+  })
+
+  it('sells what the product mapping says, and leaves out rows of products that are ignored', async () => {
+    await runToEnd(await seedStarted(shop, [aRow({ 'item.product': 'Weekend' })]))
+    const [weekend] = await db().all(sql<{ id: string }>`select id from products where edition_id = ${shop.edition_id}`)
+    const [one, gone] = [freshOrderId(), freshOrderId()]
+    const of = (id: string, product: string) =>
+      aRow({ 'order.external_id': id, 'customer.email': `${id}@example.dk`.toLowerCase(), 'item.product': product })
+    const rows = [of(one, 'Wochenende'), of(one, 'Shipping'), of(gone, 'Shipping')]
+    const products = {
+      Wochenende: { action: 'map' as const, product_id: weekend!.id },
+      Shipping: { action: 'ignore' as const },
+    }
+    const id = await seedStarted(shop, rows, { products })
+    await runToEnd(id)
+    const { rows: after, orders, row } = await expectExact(shop, id)
+    expect(row.status).toBe('completed')
+    expect(after.map(({ outcome }) => outcome)).toEqual(['created', 'ignored', 'ignored'])
+    expect(orders.map(({ outcome }) => outcome)).toEqual(['created', 'ignored'])
+    const sold = await db().all(sql`select product_id from purchases where order_id = ${orders[0]!.order_id}`)
+    expect(sold).toEqual([{ product_id: weekend!.id }])
+    expect(await contentsOf(shop)).toMatchObject({ products: 1 })
+  })
+
+  it('makes no products and no customers where its options say so', async () => {
+    const options = { create_users: false, create_missing_products: false }
+    await runToEnd(await seedStarted(shop, [aRow({ 'customer.email': 'known@example.dk' })]))
+    const [product] = await db().all(sql<{ id: string }>`select id from products where edition_id = ${shop.edition_id}`)
+    const map = { action: 'map' as const, product_id: product!.id }
+    const rows = [
+      aRow({ 'customer.email': 'known@example.dk' }),
+      aRow(),
+      aRow({ 'customer.email': 'known@example.dk', 'item.product': 'New' }),
+    ]
+    const id = await seedStarted(shop, rows, { options, products: { 'Day ticket': map } })
+    await runToEnd(id)
+    const { rows: after } = await expectExact(shop, id)
+    expect(after.map(({ outcome }) => outcome)).toEqual(['created', 'error', 'error'])
+    expect(after.slice(1).map(({ errors }) => JSON.parse(errors)[0].code)).toEqual([
+      'does_not_exist',
+      'unknown_product',
+    ])
+    expect(await contentsOf(shop)).toMatchObject({ orders: 2, users: 1, products: 1 })
+  })
+
+  it('refuses an id that another order of the same file has, where rows are not grouped by it', async () => {
+    const same = { 'order.external_id': '3' }
+    // The key of line 3 is its number, which is the id too.
+    const id = await seedStarted(shop, [aRow(same), aRow(same), aRow(), aRow(same)], {
+      options: { group_by: 'row', on_duplicate: 'update' },
+    })
+    await write(sql`insert into import_constants values (${id}, 'order.external_id', '')`)
+    await runToEnd(id)
+    const { rows } = await expectExact(shop, id)
+    expect(rows.map(({ outcome }) => outcome)).toEqual(['created', 'error', 'created', 'error'])
+    expect(JSON.parse(rows[3]!.errors)).toMatchObject([
+      { row: 5, code: 'duplicate_in_file', message: expect.stringContaining('line 2') },
+    ])
+  })
+
+  it('costs what external orders cost, and beside it an outcome on each row and order', async () => {
+    await runToEnd(await seedStarted(shop, many(1)))
+    const file = many(25)
+    const call = many(25).map(({ values }) => ({
+      external_id: values['order.external_id'],
+      created: '2026-01-05T00:00:00Z',
+      currency: 'dkk',
+      customer: { email: values['customer.email'], first_name: 'Ægir' },
+      items: [{ product: 'Day ticket', quantity: 1, unit_price: 225 }],
+    }))
+    const id = await seedStarted(shop, file)
+    const machine = importer()
+    await machine.take(messageOf(id))
+    await expectExact(shop, id)
+    const direct = costOf(await importOrders(shop, call, { source: 'shop' }))
+    // An outcome on each row, one on each order with the index of its id; the steps cost less than the call's report.
+    expect(machine.meter.rows_written - direct.rows_written).toBe(74)
+  })
+
+  it('gives and skips consents as the file says, and never takes back a later withdrawal', async () => {
+    const { id: consent, key } = await givenDefinition(shop.organization_id)
+    const target = `consent.${key}`
+    await write(
+      sql`update consents set created_at = 0 where id = ${consent}`,
+      sql`update consent_versions set created_at = 0 where consent_id = ${consent}`,
+    )
+    const addConsent = (id: string) => write(sql`insert into import_constants values (${id}, ${target}, 'no')`)
+    const [yes, no] = [aRow({ [target]: true }), aRow({ [target]: false })]
+    const userOf = async (row: FileRow) =>
+      (
+        await db().first(sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}
+          and email = ${row.values['customer.email']}`)
+      )?.id ?? ''
+    const statuses = async (row: FileRow) => (await recordsOf(await userOf(row), consent)).map(({ status }) => status)
+    const importIt = async (rows: FileRow[], options = {}) => {
+      const id = await seedStarted(shop, rows, { options })
+      await addConsent(id)
+      await runToEnd(id)
+      await expectExact(shop, id)
+      return id
+    }
+    const first = await importIt([yes, no])
+    expect([await statuses(yes), await statuses(no)]).toEqual([['given'], []])
+    const [record] = await recordsOf(await userOf(yes), consent)
+    expect(record).toMatchObject({ import_id: first, method: 'import' })
+    await answer('withdraw', { user: await userOf(yes), consent }, { occurred_at: '2026-01-20T00:00:00Z' })
+    const later = { 'order.external_id': freshOrderId(), 'order.created': Date.UTC(2026, 0, 10) }
+    await importIt([{ values: { ...yes.values, ...later } }])
+    expect(await statuses(yes)).toEqual(['given', 'withdrawn'])
+    const asked = aRow({ [target]: false })
+    await importIt([asked], { skipped: true })
+    expect(await statuses(asked)).toEqual(['skipped'])
+    await expectWhole(shop.organization_id)
+  })
+
+  it('sends no events and no receipts unless its options say so', async () => {
+    const created = 'webhook_events'
+    const count = async (table: string) =>
+      (
+        await db().first(sql<{ n: number }>`select count(*) as n from ${sql.raw(table)}
+        where organization_id = ${shop.organization_id}`)
+      )?.n
+    await runToEnd(await seedStarted(shop, many(2)))
+    expect([await count(created), await count('transactional_emails')]).toEqual([0, 0])
+    const message = await givenReceiptMessage(shop.organization_id)
+    await write(sql`update editions set transaction_receipt_email_id = ${message} where id = ${shop.edition_id}`)
+    await runToEnd(await seedStarted(shop, many(2), { options: { emit_webhooks: true, send_receipts: true } }))
+    expect([await count(created), await count('transactional_emails')]).toEqual([2, 2])
+  })
+})

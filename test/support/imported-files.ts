@@ -1,0 +1,40 @@
+import { expect } from 'vitest'
+import { get, patch, post } from './api.ts'
+import { uploadRaw } from './files.ts'
+import type { Shop } from './orders.ts'
+import { importNow, runToEnd } from './staged-imports.ts'
+
+/** Runs what the import has to do, as the queue would. */
+export async function work(id: string): Promise<{ status: string } & Record<string, unknown>> {
+  await runToEnd(id, (await importNow(id)).epoch)
+  return (await get(`/v1/data-imports/${id}`)).body
+}
+
+/** Uploads a file and brings its import to where it can start: columns and products as they are suggested. */
+export async function givenReady(shop: Shop, bytes: BodyInit, options: Record<string, unknown> = {}): Promise<string> {
+  const upload = await uploadRaw(shop.organization_id, bytes, {
+    name: 'orders.csv',
+    type: 'text/csv',
+    query: { purpose: 'import', edition_id: shop.edition_id },
+  })
+  expect(upload.status, upload.text).toBe(201)
+  const created = await post('/v1/data-imports', { ...shop, file_id: upload.body.id, external_source: 'shop', options })
+  expect(created.status, created.text).toBe(201)
+  const { id } = created.body
+  expect((await work(id)).status).toBe('mapping_columns')
+  // A price that cannot be read hides from the suggestions what its column is.
+  const mappings = [{ source_column: 'Unit price', target_field: 'item.unit_price' }]
+  const chosen = await patch(`/v1/data-imports/${id}/column-mappings`, { mappings })
+  expect(chosen.status, chosen.text).toBe(200)
+  const processed = await post(`/v1/data-imports/${id}/column-mappings/process`, undefined)
+  expect(processed.status, processed.text).toBe(200)
+  const { status } = await work(id)
+  if (status === 'mapping_products') {
+    const { body } = await get(`/v1/data-imports/${id}/product-mappings`)
+    const made = body.results.map((product: { id: string }) => ({ id: product.id, action: 'create' }))
+    const mapped = await patch(`/v1/data-imports/${id}/product-mappings`, { mappings: made })
+    expect(mapped.status, mapped.text).toBe(200)
+  }
+  expect((await get(`/v1/data-imports/${id}`)).body.status).toBe('ready')
+  return id
+}

@@ -1,0 +1,76 @@
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import { dataImports } from '../../../src/db/schema/data-imports.ts'
+import { update } from '../../../src/db/write.ts'
+import { utf8 } from '../../../src/domain/encoding.ts'
+import { next, write } from '../seed.ts'
+import { addStaged, aBadRow, aRow, seedStaged } from '../staged-imports.ts'
+import type { World } from '../world.ts'
+import { pathId, type Reference, type SampleOf } from './sample.ts'
+
+const home = ({ a }: World) => ({ organization_id: a.id, edition_id: a.editions[0].id })
+const foreign = ({ b }: World) => ({ organization_id: b.id, edition_id: b.editions[0].id })
+const sibling = ({ a }: World) => ({ organization_id: a.id, edition_id: a.editions[1].id })
+
+const others = async (world: World): Promise<Reference> =>
+  pathId('id', await seedStaged(foreign(world), [aRow()]), await seedStaged(sibling(world), [aRow()]))
+
+const fresh = async (world: World) => ({
+  path: { id: await seedStaged(home(world), [aRow()]) },
+  references: [await others(world)],
+})
+
+const listed = new WeakMap<World, Promise<string>>()
+
+/** One import for the lists of a world. */
+const listedImport = (world: World): Promise<string> => {
+  const id = listed.get(world) ?? seedStaged(home(world), [aRow()])
+  listed.set(world, id)
+  return id
+}
+
+const ofList: SampleOf = {
+  make: async (world) => ({ path: { id: await listedImport(world) }, references: [await others(world)] }),
+  fill: async (world, count) =>
+    addStaged(
+      await listedImport(world),
+      Array.from({ length: count }, () => aRow()),
+    ),
+}
+
+/** An import with a row that cannot be read, and its file. */
+async function withReport(world: World): Promise<string> {
+  const copy = utf8('2,0,4,data,,A-1,x\r\n')
+  const segment = { key: `imports/sample/${next()}`, size: copy.length }
+  await env.FILES.put(segment.key, copy)
+  const id = await seedStaged(home(world), [aBadRow()])
+  const format = {
+    kind: 'xlsx',
+    sheetName: 'Orders',
+    names: ['Order', 'Price'],
+    header: null,
+    body: { offset: 0, line: 2 },
+  }
+  const columns = { format: JSON.stringify({ ...format, segments: [segment] }) }
+  await write(
+    update(dataImports, columns, sql`id = ${id}`),
+    sql`update import_rows set byte_length = ${copy.length} where import_id = ${id}`,
+  )
+  return id
+}
+
+export const importRunSamples: Record<string, SampleOf> = {
+  previewImportOrders: { ...ofList, sortValue: { row: (item) => (item['row_numbers'] as number[])[0] } },
+  startDataImport: {
+    make: async (world) => {
+      // Those of other requests would fill the limit of the organisation.
+      await write(update(dataImports, { phase: null, heartbeat_at: null }, sql`organization_id = ${world.a.id}`))
+      return { ...(await fresh(world)), body: { skip_invalid_rows: true } }
+    },
+  },
+  listImportRows: ofList,
+  downloadErrorReport: {
+    make: async (world) => ({ path: { id: await withReport(world) }, references: [await others(world)] }),
+  },
+  streamImportEvents: { make: fresh },
+}
