@@ -2,6 +2,7 @@ import type { ImportPhase } from '../../domain/data-imports.ts'
 import { parseStep } from './mapping/parse.ts'
 import { stageStep } from './mapping/stage.ts'
 import type { PhaseStep } from './steps.ts'
+import { undoStep } from './undo/step.ts'
 
 const missing: PhaseStep = (_, { phase }) => {
   throw new Error(`No work is known for the phase ${phase}.`)
@@ -12,5 +13,5 @@ export const phaseSteps: Record<ImportPhase, PhaseStep> = {
   parse: parseStep,
   stage: stageStep,
   import: missing,
-  undo: missing,
+  undo: undoStep,
 }

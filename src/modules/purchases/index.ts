@@ -1,4 +1,4 @@
-export { purchaseAction } from './announcement.ts'
+export { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseAction } from './announcement.ts'
 export { boughtColumns, boughtJoins, type BoughtRow, presentBought } from './bought.ts'
 export { boughtFields, Purchase } from './contract.ts'
 export { presentPurchase } from './present.ts'
