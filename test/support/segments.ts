@@ -160,7 +160,7 @@ export interface Death {
 }
 
 /** The database of a machine that stops for good at a round trip. */
-function dyingClient(death: Death | null): Client {
+export function dyingClient(death: Death | null): Client {
   let trips = 0
   const trip = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     trips++

@@ -20,6 +20,8 @@ export interface Step {
   changes?: ImportChanges
   /** Run in the transaction of the step after the import itself has changed. */
   statements?: readonly Statement[]
+  /** Violated uniquenesses that are lost races of the statements. */
+  races?: Readonly<Record<string, () => Error>>
 }
 
 /** True while the import stands where it was read. Whatever changes its position, phase or epoch ends older steps. */
@@ -27,9 +29,9 @@ const isWhereRead = ({ id, epoch, position, phase, status }: ImportRow): SQL =>
   sql`id = ${id} and epoch = ${epoch} and position = ${position} and phase is ${phase} and status = ${status}`
 
 async function commitWhereRead(job: JobCtx, row: ImportRow, step: Required<Step>): Promise<ImportRow | null> {
-  const { changes, statements } = step
+  const { changes, statements, races } = step
   try {
-    await commitPart(job, [update(dataImports, changes, isWhereRead(row)), changedOne(), ...statements])
+    await commitPart(job, [update(dataImports, changes, isWhereRead(row)), changedOne(), ...statements], races)
   } catch (error) {
     if (error instanceof LostRace) return null
     throw error
@@ -49,17 +51,23 @@ export const commitStep = (
   commitWhereRead(job, row, {
     changes: { ...step.changes, position: JSON.stringify(step.position), heartbeat_at: job.now(), stalls: 0 },
     statements: step.statements ?? [],
+    races: step.races ?? {},
   })
+
+/** Whether a step that was not committed lost a race of its own statements, and nobody else goes on with the import. */
+export const isStillThere = async (job: JobCtx, row: ImportRow): Promise<boolean> =>
+  (await job.db.first(sql`select 1 from data_imports where ${isWhereRead(row)}`)) !== undefined
 
 /** Commits the last step of a phase. The import waits in `status` for its user. Always null. */
 export async function endPhase(job: JobCtx, row: ImportRow, step: Step & { status: DataImportStatus }): Promise<null> {
-  const { status, changes, statements = [] } = step
+  const { status, changes, statements = [], races = {} } = step
   if (!dataImportLifecycle.allows(row.status, status)) throw new Error(`${row.status} does not lead to ${status}`)
   const now = job.now()
   const ended = { phase: null, heartbeat_at: null, stalls: 0, position: '{}' }
   await commitWhereRead(job, row, {
     changes: { ...changes, ...ended, status, version: row.version + 1, modified_at: now },
     statements,
+    races,
   })
   return null
 }

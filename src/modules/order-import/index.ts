@@ -11,3 +11,4 @@ export {
   races,
 } from './import-orders.ts'
 export { rowsOf } from './writes.ts'
+export type { OrderRow } from './state.ts'

@@ -7,7 +7,7 @@ import type { KeptReason } from '../../../domain/import-undo.ts'
 import { importedChains, type ImportedRecord, takeBackAnswers } from '../../consents/index.ts'
 import type { OrderBefore } from '../../order-import/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
-import { commitStep, endPhase, type ImportChanges, type ImportRow, type PhaseStep } from '../steps.ts'
+import { commitStep, endPhase, type ImportChanges, type ImportRow, isStillThere, type PhaseStep } from '../steps.ts'
 import { announcementsOf } from './announcements.ts'
 import { entriesOf, removedEntry } from './catalogue.ts'
 import { loadWritten, type WrittenOrder } from './load-orders.ts'
@@ -89,11 +89,6 @@ async function commitOrders(job: JobCtx, row: ImportRow, written: readonly Writt
   return next
 }
 
-const isWhereRead = async (job: JobCtx, { id, epoch, position }: ImportRow): Promise<boolean> =>
-  (await job.db.first(
-    sql`select 1 from data_imports where id = ${id} and epoch = ${epoch} and position = ${position} and phase = 'undo'`,
-  )) !== undefined
-
 const keptAs = (written: readonly WrittenOrder[], reason: KeptReason): WrittenOrder[] =>
   written.map((one) => ({ ...one, reason: one.reason ?? reason }))
 
@@ -103,7 +98,7 @@ async function undoOrders(job: JobCtx, row: ImportRow, below: number | null): Pr
     const written = await loadWritten(job.db, row, below, size)
     if (written.length === 0) return commitStep(job, row, { position: { stage: 'people', below: null } })
     const next = await commitOrders(job, row, written)
-    if (next || !(await isWhereRead(job, row))) return next
+    if (next || !(await isStillThere(job, row))) return next
   }
   return commitOrders(job, row, keptAs(await loadWritten(job.db, row, below, 1), 'still_referenced'))
 }
@@ -143,7 +138,7 @@ async function undoPeople(job: JobCtx, row: ImportRow, below: number | null): Pr
     const noted = await findNoted(job, row, below, size)
     if (noted.length === 0) return commitStep(job, row, { position: { stage: 'catalogue', below: null, entry: 0 } })
     const next = await commitPeople(job, row, noted)
-    if (next || !(await isWhereRead(job, row))) return next
+    if (next || !(await isStillThere(job, row))) return next
   }
   const [one] = await findNoted(job, row, below, 1)
   const number = one?.number ?? 0

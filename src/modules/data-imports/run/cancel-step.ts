@@ -1,0 +1,39 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../../context.ts'
+import { undoDays } from '../../../domain/data-imports.ts'
+import { dayMs } from '../../../domain/instants.ts'
+import { commitStep, endPhase, type ImportRow } from '../steps.ts'
+
+/** Rows that one step of a cancelled import marks. */
+const rowsPerStep = 5000
+
+interface CancelPosition {
+  cancelled_rows: number
+}
+
+/** Marks what a cancelled import did not decide any more, a range of rows at a time. Orders are numbered by rows. */
+export async function cancelStep(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
+  const { cancelled_rows = 0 } = JSON.parse(row.position) as Partial<CancelPosition>
+  const [last] = await job.db.all(
+    sql<{
+      row_number: number | null
+    }>`select max(row_number) as row_number from import_rows where import_id = ${row.id}`,
+  )
+  const to = cancelled_rows + rowsPerStep
+  const isLast = to >= (last?.row_number ?? 0)
+  const outcome = sql`case when group_key is not null then 'cancelled' when errors = '[]' then 'ignored' else 'error' end`
+  const statements = [
+    sql`update import_orders set outcome = 'cancelled' where import_id = ${row.id} and outcome is null
+      and number > ${cancelled_rows} and number <= ${to}`,
+    sql`update import_rows set outcome = ${outcome} where import_id = ${row.id} and outcome is null
+      and row_number > ${cancelled_rows} and row_number <= ${to}`,
+  ]
+  if (!isLast) return commitStep(job, row, { position: { cancelled_rows: to } satisfies CancelPosition, statements })
+  const now = job.now()
+  const hasOrders = row.created_orders + row.updated_orders > 0
+  return endPhase(job, row, {
+    status: 'cancelled',
+    changes: { completed_at: now, undo_until: hasOrders ? now + undoDays * dayMs : null },
+    statements,
+  })
+}

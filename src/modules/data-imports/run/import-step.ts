@@ -1,0 +1,129 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../../context.ts'
+import { ordersPerChunk } from '../../../domain/data-imports.ts'
+import { dayMs } from '../../../domain/instants.ts'
+import { undoDays } from '../../../domain/data-imports.ts'
+import { type EngineCtx, type ImportRun, planGroup, races } from '../../order-import/index.ts'
+import { receiptMessageOf, ringEmails } from '../../transactional-emails/index.ts'
+import { commitStep, endPhase, type ImportRow, isStillThere, type PhaseStep } from '../steps.ts'
+import { cancelStep } from './cancel-step.ts'
+import { countersAfter, outcomeStatements } from './outcomes.ts'
+import { fitting, planOrders } from './plan-orders.ts'
+import { type ImportOrderRow, loadOrders, maxRowsPerOrder, readOrders } from './read-orders.ts'
+import { loadSetting, type RunSetting, sourceOf } from './setting.ts'
+
+/** Where an import stands: orders up to this number are decided. */
+export interface ImportPosition {
+  after: number
+  /** Editions whose customers the import may change; null for all of the organisation. */
+  changeable: readonly string[] | null
+}
+
+/** Rows that one transaction takes in, unless one order has more. */
+const rowsPerChunk = 2000
+const maxTries = 5
+
+/** What one consumer has loaded; it is loaded anew with every message. */
+const settings = new WeakMap<JobCtx, { epoch: number; run: ImportRun; setting: RunSetting }>()
+
+async function settingOf(job: JobCtx, row: ImportRow, { changeable }: ImportPosition) {
+  const known = settings.get(job)
+  if (known?.setting.row.id === row.id && known.epoch === row.epoch) return known
+  const setting = await loadSetting(job.db, row)
+  const { edition, options, definitions } = setting
+  const run: ImportRun = {
+    edition,
+    source: sourceOf(row),
+    on_duplicate: options.on_duplicate,
+    dry_run: false,
+    import_id: row.id,
+    changeable,
+    definitions,
+    skipped: options.skipped,
+    emit_webhooks: options.emit_webhooks,
+    receipt_message: options.send_receipts ? await receiptMessageOf(job, edition) : null,
+    with_before: true,
+  }
+  const loaded = { epoch: row.epoch, run, setting }
+  settings.set(job, loaded)
+  return loaded
+}
+
+const capped = sql`min(rows_count, ${maxRowsPerOrder})`
+
+/** The next orders of an import, of few enough rows. */
+export const ordersAfter = (importId: string, after: number, limit: number) =>
+  sql<ImportOrderRow>`select * from (select *, sum(${capped}) over (order by number) - ${capped} as rows_before
+      from (select * from import_orders where import_id = ${importId} and number > ${after} order by number limit ${limit}))
+    where rows_before < ${rowsPerChunk}`
+
+/** Where work goes on that begins anew: before the first order without an outcome. */
+async function resumed(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
+  const first = await job.db.first(
+    sql<{ number: number }>`select number from import_orders where import_id = ${row.id} and outcome is null
+      order by number limit 1`,
+  )
+  const { changeable } = JSON.parse(row.position) as ImportPosition
+  const after = first ? first.number - 1 : Number.MAX_SAFE_INTEGER
+  return commitStep(job, row, { position: { after, changeable } })
+}
+
+/** Ends the import: every row has an outcome. What has no order is an error or was left out by the mapping. */
+function finish(job: JobCtx, row: ImportRow): Promise<null> {
+  const hasFaults = row.failed_orders > 0 || row.invalid_rows > 0
+  const taken = row.created_orders + row.updated_orders
+  const isFailed = hasFaults && taken + row.skipped_orders === 0
+  const now = job.now()
+  const ungrouped = sql`update import_rows set outcome = iif(errors = '[]', 'ignored', 'error')
+    where import_id = ${row.id} and group_key is null and outcome is null`
+  const counted = sql`update data_imports set processed_rows =
+    (select count(*) from import_rows where import_id = ${row.id} and outcome is not null) where id = ${row.id}`
+  const failure = { error_code: 'all_orders_failed', error_message: 'No order of the file could be imported.' }
+  return endPhase(job, row, {
+    status: isFailed ? 'failed' : hasFaults ? 'completed_with_errors' : 'completed',
+    changes: {
+      completed_at: now,
+      undo_until: taken > 0 ? now + undoDays * dayMs : null,
+      ...(isFailed ? failure : {}),
+    },
+    statements: [ungrouped, counted],
+  })
+}
+
+/** Decides on the next orders and commits them with their outcomes and the new position. Undefined for a lost race. */
+async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<ImportRow | null | undefined> {
+  const position = JSON.parse(row.position) as ImportPosition
+  const { run, setting } = await settingOf(job, row, position)
+  const loaded = await loadOrders(job.db, row.id, ordersAfter(row.id, position.after, limit))
+  if (loaded.orders.length === 0) return finish(job, row)
+  const chunk = fitting(await readOrders(job.db, setting, loaded))
+  const due: (() => Promise<unknown>)[] = []
+  const ctx: EngineCtx = { ...job, afterCommit: (work) => due.push(work) }
+  const { orders, planned } = await planOrders(chunk, setting.options, (group) => {
+    due.length = 0
+    return planGroup(ctx, run, group)
+  })
+  const after = chunk.at(-1)?.row.number ?? position.after
+  const next = await commitStep(job, row, {
+    position: { ...position, after } satisfies ImportPosition,
+    changes: countersAfter(row, orders),
+    statements: [...planned.statements, ...outcomeStatements(row.id, orders, planned.decision.recorded())],
+    races,
+  })
+  if (!next) return (await isStillThere(job, row)) ? undefined : null
+  if (run.receipt_message !== null && planned.decision.receipts.length > 0) due.push(() => ringEmails(job))
+  for (const work of due) await work()
+  return next
+}
+
+/** Imports the next orders of a file. An order that races with somebody else is decided again, at last by itself. */
+export const importStep: PhaseStep = async (job, row) => {
+  if (row.status === 'cancelling') return cancelStep(job, row)
+  if ((JSON.parse(row.position) as Partial<ImportPosition>).after === undefined) return resumed(job, row)
+  for (const limit of [ordersPerChunk, 1])
+    for (let tries = 1; tries <= maxTries; tries++) {
+      const next = await importChunk(job, row, limit)
+      if (next !== undefined) return next
+    }
+  throw new Error(`An order of ${row.id} was changed by others again and again.`)
+}

@@ -1,0 +1,97 @@
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../db/database.ts'
+import { type PlacedRow, productKey, type ProductTuple } from '../../../domain/import-mapping/index.ts'
+
+/** What the user decided for a product of the file, with the names that the edition has for it today. */
+export interface MappedProduct {
+  product_key: string
+  action: 'map' | 'create' | 'ignore' | null
+  product_id: string | null
+  variant_id: string | null
+  location_id: string | null
+  product: string | null
+  variant: string | null
+  location: string | null
+  /** JSON of names. */
+  options: string
+  options_count: number
+}
+
+type Values = PlacedRow['values']
+
+const text = (values: Values, target: string): string | null => {
+  const value = values[target]
+  return typeof value === 'string' ? value : null
+}
+
+/** What a row sells; null for a row without a product. */
+export function tupleOf({ values }: PlacedRow): ProductTuple | null {
+  const product = text(values, 'item.product')
+  if (product === null) return null
+  const options = values['item.options']
+  return {
+    product,
+    variant: text(values, 'item.variant'),
+    location: text(values, 'item.location'),
+    options: Array.isArray(options) ? (options as string[]) : [],
+  }
+}
+
+/** Looks up what is not known yet of the products that the rows sell. */
+export async function lookUpProducts(
+  db: Database,
+  importId: string,
+  rows: readonly PlacedRow[],
+  known: Map<string, MappedProduct | null>,
+): Promise<void> {
+  const tuples = rows.flatMap((row) => tupleOf(row) ?? [])
+  const missing = [...new Set(tuples.map(productKey))].filter((key) => !known.has(key))
+  if (missing.length === 0) return
+  const found = await db.all(
+    sql<MappedProduct>`select ip.product_key, ip.action, ip.product_id, ip.variant_id, ip.location_id,
+        p.name as product, v.name as variant, l.name as location,
+        json_array_length(ip.option_ids) as options_count,
+        (select json_group_array(o.name) from json_each(ip.option_ids) as chosen
+          join options o on o.id = chosen.value and o.product_id = ip.product_id) as options
+      from json_each(${JSON.stringify(missing)}) as wanted
+      join import_products ip on ip.import_id = ${importId} and ip.product_key = wanted.value
+      join data_imports i on i.id = ip.import_id
+      left join products p on p.id = ip.product_id and p.edition_id = i.edition_id
+      left join variants v on v.id = ip.variant_id and v.product_id = ip.product_id
+      left join locations l on l.id = ip.location_id and l.edition_id = i.edition_id`,
+  )
+  for (const key of missing) known.set(key, null)
+  for (const product of found) known.set(product.product_key, product)
+}
+
+const isGone = (mapped: MappedProduct): boolean =>
+  (mapped.product_id !== null && mapped.product === null) ||
+  (mapped.variant_id !== null && mapped.variant === null) ||
+  (mapped.location_id !== null && mapped.location === null) ||
+  (JSON.parse(mapped.options) as string[]).length < mapped.options_count
+
+export type SoldAs = { row: PlacedRow } | 'ignored' | { code: 'unknown_product'; message: string }
+
+/** The row with its product under the name that the edition has, as the mapping says. */
+export function soldAs(row: PlacedRow, products: RunProducts, mayCreate: boolean): SoldAs {
+  const tuple = tupleOf(row)
+  if (!tuple) return { row }
+  const mapped = products.get(productKey(tuple))
+  if (mapped?.action === 'ignore') return 'ignored'
+  const unknown = (message: string): SoldAs => ({ code: 'unknown_product', message })
+  if (!mapped?.action) return unknown(`Nothing says which product "${tuple.product}" is.`)
+  if (isGone(mapped)) return unknown(`What "${tuple.product}" was mapped to is not in the edition any more.`)
+  if (mapped.action === 'create' && !mayCreate) return unknown(`The edition has no product "${tuple.product}".`)
+  const options = JSON.parse(mapped.options) as string[]
+  const values: Record<string, Values[string] | null> = {
+    ...row.values,
+    'item.product': mapped.product ?? tuple.product,
+    'item.variant': mapped.variant ?? (mapped.action === 'map' ? null : tuple.variant),
+    'item.location': mapped.location ?? tuple.location,
+    'item.options': options.length > 0 ? options : tuple.options,
+  }
+  const filled = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null))
+  return { row: { ...row, values: filled as Values } }
+}
+
+export type RunProducts = ReadonlyMap<string, MappedProduct | null>

@@ -1,0 +1,92 @@
+import { sql } from 'drizzle-orm'
+import type { Statement } from '../../../db/database.ts'
+import { slices } from '../../../db/write.ts'
+import type { RecordedOrder } from '../../order-import/index.ts'
+import type { ImportChanges, ImportRow } from '../steps.ts'
+import type { PlannedOrder } from './plan-orders.ts'
+import { maxProblems, type Problem, problemAt } from './problems.ts'
+import { maxRowsPerOrder } from './read-orders.ts'
+
+/** What of an order's problems stands at each of its rows: every row of a refused order has a reason. */
+function problemsByRow({ read, outcome, problems, warnings }: PlannedOrder) {
+  const ofLine = (all: readonly Problem[], line: number) => all.filter(({ row }) => row === line).slice(0, maxProblems)
+  const [first] = problems
+  return read.kept.map((number, index) => {
+    const line = read.lines[index] ?? 0
+    const own = ofLine(problems, line)
+    const reason = first && `Line ${first.row} of the same order: ${first.message}`
+    const errors = own.length > 0 || !reason ? own : [problemAt(line, null, 'order_refused', reason)]
+    return { number, outcome, errors, warnings: ofLine(warnings, line) }
+  })
+}
+
+const jsonOrNull = (problems: readonly Problem[]): string | null =>
+  problems.length === 0 ? null : JSON.stringify(problems)
+
+/** Of each row of the orders: its outcome with the reason. */
+function rowStatements(importId: string, orders: readonly PlannedOrder[]): Statement[] {
+  const rows = orders.flatMap((order) => [
+    ...problemsByRow(order).map(({ number, outcome, errors, warnings }) =>
+      JSON.stringify([number, outcome, jsonOrNull(errors), jsonOrNull(warnings)]),
+    ),
+    ...order.read.ignored.map((number) => JSON.stringify([number, 'ignored', null, null])),
+  ])
+  const long = orders.filter(({ read }) => read.row.rows_count > maxRowsPerOrder)
+  return [
+    ...slices(rows).map(
+      (part): Statement => sql`update import_rows set outcome = decided.value ->> 1,
+        errors = coalesce(decided.value ->> 2, '[]'), warnings = coalesce(decided.value ->> 3, '[]')
+        from json_each(${`[${part.join(',')}]`}) as decided
+        where import_rows.import_id = ${importId} and import_rows.row_number = decided.value ->> 0`,
+    ),
+    ...long.map(
+      ({ read: { row }, problems }): Statement => sql`update import_rows set outcome = 'error',
+        errors = ${JSON.stringify(problems)} where import_id = ${importId} and group_key = ${row.group_key}`,
+    ),
+  ]
+}
+
+function orderStatement(
+  importId: string,
+  orders: readonly PlannedOrder[],
+  recorded: readonly RecordedOrder[],
+): Statement[] {
+  const writtenOf = new Map(recorded.flatMap((one) => (one.before ? [[one.outcome.order_id, one] as const] : [])))
+  const rows = orders.map(({ read, outcome, order_id, problems, warnings }) => {
+    const written = writtenOf.get(order_id)
+    return JSON.stringify([
+      read.row.number,
+      outcome,
+      order_id,
+      written?.order_version ?? null,
+      JSON.stringify(problems.slice(0, maxProblems)),
+      JSON.stringify(warnings.slice(0, maxProblems)),
+      written ? JSON.stringify(written.before) : null,
+    ])
+  })
+  return slices(rows).map(
+    (part): Statement => sql`update import_orders set outcome = decided.value ->> 1, order_id = decided.value ->> 2,
+      order_version = decided.value ->> 3, errors = decided.value ->> 4, warnings = decided.value ->> 5, before = decided.value ->> 6
+      from json_each(${`[${part.join(',')}]`}) as decided
+      where import_orders.import_id = ${importId} and import_orders.number = decided.value ->> 0`,
+  )
+}
+
+/** What the tables of the import keep of orders that were decided. */
+export const outcomeStatements = (
+  importId: string,
+  orders: readonly PlannedOrder[],
+  recorded: readonly RecordedOrder[],
+): Statement[] => [...orderStatement(importId, orders, recorded), ...rowStatements(importId, orders)]
+
+/** The counters of the import after these orders. */
+export function countersAfter(row: ImportRow, orders: readonly PlannedOrder[]): ImportChanges {
+  const count = (outcome: PlannedOrder['outcome']) => orders.filter((order) => order.outcome === outcome).length
+  return {
+    created_orders: row.created_orders + count('created'),
+    updated_orders: row.updated_orders + count('updated'),
+    skipped_orders: row.skipped_orders + count('skipped'),
+    failed_orders: row.failed_orders + count('error'),
+    processed_rows: row.processed_rows + orders.reduce((rows, { read }) => rows + read.row.rows_count, 0),
+  }
+}

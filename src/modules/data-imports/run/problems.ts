@@ -1,0 +1,51 @@
+import type { FieldError } from '../../../domain/errors.ts'
+import type { DecidedOrder } from '../../../domain/import-mapping/index.ts'
+
+/** What is wrong with a row, or was not as it says, in the file's own terms. */
+export interface Problem {
+  /** Line of the file, as a text editor counts them. */
+  row: number
+  /** Index of the column; null for what no column says. */
+  column: number | null
+  target_field: string | null
+  code: string
+  message: string
+  value: string | null
+}
+
+/** What is kept of one row. */
+export const maxProblems = 20
+
+export const problemAt = (row: number, target_field: string | null, code: string, message: string): Problem => ({
+  row,
+  column: null,
+  target_field,
+  code,
+  message,
+  value: null,
+})
+
+const stepsOf = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+
+const ownGroups = new Set(['customer', 'consents'])
+
+/** The target that a field of an order comes from. */
+function targetOf([first = '', ...rest]: readonly string[]): string | null {
+  if (first === '') return null
+  if (first === 'items') return ['item', ...rest.slice(1)].join('.')
+  if (first === 'consents') return ['consent', ...rest].join('.')
+  if (first === 'payment') return `order.payment_${rest[0] ?? 'service'}`
+  return ownGroups.has(first) ? [first, ...rest].join('.') : ['order', first, ...rest].join('.')
+}
+
+/** What is wrong with a field of an order, at the row of the file that says it. */
+export function problemOf(order: Pick<DecidedOrder, 'lines' | 'items'>, error: FieldError): Problem {
+  const steps = stepsOf(error.pointer ?? '#')
+  const item = steps[0] === 'items' ? order.items[Number(steps[1])] : undefined
+  const line = item?.line ?? order.lines[0] ?? 0
+  return problemAt(line, targetOf(steps), error.code, error.detail)
+}

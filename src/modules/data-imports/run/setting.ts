@@ -1,0 +1,87 @@
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../db/database.ts'
+import type { editions } from '../../../db/schema/editions.ts'
+import type { DuplicatePolicy } from '../../../domain/external-orders.ts'
+import type { Grouping } from '../../../domain/import-mapping/index.ts'
+import type { Currency } from '../../../domain/money.ts'
+import type { OrderStatus } from '../../../domain/orders.ts'
+import { importDefinitions, type ImportDefinitions } from '../../consents/index.ts'
+import type { ImportRow } from '../steps.ts'
+import type { MappedProduct } from './mapped-products.ts'
+
+export type Edition = typeof editions.$inferSelect
+
+/** What of an import's options its orders are made by. */
+export interface RunOptions {
+  group_by: Grouping
+  on_duplicate: DuplicatePolicy
+  default_currency: Currency
+  default_status: OrderStatus
+  create_users: boolean
+  create_missing_products: boolean
+  emit_webhooks: boolean
+  send_receipts: boolean
+  skipped: boolean
+}
+
+/** What all orders of an import are decided by. */
+export interface RunSetting {
+  row: ImportRow
+  edition: Edition
+  options: RunOptions
+  definitions: ImportDefinitions
+  /** Stands in the ids of orders whose file has none: the same for the same file. */
+  id_prefix: string
+  /** Whether several orders of the file may have the same external id. */
+  has_own_ids: boolean
+  /** Those that were looked up so far, by key. */
+  products: Map<string, MappedProduct | null>
+}
+
+const standard = {
+  group_by: 'external_id',
+  on_duplicate: 'skip',
+  default_status: 'completed',
+  create_users: true,
+  create_missing_products: true,
+  emit_webhooks: false,
+  send_receipts: false,
+  skipped: false,
+} as const satisfies Partial<RunOptions>
+
+/** Name of the other system, under which the ids of its orders are unique in the edition. */
+export const sourceOf = ({ external_source, detected_source }: ImportRow): string =>
+  external_source ?? (detected_source === null ? 'csv' : (JSON.parse(detected_source) as { source: string }).source)
+
+export function optionsOf(row: Pick<ImportRow, 'options'>, edition: Pick<Edition, 'currency'>): RunOptions {
+  const given = JSON.parse(row.options) as Partial<RunOptions>
+  const currency = given.default_currency ?? (edition.currency as Currency)
+  const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined))
+  return { ...standard, ...said, default_currency: currency }
+}
+
+const prefixLength = 16
+
+export async function loadSetting(db: Database, row: ImportRow): Promise<RunSetting> {
+  const [[edition], [file], targets] = await db.batch([
+    sql<Edition>`select * from editions where id = ${row.edition_id}`,
+    sql<{ checksum: string }>`select checksum_sha256 as checksum from files where id = ${row.file_id}`,
+    sql<{ target: string }>`select target_field as target from import_columns
+      where import_id = ${row.id} and is_ignored = 0 and target_field is not null
+      union select target_field from import_constants where import_id = ${row.id}`,
+  ])
+  if (!edition) throw new Error(`The edition of ${row.id} is gone.`)
+  const names = targets.map(({ target }) => target)
+  const prefix = 'consent.'
+  const keys = names.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []))
+  const options = optionsOf(row, edition)
+  return {
+    row,
+    edition,
+    options,
+    definitions: await importDefinitions(db, edition, keys),
+    id_prefix: (file?.checksum ?? row.id).slice(0, prefixLength),
+    has_own_ids: options.group_by !== 'external_id' && names.includes('order.external_id'),
+    products: new Map(),
+  }
+}

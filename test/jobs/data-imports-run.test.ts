@@ -1,0 +1,237 @@
+import { sql } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { contentsOf, givenShop, type Shop } from '../support/orders.ts'
+import { db, write } from '../support/seed.ts'
+import {
+  aBadRow,
+  aRow,
+  type FileRow,
+  freshOrderId,
+  importer,
+  importNow,
+  messageOf,
+  ordersNow,
+  rowsNow,
+  runToEnd,
+  seedStarted,
+} from '../support/staged-imports.ts'
+
+let shop: Shop
+beforeEach(async () => {
+  shop = await givenShop()
+})
+
+const many = (count: number, change: Record<string, unknown> = {}): FileRow[] =>
+  Array.from({ length: count }, () => aRow(change))
+
+/** Each order once, every row with its outcome, and counters that are counts of rows. */
+async function expectExact(id: string) {
+  const [row, rows, orders] = await Promise.all([importNow(id), rowsNow(id), ordersNow(id)])
+  const count = (outcome: string) => orders.filter((order) => order.outcome === outcome).length
+  expect(row).toMatchObject({
+    created_orders: count('created'),
+    updated_orders: count('updated'),
+    skipped_orders: count('skipped'),
+    failed_orders: count('error'),
+    processed_rows: rows.filter(({ outcome }) => outcome !== null).length,
+  })
+  const reasonless = rows.filter(({ outcome, errors }) => outcome === 'error' && errors === '[]')
+  expect(reasonless).toEqual([])
+  const made = orders.flatMap(({ outcome, order_id }) => (outcome === 'created' ? [order_id] : []))
+  expect(new Set(made).size).toBe(made.length)
+  const twice = await db().all(sql`select external_id from orders where edition_id = ${shop.edition_id}
+    group by external_id having count(*) > 1`)
+  expect(twice).toEqual([])
+  return { row, rows, orders }
+}
+
+describe('the import of staged rows', () => {
+  it('makes one order of the rows of a key, adjacent or not, and says of every row what became of it', async () => {
+    const [one, other] = [freshOrderId(), freshOrderId()]
+    const of = (id: string, change: Record<string, unknown> = {}) =>
+      aRow({ 'order.external_id': id, 'customer.email': `${id}@example.dk`.toLowerCase(), ...change })
+    const rows = [of(one), of(other), of(one, { 'item.product': 'Camping' }), { values: {}, is_ignored: true }]
+    const id = await seedStarted(shop, rows)
+    await runToEnd(id)
+    const { row, rows: after, orders } = await expectExact(id)
+    expect(row).toMatchObject({ status: 'completed', phase: null, heartbeat_at: null, created_orders: 2, processed_rows: 4 })
+    expect(row.undo_until).toBeGreaterThan(Date.now() + 29 * 86_400_000)
+    expect(after.map(({ outcome }) => outcome)).toEqual(['created', 'created', 'created', 'ignored'])
+    expect(orders).toMatchObject([
+      { number: 1, rows_count: 2, outcome: 'created', order_version: 1 },
+      { number: 2, rows_count: 1, outcome: 'created', order_version: 1 },
+    ])
+    const made = await db().all(sql`select external_id, items_count, amount_minor from orders
+      where edition_id = ${shop.edition_id} order by seq`)
+    expect(made).toEqual([
+      { external_id: one, items_count: 2, amount_minor: 45_000 },
+      { external_id: other, items_count: 1, amount_minor: 22_500 },
+    ])
+    expect(await contentsOf(shop)).toMatchObject({ orders: 2, purchases: 3, users: 2, products: 2 })
+  })
+
+  it('takes an order whole or not at all: a row with an error keeps its order out, and its other rows say why', async () => {
+    const id = freshOrderId()
+    const rows = [aRow({ 'order.external_id': id }), aBadRow({ 'order.external_id': id }), aRow()]
+    // Both rows are the same customer's.
+    rows[1]!.values['customer.email'] = rows[0]!.values['customer.email']
+    const imported = await seedStarted(shop, rows)
+    await runToEnd(imported)
+    const { row, rows: after } = await expectExact(imported)
+    expect(row).toMatchObject({ status: 'completed_with_errors', created_orders: 1, failed_orders: 1 })
+    expect(after.map(({ outcome }) => outcome)).toEqual(['error', 'error', 'created'])
+    expect(JSON.parse(after[0]!.errors)).toEqual([
+      expect.objectContaining({ row: 2, code: 'order_refused', message: expect.stringContaining('Line 3') }),
+    ])
+    expect(JSON.parse(after[1]!.errors)).toEqual([
+      expect.objectContaining({ row: 3, column: 5, target_field: 'item.unit_price', code: 'invalid_number' }),
+    ])
+  })
+
+  it('fails where no order can be taken, and says so', async () => {
+    const id = await seedStarted(shop, [aBadRow(), aBadRow()])
+    await runToEnd(id)
+    const { row } = await expectExact(id)
+    expect(row).toMatchObject({ status: 'failed', error_code: 'all_orders_failed', failed_orders: 2, undo_until: null })
+  })
+
+  it('skips, updates or refuses what an import before brought, as its option says', async () => {
+    const row = aRow()
+    await runToEnd(await seedStarted(shop, [row]))
+    const again = { values: { ...row.values, 'item.unit_price': 30_000 } }
+    for (const [on_duplicate, outcome, amount] of [
+      ['skip', 'skipped', 22_500],
+      ['error', 'error', 22_500],
+      ['update', 'updated', 30_000],
+    ] as const) {
+      const id = await seedStarted(shop, [again], { options: { on_duplicate } })
+      await runToEnd(id)
+      const { orders } = await expectExact(id)
+      expect(orders).toMatchObject([{ outcome, order_version: outcome === 'updated' ? 2 : null }])
+      const [stored] = await db().all(sql<{ n: number }>`select amount_minor as n from orders
+        where edition_id = ${shop.edition_id}`)
+      expect(stored?.n).toBe(amount)
+    }
+  })
+
+  it('sells what the product mapping says, and leaves out rows of products that are ignored', async () => {
+    await runToEnd(await seedStarted(shop, [aRow({ 'item.product': 'Weekend' })]))
+    const [weekend] = await db().all(sql<{ id: string }>`select id from products where edition_id = ${shop.edition_id}`)
+    const [one, gone] = [freshOrderId(), freshOrderId()]
+    const of = (id: string, product: string) =>
+      aRow({ 'order.external_id': id, 'customer.email': `${id}@example.dk`.toLowerCase(), 'item.product': product })
+    const rows = [of(one, 'Wochenende'), of(one, 'Shipping'), of(gone, 'Shipping')]
+    const products = {
+      Wochenende: { action: 'map' as const, product_id: weekend!.id },
+      Shipping: { action: 'ignore' as const },
+    }
+    const id = await seedStarted(shop, rows, { products })
+    await runToEnd(id)
+    const { rows: after, orders, row } = await expectExact(id)
+    expect(row.status).toBe('completed')
+    expect(after.map(({ outcome }) => outcome)).toEqual(['created', 'ignored', 'ignored'])
+    expect(orders.map(({ outcome }) => outcome)).toEqual(['created', 'ignored'])
+    const sold = await db().all(sql`select product_id from purchases where order_id = ${orders[0]!.order_id}`)
+    expect(sold).toEqual([{ product_id: weekend!.id }])
+    expect(await contentsOf(shop)).toMatchObject({ products: 1 })
+  })
+
+  it('makes no products and no customers where its options say so', async () => {
+    const options = { create_users: false, create_missing_products: false }
+    await runToEnd(await seedStarted(shop, [aRow({ 'customer.email': 'known@example.dk' })]))
+    const [product] = await db().all(sql<{ id: string }>`select id from products where edition_id = ${shop.edition_id}`)
+    const map = { action: 'map' as const, product_id: product!.id }
+    const rows = [
+      aRow({ 'customer.email': 'known@example.dk' }),
+      aRow(),
+      aRow({ 'customer.email': 'known@example.dk', 'item.product': 'New' }),
+    ]
+    const id = await seedStarted(shop, rows, { options, products: { 'Day ticket': map } })
+    await runToEnd(id)
+    const { rows: after } = await expectExact(id)
+    expect(after.map(({ outcome }) => outcome)).toEqual(['created', 'error', 'error'])
+    expect(after.slice(1).map(({ errors }) => JSON.parse(errors)[0].code)).toEqual(['does_not_exist', 'unknown_product'])
+    expect(await contentsOf(shop)).toMatchObject({ orders: 2, users: 1, products: 1 })
+  })
+
+  it('refuses an id that another order of the same file has, where rows are not grouped by it', async () => {
+    const same = { 'order.external_id': '3' }
+    // The key of line 3 is its number, which is the id too.
+    const id = await seedStarted(shop, [aRow(same), aRow(same), aRow(), aRow(same)], {
+      options: { group_by: 'row', on_duplicate: 'update' },
+    })
+    await write(sql`insert into import_constants values (${id}, 'order.external_id', '')`)
+    await runToEnd(id)
+    const { rows } = await expectExact(id)
+    expect(rows.map(({ outcome }) => outcome)).toEqual(['created', 'error', 'created', 'error'])
+    expect(JSON.parse(rows[3]!.errors)).toMatchObject([
+      { row: 5, code: 'duplicate_in_file', message: expect.stringContaining('line 2') },
+    ])
+  })
+
+  it('costs a row of each table an order beside what the orders themselves cost', async () => {
+    const [first, second] = [many(25), many(25)]
+    await runToEnd(await seedStarted(shop, first))
+    const id = await seedStarted(shop, second)
+    const machine = importer()
+    await machine.take(messageOf(id))
+    await expectExact(id)
+    // An order of one new customer: 19 rows and entries of indexes. An outcome on the row, one on the order.
+    expect(machine.meter.rows_written).toBe(0)
+  })
+})
+
+describe('an import that is interrupted', () => {
+  it('does nothing by messages that come twice, late, or under an older epoch', async () => {
+    const id = await seedStarted(shop, many(30))
+    const machine = importer()
+    await machine.take(messageOf(id, 6))
+    expect(await contentsOf(shop)).toMatchObject({ orders: 0 })
+    await machine.take(messageOf(id), messageOf(id), messageOf(id, 8))
+    const { row } = await expectExact(id)
+    await machine.take(messageOf(id))
+    expect(await importNow(id)).toEqual(row)
+    expect(await contentsOf(shop)).toMatchObject({ orders: 30 })
+  })
+
+  it('is done once by two consumers at the same time', async () => {
+    const id = await seedStarted(shop, many(60))
+    await Promise.all([importer().take(messageOf(id)), importer().take(messageOf(id)), importer().take(messageOf(id))])
+    await runToEnd(id)
+    const { row } = await expectExact(id)
+    expect(row).toMatchObject({ status: 'completed', created_orders: 60 })
+    expect(await contentsOf(shop)).toMatchObject({ orders: 60, users: 60, products: 1 })
+  })
+
+  it('goes on where its last commit was, wherever a machine dies', async () => {
+    let deaths = 0
+    for (let roundTrip = 1; ; roundTrip++) {
+      let died = false
+      for (const when of ['before', 'after'] as const) {
+        shop = await givenShop()
+        const id = await seedStarted(shop, [...many(26), aBadRow()])
+        const dead = await importer({ death: { roundTrip, when } })
+          .take(messageOf(id))
+          .then(() => false, () => true)
+        died ||= dead
+        deaths += dead ? 1 : 0
+        await runToEnd(id)
+        const { row } = await expectExact(id)
+        expect([roundTrip, when, row]).toMatchObject([roundTrip, when, { status: 'completed_with_errors', created_orders: 26 }])
+        expect(await contentsOf(shop)).toMatchObject({ orders: 26, users: 26 })
+      }
+      if (!died) break
+    }
+    expect(deaths).toBeGreaterThan(20)
+  })
+
+  it('leaves the rest to another message when its time is over', async () => {
+    const id = await seedStarted(shop, many(30))
+    const machine = importer({ tick: 6000 })
+    await machine.take(messageOf(id))
+    expect(machine.rung).toEqual([messageOf(id)])
+    expect(await importNow(id)).toMatchObject({ status: 'importing' })
+    await runToEnd(id)
+    expect((await expectExact(id)).row).toMatchObject({ status: 'completed', created_orders: 30 })
+  })
+})
