@@ -60,7 +60,7 @@ create table import_constants (
   primary key (import_id, target_field)
 ) strict, without rowid;
 
--- What an organisation mapped a header to before.
+-- What an organisation mapped a header to before; an empty target for a column that it left out.
 create table import_header_history (
   organization_id text not null references organizations (id),
   header_key text not null,

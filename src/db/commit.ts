@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type AppError, editionArchived, LostRace, sharedCustomer, storageFull } from '../domain/errors.ts'
+import { type AppError, editionArchived, importLimit, LostRace, sharedCustomer, storageFull } from '../domain/errors.ts'
 import type { Database, Statement } from './database.ts'
 import { hasLostReference, isLostRace, raisedRefusal, violatedUnique } from './failures.ts'
 
@@ -25,6 +25,7 @@ export const stillHolds = (condition: SQL): SQL => sql`select case when ${condit
 /** What a batch may be refused with by a condition that only the transaction itself can judge. */
 const refusals = {
   edition_archived: editionArchived,
+  import_limit: importLimit,
   shared_customer: sharedCustomer,
   storage_full: storageFull,
 } satisfies Record<string, () => AppError>

@@ -31,7 +31,10 @@ export const errorStatus = {
   email_message_not_template: 409,
   email_missing: 409,
   endpoint_inactive: 409,
+  column_mapping_incomplete: 409,
   file_in_use: 409,
+  import_limit: 409,
+  product_mapping_incomplete: 409,
   storage_full: 409,
   upload_completed: 409,
   upload_incomplete: 409,
@@ -161,6 +164,9 @@ export const editionArchived = (): AppError => new AppError('edition_archived', 
 
 export const storageFull = (): AppError =>
   new AppError('storage_full', 'The organisation keeps as many bytes as it may.')
+
+export const importLimit = (): AppError =>
+  new AppError('import_limit', 'At most 2 imports of an organisation work at the same time.')
 
 /** An edition role asks to change a person whom other editions know, or to take the address of such a person. */
 export const sharedCustomer = (): AppError =>

@@ -41,6 +41,9 @@ export const dataImports = sqliteTable('data_imports', {
   undone_orders: integer().notNull().default(0),
   kept_orders: integer().notNull().default(0),
   stalls: integer().notNull().default(0),
+  column_summary: text().notNull().default('{"total":0,"mapped":0,"ignored":0,"missing_required":[]}'),
+  product_summary: text().notNull().default('{"total":0,"mapped":0,"ignored":0,"unmapped":0}'),
+  search: text().notNull().default(''),
 })
 
 export const importColumns = sqliteTable(

@@ -82,6 +82,31 @@ const resourceRules = {
     mend: 'Use `on_duplicate` `skip` or `update`, or another external_id.',
     detail: 'An order with this external_id exists.',
   },
+  ambiguous_format: {
+    cause: 'Numbers or dates of a column can be read in two ways, and nothing in the file says which one is meant.',
+    mend: 'Send the `transform` of the column with the reading that you know to be right.',
+    detail: 'The dates of "Datum" can be read in two ways: "03/04/2026" is 2026-04-03 or 2026-03-04.',
+  },
+  duplicate_target: {
+    cause: 'More columns are mapped to a target than it takes. Dates and texts take two, all others one.',
+    mend: 'Map the others to something else, or to nothing.',
+    detail: 'Two columns are mapped to customer.email.',
+  },
+  missing_target: {
+    cause: 'Nothing says what an order needs: no column is mapped to it, and there is no constant.',
+    mend: 'Map a column to the target, or give a constant for it.',
+    detail: 'No column is mapped to item.product.',
+  },
+  unknown_target_field: {
+    cause: 'Orders of this edition have nothing of this name.',
+    mend: 'Take one of the keys of `GET /v1/data-imports/target-fields`.',
+    detail: 'No such target; did you mean `order.external_id`?',
+  },
+  unmapped_values: {
+    cause: 'Cells of a column say something that its target does not understand.',
+    mend: 'Say in the `value_map` of the column what each of these texts means.',
+    detail: 'order.status does not understand "på vej".',
+  },
   invalid_transition: {
     cause: 'An order cannot go from the status that it has to the one that was sent.',
     mend: 'Leave the status out, or send one that follows the present one.',

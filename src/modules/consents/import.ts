@@ -141,3 +141,17 @@ export async function importedAnswers(
   }
   return [...chains.values()]
 }
+
+/** What is asked in an edition, by the keys that imports name. */
+export async function askedConsents(
+  db: Database,
+  edition: Pick<Edition, 'id' | 'organization_id'>,
+): Promise<Pick<DefinitionRow, 'key' | 'name' | 'type'>[]> {
+  const rows = await db.all(
+    sql<Pick<DefinitionRow, 'key' | 'name' | 'type' | 'is_active'>>`select key, name, type, is_active from consents
+      where organization_id = ${edition.organization_id} and coalesce(edition_id, '') in ('', ${edition.id})
+      order by edition_id is not null`,
+  )
+  const meant = new Map(rows.map((row) => [row.key, row]))
+  return [...meant.values()].filter(({ is_active }) => is_active === 1)
+}

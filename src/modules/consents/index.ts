@@ -26,6 +26,7 @@ export {
 export { marketingAnswers, type MarketingAnswer } from './marketing-answers.ts'
 export {
   type AnswerImport,
+  askedConsents,
   importDefinitions,
   type ImportDefinitions,
   importedAnswers,

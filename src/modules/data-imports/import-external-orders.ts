@@ -6,6 +6,7 @@ import { changeableEditions } from '../../db/shared-customers.ts'
 import { insert } from '../../db/write.ts'
 import { doesNotExist, editionArchived, type FieldError, fieldError, invalid } from '../../domain/errors.ts'
 import { maxExternalIdLength } from '../../domain/external-orders.ts'
+import { searchText } from '../../domain/fold.ts'
 import { normalizePhone } from '../../domain/users.ts'
 import { importDefinitions, type ImportDefinitions } from '../consents/index.ts'
 import { importOrders, type ImportRun, type NumberedOrder, type Outcome } from '../order-import/index.ts'
@@ -38,6 +39,7 @@ type ReportedRow = Pick<
   | 'version'
   | 'created_at'
   | 'modified_at'
+  | 'search'
 > & { id: string | null }
 
 export interface ImportReport {
@@ -133,12 +135,14 @@ function report(
   const count = (action: Outcome['action']) => results.filter((result) => result.action === action).length
   const failed = count('error')
   const { on_duplicate, emit_webhooks, send_receipts, skipped, dry_run, source } = input
+  const name = `${source} ${new Date(now).toISOString()}`
   const row: ReportedRow = {
     id: importId,
     organization_id: edition.organization_id,
     edition_id: edition.id,
     account_id: ctx.caller.is_superuser ? null : ctx.caller.id,
-    name: `${source} ${new Date(now).toISOString()}`,
+    name,
+    search: searchText(name),
     source: 'api',
     external_source: source,
     status: failed ? 'completed_with_errors' : 'completed',

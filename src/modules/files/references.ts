@@ -21,6 +21,13 @@ export const fileReferences: readonly FileReference[] = [
     name: sql`editions.full_name`,
     standing: standing(sql`editions.organization_id`, sql`editions.id`),
   },
+  {
+    table: 'data_imports',
+    column: 'file_id',
+    type: 'data_import',
+    name: sql`data_imports.name`,
+    standing: standing(sql`data_imports.organization_id`, sql`data_imports.edition_id`),
+  },
 ]
 
 export interface FileUse {

@@ -1,0 +1,34 @@
+import type { ErrorGuide } from './guide.ts'
+
+const imports = '/v1/data-imports'
+const anImport = '/v1/data-imports/imp_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
+
+/** Refusals of imports of files. What is refused changes nothing. */
+export const importErrors = {
+  import_limit: {
+    cause: 'The organisation has as many imports under way as it may have at the same time.',
+    mend: 'Wait until one of them is done, or cancel one. An import without a file can be created at any time.',
+    example: { path: imports, detail: 'At most 2 imports of an organisation work at the same time.' },
+  },
+  column_mapping_incomplete: {
+    cause: 'The columns of the file cannot be read as they are mapped. `errors` lists all of it.',
+    mend: 'Mend each entry of `errors` by changing the column mappings, and process them again.',
+    example: {
+      path: `${anImport}/column-mappings/process`,
+      detail: 'The column mappings are not complete.',
+      errors: [
+        {
+          code: 'ambiguous_format',
+          detail: 'The numbers of "Preis" can be read in two ways: "1.234" is 1234 or 1.234.',
+          attr: 'mappings.4.transform',
+          pointer: '#/mappings/4/transform',
+        },
+      ],
+    },
+  },
+  product_mapping_incomplete: {
+    cause: 'Some products of the file are neither mapped, nor to be made, nor ignored.',
+    mend: 'Say of each product of `GET …/product-mappings?is_mapped=false` what it is.',
+    example: { path: `${anImport}/start`, detail: '3 products are not mapped.', extra: { unmapped: 3 } },
+  },
+} as const satisfies Record<string, ErrorGuide>

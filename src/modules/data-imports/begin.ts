@@ -1,0 +1,63 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { commit, refuseUnless } from '../../db/commit.ts'
+import type { Statement } from '../../db/database.ts'
+import { dataImports } from '../../db/schema/data-imports.ts'
+import { updateVersion } from '../../db/write.ts'
+import {
+  allowsAction,
+  dataImportLifecycle,
+  type DataImportStatus,
+  type ImportActionName,
+  maxRunningImports,
+} from '../../domain/data-imports.ts'
+import { AppError } from '../../domain/errors.ts'
+import { openEditions } from '../editions/index.ts'
+import { changedImport, type LoadedImport } from './queries.ts'
+import { type ImportChanges, type ImportRow, ringImports } from './steps.ts'
+
+export const invalidTransition = ({ status }: { status: DataImportStatus }, what: string): AppError =>
+  new AppError('invalid_transition', `Data import in status '${status}' cannot be ${what}.`, {
+    extra: { current_status: status, allowed_transitions: dataImportLifecycle.targetsOf(status) },
+  })
+
+export function checkAction(ctx: Ctx, row: LoadedImport, action: ImportActionName, what: string): void {
+  if (!allowsAction(row, action, ctx.now())) throw invalidTransition(row, what)
+}
+
+/** Refuses the transaction in which more of the organisation would be under way than may be. */
+const withinLimit = (organizationId: string): Statement =>
+  refuseUnless(
+    sql`(select count(*) from data_imports where organization_id = ${organizationId} and phase is not null)
+      <= ${maxRunningImports}`,
+    'import_limit',
+  )
+
+/** For the commit that begins background work: behind the statement that sets its phase. */
+export function workStatements(ctx: Ctx, row: Pick<ImportRow, 'id' | 'organization_id' | 'epoch'>): Statement[] {
+  ctx.afterCommit(() => ringImports(ctx, [row]))
+  return [withinLimit(row.organization_id)]
+}
+
+/**
+ * Commits a change of an import whose edition is open. Where the change begins background work, its message is sent
+ * afterwards.
+ */
+export function commitImport(
+  ctx: Ctx,
+  row: LoadedImport,
+  changes: ImportChanges,
+  statements: readonly Statement[] = [],
+): Promise<LoadedImport> {
+  const { status } = changes
+  if (status !== undefined && status !== row.status && !dataImportLifecycle.allows(row.status, status))
+    throw invalidTransition(row, 'changed like this')
+  const next = { ...changes, modified_at: ctx.now() }
+  const changed = changedImport(row, { ...(next as Partial<ImportRow>), version: row.version + 1 })
+  return commit(ctx, changed, [
+    ...openEditions(row.edition_id),
+    ...updateVersion(dataImports, row, next),
+    ...(typeof changes.phase === 'string' ? workStatements(ctx, changed) : []),
+    ...statements,
+  ])
+}

@@ -1,0 +1,81 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
+import { dataImports } from '../../db/schema/data-imports.ts'
+import { insert } from '../../db/write.ts'
+import { dataImportLifecycle, defaultOptions } from '../../domain/data-imports.ts'
+import { doesNotExist, fieldError, invalid } from '../../domain/errors.ts'
+import { searchText } from '../../domain/fold.ts'
+import { toIso } from '../../domain/instants.ts'
+import { openEditions } from '../editions/index.ts'
+import { workStatements } from './begin.ts'
+import type { CreateDataImportInput } from './import-contract.ts'
+import { findHome, type ImportDetailRow } from './queries.ts'
+import { beginPhase } from './steps.ts'
+
+interface Home {
+  organization_id: string
+  edition_id: string
+}
+
+export interface ImportableFile {
+  id: string
+  name: string
+  size: number
+}
+
+/** A file of the edition, or of its whole organisation, that is there to be imported. */
+export async function findImportableFile(ctx: Ctx, id: string, home: Home): Promise<ImportableFile> {
+  const file = await ctx.db.first(sql<ImportableFile & { purpose: string; status: string; edition_id: string | null }>`
+    select id, name, size, purpose, status, edition_id from files
+    where id = ${id} and organization_id = ${home.organization_id}`)
+  if (!file || (file.edition_id !== null && file.edition_id !== home.edition_id)) throw doesNotExist('file_id')
+  if (file.purpose !== 'import')
+    throw invalid(fieldError(['file_id'], 'invalid_choice', 'Only a file with the purpose import can be imported.'))
+  if (file.status !== 'ready')
+    throw invalid(fieldError(['file_id'], 'invalid_choice', 'The file has not been scanned yet.'))
+  return file
+}
+
+/** What an import has before anything is known of its file. */
+const untouched = {
+  ...{ total_rows: 0, created_orders: 0, updated_orders: 0, skipped_orders: 0, failed_orders: 0, results: '[]' },
+  ...{ valid_rows: 0, invalid_rows: 0, processed_rows: 0, total_orders: 0, undone_orders: 0, kept_orders: 0 },
+  ...{ format: null, canonical_key: null, canonical_size: null, detected_source: null },
+  ...{ error_code: null, error_message: null, started_at: null, completed_at: null, undo_until: null },
+  column_summary: '{"total":0,"mapped":0,"ignored":0,"missing_required":[]}',
+  product_summary: '{"total":0,"mapped":0,"ignored":0,"unmapped":0}',
+  version: 1,
+}
+
+export async function createDataImport(ctx: Ctx, input: CreateDataImportInput): Promise<ImportDetailRow> {
+  const { organization_id, edition_id, file_id, external_source } = input
+  const home = await findHome(ctx, organization_id, edition_id)
+  const file = file_id ? await findImportableFile(ctx, file_id, input) : null
+  const now = ctx.now()
+  const name = input.name ?? file?.name ?? `Import ${toIso(now)}`
+  const idle = { phase: null, epoch: 0, position: '{}', heartbeat_at: null, stalls: 0 }
+  const row = {
+    ...untouched,
+    ...(file ? { ...idle, ...beginPhase(idle, 'parse', now) } : idle),
+    id: ctx.newId('data_import'),
+    organization_id,
+    edition_id,
+    account_id: ctx.caller.is_superuser ? null : ctx.caller.id,
+    name,
+    search: searchText(name),
+    source: 'csv',
+    external_source: external_source ?? null,
+    status: file ? ('parsing' as const) : dataImportLifecycle.initial,
+    options: JSON.stringify({ ...defaultOptions, ...input.options }),
+    file_id: file?.id ?? null,
+    created_at: now,
+    modified_at: now,
+  }
+  const created = { ...home, ...row, file_name: file?.name ?? null, file_size: file?.size ?? null }
+  return commit(ctx, created, [
+    ...openEditions(edition_id),
+    insert(dataImports, row),
+    ...(file ? workStatements(ctx, row) : []),
+  ])
+}

@@ -1,0 +1,236 @@
+import { z } from '@hono/zod-openapi'
+import {
+  dataImportStatuses,
+  dateOptions,
+  decimalOptions,
+  importActionNames,
+  importDelimiters,
+  importEncodings,
+  quoteOptions,
+} from '../../domain/data-imports.ts'
+import { duplicatePolicies, maxSourceLength } from '../../domain/external-orders.ts'
+import { maxFileNameLength } from '../../domain/files/files.ts'
+import { groupings } from '../../domain/import-mapping/index.ts'
+import { currencies } from '../../domain/money.ts'
+import { orderStatuses } from '../../domain/orders.ts'
+import {
+  Count,
+  EditionSummary,
+  Id,
+  OrganizationSummary,
+  orNull,
+  RequiredText,
+  Timestamp,
+  TimeZone,
+} from '../../http/fields.ts'
+import { envelope, IdFilter, listQuery, TextFilter } from '../../http/list-query.ts'
+import { operation } from '../../http/operation.ts'
+import { ImportParams, keepers, tag } from './contract-parts.ts'
+
+const ImportName = RequiredText(255).openapi({ example: 'Orders of 2025' })
+const ExternalSource = RequiredText(maxSourceLength)
+const sources = ['csv', 'api'] as const
+
+const optionFields = {
+  delimiter: z.enum(importDelimiters).openapi({ description: 'Between the cells of a CSV file.' }),
+  encoding: z.enum(importEncodings).openapi({ description: 'Of a CSV file.' }),
+  quotes: z.enum(quoteOptions).openapi({ description: '`none`: a quotation mark is a character like others.' }),
+  has_header: z.boolean().nullable().openapi({ description: 'Null: the file shows it.' }),
+  decimal_separator: z.enum(decimalOptions).openapi({ description: 'Of all columns that say nothing else.' }),
+  date_format: z.enum(dateOptions).openapi({ description: 'Of all columns that say nothing else.' }),
+  timezone: TimeZone.nullable().openapi({ description: "Of local times; null: the edition's." }),
+  group_by: z.enum(groupings).nullable().openapi({
+    description: 'What the rows of one order have in common. Null until the file is read, which decides it.',
+  }),
+  on_duplicate: z.enum(duplicatePolicies).openapi({
+    description: 'What becomes of an order that an import brought before: left alone, brought up to date, or an error.',
+  }),
+  default_currency: z.enum(currencies).nullable().openapi({ description: "Null: the edition's." }),
+  default_status: z.enum(orderStatuses).openapi({ description: 'Of orders whose rows say none.' }),
+  create_users: z.boolean().openapi({ description: 'False: orders of people whom nobody knows are errors.' }),
+  create_missing_products: z.boolean().openapi({
+    description: 'False: products that the edition does not have wait to be mapped.',
+  }),
+  emit_webhooks: z.boolean(),
+  send_receipts: z.boolean(),
+  skipped: z.boolean().openapi({
+    description: 'What a no to a consent means: with this, that the question was shown and skipped; without, nothing.',
+  }),
+}
+const Options = z.object(optionFields).openapi('DataImportOptions')
+const OptionChanges = z.object(optionFields).partial()
+export type OptionChangesInput = z.output<typeof OptionChanges>
+
+const ImportedFile = z.object({ id: Id('fil'), name: z.string().max(maxFileNameLength), size: Count })
+
+export const DataImport = z
+  .object({
+    id: Id('imp'),
+    name: z.string(),
+    source: z.enum(sources).openapi({ description: '`api` for a call with external orders.' }),
+    external_source: z.string().nullable().openapi({
+      description: 'The other system: an order with the same id from the same system is the same order.',
+    }),
+    detected_source: z
+      .object({ source: z.string(), label: z.string(), confidence: z.number().min(0).max(1) })
+      .nullable()
+      .openapi({ description: 'The system whose export the file is; null where its columns show none.' }),
+    status: z.enum(dataImportStatuses),
+    organization: OrganizationSummary,
+    edition: EditionSummary,
+    file: orNull(ImportedFile.openapi('ImportedFile')).openapi({ description: 'Null while there is none.' }),
+    options: Options,
+    total_rows: Count,
+    valid_rows: Count,
+    invalid_rows: Count,
+    processed_rows: Count,
+    total_orders: Count,
+    created_orders: Count,
+    updated_orders: Count,
+    skipped_orders: Count,
+    failed_orders: Count,
+    undone_orders: Count,
+    kept_orders: Count.openapi({ description: 'Orders that an undo left because somebody touched them.' }),
+    progress: z.number().min(0).max(1).openapi({ description: 'Of the work under way.', example: 1 }),
+    column_summary: z
+      .object({ total: Count, mapped: Count, ignored: Count, missing_required: z.array(z.string()) })
+      .openapi('ImportColumnSummary'),
+    product_summary: z
+      .object({ total: Count, mapped: Count, ignored: Count, unmapped: Count })
+      .openapi('ImportProductSummary'),
+    error_code: z.string().nullable(),
+    error_message: z.string().nullable().openapi({ description: 'Why the import failed or came back to its mapping.' }),
+    error_report_url: z.string().nullable().openapi({ description: 'Null while no row has an error.' }),
+    allowed_actions: z.array(z.enum(importActionNames)),
+    created_by: Id('usr').nullable().openapi({ description: 'Null for the superuser of the platform.' }),
+    started_at: Timestamp.nullable().openapi({ description: 'Null until the orders are begun.' }),
+    completed_at: Timestamp.nullable().openapi({ description: 'Null until every order is decided.' }),
+    undo_until: Timestamp.nullable().openapi({ description: 'Null where there is nothing to undo.' }),
+    created: Timestamp,
+    modified: Timestamp,
+  })
+  .openapi('DataImport')
+
+const listImportsQuery = listQuery({
+  ordering: ['created', 'modified', 'name', 'status'],
+  filters: {
+    organization_id: IdFilter.optional(),
+    edition_id: IdFilter.optional(),
+    status: z.enum(dataImportStatuses).optional(),
+    source: z.enum(sources).optional(),
+    search: TextFilter.optional().openapi({ description: 'Part of the name.' }),
+  },
+})
+export type ImportFilters = Omit<z.output<typeof listImportsQuery>, 'ordering' | 'page' | 'page_size' | 'cursor'>
+export type ImportOrdering = z.output<typeof listImportsQuery>['ordering']
+
+const CreateDataImport = z.object({
+  organization_id: Id('org'),
+  edition_id: Id('edt'),
+  file_id: Id('fil').nullable().optional().openapi({ description: 'A file with the purpose `import`.' }),
+  name: ImportName.optional().openapi({ description: "Without it the file's name." }),
+  external_source: ExternalSource.nullable().optional().openapi({
+    description: 'The other system. Without it the columns of the file decide.',
+  }),
+  options: OptionChanges.default({}),
+})
+export type CreateDataImportInput = z.output<typeof CreateDataImport>
+
+const UpdateDataImport = z.object({
+  name: ImportName.optional(),
+  file_id: Id('fil').optional().openapi({ description: 'Another file: the mapping begins anew.' }),
+  external_source: ExternalSource.optional(),
+  options: OptionChanges.optional().openapi({
+    description: 'Those that are sent change. Delimiter, encoding, quotes and header have the file read again.',
+  }),
+})
+export type UpdateDataImportInput = z.output<typeof UpdateDataImport>
+
+export const listDataImports = operation({
+  id: 'listDataImports',
+  tag,
+  method: 'get',
+  path: '/v1/data-imports',
+  summary: 'List data imports',
+  description: 'Of files and of external orders, newest first.',
+  roles: keepers,
+  query: listImportsQuery,
+  response: envelope(DataImport),
+})
+
+export const createDataImport = operation({
+  id: 'createDataImport',
+  tag,
+  method: 'post',
+  path: '/v1/data-imports',
+  summary: 'Create a data import',
+  description: `Begins with an uploaded CSV or XLSX file, or with none yet. The file is read in the background: poll until
+\`mapping_columns\`, look at the suggested column mappings, and process them. At most two imports of an organisation work
+at the same time.`,
+  roles: keepers,
+  status: 201,
+  body: CreateDataImport,
+  example: {
+    organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
+    edition_id: 'edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
+    file_id: 'fil_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
+    name: 'Orders of 2025',
+  },
+  response: DataImport,
+  errors: ['edition_archived', 'import_limit'],
+})
+
+export const getDataImport = operation({
+  id: 'getDataImport',
+  tag,
+  method: 'get',
+  path: '/v1/data-imports/{id}',
+  summary: 'Retrieve a data import',
+  roles: keepers,
+  params: ImportParams,
+  response: DataImport,
+})
+
+export const updateDataImport = operation({
+  id: 'updateDataImport',
+  tag,
+  method: 'patch',
+  path: '/v1/data-imports/{id}',
+  summary: 'Update a data import',
+  description: `Before the orders are begun, and while no work is under way. What changes how the file is read has it read
+again, and the mapping of columns that stay the same is kept; what changes the meaning of cells leads back to the
+column mappings.`,
+  roles: keepers,
+  params: ImportParams,
+  body: UpdateDataImport,
+  example: { name: 'Orders of 2025', options: { encoding: 'windows-1252' } },
+  response: DataImport,
+  errors: ['edition_archived', 'import_limit', 'invalid_transition'],
+})
+
+export const cancelDataImport = operation({
+  id: 'cancelDataImport',
+  tag,
+  method: 'post',
+  path: '/v1/data-imports/{id}/cancel',
+  summary: 'Cancel a data import',
+  description: 'Ends the work under way. Orders that it made already stay, and are counted.',
+  roles: keepers,
+  params: ImportParams,
+  response: DataImport,
+  errors: ['edition_archived', 'invalid_transition'],
+})
+
+export const processColumnMappings = operation({
+  id: 'processColumnMappings',
+  tag,
+  method: 'post',
+  path: '/v1/data-imports/{id}/column-mappings/process',
+  summary: 'Process column mappings',
+  description: `Reads every row of the file by its column mappings, in the background: poll until \`mapping_products\` or, where
+every product is known, \`ready\`.`,
+  roles: keepers,
+  params: ImportParams,
+  response: DataImport,
+  errors: ['edition_archived', 'import_limit', 'invalid_transition', 'column_mapping_incomplete'],
+})

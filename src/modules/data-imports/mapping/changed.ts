@@ -1,0 +1,32 @@
+import type { Ctx } from '../../../context.ts'
+import type { ImportOptions } from '../../../domain/data-imports.ts'
+import type { LoadedImport } from '../queries.ts'
+import type { ImportChanges } from '../steps.ts'
+import { loadMapping, type MappingState, prepare, summaryOf } from './state.ts'
+
+const noProducts = '{"total":0,"mapped":0,"ignored":0,"unmapped":0}'
+
+/** What an import forgets when its rows have to be staged anew. */
+export const nothingStaged = {
+  valid_rows: 0,
+  invalid_rows: 0,
+  processed_rows: 0,
+  total_orders: 0,
+  product_summary: noProducts,
+  error_code: null,
+  error_message: null,
+} satisfies ImportChanges
+
+export const loadState = (ctx: Pick<Ctx, 'db'>, row: LoadedImport, options: ImportOptions): Promise<MappingState> =>
+  loadMapping(ctx.db, row.id, row, options)
+
+/** Columns of an import whose mapping is another: its rows are staged anew. */
+export async function mappingChanges(
+  ctx: Ctx,
+  row: LoadedImport,
+  next: { options: ImportOptions; state?: MappingState },
+): Promise<ImportChanges & { status: 'mapping_columns' }> {
+  const state = next.state ?? (await loadState(ctx, row, next.options))
+  const summary = summaryOf(state, prepare(state, ctx.now()))
+  return { ...nothingStaged, status: 'mapping_columns', column_summary: JSON.stringify(summary) }
+}

@@ -1,0 +1,117 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../../context.ts'
+import type { Statement } from '../../../db/database.ts'
+import { slices } from '../../../db/write.ts'
+import { ReadError } from '../../../domain/import-files/faults.ts'
+import { type CanonicalChunk, canonicalChunks, type CopyPosition } from '../../../domain/import-files/read.ts'
+import type { FileSource } from '../../../domain/import-files/source.ts'
+import { columnCounter, type ColumnStatistics, mergeStatistics } from '../../../domain/import-mapping/index.ts'
+import { commitStep, type ImportRow } from '../steps.ts'
+import type { CopyStagePosition } from './parse-position.ts'
+import { canonicalPrefix, formatOf, type Segment, storeSegment } from './source.ts'
+
+/** Bytes after which a part of the canonical copy is stored: so much is read again after a crash. */
+const segmentBytes = 4_194_304
+/** A step that goes on where the reader stands spares a workbook from being inflated from its beginning. */
+const copyMs = 8_000
+
+interface ColumnPart {
+  source_index: number
+  statistics: string
+}
+
+interface Counted {
+  /** Of the whole file up to the last commit; null where nothing was counted. */
+  statistics: (ColumnStatistics | null)[]
+}
+
+/** Counts the cells of a part, column by column. */
+function countCells(width: number, chunks: readonly CanonicalChunk[]): ColumnStatistics[] {
+  const counters = Array.from({ length: width }, columnCounter)
+  for (const { rows } of chunks)
+    for (const { cells, kind, fault } of rows) {
+      if (kind !== 'data' || fault) continue
+      for (const [index, { add }] of counters.entries()) add(cells[index] ?? '')
+    }
+  return counters.map(({ statistics }) => statistics)
+}
+
+const statisticsStatements = (id: string, statistics: readonly ColumnStatistics[]): Statement[] =>
+  slices(statistics.map((one, index) => JSON.stringify([index, JSON.stringify(one), JSON.stringify(one.samples)]))).map(
+    (part) => sql`update import_columns set statistics = part.statistics, sample_values = part.samples
+      from (select value ->> 0 as source_index, value ->> 1 as statistics, value ->> 2 as samples
+        from json_each(${`[${part.join(',')}]`})) as part
+      where import_columns.import_id = ${id} and import_columns.source_index = part.source_index`,
+  )
+
+async function countedBefore(job: JobCtx, { id }: ImportRow): Promise<Counted> {
+  const rows = await job.db.all(
+    sql<ColumnPart>`select source_index, statistics from import_columns where import_id = ${id} order by source_index`,
+  )
+  return { statistics: rows.map(({ statistics }) => (statistics === '{}' ? null : JSON.parse(statistics))) }
+}
+
+const progressOf = (copy: CopyPosition, file: FileSource): number =>
+  file.size === 0 ? 0 : Math.min(0.99, copy.source.offset / file.size)
+
+interface Part {
+  chunks: readonly CanonicalChunk[]
+  last: CanonicalChunk
+}
+
+const emptyFile = (): ReadError =>
+  new ReadError('empty_file', 'The file has a header and no rows below it. Choose the file that has the orders.')
+
+/** Stores a part and commits it together with what its cells count; null where somebody else was faster. */
+async function commitPart(
+  job: JobCtx,
+  row: ImportRow,
+  { chunks, last }: Part,
+  counted: Counted & { file: FileSource },
+): Promise<ImportRow | null> {
+  const position = JSON.parse(row.position) as CopyStagePosition
+  const parts = chunks.map(({ bytes }) => bytes)
+  const isEmpty = parts.every(({ byteLength }) => byteLength === 0)
+  if (last.isLast && isEmpty && position.segments.length === 0) throw emptyFile()
+  const segment: Segment | null = isEmpty ? null : await storeSegment(job, row.id, parts)
+  const segments = segment ? [...position.segments, segment] : position.segments
+  const format = formatOf(row)
+  const added = countCells(format.names.length, chunks)
+  counted.statistics = added.map((one, index) => {
+    const before = counted.statistics[index]
+    return before ? mergeStatistics(before, one) : one
+  })
+  const next = last.isLast
+    ? { stage: 'suggest', progress: 0.99 }
+    : { stage: 'copy', copy: last.next, segments, progress: progressOf(last.next, counted.file) }
+  const size = segments.reduce((sum, one) => sum + one.size, 0)
+  const whole = { format: JSON.stringify({ ...format, segments }), canonical_size: size, canonical_key: canonicalPrefix(row.id) }
+  const after = await commitStep(job, row, {
+    position: next,
+    changes: { total_rows: last.next.rowCount, ...(last.isLast ? whole : {}) },
+    statements: statisticsStatements(row.id, counted.statistics as ColumnStatistics[]),
+  })
+  if (after === null && segment) await job.files.delete([segment.key])
+  return after
+}
+
+/** Copies the file part by part and counts its cells, as long as a step may last. */
+export async function copyStep(job: JobCtx, row: ImportRow, file: FileSource): Promise<ImportRow | null> {
+  const endsAt = job.now() + copyMs
+  const { copy } = JSON.parse(row.position) as CopyStagePosition
+  const counted = { ...(await countedBefore(job, row)), file }
+  let current: ImportRow = row
+  let chunks: CanonicalChunk[] = []
+  let size = 0
+  for await (const chunk of canonicalChunks(file, formatOf(row), copy)) {
+    chunks.push(chunk)
+    size += chunk.bytes.byteLength
+    if (size < segmentBytes && !chunk.isLast) continue
+    const after = await commitPart(job, current, { chunks, last: chunk }, counted)
+    if (after === null || chunk.isLast || job.now() >= endsAt) return after
+    current = after
+    chunks = []
+    size = 0
+  }
+  throw new Error('The copy of a file ended without its last part.')
+}

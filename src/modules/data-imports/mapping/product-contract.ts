@@ -1,0 +1,98 @@
+import { z } from '@hono/zod-openapi'
+import { maxProducts } from '../../../domain/data-imports.ts'
+import { Count, Id } from '../../../http/fields.ts'
+import { BooleanFilter, envelope, listQuery, TextFilter } from '../../../http/list-query.ts'
+import { operation } from '../../../http/operation.ts'
+import { ImportParams, keepers, tag } from '../contract-parts.ts'
+
+const productActions = ['map', 'create', 'ignore'] as const
+const Action = z.enum(productActions).openapi({
+  description: '`map` to a product of the edition, `create` one by the name of the file, or `ignore` its rows.',
+})
+
+export const ProductMapping = z
+  .object({
+    id: Id('imd'),
+    product: z.string(),
+    variant: z.string().nullable(),
+    location: z.string().nullable(),
+    options: z.array(z.string()),
+    rows_count: Count.openapi({ description: 'Rows of the file that sell it.' }),
+    action: Action.nullable().openapi({ description: 'Null until somebody decides.' }),
+    product_id: Id('prd').nullable(),
+    variant_id: Id('var').nullable(),
+    location_id: Id('loc').nullable(),
+    option_ids: z.array(Id('opt')),
+    is_mapped: z.boolean(),
+    is_suggested: z.boolean(),
+    confidence: z.number().min(0).max(1),
+  })
+  .openapi('ProductMapping')
+
+const listProductsQuery = listQuery({
+  ordering: ['position', 'rows_count', 'product'],
+  filters: {
+    is_mapped: BooleanFilter.optional().openapi({ description: 'Whether it is decided what it is.' }),
+    search: TextFilter.optional().openapi({ description: 'Part of the product, variant or location.' }),
+  },
+})
+export type ProductFilters = Omit<z.output<typeof listProductsQuery>, 'ordering' | 'page' | 'page_size' | 'cursor'>
+export type ProductOrdering = z.output<typeof listProductsQuery>['ordering']
+
+const Change = z
+  .object({
+    id: Id('imd'),
+    action: Action,
+    product_id: Id('prd').nullable().optional().openapi({ description: 'Of `map`.' }),
+    variant_id: Id('var').nullable().optional(),
+    location_id: Id('loc').nullable().optional(),
+    option_ids: z.array(Id('opt')).max(20).optional(),
+  })
+  .superRefine(({ action, product_id }, context) => {
+    if (action !== 'map' || product_id) return
+    const message = 'Which product it is.'
+    context.addIssue({ code: 'custom', path: ['product_id'], params: { code: 'required' }, message })
+  })
+
+const UpdateProductMappings = z.object({ mappings: z.array(Change).min(1).max(500) })
+export type UpdateProductMappingsInput = z.output<typeof UpdateProductMappings>
+export type ProductChange = UpdateProductMappingsInput['mappings'][number]
+
+export const listProductMappings = operation({
+  id: 'listProductMappings',
+  tag,
+  method: 'get',
+  path: '/v1/data-imports/{id}/product-mappings',
+  summary: 'List product mappings',
+  description: `The different products that the rows of the file name, in the order in which they first stand there; at most
+${maxProducts}.`,
+  roles: keepers,
+  params: ImportParams,
+  query: listProductsQuery,
+  response: envelope(ProductMapping),
+})
+
+export const updateProductMappings = operation({
+  id: 'updateProductMappings',
+  tag,
+  method: 'patch',
+  path: '/v1/data-imports/{id}/product-mappings',
+  summary: 'Update product mappings',
+  description: 'Decides what products of the file are, all or none. With the last open one the import is `ready`.',
+  roles: keepers,
+  params: ImportParams,
+  body: UpdateProductMappings,
+  example: {
+    mappings: [
+      {
+        id: 'imd_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
+        action: 'map',
+        product_id: 'prd_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',
+      },
+    ],
+  },
+  response: z
+    .object({ results: z.array(ProductMapping), status: z.string(), unmapped: Count })
+    .openapi('ProductMappingChanges'),
+  errors: ['edition_archived', 'invalid_transition'],
+})

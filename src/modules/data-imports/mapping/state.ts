@@ -1,0 +1,131 @@
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../db/database.ts'
+import { importColumns, importConstants } from '../../../db/schema/data-imports.ts'
+import type { ColumnSummary, ImportOptions } from '../../../domain/data-imports.ts'
+import {
+  type ColumnStatistics,
+  type Grouping,
+  prepareMappings,
+  type PreparedMappings,
+  targetFieldOf,
+  type TargetMapping,
+  type Transform,
+  type ValueMap,
+} from '../../../domain/import-mapping/index.ts'
+import { askedConsents } from '../../consents/index.ts'
+import type { ImportRow } from '../steps.ts'
+
+export type ColumnRow = typeof importColumns.$inferSelect
+export type ConstantRow = typeof importConstants.$inferSelect
+export type KnownConsent = Parameters<typeof prepareMappings>[0]['consents'][number]
+
+/** What of an edition decides how cells are read. */
+export interface ReadingPlace {
+  organization_id: string
+  edition_id: string
+  edition_timezone: string
+  edition_country_code: string
+  edition_language: string
+}
+
+export interface MappingState {
+  columns: readonly ColumnRow[]
+  constants: readonly ConstantRow[]
+  consents: readonly KnownConsent[]
+  options: ImportOptions
+  place: ReadingPlace
+}
+
+export const findPlace = async (db: Database, row: Pick<ImportRow, 'edition_id'>): Promise<ReadingPlace> => {
+  const place = await db.first(sql<ReadingPlace>`select organization_id, id as edition_id,
+      timezone as edition_timezone, default_country_code as edition_country_code, default_language as edition_language
+    from editions where id = ${row.edition_id}`)
+  if (!place) throw new Error('The edition of an import is gone.')
+  return place
+}
+
+/** The mapping of an import as it is stored. */
+export async function loadMapping(
+  db: Database,
+  id: string,
+  place: ReadingPlace,
+  options: ImportOptions,
+): Promise<MappingState> {
+  const [columns, constants] = await db.batch([
+    sql<ColumnRow>`select * from import_columns where import_id = ${id} order by source_index`,
+    sql<ConstantRow>`select * from import_constants where import_id = ${id} order by target_field`,
+  ])
+  const consents = await askedConsents(db, { id: place.edition_id, organization_id: place.organization_id })
+  return { columns, constants, consents, options, place }
+}
+
+const transformOf = ({ transform }: ColumnRow): Transform => JSON.parse(transform) as Transform
+const valueMapOf = ({ value_map }: ColumnRow): ValueMap | null =>
+  value_map === null ? null : (JSON.parse(value_map) as ValueMap)
+
+/** What the import's options say of columns that say nothing themselves. */
+function transformFor(column: ColumnRow, { options, consents }: MappingState): Transform {
+  const transform = transformOf(column)
+  const type = column.target_field === null ? null : targetFieldOf(column.target_field, consents)?.type
+  const isNumber = type === 'money' || type === 'quantity'
+  if (isNumber && transform.type !== 'number' && options.decimal_separator !== 'auto')
+    return { type: 'number', decimal: options.decimal_separator }
+  if (transform.type === 'number' && !transform.decimal && options.decimal_separator !== 'auto')
+    return { ...transform, decimal: options.decimal_separator }
+  const order = options.date_format === 'auto' ? undefined : options.date_format
+  if (order && transform.type === 'date') return { ...transform, order: transform.order ?? order }
+  return order && type === 'instant' ? { type: 'date', order } : transform
+}
+
+/** Columns of each target, in the order in which the target takes them. */
+export function columnsByTarget(columns: readonly ColumnRow[]): Map<string, ColumnRow[]> {
+  const mapped = columns.filter(({ target_field }) => target_field !== null)
+  const sorted = mapped.toSorted((a, b) => a.target_position - b.target_position || a.source_index - b.source_index)
+  return Map.groupBy(sorted, ({ target_field }) => target_field ?? '')
+}
+
+/** The mappings of the targets: columns, and constants where there are none. */
+export function targetMappings(state: MappingState): TargetMapping[] {
+  const byTarget = columnsByTarget(state.columns)
+  const constants = new Map(state.constants.map(({ target_field, value }) => [target_field, value]))
+  const ofColumns = [...byTarget].map(([target, columns]): TargetMapping => {
+    const [first] = columns
+    return {
+      target,
+      columns: columns.map(({ source_index }) => source_index),
+      default_value: columns.find(({ default_value }) => default_value !== null)?.default_value ?? null,
+      constant: constants.get(target) ?? null,
+      ...(first ? { transform: transformFor(first, state), value_map: valueMapOf(first) } : {}),
+    }
+  })
+  const alone = state.constants.filter(({ target_field }) => !byTarget.has(target_field))
+  return [...ofColumns, ...alone.map(({ target_field, value }) => ({ target: target_field, columns: [], constant: value }))]
+}
+
+/** How the file's rows are grouped: as the user said, else by the order's id where there is one. */
+export const groupingOf = ({ options, columns, constants }: MappingState): Grouping => {
+  if (options.group_by !== null) return options.group_by
+  const hasId = [...columns, ...constants].some(({ target_field }) => target_field === 'order.external_id')
+  return hasId ? 'external_id' : 'row'
+}
+
+export const statisticsOf = ({ statistics }: ColumnRow): ColumnStatistics | null =>
+  statistics === '{}' ? null : (JSON.parse(statistics) as ColumnStatistics)
+
+export const prepare = (state: MappingState, now: number): PreparedMappings =>
+  prepareMappings({
+    mappings: targetMappings(state),
+    statistics: state.columns.map(statisticsOf),
+    consents: state.consents,
+    group_by: groupingOf(state),
+    time_zone: state.options.timezone ?? state.place.edition_timezone,
+    country_code: state.place.edition_country_code,
+    now,
+  })
+
+export const summaryOf = ({ columns }: MappingState, prepared: PreparedMappings): ColumnSummary => ({
+  total: columns.length,
+  mapped: columns.filter(({ target_field }) => target_field !== null).length,
+  ignored: columns.filter(({ is_ignored }) => is_ignored === 1).length,
+  missing_required: prepared.missing_required,
+})

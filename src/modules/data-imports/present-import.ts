@@ -1,0 +1,63 @@
+import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../context.ts'
+import { allowedActions, type ColumnSummary, type ProductSummary, progressOf, readOptions } from '../../domain/data-imports.ts'
+import { toIso, toIsoOrNull } from '../../domain/instants.ts'
+import { presentEditionSummary } from '../editions/index.ts'
+import { presentOrganizationSummary } from '../organizations/index.ts'
+import type { DataImport } from './import-contract.ts'
+import type { ImportDetailRow } from './queries.ts'
+
+const ended = new Set(['completed', 'completed_with_errors', 'failed', 'cancelled', 'undone'])
+
+const hasReport = (row: ImportDetailRow): boolean =>
+  ended.has(row.status) && row.file_id !== null && row.invalid_rows + row.failed_orders > 0
+
+const countNames = [
+  'total_rows',
+  'valid_rows',
+  'invalid_rows',
+  'processed_rows',
+  'total_orders',
+  'created_orders',
+  'updated_orders',
+  'skipped_orders',
+  'failed_orders',
+  'undone_orders',
+  'kept_orders',
+] as const
+
+const countsOf = (row: ImportDetailRow) =>
+  Object.fromEntries(countNames.map((name) => [name, row[name]])) as Record<(typeof countNames)[number], number>
+
+export function presentDataImport(row: ImportDetailRow, ctx: Ctx): z.input<typeof DataImport> {
+  const columns = JSON.parse(row.column_summary) as ColumnSummary
+  return {
+    id: row.id,
+    name: row.name,
+    source: row.source as 'csv' | 'api',
+    external_source: row.external_source,
+    detected_source:
+      row.detected_source === null
+        ? null
+        : (JSON.parse(row.detected_source) as { source: string; label: string; confidence: number }),
+    status: row.status,
+    organization: presentOrganizationSummary(row),
+    edition: presentEditionSummary(row),
+    file: row.file_id === null ? null : { id: row.file_id, name: row.file_name ?? '', size: row.file_size ?? 0 },
+    options: readOptions(row.options),
+    ...countsOf(row),
+    progress: progressOf(row),
+    column_summary: { ...columns, missing_required: [...columns.missing_required] },
+    product_summary: JSON.parse(row.product_summary) as ProductSummary,
+    error_code: row.error_code,
+    error_message: row.error_message,
+    error_report_url: hasReport(row) ? `${ctx.config.publicUrl}/v1/data-imports/${row.id}/error-report` : null,
+    allowed_actions: allowedActions(row, ctx.now()),
+    created_by: row.account_id,
+    started_at: toIsoOrNull(row.started_at),
+    completed_at: toIsoOrNull(row.completed_at),
+    undo_until: toIsoOrNull(row.undo_until),
+    created: toIso(row.created_at),
+    modified: toIso(row.modified_at),
+  }
+}

@@ -1,0 +1,62 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import type { Statement } from '../../db/database.ts'
+import { type ImportOptions, readingOptions, readOptions, stagingOptions } from '../../domain/data-imports.ts'
+import { searchText } from '../../domain/fold.ts'
+import { sameJson } from '../../domain/json.ts'
+import { checkAction, commitImport } from './begin.ts'
+import { findImportableFile } from './create.ts'
+import type { UpdateDataImportInput } from './import-contract.ts'
+import { mappingChanges } from './mapping/changed.ts'
+import type { LoadedImport } from './queries.ts'
+import { beginPhase, type ImportChanges } from './steps.ts'
+
+/** Statements that forget the mapping of a file that is replaced. */
+const forgetMapping = (id: string): Statement[] => [
+  sql`delete from import_columns where import_id = ${id}`,
+  sql`delete from import_constants where import_id = ${id}`,
+]
+
+function nextOptions(row: LoadedImport, input: UpdateDataImportInput): ImportOptions {
+  const before = readOptions(row.options)
+  const isOtherFile = input.file_id !== undefined && input.file_id !== row.file_id
+  return { ...before, ...(isOtherFile ? { group_by: null } : {}), ...input.options }
+}
+
+const differs = (one: ImportOptions, other: ImportOptions, names: readonly (keyof ImportOptions)[]): boolean =>
+  names.some((name) => !sameJson(JSON.stringify(one[name]), JSON.stringify(other[name])))
+
+/** What becomes of an import whose file or options are others. */
+async function consequences(ctx: Ctx, row: LoadedImport, options: ImportOptions, fileId: string | null) {
+  const before = readOptions(row.options)
+  const isOtherFile = fileId !== row.file_id
+  const isUnread = fileId !== null && row.format === null
+  if (fileId !== null && (isOtherFile || isUnread || differs(before, options, readingOptions)))
+    return { ...beginPhase(row, 'parse', ctx.now()), status: 'parsing' as const }
+  if (row.format !== null && differs(before, options, stagingOptions)) return mappingChanges(ctx, row, { options })
+  return {}
+}
+
+/** Changes an import before its orders are begun. */
+export async function updateDataImport(
+  ctx: Ctx,
+  row: LoadedImport,
+  input: UpdateDataImportInput,
+): Promise<LoadedImport> {
+  checkAction(ctx, row, 'update', 'changed')
+  const fileId = input.file_id ?? row.file_id
+  const isOtherFile = fileId !== row.file_id
+  const file = isOtherFile && fileId !== null ? await findImportableFile(ctx, fileId, row) : null
+  const options = nextOptions(row, input)
+  const name = input.name ?? row.name
+  const changes: ImportChanges = {
+    name,
+    search: searchText(name),
+    ...(input.external_source === undefined ? {} : { external_source: input.external_source }),
+    options: JSON.stringify(options),
+    file_id: fileId,
+    ...(await consequences(ctx, row, options, fileId)),
+  }
+  const known = file ? { ...row, file_name: file.name, file_size: file.size } : row
+  return commitImport(ctx, known, changes, isOtherFile ? forgetMapping(row.id) : [])
+}
