@@ -1,6 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { contentsOf, givenShop, type Shop } from '../support/orders.ts'
+import { answer, expectWhole, givenDefinition, recordsOf } from '../support/consents.ts'
+import { costOf } from '../support/cost.ts'
+import { contentsOf, givenShop, importOrders, type Shop } from '../support/orders.ts'
+import { givenReceiptMessage } from '../support/receipts.ts'
 import { db, write } from '../support/seed.ts'
 import {
   aBadRow,
@@ -169,15 +172,103 @@ describe('the import of staged rows', () => {
     ])
   })
 
-  it('costs a row of each table an order beside what the orders themselves cost', async () => {
-    const [first, second] = [many(25), many(25)]
-    await runToEnd(await seedStarted(shop, first))
-    const id = await seedStarted(shop, second)
+  it('costs what external orders cost, and beside it an outcome on each row and order', async () => {
+    await runToEnd(await seedStarted(shop, many(1)))
+    const file = many(25)
+    const call = many(25).map(({ values }) => ({
+      external_id: values['order.external_id'],
+      created: '2026-01-05T00:00:00Z',
+      currency: 'dkk',
+      customer: { email: values['customer.email'], first_name: 'Ægir' },
+      items: [{ product: 'Day ticket', quantity: 1, unit_price: 225 }],
+    }))
+    const id = await seedStarted(shop, file)
     const machine = importer()
     await machine.take(messageOf(id))
     await expectExact(id)
-    // An order of one new customer: 19 rows and entries of indexes. An outcome on the row, one on the order.
-    expect(machine.meter.rows_written).toBe(0)
+    const direct = costOf(await importOrders(shop, call, { source: 'shop' }))
+    // The call reports itself in one row with its indexes; the import begins, moves and ends.
+    expect(machine.meter.rows_written - direct.rows_written).toBe(0)
+  })
+
+  it('gives and skips consents as the file says, and never takes back a later withdrawal', async () => {
+    const { id: consent, key } = await givenDefinition(shop.organization_id)
+    const target = `consent.${key}`
+    const addConsent = (id: string) => write(sql`insert into import_constants values (${id}, ${target}, 'no')`)
+    const [yes, no] = [aRow({ [target]: true }), aRow({ [target]: false })]
+    const userOf = async (row: FileRow) =>
+      (
+        await db().first(sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}
+          and email = ${row.values['customer.email']}`)
+      )?.id ?? ''
+    const statuses = async (row: FileRow) => (await recordsOf(await userOf(row), consent)).map(({ status }) => status)
+    const importIt = async (rows: FileRow[], options = {}) => {
+      const id = await seedStarted(shop, rows, { options })
+      await addConsent(id)
+      await runToEnd(id)
+      await expectExact(id)
+      return id
+    }
+    const first = await importIt([yes, no])
+    expect([await statuses(yes), await statuses(no)]).toEqual([['given'], []])
+    const [record] = await recordsOf(await userOf(yes), consent)
+    expect(record).toMatchObject({ import_id: first, method: 'import' })
+    await answer('withdraw', { user: await userOf(yes), consent }, { occurred_at: '2026-01-20T00:00:00Z' })
+    const later = { 'order.external_id': freshOrderId(), 'order.created': Date.UTC(2026, 0, 10) }
+    await importIt([{ values: { ...yes.values, ...later } }])
+    expect(await statuses(yes)).toEqual(['given', 'withdrawn'])
+    const asked = aRow({ [target]: false })
+    await importIt([asked], { skipped: true })
+    expect(await statuses(asked)).toEqual(['skipped'])
+    await expectWhole(shop.organization_id)
+  })
+
+  it('sends no events and no receipts unless its options say so', async () => {
+    const created = 'webhook_events'
+    const count = async (table: string) =>
+      (await db().first(sql<{ n: number }>`select count(*) as n from ${sql.raw(table)}
+        where organization_id = ${shop.organization_id}`))?.n
+    await runToEnd(await seedStarted(shop, many(2)))
+    expect([await count(created), await count('transactional_emails')]).toEqual([0, 0])
+    const message = await givenReceiptMessage(shop.organization_id)
+    await write(sql`update editions set transaction_receipt_email_id = ${message} where id = ${shop.edition_id}`)
+    await runToEnd(await seedStarted(shop, many(2), { options: { emit_webhooks: true, send_receipts: true } }))
+    expect([await count(created), await count('transactional_emails')]).toEqual([2, 2])
+  })
+})
+
+describe('an import that is cancelled', () => {
+  it('stops within the chunk under way: what is made stays and is counted, the rest is cancelled', async () => {
+    const id = await seedStarted(shop, [...many(60), { values: {}, is_ignored: true }])
+    const machine = importer({ tick: 6000 })
+    await machine.take(messageOf(id))
+    const half = await importNow(id)
+    expect(half.created_orders).toBeGreaterThan(0)
+    await write(sql`update data_imports set status = 'cancelling', epoch = epoch + 1 where id = ${id}`)
+    await machine.take(messageOf(id))
+    expect((await importNow(id)).created_orders).toBe(half.created_orders)
+    await runToEnd(id, 8)
+    const { row, rows } = await expectExact(id)
+    expect(row).toMatchObject({ status: 'cancelled', phase: null, created_orders: half.created_orders })
+    expect(rows.filter(({ outcome }) => outcome === 'cancelled')).toHaveLength(60 - half.created_orders)
+    expect(rows.at(-1)?.outcome).toBe('ignored')
+    expect(await contentsOf(shop)).toMatchObject({ orders: half.created_orders })
+  })
+
+  it('commits nothing of the chunk that it interrupts', async () => {
+    const id = await seedStarted(shop, many(30))
+    const machine = importer()
+    const batch = machine.job.db.batch.bind(machine.job.db)
+    machine.job.db.batch = async (statements) => {
+      // Between the decision on the first chunk and its commit.
+      if (statements.length > 12)
+        await write(sql`update data_imports set status = 'cancelling', epoch = 8 where id = ${id}`)
+      return batch(statements)
+    }
+    await machine.take(messageOf(id))
+    expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 0 })
+    await runToEnd(id, 8)
+    expect((await expectExact(id)).row).toMatchObject({ status: 'cancelled', created_orders: 0, undo_until: null })
   })
 })
 

@@ -14,12 +14,10 @@ export const stagedColumns = ({ values, currency_mark, errors }: DecidedRow): Pi
 })
 
 /** A staged row as its mapping read it. */
-export const placedRow = ({ data, errors, file_line }: StagedRow): PlacedRow => ({
-  ...(JSON.parse(data) as StagedData),
-  errors: JSON.parse(errors) as RowError[],
-  is_ignored: false,
-  line: file_line,
-})
+export function placedRow({ data, errors, file_line }: StagedRow): PlacedRow {
+  const { values = {}, currency_mark = null } = JSON.parse(data) as Partial<StagedData>
+  return { values, currency_mark, errors: JSON.parse(errors) as RowError[], is_ignored: false, line: file_line }
+}
 
 /**
  * The orders that rows make whose first row is in the range: each is numbered by its first row. A range of rows at a

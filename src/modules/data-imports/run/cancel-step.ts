@@ -21,11 +21,10 @@ export async function cancelStep(job: JobCtx, row: ImportRow): Promise<ImportRow
   )
   const to = cancelled_rows + rowsPerStep
   const isLast = to >= (last?.row_number ?? 0)
-  const outcome = sql`case when group_key is not null then 'cancelled' when errors = '[]' then 'ignored' else 'error' end`
   const statements = [
     sql`update import_orders set outcome = 'cancelled' where import_id = ${row.id} and outcome is null
       and number > ${cancelled_rows} and number <= ${to}`,
-    sql`update import_rows set outcome = ${outcome} where import_id = ${row.id} and outcome is null
+    sql`update import_rows set outcome = 'cancelled' where import_id = ${row.id} and outcome is null
       and row_number > ${cancelled_rows} and row_number <= ${to}`,
   ]
   if (!isLast) return commitStep(job, row, { position: { cancelled_rows: to } satisfies CancelPosition, statements })

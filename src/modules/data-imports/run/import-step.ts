@@ -1,8 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { ordersPerChunk } from '../../../domain/data-imports.ts'
+import { ordersPerChunk, undoDays } from '../../../domain/data-imports.ts'
 import { dayMs } from '../../../domain/instants.ts'
-import { undoDays } from '../../../domain/data-imports.ts'
 import { type EngineCtx, type ImportRun, planGroup, races } from '../../order-import/index.ts'
 import { receiptMessageOf, ringEmails } from '../../transactional-emails/index.ts'
 import { commitStep, endPhase, type ImportRow, isStillThere, type PhaseStep } from '../steps.ts'
@@ -17,7 +16,12 @@ export interface ImportPosition {
   after: number
   /** Editions whose customers the import may change; null for all of the organisation. */
   changeable: readonly string[] | null
+  /** From 0 to 1. */
+  progress: number
 }
+
+const shareOf = ({ total_rows }: ImportRow, processed: number): number =>
+  total_rows === 0 ? 1 : Math.floor((100 * processed) / total_rows) / 100
 
 /** Rows that one transaction takes in, unless one order has more. */
 const rowsPerChunk = 2000
@@ -36,13 +40,13 @@ async function settingOf(job: JobCtx, row: ImportRow, { changeable }: ImportPosi
     source: sourceOf(row),
     on_duplicate: options.on_duplicate,
     dry_run: false,
+    with_before: true,
     import_id: row.id,
     changeable,
     definitions,
     skipped: options.skipped,
     emit_webhooks: options.emit_webhooks,
     receipt_message: options.send_receipts ? await receiptMessageOf(job, edition) : null,
-    with_before: true,
   }
   const loaded = { epoch: row.epoch, run, setting }
   settings.set(job, loaded)
@@ -59,25 +63,23 @@ export const ordersAfter = (importId: string, after: number, limit: number) =>
 
 /** Where work goes on that begins anew: before the first order without an outcome. */
 async function resumed(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
-  const first = await job.db.first(
-    sql<{ number: number }>`select number from import_orders where import_id = ${row.id} and outcome is null
-      order by number limit 1`,
+  const open = await job.db.first(
+    sql<{ number: number | null; rows: number }>`select min(number) as number, coalesce(sum(rows_count), 0) as rows
+      from import_orders where import_id = ${row.id} and outcome is null`,
   )
   const { changeable } = JSON.parse(row.position) as ImportPosition
-  const after = first ? first.number - 1 : Number.MAX_SAFE_INTEGER
-  return commitStep(job, row, { position: { after, changeable } })
+  const after = open?.number ? open.number - 1 : row.total_rows
+  const processed_rows = row.total_rows - (open?.rows ?? 0)
+  const position = { after, changeable, progress: shareOf(row, processed_rows) }
+  return commitStep(job, row, { position, changes: { processed_rows } })
 }
 
-/** Ends the import: every row has an outcome. What has no order is an error or was left out by the mapping. */
+/** Ends the import: every row has an outcome. */
 function finish(job: JobCtx, row: ImportRow): Promise<null> {
   const hasFaults = row.failed_orders > 0 || row.invalid_rows > 0
   const taken = row.created_orders + row.updated_orders
   const isFailed = hasFaults && taken + row.skipped_orders === 0
   const now = job.now()
-  const ungrouped = sql`update import_rows set outcome = iif(errors = '[]', 'ignored', 'error')
-    where import_id = ${row.id} and group_key is null and outcome is null`
-  const counted = sql`update data_imports set processed_rows =
-    (select count(*) from import_rows where import_id = ${row.id} and outcome is not null) where id = ${row.id}`
   const failure = { error_code: 'all_orders_failed', error_message: 'No order of the file could be imported.' }
   return endPhase(job, row, {
     status: isFailed ? 'failed' : hasFaults ? 'completed_with_errors' : 'completed',
@@ -86,7 +88,6 @@ function finish(job: JobCtx, row: ImportRow): Promise<null> {
       undo_until: taken > 0 ? now + undoDays * dayMs : null,
       ...(isFailed ? failure : {}),
     },
-    statements: [ungrouped, counted],
   })
 }
 
@@ -104,9 +105,10 @@ async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<
     return planGroup(ctx, run, group)
   })
   const after = chunk.at(-1)?.row.number ?? position.after
+  const changes = countersAfter(row, orders)
   const next = await commitStep(job, row, {
-    position: { ...position, after } satisfies ImportPosition,
-    changes: countersAfter(row, orders),
+    position: { ...position, after, progress: shareOf(row, changes.processed_rows) } satisfies ImportPosition,
+    changes,
     statements: [...planned.statements, ...outcomeStatements(row.id, orders, planned.decision.recorded())],
     races,
   })

@@ -46,27 +46,29 @@ function rowStatements(importId: string, orders: readonly PlannedOrder[]): State
   ]
 }
 
-function orderStatement(
+/** Of each order its outcome, and what an undo of it needs. */
+function orderStatements(
   importId: string,
   orders: readonly PlannedOrder[],
   recorded: readonly RecordedOrder[],
 ): Statement[] {
-  const writtenOf = new Map(recorded.flatMap((one) => (one.before ? [[one.outcome.order_id, one] as const] : [])))
-  const rows = orders.map(({ read, outcome, order_id, problems, warnings }) => {
-    const written = writtenOf.get(order_id)
+  const records = new Map(recorded.map((one) => [one.outcome.index, one]))
+  const rows = orders.map(({ read, outcome, order_id, problems, warnings }, index) => {
+    const record = records.get(index)
     return JSON.stringify([
       read.row.number,
       outcome,
       order_id,
-      written?.order_version ?? null,
+      record?.order_version ?? null,
+      record?.before ? JSON.stringify(record.before) : null,
       JSON.stringify(problems.slice(0, maxProblems)),
       JSON.stringify(warnings.slice(0, maxProblems)),
-      written ? JSON.stringify(written.before) : null,
     ])
   })
   return slices(rows).map(
     (part): Statement => sql`update import_orders set outcome = decided.value ->> 1, order_id = decided.value ->> 2,
-      order_version = decided.value ->> 3, errors = decided.value ->> 4, warnings = decided.value ->> 5, before = decided.value ->> 6
+      order_version = decided.value ->> 3, before = decided.value ->> 4,
+      errors = decided.value ->> 5, warnings = decided.value ->> 6
       from json_each(${`[${part.join(',')}]`}) as decided
       where import_orders.import_id = ${importId} and import_orders.number = decided.value ->> 0`,
   )
@@ -77,10 +79,10 @@ export const outcomeStatements = (
   importId: string,
   orders: readonly PlannedOrder[],
   recorded: readonly RecordedOrder[],
-): Statement[] => [...orderStatement(importId, orders, recorded), ...rowStatements(importId, orders)]
+): Statement[] => [...orderStatements(importId, orders, recorded), ...rowStatements(importId, orders)]
 
 /** The counters of the import after these orders. */
-export function countersAfter(row: ImportRow, orders: readonly PlannedOrder[]): ImportChanges {
+export function countersAfter(row: ImportRow, orders: readonly PlannedOrder[]) {
   const count = (outcome: PlannedOrder['outcome']) => orders.filter((order) => order.outcome === outcome).length
   return {
     created_orders: row.created_orders + count('created'),
@@ -88,5 +90,5 @@ export function countersAfter(row: ImportRow, orders: readonly PlannedOrder[]): 
     skipped_orders: row.skipped_orders + count('skipped'),
     failed_orders: row.failed_orders + count('error'),
     processed_rows: row.processed_rows + orders.reduce((rows, { read }) => rows + read.row.rows_count, 0),
-  }
+  } satisfies ImportChanges
 }

@@ -39,7 +39,6 @@ export interface RunSetting {
 }
 
 const standard = {
-  group_by: 'external_id',
   on_duplicate: 'skip',
   default_status: 'completed',
   create_users: true,
@@ -53,11 +52,11 @@ const standard = {
 export const sourceOf = ({ external_source, detected_source }: ImportRow): string =>
   external_source ?? (detected_source === null ? 'csv' : (JSON.parse(detected_source) as { source: string }).source)
 
-export function optionsOf(row: Pick<ImportRow, 'options'>, edition: Pick<Edition, 'currency'>): RunOptions {
+function optionsOf(row: ImportRow, edition: Edition, hasIds: boolean): RunOptions {
   const given = JSON.parse(row.options) as Partial<RunOptions>
   const currency = given.default_currency ?? (edition.currency as Currency)
   const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined))
-  return { ...standard, ...said, default_currency: currency }
+  return { ...standard, group_by: hasIds ? 'external_id' : 'row', ...said, default_currency: currency }
 }
 
 const prefixLength = 16
@@ -74,14 +73,15 @@ export async function loadSetting(db: Database, row: ImportRow): Promise<RunSett
   const names = targets.map(({ target }) => target)
   const prefix = 'consent.'
   const keys = names.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []))
-  const options = optionsOf(row, edition)
+  const hasIds = names.includes('order.external_id')
+  const options = optionsOf(row, edition, hasIds)
   return {
     row,
     edition,
     options,
     definitions: await importDefinitions(db, edition, keys),
     id_prefix: (file?.checksum ?? row.id).slice(0, prefixLength),
-    has_own_ids: options.group_by !== 'external_id' && names.includes('order.external_id'),
+    has_own_ids: options.group_by !== 'external_id' && hasIds,
     products: new Map(),
   }
 }
