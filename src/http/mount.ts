@@ -191,6 +191,8 @@ export function mountList<
     load?: (ctx: Ctx, params: z.output<P>) => Promise<Loaded>
     list: (ctx: Ctx, input: { query: z.output<Q>; page: PageRequest; loaded: Loaded }) => Promise<Page<Row>>
     present: (row: Row, ctx: Ctx) => unknown
+    /** What the answer has beside its rows. */
+    beside?: (ctx: Ctx, loaded: Loaded) => Promise<object>
   },
 ): void {
   register(router, operation, async (c, ctx) => {
@@ -205,7 +207,8 @@ export function mountList<
     const links = [next && `<${next}>; rel="next"`, previous && `<${previous}>; rel="prev"`].filter(
       (link) => link !== null,
     )
-    const body = JSON.stringify({ count: page.count, next, previous, results })
+    const beside = await handling.beside?.(ctx, loaded)
+    const body = JSON.stringify({ count: page.count, next, previous, results, ...beside })
     return { status: 200, headers: links.length ? { ...jsonType, link: links.join(', ') } : jsonType, body }
   })
 }

@@ -1,6 +1,12 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import { allowedActions, type ColumnSummary, type ProductSummary, progressOf, readOptions } from '../../domain/data-imports.ts'
+import {
+  allowedActions,
+  type ColumnSummary,
+  type ProductSummary,
+  progressOf,
+  readOptions,
+} from '../../domain/data-imports.ts'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'

@@ -2,6 +2,7 @@ import { mount } from '../../http/mount.ts'
 import { createRouter } from '../../http/router.ts'
 import * as contract from './contract.ts'
 import { ExternalOrderSchema } from './external-order-contract.ts'
+import { mountImports, mountMappings } from './file-routes.ts'
 import { importExternalOrders } from './import-external-orders.ts'
 import { presentImport } from './present.ts'
 
@@ -15,3 +16,6 @@ mount(dataImports, contract.importExternalOrders, {
   handle: (ctx, { body }) => importExternalOrders(ctx, body),
   present: presentImport,
 })
+
+mountImports(dataImports)
+mountMappings(dataImports)

@@ -17,9 +17,15 @@ const Confidence = z.number().min(0).max(1)
 
 const TransformArgs = z
   .object({
-    order: z.enum(dateOrders).optional().openapi({ description: 'Of `date`: how the dates are written.' }),
+    order: z
+      .enum([...dateOrders, 'each'])
+      .optional()
+      .openapi({ description: 'Of `date`: how the dates are written; `each` says it by itself.' }),
     time_zone: TimeZone.optional().openapi({ description: 'Of `date`: whose local times they are.' }),
-    decimal: z.enum(['.', ',']).optional().openapi({ description: 'Of `number`: what stands before the decimals.' }),
+    decimal: z
+      .enum(['.', ',', 'each'])
+      .optional()
+      .openapi({ description: 'Of `number`: what stands before the decimals; `each` says it by itself.' }),
     country_code: z
       .string()
       .regex(/^\+[1-9]\d{0,3}$/, 'As in +45.')
@@ -76,7 +82,10 @@ export const ColumnMapping = z
     source_index: z.int().min(0).openapi({ description: 'Place in the file, from 0.' }),
     sample_values: z.array(z.string()).max(5),
     target_field: TargetKey.nullable(),
-    target_position: z.int().min(0).openapi({ description: 'Among the columns of its target: a date before its time.' }),
+    target_position: z
+      .int()
+      .min(0)
+      .openapi({ description: 'Among the columns of its target: a date before its time.' }),
     confidence: Confidence,
     is_suggested: z.boolean(),
     is_required: z.boolean().openapi({ description: 'The target is one that an order needs.' }),
@@ -96,7 +105,10 @@ export const TargetFieldShape = z
     label: z.string(),
     type: z.enum(targetTypes),
     is_required: z.boolean(),
-    one_of: z.enum(['contact', 'price']).nullable().openapi({ description: 'One target of the same name is required.' }),
+    one_of: z
+      .enum(['contact', 'price'])
+      .nullable()
+      .openapi({ description: 'One target of the same name is required.' }),
     group: z.enum(targetGroups),
     aliases: z.array(z.string()),
   })
@@ -112,7 +124,10 @@ const SampleRow = z
 const beside = {
   constants: z.array(Constant).openapi({ description: 'Targets that have the same value in every row.' }),
   target_fields: z.array(TargetFieldShape),
-  sample_rows: z.array(SampleRow).max(20).openapi({ description: 'The first rows of the file, cells cut at 200 characters.' }),
+  sample_rows: z
+    .array(SampleRow)
+    .max(20)
+    .openapi({ description: 'The first rows of the file, cells cut at 200 characters.' }),
 }
 
 export const ColumnMappings = envelope(ColumnMapping).extend(beside).openapi('ColumnMappings')
@@ -196,7 +211,9 @@ const RowError = z
 
 const Validation = z
   .object({
-    is_valid: z.boolean().openapi({ description: 'The columns can be processed; rows with errors are left out of it.' }),
+    is_valid: z
+      .boolean()
+      .openapi({ description: 'The columns can be processed; rows with errors are left out of it.' }),
     missing_required: z.array(z.string()),
     duplicate_targets: z.array(z.string()),
     unmapped_columns: z.array(z.string()),

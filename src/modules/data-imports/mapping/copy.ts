@@ -85,7 +85,11 @@ async function commitPart(
     ? { stage: 'suggest', progress: 0.99 }
     : { stage: 'copy', copy: last.next, segments, progress: progressOf(last.next, counted.file) }
   const size = segments.reduce((sum, one) => sum + one.size, 0)
-  const whole = { format: JSON.stringify({ ...format, segments }), canonical_size: size, canonical_key: canonicalPrefix(row.id) }
+  const whole = {
+    format: JSON.stringify({ ...format, segments }),
+    canonical_size: size,
+    canonical_key: canonicalPrefix(row.id),
+  }
   const after = await commitStep(job, row, {
     position: next,
     changes: { total_rows: last.next.rowCount, ...(last.isLast ? whole : {}) },

@@ -19,7 +19,9 @@ export async function headerHistory(
     sql<{ header_key: string; target_field: string }>`select header_key, target_field from import_header_history
       where organization_id = ${organizationId} and ${inList(sql`header_key`, keys)}`,
   )
-  return new Map(rows.map(({ header_key, target_field }) => [header_key, target_field === leftOut ? null : target_field]))
+  return new Map(
+    rows.map(({ header_key, target_field }) => [header_key, target_field === leftOut ? null : target_field]),
+  )
 }
 
 /**

@@ -3,7 +3,11 @@ import { type PreparedMappings, targetFieldOf } from '../../../domain/import-map
 import { type ColumnRow, columnsByTarget, type MappingState } from './state.ts'
 
 export type IssueCode =
-  'ambiguous_format' | 'duplicate_target' | 'missing_target' | 'unknown_target_field' | 'unmapped_values'
+  | 'ambiguous_format'
+  | 'duplicate_target'
+  | 'missing_target'
+  | 'unknown_target_field'
+  | 'unmapped_values'
 
 /** What keeps the columns from being processed. */
 export interface MappingIssue {
@@ -71,30 +75,24 @@ export function issuesOf(
   const unknown = state.columns.filter(({ target_field }) => prepared.unknown_targets.includes(target_field ?? ''))
   return {
     errors: [
-      ...prepared.missing_required.map(
-        (target_field): MappingIssue => ({
-          code: 'missing_target',
-          column: null,
-          target_field,
-          message: `No column is mapped to ${target_field}, and there is no constant for it.`,
-        }),
-      ),
-      ...surplusColumns(state).map(
-        ({ target, column }): MappingIssue => ({
-          code: 'duplicate_target',
-          column: column.source_index,
-          target_field: target,
-          message: `${nameOf(state, column.source_index)} is mapped to ${target}, to which another column is mapped.`,
-        }),
-      ),
-      ...unknown.map(
-        (column): MappingIssue => ({
-          code: 'unknown_target_field',
-          column: column.source_index,
-          target_field: column.target_field ?? '',
-          message: `This edition has no ${column.target_field ?? ''} any more.`,
-        }),
-      ),
+      ...prepared.missing_required.map((target_field): MappingIssue => ({
+        code: 'missing_target',
+        column: null,
+        target_field,
+        message: `No column is mapped to ${target_field}, and there is no constant for it.`,
+      })),
+      ...surplusColumns(state).map(({ target, column }): MappingIssue => ({
+        code: 'duplicate_target',
+        column: column.source_index,
+        target_field: target,
+        message: `${nameOf(state, column.source_index)} is mapped to ${target}, to which another column is mapped.`,
+      })),
+      ...unknown.map((column): MappingIssue => ({
+        code: 'unknown_target_field',
+        column: column.source_index,
+        target_field: column.target_field ?? '',
+        message: `This edition has no ${column.target_field ?? ''} any more.`,
+      })),
       ...prepared.ambiguous.map((one) => ambiguousIssue(state, one)),
     ],
     warnings: unmappedIssues(state, prepared),

@@ -79,4 +79,3 @@ export async function storeSegment(
   await job.files.put(blob.stream(), { key, size, most: size, headBytes: 0 })
   return { key, size }
 }
-

@@ -4,7 +4,11 @@ import type { Statement } from '../../../db/database.ts'
 import { importRows } from '../../../db/schema/data-imports.ts'
 import { insertAll, slices } from '../../../db/write.ts'
 import { readOptions } from '../../../domain/data-imports.ts'
-import { canonicalRangeLength, type PlacedRow as CanonicalRow, readCanonical } from '../../../domain/import-files/canonical.ts'
+import {
+  canonicalRangeLength,
+  type PlacedRow as CanonicalRow,
+  readCanonical,
+} from '../../../domain/import-files/canonical.ts'
 import { readBytes } from '../../../domain/import-files/source.ts'
 import {
   countTuples,
@@ -143,7 +147,8 @@ async function readingOf(job: JobCtx, row: ImportRow): Promise<Reading> {
 /** Stages the rows of one range of the canonical copy. */
 export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPosition): Promise<ImportRow | null> {
   const file = canonicalOf(job, formatOf(row))
-  if (position.offset >= file.size) return commitStep(job, row, { position: { stage: 'group', after: '', progress: 0.9 } })
+  if (position.offset >= file.size)
+    return commitStep(job, row, { position: { stage: 'group', after: '', progress: 0.9 } })
   const bytes = await readBytes(file, position.offset, canonicalRangeLength)
   const isLast = position.offset + bytes.byteLength >= file.size
   const canonical = readCanonical(bytes, position.offset, isLast)

@@ -99,7 +99,10 @@ export function targetMappings(state: MappingState): TargetMapping[] {
     }
   })
   const alone = state.constants.filter(({ target_field }) => !byTarget.has(target_field))
-  return [...ofColumns, ...alone.map(({ target_field, value }) => ({ target: target_field, columns: [], constant: value }))]
+  return [
+    ...ofColumns,
+    ...alone.map(({ target_field, value }) => ({ target: target_field, columns: [], constant: value })),
+  ]
 }
 
 /** How the file's rows are grouped: as the user said, else by the order's id where there is one. */

@@ -1,0 +1,20 @@
+import type { z } from '@hono/zod-openapi'
+import type { ProductMapping } from './product-contract.ts'
+import type { ProductRow } from './suggest-products.ts'
+
+export const presentProduct = (row: ProductRow): z.input<typeof ProductMapping> => ({
+  id: row.id,
+  product: row.product,
+  variant: row.variant,
+  location: row.location,
+  options: JSON.parse(row.options) as string[],
+  rows_count: row.rows_count,
+  action: row.action,
+  product_id: row.product_id,
+  variant_id: row.variant_id,
+  location_id: row.location_id,
+  option_ids: JSON.parse(row.option_ids) as string[],
+  is_mapped: row.action !== null,
+  is_suggested: row.is_suggested === 1,
+  confidence: row.confidence,
+})

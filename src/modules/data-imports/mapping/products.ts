@@ -1,0 +1,34 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
+import { containsFolded } from '../../../db/contains.ts'
+import { paginate } from '../../../db/paginate.ts'
+import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
+import type { LoadedImport } from '../queries.ts'
+import type { ProductFilters, ProductOrdering } from './product-contract.ts'
+import type { ProductRow } from './suggest-products.ts'
+
+/** The key of a product is its folded names. */
+export const listProducts = (
+  ctx: Ctx,
+  page: PageRequest,
+  query: ProductFilters & { ordering: ProductOrdering },
+  { id }: LoadedImport,
+): Promise<Page<ProductRow>> => {
+  const { is_mapped, search, ordering } = query
+  return paginate<ProductRow>(ctx.db, page, {
+    from: sql`import_products`,
+    key: sql`import_products.position`,
+    where: [
+      sql`import_products.import_id = ${id}`,
+      ...(is_mapped === undefined ? [] : [sql`(import_products.action is not null) = ${is_mapped ? 1 : 0}`]),
+      ...(search ? [containsFolded(sql`import_products.product_key`, search)] : []),
+    ],
+    sort: sortBy(ordering, 'position', {
+      position: sql`import_products.position`,
+      rows_count: sql`import_products.rows_count`,
+      product: sql`import_products.product`,
+    }),
+    columns: sql`import_products.*`,
+    joins: sql`join import_products on import_products.import_id = ${id} and import_products.position = page.key`,
+  })
+}

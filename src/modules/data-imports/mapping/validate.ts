@@ -1,0 +1,101 @@
+import type { Ctx } from '../../../context.ts'
+import { decideRow } from '../../../domain/import-mapping/index.ts'
+import { checkAction } from '../begin.ts'
+import { type ColumnView, firstRowsOf } from './columns.ts'
+import type { MappingIssue } from './issues.ts'
+
+const checkedRows = 1000
+const mostErrors = 100
+
+/** A fault of the mapping, or of a row that was read with it. */
+interface Fault {
+  row: number | null
+  column: string | null
+  source_index: number | null
+  target_field: string | null
+  code: string
+  message: string
+  value: string | null
+}
+
+export interface MappingValidation {
+  is_valid: boolean
+  missing_required: readonly string[]
+  duplicate_targets: readonly string[]
+  unmapped_columns: readonly string[]
+  errors: readonly Fault[]
+  warnings: readonly Fault[]
+  checked_rows: number
+}
+
+const nameOf = ({ state }: ColumnView, column: number | null): string | null =>
+  column === null ? null : (state.columns[column]?.source_column ?? null)
+
+const faultOfIssue = (view: ColumnView, { column, target_field, code, message }: MappingIssue): Fault => ({
+  row: null,
+  column: nameOf(view, column),
+  source_index: column,
+  target_field,
+  code,
+  message,
+  value: null,
+})
+
+/** What the first rows of the file would be errors of. */
+async function rowFaults(ctx: Ctx, view: ColumnView): Promise<{ faults: Fault[]; checked: number }> {
+  const rows = await firstRowsOf(ctx, view.row, checkedRows)
+  const faults = rows.flatMap(({ cells, line, fault }): Fault[] => {
+    if (fault)
+      return [
+        {
+          row: line,
+          column: nameOf(view, fault.column - 1),
+          source_index: fault.column - 1,
+          target_field: null,
+          code: fault.code === 'too_many_cells' ? 'column_count' : fault.code,
+          message: fault.message,
+          value: null,
+        },
+      ]
+    return decideRow(view.prepared.readers, cells).errors.map(({ column, target_field, code, message, value }) => ({
+      row: line,
+      column: nameOf(view, column),
+      source_index: column,
+      target_field,
+      code,
+      message,
+      value,
+    }))
+  })
+  return { faults, checked: rows.length }
+}
+
+/** Says what keeps the columns from being processed, and what of the first rows cannot be read. Changes nothing. */
+export async function validateColumnMappings(ctx: Ctx, view: ColumnView): Promise<MappingValidation> {
+  checkAction(ctx, view.row, 'validate', 'validated')
+  const { errors, warnings } = view.issues
+  const { faults, checked } = await rowFaults(ctx, view)
+  const ofMapping = errors.map((issue) => faultOfIssue(view, issue))
+  return {
+    is_valid: errors.length === 0,
+    missing_required: view.prepared.missing_required,
+    duplicate_targets: [
+      ...new Set(errors.flatMap(({ code, target_field }) => (code === 'duplicate_target' ? [target_field] : []))),
+    ],
+    unmapped_columns: view.state.columns
+      .filter(({ target_field, is_ignored }) => target_field === null && is_ignored === 0)
+      .map(({ source_column }) => source_column),
+    errors: [...ofMapping, ...faults].slice(0, mostErrors),
+    warnings: warnings.map((issue) => faultOfIssue(view, issue)).slice(0, mostErrors),
+    checked_rows: checked,
+  }
+}
+
+export const presentValidation = (found: MappingValidation) => ({
+  ...found,
+  missing_required: [...found.missing_required],
+  duplicate_targets: [...found.duplicate_targets],
+  unmapped_columns: [...found.unmapped_columns],
+  errors: [...found.errors],
+  warnings: [...found.warnings],
+})
