@@ -57,7 +57,13 @@ describe('the import of staged rows', () => {
     const id = await seedStarted(shop, rows)
     await runToEnd(id)
     const { row, rows: after, orders } = await expectExact(id)
-    expect(row).toMatchObject({ status: 'completed', phase: null, heartbeat_at: null, created_orders: 2, processed_rows: 4 })
+    expect(row).toMatchObject({
+      status: 'completed',
+      phase: null,
+      heartbeat_at: null,
+      created_orders: 2,
+      processed_rows: 4,
+    })
     expect(row.undo_until).toBeGreaterThan(Date.now() + 29 * 86_400_000)
     expect(after.map(({ outcome }) => outcome)).toEqual(['created', 'created', 'created', 'ignored'])
     expect(orders).toMatchObject([
@@ -153,7 +159,10 @@ describe('the import of staged rows', () => {
     await runToEnd(id)
     const { rows: after } = await expectExact(id)
     expect(after.map(({ outcome }) => outcome)).toEqual(['created', 'error', 'error'])
-    expect(after.slice(1).map(({ errors }) => JSON.parse(errors)[0].code)).toEqual(['does_not_exist', 'unknown_product'])
+    expect(after.slice(1).map(({ errors }) => JSON.parse(errors)[0].code)).toEqual([
+      'does_not_exist',
+      'unknown_product',
+    ])
     expect(await contentsOf(shop)).toMatchObject({ orders: 2, users: 1, products: 1 })
   })
 
@@ -226,8 +235,10 @@ describe('the import of staged rows', () => {
   it('sends no events and no receipts unless its options say so', async () => {
     const created = 'webhook_events'
     const count = async (table: string) =>
-      (await db().first(sql<{ n: number }>`select count(*) as n from ${sql.raw(table)}
-        where organization_id = ${shop.organization_id}`))?.n
+      (
+        await db().first(sql<{ n: number }>`select count(*) as n from ${sql.raw(table)}
+        where organization_id = ${shop.organization_id}`)
+      )?.n
     await runToEnd(await seedStarted(shop, many(2)))
     expect([await count(created), await count('transactional_emails')]).toEqual([0, 0])
     const message = await givenReceiptMessage(shop.organization_id)
@@ -303,12 +314,19 @@ describe('an import that is interrupted', () => {
         const id = await seedStarted(shop, [...many(26), aBadRow()])
         const dead = await importer({ death: { roundTrip, when } })
           .take(messageOf(id))
-          .then(() => false, () => true)
+          .then(
+            () => false,
+            () => true,
+          )
         died ||= dead
         deaths += dead ? 1 : 0
         await runToEnd(id)
         const { row } = await expectExact(id)
-        expect([roundTrip, when, row]).toMatchObject([roundTrip, when, { status: 'completed_with_errors', created_orders: 26 }])
+        expect([roundTrip, when, row]).toMatchObject([
+          roundTrip,
+          when,
+          { status: 'completed_with_errors', created_orders: 26 },
+        ])
         expect(await contentsOf(shop)).toMatchObject({ orders: 26, users: 26 })
       }
       if (!died) break

@@ -83,8 +83,18 @@ async function givenNeighbours(shop: Shop) {
   await write(sql`update editions set organization_id = ${shop.organization_id} where id = ${other.edition_id}`)
   const neighbours = { organization_id: shop.organization_id, edition_id: other.edition_id }
   await importOrders(neighbours, [
-    { external_id: 'n1', currency: 'dkk', customer: { email: 'ida@example.dk' }, items: [{ product: 'Tea', quantity: 1, unit_price: 1 }] },
-    { external_id: 'n2', currency: 'dkk', customer: { phone_number: phones['bo'] }, items: [{ product: 'Tea', quantity: 1, unit_price: 1 }] },
+    {
+      external_id: 'n1',
+      currency: 'dkk',
+      customer: { email: 'ida@example.dk' },
+      items: [{ product: 'Tea', quantity: 1, unit_price: 1 }],
+    },
+    {
+      external_id: 'n2',
+      currency: 'dkk',
+      customer: { phone_number: phones['bo'] },
+      items: [{ product: 'Tea', quantity: 1, unit_price: 1 }],
+    },
   ])
 }
 
@@ -117,9 +127,9 @@ it('gives every table back what it held before the import, and the file can be i
 
       expect(await outcomesOf(await importFile(shop, second, key))).toEqual(outcomes)
     }),
-    { numRuns: 40, seed: 77 },
+    { numRuns: 5, seed: 20261121 },
   )
-}, 400_000)
+}, 60_000)
 
 it('changes nothing of other organisations', async () => {
   const [shop, stranger] = [await givenShop(), await givenShop()]

@@ -38,7 +38,9 @@ async function prepare(leftColumns: LeftColumns): Promise<string[]> {
   const statements: string[] = []
   for (const table of await tableNames()) {
     if (left.has(table)) continue
-    const columns = (await columnsOf(table)).map(({ name }) => name).filter((name) => !notes.has(name) && !leftColumns[table]?.includes(name))
+    const columns = (await columnsOf(table))
+      .map(({ name }) => name)
+      .filter((name) => !notes.has(name) && !leftColumns[table]?.includes(name))
     const row = columns.map((name) => `quote("${name}")`).join(" || ',' || ")
     statements.push(`select '${table}' as name, ${row} as row from "${table}" order by 2`)
   }

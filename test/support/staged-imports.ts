@@ -146,7 +146,10 @@ export function importer({ death = null, tick = 0 }: { death?: Death | null; tic
     ...contextAt(now),
     db: death ? new Database(dyingClient(death), meter) : new Database(env.DB, meter),
     now: () => (now += tick),
-    doorbell: { ring: async (queue, messages) => void (queue === 'imports' && rung.push(...(messages as readonly ImportWorkMessage[]))) },
+    doorbell: {
+      ring: async (queue, messages) =>
+        void (queue === 'imports' && rung.push(...(messages as readonly ImportWorkMessage[]))),
+    },
   }
   return { rung, job, meter, take: (...messages: ImportWorkMessage[]) => workOnImports(job, messages) }
 }

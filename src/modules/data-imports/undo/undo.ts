@@ -6,5 +6,10 @@ import { beginPhase } from '../steps.ts'
 /** Begins to take back what an import wrote. The import of a file alone notes what is needed for it. */
 export async function undoDataImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImport> {
   checkAction(ctx, row, 'undo', 'undone')
-  return commitImport(ctx, row, { status: 'undoing', undone_orders: 0, kept_orders: 0, ...beginPhase(row, 'undo', ctx.now()) })
+  return commitImport(ctx, row, {
+    status: 'undoing',
+    undone_orders: 0,
+    kept_orders: 0,
+    ...beginPhase(row, 'undo', ctx.now()),
+  })
 }
