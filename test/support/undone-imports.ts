@@ -37,6 +37,7 @@ const ofImports = new Set([
   'import_rows',
   'import_orders',
   'import_products',
+  'import_constants',
   'list_sizes',
   'audit_log',
 ])
