@@ -48,8 +48,8 @@ export function keptReason(facts: OrderFacts): KeptReason | null {
   const { purchases, left } = facts
   const isSame = purchases.length === left.size && purchases.every((purchase) => isLeft(purchase, left))
   const reasons: [boolean, KeptReason][] = [
-    [facts.is_missing, 'order_missing'],
     [facts.has_erased_customer, 'customer_erased'],
+    [facts.is_missing, 'order_missing'],
     [facts.has_refund, 'refund_requested'],
     [facts.has_use, 'purchase_used'],
     [facts.has_pass, 'pass_issued'],

