@@ -3,27 +3,22 @@ import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Statement } from '../../src/db/database.ts'
 import { workOnImport } from '../../src/modules/data-imports/work.ts'
-import { get, patch, post } from '../support/api.ts'
-import { answer, expectWhole, givenDefinition, recordsOf } from '../support/consents.ts'
+import { get, post } from '../support/api.ts'
 import { anOrder, contentsOf, givenShop, importOrders, type Shop } from '../support/orders.ts'
 import { scan } from '../support/purchases.ts'
 import { freshId, db, write } from '../support/seed.ts'
-import { calculated, givenSegment, membersNow } from '../support/segments.ts'
-import { stored } from '../support/shared-customers.ts'
+import { aRow, importer, importNow, messageOf, seedStarted } from '../support/staged-imports.ts'
 import {
-  aRow,
-  type FileRow,
-  importer,
-  importNow,
-  messageOf,
-  ordersNow,
-  runToEnd,
-  seedStarted,
-} from '../support/staged-imports.ts'
-import { beginUndo, stateBeside, totalsOf, undoneNow, undoToEnd } from '../support/undone-imports.ts'
+  beginUndo,
+  importedFile,
+  manyRows,
+  stateBeside,
+  totalsOf,
+  undoneNow,
+  undoToEnd,
+} from '../support/undone-imports.ts'
 import { eventsOf } from '../support/webhook-rows.ts'
 import { seedMessage } from '../support/seed-emails.ts'
-import { seedCampaign, seedSegment } from '../support/seed-segments.ts'
 import { enableWallet } from '../support/wallet.ts'
 import { seedEndpoint } from '../support/seed-webhooks.ts'
 
@@ -34,35 +29,12 @@ beforeEach(async () => {
   shop = await givenShop()
 })
 
-async function imported(rows: readonly FileRow[], options: Record<string, unknown> = {}) {
-  const id = await seedStarted(shop, rows, { options: { on_duplicate: 'update', ...options } })
-  const consents = new Set(
-    rows.flatMap(({ values }) => Object.keys(values)).filter((key) => key.startsWith('consent.')),
-  )
-  for (const target of consents) await write(sql`insert into import_constants values (${id}, ${target}, 'no')`)
-  await runToEnd(id)
-  const orders = await ordersNow(id)
-  return { id, orders: orders.map(({ order_id }) => order_id ?? '') }
-}
-
 const purchaseOf = async (order: string): Promise<string> =>
   (await db().first(sql<{ id: string }>`select id from purchases where order_id = ${order}`))?.id ?? ''
 
-async function receiveCampaign(user: string): Promise<void> {
-  const place = { organization: shop.organization_id, edition: shop.edition_id }
-  const campaign = await seedCampaign(place, (await seedSegment(place)).id, 'sent')
-  await write(sql`insert into campaign_receipts (organization_id, user_id, campaign_id, received_at)
-    values (${shop.organization_id}, ${user}, ${campaign}, ${Date.now()})`)
-}
-
-const customerOf = async (order: string): Promise<string> =>
-  (await db().first(sql<{ user_id: string }>`select user_id from orders where id = ${order}`))?.user_id ?? ''
-
-const many = (count: number): FileRow[] => Array.from({ length: count }, () => aRow())
-
 describe('undoDataImport', () => {
   it('takes back orders, customers and products, and says how many', async () => {
-    const { id } = await imported(many(30))
+    const { id } = await importedFile(shop, manyRows(30))
     expect(await contentsOf(shop)).toMatchObject({ orders: 30, users: 30, purchases: 30, products: 1 })
     const begun = await beginUndo(id)
     expect(begun).toMatchObject({ phase: 'undo', undone_orders: 0 })
@@ -80,20 +52,20 @@ describe('undoDataImport', () => {
       const { status, body } = await post(`/v1/data-imports/${id}/undo`, undefined)
       return [status, body.code]
     }
-    const { id } = await imported(many(1))
+    const { id } = await importedFile(shop, manyRows(1))
     await undoToEnd(id)
     expect(await undo(id)).toEqual([409, 'invalid_transition'])
-    const late = await imported(many(1))
+    const late = await importedFile(shop, manyRows(1))
     await write(sql`update data_imports set undo_until = ${Date.now() - 1} where id = ${late.id}`)
     expect(await undo(late.id)).toEqual([409, 'invalid_transition'])
     const { body } = await importOrders(shop, [anOrder()])
     expect(await undo(body.id)).toEqual([409, 'invalid_transition'])
-    expect(await undo(await seedStarted(shop, many(1)))).toEqual([409, 'invalid_transition'])
+    expect(await undo(await seedStarted(shop, manyRows(1)))).toEqual([409, 'invalid_transition'])
     expect(await contentsOf(shop)).toMatchObject({ orders: 2 })
   })
 
   it('is on record, and begins nothing in an edition that is archived', async () => {
-    const { id } = await imported(many(1))
+    const { id } = await importedFile(shop, manyRows(1))
     await write(sql`update editions set is_archived = 1 where id = ${shop.edition_id}`)
     expect((await post(`/v1/data-imports/${id}/undo`, undefined)).body.code).toBe('edition_archived')
     await write(sql`update editions set is_archived = 0 where id = ${shop.edition_id}`)
@@ -155,7 +127,7 @@ describe('an order that somebody touched', () => {
   ]
 
   it.each(touches)('stays with its customer and its product: %s', async (reason, touch) => {
-    const { id, orders } = await imported(many(3))
+    const { id, orders } = await importedFile(shop, manyRows(3))
     await touch(orders[1] as string)
     const row = await undoToEnd(id)
     expect(row).toMatchObject({ status: 'undone', undone_orders: 2, kept_orders: 1 })
@@ -169,13 +141,13 @@ describe('an order that somebody touched', () => {
   })
 
   it('is not one whose ticket expired by itself', async () => {
-    const { id, orders } = await imported(many(1))
+    const { id, orders } = await importedFile(shop, manyRows(1))
     await write(sql`update purchases set status = 'expired', version = version + 1 where order_id = ${orders[0]}`)
     expect(await undoToEnd(id)).toMatchObject({ undone_orders: 1, kept_orders: 0 })
   })
 
   it('stays when the touch comes between reading and deleting', async () => {
-    const { id, orders } = await imported(many(3))
+    const { id, orders } = await importedFile(shop, manyRows(3))
     const { epoch } = await beginUndo(id)
     const { job } = importer()
     const real = job.db.batch.bind(job.db)
@@ -194,117 +166,16 @@ describe('an order that somebody touched', () => {
   })
 })
 
-describe('customers of an import that is undone', () => {
-  const references: [string, (user: string) => Promise<unknown>][] = [
-    ['a change by hand', (user) => patch(`/v1/user/${user}`, { first_name: 'Else' })],
-    [
-      'another edition',
-      (user) =>
-        write(sql`insert into user_editions (edition_id, user_id, created_at)
-      select id, ${user}, 0 from editions where organization_id <> ${shop.organization_id} limit 1`),
-    ],
-    ['a campaign', (user) => receiveCampaign(user)],
-    ['a visit', (user) => write(sql`update users set last_seen_at = 1 where id = ${user}`)],
-  ]
-
-  it.each(references)('stay for %s, while their orders go', async (_, refer) => {
-    await givenShop()
-    const { id, orders } = await imported(many(2))
-    await refer(await customerOf(orders[0] as string))
-    expect(await undoToEnd(id)).toMatchObject({ undone_orders: 2, kept_orders: 0 })
-    expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 1 })
-  })
-
-  it('leave the sets of segments, so that nobody with the same number is taken for them', async () => {
-    const segment = await givenSegment({ ...shop, expression: 'true' })
-    const kept = await importOrders(shop, [anOrder({ customer: { email: 'kept@example.dk' } })])
-    expect(kept.status).toBe(201)
-    const { id } = await imported(many(3))
-    expect((await calculated(segment.id)).user_count + 0).toBeGreaterThanOrEqual(0)
-    const before = await membersNow(segment.id)
-    expect(before).toHaveLength(4)
-    await undoToEnd(id)
-    expect(await membersNow(segment.id)).toHaveLength(1)
-    const sets = await db().all(sql`select m.* from segment_members m join segments s on s.seq = m.segment_seq
-      where s.id = ${segment.id}`)
-    expect(sets).toHaveLength(1)
-    const row = await db().first(
-      sql<{
-        matched_count: number
-        user_count: number
-        excluded: string
-      }>`select * from segments where id = ${segment.id}`,
-    )
-    const excluded = Object.values(JSON.parse(row?.excluded ?? '{}') as Record<string, number>)
-    expect(row?.matched_count).toBe(1)
-    expect((row?.user_count ?? 0) + excluded.reduce((sum, n) => sum + n, 0)).toBe(1)
-  })
-})
-
-describe('consents that came with an import', () => {
-  async function given() {
-    const definition = (await givenDefinition(shop.organization_id, {})) as { id: string; key: string }
-    await write(
-      sql`update consents set created_at = 0 where id = ${definition.id}`,
-      sql`update consent_versions set created_at = 0 where consent_id = ${definition.id}`,
-    )
-    return definition
-  }
-  const statsOf = (consent: string) => db().first(sql`select * from consent_stats where consent_id = ${consent}`)
-
-  it('are taken back with their orders, and what was answered before stands again', async () => {
-    const { id: consent, key } = await given()
-    const email = 'answers@example.dk'
-    const old = { 'customer.email': email, 'order.created': Date.UTC(2026, 0, 1), [`consent.${key}`]: false }
-    await imported([aRow(old)], { skipped: true })
-    const before = [await statsOf(consent), await stateBeside()]
-    const rows = [5, 6].map((day) =>
-      aRow({ ...old, 'order.created': Date.UTC(2026, 0, day), [`consent.${key}`]: day === 6 }),
-    )
-    const { id } = await imported(rows, { skipped: true })
-    const { id: user } = await stored(shop, email)
-    expect((await recordsOf(user, consent)).map(({ status }) => status)).toEqual(['skipped', 'given'])
-    await undoToEnd(id)
-    expect((await recordsOf(user, consent)).map(({ status, is_latest }) => [status, is_latest])).toEqual([
-      ['skipped', 1],
-    ])
-    expect([await statsOf(consent), await stateBeside()]).toEqual(before)
-    await expectWhole(shop.organization_id)
-  })
-
-  it('stay as proof, with the order and the customer, once the person has answered anew', async () => {
-    const { id: consent, key } = await given()
-    const { id, orders } = await imported([aRow({ [`consent.${key}`]: true }), aRow()])
-    const user = await customerOf(orders[0] as string)
-    const reply = await answer('withdraw', { user, consent })
-    expect(reply.status, reply.text).toBe(200)
-    await undoToEnd(id)
-    expect((await undoneNow(id)).map(({ undo_reason }) => undo_reason)).toEqual(['consent_answered', null])
-    expect((await recordsOf(user, consent)).map(({ status }) => status)).toEqual(['given', 'withdrawn'])
-    await expectWhole(shop.organization_id)
-  })
-
-  it('stay as proof with the customer where a campaign went out on their strength', async () => {
-    const { id: consent, key } = await given()
-    const { id, orders } = await imported([aRow({ [`consent.${key}`]: true })])
-    const user = await customerOf(orders[0] as string)
-    await receiveCampaign(user)
-    expect(await undoToEnd(id)).toMatchObject({ undone_orders: 1 })
-    expect((await recordsOf(user, consent)).map(({ status }) => status)).toEqual(['given'])
-    expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 1 })
-  })
-})
-
 describe('events', () => {
   it('say that purchases are cancelled where the import announced them, and nothing otherwise', async () => {
     await seedEndpoint(
       { organization: shop.organization_id, edition: shop.edition_id },
       { events: '["purchase.action"]' },
     )
-    const silent = await imported(many(1))
+    const silent = await importedFile(shop, manyRows(1))
     await undoToEnd(silent.id)
     expect(await eventsOf(shop.organization_id)).toEqual([])
-    const loud = await imported(many(2), { emit_webhooks: true })
+    const loud = await importedFile(shop, manyRows(2), { emit_webhooks: true })
     await undoToEnd(loud.id)
     const actions = (await eventsOf(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data.action)
     expect(actions.toSorted()).toEqual(['activated', 'activated', 'cancelled', 'cancelled'])
@@ -314,7 +185,10 @@ describe('events', () => {
 describe('an undo that is interrupted', () => {
   it('goes on where its last commit was, wherever a machine dies, and by messages that come twice', async () => {
     const before = await stateBeside()
-    const { id } = await imported([...many(28), aRow({ 'item.product': 'Camping', 'item.variant': 'Red' })])
+    const { id } = await importedFile(shop, [
+      ...manyRows(28),
+      aRow({ 'item.product': 'Camping', 'item.variant': 'Red' }),
+    ])
     const { epoch } = await beginUndo(id)
     let deaths = 0
     for (let trip = 1; trip < 60; trip++) {

@@ -3,8 +3,18 @@ import type { dataImports } from '../../src/db/schema/data-imports.ts'
 import { expect } from 'vitest'
 import { post } from './api.ts'
 import { dump } from './dump.ts'
-import { importer, importNow, messageOf } from './staged-imports.ts'
-import { db } from './seed.ts'
+import type { Shop } from './orders.ts'
+import {
+  aRow,
+  type FileRow,
+  importer,
+  importNow,
+  messageOf,
+  ordersNow,
+  runToEnd,
+  seedStarted,
+} from './staged-imports.ts'
+import { db, write } from './seed.ts'
 
 type ImportRow = typeof dataImports.$inferSelect
 
@@ -60,3 +70,19 @@ export const totalsOf = (organizationId: string) =>
     sql<{ people: number; all_orders: number; all_purchases: number }>`select people, all_orders, all_purchases
       from list_sizes where organization_id = ${organizationId}`,
   )
+
+/** The import of these rows, with the orders that they make. */
+export async function importedFile(
+  shop: Shop,
+  rows: readonly FileRow[],
+  options: Record<string, unknown> = {},
+): Promise<{ id: string; orders: string[] }> {
+  const id = await seedStarted(shop, rows, { options: { on_duplicate: 'update', ...options } })
+  const keys = new Set(rows.flatMap(({ values }) => Object.keys(values)).filter((key) => key.startsWith('consent.')))
+  for (const target of keys) await write(sql`insert into import_constants values (${id}, ${target}, 'no')`)
+  await runToEnd(id)
+  return { id, orders: (await ordersNow(id)).map(({ order_id }) => order_id ?? '') }
+}
+
+/** Rows of as many orders, each of a customer of its own. */
+export const manyRows = (count: number): FileRow[] => Array.from({ length: count }, () => aRow())

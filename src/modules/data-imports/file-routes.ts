@@ -16,7 +16,6 @@ import { updateProductMappings } from './mapping/update-products.ts'
 import { presentValidation, validateColumnMappings } from './mapping/validate.ts'
 import { presentDataImport } from './present-import.ts'
 import { findImport, listDataImports } from './queries.ts'
-import * as undo from './undo/contract.ts'
 import { undoDataImport } from './undo/undo.ts'
 import { updateDataImport } from './update.ts'
 
@@ -58,7 +57,7 @@ export function mountImports(router: Router): void {
     present: presentDataImport,
   })
 
-  mount(router, undo.undoDataImport, {
+  mount(router, contract.undoDataImport, {
     load: (ctx, { id }) => findImport(ctx, id),
     handle: (ctx, { loaded }) => undoDataImport(ctx, loaded),
     present: presentDataImport,
