@@ -68,6 +68,11 @@ export const growLists = (organizationId: string, growth: ListGrowth): SQL =>
     on conflict (organization_id) do update set
       ${largest(names.filter((name) => name !== 'campaigns'))}, ${added(totals)}`
 
+/** Lowers the totals by rows that are deleted. The longest lists stay as they were: they may be too high. */
+export const shrinkLists = (organizationId: string, gone: { orders: number; purchases: number; people: number }): SQL =>
+  sql`update list_sizes set all_orders = all_orders - ${gone.orders}, all_purchases = all_purchases - ${gone.purchases},
+    people = people - ${gone.people} where organization_id = ${organizationId}`
+
 /** Notes that the organisation has a further campaign, which each of its people may receive once. */
 export const growCampaigns = (organizationId: string): SQL =>
   sql`insert into list_sizes (organization_id, campaigns) values (${organizationId}, 1)

@@ -27,22 +27,30 @@ export const columnsOf = async (table: string): Promise<Column[]> =>
       .all<Column>()
   ).results
 
-const statements: string[] = []
+/** By table, columns that are left out. */
+export type LeftColumns = Readonly<Record<string, readonly string[]>>
+const none: LeftColumns = {}
+const prepared = new Map<LeftColumns, string[]>()
 
-async function prepare(): Promise<string[]> {
-  if (statements.length) return statements
+async function prepare(leftColumns: LeftColumns): Promise<string[]> {
+  const known = prepared.get(leftColumns)
+  if (known) return known
+  const statements: string[] = []
   for (const table of await tableNames()) {
     if (left.has(table)) continue
-    const columns = (await columnsOf(table)).map(({ name }) => name).filter((name) => !notes.has(name))
+    const columns = (await columnsOf(table))
+      .map(({ name }) => name)
+      .filter((name) => !notes.has(name) && !leftColumns[table]?.includes(name))
     const row = columns.map((name) => `quote("${name}")`).join(" || ',' || ")
     statements.push(`select '${table}' as name, ${row} as row from "${table}" order by 2`)
   }
+  prepared.set(leftColumns, statements)
   return statements
 }
 
 /** Every row of every table, as text by table: two of them are equal when nothing was written between. */
-export async function dump(): Promise<Record<string, string[]>> {
-  const queries = (await prepare()).map((statement) => env.DB.prepare(statement))
+export async function dump(leftColumns: LeftColumns = none): Promise<Record<string, string[]>> {
+  const queries = (await prepare(leftColumns)).map((statement) => env.DB.prepare(statement))
   const tables = await env.DB.batch<{ name: string; row: string }>(queries)
   return Object.fromEntries(
     tables.flatMap(({ results }) => (results[0] ? [[results[0].name, results.map(({ row }) => row)]] : [])),

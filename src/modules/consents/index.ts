@@ -32,3 +32,4 @@ export {
   importedAnswers,
   type ImportedAnswers,
 } from './import.ts'
+export { answeredLater, importedChains, type ImportedRecord, takeBackAnswers } from './taken-back.ts'

@@ -16,6 +16,7 @@ import { updateProductMappings } from './mapping/update-products.ts'
 import { presentValidation, validateColumnMappings } from './mapping/validate.ts'
 import { presentDataImport } from './present-import.ts'
 import { findImport, listDataImports } from './queries.ts'
+import { undoDataImport } from './undo/undo.ts'
 import { updateDataImport } from './update.ts'
 
 /** Imports of files, up to the start of their orders. */
@@ -53,6 +54,12 @@ export function mountImports(router: Router): void {
   mount(router, contract.cancelDataImport, {
     load: (ctx, { id }) => findImport(ctx, id),
     handle: (ctx, { loaded }) => cancelDataImport(ctx, loaded),
+    present: presentDataImport,
+  })
+
+  mount(router, contract.undoDataImport, {
+    load: (ctx, { id }) => findImport(ctx, id),
+    handle: (ctx, { loaded }) => undoDataImport(ctx, loaded),
     present: presentDataImport,
   })
 }

@@ -3,15 +3,12 @@ import { parseStep } from './mapping/parse.ts'
 import { stageStep } from './mapping/stage.ts'
 import { importStep } from './run/import-step.ts'
 import type { PhaseStep } from './steps.ts'
-
-const missing: PhaseStep = (_, { phase }) => {
-  throw new Error(`No work is known for the phase ${phase}.`)
-}
+import { undoStep } from './undo/step.ts'
 
 /** What the background work of each phase does, one step at a time. */
 export const phaseSteps: Record<ImportPhase, PhaseStep> = {
   parse: parseStep,
   stage: stageStep,
   import: importStep,
-  undo: missing,
+  undo: undoStep,
 }

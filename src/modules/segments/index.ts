@@ -2,3 +2,4 @@ export { addressOf, type Audience, audienceConditions, audienceReason, type Home
 export { beginning as recalculation, type Calculation, findCalculation, type Step, stepOf } from './calculation.ts'
 export { isWhole, type Member, membersAfter } from './members.ts'
 export { presentSegmentSummary, type SegmentSummaryRow, segmentSummaryColumns } from './summary.ts'
+export { isInRunningAudience, removedFromSegments } from './remove-people.ts'

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import { dataImports } from '../../../src/db/schema/data-imports.ts'
 import { purchases } from '../../../src/db/schema/orders.ts'
 import { update } from '../../../src/db/write.ts'
 import { numberKey } from '../../../src/domain/orders.ts'
@@ -30,6 +31,16 @@ function passOf(world: World): ReturnType<typeof seedPass> {
   const pass = passes.get(world) ?? seedPass(world)
   passes.set(world, pass)
   return pass
+}
+
+/** An import that has ended, and no other under way in its organisation. */
+async function undoable(place: Parameters<typeof seedDataImports>[0]): Promise<string> {
+  const [id = ''] = await seedDataImports(place, 1)
+  await write(
+    update(dataImports, { phase: null, heartbeat_at: null }, sql`organization_id = ${place.organization}`),
+    update(dataImports, { undo_until: Date.now() + 86_400_000 }, sql`id = ${id}`),
+  )
+  return id
 }
 
 export const commerceSamples: Record<string, SampleOf> = {
@@ -153,6 +164,16 @@ export const commerceSamples: Record<string, SampleOf> = {
       path: { id: a.editions[0].dataImport },
       references: [pathId('id', b.editions[0].dataImport, a.editions[1].dataImport)],
     }),
+  },
+
+  undoDataImport: {
+    make: async (world) => {
+      const { a, b } = world
+      return {
+        path: { id: await undoable(firstEdition(world)) },
+        references: [pathId('id', b.editions[0].dataImport, a.editions[1].dataImport)],
+      }
+    },
   },
 
   importExternalOrders: {

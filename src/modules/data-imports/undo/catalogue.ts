@@ -1,0 +1,58 @@
+import { sql } from 'drizzle-orm'
+import type { Statement } from '../../../db/database.ts'
+import type { AddedCatalogue } from '../../order-import/index.ts'
+import type { ImportRow } from '../steps.ts'
+
+export interface Entry {
+  kind: keyof AddedCatalogue
+  id: string
+}
+
+/** In the order in which they can be deleted. */
+export const entriesOf = ({ options, variants, locations, products }: AddedCatalogue): Entry[] => [
+  ...options.map((id) => ({ kind: 'options' as const, id })),
+  ...variants.map((id) => ({ kind: 'variants' as const, id })),
+  ...locations.map((id) => ({ kind: 'locations' as const, id })),
+  ...products.map((id) => ({ kind: 'products' as const, id })),
+]
+
+const columns = { variants: 'variant_id', locations: 'location_id', products: 'product_id' } as const
+
+/** What was bought or put into a cart keeps its product: all of it stands in orders of the edition. */
+const isBought = (column: string, editionId: string, id: string) => sql`(
+  exists (select 1 from purchases where edition_id = ${editionId} and ${sql.raw(column)} = ${id})
+  or exists (select 1 from orders join cart_items on cart_items.order_id = orders.id
+    where orders.edition_id = ${editionId} and cart_items.${sql.raw(column)} = ${id}))`
+
+const isOption = (editionId: string, id: string) => sql`exists (select 1 from purchases, json_each(purchases.options)
+  where purchases.edition_id = ${editionId} and purchases.options <> '[]' and json_each.value ->> 'api_id' = ${id})`
+
+/** Deletes one entry of the catalogue, unless something uses it. */
+export function removedEntry({ id: importId, edition_id }: ImportRow, { kind, id }: Entry): Statement[] {
+  if (kind === 'options')
+    return [
+      sql`delete from options where id = ${id} and not ${isOption(edition_id, id)} and not exists (select 1
+        from import_products other, json_each(other.option_ids) where other.import_id in (select id from data_imports
+          where edition_id = ${edition_id}) and other.import_id <> ${importId} and json_each.value = ${id})`,
+    ]
+  const column = columns[kind]
+  const isUsed = [
+    isBought(column, edition_id, id),
+    sql`exists (select 1 from import_products where import_id in (select id from data_imports
+      where edition_id = ${edition_id}) and import_id <> ${importId} and ${sql.raw(column)} = ${id})`,
+    ...(kind === 'products'
+      ? [
+          sql`exists (select 1 from variants where product_id = ${id})`,
+          sql`exists (select 1 from options where product_id = ${id})`,
+          sql`exists (select 1 from pass_designs where edition_id = ${edition_id} and product_id = ${id})`,
+        ]
+      : []),
+    ...(kind === 'locations' ? [sql`exists (select 1 from purchase_uses where location_id = ${id})`] : []),
+  ]
+  const isFree = sql`not (${sql.join(isUsed, sql` or `)})`
+  return [
+    sql`update import_products set ${sql.raw(column)} = null where import_id = ${importId}
+      and ${sql.raw(column)} = ${id} and ${isFree}`,
+    sql`delete from ${sql.raw(kind)} where id = ${id} and ${isFree}`,
+  ]
+}

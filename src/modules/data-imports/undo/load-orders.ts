@@ -1,0 +1,131 @@
+import { sql } from 'drizzle-orm'
+import type { Database } from '../../../db/database.ts'
+import type { importOrders } from '../../../db/schema/data-imports.ts'
+import type { orders, transactions } from '../../../db/schema/orders.ts'
+import { keptReason, type KeptReason } from '../../../domain/import-undo.ts'
+import { answeredLater } from '../../consents/index.ts'
+import type { OrderBefore } from '../../order-import/index.ts'
+import { type AnnouncedPurchase, announcedColumns, announcedJoins } from '../../purchases/index.ts'
+import type { ImportRow } from '../steps.ts'
+
+type Written = Pick<typeof importOrders.$inferSelect, 'number' | 'order_id' | 'order_version' | 'outcome' | 'before'>
+type Order = Pick<typeof orders.$inferSelect, 'id' | 'version' | 'user_id' | 'search_own' | 'modified_at'>
+
+interface Row extends Written, Order {
+  /** Of the customer before the import. */
+  former_id: string | null
+  email: string | null
+  phone_number: string | null
+  has_refund: number
+  has_use: number
+  has_pass: number
+  has_email: number
+  has_later_answer: number
+  has_erased_customer: number
+}
+
+export interface UndonePurchase extends AnnouncedPurchase {
+  status: string
+  valid_until: number | null
+  version: number
+}
+
+/** An order that the import wrote, with why it stays; null where it is undone. */
+export interface WrittenOrder {
+  number: number
+  order: Order
+  /** Whose order it was before the import. */
+  customer: { email: string | null; phone_number: string | null }
+  before: OrderBefore | null
+  purchases: readonly UndonePurchase[]
+  reason: KeptReason | null
+}
+
+const isSince = (column: string) => sql`${sql.raw(column)} >= o.modified_at`
+const purchaseIds = sql`(select id from purchases where order_id = o.id)`
+const usersOf = sql`(select o.user_id union all select io.before ->> '$.updated.order.user_id'
+  union all select user_id from purchases where order_id = o.id)`
+
+/** What happened to each order after the import wrote it. */
+const findRows = (importId: string, below: number | null, limit: number) =>
+  sql<Row>`select io.number, io.order_id, io.order_version, io.outcome, io.before,
+      o.id, o.version, o.user_id, o.search_own, o.modified_at, former.id as former_id, former.email, former.phone_number,
+      exists (select 1 from refund_requests where order_id = o.id and ${isSince('created_at')}) as has_refund,
+      exists (select 1 from purchase_uses where purchase_id in ${purchaseIds} and ${isSince('created_at')}) as has_use,
+      exists (select 1 from wallet_passes where purchase_id in ${purchaseIds} and ${isSince('created_at')}) as has_pass,
+      exists (select 1 from transactional_emails where order_id = o.id and ${isSince('created_at')}) as has_email,
+      ${answeredLater(sql`o.id`, sql`o.user_id`, importId)} as has_later_answer,
+      exists (select 1 from erasures where user_id in ${usersOf}) as has_erased_customer
+    from import_orders io left join orders o on o.id = io.order_id
+    left join users former on former.id = coalesce(io.before ->> '$.updated.order.user_id', o.user_id)
+    where io.import_id = ${importId} and io.outcome in ('created', 'updated') and io.undo_outcome is null
+      and io.number < ${below ?? Number.MAX_SAFE_INTEGER}
+    order by io.number desc limit ${limit}`
+
+type Payment = Pick<
+  typeof transactions.$inferSelect,
+  'id' | 'order_id' | 'status' | 'amount_minor' | 'refunded_minor' | 'reserved_minor'
+>
+
+const versionsLeft = (before: OrderBefore | null, purchases: readonly UndonePurchase[]): Map<string, number> =>
+  before?.updated
+    ? new Map([
+        ...before.updated.purchases.map(({ id, version }) => [id, version] as const),
+        ...before.updated.added.map((id) => [id, 1] as const),
+      ])
+    : new Map(purchases.map(({ id }) => [id, 1]))
+
+function isPaymentChanged(before: OrderBefore | null, payments: readonly Payment[]): boolean {
+  const change = before?.updated?.payment
+  if (!change) return false
+  const payment = payments.find(({ id }) => id === change.id)
+  if (!payment) return true
+  const after = { ...payment, ...change.after }
+  return (['status', 'amount_minor', 'refunded_minor', 'reserved_minor'] as const).some(
+    (name) => payment[name] !== after[name],
+  )
+}
+
+function written(row: Row, purchases: readonly UndonePurchase[], payments: readonly Payment[]): WrittenOrder {
+  const before = row.before === null ? null : (JSON.parse(row.before) as OrderBefore)
+  const { id, version, user_id, search_own, modified_at } = row
+  const reason = keptReason({
+    is_missing: id === null || row.former_id === null || (row.outcome === 'updated' && !before?.updated),
+    has_erased_customer: row.has_erased_customer === 1,
+    order_version: row.order_version ?? 0,
+    version,
+    has_refund: row.has_refund === 1,
+    has_use: row.has_use === 1,
+    has_pass: row.has_pass === 1,
+    has_email: row.has_email === 1,
+    has_later_answer: row.has_later_answer === 1,
+    purchases,
+    left: versionsLeft(before, purchases),
+    is_payment_changed: isPaymentChanged(before, payments),
+  })
+  const order = { id, version, user_id, search_own, modified_at }
+  const customer = { email: row.email, phone_number: row.phone_number }
+  return { number: row.number, order, customer, before, purchases, reason }
+}
+
+/** The next orders that the import wrote, the last first. */
+export async function loadWritten(
+  db: Database,
+  { id }: Pick<ImportRow, 'id'>,
+  below: number | null,
+  limit: number,
+): Promise<WrittenOrder[]> {
+  const rows = await db.all(findRows(id, below, limit))
+  const ids = JSON.stringify(rows.flatMap((row) => row.id ?? []))
+  const ofOrders = sql`order_id in (select value from json_each(${ids}))`
+  if (rows.length === 0) return []
+  const [purchases, payments] = await db.batch([
+    sql<UndonePurchase>`select ${announcedColumns}, purchases.status, purchases.valid_until, purchases.version
+      from purchases ${announcedJoins} where purchases.${ofOrders}`,
+    sql<Payment>`select id, order_id, status, amount_minor, refunded_minor, reserved_minor from transactions
+      where type = 'payment' and ${ofOrders}`,
+  ])
+  const purchasesOf = Map.groupBy(purchases, ({ order_id }) => order_id)
+  const paymentsOf = Map.groupBy(payments, ({ order_id }) => order_id)
+  return rows.map((row) => written(row, purchasesOf.get(row.id) ?? [], paymentsOf.get(row.id) ?? []))
+}

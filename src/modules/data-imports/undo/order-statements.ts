@@ -1,0 +1,121 @@
+import { sql } from 'drizzle-orm'
+import { changedExactly, changedOne, stillHolds } from '../../../db/commit.ts'
+import type { Statement } from '../../../db/database.ts'
+import { shrinkLists } from '../../../db/list-sizes.ts'
+import { cartItems, carts, orders, transactions } from '../../../db/schema/orders.ts'
+import { inList } from '../../../db/visibility.ts'
+import { insertAll, isEmpty, update, updateVersion } from '../../../db/write.ts'
+import { statusAfterUndo } from '../../../domain/import-undo.ts'
+import { orderSearch } from '../../../domain/orders.ts'
+import { contactSearch } from '../../../domain/users.ts'
+import type { UpdatedBefore } from '../../order-import/index.ts'
+import { passChanged } from '../../wallet/index.ts'
+import type { UndonePurchase, WrittenOrder } from './load-orders.ts'
+
+type Updated = WrittenOrder & { updated: UpdatedBefore }
+
+export const updatedOnes = (written: readonly WrittenOrder[]): Updated[] =>
+  written.flatMap((one) => (one.before?.updated ? [{ ...one, updated: one.before.updated }] : []))
+
+export const madeOnes = (written: readonly WrittenOrder[]): WrittenOrder[] =>
+  written.filter(({ before }) => !before?.updated)
+
+/** The purchases are those that were read, as they were read. */
+function purchasesHold(written: readonly WrittenOrder[]): Statement {
+  const ids = written.map(({ order }) => order.id)
+  const read = written.flatMap(({ purchases }) => purchases.map(({ id, version }) => [id, version]))
+  return stillHolds(sql`(select count(*) from purchases where ${inList(sql`order_id`, ids)}) = ${read.length}
+    and not exists (select 1 from json_each(${JSON.stringify(read)}) as seen
+      left join purchases on purchases.id = seen.value ->> 0 where purchases.version is not seen.value ->> 1)`)
+}
+
+/** Deletes orders that the import made. Whoever refers to one of them meanwhile makes this fail. */
+function deletions(made: readonly WrittenOrder[]): Statement[] {
+  if (made.length === 0) return []
+  const ids = made.map(({ order }) => order.id)
+  const versions = JSON.stringify(made.map(({ order }) => [order.id, order.version]))
+  const ofOrders = inList(sql`order_id`, ids)
+  return [
+    sql`delete from purchases where ${ofOrders}`,
+    sql`delete from cart_items where ${ofOrders}`,
+    sql`delete from carts where ${ofOrders}`,
+    sql`delete from transactions where ${ofOrders}`,
+    sql`delete from orders where (id, version) in (select value ->> 0, value ->> 1 from json_each(${versions}))`,
+    changedExactly(ids.length),
+  ]
+}
+
+interface Restored {
+  purchase: UndonePurchase
+  status: string
+  valid_until: number | null
+  user_id: string
+}
+
+/** Purchases that the update changed, with what they become again. */
+export const restoredPurchases = ({ updated, purchases }: Updated, now: number): Restored[] =>
+  updated.purchases.flatMap(({ id, ...before }) => {
+    const purchase = purchases.find((one) => one.id === id)
+    if (!purchase) return []
+    const { valid_until, user_id } = before
+    const status = statusAfterUndo(purchase.status, before, now)
+    const isSame = purchase.status === status && purchase.valid_until === valid_until && purchase.user_id === user_id
+    return isSame ? [] : [{ purchase, status, valid_until, user_id }]
+  })
+
+function purchaseRestorations(one: Updated, now: number): Statement[] {
+  const restored = restoredPurchases(one, now)
+  const { added } = one.updated
+  const ids = restored.map(({ purchase }) => purchase.id)
+  const values = restored.map(({ purchase, status, valid_until, user_id }) => [
+    purchase.id,
+    status,
+    valid_until,
+    user_id,
+  ])
+  return [
+    ...(added.length ? [sql`delete from purchases where ${inList(sql`id`, added)}`, changedExactly(added.length)] : []),
+    ...(ids.length
+      ? [
+          sql`update purchases set status = given.value ->> 1, valid_until = given.value ->> 2,
+              user_id = given.value ->> 3, modified_at = ${now}, version = version + 1
+            from json_each(${JSON.stringify(values)}) as given where purchases.id = given.value ->> 0`,
+          changedExactly(ids.length),
+          passChanged(ids, now),
+        ]
+      : []),
+  ]
+}
+
+/** Gives an order back what it was. Its version moves on, because it is another order than a moment ago. */
+function restorations(one: Updated, now: number): Statement[] {
+  const { order, updated, customer } = one
+  const { payment, cart } = updated
+  const search = orderSearch(updated.order.search_own ?? order.search_own, contactSearch(customer))
+  return [
+    ...updateVersion(orders, order, { ...updated.order, search, modified_at: now }),
+    ...(cart ? [update(carts, cart, sql`order_id = ${order.id}`)] : []),
+    sql`delete from cart_items where order_id = ${order.id}`,
+    ...insertAll(cartItems, updated.cart_items),
+    ...(payment && !isEmpty(payment.before)
+      ? [update(transactions, payment.before, sql`id = ${payment.id}`), changedOne()]
+      : []),
+    ...purchaseRestorations(one, now),
+  ]
+}
+
+/** All that undoing these orders writes to orders and what belongs to them. */
+export function undoStatements(organizationId: string, undone: readonly WrittenOrder[], now: number): Statement[] {
+  if (undone.length === 0) return []
+  const made = madeOnes(undone)
+  const updated = updatedOnes(undone)
+  const purchases =
+    made.reduce((count, one) => count + one.purchases.length, 0) +
+    updated.reduce((count, one) => count + one.updated.added.length, 0)
+  return [
+    purchasesHold(undone),
+    ...deletions(made),
+    ...updated.flatMap((one) => restorations(one, now)),
+    shrinkLists(organizationId, { orders: made.length, purchases, people: 0 }),
+  ]
+}

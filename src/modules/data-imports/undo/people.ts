@@ -1,0 +1,146 @@
+import { sql } from 'drizzle-orm'
+import { changedExactly, changedOne } from '../../../db/commit.ts'
+import type { Database, Statement } from '../../../db/database.ts'
+import { shrinkLists } from '../../../db/list-sizes.ts'
+import { userEditions, users } from '../../../db/schema/users.ts'
+import { inList } from '../../../db/visibility.ts'
+import { update } from '../../../db/write.ts'
+import { givenSearchColumns, searchColumns } from '../../../domain/users.ts'
+import type { PersonBefore } from '../../order-import/index.ts'
+import { isInRunningAudience, removedFromSegments } from '../../segments/index.ts'
+import { customerOrdersSearch } from '../../users/index.ts'
+import type { ImportRow } from '../steps.ts'
+
+type User = Pick<
+  typeof users.$inferSelect,
+  'id' | 'seq' | 'email' | 'phone_number' | 'first_name' | 'last_name' | 'version'
+>
+
+interface PersonRow extends User {
+  /** Something refers to the person, in this edition or beside it. */
+  is_used: number
+  is_in_edition: number
+  is_elsewhere: number
+  /** Orders of this import that were kept name the person. */
+  has_kept: number
+  /** Somebody else without an address has the number. */
+  is_phone_taken: number
+  /** JSON of what the edition says of them. */
+  said: string | null
+}
+
+const hasOrder = sql`exists (select 1 from orders where user_id = u.id)
+  or exists (select 1 from purchases where user_id = u.id)`
+
+/** What keeps a customer whom the import made. */
+const isUsed = (editionId: string) => sql`(${hasOrder}
+  or exists (select 1 from refund_requests where user_id = u.id)
+  or exists (select 1 from transactional_emails where user_id = u.id)
+  or exists (select 1 from consent_records where user_id = u.id)
+  or exists (select 1 from campaign_receipts where user_id = u.id)
+  or exists (select 1 from erasures where user_id = u.id)
+  or exists (select 1 from user_editions where user_id = u.id and edition_id <> ${editionId})
+  or exists (select 1 from audit_log where organization_id = u.organization_id and resource_id = u.id)
+  or u.last_seen_at is not null or ${isInRunningAudience(sql`u`)})`
+
+const isKept = (importId: string) =>
+  sql`in (select order_id from import_orders where import_orders.order_id = o.id and import_id = ${importId}
+    and undo_outcome = 'kept')`
+
+/** People whom the import made or changed, as they are now. */
+export const findPeople = (db: Database, row: ImportRow, ids: readonly string[]): Promise<PersonRow[]> =>
+  db.all(sql<PersonRow>`select u.id, u.seq, u.email, u.phone_number, u.first_name, u.last_name, u.version,
+      ${isUsed(row.edition_id)} as is_used,
+      (exists (select 1 from orders where user_id = u.id and edition_id = ${row.edition_id})
+        or exists (select 1 from purchases where user_id = u.id and edition_id = ${row.edition_id})) as is_in_edition,
+      exists (select 1 from user_editions where user_id = u.id and edition_id <> ${row.edition_id}) as is_elsewhere,
+      (exists (select 1 from orders o where o.user_id = u.id and o.id ${isKept(row.id)})
+        or exists (select 1 from purchases p join orders o on o.id = p.order_id
+          where p.user_id = u.id and o.id ${isKept(row.id)})) as has_kept,
+      exists (select 1 from users other where other.organization_id = u.organization_id and other.email is null
+        and other.phone_number = u.phone_number and other.id <> u.id) as is_phone_taken,
+      json_object('email', ue.email, 'phone_number', ue.phone_number, 'first_name', ue.first_name,
+        'last_name', ue.last_name, 'locale', ue.locale) as said
+    from json_each(${JSON.stringify(ids)}) as person cross join users u on u.id = person.value
+    left join user_editions ue on ue.edition_id = ${row.edition_id} and ue.user_id = u.id
+    where u.organization_id = ${row.organization_id}`)
+
+function deletions({ organization_id, edition_id }: ImportRow, gone: readonly PersonRow[]): Statement[] {
+  if (gone.length === 0) return []
+  const ids = gone.map(({ id }) => id)
+  return [
+    sql`delete from user_editions where edition_id = ${edition_id} and ${inList(sql`user_id`, ids)}`,
+    ...removedFromSegments(
+      organization_id,
+      gone.map(({ seq }) => seq),
+    ),
+    sql`delete from users where ${inList(sql`id`, ids)}`,
+    changedExactly(ids.length),
+    shrinkLists(organization_id, { orders: 0, purchases: 0, people: ids.length }),
+  ]
+}
+
+/** Empties what the import filled, as far as it still has the value of the import. */
+function emptied(person: PersonRow, filled: PersonBefore['filled'], now: number): Statement[] {
+  const { id, email, phone_number, first_name, last_name } = person
+  const contact = { email, phone_number, first_name, last_name }
+  const isStill = (name: keyof typeof contact) => name in filled && filled[name] === contact[name]
+  const isAlone = phone_number === null || isStill('phone_number')
+  const after = {
+    email: isStill('email') && !isAlone && !person.is_phone_taken ? null : email,
+    phone_number: isStill('phone_number') && email !== null ? null : phone_number,
+    first_name: isStill('first_name') ? '' : first_name,
+    last_name: isStill('last_name') ? '' : last_name,
+  }
+  if (JSON.stringify(after) === JSON.stringify(contact)) return []
+  const changes = { ...after, ...searchColumns(after), modified_at: now, version: person.version + 1 }
+  const isFoundOtherwise = after.email !== email || after.phone_number !== phone_number
+  return [
+    update(users, changes, sql`id = ${id} and version = ${person.version}`),
+    changedOne(),
+    ...(isFoundOtherwise ? [customerOrdersSearch(id, after)] : []),
+  ]
+}
+
+/** The edition says of the person again what it said before. */
+function unsaid(row: ImportRow, person: PersonRow, { is_new, said }: PersonBefore): Statement[] {
+  const place = sql`edition_id = ${row.edition_id} and user_id = ${person.id}`
+  if (is_new || said?.before === null) {
+    const stays = person.is_in_edition === 1 || (is_new && person.is_elsewhere === 0)
+    return stays ? [] : [sql`delete from user_editions where ${place}`]
+  }
+  if (!said?.before || person.said !== JSON.stringify(said.after)) return []
+  return [update(userEditions, { ...said.before, ...givenSearchColumns(said.before) }, place)]
+}
+
+/** One entry a person. Those of later orders come first: what was before is in the last, what is now in the first. */
+function mergedPeople(befores: readonly PersonBefore[]): PersonBefore[] {
+  const byId = new Map<string, PersonBefore>()
+  for (const one of befores) {
+    const later = byId.get(one.id)
+    const said =
+      later?.said && one.said ? { before: one.said.before, after: later.said.after } : (one.said ?? later?.said)
+    const filled = { ...later?.filled, ...one.filled }
+    byId.set(one.id, { id: one.id, is_new: one.is_new, filled, said: said ?? null })
+  }
+  return [...byId.values()]
+}
+
+/** What undoing does to people: those whom the import made and nothing refers to go, others get back what they were. */
+export function peopleStatements(
+  row: ImportRow,
+  found: readonly PersonRow[],
+  befores: readonly PersonBefore[],
+  now: number,
+): Statement[] {
+  const byId = new Map(mergedPeople(befores).map((one) => [one.id, one]))
+  const isGone = (person: PersonRow) => byId.get(person.id)?.is_new === true && !person.is_used
+  const stays = found.filter((person) => !isGone(person) && !person.has_kept)
+  return [
+    ...deletions(row, found.filter(isGone)),
+    ...stays.flatMap((person) => {
+      const before = byId.get(person.id)
+      return before ? [...unsaid(row, person, before), ...emptied(person, before.filled, now)] : []
+    }),
+  ]
+}

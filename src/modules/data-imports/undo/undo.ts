@@ -1,0 +1,15 @@
+import type { Ctx } from '../../../context.ts'
+import { checkAction, commitImport } from '../begin.ts'
+import type { LoadedImport } from '../queries.ts'
+import { beginPhase } from '../steps.ts'
+
+/** Begins to take back what an import wrote. The import of a file alone notes what is needed for it. */
+export async function undoDataImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImport> {
+  checkAction(ctx, row, 'undo', 'undone')
+  return commitImport(ctx, row, {
+    status: 'undoing',
+    undone_orders: 0,
+    kept_orders: 0,
+    ...beginPhase(row, 'undo', ctx.now()),
+  })
+}

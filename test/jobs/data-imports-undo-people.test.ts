@@ -1,0 +1,127 @@
+import { sql } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { patch } from '../support/api.ts'
+import { answer, expectWhole, givenDefinition, recordsOf } from '../support/consents.ts'
+import { anOrder, contentsOf, givenShop, importOrders, type Shop } from '../support/orders.ts'
+import { db, write } from '../support/seed.ts'
+import { seedCampaign, seedSegment } from '../support/seed-segments.ts'
+import { calculated, givenSegment, membersNow } from '../support/segments.ts'
+import { stored } from '../support/shared-customers.ts'
+import { aRow } from '../support/staged-imports.ts'
+import { importedFile, manyRows, stateBeside, undoneNow, undoToEnd } from '../support/undone-imports.ts'
+
+let shop: Shop
+beforeEach(async () => {
+  shop = await givenShop()
+})
+
+async function receiveCampaign(user: string): Promise<void> {
+  const place = { organization: shop.organization_id, edition: shop.edition_id }
+  const campaign = await seedCampaign(place, (await seedSegment(place)).id, 'sent')
+  await write(sql`insert into campaign_receipts (organization_id, user_id, campaign_id, received_at)
+    values (${shop.organization_id}, ${user}, ${campaign}, ${Date.now()})`)
+}
+
+const customerOf = async (order: string): Promise<string> =>
+  (await db().first(sql<{ user_id: string }>`select user_id from orders where id = ${order}`))?.user_id ?? ''
+
+describe('customers of an import that is undone', () => {
+  const references: [string, (user: string) => Promise<unknown>][] = [
+    ['a change by hand', (user) => patch(`/v1/user/${user}`, { first_name: 'Else' })],
+    [
+      'another edition',
+      (user) =>
+        write(sql`insert into user_editions (edition_id, user_id, created_at)
+      select id, ${user}, 0 from editions where organization_id <> ${shop.organization_id} limit 1`),
+    ],
+    ['a campaign', (user) => receiveCampaign(user)],
+    ['a visit', (user) => write(sql`update users set last_seen_at = 1 where id = ${user}`)],
+  ]
+
+  it.each(references)('stay for %s, while their orders go', async (_, refer) => {
+    await givenShop()
+    const { id, orders } = await importedFile(shop, manyRows(2))
+    await refer(await customerOf(orders[0] as string))
+    expect(await undoToEnd(id)).toMatchObject({ undone_orders: 2, kept_orders: 0 })
+    expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 1 })
+  })
+
+  it('leave the sets of segments, so that nobody with the same number is taken for them', async () => {
+    const segment = await givenSegment({ ...shop, expression: 'true' })
+    const kept = await importOrders(shop, [anOrder({ customer: { email: 'kept@example.dk' } })])
+    expect(kept.status).toBe(201)
+    const { id } = await importedFile(shop, manyRows(3))
+    await calculated(segment.id)
+    const before = await membersNow(segment.id)
+    expect(before).toHaveLength(4)
+    await undoToEnd(id)
+    expect(await membersNow(segment.id)).toHaveLength(1)
+    const sets = await db().all(sql`select m.* from segment_members m join segments s on s.seq = m.segment_seq
+      where s.id = ${segment.id}`)
+    expect(sets).toHaveLength(1)
+    const row = await db().first(
+      sql<{
+        matched_count: number
+        user_count: number
+        excluded: string
+      }>`select * from segments where id = ${segment.id}`,
+    )
+    const excluded = Object.values(JSON.parse(row?.excluded ?? '{}') as Record<string, number>)
+    expect(row?.matched_count).toBe(1)
+    expect((row?.user_count ?? 0) + excluded.reduce((sum, n) => sum + n, 0)).toBe(1)
+  })
+})
+
+describe('consents that came with an import', () => {
+  async function given() {
+    const definition = (await givenDefinition(shop.organization_id, {})) as { id: string; key: string }
+    await write(
+      sql`update consents set created_at = 0 where id = ${definition.id}`,
+      sql`update consent_versions set created_at = 0 where consent_id = ${definition.id}`,
+    )
+    return definition
+  }
+  const statsOf = (consent: string) => db().first(sql`select * from consent_stats where consent_id = ${consent}`)
+
+  it('are taken back with their orders, and what was answered before stands again', async () => {
+    const { id: consent, key } = await given()
+    const email = 'answers@example.dk'
+    const old = { 'customer.email': email, 'order.created': Date.UTC(2026, 0, 1), [`consent.${key}`]: false }
+    await importedFile(shop, [aRow(old)], { skipped: true })
+    const before = [await statsOf(consent), await stateBeside()]
+    const rows = [5, 6].map((day) =>
+      aRow({ ...old, 'order.created': Date.UTC(2026, 0, day), [`consent.${key}`]: day === 6 }),
+    )
+    const { id } = await importedFile(shop, rows, { skipped: true })
+    const { id: user } = await stored(shop, email)
+    expect((await recordsOf(user, consent)).map(({ status }) => status)).toEqual(['skipped', 'given'])
+    await undoToEnd(id)
+    expect((await recordsOf(user, consent)).map(({ status, is_latest }) => [status, is_latest])).toEqual([
+      ['skipped', 1],
+    ])
+    expect([await statsOf(consent), await stateBeside()]).toEqual(before)
+    await expectWhole(shop.organization_id)
+  })
+
+  it('stay as proof, with the order and the customer, once the person has answered anew', async () => {
+    const { id: consent, key } = await given()
+    const { id, orders } = await importedFile(shop, [aRow({ [`consent.${key}`]: true }), aRow()])
+    const user = await customerOf(orders[0] as string)
+    const reply = await answer('withdraw', { user, consent })
+    expect(reply.status, reply.text).toBe(200)
+    await undoToEnd(id)
+    expect((await undoneNow(id)).map(({ undo_reason }) => undo_reason)).toEqual(['consent_answered', null])
+    expect((await recordsOf(user, consent)).map(({ status }) => status)).toEqual(['given', 'withdrawn'])
+    await expectWhole(shop.organization_id)
+  })
+
+  it('stay as proof with the customer where a campaign went out on their strength', async () => {
+    const { id: consent, key } = await given()
+    const { id, orders } = await importedFile(shop, [aRow({ [`consent.${key}`]: true })])
+    const user = await customerOf(orders[0] as string)
+    await receiveCampaign(user)
+    expect(await undoToEnd(id)).toMatchObject({ undone_orders: 1 })
+    expect((await recordsOf(user, consent)).map(({ status }) => status)).toEqual(['given'])
+    expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 1 })
+  })
+})

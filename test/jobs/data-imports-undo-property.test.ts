@@ -1,0 +1,146 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { givenDefinition } from '../support/consents.ts'
+import { givenShop, importOrders, type Shop } from '../support/orders.ts'
+import { db, write } from '../support/seed.ts'
+import { sql } from 'drizzle-orm'
+import { aRow, importNow, ordersNow, runToEnd, seedStarted } from '../support/staged-imports.ts'
+import { stateBeside, totalsOf, undoneNow, undoToEnd } from '../support/undone-imports.ts'
+
+const people = ['ida', 'bo', 'eva', 'nis']
+const phones: Record<string, string> = { ida: '+4520304050', bo: '+4520304051', eva: '+4520304052', nis: '+4520304053' }
+
+/** How a row names its customer: by address, number, or both, with a name or without. */
+const customer = fc.record({
+  person: fc.constantFrom(...people),
+  has: fc.constantFrom('email', 'phone', 'both'),
+  name: fc.constantFrom(undefined, 'Ægir', 'Maria'),
+})
+const row = fc.record({
+  order: fc.constantFrom('1', '2', '3', '4', '5'),
+  product: fc.constantFrom('Day ticket', 'Camping', 'Food'),
+  variant: fc.constantFrom(undefined, 'Red', 'Blue'),
+  location: fc.constantFrom(undefined, 'North'),
+  options: fc.constantFrom(undefined, ['Lunch']),
+  quantity: fc.integer({ min: 1, max: 3 }),
+  holder: fc.constantFrom(undefined, ...people, 'new'),
+})
+const order = fc.record({
+  customer,
+  status: fc.constantFrom('pending', 'confirmed', 'completed', 'cancelled'),
+  number: fc.constantFrom(undefined, 'N-1', 'N-2'),
+  coupon: fc.constantFrom(undefined, 'HALF'),
+  discount: fc.constantFrom(undefined, 100),
+  consent: fc.constantFrom(undefined, true, false),
+  locale: fc.constantFrom(undefined, 'da', 'de'),
+})
+const file = fc.record({
+  rows: fc.array(row, { minLength: 1, maxLength: 8 }),
+  orders: fc.array(order, { minLength: 5, maxLength: 5 }),
+})
+type File = typeof file extends fc.Arbitrary<infer Value> ? Value : never
+type OrderPart = File['orders'][number]
+
+const contactOf = ({ person, has, name }: OrderPart['customer']) => ({
+  'customer.email': has === 'phone' ? undefined : `${person}@example.dk`,
+  'customer.phone_number': has === 'email' ? undefined : phones[person],
+  'customer.first_name': name,
+})
+
+const rowsOf = ({ rows, orders }: File, key: string) =>
+  rows.map(({ order: id, product, variant, location, options, quantity, holder }) => {
+    const of = orders[Number(id) - 1] as OrderPart
+    return aRow({
+      'order.external_id': id,
+      ...contactOf(of.customer),
+      'order.status': of.status,
+      'order.order_number': of.number,
+      'order.coupon_code': of.coupon,
+      'order.discount': of.discount,
+      'customer.locale': of.locale,
+      [`consent.${key}`]: of.consent,
+      'item.product': product,
+      'item.variant': variant,
+      'item.location': location,
+      'item.options': options,
+      'item.quantity': quantity,
+      'item.user.email': holder && `${holder}@example.dk`,
+    })
+  })
+
+async function importFile(shop: Shop, given: File, key: string) {
+  const id = await seedStarted(shop, rowsOf(given, key), { options: { on_duplicate: 'update', skipped: true } })
+  await write(sql`insert into import_constants values (${id}, ${`consent.${key}`}, 'no')`)
+  await runToEnd(id)
+  return id
+}
+
+const outcomesOf = async (id: string) =>
+  (await ordersNow(id)).map(({ number, outcome, errors, warnings }) => ({ number, outcome, errors, warnings }))
+
+/** People of another edition, of whom this edition knows nothing yet. */
+async function givenNeighbours(shop: Shop) {
+  const other = await givenShop()
+  await write(sql`update editions set organization_id = ${shop.organization_id} where id = ${other.edition_id}`)
+  const neighbours = { organization_id: shop.organization_id, edition_id: other.edition_id }
+  await importOrders(neighbours, [
+    {
+      external_id: 'n1',
+      currency: 'dkk',
+      customer: { email: 'ida@example.dk' },
+      items: [{ product: 'Tea', quantity: 1, unit_price: 1 }],
+    },
+    {
+      external_id: 'n2',
+      currency: 'dkk',
+      customer: { phone_number: phones['bo'] },
+      items: [{ product: 'Tea', quantity: 1, unit_price: 1 }],
+    },
+  ])
+}
+
+it('gives every table back what it held before the import, and the file can be imported again alike', async () => {
+  await fc.assert(
+    fc.asyncProperty(file, file, async (first, second) => {
+      const shop = await givenShop()
+      const { key, id: consent } = (await givenDefinition(shop.organization_id, {})) as { key: string; id: string }
+      await write(
+        sql`update consents set created_at = 0 where id = ${consent}`,
+        sql`update consent_versions set created_at = 0 where consent_id = ${consent}`,
+      )
+      await givenNeighbours(shop)
+      await importFile(shop, first, key)
+      const [before, totals] = [await stateBeside(), await totalsOf(shop.organization_id)]
+
+      const id = await importFile(shop, second, key)
+      const outcomes = await outcomesOf(id)
+      const imported = await importNow(id)
+      // A file of which no order could be taken.
+      if (imported.undo_until === null) return
+      const undone = await undoToEnd(id)
+      expect(undone).toMatchObject({
+        status: 'undone',
+        phase: null,
+        kept_orders: 0,
+        undone_orders: imported.created_orders + imported.updated_orders,
+      })
+      expect(await stateBeside()).toEqual(before)
+      expect(await totalsOf(shop.organization_id)).toEqual(totals)
+      expect((await undoneNow(id)).map(({ before: kept }) => kept)).toEqual(outcomes.map(() => null))
+
+      expect(await outcomesOf(await importFile(shop, second, key))).toEqual(outcomes)
+    }),
+    { numRuns: 8, seed: 20261121, endOnFailure: true },
+  )
+}, 120_000)
+
+it('changes nothing of other organisations', async () => {
+  const [shop, stranger] = [await givenShop(), await givenShop()]
+  await runToEnd(await seedStarted(stranger, [aRow({ 'customer.email': 'ida@example.dk' })]))
+  const before = await stateBeside()
+  const id = await seedStarted(shop, [aRow({ 'customer.email': 'ida@example.dk' })])
+  await runToEnd(id)
+  await undoToEnd(id)
+  expect(await stateBeside()).toEqual(before)
+  expect(await db().all(sql`select id from users where organization_id = ${shop.organization_id}`)).toEqual([])
+})

@@ -1,0 +1,208 @@
+import { sql } from 'drizzle-orm'
+import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Statement } from '../../src/db/database.ts'
+import { workOnImport } from '../../src/modules/data-imports/work.ts'
+import { get, post } from '../support/api.ts'
+import { anOrder, contentsOf, givenShop, importOrders, type Shop } from '../support/orders.ts'
+import { scan } from '../support/purchases.ts'
+import { freshId, db, write } from '../support/seed.ts'
+import { aRow, importer, importNow, messageOf, seedStarted } from '../support/staged-imports.ts'
+import {
+  beginUndo,
+  importedFile,
+  manyRows,
+  stateBeside,
+  totalsOf,
+  undoneNow,
+  undoToEnd,
+} from '../support/undone-imports.ts'
+import { eventsOf } from '../support/webhook-rows.ts'
+import { seedMessage } from '../support/seed-emails.ts'
+import { enableWallet } from '../support/wallet.ts'
+import { seedEndpoint } from '../support/seed-webhooks.ts'
+
+const textOf = (statement: Statement): string => new SQLiteSyncDialect().sqlToQuery(statement.getSQL()).sql
+
+let shop: Shop
+beforeEach(async () => {
+  shop = await givenShop()
+})
+
+const purchaseOf = async (order: string): Promise<string> =>
+  (await db().first(sql<{ id: string }>`select id from purchases where order_id = ${order}`))?.id ?? ''
+
+describe('undoDataImport', () => {
+  it('takes back orders, customers and products, and says how many', async () => {
+    const { id } = await importedFile(shop, manyRows(30))
+    expect(await contentsOf(shop)).toMatchObject({ orders: 30, users: 30, purchases: 30, products: 1 })
+    const begun = await beginUndo(id)
+    expect(begun).toMatchObject({ phase: 'undo', undone_orders: 0 })
+    const machine = importer()
+    await machine.take(messageOf(id, begun.epoch))
+    expect(await contentsOf(shop)).toMatchObject({ orders: 0, users: 0, purchases: 0, products: 0 })
+    const { body } = await get(`/v1/data-imports/${id}`)
+    expect(body).toMatchObject({ status: 'undone', undone_orders: 30, kept_orders: 0 })
+    expect(body.allowed_actions).not.toContain('undo')
+    expect(await totalsOf(shop.organization_id)).toEqual({ people: 0, all_orders: 0, all_purchases: 0 })
+  })
+
+  it('is refused twice, after its time, of an import of external orders, and of one that is not over', async () => {
+    const undo = async (id: string) => {
+      const { status, body } = await post(`/v1/data-imports/${id}/undo`, undefined)
+      return [status, body.code]
+    }
+    const { id } = await importedFile(shop, manyRows(1))
+    await undoToEnd(id)
+    expect(await undo(id)).toEqual([409, 'invalid_transition'])
+    const late = await importedFile(shop, manyRows(1))
+    await write(sql`update data_imports set undo_until = ${Date.now() - 1} where id = ${late.id}`)
+    expect(await undo(late.id)).toEqual([409, 'invalid_transition'])
+    const { body } = await importOrders(shop, [anOrder()])
+    expect(await undo(body.id)).toEqual([409, 'invalid_transition'])
+    expect(await undo(await seedStarted(shop, manyRows(1)))).toEqual([409, 'invalid_transition'])
+    expect(await contentsOf(shop)).toMatchObject({ orders: 2 })
+  })
+
+  it('is on record, and begins nothing in an edition that is archived', async () => {
+    const { id } = await importedFile(shop, manyRows(1))
+    await write(sql`update editions set is_archived = 1 where id = ${shop.edition_id}`)
+    expect((await post(`/v1/data-imports/${id}/undo`, undefined)).body.code).toBe('edition_archived')
+    await write(sql`update editions set is_archived = 0 where id = ${shop.edition_id}`)
+    await undoToEnd(id)
+    const log = await db().all(
+      sql<{ action: string }>`select action from audit_log where organization_id = ${shop.organization_id}
+        and resource_id = ${id}`,
+    )
+    expect(log.map(({ action }) => action)).toEqual(['undoDataImport'])
+  })
+})
+
+describe('an order that somebody touched', () => {
+  const touches: [string, (order: string) => Promise<unknown>][] = [
+    ['purchase_used', async (order) => scan(await purchaseOf(order), { quantity: 1 })],
+    [
+      'pass_issued',
+      async (order) => {
+        await enableWallet({ organization: shop.organization_id, edition: shop.edition_id }, await purchaseOf(order))
+        return post(`/v1/purchases/${await purchaseOf(order)}/wallet-passes`, { platform: 'apple' })
+      },
+    ],
+    [
+      'email_sent',
+      async (order) => {
+        const message = await seedMessage({ organization: shop.organization_id, edition: shop.edition_id })
+        return write(sql`insert into transactional_emails (id, organization_id, edition_id, order_id, user_id, kind,
+            email_message_id, language, recipient, status, created_at, modified_at)
+          select ${freshId('transactional_email')}, organization_id, edition_id, id, user_id, 'receipt', ${message}, 'da',
+            'a@example.dk', 'sent', ${Date.now()}, ${Date.now()} from orders where id = ${order}`)
+      },
+    ],
+    [
+      'refund_requested',
+      (order) =>
+        write(sql`insert into refund_requests (id, organization_id, edition_id, order_id, transaction_id, user_id,
+            target, status, source, reason, currency, requested_minor, created_at, modified_at)
+          select ${freshId('refund_request')}, o.organization_id, o.edition_id, o.id, t.id, o.user_id, 'order', 'pending',
+            'support', 'other', o.currency, 100, ${Date.now()}, ${Date.now()}
+          from orders o join transactions t on t.order_id = o.id where o.id = ${order}`),
+    ],
+    [
+      'order_changed',
+      async (order) => {
+        const { body } = await get(`/v1/orders/${order}`)
+        const again = { external_id: body.external_id, customer: { email: body.customer.email } }
+        return importOrders(
+          shop,
+          [anOrder({ ...again, items: [{ product: 'Camping', quantity: 1, unit_price: 1 }] })],
+          {
+            source: 'shop',
+            on_duplicate: 'update',
+          },
+        )
+      },
+    ],
+    ['purchase_changed', (order) => write(sql`update purchases set version = version + 1 where order_id = ${order}`)],
+    ['order_missing', (order) => write(sql`update import_orders set order_id = 'gone' where order_id = ${order}`)],
+  ]
+
+  it.each(touches)('stays with its customer and its product: %s', async (reason, touch) => {
+    const { id, orders } = await importedFile(shop, manyRows(3))
+    await touch(orders[1] as string)
+    const row = await undoToEnd(id)
+    expect(row).toMatchObject({ status: 'undone', undone_orders: 2, kept_orders: 1 })
+    expect((await undoneNow(id)).map(({ undo_outcome, undo_reason }) => [undo_outcome, undo_reason])).toEqual([
+      ['undone', null],
+      ['kept', reason],
+      ['undone', null],
+    ])
+    expect(await contentsOf(shop)).toMatchObject({ orders: 1, users: 1 })
+    expect((await get(`/v1/orders/${orders[1]}`)).status).toBe(200)
+  })
+
+  it('is not one whose ticket expired by itself', async () => {
+    const { id, orders } = await importedFile(shop, manyRows(1))
+    await write(sql`update purchases set status = 'expired', version = version + 1 where order_id = ${orders[0]}`)
+    expect(await undoToEnd(id)).toMatchObject({ undone_orders: 1, kept_orders: 0 })
+  })
+
+  it('stays when the touch comes between reading and deleting', async () => {
+    const { id, orders } = await importedFile(shop, manyRows(3))
+    const { epoch } = await beginUndo(id)
+    const { job } = importer()
+    const real = job.db.batch.bind(job.db)
+    let isTouched = false
+    job.db.batch = (async (statements: readonly Statement[]) => {
+      if (!isTouched && statements.some((one) => textOf(one).includes('delete from orders'))) {
+        isTouched = true
+        expect((await scan(await purchaseOf(orders[1] as string), { quantity: 1 })).status).toBe(201)
+      }
+      return real(statements)
+    }) as typeof job.db.batch
+    await workOnImport(job, id, epoch)
+    expect(isTouched).toBe(true)
+    expect((await undoneNow(id)).map(({ undo_reason }) => undo_reason)).toEqual([null, 'purchase_used', null])
+    expect(await importNow(id)).toMatchObject({ status: 'undone', undone_orders: 2, kept_orders: 1 })
+  })
+})
+
+describe('events', () => {
+  it('say that purchases are cancelled where the import announced them, and nothing otherwise', async () => {
+    await seedEndpoint(
+      { organization: shop.organization_id, edition: shop.edition_id },
+      { events: '["purchase.action"]' },
+    )
+    const silent = await importedFile(shop, manyRows(1))
+    await undoToEnd(silent.id)
+    expect(await eventsOf(shop.organization_id)).toEqual([])
+    const loud = await importedFile(shop, manyRows(2), { emit_webhooks: true })
+    await undoToEnd(loud.id)
+    const actions = (await eventsOf(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data.action)
+    expect(actions.toSorted()).toEqual(['activated', 'activated', 'cancelled', 'cancelled'])
+  })
+})
+
+describe('an undo that is interrupted', () => {
+  it('goes on where its last commit was, wherever a machine dies, and by messages that come twice', async () => {
+    const before = await stateBeside()
+    const { id } = await importedFile(shop, [
+      ...manyRows(28),
+      aRow({ 'item.product': 'Camping', 'item.variant': 'Red' }),
+    ])
+    const { epoch } = await beginUndo(id)
+    let deaths = 0
+    for (let trip = 1; trip < 60; trip++) {
+      const death = { roundTrip: (trip % 7) + 1, when: trip % 2 ? ('before' as const) : ('after' as const) }
+      const machine = importer({ death })
+      await machine.take(messageOf(id, epoch)).catch((error: unknown) => {
+        deaths++
+        expect(String(error)).toContain('the machine stopped')
+      })
+      if ((await importNow(id)).status === 'undone') break
+    }
+    await Promise.all([importer().take(messageOf(id, epoch)), importer().take(messageOf(id, epoch))])
+    expect(deaths).toBeGreaterThan(5)
+    expect(await importNow(id)).toMatchObject({ status: 'undone', undone_orders: 29, kept_orders: 0 })
+    expect(await stateBeside()).toEqual(before)
+  })
+})

@@ -1,0 +1,88 @@
+import { sql } from 'drizzle-orm'
+import type { dataImports } from '../../src/db/schema/data-imports.ts'
+import { expect } from 'vitest'
+import { post } from './api.ts'
+import { dump } from './dump.ts'
+import type { Shop } from './orders.ts'
+import {
+  aRow,
+  type FileRow,
+  importer,
+  importNow,
+  messageOf,
+  ordersNow,
+  runToEnd,
+  seedStarted,
+} from './staged-imports.ts'
+import { db, write } from './seed.ts'
+
+type ImportRow = typeof dataImports.$inferSelect
+
+/** Asks for the undo of an import that has ended. */
+export async function beginUndo(id: string): Promise<ImportRow> {
+  const reply = await post(`/v1/data-imports/${id}/undo`, undefined)
+  expect([reply.status, reply.body.status]).toEqual([200, 'undoing'])
+  return importNow(id)
+}
+
+/** Undoes an import that has ended, and answers it as it is then. */
+export async function undoToEnd(id: string): Promise<ImportRow> {
+  const { epoch } = await beginUndo(id)
+  const machine = importer()
+  await machine.take(messageOf(id, epoch))
+  for (let next = machine.rung.shift(); next; next = machine.rung.shift()) await machine.take(next)
+  return importNow(id)
+}
+
+export const undoneNow = (id: string) =>
+  db().all(
+    sql<{ number: number; order_id: string; undo_outcome: string; undo_reason: string | null; before: string | null }>`
+      select number, order_id, undo_outcome, undo_reason, before from import_orders
+      where import_id = ${id} order by number`,
+  )
+
+/** The records of imports, and totals of which the longest may stay too high. */
+const ofImports = new Set([
+  'data_imports',
+  'import_rows',
+  'import_orders',
+  'import_products',
+  'import_constants',
+  'list_sizes',
+  'audit_log',
+])
+/** Move on with every change of what is put back. */
+const moving: Record<string, readonly string[]> = {
+  orders: ['version', 'modified_at'],
+  purchases: ['version', 'modified_at'],
+  users: ['version', 'modified_at'],
+  segments: ['version'],
+}
+
+/** Every row of every table but those of imports, without what moves on. */
+export async function stateBeside(): Promise<Record<string, string[]>> {
+  const all = await dump(moving)
+  return Object.fromEntries(Object.entries(all).filter(([table]) => !ofImports.has(table)))
+}
+
+export const totalsOf = (organizationId: string) =>
+  db().first(
+    sql<{ people: number; all_orders: number; all_purchases: number }>`select people, all_orders, all_purchases
+      from list_sizes where organization_id = ${organizationId}`,
+  )
+
+/** The import of these rows, with the orders that they make. */
+export async function importedFile(
+  shop: Shop,
+  rows: readonly FileRow[],
+  options: Record<string, unknown> = {},
+): Promise<{ id: string; orders: string[] }> {
+  const id = await seedStarted(shop, rows, { options: { on_duplicate: 'update', ...options } })
+  const keys = new Set(rows.flatMap(({ values }) => Object.keys(values)).filter((key) => key.startsWith('consent.')))
+  for (const target of keys) await write(sql`insert into import_constants values (${id}, ${target}, 'no')`)
+  await runToEnd(id)
+  return { id, orders: (await ordersNow(id)).map(({ order_id }) => order_id ?? '') }
+}
+
+/** Rows of as many orders, each of a customer of its own. */
+export const manyRows = (count: number): FileRow[] => Array.from({ length: count }, () => aRow())

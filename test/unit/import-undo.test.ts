@@ -1,0 +1,108 @@
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+import { statusAfterUndo, keptReason, type OrderFacts } from '../../src/domain/import-undo.ts'
+import { tableNames } from '../support/dump.ts'
+
+/** What the undo of an import deletes, with everything that refers to it, and what becomes of that. */
+const references: Record<string, Record<string, string>> = {
+  orders: {
+    'carts.order_id': 'goes too',
+    'cart_items.order_id': 'goes too',
+    'transactions.order_id': 'goes too',
+    'purchases.order_id': 'goes too',
+    'transactional_emails.order_id': 'keeps the order',
+    'refund_requests.order_id': 'keeps the order',
+  },
+  purchases: {
+    'wallet_passes.purchase_id': 'keeps the order',
+    'purchase_uses.purchase_id': 'keeps the order',
+    'refund_requests.purchase_id': 'keeps the order',
+    'refund_items.purchase_id': 'keeps the order',
+  },
+  transactions: { 'refund_requests.transaction_id': 'keeps the order' },
+  users: {
+    'user_editions.user_id': 'goes too, another edition’s keeps the person',
+    'orders.user_id': 'keeps the person',
+    'purchases.user_id': 'keeps the person',
+    'campaign_receipts.user_id': 'keeps the person',
+    'erasures.user_id': 'keeps the person',
+    'consent_records.user_id': 'keeps the person',
+    'transactional_emails.user_id': 'keeps the person',
+    'refund_requests.user_id': 'keeps the person',
+  },
+}
+
+interface Reference {
+  target: string
+  column: string
+  plan: string
+}
+
+async function found(): Promise<Reference[]> {
+  const all: Reference[] = []
+  for (const table of await tableNames()) {
+    const { results } = await env.DB.prepare(`select "table" as target, "from" as name from pragma_foreign_key_list(?)`)
+      .bind(table)
+      .all<{ target: string; name: string }>()
+    for (const { target, name } of results.filter((one) => one.target in references)) {
+      const query = `explain query plan select 1 from "${table}" where "${name}" = ?`
+      const plan = await env.DB.prepare(query).bind('x').all<{ detail: string }>()
+      all.push({ target, column: `${table}.${name}`, plan: plan.results[0]?.detail ?? '' })
+    }
+  }
+  return all
+}
+
+describe('what refers to orders, purchases, payments and customers', () => {
+  it('is known to the undo of imports, all of it', async () => {
+    const columns = (await found()).map(({ target, column }) => `${target} ${column}`)
+    const known = Object.entries(references).flatMap(([target, of]) => Object.keys(of).map((one) => `${target} ${one}`))
+    expect(columns.toSorted()).toEqual(known.toSorted())
+  })
+
+  it('is found by an index, so that no deletion reads a whole table', async () => {
+    const scans = (await found()).filter(({ plan }) => !plan.startsWith('SEARCH'))
+    expect(scans).toEqual([])
+  })
+})
+
+const untouched: OrderFacts = {
+  is_missing: false,
+  has_erased_customer: false,
+  order_version: 2,
+  version: 2,
+  has_refund: false,
+  has_use: false,
+  has_pass: false,
+  has_email: false,
+  has_later_answer: false,
+  purchases: [{ id: 'a', status: 'active', version: 1 }],
+  left: new Map([['a', 1]]),
+  is_payment_changed: false,
+}
+
+describe('an order of an import', () => {
+  it('goes when nobody touched it, and also when its ticket expired by itself', () => {
+    expect(keptReason(untouched)).toBeNull()
+    expect(keptReason({ ...untouched, purchases: [{ id: 'a', status: 'expired', version: 2 }] })).toBeNull()
+  })
+
+  it.each([
+    [{ is_missing: true }, 'order_missing'],
+    [{ has_erased_customer: true }, 'customer_erased'],
+    [{ version: 3 }, 'order_changed'],
+    [{ purchases: [{ id: 'a', status: 'active', version: 2 }] }, 'purchase_changed'],
+    [{ purchases: [] }, 'purchase_changed'],
+    [{ purchases: [...untouched.purchases, { id: 'b', status: 'active', version: 1 }] }, 'purchase_changed'],
+    [{ is_payment_changed: true }, 'payment_changed'],
+    [{ has_use: true, version: 3 }, 'purchase_used'],
+  ] satisfies [Partial<OrderFacts>, string][])('stays: %o', (facts, reason) => {
+    expect(keptReason({ ...untouched, ...facts })).toBe(reason)
+  })
+
+  it('gives purchases their status back, unless they are over by now', () => {
+    expect(statusAfterUndo('cancelled', { status: 'active', valid_until: null }, 10)).toBe('active')
+    expect(statusAfterUndo('expired', { status: 'active', valid_until: 9 }, 10)).toBe('expired')
+    expect(statusAfterUndo('expired', { status: 'active', valid_until: 11 }, 10)).toBe('active')
+  })
+})
