@@ -20,7 +20,7 @@ export async function readAll(file: FileSource, format: FileFormat): Promise<{ r
     rows.push(...chunk.rows)
     parts.push(chunk.bytes)
   }
-  return { rows, copy: new Uint8Array(await new Blob(parts as Uint8Array<ArrayBuffer>[]).arrayBuffer()) }
+  return { rows, copy: new Uint8Array(await new Blob(parts).arrayBuffer()) }
 }
 
 export async function inspectAndRead(file: FileSource, options: FormatOptions = {}) {

@@ -26,11 +26,11 @@ function suggested(row: HeaderRow) {
   })
 }
 
-const columns = (headers: readonly string[], cells: readonly (readonly string[])[] = []) =>
-  headers.map((header, index) => ({ header, statistics: cells[index] ? statisticsOf(cells[index]) : null }))
+const columns = (names: readonly string[], cells: readonly (readonly string[])[] = []) =>
+  names.map((header, index) => ({ header, statistics: cells[index] ? statisticsOf(cells[index]) : null }))
 
-const targetsOf = (headers: readonly string[], history?: ReadonlyMap<string, string | null>) =>
-  suggestImport({ columns: columns(headers), consents, ...(history ? { history } : {}) }).mappings.map(
+const targetsOf = (names: readonly string[], history?: ReadonlyMap<string, string | null>) =>
+  suggestImport({ columns: columns(names), consents, ...(history ? { history } : {}) }).mappings.map(
     ({ target, reason }) => [target, reason],
   )
 

@@ -9,7 +9,7 @@ import {
   quoteOptions,
 } from '../../domain/data-imports.ts'
 import { duplicatePolicies, maxSourceLength } from '../../domain/external-orders.ts'
-import { maxFileNameLength } from '../../domain/files/files.ts'
+import { maxNameLength } from '../../domain/files/names.ts'
 import { groupings } from '../../domain/import-mapping/index.ts'
 import { currencies } from '../../domain/money.ts'
 import { orderStatuses } from '../../domain/orders.ts'
@@ -61,7 +61,7 @@ const Options = z.object(optionFields).openapi('DataImportOptions')
 const OptionChanges = z.object(optionFields).partial()
 export type OptionChangesInput = z.output<typeof OptionChanges>
 
-const ImportedFile = z.object({ id: Id('fil'), name: z.string().max(maxFileNameLength), size: Count })
+const ImportedFile = z.object({ id: Id('fil'), name: z.string().max(maxNameLength), size: Count })
 
 export const DataImport = z
   .object({

@@ -47,7 +47,7 @@ export function presentDataImport(row: ImportDetailRow, ctx: Ctx): z.input<typeo
         ? null
         : (JSON.parse(row.detected_source) as { source: string; label: string; confidence: number }),
     status: row.status,
-    organization: presentOrganizationSummary(row),
+    organization: presentOrganizationSummary(row, ctx),
     edition: presentEditionSummary(row),
     file: row.file_id === null ? null : { id: row.file_id, name: row.file_name ?? '', size: row.file_size ?? 0 },
     options: readOptions(row.options),

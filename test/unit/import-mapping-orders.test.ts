@@ -1,0 +1,249 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  countTuples,
+  decideRow,
+  groupKeyOf,
+  mergeTuples,
+  suggestProduct,
+  toExternalOrder,
+  toWireOrder,
+  type PlacedRow,
+} from '../../src/domain/import-mapping/index.ts'
+import type { OrderOptions } from '../../src/domain/import-mapping/rows/order.ts'
+import { prepare } from '../support/import-mapping/prepared.ts'
+
+const options: OrderOptions = {
+  group_by: 'external_id',
+  default_currency: 'dkk',
+  default_status: 'completed',
+  id_prefix: 'imp_1',
+}
+
+const targets = [
+  'order.external_id',
+  'customer.email',
+  'item.product',
+  'item.quantity',
+  'item.unit_price',
+  'order.status',
+  'item.status',
+  'order.currency',
+  'item.line_total',
+]
+const mappings = targets.map((target, index) => ({ target, columns: [index] }))
+
+function ordersOf(rows: readonly (readonly string[])[], given: Partial<OrderOptions> = {}) {
+  const all = { ...options, ...given }
+  const { readers } = prepare(mappings, rows, all.group_by)
+  const placed = rows.map((cells, index): PlacedRow => ({ ...decideRow(readers, cells), line: index + 2 }))
+  return [...Map.groupBy(placed, (row) => groupKeyOf(row, all.group_by)).values()].map((ofOrder) =>
+    toExternalOrder(ofOrder, all),
+  )
+}
+
+describe('the rows of an order', () => {
+  it('need not stand together, and inherit what is blank', () => {
+    const [a, b] = ordersOf([
+      ['A', 'a@example.com', 'Day', '2', '10'],
+      ['B', 'b@example.com', 'Day', '', '20'],
+      ['A', '', 'Camping', '1', '5'],
+    ])
+    expect(a?.order).toMatchObject({
+      lines: [2, 4],
+      customer: { email: 'a@example.com' },
+      items: [{ quantity: 2 }, { product: 'Camping' }],
+    })
+    expect(b?.order).toMatchObject({ lines: [3], items: [{ quantity: 1, unit_price_minor: 2000 }] })
+  })
+
+  it('that contradict each other are no order, and say where', () => {
+    const [decision] = ordersOf([
+      ['A', 'a@example.com', 'Day', '2', '10'],
+      ['A', 'b@example.com', 'Day', '1', '10'],
+    ])
+    expect(decision?.order).toBeNull()
+    expect(decision?.errors).toMatchObject([
+      { row: 3, target_field: 'customer.email', code: 'inconsistent_order', value: 'b@example.com' },
+    ])
+  })
+
+  it('are no order if one of them is wrong, and every fault is told once', () => {
+    const [decision] = ordersOf([
+      ['A', 'nobody', 'Day', '2', '10'],
+      ['A', '', '', '1', '10'],
+      ['A', '', 'Day', '1', ''],
+      ['A', '', 'Day', '1', 'much'],
+    ])
+    expect(decision?.order).toBeNull()
+    expect(decision?.errors.map(({ row, target_field, code }) => [row, target_field, code])).toEqual([
+      [2, 'customer.email', 'invalid_email'],
+      [5, 'item.unit_price', 'invalid_number'],
+      [3, 'item.product', 'missing_required'],
+      [4, 'item.unit_price', 'missing_required'],
+    ])
+  })
+
+  it.each([
+    [['active', 'cancelled'], 'completed'],
+    [['pending', 'cancelled'], 'pending'],
+    [['cancelled', 'cancelled'], 'cancelled'],
+    [['active', ''], 'completed'],
+  ])('with tickets that are %j are an order that is %s', (statuses, expected) => {
+    const rows = statuses.map((status) => ['A', 'a@example.com', 'Day', '1', '10', '', status])
+    expect(ordersOf(rows)[0]?.order?.status).toBe(expected)
+  })
+
+  it.each([
+    ['€ 10', '', 'eur'],
+    ['10 kr.', '', 'dkk'],
+    ['10 kr.', 'SEK', 'sek'],
+    ['10', 'kr', 'dkk'],
+    ['€ 10', 'DKK', null],
+  ])('with %s in "%s" are an order in %s', (price, currency, expected) => {
+    expect(ordersOf([['A', 'a@example.com', 'Day', '1', price, '', '', currency]])[0]?.order?.currency ?? null).toBe(
+      expected,
+    )
+  })
+
+  it('are an order as a client would send it', () => {
+    const [decision] = ordersOf([
+      ['A', 'a@example.com', 'Day', '2', '10,50', 'Betalt', '', 'DKK'],
+      ['A', '', 'Camping', '3', '', '', 'storniert', '', '100'],
+    ])
+    expect(decision?.order && toWireOrder(decision.order)).toEqual({
+      external_id: 'A',
+      status: 'completed',
+      currency: 'dkk',
+      customer: { email: 'a@example.com' },
+      items: [
+        { product: 'Day', quantity: 2, unit_price: 10.5 },
+        { product: 'Camping', quantity: 3, line_total: 100, status: 'cancelled' },
+      ],
+      consents: {},
+      metadata: {},
+    })
+  })
+
+  it('that are crowns are none of a file in euros', () => {
+    const [decision] = ordersOf([['A', 'a@example.com', 'Day', '1', '10 kr.']], { default_currency: 'eur' })
+    expect(decision?.errors.map(({ code }) => code)).toEqual(['currency_mismatch'])
+  })
+
+  it('give units back that stay what they cost', () => {
+    const rows = [
+      ['A', 'a@example.com', 'Day', '3', '', '', '', '', '100,00'],
+      ['A', '', 'Day', '-1', '', '', '', '', '-33,33'],
+      ['A', '', 'Camping', '-2', '', '', '', '', '-10'],
+    ]
+    const [decision] = ordersOf(rows)
+    expect(
+      decision?.order?.items.map(({ quantity, line_total_minor, status }) => [quantity, line_total_minor, status]),
+    ).toEqual([
+      [2, 6667, null],
+      [1, 3333, 'cancelled'],
+    ])
+    expect(decision?.warnings).toMatchObject([{ row: 4, code: 'refund_without_item' }])
+  })
+
+  it('take the total of an item where the price of one contradicts it', () => {
+    const [decision] = ordersOf([['A', 'a@example.com', 'Day', '3', '33,33', '', '', '', '100']])
+    expect(decision?.order?.items).toMatchObject([{ unit_price_minor: null, line_total_minor: 10_000 }])
+  })
+
+  it('are one order each, or one of an address, where the file has no ids', () => {
+    const rows = [
+      ['', 'a@example.com', 'Day', '1', '10'],
+      ['', 'a@example.com', 'Day', '1', '10'],
+    ]
+    expect(ordersOf(rows, { group_by: 'row' }).map(({ order }) => order?.external_id)).toEqual(['imp_1-2', 'imp_1-3'])
+    expect(ordersOf(rows, { group_by: 'email' }).map(({ order }) => order?.external_id)).toEqual(['a@example.com'])
+  })
+
+  const soldItem = fc.record({
+    product: fc.constantFrom('Day ticket', 'Weekend', 'Lejr, stor'),
+    quantity: fc.integer({ min: 1, max: 20 }),
+    cents: fc.integer({ min: 0, max: 5_000_000 }),
+  })
+  const file = fc.record({
+    orders: fc.array(fc.array(soldItem, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 6 }),
+    decimal: fc.constantFrom('.', ','),
+    mark: fc.constantFrom('', ' kr.', ' DKK'),
+    seed: fc.integer(),
+  })
+
+  it('are read as what was written, in any order and with blanks for what is said already', () => {
+    fc.assert(
+      fc.property(file, ({ orders, decimal, mark, seed }) => {
+        const write = (cents: number) => {
+          const whole = String(Math.floor(cents / 100)).replaceAll(/\B(?=(?:\d{3})+$)/g, decimal === ',' ? '.' : ',')
+          return `${whole}${decimal}${String(cents % 100).padStart(2, '0')}${mark}`
+        }
+        const rows = orders.flatMap((items, index) =>
+          items.map(({ product, quantity, cents }, at) => [
+            `#${index}`,
+            at === 0 ? `c${index}@example.com` : '',
+            product,
+            String(quantity),
+            write(cents),
+          ]),
+        )
+        const shuffled = rows.toSorted(
+          (a, b) => ((a.join().length * 31 + seed) % 7) - ((b.join().length * 17 + seed) % 7),
+        )
+        const read = new Map(ordersOf(shuffled).map(({ order }) => [order?.external_id, order]))
+        const expected = (items: (typeof orders)[number]) =>
+          items.map(({ product, quantity, cents }) => `${product} ${quantity} ${cents}`).toSorted()
+        for (const [index, items] of orders.entries()) {
+          const order = read.get(`#${index}`)
+          const found = order?.items
+            .map((item) => `${item.product} ${item.quantity} ${item.unit_price_minor}`)
+            .toSorted()
+          expect(found).toEqual(expected(items))
+          expect(order?.customer.email).toBe(`c${index}@example.com`)
+        }
+        expect(read.size).toBe(orders.length)
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+describe('products', () => {
+  const tuple = (product: string, variant: string | null = null) => ({ product, variant, location: null, options: [] })
+  const known = [
+    {
+      id: 'p1',
+      name: 'Dagsbillet',
+      variants: [
+        { id: 'v1', name: 'Voksen' },
+        { id: 'v2', name: 'Barn' },
+      ],
+    },
+    { id: 'p2', name: 'Camping', variants: [] },
+    { id: 'p3', name: 'camping', variants: [] },
+  ]
+
+  it('are counted without regard to case, accents and punctuation, in any number of parts', () => {
+    const some = countTuples([tuple('Entrée'), tuple('ENTREE!'), tuple('Camping', 'Large')])
+    const other = countTuples([tuple('entree'), tuple('Parking')])
+    expect([...mergeTuples(some, other).values()].map(({ product, rows }) => [product, rows])).toEqual([
+      ['Entrée', 3],
+      ['Camping', 1],
+      ['Parking', 1],
+    ])
+    expect([...some.values()].map(({ rows }) => rows)).toEqual([2, 1])
+  })
+
+  it.each([
+    [tuple('DAGSBILLET'), ['map', 'p1', null]],
+    [tuple('Dagsbillet', 'voksen'), ['map', 'p1', 'v1']],
+    [tuple('Dagsbillet - Barn'), ['map', 'p1', 'v2']],
+    [tuple('Dagsbillet', 'Senior'), ['create', 'p1', null]],
+    [tuple('Camping'), ['create', null, null]],
+    [tuple('Parkering'), ['create', null, null]],
+  ])('%j are suggested as %j', (named, expected) => {
+    const { action, product_id, variant_id } = suggestProduct(named, known)
+    expect([action, product_id, variant_id]).toEqual(expected)
+  })
+})
