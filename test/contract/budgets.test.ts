@@ -45,8 +45,8 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   // A purchase, a payment, a transaction, an event and its delivery, a mail and the audit entry.
   settleRefundRequest: { queries: 13, rows_read: 47, rows_written: 21 },
   // Of a request for one purchase: four statements and nine rows, and the event with its delivery to one endpoint.
-  createPurchaseRefundRequest: { queries: 10, rows_read: 35, rows_written: 16 },
-  createRefundRequest: { queries: 9, rows_read: 32, rows_written: 16 },
+  createPurchaseRefundRequest: { queries: 10, rows_read: 36, rows_written: 18 },
+  createRefundRequest: { queries: 9, rows_read: 33, rows_written: 17 },
   listRefundRequests: { queries: 3, rows_read: 18, rows_written: 0 },
   getRefundRequest: { queries: 2, rows_read: 12, rows_written: 0 },
   // They complete at once: two events, the row of the refund and its confirmation.
@@ -54,7 +54,7 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   retryRefundRequest: { queries: 22, rows_read: 101, rows_written: 33 },
   rejectRefundRequest: { queries: 13, rows_read: 49, rows_written: 15 },
   cancelRefundRequest: { queries: 7, rows_read: 19, rows_written: 3 },
-  createRefundBatch: { queries: 5, rows_read: 15, rows_written: 2 },
+  createRefundBatch: { queries: 5, rows_read: 88, rows_written: 2 },
   listRefundBatches: { queries: 4, rows_read: 6, rows_written: 0 },
   getRefundBatch: { queries: 2, rows_read: 7, rows_written: 0 },
   startRefundBatch: { queries: 5, rows_read: 9, rows_written: 2 },
@@ -66,7 +66,7 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   createEmailMessage: { queries: 4, rows_read: 7, rows_written: 4 },
   getEmailMessage: { queries: 2, rows_read: 8, rows_written: 0 },
   updateEmailMessage: { queries: 5, rows_read: 10, rows_written: 2 },
-  deleteEmailMessage: { queries: 7, rows_read: 27, rows_written: 1 },
+  deleteEmailMessage: { queries: 7, rows_read: 28, rows_written: 1 },
   adoptEmailMessage: { queries: 10, rows_read: 15, rows_written: 7 },
   duplicateEmailMessage: { queries: 6, rows_read: 13, rows_written: 4 },
   previewEmailMessage: { queries: 2, rows_read: 8, rows_written: 0 },
@@ -74,13 +74,13 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   listUsers: { queries: 3, rows_read: 84, rows_written: 0 },
   getUser: { queries: 2, rows_read: 12, rows_written: 0 },
   updateUser: { queries: 7, rows_read: 18, rows_written: 5 },
-  eraseUser: { queries: 21, rows_read: 189, rows_written: 40 },
+  eraseUser: { queries: 23, rows_read: 196, rows_written: 40 },
   exportUser: { queries: 21, rows_read: 60, rows_written: 0 },
   listFiles: { queries: 3, rows_read: 13, rows_written: 0 },
   uploadFile: { queries: 8, rows_read: 11, rows_written: 6 },
-  getFile: { queries: 2, rows_read: 7, rows_written: 0 },
-  updateFile: { queries: 6, rows_read: 9, rows_written: 1 },
-  deleteFile: { queries: 9, rows_read: 14, rows_written: 4 },
+  getFile: { queries: 2, rows_read: 13, rows_written: 0 },
+  updateFile: { queries: 6, rows_read: 15, rows_written: 1 },
+  deleteFile: { queries: 9, rows_read: 20, rows_written: 4 },
   startFileUpload: { queries: 6, rows_read: 8, rows_written: 3 },
   getFileUpload: { queries: 2, rows_read: 6, rows_written: 0 },
   putFileUploadPart: { queries: 6, rows_read: 8, rows_written: 2 },
@@ -107,7 +107,7 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   resetSegmentToDraft: { queries: 4, rows_read: 9, rows_written: 1 },
   exportSegmentUsers: { queries: 4, rows_read: 9, rows_written: 2 },
   getCelContext: { queries: 3, rows_read: 446, rows_written: 0 },
-  validateCel: { queries: 5, rows_read: 88, rows_written: 0 },
+  validateCel: { queries: 5, rows_read: 89, rows_written: 0 },
   explainSegment: { queries: 3, rows_read: 34, rows_written: 0 },
   listCampaigns: { queries: 3, rows_read: 19, rows_written: 0 },
   createCampaign: { queries: 5, rows_read: 10, rows_written: 7 },
@@ -132,7 +132,27 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   skipConsent: { queries: 7, rows_read: 34, rows_written: 4 },
   withdrawConsent: { queries: 8, rows_read: 36, rows_written: 5 },
   // A row of a purchase stands in an index by its time and in one by its status.
-  importExternalOrders: { queries: 21, rows_read: 38, rows_written: 48 },
+  importExternalOrders: { queries: 21, rows_read: 39, rows_written: 49 },
+  listDataImports: { queries: 3, rows_read: 19, rows_written: 0 },
+  createDataImport: { queries: 4, rows_read: 7, rows_written: 3 },
+  getDataImport: { queries: 2, rows_read: 8, rows_written: 0 },
+  updateDataImport: { queries: 5, rows_read: 11, rows_written: 3 },
+  cancelDataImport: { queries: 5, rows_read: 11, rows_written: 1 },
+  undoDataImport: { queries: 6, rows_read: 11, rows_written: 3 },
+  listImportTargetFields: { queries: 3, rows_read: 9, rows_written: 0 },
+  // They read the columns of the file and the consents and formats that decide on them.
+  listColumnMappings: { queries: 7, rows_read: 35, rows_written: 0 },
+  updateColumnMappings: { queries: 11, rows_read: 22, rows_written: 4 },
+  validateColumnMappings: { queries: 5, rows_read: 17, rows_written: 0 },
+  processColumnMappings: { queries: 9, rows_read: 20, rows_written: 3 },
+  listProductMappings: { queries: 4, rows_read: 10, rows_written: 0 },
+  updateProductMappings: { queries: 11, rows_read: 31, rows_written: 3 },
+  // It decides on orders as the import does.
+  previewImportOrders: { queries: 18, rows_read: 44, rows_written: 0 },
+  startDataImport: { queries: 8, rows_read: 11, rows_written: 3 },
+  listImportRows: { queries: 5, rows_read: 16, rows_written: 0 },
+  downloadErrorReport: { queries: 2, rows_read: 8, rows_written: 0 },
+  streamImportEvents: { queries: 2, rows_read: 8, rows_written: 0 },
   listAuditLog: { queries: 3, rows_read: 20, rows_written: 0 },
   listMerchantAccounts: { queries: 3, rows_read: 8, rows_written: 0 },
   createMerchantAccount: { queries: 5, rows_read: 9, rows_written: 3 },
@@ -173,6 +193,12 @@ const growth: Record<string, Record<string, number>> = {
   listSegments: { modified: 3, name: 3, user_count: 3, calculated_at: 3 },
   // Few rows: the files of an organisation.
   listFiles: { modified: 3, name: 3, size: 3 },
+  // Few rows: the imports of an organisation.
+  listDataImports: { modified: 3, name: 3, status: 3 },
+  // Few rows: the products that a file names.
+  listProductMappings: { rows_count: 3, product: 3 },
+  // It decides on the first thousand orders for its totals.
+  previewImportOrders: { '': 220, row: 220 },
   // Few rows: the messages of an edition.
   listEmailMessages: { modified: 3, title: 3 },
   // An edition's customers are counted through user_editions.
@@ -180,7 +206,13 @@ const growth: Record<string, Record<string, number>> = {
 }
 
 /** Reads that look at more than a resource and its neighbours, in one batch. */
-const handful: Record<string, number> = { getEditionHealthcheck: 8, getConsentProof: 4 }
+const handful: Record<string, number> = {
+  getEditionHealthcheck: 8,
+  getConsentProof: 4,
+  listColumnMappings: 7,
+  previewImportOrders: 18,
+  listImportRows: 5,
+}
 
 let world: World
 beforeAll(async () => {
@@ -223,7 +255,9 @@ async function firstPage(operation: Operation, ordering: string): Promise<number
   return costOf(reply).rows_read
 }
 
-describe.each(lists.map((operation) => [operation.id, operation] as const))('%s', (id, operation) => {
+const read = lists.filter(({ method }) => method === 'get')
+
+describe.each(read.map((operation) => [operation.id, operation] as const))('%s', (id, operation) => {
   it('reads the rows of its first page, however long it is', async () => {
     const { fill } = sampleOf(operation)
     if (!fill) throw new Error(`the sample of ${id} fills no list`)

@@ -133,6 +133,10 @@ const kept: Record<string, string> = {
   'files.metadata': organizer,
   'files.search': organizer,
   'file_uploads.metadata': organizer,
+  'data_imports.search': organizer,
+  'refund_batch_customers.user_id': 'counts customers once, and goes when the count is done',
+  'refund_batches.notify_customers': 'a flag',
+  'refund_batches.customers_count': 'a number',
 }
 
 const sounds =

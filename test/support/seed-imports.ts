@@ -6,7 +6,7 @@ import { insert, insertAll, update } from '../../src/db/write.ts'
 import { type DataImportStatus, defaultOptions } from '../../src/domain/data-imports.ts'
 import { utf8 } from '../../src/domain/encoding.ts'
 import { searchText } from '../../src/domain/fold.ts'
-import { freshId, next, seededAt, write } from './seed.ts'
+import { db, freshId, next, seededAt, write } from './seed.ts'
 import { seedStoredFile } from './seed-files.ts'
 
 interface Place {
@@ -113,9 +113,12 @@ export async function seedProducts(importId: string, count: number): Promise<str
 
 /** More columns of an import. */
 export async function seedColumns(importId: string, count: number): Promise<void> {
+  const there = await db().all(sql<{ count: number }>`select count(*) as count from import_columns
+    where import_id = ${importId}`)
+  const first = there[0]?.count ?? 0
   const rows = Array.from({ length: count }, (_, at) => ({
     import_id: importId,
-    source_index: columns.length + at,
+    source_index: first + at,
     id: freshId('import_column'),
     source_column: `Column ${at}`,
   }))
