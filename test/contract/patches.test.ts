@@ -10,7 +10,9 @@ beforeAll(async () => {
   world = await buildWorld()
 })
 
-const patches = implemented.filter(({ method }) => method === 'patch')
+/** Their bodies say what to change of several rows, and are no resource that comes back. */
+const ofSeveral = ['updateColumnMappings', 'updateProductMappings']
+const patches = implemented.filter(({ id, method }) => method === 'patch' && !ofSeveral.includes(id))
 
 type Resource = Record<string, unknown>
 

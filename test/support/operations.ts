@@ -23,7 +23,7 @@ export const withBody = implemented.filter((operation) => operation.body !== nul
 /** Lists are known by their envelope. */
 export const lists = implemented.filter((operation) => {
   const shape = (operation.response as { shape?: object } | null)?.shape
-  return shape !== undefined && 'results' in shape && 'count' in shape
+  return operation.method === 'get' && shape !== undefined && 'results' in shape && 'count' in shape
 })
 
 export function pathOf(operation: Operation, sample: Sample): string {

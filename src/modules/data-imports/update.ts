@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { commit } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
+import { changesIn, isEmpty } from '../../db/write.ts'
 import { type ImportOptions, readingOptions, readOptions, stagingOptions } from '../../domain/data-imports.ts'
 import { searchText } from '../../domain/fold.ts'
 import { sameJson } from '../../domain/json.ts'
@@ -57,6 +59,7 @@ export async function updateDataImport(
     file_id: fileId,
     ...(await consequences(ctx, row, options, fileId)),
   }
+  if (isEmpty(changesIn<LoadedImport>(row, changes as Partial<LoadedImport>, ['options']))) return commit(ctx, row, [])
   const known = file ? { ...row, file_name: file.name, file_size: file.size } : row
   return commitImport(ctx, known, changes, isOtherFile ? forgetMapping(row.id) : [])
 }

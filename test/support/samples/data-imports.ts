@@ -56,7 +56,7 @@ export const importSamples: Record<string, SampleOf> = {
   updateDataImport: {
     make: async (world) => ({
       path: { id: await changedImport(world) },
-      body: { name: `Orders ${next()}`, external_source: 'shop', options: { on_duplicate: 'update' } },
+      body: { name: `Orders ${next()}`, external_source: `shop-${next()}` },
       references: [
         await others(world),
         bodyId('file_id', await seedTable(foreign(world)), await seedTable(sibling(world))),
