@@ -108,12 +108,9 @@ export const TargetFieldShape = z
     label: z.string(),
     type: z.enum(targetTypes),
     is_required: z.boolean(),
-    one_of: z
-      .enum(['contact', 'price'])
-      .nullable()
-      .openapi({
-        description: 'One target of the same name is required. Null for a target that is required, or not, by itself.',
-      }),
+    one_of: z.enum(['contact', 'price']).nullable().openapi({
+      description: 'One target of the same name is required. Null for a target that is required, or not, by itself.',
+    }),
     group: z.enum(targetGroups),
     aliases: z.array(z.string()),
   })
