@@ -104,7 +104,12 @@ describe.each(byId(bodyless))('%s', (_, operation) => {
   })
 })
 
-const patches = implemented.filter(({ method }) => method === 'patch')
+/** Whether a change answers what is read at its path; another is an action on what a list names. */
+const isOfResource = ({ path, response }: Operation): boolean =>
+  implemented.some((other) => other.method === 'get' && other.path === path && other.response === response)
+
+const changes = implemented.filter(({ method }) => method === 'patch')
+const patches = changes.filter(isOfResource)
 
 describe.each(byId(patches))('%s', (_, operation) => {
   it('takes the whole resource back as it was read, and with one field edited', async () => {
@@ -139,6 +144,30 @@ describe.each(byId(patches))('%s', (_, operation) => {
       token: caller.token,
     })
     expect([reply.status, reply.body]).toEqual([200, { ...before, modified: reply.body.modified }])
+  })
+})
+
+describe('a change of something else than the resource at its path', () => {
+  it('is that of the products of an import alone', () => {
+    expect(patches.length).toBeGreaterThan(10)
+    expect(changes.filter((operation) => !isOfResource(operation)).map(({ id }) => id)).toEqual([
+      'updateProductMappings',
+    ])
+  })
+
+  it('takes no page of its list, and changes nothing then', async () => {
+    const operation = changes.find(({ id }) => id === 'updateProductMappings')
+    if (!operation) throw new Error('no updateProductMappings')
+    const { caller, sample, before } = await prepared(operation)
+    const path = pathOf(operation, { path: sample.path ?? {} })
+    const { body } = await call(path, { token: caller.token })
+    expect(body.results).toHaveLength(1)
+    const reply = await call(path, { method: 'PATCH', body, token: caller.token })
+    expect([reply.status, reply.body.errors.map(({ pointer }: { pointer: string }) => pointer)]).toEqual([
+      400,
+      ['#/mappings', '#/count', '#/next', '#/previous'],
+    ])
+    expect(await dump()).toEqual(before)
   })
 })
 

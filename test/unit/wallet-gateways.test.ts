@@ -228,6 +228,7 @@ describe('the configuration', () => {
       EMAIL_API_BASE: '',
       SMS_API_BASE: '',
       DNS_API_BASE: '',
+      PAYMENT_API_BASE: '',
       ...given,
     }) as unknown as Bindings
 

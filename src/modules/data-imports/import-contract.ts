@@ -66,10 +66,11 @@ const ImportedFile = z.object({ id: Id('fil'), name: z.string().max(maxNameLengt
 export const DataImport = z
   .object({
     id: Id('imp'),
-    name: z.string(),
+    name: ImportName,
     source: z.enum(sources).openapi({ description: '`api` for a call with external orders.' }),
-    external_source: z.string().nullable().openapi({
-      description: 'The other system: an order with the same id from the same system is the same order.',
+    external_source: ExternalSource.nullable().openapi({
+      description:
+        'The other system: an order with the same id from the same system is the same order. Null until it is given or the file is read.',
     }),
     detected_source: z
       .object({ source: z.string(), label: z.string(), confidence: z.number().min(0).max(1) })
@@ -98,8 +99,11 @@ export const DataImport = z
     product_summary: z
       .object({ total: Count, mapped: Count, ignored: Count, unmapped: Count })
       .openapi('ImportProductSummary'),
-    error_code: z.string().nullable(),
-    error_message: z.string().nullable().openapi({ description: 'Why the import failed or came back to its mapping.' }),
+    error_code: z.string().nullable().openapi({ description: 'Null where there is no `error_message`.' }),
+    error_message: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Why the import failed or came back to its mapping; null where it did not.' }),
     error_report_url: z.string().nullable().openapi({ description: 'Null while no row has an error.' }),
     allowed_actions: z.array(z.enum(importActionNames)),
     created_by: Id('usr').nullable().openapi({ description: 'Null for the superuser of the platform.' }),

@@ -4,11 +4,12 @@ import { currencies, toMinor } from '../../domain/money.ts'
 import { heldStatuses } from '../../domain/purchases.ts'
 import { leftOutReasons, refundBatchStatuses } from '../../domain/refund-batches.ts'
 import { refundReasons } from '../../domain/refunds.ts'
-import { Count, Id, IdParams, Instant, RequiredText, Timestamp } from '../../http/fields.ts'
+import { Count, Id, IdParams, Instant, Timestamp } from '../../http/fields.ts'
 import { envelope, listQuery } from '../../http/list-query.ts'
 import { operation } from '../../http/operation.ts'
 
 const maxMessageLength = 2000
+const percents = { min: 0.01, max: 100 } as const
 
 const Amount = z.number().openapi({ format: 'double', description: 'Major units.', example: 22_500 })
 
@@ -30,8 +31,8 @@ const CreateRefundBatch = z.object({
   amount: z.enum(['full', 'percent']).openapi({ description: 'All of what is left of each order, or a part of it.' }),
   percent: z
     .number()
-    .min(0.01)
-    .max(100)
+    .min(percents.min)
+    .max(percents.max)
     .transform((percent, context) => {
       const hundredths = toMinor(percent)
       if (hundredths !== null) return hundredths
@@ -41,14 +42,15 @@ const CreateRefundBatch = z.object({
     .optional()
     .openapi({
       multipleOf: 0.01,
-      minimum: 0.01,
-      maximum: 100,
+      minimum: percents.min,
+      maximum: percents.max,
       description: 'With `amount: percent` alone: of what is left, rounded half up to the cent.',
       example: 50,
     }),
   reason: z.enum(refundReasons),
-  message: RequiredText(maxMessageLength).optional().openapi({
-    description: 'Stands in the confirmation that each customer gets, and as `refund.message` in messages of your own.',
+  message: z.string().trim().max(maxMessageLength).optional().openapi({
+    description:
+      'Empty for none. Stands in the confirmation that each customer gets, and as `refund.message` in messages of your own.',
   }),
   include_fees: z.boolean().optional().openapi({
     default: false,
@@ -81,18 +83,18 @@ export const RefundBatch = z
     organization_id: Id('org'),
     edition_id: Id('edt'),
     filter: z.object({
-      product_id: Id('prd').nullable(),
-      variant_id: Id('var').nullable(),
-      location_id: Id('loc').nullable(),
-      status: Status.nullable(),
-      uses: z.enum(uses).nullable(),
-      created_after: Timestamp.nullable(),
-      created_before: Timestamp.nullable(),
+      product_id: Id('prd').nullable().openapi({ description: 'Null for all products.' }),
+      variant_id: Id('var').nullable().openapi({ description: 'Null for all variants.' }),
+      location_id: Id('loc').nullable().openapi({ description: 'Null for all locations.' }),
+      status: Status.nullable().openapi({ description: 'Null for both.' }),
+      uses: z.enum(uses).nullable().openapi({ description: 'Null for used and unused ones.' }),
+      created_after: Timestamp.nullable().openapi({ description: 'Null for no earliest time.' }),
+      created_before: Timestamp.nullable().openapi({ description: 'Null for no latest time.' }),
     }),
     amount: z.enum(['full', 'percent']),
-    percent: z.number().nullable().openapi({ description: 'Null for all of it.' }),
+    percent: z.number().min(percents.min).max(percents.max).nullable().openapi({ description: 'Null for all of it.' }),
     reason: z.enum(refundReasons),
-    message: z.string().openapi({ description: 'Empty for none.' }),
+    message: z.string().max(maxMessageLength).openapi({ description: 'Empty for none.' }),
     include_fees: z.boolean(),
     cancel_purchases: z.boolean(),
     notify_customers: z.boolean(),
@@ -117,7 +119,9 @@ export const RefundBatch = z
     created_by: z.string().openapi({ description: 'The account.' }),
     started_by: z.string().nullable().openapi({ description: 'The account; null until it is started.' }),
     started_at: Timestamp.nullable().openapi({ description: 'Null until it is started.' }),
-    ended_at: Timestamp.nullable().openapi({ description: 'When all was requested, or the batch was cancelled.' }),
+    ended_at: Timestamp.nullable().openapi({
+      description: 'When all was requested, or the batch was cancelled; null until then.',
+    }),
     created: Timestamp,
     modified: Timestamp,
   })

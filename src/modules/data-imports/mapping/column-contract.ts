@@ -81,7 +81,7 @@ export const ColumnMapping = z
     source_column: z.string().openapi({ description: 'The header; two columns may have the same.' }),
     source_index: z.int().min(0).openapi({ description: 'Place in the file, from 0.' }),
     sample_values: z.array(z.string()).max(5),
-    target_field: TargetKey.nullable(),
+    target_field: TargetKey.nullable().openapi({ description: 'Null: mapped to nothing.' }),
     target_position: z
       .int()
       .min(0)
@@ -90,9 +90,12 @@ export const ColumnMapping = z
     is_suggested: z.boolean(),
     is_required: z.boolean().openapi({ description: 'The target is one that an order needs.' }),
     is_ignored: z.boolean(),
-    default_value: z.string().nullable().openapi({ description: 'For blank cells.' }),
+    default_value: z.string().nullable().openapi({ description: 'For blank cells; null where they stay blank.' }),
     transform: Transform,
-    value_map: ValueMap.nullable(),
+    value_map: ValueMap.nullable().openapi({
+      description:
+        'What a cell means: another text, or that its row is left out. Case and accents do not count. Null where every cell means what it says.',
+    }),
     filled_cells: Count,
     blank_cells: Count,
     errors: z.array(ColumnError),
@@ -105,10 +108,9 @@ export const TargetFieldShape = z
     label: z.string(),
     type: z.enum(targetTypes),
     is_required: z.boolean(),
-    one_of: z
-      .enum(['contact', 'price'])
-      .nullable()
-      .openapi({ description: 'One target of the same name is required.' }),
+    one_of: z.enum(['contact', 'price']).nullable().openapi({
+      description: 'One target of the same name is required. Null for a target that is required, or not, by itself.',
+    }),
     group: z.enum(targetGroups),
     aliases: z.array(z.string()),
   })
@@ -200,12 +202,15 @@ export const updateColumnMappings = operation({
 const RowError = z
   .object({
     row: z.int().nullable().openapi({ description: 'Line of the file; null for what concerns no single row.' }),
-    column: z.string().nullable(),
-    source_index: z.int().nullable(),
-    target_field: z.string().nullable(),
+    column: z.string().nullable().openapi({ description: 'Header of the column; null for what no column says.' }),
+    source_index: z.int().nullable().openapi({ description: 'Place of the column; null for what no column says.' }),
+    target_field: z.string().nullable().openapi({ description: 'Null for what concerns no target.' }),
     code: z.string(),
     message: z.string(),
-    value: z.string().nullable(),
+    value: z
+      .string()
+      .nullable()
+      .openapi({ description: 'As the file has it; null where no text of the file is at fault.' }),
   })
   .openapi('ImportRowError')
 

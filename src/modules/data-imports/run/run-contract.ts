@@ -14,10 +14,13 @@ export const RowProblem = z
   .object({
     row: Line,
     column: z.string().nullable().openapi({ description: 'Header of the column; null for what no column says.' }),
-    target_field: z.string().nullable(),
+    target_field: z.string().nullable().openapi({ description: 'Null for what concerns no target.' }),
     code: z.string().openapi({ example: 'invalid_number' }),
     message: z.string(),
-    value: z.string().nullable().openapi({ description: 'As the file has it.' }),
+    value: z
+      .string()
+      .nullable()
+      .openapi({ description: 'As the file has it; null where no text of the file is at fault.' }),
   })
   .openapi('ImportRowProblem')
 
@@ -26,12 +29,12 @@ export const previewActions = ['create', 'update', 'skip', 'error', 'ignore'] as
 const PreviewItem = z
   .object({
     product: z.object({ name: z.string() }),
-    variant: z.object({ name: z.string() }).nullable(),
-    location: z.object({ name: z.string() }).nullable(),
+    variant: z.object({ name: z.string() }).nullable().openapi({ description: 'Null where the rows name none.' }),
+    location: z.object({ name: z.string() }).nullable().openapi({ description: 'Null where the rows name none.' }),
     options: z.array(z.string()),
     quantity: z.int(),
     unit_price: Money,
-    status: z.string().nullable(),
+    status: z.string().nullable().openapi({ description: 'Null where the row says none.' }),
     row: Line,
   })
   .openapi('ImportPreviewItem')
@@ -40,28 +43,35 @@ const PreviewCustomer = z
   .object({
     id: Id('usr').nullable().openapi({ description: 'Null for somebody new.' }),
     is_new: z.boolean(),
-    email: z.string().nullable(),
-    phone_number: z.string().nullable(),
+    email: z.string().nullable().openapi({ description: 'Null where the rows say none.' }),
+    phone_number: z.string().nullable().openapi({ description: 'Null where the rows say none.' }),
     full_name: z.string(),
   })
   .openapi('ImportPreviewCustomer')
 
 const Scalar = z.union([z.string(), z.number(), z.null()])
+const Change = z.object({
+  field: z.string(),
+  before: Scalar.openapi({ description: 'Null where there is none.' }),
+  after: Scalar.openapi({ description: 'Null where there will be none.' }),
+})
 
 export const PreviewOrder = z
   .object({
     id: z.string().openapi({ description: 'Number of the first row, within its import.', example: '1' }),
     row_numbers: z.array(Line),
-    external_id: z.string().nullable(),
-    order_number: z.string().nullable(),
+    external_id: z.string().nullable().openapi({ description: 'Null where the rows make no order.' }),
+    order_number: z.string().nullable().openapi({ description: 'Null where the rows say none, or make no order.' }),
     action: z.enum(previewActions).openapi({ description: '`ignore` where all products of the order are ignored.' }),
     order_id: Id('ord').nullable().openapi({ description: 'The order that exists; null for a new one.' }),
-    status: z.enum(orderStatuses).nullable(),
-    amount: Money.nullable(),
-    currency: z.enum(currencies).nullable(),
-    customer: z.union([PreviewCustomer, z.null()]),
+    status: z.enum(orderStatuses).nullable().openapi({ description: 'Null where the rows make no order.' }),
+    amount: Money.nullable().openapi({ description: 'Null where nothing would be written.' }),
+    currency: z.enum(currencies).nullable().openapi({ description: 'Null where the rows make no order.' }),
+    customer: z
+      .union([PreviewCustomer, z.null()])
+      .openapi({ description: 'Null where the rows make no order that can be taken.' }),
     items: z.array(PreviewItem),
-    changes: z.array(z.object({ field: z.string(), before: Scalar, after: Scalar })).openapi({
+    changes: z.array(Change).openapi({
       description: 'Of an update, field by field.',
     }),
     errors: z.array(RowProblem),
@@ -101,7 +111,9 @@ export const ImportedRow = z
     row_number: z.int().min(1).openapi({ description: 'Among the rows below the header.' }),
     row: Line,
     outcome: z.enum(rowOutcomes).nullable().openapi({ description: 'Null until it is decided.' }),
-    order_id: Id('ord').nullable(),
+    order_id: Id('ord')
+      .nullable()
+      .openapi({ description: 'Null until there is one, and for a row that leads to none.' }),
     values: z.record(z.string(), z.unknown()).openapi({ description: 'By target; amounts in minor units.' }),
     errors: z.array(RowProblem),
     warnings: z.array(RowProblem),
