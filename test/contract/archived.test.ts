@@ -21,6 +21,7 @@ const open: Readonly<Record<string, string>> = {
   testWebhook: 'It sends an example.',
   recoverWebhookDeliveries: 'It sends what had happened before.',
   retryWebhookDelivery: 'It sends what had happened before.',
+  cancelRefundBatch: 'What is under way can always be stopped.',
   settleRefundRequest: 'What was paid by hand is paid.',
 }
 

@@ -6,6 +6,7 @@ import { organizations } from '../../db/schema/organizations.ts'
 import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
 import { AppError, doesNotExist, fieldError } from '../../domain/errors.ts'
 import { searchText } from '../../domain/fold.ts'
+import { sameJson } from '../../domain/json.ts'
 import { toMinor } from '../../domain/money.ts'
 import { readPolicy, type RefundPolicy } from '../../domain/refund-policy.ts'
 import type { UpdateOrganizationInput } from './contract.ts'
@@ -29,11 +30,12 @@ function policyText(stored: string, change: UpdateOrganizationInput['refund_poli
   if (!change) return stored
   const policy = readPolicy(stored)
   const { four_eyes = policy.four_eyes, manager_limit, auto_approve_below } = change
-  return JSON.stringify({
+  const next = JSON.stringify({
     four_eyes,
     manager_limit: manager_limit === undefined ? policy.manager_limit : minorOf(manager_limit),
     auto_approve_below: auto_approve_below === undefined ? policy.auto_approve_below : minorOf(auto_approve_below),
   } satisfies RefundPolicy)
+  return sameJson(next, JSON.stringify(policy)) ? stored : next
 }
 
 /** The key of the avatar after the change. */

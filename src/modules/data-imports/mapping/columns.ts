@@ -16,6 +16,8 @@ import { type ColumnRow, type MappingState, prepare } from './state.ts'
 
 /** The columns of an import with what is wrong with them. */
 export interface ColumnView {
+  /** Of the import. */
+  id: string
   place: Place
   row: LoadedImport
   state: MappingState
@@ -25,7 +27,7 @@ export interface ColumnView {
 
 export function viewOf(ctx: Ctx, row: LoadedImport, state: MappingState): ColumnView {
   const prepared = prepare(state, ctx.now())
-  return { place: row.place, row, state, prepared, issues: issuesOf(state, prepared) }
+  return { id: row.id, place: row.place, row, state, prepared, issues: issuesOf(state, prepared) }
 }
 
 export async function findColumnView(ctx: Ctx, id: string): Promise<ColumnView> {
