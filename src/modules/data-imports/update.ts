@@ -59,7 +59,7 @@ export async function updateDataImport(
     file_id: fileId,
     ...(await consequences(ctx, row, options, fileId)),
   }
-  if (isEmpty(changesIn<LoadedImport>(row, changes as Partial<LoadedImport>, ['options']))) return commit(ctx, row, [])
+  if (isEmpty(changesIn<LoadedImport>(row, changes, ['options']))) return commit(ctx, row, [])
   const known = file ? { ...row, file_name: file.name, file_size: file.size } : row
   return commitImport(ctx, known, changes, isOtherFile ? forgetMapping(row.id) : [])
 }
