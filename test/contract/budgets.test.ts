@@ -195,6 +195,8 @@ const growth: Record<string, Record<string, number>> = {
   listFiles: { modified: 3, name: 3, size: 3 },
   // Few rows: the imports of an organisation.
   listDataImports: { modified: 3, name: 3, status: 3 },
+  // All columns decide whether a mapping is whole; a file has at most 200.
+  listColumnMappings: { '': 2, source_index: 2 },
   // Few rows: the products that a file names.
   listProductMappings: { rows_count: 3, product: 3 },
   // It decides on the first thousand orders for its totals.
