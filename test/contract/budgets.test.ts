@@ -107,7 +107,7 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   resetSegmentToDraft: { queries: 4, rows_read: 9, rows_written: 1 },
   exportSegmentUsers: { queries: 4, rows_read: 9, rows_written: 2 },
   getCelContext: { queries: 3, rows_read: 446, rows_written: 0 },
-  validateCel: { queries: 5, rows_read: 89, rows_written: 0 },
+  validateCel: { queries: 5, rows_read: 92, rows_written: 0 },
   explainSegment: { queries: 3, rows_read: 34, rows_written: 0 },
   listCampaigns: { queries: 3, rows_read: 19, rows_written: 0 },
   createCampaign: { queries: 5, rows_read: 10, rows_written: 7 },
