@@ -114,7 +114,7 @@ function countCell(statistics: ColumnStatistics, facts: CellFacts): void {
   for (const kind of facts.kinds) statistics.kinds[kind]++
   if (facts.number) countNumber(statistics.numbers, facts.text, facts.number)
   if (facts.date) countDate(statistics.dates, facts.text, facts.date)
-  if (!statistics.has_more_values || Object.hasOwn(statistics.values, facts.text)) countValue(statistics, facts.text)
+  countValue(statistics, facts.text)
   if (statistics.samples.length < maxSamples)
     statistics.samples = keepFirst(statistics.samples, [facts.text.slice(0, maxSampleLength)], maxSamples)
 }
@@ -154,7 +154,7 @@ function mergeValues(
   let has_more_values = one.has_more_values || other.has_more_values
   for (const [text, count] of Object.entries(other.values))
     if (Object.hasOwn(values, text)) values[text] = (values[text] ?? 0) + count
-    else if (one.has_more_values || Object.keys(values).length >= maxValues) has_more_values = true
+    else if (Object.keys(values).length >= maxValues) has_more_values = true
     else values[text] = count
   return { values, has_more_values }
 }
