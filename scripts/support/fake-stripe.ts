@@ -117,7 +117,7 @@ export function createFakeStripe({ now = Date.now, apiKeys }: Options = {}): Fak
     return isRefusal(made) ? refused(made) : { status: 200, body: { ...made } }
   }
 
-  /** Accepts or not, as it is told. */
+  /** Accepts the call or refuses it, as the test has chosen. */
   function conclude(conduct: Conduct, call: RefundCallSeen, kept: Kept): FakeAnswer {
     if (conduct === 'cut') return 'cut'
     if (typeof conduct === 'object' && 'status' in conduct) {

@@ -5,10 +5,15 @@ import type { ImportWorkMessage, JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { dataImports, importOrders, importProducts, importRows } from '../../src/db/schema/data-imports.ts'
 import { insert, insertAll } from '../../src/db/write.ts'
-import { groupKeyOf, type PlacedRow, productKey, type RowError } from '../../src/domain/import-mapping/index.ts'
+import {
+  groupKeyOf,
+  type PlacedRow,
+  productKey,
+  productOf,
+  type RowError,
+} from '../../src/domain/import-mapping/index.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { workOnImports } from '../../src/modules/data-imports/jobs.ts'
-import { tupleOf } from '../../src/modules/data-imports/run/mapped-products.ts'
 import { groupRows, stagedColumns } from '../../src/modules/data-imports/staged-rows.ts'
 import { contextAt } from './context.ts'
 import type { Shop } from './orders.ts'
@@ -56,7 +61,7 @@ export interface Staging {
 }
 
 function productRows(id: string, rows: readonly PlacedRow[], { products = {} }: Staging) {
-  const tuples = new Map(rows.flatMap((row) => tupleOf(row) ?? []).map((tuple) => [productKey(tuple), tuple]))
+  const tuples = new Map(rows.flatMap((row) => productOf(row.values) ?? []).map((tuple) => [productKey(tuple), tuple]))
   return [...tuples].map(([product_key, tuple], position) => ({
     import_id: id,
     position,

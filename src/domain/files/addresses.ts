@@ -21,7 +21,7 @@ const signer: TokenSigner = { purpose: 'file-addresses', macBytes: 16 }
 export const fileAddress = (filesUrl: string, file: { id: string; access_key: string }, variant: Variant): string =>
   `${filesUrl}/files/${file.id}/${file.access_key}/${variant}`
 
-/** The addresses of an image. Whoever has one may see it: the key in it is the permission. */
+/** The addresses of an image. An address is the permission to see the image: the key is in it. */
 export const imageAddresses = (filesUrl: string, file: { id: string; access_key: string }) => ({
   thumbnail: fileAddress(filesUrl, file, 'thumbnail'),
   optimized: fileAddress(filesUrl, file, 'optimized'),

@@ -15,7 +15,7 @@ export {
 export { suggestImport, type DetectedSource, type ImportSuggestion } from './presets/detect.ts'
 export { groupKeyOf, toExternalOrder, type DecidedOrder, type OrderDecision } from './rows/order.ts'
 export { prepareMappings, type PreparedMappings } from './rows/prepare.ts'
-export { countTuples, mergeTuples, productKey, suggestProduct, type ProductTuple } from './rows/products.ts'
+export { countTuples, mergeTuples, productKey, productOf, suggestProduct, type ProductTuple } from './rows/products.ts'
 export { toWireOrder } from './rows/wire.ts'
 export { decideRow, type DecidedRow, type PlacedRow, type RowError } from './rows/row.ts'
 export { aliasTextsOf } from './targets/catalogue.ts'

@@ -34,7 +34,7 @@ async function passOn<Result>(
       if (done) break
       if (digest.size + value.byteLength > size) throw new TooManyBytes()
       handed = Promise.all([digest.add(value), writer.write(value)])
-      // Whoever fails is heard after the next chunk.
+      // A failure of either side is thrown after the next chunk.
       handed.catch(() => undefined)
     }
     if (digest.size < size) throw new TooFewBytes()

@@ -19,7 +19,7 @@ interface ImageFile {
 
 type Named = AddressedFile | null | undefined
 
-/** True for the files that the message may show. What it shows already stays, whoever changes the rest. */
+/** True for the files that the message may show. Files that it shows already stay allowed for every caller. */
 const mayBeShown = (ctx: Ctx, row: MessageDetailRow, ids: readonly string[]) =>
   sql`${inList(sql`files.id`, ids)} and (${isShowable(ctx.caller, row)} or exists (select 1 from email_message_images
     where email_message_images.message_id = ${row.id} and email_message_images.file_id = files.id))`

@@ -11,7 +11,7 @@ import { releaseContent } from './storage.ts'
 export const fileInUse = (row: FileRow, detail: string): AppError =>
   new AppError('file_in_use', detail, { extra: { related_objects: JSON.parse(row.used_by) as FileUse[] } })
 
-/** Whoever begins to use it meanwhile makes this decide again. */
+/** A reference that was made meanwhile makes this decide again. */
 export const stillUnused = ({ id }: FileRow): Statement => stillHolds(sql`not ${isUsed(sql`${id}`)}`)
 
 /** The bytes go within a minute after their last file. */

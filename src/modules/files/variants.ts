@@ -39,7 +39,7 @@ function start(key: string, work: () => Promise<void>): Promise<void> {
   return made
 }
 
-/** False where whoever makes it takes too long: a request that ended takes its work with it. */
+/** False where the request that makes it takes too long: a request that ended takes its work with it. */
 async function isMadeBefore(made: Promise<void>): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<false>((resolve) => {

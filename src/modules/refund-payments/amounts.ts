@@ -42,7 +42,7 @@ export const moveAmounts = (refund: RefundRow, move: Move, change: { now: number
   movePayment(refund.transaction_id, amountOf(refund), move),
 ]
 
-/** Aborts the batch when a purchase has another status than its event is going to be told with. */
+/** Aborts the batch when a purchase has another status than its event says. */
 export function purchasesAreAsRead(purchases: readonly RefundedPurchase[]): Statement[] {
   if (purchases.length === 0) return []
   const read = JSON.stringify(purchases.map(({ id, status }) => [id, status]))

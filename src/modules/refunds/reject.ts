@@ -12,7 +12,7 @@ import type { LoadedRefund, RefundDetailRow } from './queries.ts'
 
 const status = 'rejected'
 
-/** Releases the amount; the customer is told the reason unless somebody said not to. */
+/** Releases the amount; the customer gets the reason by e-mail unless the request says not to. */
 export async function rejectRefund(ctx: Ctx, refund: LoadedRefund, input: RejectInput): Promise<RefundDetailRow> {
   checkTransition(refund.status, status, status)
   const now = ctx.now()

@@ -74,7 +74,7 @@ const recipientOf = ({ db }: Pick<JobCtx, 'db'>, refund: MailedRefund): Promise<
 
 /**
  * The statement that sends a message about a refund, for the transaction that changes the refund. There is none for a
- * customer without an address, or who is not to be told. Afterwards: `ringEmails`.
+ * customer without an address, or with `notify_customer` off. Afterwards: `ringEmails`.
  */
 export async function refundEmailStatements(
   ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>,

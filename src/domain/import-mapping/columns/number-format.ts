@@ -93,7 +93,7 @@ export interface ParsedNumber extends Digits {
   currency: string | null
 }
 
-/** The number of a cell in a column of this format; null for what is none, or cannot be told. */
+/** The number of a cell in a column of this format; null for a cell that is no number or has two readings. */
 export function parseNumber(text: string, { decimal }: NumberFormat): ParsedNumber | null {
   const shape = readNumber(text)
   if (!shape || (decimal === 'each' && evidenceOf(shape) === 'either')) return null

@@ -11,7 +11,7 @@ import type { Transform } from '../mapping.ts'
 import type { TargetField } from '../targets/fields.ts'
 import { currencyOfMark, isCurrency } from '../values/currencies.ts'
 import { readLanguage } from '../values/locales.ts'
-import { splitName } from '../values/names.ts'
+import { splitFullName } from '../../users.ts'
 import { itemStatuses, itemStatusOf, orderStatusOf } from '../values/value-maps.ts'
 import { readBoolean, readStatus } from '../values/words.ts'
 
@@ -124,7 +124,7 @@ function readText(text: string, format: CellFormat): CellResult {
   }
   if (transform.type === 'split_name') {
     const part = transform.part ?? (field.key.endsWith('.last_name') ? 'last' : 'first')
-    return { value: splitName(text)[`${part}_name`] || null }
+    return { value: splitFullName(text)[`${part}_name`] || null }
   }
   return { value: transform.type === 'lower' ? text.toLowerCase() : text }
 }

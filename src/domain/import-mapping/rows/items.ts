@@ -1,5 +1,5 @@
 import type { ItemStatus } from '../values/value-maps.ts'
-import { productKey, type ProductTuple } from './products.ts'
+import { productKey, productOf, type ProductTuple } from './products.ts'
 import type { OrderError, OrderWarning, PlacedRow } from './row.ts'
 
 export interface DecidedItem extends ProductTuple {
@@ -44,16 +44,6 @@ function userOf(values: Values): DecidedItem['user'] {
   return Object.values(user).every((value) => value === null) ? null : user
 }
 
-function tupleOf(values: Values, product: string): ProductTuple {
-  const options = values['item.options']
-  return {
-    product,
-    variant: text(values, 'variant'),
-    location: text(values, 'location'),
-    options: Array.isArray(options) ? (options as string[]) : [],
-  }
-}
-
 /** What all of an item cost wins over the price of one where the two contradict each other. */
 function pricesOf(values: Values, quantity: number): Pick<DecidedItem, 'unit_price_minor' | 'line_total_minor'> {
   const unit = number(values, 'unit_price')
@@ -63,11 +53,11 @@ function pricesOf(values: Values, quantity: number): Pick<DecidedItem, 'unit_pri
     : { unit_price_minor: null, line_total_minor: total }
 }
 
-function itemOf({ line, values }: PlacedRow, product: string): DecidedItem {
+function itemOf({ line, values }: PlacedRow, product: ProductTuple): DecidedItem {
   const quantity = number(values, 'quantity') ?? 1
   return {
     line,
-    ...tupleOf(values, product),
+    ...product,
     quantity,
     ...pricesOf(values, quantity),
     deposit_minor: number(values, 'deposit') ?? 0,
@@ -122,7 +112,7 @@ function cancelUnits(items: DecidedItem[], returned: DecidedItem): number {
 /** The items of an order's rows, without what later rows give back. */
 export function decideItems(rows: readonly PlacedRow[]): DecidedItems {
   const read = rows.map((row) => {
-    const product = text(row.values, 'product')
+    const product = productOf(row.values)
     const item = product === null ? null : itemOf(row, product)
     return { item, errors: itemErrors(row, item) }
   })

@@ -52,7 +52,7 @@ export interface OrderOptions {
   id_prefix: string
 }
 
-/** What the rows of one order have in common; null for a row that cannot be told to belong to any. */
+/** What the rows of one order have in common; null for a row without a key of an order. */
 export function groupKeyOf(row: PlacedRow, group_by: Grouping): string | null {
   if (group_by === 'row') return String(row.line)
   const value = row.values[group_by === 'email' ? 'customer.email' : 'order.external_id']

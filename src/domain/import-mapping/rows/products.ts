@@ -13,6 +13,24 @@ const plain = (text: string | null): string =>
     .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
+/** The product that the values of a row name; null for a row without one. */
+export function productOf(values: Readonly<Record<string, unknown>>): ProductTuple | null {
+  const text = (target: string): string | null => {
+    const value = values[target]
+    return typeof value === 'string' ? value : null
+  }
+  const product = text('item.product')
+  const options = values['item.options']
+  return product === null
+    ? null
+    : {
+        product,
+        variant: text('item.variant'),
+        location: text('item.location'),
+        options: Array.isArray(options) ? (options as string[]) : [],
+      }
+}
+
 /** Tuples with the same key are the same product: case, accents, punctuation and the order of options do not count. */
 export const productKey = ({ product, variant, location, options }: ProductTuple): string =>
   JSON.stringify([plain(product), plain(variant), plain(location), options.map(plain).toSorted()])

@@ -13,10 +13,10 @@ import { readBytes } from '../../../domain/import-files/source.ts'
 import {
   countTuples,
   decideRow,
-  type DecidedRow,
   groupKeyOf,
   type Grouping,
   type PreparedMappings,
+  productOf,
   type ProductTuple,
 } from '../../../domain/import-mapping/index.ts'
 import { commitStep, type ImportRow } from '../steps.ts'
@@ -35,21 +35,6 @@ interface Staged {
 interface Reading {
   readers: PreparedMappings['readers']
   group_by: Grouping
-}
-
-const text = (value: unknown): string | null => (typeof value === 'string' ? value : null)
-
-function tupleOf({ values }: DecidedRow): ProductTuple | null {
-  const product = text(values['item.product'])
-  const options = values['item.options']
-  return product === null
-    ? null
-    : {
-        product,
-        variant: text(values['item.variant']),
-        location: text(values['item.location']),
-        options: Array.isArray(options) ? (options as string[]) : [],
-      }
 }
 
 const placed = (row: CanonicalRow, id: string, number: number) => ({
@@ -105,7 +90,7 @@ function staged(row: CanonicalRow, place: ReturnType<typeof placed>, { readers, 
   const outcome = key === null ? ('error' as const) : null
   return {
     row: { ...place, group_key: key, data, errors: JSON.stringify(errors), warnings: '[]', outcome },
-    tuple: row.fault || key === null ? null : tupleOf(decided),
+    tuple: row.fault || key === null ? null : productOf(decided.values),
   }
 }
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
-import { type PlacedRow, productKey, type ProductTuple } from '../../../domain/import-mapping/index.ts'
+import { type PlacedRow, productKey, productOf } from '../../../domain/import-mapping/index.ts'
 
 /** What the user decided for a product of the file, with the names that the edition has for it today. */
 export interface MappedProduct {
@@ -17,26 +17,6 @@ export interface MappedProduct {
   options_count: number
 }
 
-type Values = PlacedRow['values']
-
-const text = (values: Values, target: string): string | null => {
-  const value = values[target]
-  return typeof value === 'string' ? value : null
-}
-
-/** What a row sells; null for a row without a product. */
-export function tupleOf({ values }: PlacedRow): ProductTuple | null {
-  const product = text(values, 'item.product')
-  if (product === null) return null
-  const options = values['item.options']
-  return {
-    product,
-    variant: text(values, 'item.variant'),
-    location: text(values, 'item.location'),
-    options: Array.isArray(options) ? (options as string[]) : [],
-  }
-}
-
 /** Looks up what is not known yet of the products that the rows sell. */
 export async function lookUpProducts(
   db: Database,
@@ -44,7 +24,7 @@ export async function lookUpProducts(
   rows: readonly PlacedRow[],
   known: Map<string, MappedProduct | null>,
 ): Promise<void> {
-  const tuples = rows.flatMap((row) => tupleOf(row) ?? [])
+  const tuples = rows.flatMap((row) => productOf(row.values) ?? [])
   const missing = [...new Set(tuples.map(productKey))].filter((key) => !known.has(key))
   if (missing.length === 0) return
   const found = await db.all(
@@ -72,9 +52,11 @@ const isGone = (mapped: MappedProduct): boolean =>
 
 export type SoldAs = { row: PlacedRow } | 'ignored' | { code: 'unknown_product'; message: string }
 
+type Values = PlacedRow['values']
+
 /** The row with its product under the name that the edition has, as the mapping says. */
 export function soldAs(row: PlacedRow, products: RunProducts, mayCreate: boolean): SoldAs {
-  const tuple = tupleOf(row)
+  const tuple = productOf(row.values)
   if (!tuple) return { row }
   const mapped = products.get(productKey(tuple))
   if (mapped?.action === 'ignore') return 'ignored'

@@ -29,7 +29,7 @@ function purchasesHold(written: readonly WrittenOrder[]): Statement {
       left join purchases on purchases.id = seen.value ->> 0 where purchases.version is not seen.value ->> 1)`)
 }
 
-/** Deletes orders that the import made. Whoever refers to one of them meanwhile makes this fail. */
+/** Deletes orders that the import made. A reference that was made meanwhile makes this fail. */
 function deletions(made: readonly WrittenOrder[]): Statement[] {
   if (made.length === 0) return []
   const ids = made.map(({ order }) => order.id)
