@@ -49,12 +49,25 @@ const worker = () =>
 const inNode = ['test/document/**/*.test.ts']
 // Prints what operations answer, for the document: npm run examples.
 const examples = ['test/examples/**/*.test.ts']
+// Files that share an isolate and its database: they look at what they made themselves, and at nothing else.
+const sharing = ['test/api/**/*.test.ts', 'test/unit/**/*.test.ts']
+// They seed rows with fixed ids, count all that a database holds, or change what the whole isolate shares.
+const apart = [
+  'test/api/auth-oidc.test.ts',
+  'test/api/editions-meta.test.ts',
+  'test/api/files-serve.test.ts',
+  'test/api/limits.test.ts',
+  'test/unit/cel-explain.test.ts',
+  'test/unit/cel-fuzz.test.ts',
+  'test/unit/cel-scope-cost.test.ts',
+  'test/unit/cel-tenants.test.ts',
+]
 // Starts real servers, and waits for leases that last a minute: npm run test:slow.
 const slow = ['test/slow/**/*.test.ts']
 
-const inWorkerd = (name: string, exclude: string[] = []) => ({
+const inWorkerd = (name: string, include: string[], exclude: string[]) => ({
   name,
-  include: ['test/**/*.test.ts'],
+  include,
   exclude,
   deps: { optimizer: { ssr: { enabled: true, include: bundled } } },
   setupFiles: ['./test/support/setup.ts'],
@@ -119,7 +132,14 @@ export default defineConfig({
           setupFiles: ['./test/support/setup.ts'],
         },
       },
-      { plugins: [sourceBundle(), worker()], test: inWorkerd('worker', [...inNode, ...slow, ...examples]) },
+      {
+        plugins: [sourceBundle(), worker()],
+        test: { ...inWorkerd('worker-shared', sharing, apart), isolate: false },
+      },
+      {
+        plugins: [sourceBundle(), worker()],
+        test: inWorkerd('worker', ['test/{contract,jobs,objects}/**/*.test.ts', ...apart], []),
+      },
     ],
   },
 })

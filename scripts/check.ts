@@ -25,6 +25,7 @@ const steps: [name: string, args: string[]][] = [
       program('vitest', 'vitest.mjs'),
       'run',
       '--project=document',
+      '--project=worker-shared',
       '--project=worker',
       '--reporter=default',
       '--reporter=json',

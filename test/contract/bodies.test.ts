@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operation.ts'
 import type { Reply } from '../support/api.ts'
-import { dump } from '../support/dump.ts'
+import { changesSoFar, countChanges } from '../support/changes.ts'
 import { callerOf, make, sampleOf, send, withBody } from '../support/operations.ts'
 import type { Sample } from '../support/samples/sample.ts'
 import { bodySchema, faults, spoiled } from '../support/schema.ts'
@@ -10,6 +10,7 @@ import { buildWorld, type World } from '../support/world.ts'
 let world: World
 beforeAll(async () => {
   world = await buildWorld()
+  await countChanges()
 })
 
 const json = { 'content-type': 'application/json' }
@@ -63,7 +64,7 @@ const unreadable: Record<string, Raw> = {
 const prepared = async (operation: Operation) => {
   const caller = callerOf(operation, world)
   const sample = await make(operation, world, caller)
-  return { caller, sample, before: await dump() }
+  return { caller, sample, before: await changesSoFar() }
 }
 
 /** Pointers of the answer that do not lead to the property, nor into it. */
@@ -99,7 +100,7 @@ describe.each(withBody.map((operation) => [operation.id, operation] as const))('
       const reply = await send(operation, bare, { token: caller.token, raw: raw(), headers })
       expect([what, reply.status, reply.body?.code]).toEqual([what, status, code])
     }
-    expect(await dump()).toEqual(before)
+    expect(await changesSoFar()).toEqual(before)
   })
 
   it('points at the one field that is wrong, and writes nothing', async () => {
@@ -121,6 +122,6 @@ describe.each(withBody.map((operation) => [operation.id, operation] as const))('
       ])
       if (fault.code) expect([name, reply.body.errors[0].code]).toEqual([name, fault.code])
     }
-    expect(await dump()).toEqual(before)
+    expect(await changesSoFar()).toEqual(before)
   })
 })

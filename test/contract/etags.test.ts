@@ -1,13 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operation.ts'
 import { call, type Reply } from '../support/api.ts'
-import { dump } from '../support/dump.ts'
+import { changesSoFar, countChanges } from '../support/changes.ts'
 import { callerOf, implemented, lists, make, pathOf, send, writes } from '../support/operations.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World
 beforeAll(async () => {
   world = await buildWorld()
+  await countChanges()
 })
 
 const byId = (operations: readonly Operation[]) => operations.map((operation) => [operation.id, operation] as const)
@@ -45,12 +46,12 @@ describe.each(byId(changes))('%s', (_, operation) => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
     const ask = (ifMatch: string) => send(operation, sample, { token: caller.token, headers: { 'if-match': ifMatch } })
-    const before = await dump()
+    const before = await changesSoFar()
     for (const stale of ['"stale"', 'W/"stale"', '""', 'x', '"a", "b"']) {
       const reply = await ask(stale)
       expect([stale, reply.status, reply.body?.code]).toEqual([stale, 412, 'precondition_failed'])
     }
-    expect(await dump()).toEqual(before)
+    expect(await changesSoFar()).toEqual(before)
     const reader = readerOf(operation)
     const read = reader && (await call(pathOf(reader, { path: sample.path ?? {} }), { token: caller.token }))
     const reply = await ask(read ? `"other", ${etagOf(read)}` : '*')

@@ -6,7 +6,7 @@ import { fromBase64, sha256, toHex } from '../../src/domain/encoding.ts'
 import worker from '../../src/index.ts'
 import { call, callWith, type Reply, type Request } from '../support/api.ts'
 import { recordedBatches } from '../support/bindings.ts'
-import { dump } from '../support/dump.ts'
+import { changesSoFar, countChanges } from '../support/changes.ts'
 import { callerOf, make, send, sendWith, writes } from '../support/operations.ts'
 import { next, seedToken } from '../support/seed.ts'
 import { buildWorld, type World } from '../support/world.ts'
@@ -14,6 +14,7 @@ import { buildWorld, type World } from '../support/world.ts'
 let world: World
 beforeAll(async () => {
   world = await buildWorld()
+  await countChanges()
 })
 
 const newKey = () => crypto.randomUUID()
@@ -53,11 +54,11 @@ describe.each(writes.map((operation) => [operation.id, operation] as const))('%s
     const request = { token: caller.token, headers: keyed(newKey()) }
     const first = await send(operation, sample, request)
     expect([first.status, isReplay(first)]).toEqual([operation.status, false])
-    const before = await dump()
+    const before = await changesSoFar()
     const again = await send(operation, sample, request)
     expect(isReplay(again)).toBe(true)
     expect(seen(again)).toEqual(seen(first))
-    expect(await dump()).toEqual(before)
+    expect(await changesSoFar()).toEqual(before)
   })
 
   it('stores its answer in the transaction of its last change', async () => {
@@ -77,10 +78,10 @@ describe.each(writes.map((operation) => [operation.id, operation] as const))('%s
     const key = newKey()
     expect((await createEvent(key, 'Something else', { token: caller.token })).status).toBe(201)
     const sample = await make(operation, world, caller)
-    const before = await dump()
+    const before = await changesSoFar()
     const reply = await send(operation, sample, { token: caller.token, headers: keyed(key) })
     expect([reply.status, reply.body.code]).toEqual([422, 'idempotency_key_reused'])
-    expect(await dump()).toEqual(before)
+    expect(await changesSoFar()).toEqual(before)
   })
 })
 

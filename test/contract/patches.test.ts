@@ -1,13 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operation.ts'
 import { call, type Reply } from '../support/api.ts'
-import { dump } from '../support/dump.ts'
+import { changesSoFar, countChanges } from '../support/changes.ts'
 import { callerOf, implemented, make, pathOf, send } from '../support/operations.ts'
 import { buildWorld, type World } from '../support/world.ts'
 
 let world: World
 beforeAll(async () => {
   world = await buildWorld()
+  await countChanges()
 })
 
 /** Their bodies say what to change of several rows, and are no resource that comes back. */
@@ -48,7 +49,7 @@ describe.each(patches.map((operation) => [operation.id, operation] as const))('%
     expect(changed.status === 200 || changed.text).toBe(true)
     const same: Resource = standing(operation, changed.body)
     expect(Object.keys(same).length).toBeGreaterThanOrEqual(Object.keys(sample.body ?? {}).length)
-    const before = await dump()
+    const before = await changesSoFar()
     const bodies = {
       'nothing at all': {},
       'the same again': sample.body ?? {},
@@ -65,7 +66,7 @@ describe.each(patches.map((operation) => [operation.id, operation] as const))('%
         changed.text,
         changed.headers.get('etag'),
       ])
-      expect([name, await dump()]).toEqual([name, before])
+      expect([name, await changesSoFar()]).toEqual([name, before])
     }
   })
 

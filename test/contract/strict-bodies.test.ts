@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operation.ts'
 import { call } from '../support/api.ts'
-import { dump } from '../support/dump.ts'
+import { changesSoFar, countChanges } from '../support/changes.ts'
 import { callerOf, implemented, make, pathOf, sampleOf, send, withBody, writes } from '../support/operations.ts'
 import { bodySchema, misspelt, type Path, placesIn, placed } from '../support/schema.ts'
 import { buildWorld, type World } from '../support/world.ts'
@@ -9,6 +9,7 @@ import { buildWorld, type World } from '../support/world.ts'
 let world: World
 beforeAll(async () => {
   world = await buildWorld()
+  await countChanges()
 })
 
 const byId = (operations: readonly Operation[]) => operations.map((operation) => [operation.id, operation] as const)
@@ -16,7 +17,7 @@ const byId = (operations: readonly Operation[]) => operations.map((operation) =>
 const prepared = async (operation: Operation) => {
   const caller = callerOf(operation, world)
   const sample = await make(operation, world, caller)
-  return { caller, sample, before: await dump() }
+  return { caller, sample, before: await changesSoFar() }
 }
 
 const absent: Record<string, string>[] = [{}, { 'content-type': 'application/json' }, { 'content-length': '0' }]
@@ -46,7 +47,7 @@ describe.each(byId(withBody))('%s', (_, operation) => {
           [['unknown_field', pointerOf(at)]],
         ])
       }
-    expect(await dump()).toEqual(before)
+    expect(await changesSoFar()).toEqual(before)
   })
 
   it('names the field that may be meant', async () => {
@@ -69,7 +70,7 @@ describe.each(byId(withBody))('%s', (_, operation) => {
         ],
       ])
     }
-    expect(await dump()).toEqual(before)
+    expect(await changesSoFar()).toEqual(before)
   })
 
   it('takes an absent body for one without fields', async () => {
@@ -98,7 +99,7 @@ describe.each(byId(bodyless))('%s', (_, operation) => {
       'unknown_field',
       '#/force',
     ])
-    expect(await dump()).toEqual(before)
+    expect(await changesSoFar()).toEqual(before)
     const taken = await send(operation, { ...sample, body: {} }, { token: caller.token })
     expect(taken.status === operation.status || taken.text).toBe(true)
   })
@@ -167,7 +168,7 @@ describe('a change of something else than the resource at its path', () => {
       400,
       ['#/mappings', '#/count', '#/next', '#/previous'],
     ])
-    expect(await dump()).toEqual(before)
+    expect(await changesSoFar()).toEqual(before)
   })
 })
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operation.ts'
 import type { Reply } from '../support/api.ts'
-import { dump } from '../support/dump.ts'
+import { changesSoFar, countChanges } from '../support/changes.ts'
 import { callerOf, implemented, lists, make, pathOf, send } from '../support/operations.ts'
 import { call } from '../support/api.ts'
 import { misspelt } from '../support/schema.ts'
@@ -10,6 +10,7 @@ import { buildWorld, type World } from '../support/world.ts'
 let world: World
 beforeAll(async () => {
   world = await buildWorld()
+  await countChanges()
 })
 
 const byId = (operations: readonly Operation[]) => operations.map((operation) => [operation.id, operation] as const)
@@ -20,7 +21,7 @@ const parametersOf = (operation: Operation): string[] =>
 async function asking(operation: Operation) {
   const caller = callerOf(operation, world)
   const sample = await make(operation, world, caller)
-  const before = await dump()
+  const before = await changesSoFar()
   const ask = (more: string, query: Record<string, string> = sample.query ?? {}): Promise<Reply> => {
     const path = pathOf(operation, { ...sample, query })
     return call(`${path}${path.includes('?') ? '&' : '?'}${more}`, {
@@ -49,7 +50,7 @@ describe.each(byId(implemented))('%s', (_, operation) => {
       const detail = `No such parameter; did you mean \`${name}\`?`
       expect(refusal(await ask(`${misspelt(name)}=1`))).toEqual(refused(misspelt(name), 'unknown_parameter', detail))
     }
-    expect(await dump()).toEqual(before)
+    expect(await changesSoFar()).toEqual(before)
   })
 })
 
@@ -61,7 +62,7 @@ describe.each(byId(implemented.filter((operation) => parametersOf(operation).len
       const reply = await ask(`${name}=${value}&${name}=${value}`, others)
       expect(refusal(reply)).toEqual(refused(name, 'repeated', 'Given 2 times; expected once.'))
     }
-    expect(await dump()).toEqual(before)
+    expect(await changesSoFar()).toEqual(before)
   })
 })
 

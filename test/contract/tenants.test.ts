@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operation } from '../../src/http/operation.ts'
-import { dump } from '../support/dump.ts'
+import { changesSoFar, countChanges } from '../support/changes.ts'
 import { implemented, lists, make, replaced, send } from '../support/operations.ts'
 import type { Reference, Sample } from '../support/samples/sample.ts'
 import { unknownId } from '../support/seed.ts'
@@ -9,6 +9,7 @@ import { buildWorld, type Person, type World } from '../support/world.ts'
 let world: World
 beforeAll(async () => {
   world = await buildWorld()
+  await countChanges()
 })
 
 const fixed = { 'x-request-id': 'fixed' }
@@ -32,12 +33,12 @@ async function expectHidden(
   caller: Person,
   change: (sample: Sample, value: 'unknown' | 'hidden') => Sample,
 ) {
-  const samples = [await make(operation, world, caller), await make(operation, world, caller)] as const
-  const before = await dump()
-  const unknown = await answer(operation, change(samples[0], 'unknown'), caller)
-  const hidden = await answer(operation, change(samples[1], 'hidden'), caller)
+  const sample = await make(operation, world, caller)
+  const before = await changesSoFar()
+  const unknown = await answer(operation, change(sample, 'unknown'), caller)
+  const hidden = await answer(operation, change(sample, 'hidden'), caller)
   expect(hidden).toEqual(unknown)
-  expect(await dump()).toEqual(before)
+  expect(await changesSoFar()).toEqual(before)
   return hidden
 }
 
@@ -61,12 +62,9 @@ describe.each(named)('%s', (_, operation) => {
         replaced(sample, 'path', name, value === 'hidden' ? foreign : unknownId(foreign)),
       )
       expect(hidden.status).toBe(404)
+      const sample = await make(operation, world, caller())
       for (const text of malformed) {
-        const odd = await answer(
-          operation,
-          replaced(await make(operation, world, caller()), 'path', name, text),
-          caller(),
-        )
+        const odd = await answer(operation, replaced(sample, 'path', name, text), caller())
         expect([text, odd]).toEqual([text, hidden])
       }
     }

@@ -1,8 +1,9 @@
 import { env } from 'cloudflare:workers'
 
 /** Notes that requests leave even when they change nothing. */
-const notes = new Set(['last_used_at', 'last_seen_at'])
-const left = new Set(['idempotency_keys', 'd1_migrations'])
+export const notes: ReadonlySet<string> = new Set(['last_used_at', 'last_seen_at'])
+/** Tables that no dump shows. */
+export const leftTables: ReadonlySet<string> = new Set(['idempotency_keys', 'd1_migrations'])
 
 export interface Column {
   name: string
@@ -37,7 +38,7 @@ async function prepare(leftColumns: LeftColumns): Promise<string[]> {
   if (known) return known
   const statements: string[] = []
   for (const table of await tableNames()) {
-    if (left.has(table)) continue
+    if (leftTables.has(table)) continue
     const columns = (await columnsOf(table))
       .map(({ name }) => name)
       .filter((name) => !notes.has(name) && !leftColumns[table]?.includes(name))
