@@ -3,6 +3,9 @@ import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-worker
 import { defineConfig } from 'vitest/config'
 import { sourceBundle } from './test/support/source-bundle.ts'
 
+/** Of the property tests: the same cases at each run, unless another seed is given. */
+const propertySeed = process.env['PROPERTY_SEED'] ?? '20261121'
+
 const worker = () =>
   cloudflareTest(async () => ({
     wrangler: { configPath: './wrangler.toml' },
@@ -11,6 +14,7 @@ const worker = () =>
       modulesRules: [{ type: 'ESModule', include: ['**/source-bundle/all.mjs'] }],
       bindings: {
         TEST_MIGRATIONS: await readD1Migrations('./migrations'),
+        PROPERTY_SEED: propertySeed,
         ROOT_TOKEN: 'root-token-of-the-tests',
         ENVIRONMENT: 'test',
         ALLOW_INSECURE_WEBHOOKS: '',
@@ -71,8 +75,8 @@ const inWorkerd = (name: string, include: string[], exclude: string[]) => ({
   exclude,
   deps: { optimizer: { ssr: { enabled: true, include: bundled } } },
   setupFiles: ['./test/support/setup.ts'],
-  testTimeout: 30_000,
-  hookTimeout: 30_000,
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
   // A second is short where all cores are busy.
   expect: { poll: { timeout: 20_000 } },
 })

@@ -227,10 +227,10 @@ function ends(deduplicates: boolean) {
 
 describe('a campaign, whatever happens', () => {
   it('reaches nobody twice and loses nobody, over a provider that knows keys', async () => {
-    await fc.assert(ends(true), { numRuns, seed: 20261121 })
+    await fc.assert(ends(true), { numRuns })
   })
 
   it('reaches nobody twice and loses nobody, over a provider that does not', async () => {
-    await fc.assert(ends(false), { numRuns, seed: 20261122 })
+    await fc.assert(ends(false), { numRuns })
   })
 })

@@ -62,7 +62,7 @@ describe('WorkerPool', () => {
         const pools = 1 + hanging.filter(Boolean).length
         for (const { name, hangs } of tasks) if (!hangs) expect(waited.get(name)).toBeLessThanOrEqual(pools * boundMs)
       }),
-      { numRuns: 60, seed: 20261121 },
+      { numRuns: 60 },
     )
   })
 
@@ -130,7 +130,7 @@ describe('BatchWriter', () => {
         expect(written).toEqual(items.map((_, at) => at))
         expect(writer.isIdle).toBe(true)
       }),
-      { numRuns: 60, seed: 20261121 },
+      { numRuns: 60 },
     )
   })
 })

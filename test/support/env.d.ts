@@ -1,5 +1,6 @@
 declare namespace Cloudflare {
   interface Env {
+    PROPERTY_SEED: string
     ROOT_TOKEN: string
     TEST_MIGRATIONS: import('cloudflare:test').D1Migration[]
   }

@@ -1,4 +1,7 @@
 import { env } from 'cloudflare:workers'
+import fc from 'fast-check'
+
+fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(env.PROPERTY_SEED) })
 
 // Files that share an isolate share its database.
 const { count } = (await env.DB.prepare(

@@ -1,0 +1,27 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { root } from '../../scripts/support/paths.ts'
+import { startNode } from '../../scripts/support/processes.ts'
+
+const usesProperties = (path: string) => readFileSync(join(root, path), 'utf8').includes("from 'fast-check'")
+
+// npm test keeps one seed, so that it fails for what was changed and for nothing else.
+it('the properties hold for a seed that was never tried', async () => {
+  const seed = String(Math.floor(Math.random() * 2 ** 31))
+  console.log(`PROPERTY_SEED=${seed}`)
+  const files = globSync('test/{api,jobs,unit}/**/*.test.ts', { cwd: root }).filter(usesProperties)
+  expect(files.length).toBeGreaterThan(40)
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
+  const projects = ['--project=worker-shared', '--project=worker']
+  const { code, output } = await startNode([vitest, 'run', '--testTimeout=180000', ...projects, ...files], {
+    env: {
+      PROPERTY_SEED: seed,
+      VITEST: undefined,
+      VITEST_POOL_ID: undefined,
+      VITEST_WORKER_ID: undefined,
+      NODE_ENV: undefined,
+    },
+  }).ended
+  expect(code, `PROPERTY_SEED=${seed}\n${output}`).toBe(0)
+}, 900_000)
