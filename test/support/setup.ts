@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
-import fc from 'fast-check'
+import { configureGlobal, readConfigureGlobal } from 'fast-check'
 
-fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(env.PROPERTY_SEED) })
+configureGlobal({ ...readConfigureGlobal(), seed: Number(env.PROPERTY_SEED) })
 
 // Files that share an isolate share its database.
 const { count } = (await env.DB.prepare(
