@@ -5,7 +5,7 @@ import { openJob } from './entry/job.ts'
 import { queue } from './entry/queue.ts'
 import { scheduled } from './entry/scheduled.ts'
 import { checkStart } from './entry/start.ts'
-import { campaignSender } from './objects/campaign-sender.ts'
+import { campaignSender } from './objects/campaign/campaign-sender.ts'
 import { webhookSender } from './objects/webhook-sender.ts'
 
 checkStart(env)

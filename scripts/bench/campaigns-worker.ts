@@ -4,7 +4,7 @@ import type { JobCtx } from '../../src/context.ts'
 import type { Meter } from '../../src/domain/meter.ts'
 import { openJob } from '../../src/entry/job.ts'
 import { takeBatch } from '../../src/entry/queue.ts'
-import { campaignSender } from '../../src/objects/campaign-sender.ts'
+import { campaignSender } from '../../src/objects/campaign/campaign-sender.ts'
 
 /** What batches of messages and the objects of campaigns have cost since the Worker began. */
 export interface CampaignCosts {

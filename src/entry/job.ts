@@ -5,7 +5,7 @@ import { newMeter } from '../domain/meter.ts'
 import { fetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { Bindings } from '../http/env.ts'
 import { readConfig } from './config.ts'
-import { doorbellOf } from './doorbell.ts'
+import { jobQueueOf } from './job-queue.ts'
 import { gatewaysOf } from './gateways.ts'
 import { random } from './random.ts'
 import { sendersOf, webhookSendersOf } from './senders.ts'
@@ -20,7 +20,7 @@ export function openJob(env: Bindings): JobCtx {
   }
   return {
     ...parts,
-    doorbell: doorbellOf(env),
+    jobQueue: jobQueueOf(env),
     senders: sendersOf(env),
     webhookSenders: webhookSendersOf(env),
     webhookPost: fetchPost,

@@ -9,7 +9,7 @@ import { logError } from '../http/log.ts'
 import { auditStatement, recordRefusedToken } from '../modules/audit-log/index.ts'
 import { authenticate, type RefusedUse } from '../modules/auth/index.ts'
 import { readConfig } from './config.ts'
-import { doorbellOf } from './doorbell.ts'
+import { jobQueueOf } from './job-queue.ts'
 import { gatewaysOf } from './gateways.ts'
 import { random, randomBytes } from './random.ts'
 import { sendersOf, webhookSendersOf } from './senders.ts'
@@ -45,7 +45,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
     idempotency: new IdempotencyStore(primary),
     settle: async () => [],
     recordAudit: (entry) => auditStatement({ caller, requestId, now, id: newId('audit_entry') }, entry),
-    doorbell: doorbellOf(c.env),
+    jobQueue: jobQueueOf(c.env),
     senders: sendersOf(c.env),
     webhookSenders: webhookSendersOf(c.env),
     webhookPost: fetchPost,

@@ -7,7 +7,7 @@ import { type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seed
 import { deafen, inBooks, seedRecipients } from '../support/seed-recipients.ts'
 import { seedSegment } from '../support/seed-segments.ts'
 import { db, write } from '../support/seed.ts'
-import { project } from '../../src/modules/campaign-delivery/index.ts'
+import { project } from '../../src/modules/campaigns/delivery/projection.ts'
 
 let crowd: Crowd
 beforeAll(async () => {

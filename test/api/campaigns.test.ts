@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { campaignLifecycle, type CampaignStatus, isRunning } from '../../src/domain/campaigns.ts'
-import { sweepCampaigns } from '../../src/modules/campaign-delivery/jobs.ts'
+import { campaignLifecycle, type CampaignStatus, isRunning } from '../../src/domain/campaigns/lifecycle.ts'
+import { sweepCampaigns } from '../../src/modules/campaigns/jobs.ts'
 import { get, patch, post, remove, publicUrl } from '../support/api.ts'
 import { alarm, realJob, rowOf, until } from '../support/campaigns.ts'
 import { inStatus } from '../support/campaign-status.ts'

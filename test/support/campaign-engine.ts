@@ -2,16 +2,16 @@ import { env } from 'cloudflare:workers'
 import { runInDurableObject } from 'cloudflare:test'
 import type { Ctx, JobCtx } from '../../src/context.ts'
 import { type Client, Database } from '../../src/db/database.ts'
-import type { CampaignSender } from '../../src/domain/campaign-sender.ts'
-import { readReference } from '../../src/domain/campaign-events.ts'
+import type { CampaignSender } from '../../src/domain/campaigns/sender.ts'
+import { readReference } from '../../src/domain/campaigns/recipient-events.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import type { SendResult } from '../../src/domain/messaging.ts'
 import type { EmailGateway, OutboundEmail } from '../../src/gateways/email/email.ts'
-import { CampaignDesk } from '../../src/objects/campaign-desk.ts'
-import { Ledger } from '../../src/objects/campaign-ledger.ts'
-import type { Storage } from '../../src/objects/campaign-books.ts'
-import { sendCampaigns } from '../../src/modules/campaign-delivery/jobs.ts'
+import { CampaignDesk } from '../../src/objects/campaign/coordinator.ts'
+import { Ledger } from '../../src/objects/campaign/recipient-store.ts'
+import type { Storage } from '../../src/objects/campaign/schema.ts'
+import { sendCampaigns } from '../../src/modules/campaigns/jobs.ts'
 import { capturing, contextAt, testConfig } from './context.ts'
 
 /** How one call to the provider ends. */
@@ -145,7 +145,7 @@ export class Engine {
   cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = []
   readonly meter = newMeter()
   requests = 0
-  rung = 0
+  enqueued = 0
 
   constructor(campaignId: string, provider: Provider, storage: Storage, now: number, random: () => number) {
     this.campaignId = campaignId
@@ -205,7 +205,7 @@ export class Engine {
       email: this.provider.gateway,
       config: testConfig,
       webhookPost: { post: () => Promise.reject(new Error('campaigns post nothing')) },
-      doorbell: { ring: async () => void this.rung++ },
+      jobQueue: { enqueue: async () => void this.enqueued++ },
       senders: { of: () => this.#overWire() },
       webhookSenders: {
         create: () => {

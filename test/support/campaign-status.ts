@@ -1,6 +1,6 @@
 import { seedReady, type CampaignRow, type Place } from './seed-campaigns.ts'
 import { inBooks, seedRecipients } from './seed-recipients.ts'
-import type { CampaignStatus } from '../../src/domain/campaigns.ts'
+import type { CampaignStatus } from '../../src/domain/campaigns/lifecycle.ts'
 
 /** A campaign in this status whose object knows it is there. */
 export async function inStatus(

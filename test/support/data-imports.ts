@@ -49,7 +49,7 @@ export const storedImport = async (id: string): Promise<Stored & Record<string, 
   return row
 }
 
-/** What background work runs with; what it would ring for is left to the test. */
+/** What background work runs with; the test takes what it would enqueue. */
 export const jobAt = (now = Date.now()): JobCtx => contextAt(now)
 
 /** Works until the phase of an import has ended. */

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { runInDurableObject } from 'cloudflare:test'
-import type { CampaignRecord, Settled } from '../../src/objects/campaign-books.ts'
-import { Ledger } from '../../src/objects/campaign-ledger.ts'
+import type { CampaignRecord, Settled } from '../../src/objects/campaign/schema.ts'
+import { Ledger } from '../../src/objects/campaign/recipient-store.ts'
 import { next } from './seed.ts'
 
 /** Works in the books of a campaign's object. */
@@ -41,6 +41,6 @@ export const seedRecipients = (campaignId: string, count: number, record: Partia
     return people
   })
 
-/** An object that believes in a later start than it is ever told of: what rings for it is not heard. */
+/** An object that believes in a later start than it is ever told of: messages that wake it do nothing. */
 export const deafen = (campaignId: string) =>
   inBooks(campaignId, (ledger) => ledger.change({ run: 1_000_000, status: 'failed' }))

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { changedOne, commit } from '../../db/commit.ts'
-import { isDeletable } from '../../domain/campaigns.ts'
+import { isDeletable } from '../../domain/campaigns/lifecycle.ts'
 import { openEditions } from '../editions/index.ts'
 import { segmentStays } from './judge.ts'
 import type { LoadedCampaign } from './queries.ts'

@@ -5,18 +5,12 @@ import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
 import { inList, standing, visible, visibleIn } from '../../db/visibility.ts'
 import { customersSeenBy } from '../../db/shared-customers.ts'
 import type { Place } from '../../domain/access.ts'
-import type { RecipientRow } from '../../domain/campaign-sender.ts'
-import type { Person } from '../../domain/campaign-sending.ts'
-import { type Counters, noCounters } from '../../domain/campaigns.ts'
+import type { RecipientRow } from '../../domain/campaigns/sender.ts'
+import type { Person } from '../../domain/campaigns/sending-policy.ts'
+import { type Counters, noCounters } from '../../domain/campaigns/counters.ts'
 import { AppError, doesNotExist, type FieldError, invalid, notFound, parameterError } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import {
-  type CampaignRow,
-  messageJoin,
-  surroundingColumns,
-  surroundingJoins,
-  type Surroundings,
-} from '../campaign-delivery/index.ts'
+import { type CampaignRow, messageJoin, surroundingColumns, surroundingJoins, type Surroundings } from './delivery/campaign-row.ts'
 import { type SegmentSummaryRow, segmentSummaryColumns } from '../segments/index.ts'
 import type { CampaignFilters, CampaignOrdering, RecipientFilters, RecipientOrdering } from './contract.ts'
 

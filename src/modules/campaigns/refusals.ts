@@ -1,7 +1,8 @@
 import type { Ctx } from '../../context.ts'
-import { campaignLifecycle, type CampaignStatus, missingFor } from '../../domain/campaigns.ts'
+import { campaignLifecycle, type CampaignStatus } from '../../domain/campaigns/lifecycle.ts'
+import { missingFor } from '../../domain/campaigns/readiness.ts'
 import { AppError } from '../../domain/errors.ts'
-import { readinessOf } from '../campaign-delivery/index.ts'
+import { readinessOf } from './delivery/campaign-row.ts'
 import type { CampaignDetailRow } from './queries.ts'
 
 export const invalidTransition = (status: CampaignStatus, what: string): AppError =>

@@ -5,7 +5,7 @@ import { standing, visible } from '../../db/visibility.ts'
 import type { Place } from '../../domain/access.ts'
 import { AppError, notFound } from '../../domain/errors.ts'
 import { refundLifecycle } from '../../domain/refunds.ts'
-import { ringEmails } from '../transactional-emails/index.ts'
+import { enqueueEmails } from '../transactional-emails/index.ts'
 import { announceAll } from '../webhooks/index.ts'
 import { completionStatements } from './complete.ts'
 import { amountOf, type RefundRow } from './refund.ts'
@@ -41,6 +41,6 @@ export async function settleRefund(ctx: Ctx, refund: LocatedRefund, reference: s
     provider_reference: reference,
     completed_at: ctx.now(),
   }
-  ctx.afterCommit(() => ringEmails(ctx))
+  ctx.afterCommit(() => enqueueEmails(ctx))
   return commit(ctx, settled, [...statements, ...announceAll(ctx, announcements)])
 }

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
 import { softBounceMemoryMs, softBouncesUntilDead, type SuppressionReason } from '../../domain/suppressions.ts'
 
-export interface SuppressedPlace {
+export interface SuppressedAddress {
   organization_id: string
   channel: string
   address: string
@@ -16,7 +16,7 @@ interface Cause {
 }
 
 /** One address as the query that `suppress` takes. */
-export const addressQuery = ({ organization_id, channel, address }: SuppressedPlace): SQL =>
+export const addressQuery = ({ organization_id, channel, address }: SuppressedAddress): SQL =>
   sql`select ${organization_id} as organization_id, ${channel} as channel, ${address} as address`
 
 /**
@@ -50,6 +50,6 @@ export const countSoftBounce = (addresses: SQL, { reference, campaign_id, at }: 
 ]
 
 /** Takes back that somebody left. An address that is dead or has complained stays as it is. */
-export const takeBackUnsubscription = ({ organization_id, channel, address }: SuppressedPlace): Statement =>
+export const takeBackUnsubscription = ({ organization_id, channel, address }: SuppressedAddress): Statement =>
   sql`delete from suppressions where organization_id = ${organization_id} and channel = ${channel}
     and address = ${address} and reason = 'unsubscribed'`

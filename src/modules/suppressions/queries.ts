@@ -1,12 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { deadAddressReasons, type SuppressionReason } from '../../domain/suppressions.ts'
-import type { SuppressedPlace } from './change.ts'
+import type { SuppressedAddress } from './change.ts'
 
 /** Why no marketing goes to the address; null when nothing keeps it from going. */
 export async function suppressionReasonOf(
   { db }: Pick<JobCtx, 'db'>,
-  { organization_id, channel, address }: SuppressedPlace,
+  { organization_id, channel, address }: SuppressedAddress,
 ): Promise<SuppressionReason | null> {
   const row = await db.first(sql<{ reason: SuppressionReason }>`select reason from suppressions
     where organization_id = ${organization_id} and channel = ${channel} and address = ${address}`)

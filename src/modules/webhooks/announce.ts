@@ -7,7 +7,7 @@ import { insert, insertAll } from '../../db/write.ts'
 import { toIso } from '../../domain/instants.ts'
 import type { EventKind } from '../../domain/webhooks.ts'
 import { checkedData, type EventData } from './payload-contract.ts'
-import { ringDue } from './ring.ts'
+import { enqueueDue } from './enqueue.ts'
 
 /** Requests tell, and background work that does something once its own commit is through. */
 type Teller = JobCtx & Pick<Ctx, 'afterCommit'>
@@ -66,7 +66,7 @@ export function announceAll(ctx: Teller, announcements: readonly Announcement[])
   if (announcements.length === 0) return []
   const events = announcements.map((announcement) => eventOf(ctx, announcement))
   const ids = events.map(({ id }) => id)
-  ctx.afterCommit(() => ringDue(ctx, ids))
+  ctx.afterCommit(() => enqueueDue(ctx, ids))
   const deliveries: SQL[] = []
   for (let start = 0; start < ids.length; start += eventsAStatement)
     deliveries.push(deliveriesOf(ctx, ids.slice(start, start + eventsAStatement)))
@@ -97,7 +97,7 @@ export function announceTo(
     created_at: now,
     modified_at: now,
   }
-  ctx.afterCommit(() => ringDue(ctx, [event.id]))
+  ctx.afterCommit(() => enqueueDue(ctx, [event.id]))
   const add: Statement = sql`insert into webhook_deliveries ${columns}
     select ${delivery.id}, id, ${event.id}, ${event.kind}, ${delivery.status}, ${delivery.next_retry_at}, ${now}, ${now}
     from webhook_endpoints where id = ${endpoint.id} and is_active = 1`

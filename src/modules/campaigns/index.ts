@@ -1,0 +1,7 @@
+export { audienceOf, membersOf } from './delivery/audience.ts'
+export { type CampaignRow, readCampaign } from './delivery/campaign-row.ts'
+export { drawContent } from './delivery/content-snapshot.ts'
+export { startDue } from './delivery/due.ts'
+export { enqueueCampaign } from './delivery/enqueue.ts'
+export { project, projectReceipts } from './delivery/projection.ts'
+export { keepCalculated } from './delivery/segment-snapshot.ts'
