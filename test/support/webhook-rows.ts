@@ -19,7 +19,8 @@ export function quietClient() {
   const enqueued: Enqueued[] = []
   const queue = (lane: Enqueued['lane']) => ({
     sendBatch: async (messages: Message[]) => {
-      for (const { body, delaySeconds } of messages) enqueued.push({ lane, endpoint_id: body.endpoint_id, delaySeconds })
+      for (const { body, delaySeconds } of messages)
+        enqueued.push({ lane, endpoint_id: body.endpoint_id, delaySeconds })
     },
   })
   const bindings = { WEBHOOKS: queue('fast'), WEBHOOKS_SLOW: queue('slow') }

@@ -70,7 +70,9 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
     jobQueue: {
       enqueue: async (queue, messages, delay = 0) => {
         const lane: Lane = queue === 'webhooks-slow' ? 'slow' : 'fast'
-        enqueued.push(...(messages as readonly DeliverMessage[]).map(({ endpoint_id }) => ({ lane, endpoint_id, delay })))
+        enqueued.push(
+          ...(messages as readonly DeliverMessage[]).map(({ endpoint_id }) => ({ lane, endpoint_id, delay })),
+        )
       },
     },
     webhookPost: {

@@ -4,8 +4,8 @@ export const maxCampaignNameLength = 255
 export const maxSmsBodyLength = 1600
 
 /**
- * `sent` may have failures; `failed` means that nothing was sent or that it stopped. From `failed` and `sent` a retry
- * goes straight to `sending`: who gets it is known.
+ * A `sent` campaign may have failures. A `failed` one sent nothing, or stopped. A retry goes straight to `sending`,
+ * because the recipients are known.
  */
 export const campaignLifecycle = lifecycle('draft', {
   draft: ['scheduled', 'calculating'],
@@ -19,7 +19,7 @@ export const campaignLifecycle = lifecycle('draft', {
 
 export type CampaignStatus = (typeof campaignLifecycle.states)[number]
 
-/** Those in which a campaign's object is at work. */
+/** The campaign's object works in these. */
 export const runningStatuses = ['calculating', 'sending'] as const satisfies readonly CampaignStatus[]
 
 export const isRunning = (status: string): boolean => (runningStatuses as readonly string[]).includes(status)

@@ -11,7 +11,7 @@ import {
 } from '../signed-tokens.ts'
 
 /**
- * Tokens in the links of messages: what is meant and a MAC, in as few characters as that takes. 16 bytes of the
+ * Tokens in the links of messages are as short as they can be, because SMS carry them. 16 bytes of the
  * campaign's ULID, then kind, recipient and link as numbers of 1 to 8 bytes, then 8 bytes of HMAC-SHA256.
  */
 export const linkKinds = ['click', 'open', 'unsubscribe', 'resubscribe'] as const
@@ -34,7 +34,7 @@ export async function mintLinkToken(secret: string, { kind, campaign_id, n, link
   return signToken(secret, signer, content)
 }
 
-/** What a token means; null for one that nobody with the key has made for this kind. */
+/** The target of a token; null when its MAC or kind is wrong. */
 export async function readLinkToken(secret: string, kind: LinkKind, token: string): Promise<LinkTarget | null> {
   const content = await openToken(secret, signer, token)
   if (!content || linkKinds[content[idBytes] ?? -1] !== kind) return null

@@ -10,9 +10,9 @@ export interface Readiness {
   message: CampaignMessage | null
   has_message: boolean
   sms_body: TranslatedDict
-  /** Whether the provider takes campaigns. */
+  /** Whether the provider accepts campaigns. */
   is_bulk: boolean
-  /** Links can be made only with an address of our own and a key. */
+  /** Whether the public address and the key of links are set. */
   has_links: boolean
 }
 
@@ -29,7 +29,7 @@ export interface MessageFault {
   detail: string
 }
 
-/** What keeps a message from going out as a campaign of an edition with this default language. */
+/** Why a message cannot be sent as a campaign of an edition with this default language. */
 export function messageFaults(message: CampaignMessage, language: Language): MessageFault[] {
   const found: MessageFault[] = []
   if (message.type !== 'campaign') found.push({ code: 'wrong_type', detail: 'The message is not of type campaign.' })

@@ -1,8 +1,8 @@
 import type { ProviderEvent } from '../messaging.ts'
 
 /**
- * What happened to a message after it went out. Events come in any order and any number of times: each stamp keeps the
- * earliest time that it was told, nothing takes one away, so the same events always give the same numbers.
+ * Times at which something happened to a message after it was sent. Events arrive in any order and any number of times.
+ * A stamp keeps the earliest time and is never removed, so the same events always give the same numbers.
  */
 export const stampNames = [
   'delivered_at',
@@ -33,13 +33,13 @@ export interface RecipientEvent {
   type: (typeof recipientEventTypes)[number]
   at: number
   provider_id?: string | null
-  /** Of a bounce: hard, the address is dead; soft, it may work later; block, the receiver refused us. */
+  /** Of a bounce. hard: the address does not work. soft: it may work later. block: the receiver refused us. */
   bounce?: ProviderEvent['bounce']
-  /** Somebody came to one of our own links. Sooner after sending than anybody can look, it was a program. */
+  /** A request to one of our own links. Very soon after sending it comes from a program. */
   is_visit?: boolean
 }
 
-/** What else an event says: whoever clicks has opened, and whoever opens, complains or leaves has it. */
+/** An event implies others: a click implies an opening, and an opening, a complaint or an unsubscription a delivery. */
 const stampsOf: Record<RecipientEvent['type'], readonly StampName[]> = {
   accepted: [],
   delivered: ['delivered_at'],
@@ -51,7 +51,7 @@ const stampsOf: Record<RecipientEvent['type'], readonly StampName[]> = {
   unsubscribed: ['unsubscribed_at', 'delivered_at'],
 }
 
-/** Sooner after sending than anybody can look. */
+/** No person opens a message this soon after sending. */
 const tooSoonMs = 2000
 
 /** The stamps that an event changes. */
@@ -66,13 +66,13 @@ export function stamped(row: Stamps & { sent_at: number | null }, event: Recipie
   return changes
 }
 
-/** A provider's word for a recipient, or null when it says nothing that counts. */
+/** The recipient event that a provider event stands for; null for one that changes nothing. */
 export function recipientEvent(n: number, event: ProviderEvent): RecipientEvent | null {
   const { type, at, providerId } = event
   switch (type) {
     case 'deferred':
       return null
-    // It was taken and never arrived.
+    // The provider accepted the message and could not deliver it.
     case 'failed':
       return { n, type: 'bounced', at, provider_id: providerId }
     default:
@@ -80,7 +80,7 @@ export function recipientEvent(n: number, event: ProviderEvent): RecipientEvent 
   }
 }
 
-/** What a message is known by at the provider; letters, digits, `_` and `-` only, which every provider takes. */
+/** The reference of a message at the provider: letters, digits, `_` and `-` only, which every provider accepts. */
 export const referenceOf = (campaignId: string, n: number): string => `${campaignId}-${n}`
 
 export function readReference(reference: string | null): { campaign_id: string; n: number } | null {
@@ -91,6 +91,6 @@ export function readReference(reference: string | null): { campaign_id: string; 
 const machines =
   /bot\b|bot[/ ]|crawl|spider|slurp|scan|preview|monitor|headless|facebookexternalhit|barracuda|mimecast|proofpoint|safelinks|curl|wget|python|java\/|go-http|okhttp|node-fetch|axios|undici/i
 
-/** Whether a program fetched what a person would have opened: scanners, previews, and the prefetching of mail clients. */
+/** Whether a program made the request: a scanner, a preview, or a mail client that prefetches. */
 export const isMachine = (method: string, agent: string | null): boolean =>
   method === 'HEAD' || !agent || machines.test(agent)

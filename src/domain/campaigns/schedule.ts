@@ -1,7 +1,7 @@
 import { dayMs } from '../instants.ts'
 import { instantOfWallClock, offsetText, wallClockAt } from '../time-zones.ts'
 
-/** A campaign that is later than this does not go out by surprise. */
+/** A campaign that is later than this is not sent any more. */
 export const lateAfterMs = 6 * 3_600_000
 export const missedSchedule = 'missed_schedule: the campaign was due more than 6 hours ago and was not sent.'
 
@@ -13,8 +13,8 @@ export type ScheduleFault = 'invalid_date' | 'nonexistent_local_time' | 'schedul
 const yearMs = 366 * dayMs
 
 /**
- * The instant that a client asks for, in whole seconds. Without an offset it is local time of the edition: what daylight
- * saving skips is refused, and of what comes twice the first is meant.
+ * The instant that a client asks for, in whole seconds. Without an offset it is local time of the edition: a time
+ * that daylight saving skips is refused, and one that comes twice means the first.
  */
 export function scheduleOf(text: string, timeZone: string, now: number): number | ScheduleFault {
   const found = schedulePattern.exec(text)

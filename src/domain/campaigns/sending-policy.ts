@@ -1,11 +1,9 @@
 import type { Language } from '../languages.ts'
 import type { SendResult } from '../messaging.ts'
 
-/** How messages of a campaign go out to their people, one chunk after another. */
-
-/** The most recipients of a chunk: what one consumer holds at a time, and the reach of a lost answer. */
+/** The most recipients of a chunk: a consumer holds them at a time, and a lost answer concerns them all. */
 export const maxChunk = 100
-/** A provider that takes few messages a call still gets so many a chunk. */
+/** A chunk has at least so many recipients, also when the provider takes few messages a call. */
 const minChunk = 20
 
 export const chunkSizeOf = (batch: number): number =>
@@ -14,26 +12,26 @@ export const chunkSizeOf = (batch: number): number =>
 /** The most characters of the messages of one call: a Worker makes several at once in 128 MB. */
 const maxCharactersOfCall = 4_000_000
 
-/** Messages of one call. It goes by the campaign's content alone: a call that is repeated is cut as it was. */
+/** Messages of one call. Only the campaign's content decides, so that a repeated call has the same messages. */
 export const callSizeOf = (batch: number, charactersOfMessage: number): number =>
   Math.max(1, Math.min(batch, Math.floor(maxCharactersOfCall / Math.max(1, charactersOfMessage))))
 
-/** Longer than the calls of a chunk take together with what comes after them. */
+/** Longer than all calls of a chunk and the report take. */
 export const leaseMs = 60_000
 /** No call begins with less than this left of the lease. */
 export const leaseMarginMs = 25_000
 
-/** Providers forget a key after 24 hours: later than this nobody can tell whether a call was made. */
+/** Providers forget a key after 24 hours. A call is not repeated later than this. */
 export const repeatableMs = 20 * 3_600_000
 
-/** The most chunks that are out at once, and the least after the provider asked for less. */
+/** The most chunks that consumers hold at once. */
 export const maxLanes = 16
 
 const triesUntilUnreachable = 8
 const rateLimitedForMs = 24 * 3_600_000
 
-/** What a person is known by in a message: as it was when the campaign started, so that a repeated call is the same. */
-export interface Person {
+/** The person's data in messages, as of the start of the campaign, so that a repeated call is the same. */
+export interface RecipientPerson {
   id: string
   email: string | null
   phone_number: string | null
@@ -44,7 +42,7 @@ export interface Person {
 export const recipientStates = ['pending', 'sent', 'failed', 'skipped'] as const
 export type RecipientState = (typeof recipientStates)[number]
 
-/** What became of a message that was sent. Those who did not open or click are those whom it reached: bounces are not. */
+/** What became of a message that was sent. Bounced recipients are in neither `not_opened` nor `not_clicked`. */
 export const engagements = [
   'delivered',
   'opened',
@@ -57,7 +55,7 @@ export const engagements = [
 ] as const
 export type Engagement = (typeof engagements)[number]
 
-/** Why nobody tried to reach a person: what excludes people from a segment, when it is calculated or later, or this. */
+/** Why no message was made for a person: an exclusion of the segment, or one of the campaign's own. */
 export const skipReasons = [
   'no_address',
   'no_consent',
@@ -68,13 +66,13 @@ export const skipReasons = [
 ] as const
 export type SkipReason = (typeof skipReasons)[number]
 
-/** Why a message did not go. `unknown`: it may have gone, and it is not sent again. */
+/** Why a message was not sent. `unknown`: it may have been sent, and it is not sent again. */
 export const failReasons = ['rejected', 'unreachable', 'rate_limited', 'unknown'] as const
 export type FailReason = (typeof failReasons)[number]
 
 export type Reason = SkipReason | FailReason
 
-/** Reasons that may pass. */
+/** A retry of the campaign tries these recipients again. */
 export const retryableReasons = ['unreachable', 'rate_limited'] as const satisfies readonly FailReason[]
 
 export interface ChunkRecipient {
@@ -82,30 +80,30 @@ export interface ChunkRecipient {
   n: number
   address: string
   language: Language
-  person: Person
+  person: RecipientPerson
 }
 
-/** Somebody who is left out after all. */
-export interface LeftOut {
+/** A recipient who may not get the message any more. */
+export interface ExcludedRecipient {
   n: number
   reason: SkipReason
 }
 
-/** What a consumer may send now, and nobody else meanwhile. */
-export interface Claim {
+/** A chunk under a lease: only the consumer that holds the lease may send it. */
+export interface ChunkClaim {
   campaign_id: string
-  /** Which of the contents that the campaign was started with. */
+  /** The number of the content snapshot. */
   content: number
   chunk: number
   lease: string
   lease_until: number
-  /** An earlier call may have been made: this one is to be the same. */
+  /** An earlier call may have been made, so this one must be the same. */
   is_repeat: boolean
   recipients: ChunkRecipient[]
 }
 
-/** What became of a chunk: a result for each of its recipients, call by call. */
-export interface Report {
+/** The results of a chunk, call by call. */
+export interface ChunkReport {
   chunk: number
   lease: string
   /** Each call's recipients in order, with their results. */
@@ -114,23 +112,23 @@ export interface Report {
   goes_on: boolean
 }
 
-export interface Answer {
-  next: Claim | null
-  /** There is more to send now, for whoever comes. */
+export interface ClaimAnswer {
+  next: ChunkClaim | null
+  /** Another consumer would get a chunk now. */
   has_more: boolean
 }
 
-export type Verdict =
+export type ResultVerdict =
   | { to: 'sent'; provider_id: string }
   | { to: 'failed'; reason: FailReason; code: string; detail: string }
-  /** Once more: `exact`, the same call with the same key; otherwise nothing was sent, and it may be cut anew. */
+  /** Try again. `exact`: the same call with the same key. Otherwise nothing was sent, and the chunk may change. */
   | { to: 'again'; exact: boolean; code: string; at: number }
-  /** Nothing goes before somebody mends the account. */
+  /** Nothing can be sent before somebody corrects the provider's account. */
   | { to: 'halted'; detail: string }
 
-interface Attempt {
+interface ChunkAttempt {
   now: number
-  /** An earlier call may have been made: no answer to this one proves that nothing was sent. */
+  /** An earlier call may have been made, so no answer to this one proves that nothing was sent. */
   is_repeat: boolean
   /** Tries of the chunk before this one, and when the first was. */
   tries: number
@@ -138,27 +136,27 @@ interface Attempt {
   deduplicates: boolean
 }
 
-/** Codes of ours, for messages that were not handed to the provider at all. */
+/** Our own codes, for messages that the provider never got. */
 const untried = ['not_prepared', 'no_time', 'no_result']
 
 const backoffMs = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 7_200_000]
 
-/** Whether it may still be repeated, as the provider would know the key. */
-export const isRepeatable = ({ now, first_tried_at, deduplicates }: Attempt): boolean =>
+/** Whether the provider still knows the key of the call. */
+export const isRepeatable = ({ now, first_tried_at, deduplicates }: ChunkAttempt): boolean =>
   deduplicates && now - first_tried_at < repeatableMs
 
-export function verdictOf(result: SendResult, attempt: Attempt): Verdict {
+export function verdictOf(result: SendResult, attempt: ChunkAttempt): ResultVerdict {
   if (result.ok) return { to: 'sent', provider_id: result.providerId }
   const { kind, code, detail, retryAfterMs } = result
   const { now, tries, is_repeat } = attempt
   const isOver = is_repeat && !isRepeatable(attempt)
-  const failed = (reason: FailReason): Verdict => ({
+  const failed = (reason: FailReason): ResultVerdict => ({
     to: 'failed',
     reason: is_repeat ? 'unknown' : reason,
     code,
     detail,
   })
-  const again = (exact: boolean, wait: number): Verdict => ({
+  const again = (exact: boolean, wait: number): ResultVerdict => ({
     to: 'again',
     exact: exact || is_repeat,
     code,
@@ -175,13 +173,13 @@ export function verdictOf(result: SendResult, attempt: Attempt): Verdict {
       if (isOver || now - attempt.first_tried_at >= rateLimitedForMs) return failed('rate_limited')
       return again(false, Math.max(retryAfterMs ?? 0, 1000))
     case 'transient': {
-      // A provider that knows keys may have begun with this call: it is asked again in the same words.
+      // A provider that deduplicates may have begun with this call, so the same call is made again.
       const exact = attempt.deduplicates && !untried.includes(code)
       if (isOver || (!exact && !is_repeat && tries + 1 >= triesUntilUnreachable)) return failed('unreachable')
       return again(exact, wait)
     }
     case 'unknown':
-      // The key has sent something else before: asking again would answer the same.
+      // The key was used for other messages. Another try would get the same answer.
       if (code === 'idempotency_mismatch' || code === 'invalid_idempotent_request') return failed('unknown')
       return isOver || !isRepeatable(attempt) ? failed('unknown') : again(true, wait)
   }

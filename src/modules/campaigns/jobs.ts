@@ -2,7 +2,7 @@ import type { JobCtx, SendChunksMessage } from '../../context.ts'
 import { findUnattended } from './delivery/due.ts'
 import { sendChunks } from './delivery/consumer.ts'
 
-/** An object that works shows itself more often than this. */
+/** An object at work updates its campaign's row more often than this. */
 const quietMs = 90_000
 const campaignsASweep = 500
 
@@ -15,7 +15,7 @@ export const isSendChunksMessage = (body: unknown): body is SendChunksMessage =>
 export const sendCampaigns = (job: JobCtx, messages: readonly SendChunksMessage[]): Promise<void> =>
   sendChunks(job, [...new Set(messages.map(({ campaign_id }) => campaign_id))])
 
-/** Wakes the objects of campaigns that are due, and of those that went quiet. Each then looks for itself. */
+/** Wakes the objects of campaigns that are due, and of running ones that have not updated their row for a while. */
 export async function sweepCampaigns(job: JobCtx): Promise<number> {
   const found = await findUnattended(job, quietMs, campaignsASweep)
   await Promise.allSettled(found.map(({ id }) => job.senders.of(id).wake(id)))

@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import { isErasedAddress } from '../../domain/campaigns/sender.ts'
-import type { Person } from '../../domain/campaigns/sending-policy.ts'
+import type { RecipientPerson } from '../../domain/campaigns/sending-policy.ts'
 import { pendingOf, ratesOf } from '../../domain/campaigns/counters.ts'
 import { isEditable } from '../../domain/campaigns/lifecycle.ts'
 import { inZone } from '../../domain/campaigns/schedule.ts'
@@ -72,7 +72,7 @@ export const presentStats = (counters: CampaignNumbers): z.input<typeof Campaign
 })
 
 export function presentRecipient(row: ListedRecipient): z.input<typeof CampaignRecipient> {
-  const person = JSON.parse(row.person) as Person
+  const person = JSON.parse(row.person) as RecipientPerson
   return {
     id: row.user_id,
     user: { api_id: row.user_id, full_name: fullName(person), email: person.email },

@@ -6,11 +6,17 @@ import { inList, standing, visible, visibleIn } from '../../db/visibility.ts'
 import { customersSeenBy } from '../../db/shared-customers.ts'
 import type { Place } from '../../domain/access.ts'
 import type { RecipientRow } from '../../domain/campaigns/sender.ts'
-import type { Person } from '../../domain/campaigns/sending-policy.ts'
+import type { RecipientPerson } from '../../domain/campaigns/sending-policy.ts'
 import { type Counters, noCounters } from '../../domain/campaigns/counters.ts'
 import { AppError, doesNotExist, type FieldError, invalid, notFound, parameterError } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import { type CampaignRow, messageJoin, surroundingColumns, surroundingJoins, type Surroundings } from './delivery/campaign-row.ts'
+import {
+  type CampaignRow,
+  messageJoin,
+  readinessColumns,
+  readinessJoins,
+  type ReadinessColumns,
+} from './delivery/campaign-row.ts'
 import { type SegmentSummaryRow, segmentSummaryColumns } from '../segments/index.ts'
 import type { CampaignFilters, CampaignOrdering, RecipientFilters, RecipientOrdering } from './contract.ts'
 
@@ -52,8 +58,8 @@ export function listCampaigns(
 
 export async function findCampaign(ctx: Ctx, id: string): Promise<LoadedCampaign> {
   const row = await ctx.db.first(
-    sql<CampaignDetailRow>`select campaigns.*, ${segmentSummaryColumns}, ${surroundingColumns}
-      from campaigns ${surroundingJoins} where campaigns.id = ${id} and ${visible(ctx.caller, campaignStanding)}`,
+    sql<CampaignDetailRow>`select campaigns.*, ${segmentSummaryColumns}, ${readinessColumns}
+      from campaigns ${readinessJoins} where campaigns.id = ${id} and ${visible(ctx.caller, campaignStanding)}`,
   )
   if (!row) throw notFound()
   return { ...row, place: { organization_id: row.organization_id, editions: [row.edition_id] } }
@@ -66,7 +72,7 @@ interface References {
   email_message_id: string | null
 }
 
-export type ReferencedRow = Surroundings & SegmentSummaryRow
+export type ReferencedRow = ReadinessColumns & SegmentSummaryRow
 
 type Nullable<T> = { [Key in keyof T]: T[Key] | null }
 
@@ -76,7 +82,7 @@ type Nullable<T> = { [Key in keyof T]: T[Key] | null }
  */
 export async function resolveReferences(ctx: Ctx, ids: References): Promise<ReferencedRow> {
   const row = await ctx.db.first(sql<Nullable<ReferencedRow> & { edition: string | null }>`
-    select editions.id as edition, ${segmentSummaryColumns}, ${surroundingColumns}
+    select editions.id as edition, ${segmentSummaryColumns}, ${readinessColumns}
     from organizations
       left join editions on editions.id = ${ids.edition_id} and editions.organization_id = organizations.id
       left join segments on segments.id = ${ids.segment_id} and segments.organization_id = organizations.id
@@ -113,7 +119,7 @@ async function withoutHidden(ctx: Ctx, campaign: CampaignRow, rows: readonly Rec
   const view = customersSeenBy(ctx.caller)
   if (view.isWhole || rows.length === 0) return [...rows]
   const ids = rows.map(({ user_id }) => user_id)
-  const found = await ctx.db.all(sql<Person>`select users.id,
+  const found = await ctx.db.all(sql<RecipientPerson>`select users.id,
       ${view.columns(['email', 'phone_number', 'first_name', 'last_name'])}
     from users ${view.join} where ${inList(sql`users.id`, ids)} and ${view.isHidden}`)
   const hidden = new Map(found.map((person) => [person.id, person]))
@@ -140,7 +146,7 @@ export async function listRecipients(
 ): Promise<Page<ListedRecipient>> {
   judgeOrdering(ctx, ordering)
   const isCancelled = campaign.status === 'cancelled'
-  // Those whom a cancelled campaign left are pending in its books.
+  // Recipients whom a cancelled campaign did not reach stay pending in its object.
   const isNever = state !== undefined && (isCancelled ? state === 'pending' : state === 'cancelled')
   const after = page.after
   const skipped = (page.page - 1) * page.size

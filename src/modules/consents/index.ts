@@ -23,7 +23,7 @@ export {
   marketingRefusal,
   marketingStatus,
 } from './marketing.ts'
-export { marketingAnswers, type MarketingAnswer } from './marketing-answers.ts'
+export { type CampaignSubscriber, givenConsents, resubscribe, unsubscribe, withdrawnConsents } from './unsubscribe.ts'
 export {
   type AnswerImport,
   askedConsents,

@@ -1,14 +1,14 @@
 import { html } from 'hono/html'
 import { toIso } from '../../domain/instants.ts'
 import type { Page } from '../../domain/page.ts'
-import type { CapturedItem, CapturedRow, OutboxFilter } from './queries.ts'
+import type { CapturedItem, CapturedRow, MailboxFilter } from './queries.ts'
 import { style } from './style.ts'
 
-type Markup = ReturnType<typeof html>
+type MailboxMarkup = ReturnType<typeof html>
 
 /**
- * A message may hold anything: no script runs, and nothing is loaded from elsewhere, so that to look at a message tells
- * nobody. The frame of an e-mail inherits this.
+ * Messages may have any content. No script runs and nothing is loaded from elsewhere, so that nobody learns that a
+ * message was looked at. The frame of an e-mail inherits this.
  */
 export const policy = [
   "default-src 'none'",
@@ -20,7 +20,7 @@ export const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const layout = (title: string, content: Markup): Markup =>
+const layout = (title: string, content: MailboxMarkup): MailboxMarkup =>
   html`<!doctype html>
     <html lang="en">
       <head>
@@ -38,16 +38,16 @@ const layout = (title: string, content: Markup): Markup =>
       </body>
     </html>`
 
-const when = (at: number): Markup => {
+const when = (at: number): MailboxMarkup => {
   const iso = toIso(at)
   return html`<time datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`
 }
 
 const labels: Readonly<Record<string, string>> = { email: 'E-mail', sms: 'SMS', wallet: 'Wallet' }
 
-const badge = (channel: string): Markup => html`<b class="${channel}">${labels[channel] ?? channel}</b>`
+const badge = (channel: string): MailboxMarkup => html`<b class="${channel}">${labels[channel] ?? channel}</b>`
 
-const item = (row: CapturedItem): Markup =>
+const item = (row: CapturedItem): MailboxMarkup =>
   html`<li>
     <a href="/dev/outbox/${row.id}">
       ${badge(row.channel)}
@@ -57,12 +57,12 @@ const item = (row: CapturedItem): Markup =>
     </a>
   </li>`
 
-const choice = (value: string, label: string, chosen: string | null): Markup =>
+const choice = (value: string, label: string, chosen: string | null): MailboxMarkup =>
   value === (chosen ?? '')
     ? html`<option value="${value}" selected>${label}</option>`
     : html`<option value="${value}">${label}</option>`
 
-const filterForm = (filter: OutboxFilter): Markup =>
+const filterForm = (filter: MailboxFilter): MailboxMarkup =>
   html`<form method="get" action="/dev/outbox">
     <label
       >Channel
@@ -76,14 +76,14 @@ const filterForm = (filter: OutboxFilter): Markup =>
     <button>Show</button>
   </form>`
 
-const pageLink = (address: string | null, label: string): Markup | string =>
+const pageLink = (address: string | null, label: string): MailboxMarkup | string =>
   address === null ? '' : html`<a href="${address}">${label}</a>`
 
 export const listPage = (
   page: Page<CapturedItem>,
   links: { next: string | null; previous: string | null },
-  filter: OutboxFilter,
-): Markup =>
+  filter: MailboxFilter,
+): MailboxMarkup =>
   layout(
     'Outbox',
     html`${filterForm(filter)}
@@ -98,7 +98,7 @@ export const listPage = (
       <nav>${pageLink(links.previous, '← Newer')} ${pageLink(links.next, 'Older →')}</nav>`,
   )
 
-const field = (name: string, value: string | Markup | null): Markup | string =>
+const field = (name: string, value: string | MailboxMarkup | null): MailboxMarkup | string =>
   value
     ? html`<dt>${name}</dt>
         <dd>${value}</dd>`
@@ -107,7 +107,7 @@ const field = (name: string, value: string | Markup | null): Markup | string =>
 /** Links of the message open beside the outbox; the frame itself goes nowhere. */
 const framed = (content: string): string => `<base target="_blank">${content}`
 
-const emailBody = (row: CapturedRow): Markup =>
+const emailBody = (row: CapturedRow): MailboxMarkup =>
   html`<h2>HTML</h2>
     <iframe
       title="The message"
@@ -120,7 +120,7 @@ const emailBody = (row: CapturedRow): Markup =>
       <pre>${row.html}</pre>
     </details>`
 
-export function messagePage(row: CapturedRow): Markup {
+export function messagePage(row: CapturedRow): MailboxMarkup {
   const headers = Object.entries(JSON.parse(row.headers) as Record<string, string>)
   return layout(
     row.subject || 'Message',

@@ -6,8 +6,8 @@ import { AppError, notFound } from '../../domain/errors.ts'
 import { channels } from '../../domain/messaging.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 
-/** What a look into the outbox needs: nobody is asked who they are. */
-export type Reader = Pick<JobCtx, 'db' | 'config'>
+/** Needed to read the mailbox. It has no caller: anybody may read it. */
+export type MailboxReader = Pick<JobCtx, 'db' | 'config'>
 
 export type CapturedRow = typeof capturedMessages.$inferSelect
 export type CapturedItem = Pick<
@@ -18,14 +18,14 @@ export type CapturedItem = Pick<
 export const capturedChannels = [...channels, 'wallet'] as const
 type CapturedChannel = (typeof capturedChannels)[number]
 
-export interface OutboxFilter {
+export interface MailboxFilter {
   channel: CapturedChannel | null
   /** A part of the recipient. */
   to: string
 }
 
-/** Other people's messages are here to be read: only where nobody's mail is real. */
-function refuseInProduction({ config }: Reader): void {
+/** Everybody's messages can be read here, so it exists only where no message is real. */
+function refuseInProduction({ config }: MailboxReader): void {
   if (!['development', 'test'].includes(config.environment)) throw notFound()
 }
 
@@ -33,8 +33,8 @@ export const channelOf = (text: string | undefined): CapturedChannel | null =>
   capturedChannels.find((channel) => channel === text) ?? null
 
 export async function listCaptured(
-  reader: Reader,
-  filter: OutboxFilter,
+  reader: MailboxReader,
+  filter: MailboxFilter,
   page: PageRequest,
 ): Promise<Page<CapturedItem>> {
   refuseInProduction(reader)
@@ -52,7 +52,7 @@ export async function listCaptured(
   })
 }
 
-export async function findCaptured(reader: Reader, id: string): Promise<CapturedRow> {
+export async function findCaptured(reader: MailboxReader, id: string): Promise<CapturedRow> {
   refuseInProduction(reader)
   const row = await reader.db.first(sql<CapturedRow>`select * from captured_messages where id = ${id}`)
   if (!row) throw new AppError('not_found', 'There is no such message, or it is older than the newest 2,000.')

@@ -4,14 +4,14 @@ import { pageLinks, pageRequest } from '../../http/list-query.ts'
 import { publicAddress } from '../../http/public-address.ts'
 import { listPage, messagePage, policy } from './page.ts'
 import { presentCaptured, presentCapturedWhole } from './present.ts'
-import { channelOf, findCaptured, listCaptured, type Reader } from './queries.ts'
+import { channelOf, findCaptured, listCaptured, type MailboxReader } from './queries.ts'
 
 const sizes = { usual: 50, most: 500 }
 
 const numberOf = (text: string | undefined): number | null =>
   text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null
 
-async function list(c: AppContext, reader: Reader) {
+async function list(c: AppContext, reader: MailboxReader) {
   const url = publicAddress(c.env.PUBLIC_URL.replace(/\/+$/, ''), c.req.url)
   const { channel, to = '', page, page_size, cursor } = c.req.query()
   const filter = { channel: channelOf(channel), to: to.slice(0, 254) }
@@ -22,7 +22,7 @@ async function list(c: AppContext, reader: Reader) {
 }
 
 /** `/dev/outbox`: what the capture gateways have kept, for people and for programs. */
-export function outbox(open: (c: AppContext) => Reader): Hono<AppEnv> {
+export function devMailbox(open: (c: AppContext) => MailboxReader): Hono<AppEnv> {
   const pages = new Hono<AppEnv>({ strict: false })
   pages.use('/dev/outbox*', async (c, next) => {
     await next()

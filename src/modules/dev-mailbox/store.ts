@@ -6,14 +6,14 @@ import type { CaptureStore } from '../../gateways/capture/capture-store.ts'
 
 const kept = 2000
 
-interface Kept {
+interface KeptMessage {
   position: number
   id: string
   reference: string
   recipient: string
 }
 
-/** What the capture gateways write into: `/dev/outbox` shows it. */
+/** The capture gateways store messages here; `/dev/outbox` shows them. */
 export const captureStore = (ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>): CaptureStore => ({
   async keep(key, messages) {
     const [first] = messages
@@ -36,10 +36,10 @@ export const captureStore = (ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>): Capture
     const inserts = insertAll(capturedMessages, rows).map((insert) => sql`${insert} on conflict do nothing`)
     const results = await ctx.db.batch([
       ...inserts,
-      sql<Kept>`select position, id, reference, recipient from captured_messages
+      sql<KeptMessage>`select position, id, reference, recipient from captured_messages
         where channel = ${first.channel} and call_key = ${key}`,
     ])
-    const found = new Map((results.at(-1) as Kept[]).map((row) => [row.position, row]))
+    const found = new Map((results.at(-1) as KeptMessage[]).map((row) => [row.position, row]))
     return messages.map(({ reference, to }, position) => {
       const row = found.get(position)
       return row && row.reference === reference && row.recipient === to ? row.id : null
@@ -47,6 +47,6 @@ export const captureStore = (ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>): Capture
   },
 })
 
-/** The newest are enough to look at. */
+/** Deletes all but the newest messages. */
 export const sweepCaptured = ({ db }: Pick<JobCtx, 'db'>): Promise<unknown> =>
   db.all(sql`delete from captured_messages where seq <= (select max(seq) from captured_messages) - ${kept}`)

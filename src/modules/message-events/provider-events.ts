@@ -1,16 +1,16 @@
 import type { JobCtx } from '../../context.ts'
 import { AppError, notFound } from '../../domain/errors.ts'
 import { eventsOf, type EventProvider, isEventProvider } from '../../gateways/provider-events/provider-events.ts'
-import { takeReceiptEvents } from './transactional-emails.ts'
-import { passOn } from './visits.ts'
+import { applyTransactionalEmailEvents } from './transactional-emails.ts'
+import { enqueueCampaignEvents } from './visits.ts'
 
-/** The provider of this name; 404 for one that we have none of, before its body is read. */
+/** The provider of this name; 404 for an unknown one, before its body is read. */
 export function providerOf(name: string): EventProvider {
   if (isEventProvider(name)) return name
   throw notFound()
 }
 
-/** Takes in what a provider posts; refuses what has no good signature. */
+/** Applies the events that a provider posts; refuses a request without a valid signature. */
 export async function receiveEvents(
   job: JobCtx,
   provider: EventProvider,
@@ -19,6 +19,6 @@ export async function receiveEvents(
   const events = await eventsOf(job.config, provider, request, job.now())
   if (events === null)
     throw new AppError('not_authenticated', 'The signature is missing, too old or does not fit the body.')
-  await takeReceiptEvents(job, events)
-  await passOn(job, events)
+  await applyTransactionalEmailEvents(job, events)
+  await enqueueCampaignEvents(job, events)
 }

@@ -6,12 +6,12 @@ import { limitConfirmations, limitLinks } from '../../http/middleware/rate-limit
 import { pagePolicy, subscriptionPage, unknownPage } from './unsubscribe-page.ts'
 import { providerOf, receiveEvents } from './provider-events.ts'
 import { type Subscriber, subscriptionOf } from './subscription.ts'
-import { resubscribe, unsubscribe } from './unsubscribe.ts'
-import { findSubscriber, followLink, openPixel, type Visit } from './visits.ts'
+import { resubscribe, unsubscribeAndCount } from './unsubscribe.ts'
+import { findSubscriber, followLink, openPixel, type LinkVisit } from './visits.ts'
 
-type Job = Parameters<typeof followLink>[0]
+type RouteJob = Parameters<typeof followLink>[0]
 
-/** A transparent picture of one point. */
+/** A transparent image of one pixel. */
 const pixel = Uint8Array.from(
   atob('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7'),
   (character) => character.codePointAt(0) ?? 0,
@@ -19,7 +19,7 @@ const pixel = Uint8Array.from(
 
 const maxEventBytes = 262_144
 
-const visitOf = (c: AppContext): Visit => ({ method: c.req.method, agent: c.req.header('user-agent') ?? null })
+const visitOf = (c: AppContext): LinkVisit => ({ method: c.req.method, agent: c.req.header('user-agent') ?? null })
 
 const htmlOf = (c: AppContext, body: string, status: 200 | 404 = 200) =>
   c.html(body, status, { 'content-security-policy': pagePolicy })
@@ -29,11 +29,11 @@ const subscriptionLinks = [
   ['/t/s', 'resubscribe'],
 ] as const
 
-const pageOf = async (job: Job, subscriber: Subscriber, isBack = false): Promise<string> =>
+const pageOf = async (job: RouteJob, subscriber: Subscriber, isBack = false): Promise<string> =>
   subscriptionPage(subscriber, await subscriptionOf(job, subscriber), isBack)
 
-/** What people and providers reach without a token of the API: links of messages, and what became of these. */
-export function tracking(open: (c: AppContext) => Job): Hono<AppEnv> {
+/** Routes without a token of the API: the links of messages, and the events that providers post. */
+export function messageEvents(open: (c: AppContext) => RouteJob): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
 
   routes.use('/t/*', linkHeaders(), limitLinks())
@@ -52,7 +52,7 @@ export function tracking(open: (c: AppContext) => Job): Hono<AppEnv> {
     return c.body(pixel, 200, { 'content-type': 'image/gif' })
   })
 
-  // Programs look at every link, so looking changes nothing.
+  // Programs fetch every link of a message, so GET changes nothing.
   for (const [path, kind] of subscriptionLinks) {
     routes.get(`${path}/:token`, async (c) => {
       const job = open(c)
@@ -65,13 +65,13 @@ export function tracking(open: (c: AppContext) => Job): Hono<AppEnv> {
       const job = open(c)
       const subscriber = await findSubscriber(job, kind, c.req.param('token'))
       if (!subscriber) return htmlOf(c, unknownPage(), 404)
-      await (kind === 'unsubscribe' ? unsubscribe : resubscribe)(job, subscriber)
+      await (kind === 'unsubscribe' ? unsubscribeAndCount : resubscribe)(job, subscriber)
       return htmlOf(c, await pageOf(job, subscriber, kind === 'resubscribe'))
     })
   }
 
-  // Not limited by address: others can make our provider post here too, from the addresses that it posts our events
-  // from. What is forged costs a signature's check and no look at the database.
+  // Not limited by address: other customers of the provider can make it post here, from the same addresses as our own
+  // events. A forged request costs the check of a signature and no query.
   routes.post('/provider-events/:provider', async (c) => {
     const provider = providerOf(c.req.param('provider'))
     const body = new TextDecoder().decode(await readBody(c, maxEventBytes))

@@ -5,41 +5,24 @@ import { mintPreferencesToken } from '../../domain/consent-tokens.ts'
 import { readerOf, wordsOf } from '../../domain/email/words.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { Channel } from '../../domain/messaging.ts'
-import { marketingAnswers, type MarketingAnswer } from '../consents/index.ts'
+import { type CampaignSubscriber, givenConsents, withdrawnConsents } from '../consents/index.ts'
 import { suppressionReasonOf } from '../suppressions/index.ts'
 
-/** A recipient of a campaign, and where its marketing is subscribed to. */
-export interface Subscriber {
-  campaign_id: string
+/** The recipient of a campaign who follows a link of it. */
+export interface Subscriber extends CampaignSubscriber {
   n: number
-  user_id: string
-  address: string
-  language: string
-  organization_id: string
   organization_name: string
-  edition_id: string
-  channel: Channel
 }
-
-/** The consents that unsubscribing withdraws. */
-export const givenConsents = (job: JobCtx, subscriber: Subscriber): Promise<MarketingAnswer[]> =>
-  marketingAnswers(job, subscriber, { status: 'given' })
-
-export const unsubscribeMethod = 'one_click_unsubscribe'
-
-/** The consents that unsubscribing has withdrawn, and nobody has answered since. */
-export const withdrawnConsents = (job: JobCtx, subscriber: Subscriber): Promise<MarketingAnswer[]> =>
-  marketingAnswers(job, subscriber, { status: 'withdrawn', method: unsubscribeMethod })
 
 export type SubscriptionLink = 'unsubscribe' | 'resubscribe'
 
-/** What the page shows: whether marketing goes there, and the consents that its button changes. */
+/** The state that the page shows, and the consents that its button changes. */
 export interface Subscription {
   suppression: string | null
   consents: { title: string; channels: Channel[] }[]
-  /** Of the links out and back. */
+  /** Tokens of the links to unsubscribe and to subscribe again. */
   tokens: Record<SubscriptionLink, string>
-  /** Of the page of all consents; null where the address is not the person's any more. */
+  /** Token of the page of all consents; null when the address is not the person's any more. */
   preferences: string | null
 }
 

@@ -5,13 +5,14 @@ import type { ProviderEvent } from '../../domain/messaging.ts'
 import { countSoftBounce, suppress } from '../suppressions/index.ts'
 import { sentAfterAll } from '../transactional-emails/index.ts'
 
-const isReceipt = (reference: string | null): reference is string => /^tem_[0-9A-Za-z]{1,40}$/.test(reference ?? '')
+const isTransactionalEmail = (reference: string | null): reference is string =>
+  /^tem_[0-9A-Za-z]{1,40}$/.test(reference ?? '')
 
-/** An event of these proves that the message went out, whatever was thought before. */
+/** Events that prove that the message was sent, even when its send failed without an answer. */
 const proofs: readonly ProviderEvent['type'][] = ['accepted', 'delivered', 'opened', 'clicked', 'complained']
 
 function statementsOf({ reference, type, bounce, at, providerId }: ProviderEvent): Statement[] {
-  if (!isReceipt(reference)) return []
+  if (!isTransactionalEmail(reference)) return []
   const recipient = sql`select organization_id, 'email' as channel, recipient as address
     from transactional_emails where id = ${reference}`
   const cause = { campaign_id: null, at }
@@ -22,8 +23,8 @@ function statementsOf({ reference, type, bounce, at, providerId }: ProviderEvent
   return found
 }
 
-/** What a provider tells of receipts: dead addresses and complaints count as they do for campaigns. */
-export async function takeReceiptEvents(job: JobCtx, events: readonly ProviderEvent[]): Promise<void> {
+/** Applies provider events of transactional e-mails. Bounces and complaints suppress the address as for campaigns. */
+export async function applyTransactionalEmailEvents(job: JobCtx, events: readonly ProviderEvent[]): Promise<void> {
   const statements = events.flatMap(statementsOf)
   if (statements.length) await job.db.batch(statements)
 }

@@ -1,7 +1,7 @@
 import { type Language, languages } from '../../domain/languages.ts'
 import type { Channel } from '../../domain/messaging.ts'
 
-interface Of {
+interface Substitutions {
   organisation: string
   address: string
   channel: string
@@ -12,13 +12,13 @@ interface PageWords {
   /** As an adverb, and as a name. */
   channels: Record<Channel, string>
   channelNames: Record<Channel, string>
-  ask: (of: Of) => string
-  left: (of: Of) => string
-  back: (of: Of) => string
+  ask: (values: Substitutions) => string
+  left: (values: Substitutions) => string
+  back: (values: Substitutions) => string
   withdraws: string
   withdrawn: string
   given: string
-  /** What goes on, whatever is clicked. */
+  /** Messages that come in any case. */
   stays: string
   unsubscribe: string
   again: string

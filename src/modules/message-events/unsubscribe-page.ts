@@ -4,7 +4,7 @@ import { isDeadAddress } from '../../domain/suppressions.ts'
 import type { Subscriber, Subscription } from './subscription.ts'
 import { pageWordsIn } from './unsubscribe-page-words.ts'
 
-/** Nothing but the page itself, and its own form. */
+/** Allows only the page itself and its own form. */
 export const pagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -19,7 +19,7 @@ const paragraph = (text: string, kind = ''): string => `<p${kind && ` class="${k
 const button = (action: string, text: string): string =>
   `<form method="post" action="${escapeHtml(action)}"><button name="List-Unsubscribe" value="One-Click">${escapeHtml(text)}</button></form>`
 
-/** What marketing goes to the address or does not, in the language of the recipient, and the way to change it. */
+/** Shows whether marketing is sent to the address, in the recipient's language, with a button to change it. */
 export function subscriptionPage(
   subscriber: Subscriber,
   { suppression, consents, tokens, preferences }: Subscription,

@@ -6,13 +6,13 @@ import { type LinkTarget, readLinkToken } from '../../domain/campaigns/link-toke
 import type { ProviderEvent } from '../../domain/messaging.ts'
 import type { Subscriber, SubscriptionLink } from './subscription.ts'
 
-/** Who came to a link, as far as it is noted: neither address nor cookie. */
-export interface Visit {
+/** What is known of a request to a link. Neither its address nor a cookie is kept. */
+export interface LinkVisit {
   method: string
   agent: string | null
 }
 
-function noteVisit(job: JobCtx, { kind, campaign_id, n }: LinkTarget, { method, agent }: Visit): Promise<void> {
+function noteVisit(job: JobCtx, { kind, campaign_id, n }: LinkTarget, { method, agent }: LinkVisit): Promise<void> {
   const person = kind === 'click' ? 'clicked' : 'opened'
   const type = isMachine(method, agent) ? 'machine_opened' : person
   return job.jobQueue.enqueue('campaign-events', [
@@ -22,12 +22,12 @@ function noteVisit(job: JobCtx, { kind, campaign_id, n }: LinkTarget, { method, 
 
 export interface Followed<Result> {
   result: Result
-  /** Writes down that somebody came. */
+  /** Records the visit. */
   note: () => Promise<void>
 }
 
-/** Where a counted link leads; null for one that is none of ours. */
-export async function followLink(job: JobCtx, token: string, visit: Visit): Promise<Followed<string> | null> {
+/** The target of a tracked link; null for a forged one. */
+export async function followLink(job: JobCtx, token: string, visit: LinkVisit): Promise<Followed<string> | null> {
   const target = await readLinkToken(job.config.linkSigningKey, 'click', token)
   const row =
     target &&
@@ -38,7 +38,7 @@ export async function followLink(job: JobCtx, token: string, visit: Visit): Prom
   return target && row ? { result: row.url, note: () => noteVisit(job, target, visit) } : null
 }
 
-export async function openPixel(job: JobCtx, token: string, visit: Visit): Promise<Followed<true> | null> {
+export async function openPixel(job: JobCtx, token: string, visit: LinkVisit): Promise<Followed<true> | null> {
   const target = await readLinkToken(job.config.linkSigningKey, 'open', token)
   return target && { result: true, note: () => noteVisit(job, target, visit) }
 }
@@ -57,28 +57,28 @@ export async function subscriberOf(
   return campaign ? { ...campaign, campaign_id: campaignId, n, user_id, address, language } : null
 }
 
-/** Whom a link to unsubscribe, or to subscribe again, is of. */
+/** The recipient of a link to unsubscribe or to subscribe again. */
 export async function findSubscriber(job: JobCtx, kind: SubscriptionLink, token: string): Promise<Subscriber | null> {
   const target = await readLinkToken(job.config.linkSigningKey, kind, token)
-  // The object of a campaign that is not there any more is not made anew to be asked.
+  // Without this look-up a call would create the object of a deleted campaign again.
   const known =
     target && (await job.db.first(sql<{ id: string }>`select id from campaigns where id = ${target.campaign_id}`))
   const row = known && (await job.senders.of(known.id).recipient(target.n))
   return row ? subscriberOf(job, known.id, row) : null
 }
 
-/** Hands on what a provider tells of messages of campaigns. */
-export async function passOn(job: JobCtx, events: readonly ProviderEvent[]): Promise<void> {
+/** Enqueues provider events of campaign messages for the campaigns' objects. */
+export async function enqueueCampaignEvents(job: JobCtx, events: readonly ProviderEvent[]): Promise<void> {
   const known = events.flatMap((event) => {
     const about = readReference(event.reference)
-    const said = about && recipientEvent(about.n, event)
-    return about && said ? [{ campaign_id: about.campaign_id, event: said }] : []
+    const applied = about && recipientEvent(about.n, event)
+    return about && applied ? [{ campaign_id: about.campaign_id, event: applied }] : []
   })
   const messages = [...Map.groupBy(known, ({ campaign_id }) => campaign_id)].map(
-    ([campaign_id, told]): CampaignEventsMessage => ({
+    ([campaign_id, group]): CampaignEventsMessage => ({
       type: 'campaign.events',
       campaign_id,
-      events: told.map(({ event }) => event),
+      events: group.map(({ event }) => event),
     }),
   )
   if (messages.length) await job.jobQueue.enqueue('campaign-events', messages)

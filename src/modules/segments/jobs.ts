@@ -14,7 +14,10 @@ export const isCalculateMessage = (body: unknown): body is CalculateMessage =>
   typeof (body as Partial<CalculateMessage>).segment_id === 'string' &&
   typeof (body as Partial<CalculateMessage>).epoch === 'number'
 
-export const enqueueCalculations = (job: JobCtx, calculations: readonly { id: string; epoch: number }[]): Promise<void> =>
+export const enqueueCalculations = (
+  job: JobCtx,
+  calculations: readonly { id: string; epoch: number }[],
+): Promise<void> =>
   job.jobQueue.enqueue(
     'segments',
     calculations.map(({ id, epoch }) => ({ type: 'segment.calculate', segment_id: id, epoch })),

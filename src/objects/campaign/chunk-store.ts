@@ -1,12 +1,12 @@
 import type { CampaignRecord } from './schema.ts'
 
-/** A chunk that is out: its members never change, but for those that are left out before the first call. */
+/** The members of a chunk change only before its first call, when excluded ones are removed. */
 export interface Chunk {
   number: number
   run: number
   content: number
   members: string
-  /** ready: may be claimed. leased: somebody holds it. begun: and says that calls are being made. */
+  /** ready: may be claimed. leased: a consumer holds it. begun: the consumer is making calls. */
   state: 'ready' | 'leased' | 'begun'
   is_repeat: number
   tries: number
@@ -16,9 +16,9 @@ export interface Chunk {
   lease_until: number | null
 }
 
-export interface Follower {
+export interface RetryChunk {
   members: readonly number[]
-  /** The same call is made again. */
+  /** The same call has to be made again. */
   exact: boolean
   tries: number
   at: number
@@ -26,8 +26,8 @@ export interface Follower {
 
 export const membersOf = (chunk: Chunk): number[] => JSON.parse(chunk.members) as number[]
 
-/** The chunks of a campaign that are not done. */
-export class ChunkShelf {
+/** The unfinished chunks of a campaign. */
+export class ChunkStore {
   readonly #sql: SqlStorage
 
   constructor(sql: SqlStorage) {
@@ -38,26 +38,26 @@ export class ChunkShelf {
     return this.#sql.exec(query, ...values).toArray() as unknown as Chunk[]
   }
 
-  held(number: number, lease: string): Chunk | null {
+  findHeld(number: number, lease: string): Chunk | null {
     const [chunk] = this.#rows('select * from chunks where number = ?', number)
     return chunk && chunk.state !== 'ready' && chunk.lease === lease ? chunk : null
   }
 
-  overdue(now: number): Chunk[] {
+  expired(now: number): Chunk[] {
     return this.#rows("select * from chunks where state <> 'ready' and lease_until <= ? order by number", now)
   }
 
   /** The next that may be claimed. */
-  ready(now: number): Chunk | undefined {
+  findReady(now: number): Chunk | undefined {
     return this.#rows("select * from chunks where state = 'ready' and not_before <= ? order by number limit 1", now)[0]
   }
 
-  unclaimed(): Chunk[] {
+  listReady(): Chunk[] {
     return this.#rows("select * from chunks where state = 'ready'")
   }
 
-  /** How many are held. */
-  out(now: number): number {
+  /** How many are under a lease. */
+  countHeld(now: number): number {
     return this.#sql
       .exec<{ n: number }>("select count(*) as n from chunks where state <> 'ready' and lease_until > ?", now)
       .one().n
@@ -78,7 +78,7 @@ export class ChunkShelf {
     return chunk ?? null
   }
 
-  follow(chunk: Chunk, { members, exact, tries, at }: Follower): void {
+  addRetry(chunk: Chunk, { members, exact, tries, at }: RetryChunk): void {
     this.#sql.exec(
       `insert into chunks (run, content, members, state, is_repeat, tries, first_tried_at, not_before)
        values (?, ?, ?, 'ready', ?, ?, ?, ?)`,
@@ -107,12 +107,12 @@ export class ChunkShelf {
     this.#sql.exec("update chunks set state = 'begun', members = ? where number = ?", JSON.stringify(members), number)
   }
 
-  trim(number: number, members: readonly number[]): void {
+  setMembers(number: number, members: readonly number[]): void {
     this.#sql.exec('update chunks set members = ? where number = ?', JSON.stringify(members), number)
   }
 
-  /** Puts a chunk back whose lease is over. */
-  free(number: number, isRepeat: boolean, now: number): void {
+  /** Makes a chunk claimable again after its lease expired. */
+  returnToReady(number: number, isRepeat: boolean, now: number): void {
     this.#sql.exec(
       "update chunks set state = 'ready', lease = null, lease_until = null, is_repeat = ?, not_before = ? where number = ?",
       Number(isRepeat),
@@ -125,13 +125,13 @@ export class ChunkShelf {
     this.#sql.exec('delete from chunks where number = ?', number)
   }
 
-  /** Lets go of what nobody holds and cannot have been sent: its recipients are cut anew. */
-  release(): void {
+  /** Deletes chunks that nobody holds and that cannot have been sent. Their recipients get into new chunks. */
+  deleteUnsent(): void {
     this.#sql.exec("delete from chunks where state = 'ready' and is_repeat = 0")
   }
 
-  /** The first end of a lease, and the first chunk that may be claimed. */
-  next(): { lease_until: number | null; not_before: number | null } {
+  /** The first end of a lease, and the first time at which a chunk may be claimed. */
+  nextTimes(): { lease_until: number | null; not_before: number | null } {
     return this.#sql
       .exec<{ lease_until: number | null; not_before: number | null }>(
         `select min(iif(state = 'ready', null, lease_until)) as lease_until,

@@ -1,14 +1,14 @@
 import { erasedAddress, type ErasedRecipient, isErasedAddress } from '../../domain/campaigns/sender.ts'
-import type { Ledger } from './recipient-store.ts'
+import type { RecipientStore } from './recipient-store.ts'
 
 /**
- * Blanks what says who a recipient is; who was still to be sent to is skipped. It has to wait while a call is under way
- * or has to be repeated as it was: without this recipient it would be another call, and others would get it twice.
+ * Blanks the recipient's personal data; a pending recipient is skipped. It waits while a call is under way or has to be
+ * repeated unchanged: without this recipient it would be another call, and others would get the message twice.
  */
-export const eraseRecipient = (ledger: Ledger, n: number): ErasedRecipient =>
-  ledger.together(() => {
-    const { sql } = ledger.storage
-    const [row] = ledger.people([n])
+export const eraseRecipient = (store: RecipientStore, n: number): ErasedRecipient =>
+  store.transaction(() => {
+    const { sql } = store.storage
+    const [row] = store.recipients([n])
     if (!row || isErasedAddress(row)) return { is_done: true, address: null }
     const address = row.address === '' ? null : row.address
     const held = sql.exec(
@@ -17,9 +17,9 @@ export const eraseRecipient = (ledger: Ledger, n: number): ErasedRecipient =>
     )
     if (held.toArray().length) return { is_done: false, address }
     if (row.state === 'pending')
-      ledger.settle(new Map([[n, { to: 'skipped', reason: 'inactive', code: '', detail: '' }]]), false)
+      store.recordOutcomes(new Map([[n, { to: 'skipped', reason: 'inactive', code: '', detail: '' }]]), false)
     const person = JSON.stringify({ id: row.user_id, email: null, phone_number: null, first_name: '', last_name: '' })
-    // Recipients of one campaign do not share an address, so each gets one of their own.
+    // Addresses of one campaign are unique, so each erased one differs.
     sql.exec("update recipients set address = ?, person = ?, detail = '' where n = ?", erasedAddress(n), person, n)
     return { is_done: true, address }
   })

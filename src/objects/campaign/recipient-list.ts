@@ -3,14 +3,14 @@ import type { Engagement } from '../../domain/campaigns/sending-policy.ts'
 
 type SortName = RecipientsQuery['sort'][number]['by']
 
-interface Key {
+interface SortColumn {
   sql: string
   desc: boolean
   of: (row: RecipientRow) => string | number
 }
 
-/** The keys of an order. Those without a time of sending stand last, whichever way it runs. */
-const keysOf: Record<SortName, (desc: boolean) => Key[]> = {
+/** The columns of a sort order. Recipients without a time of sending come last in both directions. */
+const keysOf: Record<SortName, (desc: boolean) => SortColumn[]> = {
   address: (desc) => [{ sql: 'address', desc, of: (row) => row.address }],
   sent_at: (desc) => [
     { sql: '(sent_at is null)', desc: false, of: (row) => Number(row.sent_at === null) },
@@ -21,7 +21,7 @@ const keysOf: Record<SortName, (desc: boolean) => Key[]> = {
 
 const reached = `state = 'sent' and bounced_at is null`
 
-/** Stamps are of messages that went out: whoever has one was sent it. */
+/** Only recipients of sent messages have stamps. */
 const engaged: Record<Engagement, string> = {
   delivered: 'delivered_at is not null',
   opened: 'opened_at is not null',
@@ -33,7 +33,7 @@ const engaged: Record<Engagement, string> = {
   unsubscribed: 'unsubscribed_at is not null',
 }
 
-/** One page of the recipients, and the count of all that were asked for. Reads every recipient of the campaign once. */
+/** One page of the recipients, and the count of all that match. Reads every recipient of the campaign once. */
 export function listRecipients(sql: SqlStorage, query: RecipientsQuery): RecipientsPage {
   const { state, reason, engagement, size, skipped, after } = query
   const sort = [

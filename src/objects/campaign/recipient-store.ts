@@ -1,15 +1,8 @@
 import { type RecipientEvent, stamped, type Stamps } from '../../domain/campaigns/recipient-events.ts'
-import type { RecipientRow, Told } from '../../domain/campaigns/sender.ts'
+import type { AffectedRecipient, NewRecipient, RecipientRow } from '../../domain/campaigns/sender.ts'
 import type { RecipientState } from '../../domain/campaigns/sending-policy.ts'
 import type { Counters } from '../../domain/campaigns/counters.ts'
-import {
-  type CampaignRecord,
-  type NewRecipient,
-  schema,
-  type Settled,
-  sharedAddresses,
-  type Storage,
-} from './schema.ts'
+import { type CampaignRecord, schema, type RecipientOutcome, uniqueAddressIndex, type ObjectStorage } from './schema.ts'
 
 const counted: Record<RecipientState, readonly (keyof Counters)[]> = {
   pending: ['total'],
@@ -29,25 +22,25 @@ const counterOf: Partial<Record<keyof Stamps, keyof Counters>> = {
 }
 
 /**
- * The books of a campaign in its object's own database. A recipient's row and the counters change in the same
- * synchronous block, so they agree at every moment.
+ * The recipients and counters of a campaign in the database of its object. Both change in the same synchronous block,
+ * so they always agree.
  */
-export class Ledger {
-  readonly storage: Storage
+export class RecipientStore {
+  readonly storage: ObjectStorage
   readonly #sql: SqlStorage
 
-  constructor(storage: Storage) {
+  constructor(storage: ObjectStorage) {
     this.storage = storage
     this.#sql = storage.sql
-    this.lay()
+    this.createTables()
   }
 
-  lay(): void {
+  createTables(): void {
     this.#sql.exec(schema)
   }
 
-  /** Runs what belongs together: all of it takes effect, or none. */
-  together<T>(block: () => T): T {
+  /** All of the block takes effect, or nothing. */
+  transaction<T>(block: () => T): T {
     return this.storage.transactionSync(block)
   }
 
@@ -62,7 +55,7 @@ export class Ledger {
     return record
   }
 
-  /** Changes the record; `shown` tells whether the campaign's row has to show it. */
+  /** Changes the record; `shown` is whether the change has to reach the campaign's row. */
   change(changes: Partial<CampaignRecord>, shown = true): void {
     const names = Object.keys(changes)
     const sets = names.map((name) => `${name} = ?`)
@@ -71,12 +64,12 @@ export class Ledger {
       this.#sql.exec(`update record set ${sets.join(', ')}`, ...(Object.values(changes) as SqlStorageValue[]))
   }
 
-  shareAddresses(): void {
-    this.#sql.exec(sharedAddresses)
+  requireUniqueAddresses(): void {
+    this.#sql.exec(uniqueAddressIndex)
   }
 
-  /** Adds people; of those who are known already nothing changes. Who has the address of another is skipped. */
-  admit(people: readonly NewRecipient[]): void {
+  /** Known recipients stay as they are. A recipient with the address of another is skipped. */
+  addRecipients(people: readonly NewRecipient[]): void {
     const rows = people.map((one) => [one.n, one.user_id, one.address, one.language, one.person, one.reason])
     const columns = '(n, user_id, address, language, person, reason, state)'
     const fields = [0, 1, 2, 3, 4].map((at) => `value ->> ${at}`).join(', ')
@@ -104,8 +97,8 @@ export class Ledger {
     this.#count(counts)
   }
 
-  /** Forgets those of an earlier run who are to be chosen anew: all who were not tried, or failed for a passing reason. */
-  dismiss(reasons: readonly string[]): void {
+  /** Deletes recipients of an earlier run who were not tried, or failed for one of the reasons. They may be added again. */
+  removeUnsent(reasons: readonly string[]): void {
     const gone = this.#sql
       .exec<{ state: RecipientState; n: number }>(
         `delete from recipients where (state in ('pending', 'skipped')
@@ -117,7 +110,7 @@ export class Ledger {
     this.#recount(gone, null)
   }
 
-  /** Puts those who failed for one of these reasons back to the pending ones. */
+  /** Makes those pending who failed for one of these reasons. */
   reopen(reasons: readonly string[]): void {
     const reopened = this.#sql
       .exec<{ n: number }>(
@@ -132,13 +125,13 @@ export class Ledger {
     )
   }
 
-  people(members: readonly number[]): RecipientRow[] {
+  recipients(members: readonly number[]): RecipientRow[] {
     return this.#sql
       .exec('select * from recipients where n in (select value from json_each(?)) order by n', JSON.stringify(members))
       .toArray() as unknown as RecipientRow[]
   }
 
-  /** The next pending recipients of this run; those in chunks of an earlier one are seen to already. */
+  /** The next pending recipients of this run. Those in chunks of an earlier run are handed out by these chunks. */
   pendingAfter({ cut_after, run }: CampaignRecord, limit: number): number[] {
     return this.#sql
       .exec<{ n: number }>(
@@ -153,20 +146,20 @@ export class Ledger {
       .map(({ n }) => n)
   }
 
-  /** Ends what becomes of these recipients. What is sent stays sent; all else gives way to what is known better. */
-  settle(endings: ReadonlyMap<number, Settled>, delivered: boolean): void {
+  /** A sent recipient stays sent. Any other state gives way to a newer outcome. */
+  recordOutcomes(outcomes: ReadonlyMap<number, RecipientOutcome>, delivered: boolean): void {
     const counts = new Map<keyof Counters, number>()
     const sent: number[] = []
-    for (const { n, state, delivered_at } of this.people([...endings.keys()])) {
-      const ending = endings.get(n)
-      if (!ending || state === 'sent' || (ending.to !== 'sent' && state === 'skipped')) continue
-      if (ending.to === 'sent') {
+    for (const { n, state, delivered_at } of this.recipients([...outcomes.keys()])) {
+      const outcome = outcomes.get(n)
+      if (!outcome || state === 'sent' || (outcome.to !== 'sent' && state === 'skipped')) continue
+      if (outcome.to === 'sent') {
         this.#sql.exec(
           `update recipients set state = 'sent', reason = null, code = '', detail = '', attempts = attempts + 1,
             provider_id = coalesce(?, provider_id), sent_at = ?, delivered_at = coalesce(delivered_at, ?) where n = ?`,
-          ending.provider_id,
-          ending.at,
-          delivered ? ending.at : null,
+          outcome.provider_id,
+          outcome.at,
+          delivered ? outcome.at : null,
           n,
         )
         if (delivered && delivered_at === null) tally(counts, ['delivered'], 1)
@@ -174,31 +167,31 @@ export class Ledger {
       } else
         this.#sql.exec(
           'update recipients set state = ?, reason = ?, code = ?, detail = ?, attempts = attempts + ? where n = ?',
-          ending.to,
-          ending.reason,
-          ending.code,
-          ending.detail.slice(0, 500),
-          Number(ending.to === 'failed'),
+          outcome.to,
+          outcome.reason,
+          outcome.code,
+          outcome.detail.slice(0, 500),
+          Number(outcome.to === 'failed'),
           n,
         )
       tally(counts, counted[state], -1)
-      tally(counts, counted[ending.to], 1)
+      tally(counts, counted[outcome.to], 1)
     }
     this.#count(counts)
-    this.#note(sent)
+    this.#markChanged(sent)
   }
 
-  /** Stamps what was told; answers whom bounces and complaints are about. */
-  stamp(events: readonly RecipientEvent[]): Told[] {
+  /** Stamps the events; answers the recipients of bounces and complaints. */
+  stamp(events: readonly RecipientEvent[]): AffectedRecipient[] {
     const counts = new Map<keyof Counters, number>()
-    const rows = new Map(this.people([...new Set(events.map(({ n }) => n))]).map((row) => [row.n, row]))
-    const told: Told[] = []
+    const rows = new Map(this.recipients([...new Set(events.map(({ n }) => n))]).map((row) => [row.n, row]))
+    const affected: AffectedRecipient[] = []
     const changed = new Set<number>()
     for (const event of events) {
       const row = rows.get(event.n)
       if (!row) continue
       if (event.type === 'bounced' || event.type === 'complained')
-        told.push({ event, user_id: row.user_id, address: row.address })
+        affected.push({ event, user_id: row.user_id, address: row.address })
       const changes = stamped(row, event)
       const names = Object.keys(changes) as (keyof Stamps)[]
       if (names.length === 0) continue
@@ -215,8 +208,8 @@ export class Ledger {
       Object.assign(row, changes)
     }
     this.#count(counts)
-    this.#note([...changed])
-    return told
+    this.#markChanged([...changed])
+    return affected
   }
 
   countFailed(reasons: readonly string[]): number {
@@ -228,27 +221,27 @@ export class Ledger {
       .one().n
   }
 
-  /** Whether the campaign's row or the receipts do not show everything yet. */
-  isBehind(): boolean {
+  /** Whether the campaign's row or the engagement rows do not show everything yet. */
+  isProjectionBehind(): boolean {
     const record = this.record()
-    return record !== null && (record.projected < record.revision || this.changedReceipts(1).numbers.length > 0)
+    return record !== null && (record.projected < record.revision || this.changedEngagement(1).numbers.length > 0)
   }
 
-  /** Some of those of whom the receipts have to tell. */
-  changedReceipts(limit: number): { numbers: number[]; rows: RecipientRow[] } {
+  /** Recipients whose engagement rows are out of date. */
+  changedEngagement(limit: number): { numbers: number[]; rows: RecipientRow[] } {
     const changed = this.#sql
       .exec<{ number: number; members: string }>('select * from changed order by number limit ?', limit)
       .toArray()
     const members = new Set(changed.flatMap((row) => JSON.parse(row.members) as number[]))
-    return { numbers: changed.map(({ number }) => number), rows: this.people([...members]) }
+    return { numbers: changed.map(({ number }) => number), rows: this.recipients([...members]) }
   }
 
-  forgetChanged(numbers: readonly number[]): void {
+  clearChanged(numbers: readonly number[]): void {
     this.#sql.exec('delete from changed where number in (select value from json_each(?))', JSON.stringify(numbers))
   }
 
-  /** Remembers of whom the receipts have to tell. */
-  #note(members: readonly number[]): void {
+  /** Remembers whose engagement rows are out of date. */
+  #markChanged(members: readonly number[]): void {
     if (members.length) this.#sql.exec('insert into changed (members) values (?)', JSON.stringify(members))
   }
 

@@ -5,8 +5,8 @@ import { type Counters, counterNames } from '../../domain/campaigns/counters.ts'
 import type { CampaignStatus } from '../../domain/campaigns/lifecycle.ts'
 import type { Channel } from '../../domain/messaging.ts'
 
-/** The part of an object's storage that it works with. */
-export type Storage = Pick<
+/** The part of the storage that the object uses. Tests replace it to make faults. */
+export type ObjectStorage = Pick<
   DurableObjectStorage,
   'sql' | 'transactionSync' | 'getAlarm' | 'setAlarm' | 'deleteAlarm' | 'deleteAll'
 >
@@ -67,8 +67,8 @@ create table if not exists changed (
   members text not null
 ) strict;
 `
-/** One message an address: e-mail addresses are one person's anyway, telephone numbers are shared. */
-export const sharedAddresses = `create unique index if not exists recipients_address on recipients (address) where state <> 'skipped'`
+/** One SMS a telephone number, which several people may share. */
+export const uniqueAddressIndex = `create unique index if not exists recipients_address on recipients (address) where state <> 'skipped'`
 
 export interface CampaignRecord extends Counters {
   campaign_id: string
@@ -77,11 +77,11 @@ export interface CampaignRecord extends Counters {
   content: number
   status: CampaignStatus
   error_message: string
-  /** Of a calculation: what comes next. */
+  /** The next step of the calculation of the audience. */
   step: '' | 'content' | 'segment' | 'members'
   segment_epoch: number
   member_after: number
-  /** Up to here recipients have been cut into chunks in this run. */
+  /** Recipients up to this number are in chunks of this run. */
   cut_after: number
   paused_until: number
   lanes: number
@@ -93,16 +93,7 @@ export interface CampaignRecord extends Counters {
   projected_at: number
 }
 
-export interface NewRecipient {
-  n: number
-  user_id: string
-  address: string
-  language: string
-  person: string
-  reason: Reason | null
-}
-
-export type Settled =
+export type RecipientOutcome =
   | { to: 'sent'; provider_id: string | null; at: number }
   | { to: 'failed' | 'skipped'; reason: Reason; code: string; detail: string }
 

@@ -2,7 +2,8 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { LostRace } from '../../../domain/errors.ts'
 import { isLostRace } from '../../../db/failures.ts'
-import type { LeftOut, Person, SkipReason } from '../../../domain/campaigns/sending-policy.ts'
+import type { NewRecipient } from '../../../domain/campaigns/sender.ts'
+import type { ExcludedRecipient, RecipientPerson, SkipReason } from '../../../domain/campaigns/sending-policy.ts'
 import { type Language, languageOf } from '../../../domain/languages.ts'
 import { normalizePhone, shownPhone } from '../../../domain/users.ts'
 import {
@@ -31,8 +32,8 @@ interface SegmentState extends SegmentAudience {
 
 export type AudienceState =
   | { error: string }
-  /** `epoch` is the calculation that is awaited, 0 for none yet. */
-  | { is_ready: false; epoch: number; goes_on: boolean }
+  /** `epoch` is the awaited calculation, 0 for none yet. */
+  | { is_ready: false; epoch: number; has_more: boolean }
   | { is_ready: true; epoch: number; count: number }
 
 const findSegment = ({ db }: JobCtx, row: CampaignRow): Promise<SegmentState | undefined> =>
@@ -42,8 +43,8 @@ const findSegment = ({ db }: JobCtx, row: CampaignRow): Promise<SegmentState | u
   )
 
 /**
- * Brings the calculation of the campaign's segment one step further. `awaited` is the number of the one that was begun
- * for this campaign; an older set may say nothing of today.
+ * Advances the calculation of the campaign's segment by one step. `awaited` is the calculation that was begun for this
+ * campaign; the result of an earlier one may be out of date.
  */
 export async function audienceOf(job: JobCtx, row: CampaignRow, awaited: number): Promise<AudienceState> {
   const segment = await findSegment(job, row)
@@ -57,25 +58,16 @@ export async function audienceOf(job: JobCtx, row: CampaignRow, awaited: number)
   if (segment.status === 'calculating') {
     const calculation = await findCalculation(job, segment.id, segment.epoch)
     const step = calculation && (await stepOf(job, calculation))
-    // Somebody else is at it: looking again at once would only be in the way.
-    return { is_ready: false, epoch: segment.epoch, goes_on: step?.state !== 'overtaken' }
+    // Another consumer makes the calculation, so there is nothing to do here for now.
+    return { is_ready: false, epoch: segment.epoch, has_more: step?.state !== 'overtaken' }
   }
   try {
     await job.db.batch(recalculation(segment, job.now()))
   } catch (error) {
     if (!(error instanceof LostRace || isLostRace(error))) throw error
-    return { is_ready: false, epoch: awaited, goes_on: true }
+    return { is_ready: false, epoch: awaited, has_more: true }
   }
-  return { is_ready: false, epoch: segment.epoch + 1, goes_on: true }
-}
-
-interface Recipient {
-  n: number
-  user_id: string
-  address: string
-  language: Language
-  person: string
-  reason: SkipReason | null
+  return { is_ready: false, epoch: segment.epoch + 1, has_more: true }
 }
 
 const addressIn = (row: CampaignRow, person: { email: string | null; phone_number: string | null }): string | null => {
@@ -83,23 +75,23 @@ const addressIn = (row: CampaignRow, person: { email: string | null; phone_numbe
   return person.phone_number === null ? null : normalizePhone(person.phone_number, row.edition_default_country_code)
 }
 
-/** The next people of the segment, those who are left out with the reason; null when the set is gone. */
+/** The next people of the segment, excluded ones with the reason; null when the calculation's members are deleted. */
 export async function membersOf(
   job: JobCtx,
   row: CampaignRow,
   epoch: number,
   after: number,
   limit: number,
-): Promise<{ people: Recipient[]; after: number | null } | null> {
+): Promise<{ people: NewRecipient[]; after: number | null } | null> {
   const set = { segmentSeq: row.segment_seq, epoch }
   const members = await membersAfter(job.db, set, after, limit, true)
   if (!(await isWhole(job.db, set, job.now()))) return null
   const last = members.at(-1)
   const enabled = JSON.parse(row.edition_enabled_languages) as Language[]
-  const people = members.map((member): Recipient => {
+  const people = members.map((member): NewRecipient => {
     const address = addressIn(row, member)
     const language = languageOf(member.locale)
-    const person: Person = {
+    const person: RecipientPerson = {
       id: member.id,
       email: member.email,
       phone_number: shownPhone(member.phone_number),
@@ -119,10 +111,10 @@ export async function membersOf(
 }
 
 /**
- * Statement for those of a chunk who may not get the message any more. What is suppressed is the address that it would
- * go to, and the one that the person has by now.
+ * Finds the recipients of a chunk who may not get the message any more. It looks at the suppressions of the address that
+ * the message would go to, and of the person's present address.
  */
-export function leftOutStatement(
+export function exclusionStatement(
   audience: SegmentAudience,
   people: readonly { n: number; address: string }[],
   now: number,
@@ -130,6 +122,6 @@ export function leftOutStatement(
   const suppressed = sql`coalesce(${suppressionExclusion(audience, addressOf(audience.communication_channel))},
     ${suppressionExclusion(audience, sql`p.value ->> 1`)})`
   const chunk = JSON.stringify(people.map(({ n, address }) => [n, address]))
-  return sql<LeftOut>`select n, reason from (select u.seq as n, ${audienceReason(audience, now, suppressed)} as reason
+  return sql<ExcludedRecipient>`select n, reason from (select u.seq as n, ${audienceReason(audience, now, suppressed)} as reason
     from json_each(${chunk}) p cross join users u on u.seq = p.value ->> 0) where reason is not null`
 }

@@ -6,10 +6,10 @@ import type { Readiness } from '../../../domain/campaigns/readiness.ts'
 import type { Language, TranslatedDict } from '../../../domain/languages.ts'
 import type { Channel } from '../../../domain/messaging.ts'
 
-type Row = typeof campaigns.$inferSelect
+type TableRow = typeof campaigns.$inferSelect
 
-/** What decides whether a campaign can go out, joined to its row. */
-export interface Surroundings {
+/** Columns of other tables that decide whether a campaign can be sent, joined to its row. */
+export interface ReadinessColumns {
   edition_name: string
   edition_timezone: string
   edition_is_archived: number
@@ -34,12 +34,12 @@ export interface Surroundings {
   message_version: number | null
 }
 
-export interface CampaignRow extends Row, Surroundings {
+export interface CampaignRow extends TableRow, ReadinessColumns {
   channel: Channel
   status: CampaignStatus
 }
 
-export const surroundingColumns: SQL = sql`editions.full_name as edition_name, editions.timezone as edition_timezone,
+export const readinessColumns: SQL = sql`editions.full_name as edition_name, editions.timezone as edition_timezone,
   editions.is_archived as edition_is_archived, editions.default_language as edition_default_language,
   editions.enabled_languages as edition_enabled_languages,
   editions.default_country_code as edition_default_country_code, editions.start_at as edition_start_at,
@@ -57,14 +57,15 @@ export const messageJoin = (id: SQL, organization: SQL, edition: SQL): SQL =>
   sql`left join email_messages on email_messages.id = ${id} and email_messages.organization_id = ${organization}
     and (email_messages.edition_id is null or email_messages.edition_id = ${edition})`
 
-export const surroundingJoins: SQL = sql`join editions on editions.id = campaigns.edition_id
+export const readinessJoins: SQL = sql`join editions on editions.id = campaigns.edition_id
   join organizations on organizations.id = campaigns.organization_id
   join segments on segments.id = campaigns.segment_id
   ${messageJoin(sql`campaigns.email_message_id`, sql`campaigns.organization_id`, sql`campaigns.edition_id`)}`
 
-type Judged = Surroundings & Pick<Row, 'channel' | 'email_message_id' | 'deleted_message_id' | 'sms_body'>
+type ReadinessRow = ReadinessColumns &
+  Pick<TableRow, 'channel' | 'email_message_id' | 'deleted_message_id' | 'sms_body'>
 
-export const readinessOf = ({ config, email }: Pick<JobCtx, 'config' | 'email'>, row: Judged): Readiness => ({
+export const readinessOf = ({ config, email }: Pick<JobCtx, 'config' | 'email'>, row: ReadinessRow): Readiness => ({
   channel: row.channel as Channel,
   edition: {
     is_archived: row.edition_is_archived,
@@ -91,7 +92,7 @@ export const readinessOf = ({ config, email }: Pick<JobCtx, 'config' | 'email'>,
 
 export async function readCampaign({ db }: JobCtx, id: string): Promise<CampaignRow | null> {
   const row = await db.first(
-    sql<CampaignRow>`select campaigns.*, ${surroundingColumns} from campaigns ${surroundingJoins}
+    sql<CampaignRow>`select campaigns.*, ${readinessColumns} from campaigns ${readinessJoins}
       where campaigns.id = ${id}`,
   )
   return row ?? null

@@ -1,6 +1,6 @@
 import type { JobCtx } from '../../../context.ts'
 import { referenceOf } from '../../../domain/campaigns/recipient-events.ts'
-import type { ChunkRecipient, Claim } from '../../../domain/campaigns/sending-policy.ts'
+import type { ChunkRecipient, ChunkClaim } from '../../../domain/campaigns/sending-policy.ts'
 import { type LinkKind, mintLinkToken } from '../../../domain/campaigns/link-tokens.ts'
 import { mintPreferencesToken, preferencesAddress } from '../../../domain/consent-tokens.ts'
 import { maxRenderedSmsLength } from '../../../domain/email/budget.ts'
@@ -15,10 +15,10 @@ import type { SendResult } from '../../../domain/messaging.ts'
 import { fullName } from '../../../domain/users.ts'
 import type { OutboundEmail } from '../../../gateways/email/email.ts'
 import type { OutboundSms } from '../../../gateways/sms/sms.ts'
-import type { Content, Contents } from './content-snapshot.ts'
+import type { CampaignContent, Contents } from './content-snapshot.ts'
 
-/** A message, or why none could be made of the person's data. */
-export type Composed<Message> = { n: number; message: Message } | { n: number; refusal: SendResult }
+/** A message, or why none could be made for this person. */
+export type ComposedMessage<Message> = { n: number; message: Message } | { n: number; refusal: SendResult }
 
 type MessageLink = Exclude<LinkKind, 'resubscribe'>
 
@@ -31,15 +31,15 @@ interface Links {
   preferences: string
 }
 
-const hasUnsubscribe = ({ surroundings }: Content): boolean => surroundings.has_unsubscribe ?? true
+const hasUnsubscribe = ({ context }: CampaignContent): boolean => context.has_unsubscribe ?? true
 
-/** Most messages do not name it, and making one takes time. */
+/** Making a token takes time, and most messages have no such link. */
 const namesPreferences = ({ subject, html, text }: Template): boolean =>
   [subject, html, text].some((part) => part.includes('preferences'))
 
-async function preferencesOf({ config }: JobCtx, recipient: ChunkRecipient, content: Content): Promise<string> {
+async function preferencesOf({ config }: JobCtx, recipient: ChunkRecipient, content: CampaignContent): Promise<string> {
   if (!namesPreferences(content.template)) return ''
-  const { organization_id, channel, public_url } = content.surroundings
+  const { organization_id, channel, public_url } = content.context
   const token = await mintPreferencesToken(config.linkSigningKey, {
     user_id: recipient.person.id,
     organization_id,
@@ -50,14 +50,19 @@ async function preferencesOf({ config }: JobCtx, recipient: ChunkRecipient, cont
   return preferencesAddress(public_url, token)
 }
 
-async function linksOf(job: JobCtx, claim: Claim, recipient: ChunkRecipient, content: Content): Promise<Links> {
+async function linksOf(
+  job: JobCtx,
+  claim: ChunkClaim,
+  recipient: ChunkRecipient,
+  content: CampaignContent,
+): Promise<Links> {
   const { config } = job
   const { n } = recipient
   const address = async (kind: MessageLink, link = 0) => {
     const token = await mintLinkToken(config.linkSigningKey, { kind, campaign_id: claim.campaign_id, n, link })
-    return `${content.surroundings.public_url}/t/${pathOf[kind]}/${token}`
+    return `${content.context.public_url}/t/${pathOf[kind]}/${token}`
   }
-  const isEmail = content.surroundings.channel === 'email'
+  const isEmail = content.context.channel === 'email'
   const [preferences, unsubscribe, pixel, ...clicks] = await Promise.all([
     preferencesOf(job, recipient, content),
     hasUnsubscribe(content) ? address('unsubscribe') : '',
@@ -67,7 +72,7 @@ async function linksOf(job: JobCtx, claim: Claim, recipient: ChunkRecipient, con
   return { preferences, unsubscribe, pixel, clicks }
 }
 
-/** Days of an edition are the same for all: making a formatter takes longer than a whole message. */
+/** Dates are cached because making a formatter takes longer than composing a message. */
 const days = new Map<string, string>()
 function dayOf(at: number | null, timeZone: string, language: Language): string {
   const key = `${at} ${timeZone} ${language}`
@@ -79,10 +84,10 @@ function dayOf(at: number | null, timeZone: string, language: Language): string 
   return day
 }
 
-/** What the message may say of this person. All of it was kept when the campaign started. */
-function contextOf(recipient: ChunkRecipient, { surroundings }: Content, links: Links): TemplateContext {
+/** The variables of the message, all kept at the start of the campaign. */
+function contextOf(recipient: ChunkRecipient, { context }: CampaignContent, links: Links): TemplateContext {
   const { person } = recipient
-  const { edition, organization_name, campaign_name, language = recipient.language } = surroundings
+  const { edition, organization_name, campaign_name, language = recipient.language } = context
   return {
     customer: {
       first_name: person.first_name,
@@ -113,7 +118,7 @@ const refusal = (error: unknown): SendResult => ({
   retryAfterMs: null,
 })
 
-const contentFor = (contents: Contents, language: string): Content => {
+const contentFor = (contents: Contents, language: string): CampaignContent => {
   const content = contents.get(language) ?? contents.values().next().value
   if (!content) throw new Error('the contents of the campaign are not there')
   return content
@@ -121,13 +126,17 @@ const contentFor = (contents: Contents, language: string): Content => {
 
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : 'localhost')
 
-/** The messages of a chunk, in the order of its recipients: the same each time that they are made. */
-export const composeEmails = (job: JobCtx, claim: Claim, contents: Contents): Promise<Composed<OutboundEmail>[]> =>
+/** The messages of a chunk, in the order of its recipients. The same chunk always gives the same messages. */
+export const composeEmails = (
+  job: JobCtx,
+  claim: ChunkClaim,
+  contents: Contents,
+): Promise<ComposedMessage<OutboundEmail>[]> =>
   Promise.all(
-    claim.recipients.map(async (recipient): Promise<Composed<OutboundEmail>> => {
+    claim.recipients.map(async (recipient): Promise<ComposedMessage<OutboundEmail>> => {
       const { n, address, person, language } = recipient
       const content = contentFor(contents, language)
-      const { surroundings } = content
+      const { context } = content
       const links = await linksOf(job, claim, recipient, content)
       try {
         const { subject, html, text } = personalise(content.template, contextOf(recipient, content, links))
@@ -136,17 +145,17 @@ export const composeEmails = (job: JobCtx, claim: Claim, contents: Contents): Pr
             'List-Unsubscribe': `<${links.unsubscribe}>`,
             'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
           }),
-          'List-Id': `<${surroundings.edition_id.replace('_', '-').toLowerCase()}.${hostOf(surroundings.public_url)}>`,
-          'Feedback-ID': `${claim.campaign_id}:${surroundings.organization_id}:campaign:${surroundings.edition_id}`,
+          'List-Id': `<${context.edition_id.replace('_', '-').toLowerCase()}.${hostOf(context.public_url)}>`,
+          'Feedback-ID': `${claim.campaign_id}:${context.organization_id}:campaign:${context.edition_id}`,
         }
         const to = { name: displayName(fullName(person)), address }
         const reference = referenceOf(claim.campaign_id, n)
         return {
           n,
           message: {
-            from: surroundings.from,
+            from: context.from,
             to,
-            replyTo: surroundings.reply_to,
+            replyTo: context.reply_to,
             subject,
             html,
             text,
@@ -160,16 +169,20 @@ export const composeEmails = (job: JobCtx, claim: Claim, contents: Contents): Pr
     }),
   )
 
-export const composeSms = (job: JobCtx, claim: Claim, contents: Contents): Promise<Composed<OutboundSms>[]> =>
+export const composeSms = (
+  job: JobCtx,
+  claim: ChunkClaim,
+  contents: Contents,
+): Promise<ComposedMessage<OutboundSms>[]> =>
   Promise.all(
-    claim.recipients.map(async (recipient): Promise<Composed<OutboundSms>> => {
+    claim.recipients.map(async (recipient): Promise<ComposedMessage<OutboundSms>> => {
       const { n, address, language } = recipient
       const content = contentFor(contents, language)
       const links = await linksOf(job, claim, recipient, content)
       try {
         const { text } = personalise(content.template, contextOf(recipient, content, links), maxRenderedSmsLength)
         const reference = referenceOf(claim.campaign_id, n)
-        return { n, message: { from: content.surroundings.sms_sender, to: address, body: text.trim(), reference } }
+        return { n, message: { from: content.context.sms_sender, to: address, body: text.trim(), reference } }
       } catch (error) {
         return { n, refusal: refusal(error) }
       }

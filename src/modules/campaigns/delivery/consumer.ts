@@ -1,19 +1,32 @@
 import type { JobCtx } from '../../../context.ts'
 import type { CampaignSender } from '../../../domain/campaigns/sender.ts'
-import { callSizeOf, type Claim, leaseMarginMs, type LeftOut, type Report } from '../../../domain/campaigns/sending-policy.ts'
+import {
+  callSizeOf,
+  type ChunkClaim,
+  leaseMarginMs,
+  type ExcludedRecipient,
+  type ChunkReport,
+} from '../../../domain/campaigns/sending-policy.ts'
 import { sha256, toHex } from '../../../domain/encoding.ts'
 import type { SendResult } from '../../../domain/messaging.ts'
-import { leftOutStatement } from './audience.ts'
-import { type Composed, composeEmails, composeSms } from './compose.ts'
+import { exclusionStatement } from './audience.ts'
+import { type ComposedMessage, composeEmails, composeSms } from './compose.ts'
 import { enqueueCampaign } from './enqueue.ts'
-import { type Contents, contentsOf, contentStatement, keepContents, keptContents, weightOf } from './content-snapshot.ts'
+import {
+  type Contents,
+  contentsOf,
+  contentStatement,
+  keepContents,
+  keptContents,
+  weightOf,
+} from './content-snapshot.ts'
 
-/** A consumer sends this long before it leaves the rest to the next. */
+/** After this long a consumer leaves the rest to another one. */
 const shiftMs = 20_000
-/** Chunks of one campaign that a consumer has at once. The platform opens six connections for it. */
+/** A consumer sends this many chunks of a campaign at once. The platform allows it six connections. */
 const lanesAConsumer = 4
 
-interface Gateway<Message> {
+interface BatchGateway<Message> {
   batch: number
   deduplicates: boolean
   send: (messages: readonly Message[], key: string) => Promise<SendResult[]>
@@ -27,22 +40,22 @@ const notTried = (code: string, detail: string): SendResult => ({
   retryAfterMs: null,
 })
 
-/** The same recipients of a campaign make the same key, so that a call that is repeated is the same call. */
+/** The idempotency key of a call. The same recipients give the same key. */
 export const keyOf = async (campaignId: string, members: readonly number[]): Promise<string> =>
   `${campaignId}-${toHex(await sha256(members.join(' '))).slice(0, 32)}`
 
-async function gather(job: JobCtx, claim: Claim): Promise<{ contents: Contents; leftOut: LeftOut[] }> {
+async function gather(job: JobCtx, claim: ChunkClaim): Promise<{ contents: Contents; excluded: ExcludedRecipient[] }> {
   const known = keptContents(claim.campaign_id, claim.content)
   const first = known && [...known.values()][0]
   const audienceStatement = (contents: Contents) => {
-    const surroundings = [...contents.values()][0]?.surroundings
-    if (!surroundings) throw new Error(`campaign ${claim.campaign_id} has no content ${claim.content}`)
-    return leftOutStatement(
+    const context = [...contents.values()][0]?.context
+    if (!context) throw new Error(`campaign ${claim.campaign_id} has no content ${claim.content}`)
+    return exclusionStatement(
       {
-        organization_id: surroundings.organization_id,
-        edition_id: surroundings.segment.edition_id,
-        communication_type: surroundings.segment.communication_type,
-        communication_channel: surroundings.channel,
+        organization_id: context.organization_id,
+        edition_id: context.segment.edition_id,
+        communication_type: context.segment.communication_type,
+        communication_channel: context.channel,
       },
       claim.recipients,
       job.now(),
@@ -53,27 +66,27 @@ async function gather(job: JobCtx, claim: Claim): Promise<{ contents: Contents; 
     contents = contentsOf(await job.db.all(contentStatement(claim.campaign_id, claim.content)))
     keepContents(claim.campaign_id, claim.content, contents)
   }
-  // Whoever may have been sent to already stays: the call has to be the same.
-  const leftOut = claim.is_repeat ? [] : await job.db.all(audienceStatement(contents))
-  return { contents, leftOut }
+  // A repeated call must be the same, so nobody is excluded from it.
+  const excluded = claim.is_repeat ? [] : await job.db.all(audienceStatement(contents))
+  return { contents, excluded }
 }
 
-/** The calls that a chunk takes, ready to be made. Nothing has gone out yet. */
+/** Prepares the calls of a chunk. Nothing is sent yet. */
 async function prepare(
   job: JobCtx,
-  claim: Claim,
-): Promise<{ leftOut: LeftOut[]; isEmail: boolean; send: () => Calls }> {
-  const { contents, leftOut } = await gather(job, claim)
-  const isEmail = [...contents.values()][0]?.surroundings.channel !== 'sms'
-  const gone = new Set(leftOut.map(({ n }) => n))
+  claim: ChunkClaim,
+): Promise<{ excluded: ExcludedRecipient[]; isEmail: boolean; send: () => Calls }> {
+  const { contents, excluded } = await gather(job, claim)
+  const isEmail = [...contents.values()][0]?.context.channel !== 'sms'
+  const gone = new Set(excluded.map(({ n }) => n))
   const rest = { ...claim, recipients: claim.recipients.filter(({ n }) => !gone.has(n)) }
   const weight = weightOf(contents)
   const composeOf =
-    <Message>(compose: (job: JobCtx, claim: Claim, contents: Contents) => Promise<Composed<Message>[]>) =>
-    (recipients: Claim['recipients']) =>
+    <Message>(compose: (job: JobCtx, claim: ChunkClaim, contents: Contents) => Promise<ComposedMessage<Message>[]>) =>
+    (recipients: ChunkClaim['recipients']) =>
       compose(job, { ...rest, recipients }, contents)
   return {
-    leftOut,
+    excluded,
     isEmail,
     send: () =>
       isEmail
@@ -82,33 +95,33 @@ async function prepare(
   }
 }
 
-type Calls = Promise<Report['calls']>
+type Calls = Promise<ChunkReport['calls']>
 
-/** Makes the calls of a chunk, one after another; none when it is not ours any more, or the campaign has stopped. */
-async function sendClaim(job: JobCtx, sender: CampaignSender, claim: Claim): Calls {
+/** Makes the calls of a chunk, one after another; none when the lease is over or the campaign has stopped. */
+async function sendClaim(job: JobCtx, sender: CampaignSender, claim: ChunkClaim): Calls {
   let ready: Awaited<ReturnType<typeof prepare>>
   try {
     ready = await prepare(job, claim)
   } catch (error) {
-    // Our own fault, before anything went out: others may be luckier.
+    // Nothing was sent, so another consumer may try.
     const detail = error instanceof Error ? error.message : 'The messages could not be made.'
     return [claim.recipients.map(({ n }) => ({ n, result: notTried('not_prepared', detail) }))]
   }
   const { deduplicates } = ready.isEmail ? job.email : job.sms
-  if (!deduplicates || ready.leftOut.length)
-    if (!(await sender.begin(claim.chunk, claim.lease, ready.leftOut))) return []
+  if (!deduplicates || ready.excluded.length)
+    if (!(await sender.begin(claim.chunk, claim.lease, ready.excluded))) return []
   return ready.send()
 }
 
-/** Makes and sends one call's messages after another's: all at once would be too much to hold for heavy ones. */
+/** Composes and sends the messages of one call at a time, because long messages of all calls would not fit in memory. */
 async function callAll<Message>(
   job: JobCtx,
-  claim: Claim,
-  gateway: Gateway<Message>,
+  claim: ChunkClaim,
+  gateway: BatchGateway<Message>,
   weight: number,
-  compose: (recipients: Claim['recipients']) => Promise<Composed<Message>[]>,
-): Promise<Report['calls']> {
-  const calls: Report['calls'] = []
+  compose: (recipients: ChunkClaim['recipients']) => Promise<ComposedMessage<Message>[]>,
+): Promise<ChunkReport['calls']> {
+  const calls: ChunkReport['calls'] = []
   const { recipients } = claim
   const size = callSizeOf(gateway.batch, weight)
   for (let start = 0; start < recipients.length; start += size)
@@ -118,19 +131,19 @@ async function callAll<Message>(
 
 async function callOnce<Message>(
   job: JobCtx,
-  claim: Claim,
-  gateway: Gateway<Message>,
-  recipients: Claim['recipients'],
-  compose: (recipients: Claim['recipients']) => Promise<Composed<Message>[]>,
-): Promise<Report['calls'][number]> {
+  claim: ChunkClaim,
+  gateway: BatchGateway<Message>,
+  recipients: ChunkClaim['recipients'],
+  compose: (recipients: ChunkClaim['recipients']) => Promise<ComposedMessage<Message>[]>,
+): Promise<ChunkReport['calls'][number]> {
   const isLate = () => job.now() > claim.lease_until - leaseMarginMs
   const late = notTried('no_time', 'The chunk took too long.')
   if (isLate()) return recipients.map(({ n }) => ({ n, result: late }))
-  let part: Composed<Message>[]
+  let part: ComposedMessage<Message>[]
   try {
     part = await compose(recipients)
   } catch (error) {
-    // Our own fault, before anything of it went out: others may be luckier.
+    // Nothing of this call was sent, so another consumer may try.
     const detail = error instanceof Error ? error.message : 'The messages could not be made.'
     return recipients.map(({ n }) => ({ n, result: notTried('not_prepared', detail) }))
   }
@@ -143,12 +156,12 @@ async function callOnce<Message>(
   let next = 0
   return part.map((one) => ({
     n: one.n,
-    result: 'refusal' in one ? one.refusal : (results[next++] ?? notTried('no_result', 'The gateway told nothing.')),
+    result: 'refusal' in one ? one.refusal : (results[next++] ?? notTried('no_result', 'The gateway gave no result.')),
   }))
 }
 
-/** A lane: chunk after chunk, each report handing out the next. Answers whether there is more for others. */
-async function lane(job: JobCtx, sender: CampaignSender, endsAt: number): Promise<boolean> {
+/** Sends chunk after chunk; each report hands out the next. Answers whether there is more for another consumer. */
+async function sendChunksInTurn(job: JobCtx, sender: CampaignSender, endsAt: number): Promise<boolean> {
   let answer = await sender.claim(job.newId('lease'))
   while (answer.next) {
     const claim = answer.next
@@ -159,13 +172,15 @@ async function lane(job: JobCtx, sender: CampaignSender, endsAt: number): Promis
   return answer.has_more
 }
 
-/** Sends what these campaigns have to send. A crash loses nothing: leases expire, and the object enqueues again. */
+/** Sends the chunks of these campaigns. A crash loses nothing: leases expire, and the object enqueues again. */
 export async function sendChunks(job: JobCtx, campaignIds: readonly string[]): Promise<void> {
   const endsAt = job.now() + shiftMs
   const endings = await Promise.allSettled(
     campaignIds.map(async (id) => {
       const sender = job.senders.of(id)
-      const lanes = await Promise.allSettled(Array.from({ length: lanesAConsumer }, () => lane(job, sender, endsAt)))
+      const lanes = await Promise.allSettled(
+        Array.from({ length: lanesAConsumer }, () => sendChunksInTurn(job, sender, endsAt)),
+      )
       const fault = lanes.find((one) => one.status === 'rejected')
       if (lanes.some((one) => one.status === 'fulfilled' && one.value)) await enqueueCampaign(job, id, 1)
       if (fault) throw fault.reason

@@ -17,9 +17,9 @@ import { templateOf } from '../../email-messages/index.ts'
 import { isVerifiedSender } from '../../sender-domains/index.ts'
 import { type CampaignRow, readinessOf } from './campaign-row.ts'
 
-/** Names and senders that every message of a campaign shows. */
-export interface ContentSurroundings {
-  /** Where the links lead: a call that is repeated after a move still says the same. */
+/** What all messages of a campaign have in common beside the text. */
+export interface ContentContext {
+  /** The address in links, kept so that a repeated call stays the same when the service moves. */
   public_url: string
   organization_id: string
   edition_id: string
@@ -31,19 +31,19 @@ export interface ContentSurroundings {
   from: Mailbox
   reply_to: string | null
   sms_sender: string
-  /** Whether there is a way out of further messages; contents from before this was kept all have one. */
+  /** Whether the message has a link to unsubscribe; older contents without this field have one. */
   has_unsubscribe?: boolean
-  /** What the message is in, which may be another than its reader's; absent in contents from before this was kept. */
+  /** The language of the text, which may differ from the recipient's; absent in older contents. */
   language?: Language
 }
 
-/** What a campaign says in one language, from when it was started. */
-export interface Content {
+/** The text of a campaign in one language, as of its start. */
+export interface CampaignContent {
   template: Template
-  /** Of each link of the template, its position among the campaign's links. */
+  /** For each link of the template, its position among the campaign's links. */
   positions: readonly number[]
-  surroundings: ContentSurroundings
-  /** When it was kept: links that say when they were made say the same in a call that is repeated. */
+  context: ContentContext
+  /** When the content was kept. Links carry this time, so that a repeated call is the same. */
   created_at: number
 }
 
@@ -52,7 +52,7 @@ const platformSender = 'Tickets'
 const smsSenderOf = (row: CampaignRow): string =>
   row.edition_sms_sender_name === 'Platform' ? platformSender : (senderNameOf(row.organization_name) ?? platformSender)
 
-/** Kept with the content: a call that is repeated comes from the same sender, whatever became of the domain. */
+/** Kept with the content, so that a repeated call has the same sender even when the domain has changed. */
 async function emailSenderOf(job: JobCtx, row: CampaignRow) {
   const address = row.edition_email_sender_address
   const [found] = await job.db.all(
@@ -71,7 +71,7 @@ async function emailSenderOf(job: JobCtx, row: CampaignRow) {
   )
 }
 
-/** Whether the sender of the newest content may still be sent from: content that is old keeps the sender of its time. */
+/** Whether the sender of the newest content is still verified. Content keeps its sender. */
 export async function hasSender(
   job: Pick<JobCtx, 'db' | 'config'>,
   row: Pick<CampaignRow, 'id' | 'channel' | 'organization_id'>,
@@ -84,7 +84,7 @@ export async function hasSender(
   return found?.is_good !== 0
 }
 
-/** By the language of who reads it. An SMS has one text, so it is never half in another language. */
+/** By the recipient's language. An SMS has one text, so it is never in two languages. */
 async function templatesOf(job: JobCtx, row: CampaignRow, isMarketing: boolean): Promise<Map<Language, Compiled>> {
   const languages = new Set([
     row.edition_default_language,
@@ -105,14 +105,12 @@ async function templatesOf(job: JobCtx, row: CampaignRow, isMarketing: boolean):
   return found
 }
 
-/** Keeps what the campaign says as it is now. Answers what keeps it from going out, or no error. */
-export async function drawContent(job: JobCtx, row: CampaignRow, content: number): Promise<{ error: string | null }> {
+/** Keeps the campaign's present content. Answers an error when the campaign cannot be sent. */
+export async function keepContent(job: JobCtx, row: CampaignRow, content: number): Promise<{ error: string | null }> {
   const missing = missingFor(readinessOf(job, row))
   if (missing.length) return { error: missing.map(({ detail }) => detail).join(' ') }
   const segment = await job.db.first(
-    sql<
-      ContentSurroundings['segment']
-    >`select edition_id, communication_type from segments where seq = ${row.segment_seq}`,
+    sql<ContentContext['segment']>`select edition_id, communication_type from segments where seq = ${row.segment_seq}`,
   )
   const isMarketing = segment?.communication_type !== 'transactional'
   const templates = await templatesOf(job, row, isMarketing)
@@ -124,7 +122,7 @@ export async function drawContent(job: JobCtx, row: CampaignRow, content: number
   const positions = new Map(known.map(({ position, url }) => [url, position]))
   for (const { links } of templates.values())
     for (const url of links) if (!positions.has(url)) positions.set(url, positions.size)
-  const surroundings: ContentSurroundings = {
+  const context: ContentContext = {
     public_url: job.config.publicUrl,
     organization_id: row.organization_id,
     edition_id: row.edition_id,
@@ -151,13 +149,13 @@ export async function drawContent(job: JobCtx, row: CampaignRow, content: number
     html: template.html,
     text: template.text,
     links: JSON.stringify(template.links.map((url) => positions.get(url))),
-    surroundings: JSON.stringify({ ...surroundings, language: template.language }),
+    surroundings: JSON.stringify({ ...context, language: template.language }),
     created_at: job.now(),
   }))
   const added = [...positions]
     .filter(([, position]) => position >= known.length)
     .map(([url, position]) => ({ campaign_id: row.id, position, url }))
-  // Drawn again after a crash, it replaces what nobody has seen yet.
+  // After a crash it replaces what was kept before, which nobody has been sent yet.
   const statements: Statement[] = [
     sql`delete from campaign_contents where campaign_id = ${row.id} and content = ${content}`,
     ...insertAll(campaignLinks, added),
@@ -166,30 +164,30 @@ export async function drawContent(job: JobCtx, row: CampaignRow, content: number
   try {
     await job.db.batch(statements)
   } catch (error) {
-    // Links are numbered once: whoever drew the same meanwhile was faster, and it is drawn.
+    // Another attempt has kept the same content meanwhile.
     if (violatedUnique(error) === null) throw error
   }
   return { error: null }
 }
 
-type ContentRow = typeof campaignContents.$inferSelect
+type CampaignContentRow = typeof campaignContents.$inferSelect
 
 export const contentStatement = (campaignId: string, content: number) =>
-  sql<ContentRow>`select * from campaign_contents where campaign_id = ${campaignId} and content = ${content}`
+  sql<CampaignContentRow>`select * from campaign_contents where campaign_id = ${campaignId} and content = ${content}`
 
-export type Contents = ReadonlyMap<string, Content>
+export type Contents = ReadonlyMap<string, CampaignContent>
 
-/** About as long as the address of a counter. */
+/** About the length of a tracked link. */
 const linkLength = 120
 
-export const contentsOf = (rows: readonly ContentRow[]): Contents =>
+export const contentsOf = (rows: readonly CampaignContentRow[]): Contents =>
   new Map(
     rows.map((row) => [
       row.language,
       {
         template: { subject: row.subject, html: row.html, text: row.text, links: [] },
         positions: JSON.parse(row.links) as number[],
-        surroundings: JSON.parse(row.surroundings) as ContentSurroundings,
+        context: JSON.parse(row.surroundings) as ContentContext,
         created_at: row.created_at,
       },
     ]),
@@ -197,7 +195,7 @@ export const contentsOf = (rows: readonly ContentRow[]): Contents =>
 
 const weights = new WeakMap<Contents, number>()
 
-/** As long as names get, so that no call holds more than a Worker has room for. */
+/** The longest names, so that no call needs more memory than a Worker has. */
 const longName = 'x'.repeat(maxPersonNameLength)
 const longNames = { first_name: longName, last_name: longName, full_name: `${longName} ${longName}` }
 
@@ -210,7 +208,7 @@ export function weightOf(contents: Contents): number {
   return weight
 }
 
-function lengthOf({ template, positions }: Content): number {
+function lengthOf({ template, positions }: CampaignContent): number {
   const tracking = { links: positions.map(() => 'x'.repeat(linkLength)), pixel: 'x'.repeat(linkLength) }
   try {
     const sample = sampleContext()
@@ -218,12 +216,12 @@ function lengthOf({ template, positions }: Content): number {
     const { html, text } = personalise(template, { ...sample, customer, tracking })
     return html.length + text.length
   } catch {
-    // Nobody gets it either.
+    // A template that cannot be rendered is sent to nobody.
     return template.html.length + template.text.length
   }
 }
 
-/** Contents never change once messages of them go out, so the Worker keeps a few. */
+/** Contents never change once messages of them are sent, so the Worker caches a few. */
 const kept = new Map<string, Contents>()
 const maxKept = 8
 

@@ -6,7 +6,7 @@ import { lateAfterMs, missedSchedule } from '../../../domain/campaigns/schedule.
 import { type CampaignRow, readCampaign } from './campaign-row.ts'
 import { currentSegment } from './segment-snapshot.ts'
 
-/** Starts a campaign whose time has come, or fails one whose time is long over; whoever comes second changes nothing. */
+/** Starts a campaign that is due, or fails one that is long overdue. A second call changes nothing. */
 export async function startDue(job: JobCtx, id: string): Promise<CampaignRow | null> {
   const now = job.now()
   const due = sql`id = ${id} and status = 'scheduled' and scheduled_at <= ${now}`
@@ -20,7 +20,7 @@ export async function startDue(job: JobCtx, id: string): Promise<CampaignRow | n
   return readCampaign(job, id)
 }
 
-/** Campaigns that are due, and those whose object gave no sign of life for a while. */
+/** Campaigns that are due, and running ones whose object has not updated their row for `quietMs`. */
 export function findUnattended({ db, now }: JobCtx, quietMs: number, limit: number): Promise<{ id: string }[]> {
   return db.all(
     sql<{ id: string }>`select id from campaigns where status = 'scheduled' and scheduled_at <= ${now()}

@@ -4,11 +4,11 @@ import { inList } from '../../../db/visibility.ts'
 import { runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
 import type { CampaignSnapshot, RecipientRow } from '../../../domain/campaigns/sender.ts'
 
-/** What the object says of a run that is over for the row, too, is history: it may be scheduled again or cancelled since. */
+/** Only while the row is running: it may have been scheduled again or cancelled since the object's run ended. */
 const whileRunning = (column: SQL, value: string | number | null): SQL =>
   sql`${column} = iif(${inList(sql`status`, runningStatuses)}, ${value}, ${column})`
 
-/** Shows in the campaign's row what its object knows; what is older than what it shows changes nothing. */
+/** Writes the object's snapshot into the campaign's row. A snapshot older than the row's changes nothing. */
 export const projection = (snapshot: CampaignSnapshot, now: number): SQL =>
   sql`update campaigns set ${whileRunning(sql`status`, snapshot.status)}, total_recipients = ${snapshot.total},
       sent_count = ${snapshot.sent}, failed_count = ${snapshot.failed}, skipped_count = ${snapshot.skipped},
@@ -24,8 +24,8 @@ export const project = async (job: JobCtx, snapshot: CampaignSnapshot): Promise<
   await job.db.batch([projection(snapshot, job.now())])
 }
 
-/** Tells segments who got a campaign, opened it, clicked in it. */
-export async function projectReceipts(job: JobCtx, campaignId: string, rows: readonly RecipientRow[]): Promise<void> {
+/** Writes who received a campaign, opened it and clicked in it, for the conditions of segments. */
+export async function projectEngagement(job: JobCtx, campaignId: string, rows: readonly RecipientRow[]): Promise<void> {
   const sent = rows.filter(({ state }) => state === 'sent')
   if (sent.length === 0) return
   const values = sent.map((row) => [row.user_id, row.sent_at, row.opened_at, row.clicked_at])
