@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Database } from '../../src/db/database.ts'
 import { newMeter } from '../../src/domain/meter.ts'
-import { leftOutStatement } from '../../src/modules/campaigns/delivery/audience.ts'
+import { exclusionStatement } from '../../src/modules/campaigns/delivery/audience.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { alarm, capturedOf, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
@@ -114,7 +114,7 @@ describe('between the calculation and the sending', () => {
       communication_channel: 'email',
     } as const
     const people = crowd.people.map(({ seq, email }) => ({ n: seq, address: email ?? '' }))
-    expect(await new Database(env.DB, meter).all(leftOutStatement(audience, people, Date.now()))).toEqual([])
+    expect(await new Database(env.DB, meter).all(exclusionStatement(audience, people, Date.now()))).toEqual([])
     expect(meter.rows_read).toBeLessThan(60)
   })
 })

@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
-import { inList, standing, visible, visibleIn } from '../../db/visibility.ts'
+import { inList, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import { customersSeenBy } from '../../db/shared-customers.ts'
-import type { Place } from '../../domain/access.ts'
+import type { Tenant } from '../../domain/access.ts'
 import type { RecipientRow } from '../../domain/campaigns/sender.ts'
 import type { RecipientPerson } from '../../domain/campaigns/sending-policy.ts'
 import { type Counters, noCounters } from '../../domain/campaigns/counters.ts'
@@ -21,9 +21,9 @@ import { type SegmentSummaryRow, segmentSummaryColumns } from '../segments/index
 import type { CampaignFilters, CampaignOrdering, RecipientFilters, RecipientOrdering } from './contract.ts'
 
 export type CampaignDetailRow = CampaignRow & SegmentSummaryRow
-export type LoadedCampaign = CampaignDetailRow & { place: Place }
+export type LoadedCampaign = CampaignDetailRow & { tenant: Tenant }
 
-const campaignStanding = standing(sql`campaigns.organization_id`, sql`campaigns.edition_id`)
+const campaignVisibility = visibilityOf(sql`campaigns.organization_id`, sql`campaigns.edition_id`)
 
 export function listCampaigns(
   ctx: Ctx,
@@ -36,7 +36,7 @@ export function listCampaigns(
     from: sql`campaigns`,
     key: sql`seq`,
     where: [
-      visibleIn(ctx.caller, campaignStanding, filters),
+      visibleIn(ctx.caller, campaignVisibility, filters),
       ...(organization_id ? [sql`organization_id = ${organization_id}`] : []),
       ...(edition_id ? [sql`edition_id = ${edition_id}`] : []),
       ...(channel ? [sql`channel = ${channel}`] : []),
@@ -59,10 +59,10 @@ export function listCampaigns(
 export async function findCampaign(ctx: Ctx, id: string): Promise<LoadedCampaign> {
   const row = await ctx.db.first(
     sql<CampaignDetailRow>`select campaigns.*, ${segmentSummaryColumns}, ${readinessColumns}
-      from campaigns ${readinessJoins} where campaigns.id = ${id} and ${visible(ctx.caller, campaignStanding)}`,
+      from campaigns ${readinessJoins} where campaigns.id = ${id} and ${visible(ctx.caller, campaignVisibility)}`,
   )
   if (!row) throw notFound()
-  return { ...row, place: { organization_id: row.organization_id, editions: [row.edition_id] } }
+  return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
 interface References {
@@ -87,7 +87,7 @@ export async function resolveReferences(ctx: Ctx, ids: References): Promise<Refe
       left join editions on editions.id = ${ids.edition_id} and editions.organization_id = organizations.id
       left join segments on segments.id = ${ids.segment_id} and segments.organization_id = organizations.id
         and (segments.edition_id is null or segments.edition_id = ${ids.edition_id}) and segments.deleted_at is null
-        and ${visible(ctx.caller, standing(sql`segments.organization_id`, sql`segments.edition_id`))}
+        and ${visible(ctx.caller, visibilityOf(sql`segments.organization_id`, sql`segments.edition_id`))}
       ${messageJoin(sql`${ids.email_message_id}`, sql`organizations.id`, sql`${ids.edition_id}`)}
     where organizations.id = ${ids.organization_id}`)
   if (!row) throw doesNotExist('organization_id')

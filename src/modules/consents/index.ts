@@ -19,7 +19,7 @@ export {
   erasedAnswers,
   givenAmong,
   givenCount,
-  type MarketingPlace,
+  type MarketingScope,
   marketingRefusal,
   marketingStatus,
 } from './marketing.ts'

@@ -7,7 +7,7 @@ import { deliveryLifecycle } from '../../domain/webhooks.ts'
 import type { RecoverDeliveriesInput } from './delivery-contract.ts'
 import { type EndpointRow, reachedDeliveries } from './queries.ts'
 import { enqueueEndpoints } from './enqueue.ts'
-import { endpointInactive } from './surroundings.ts'
+import { endpointInactive } from './endpoint-checks.ts'
 
 const ended = deliveryLifecycle.sourcesOf('retrying').filter((status) => status !== deliveryLifecycle.initial)
 

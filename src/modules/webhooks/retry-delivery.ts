@@ -5,7 +5,7 @@ import { AppError } from '../../domain/errors.ts'
 import { deliveryLifecycle, type DeliveryStatus, type Manual, manualRetryOf } from '../../domain/webhooks.ts'
 import type { LoadedDelivery } from './queries.ts'
 import { enqueueEndpoints } from './enqueue.ts'
-import { endpointInactive } from './surroundings.ts'
+import { endpointInactive } from './endpoint-checks.ts'
 
 /** Which attempt a retry asks for; refuses where none can be asked for. */
 function decide(delivery: LoadedDelivery, now: number): Manual {

@@ -7,7 +7,7 @@ import { keepers, type UpdateWebhookInput } from './endpoint-contract.ts'
 import type { EndpointRow, LoadedEndpoint } from './queries.ts'
 import { endWaiting, failOpenDeliveries } from './record.ts'
 import { enqueueEndpoints } from './enqueue.ts'
-import { checkDestination } from './surroundings.ts'
+import { checkDestination } from './endpoint-checks.ts'
 
 /** What is known of an endpoint of which nothing is known yet. */
 const unknownHealth = { failures_in_row: 0, failing_since: null, breaker_until: null, is_slow: 0 }

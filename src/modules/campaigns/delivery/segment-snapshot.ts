@@ -16,7 +16,7 @@ export interface SegmentSnapshot {
 
 /**
  * The value of `segment_snapshot` in an update of `campaigns`. Recipients of an earlier start stay listed, so a campaign
- * that was started with a segment of another place counts as one of the whole organisation from then on.
+ * that was started with a segment of another edition counts as one of the whole organisation from then on.
  */
 export const currentSegment: SQL = sql`(select json_object('edition_id', iif(campaigns.segment_snapshot is null
       or campaigns.segment_snapshot ->> '$.edition_id' is segments.edition_id, segments.edition_id, null),

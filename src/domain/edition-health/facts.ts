@@ -7,7 +7,7 @@ export interface Subject {
   is_hidden: boolean
 }
 
-export interface PicturedProduct extends Subject {
+export interface ProductFacts extends Subject {
   is_draft: boolean
   name_translations: TranslatedDict
   category_id: string | null
@@ -20,18 +20,18 @@ export interface PicturedProduct extends Subject {
   has_pass_design: boolean
 }
 
-export interface PicturedMessage extends Subject {
+export interface MessageFacts extends Subject {
   type: string
   subject: TranslatedDict
   has_blocks: boolean
 }
 
-export interface PicturedConsent extends Subject {
+export interface ConsentFacts extends Subject {
   type: string
   text: TranslatedDict
 }
 
-export interface PicturedEndpoint extends Subject {
+export interface EndpointFacts extends Subject {
   is_active: boolean
   disabled_reason: string | null
   /** A delivery of this edition's events was given up in the last day. */
@@ -39,7 +39,7 @@ export interface PicturedEndpoint extends Subject {
 }
 
 /** An edition and all that its health depends on, at one moment. */
-export interface EditionPicture {
+export interface EditionFacts {
   now: number
   edition: {
     name: string
@@ -86,12 +86,12 @@ export interface EditionPicture {
   has_marketing_segment: boolean
   /** A refund of which the provider's word and ours differ, or which has had no end for a month. */
   has_stuck_refund: boolean
-  products: readonly PicturedProduct[]
+  products: readonly ProductFacts[]
   /** Those that the edition sends by itself. */
-  messages: readonly PicturedMessage[]
+  messages: readonly MessageFacts[]
   /** Active ones of the edition and of the organisation. */
-  consents: readonly PicturedConsent[]
-  endpoints: readonly PicturedEndpoint[]
+  consents: readonly ConsentFacts[]
+  endpoints: readonly EndpointFacts[]
   /** Imports that have waited for somebody to map them for more than a week. */
   unfinished_imports: readonly Subject[]
 }

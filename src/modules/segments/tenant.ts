@@ -1,21 +1,21 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { standing, visible } from '../../db/visibility.ts'
+import { visibilityOf, visible } from '../../db/visibility.ts'
 import { reachOf } from '../../domain/access.ts'
 import { type FieldError, invalid } from '../../domain/errors.ts'
-import type { Home } from './audience.ts'
+import type { SegmentTenant } from './audience.ts'
 
-export interface AskedHome {
+export interface TenantInput {
   organization_id?: string | undefined
   edition_id?: string | undefined
 }
 
 /** How a request names its own parts: a body by pointers, a query by names. */
-type Naming = (name: keyof AskedHome | null, code: string, detail: string) => FieldError
+type Naming = (name: keyof TenantInput | null, code: string, detail: string) => FieldError
 
-const editionStanding = standing(sql`organization_id`, sql`id`)
+const editionVisibility = visibilityOf(sql`organization_id`, sql`id`)
 /** The whole of an organisation is seen by its own roles alone. */
-const organizationStanding = { ...standing(sql`id`, sql`id`), inEditions: () => sql`0` }
+const organizationVisibility = { ...visibilityOf(sql`id`, sql`id`), inEditions: () => sql`0` }
 
 /** The editions of the organisation in which a caller has a role, where the caller has none in the organisation. */
 function editionsSeen(ctx: Ctx, organizationId: string): string[] {
@@ -28,14 +28,18 @@ function editionsSeen(ctx: Ctx, organizationId: string): string[] {
 
 /**
  * The organisation or editions whose people and values are asked for. For a caller without a role in the organisation,
- * `organization_id` alone means the editions in which the caller has a role. A hidden place answers like a missing one.
+ * `organization_id` alone means the editions in which the caller has a role. A hidden one answers like a missing one.
  */
-export async function findHome(ctx: Ctx, { organization_id, edition_id }: AskedHome, naming: Naming): Promise<Home> {
-  const unknown = (name: keyof AskedHome) => invalid(naming(name, 'does_not_exist', 'Object does not exist.'))
+export async function findTenant(
+  ctx: Ctx,
+  { organization_id, edition_id }: TenantInput,
+  naming: Naming,
+): Promise<SegmentTenant> {
+  const unknown = (name: keyof TenantInput) => invalid(naming(name, 'does_not_exist', 'Object does not exist.'))
   if (edition_id !== undefined) {
     const edition = await ctx.db.first(
       sql<{ organization_id: string }>`select organization_id from editions
-        where id = ${edition_id} and ${visible(ctx.caller, editionStanding)}`,
+        where id = ${edition_id} and ${visible(ctx.caller, editionVisibility)}`,
     )
     if (organization_id !== undefined && edition && edition.organization_id !== organization_id)
       throw unknown('organization_id')
@@ -47,7 +51,7 @@ export async function findHome(ctx: Ctx, { organization_id, edition_id }: AskedH
   const editions = editionsSeen(ctx, organization_id)
   if (editions.length) return { organization_id, edition_id: null, editions }
   const found = await ctx.db.first(
-    sql`select 1 from organizations where id = ${organization_id} and ${visible(ctx.caller, organizationStanding)}`,
+    sql`select 1 from organizations where id = ${organization_id} and ${visible(ctx.caller, organizationVisibility)}`,
   )
   if (!found) throw unknown('organization_id')
   return { organization_id, edition_id: null }

@@ -1,10 +1,10 @@
-import { type EditionPicture, examine } from '../../src/domain/edition-health/index.ts'
-import type { PicturedProduct } from '../../src/domain/edition-health/picture.ts'
+import { type EditionFacts, examine } from '../../src/domain/edition-health/index.ts'
+import type { ProductFacts } from '../../src/domain/edition-health/facts.ts'
 import { dayMs } from '../../src/domain/instants.ts'
 
 export const now = Date.parse('2026-06-01T12:00:00.000Z')
 
-export const edition: EditionPicture['edition'] = {
+export const edition: EditionFacts['edition'] = {
   name: '2026',
   full_name: 'Nordlys 2026',
   slug: 'nordlys-2026',
@@ -35,7 +35,7 @@ export const edition: EditionPicture['edition'] = {
 
 export const shown = { is_hidden: false }
 
-export const product: PicturedProduct = {
+export const product: ProductFacts = {
   id: 'prd_1',
   name: 'Day ticket',
   ...shown,
@@ -51,7 +51,7 @@ export const product: PicturedProduct = {
   has_pass_design: true,
 }
 
-export const free: PicturedProduct = { ...product, id: 'prd_2', price_minor: 0, deposit_minor: 0 }
+export const free: ProductFacts = { ...product, id: 'prd_2', price_minor: 0, deposit_minor: 0 }
 
 const message = { ...shown, subject: { en: 'Thank you' }, has_blocks: true }
 export const receipt = { id: 'eml_1', name: 'Receipt', type: 'receipt', ...message }
@@ -69,7 +69,7 @@ export const endpoint = {
 }
 
 /** An edition that nothing is wrong with, and that has something for every check to look at. */
-export const sound: EditionPicture = {
+export const sound: EditionFacts = {
   now,
   edition,
   has_event: true,
@@ -88,22 +88,22 @@ export const sound: EditionPicture = {
   unfinished_imports: [],
 }
 
-export type Change = (picture: EditionPicture) => Partial<EditionPicture>
+export type Change = (facts: EditionFacts) => Partial<EditionFacts>
 
 export const having =
-  (columns: Partial<EditionPicture['edition']>): Change =>
+  (columns: Partial<EditionFacts['edition']>): Change =>
   () => ({ edition: { ...edition, ...columns } })
 export const selling =
-  (columns: Partial<PicturedProduct>): Change =>
+  (columns: Partial<ProductFacts>): Change =>
   () => ({
     products: [{ ...product, ...columns }],
   })
 export const all =
   (...changes: Change[]): Change =>
-  (picture) =>
-    Object.assign({}, ...changes.map((change) => change(picture))) as Partial<EditionPicture>
+  (facts) =>
+    Object.assign({}, ...changes.map((change) => change(facts))) as Partial<EditionFacts>
 
-export const ids = (picture: EditionPicture) =>
-  examine(picture)
+export const ids = (facts: EditionFacts) =>
+  examine(facts)
     .filter(({ passed }) => !passed)
     .map(({ check }) => check.id)

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../context.ts'
 import { rolesAt, type RoleCode } from '../../domain/access.ts'
-import type { EditionPicture } from '../../domain/edition-health/index.ts'
-import type { PicturedProduct, Subject } from '../../domain/edition-health/picture.ts'
+import type { EditionFacts } from '../../domain/edition-health/index.ts'
+import type { ProductFacts, Subject } from '../../domain/edition-health/facts.ts'
 import { isReady } from '../../domain/merchant-accounts.ts'
 import { fingerprintOf } from '../../domain/secret-seal.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
@@ -13,14 +13,14 @@ import {
   type ProductRow,
   productsOf,
   unfinishedImportsOf,
-} from './picture-rows.ts'
+} from './health-fact-rows.ts'
 import type { EditionRow } from './queries.ts'
 
 const organizationRoles: readonly RoleCode[] = ['OA', 'OM', 'OV']
 const managers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 
 /** Who may see rows of the organisation itself, and who sees endpoints and imports: as the lists of those groups do. */
-function sightOf(ctx: Ctx, edition: EditionRow) {
+function visibilityOf(ctx: Ctx, edition: EditionRow) {
   const roles = (editionId: string | null) =>
     rolesAt(ctx.caller, {
       organization_id: edition.organization_id,
@@ -36,7 +36,7 @@ function sightOf(ctx: Ctx, edition: EditionRow) {
 
 const texts = (json: string) => JSON.parse(json) as TranslatedDict
 
-function productOf(row: ProductRow): PicturedProduct {
+function productOf(row: ProductRow): ProductFacts {
   const { is_draft, is_variant_required, is_pickup_required, is_wallet_enabled, ...others } = row
   return {
     ...others,
@@ -51,7 +51,7 @@ function productOf(row: ProductRow): PicturedProduct {
   }
 }
 
-const editionOf = (row: EditionRow): EditionPicture['edition'] => ({
+const editionOf = (row: EditionRow): EditionFacts['edition'] => ({
   ...row,
   is_draft: row.is_draft === 1,
   is_archived: row.is_archived === 1,
@@ -61,7 +61,7 @@ const editionOf = (row: EditionRow): EditionPicture['edition'] => ({
   meta_description: texts(row.meta_description),
 })
 
-function feeRuleOf(json: string | null): EditionPicture['fee_rule'] {
+function feeRuleOf(json: string | null): EditionFacts['fee_rule'] {
   if (json === null) return null
   const { is_active, currency } = JSON.parse(json) as { is_active: number; currency: string }
   return { is_active: is_active === 1, currency }
@@ -75,7 +75,7 @@ interface MerchantAccountFacts {
   sealed_with: string | null
 }
 
-async function merchantAccountOf({ config }: Ctx, json: string | null): Promise<EditionPicture['merchant_account']> {
+async function merchantAccountOf({ config }: Ctx, json: string | null): Promise<EditionFacts['merchant_account']> {
   if (json === null) return null
   const { type, is_active, supported_currencies, sealed_with } = JSON.parse(json) as MerchantAccountFacts
   const usable = await Promise.all(config.payments.secrets.map(fingerprintOf))
@@ -84,7 +84,7 @@ async function merchantAccountOf({ config }: Ctx, json: string | null): Promise<
 }
 
 /** Everything that the checks look at, in one round trip; `edition` may be a row that is not stored yet. */
-export async function loadPicture(ctx: Ctx, edition: EditionRow): Promise<EditionPicture> {
+export async function loadFacts(ctx: Ctx, edition: EditionRow): Promise<EditionFacts> {
   const now = ctx.now()
   const [[facts], products, messages, consents, endpoints, imports] = await ctx.db.batch([
     factsOf(edition),
@@ -95,7 +95,7 @@ export async function loadPicture(ctx: Ctx, edition: EditionRow): Promise<Editio
     unfinishedImportsOf(edition, now),
   ])
   if (!facts) throw new Error('a select without a table answers one row')
-  const sight = sightOf(ctx, edition)
+  const visibility = visibilityOf(ctx, edition)
   const subject = (row: { id: string; name: string }, isShown: boolean): Subject => ({
     id: row.id,
     name: row.name,
@@ -116,22 +116,22 @@ export async function loadPicture(ctx: Ctx, edition: EditionRow): Promise<Editio
     products: products.map(productOf),
     messages: messages.map((row) => ({
       // Templates without an edition are shown to everybody who has a role in the organisation.
-      ...subject({ id: row.id, name: row.title }, row.edition_id === null || sight.reads(row.edition_id)),
+      ...subject({ id: row.id, name: row.title }, row.edition_id === null || visibility.reads(row.edition_id)),
       type: row.type,
       subject: texts(row.subject),
       has_blocks: row.has_blocks === 1,
     })),
     consents: consents.map((row) => ({
-      ...subject(row, sight.reads(row.edition_id)),
+      ...subject(row, visibility.reads(row.edition_id)),
       type: row.type,
       text: texts(row.text),
     })),
     endpoints: endpoints.map((row) => ({
-      ...subject(row, sight.manages(row.edition_id)),
+      ...subject(row, visibility.manages(row.edition_id)),
       is_active: row.is_active === 1,
       disabled_reason: row.disabled_reason,
       has_exhausted: row.has_exhausted === 1,
     })),
-    unfinished_imports: imports.map((row) => subject(row, sight.manages(edition.id))),
+    unfinished_imports: imports.map((row) => subject(row, visibility.manages(edition.id))),
   }
 }
