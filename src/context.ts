@@ -113,13 +113,13 @@ export interface WorkRefundBatchMessage {
   batch_id: string
 }
 
-/** A campaign has something to send: whoever comes asks its object what. */
+/** A campaign has something to send. The consumer asks its object for chunks. */
 export interface SendChunksMessage {
   type: 'campaign.send-chunks'
   campaign_id: string
 }
 
-/** What happened to messages of a campaign, for its object. */
+/** Events of messages of a campaign, for its object. */
 export interface CampaignEventsMessage {
   type: 'campaign.events'
   campaign_id: string

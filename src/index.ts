@@ -11,8 +11,8 @@ import { webhookSender } from './objects/webhook-sender.ts'
 checkStart(env)
 
 export class CampaignSender extends CampaignSenderObject<Bindings> {
-  constructor(state: DurableObjectState, env: Bindings) {
-    super(state, env, openJob(env))
+  constructor(state: DurableObjectState, bindings: Bindings) {
+    super(state, bindings, openJob(bindings))
   }
 }
 

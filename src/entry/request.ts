@@ -17,8 +17,8 @@ import { sendersOf, webhookSendersOf } from './senders.ts'
 const bookmarkPattern = /^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/
 
 /**
- * What a request works with: its caller, and the database that it may use. Reads go to the nearest replica that has
- * seen the client's bookmark; writes, and the question who calls, go to the primary.
+ * The context of a request, with its caller and database. Reads go to the nearest replica that has seen the client's
+ * bookmark. Writes and the look-up of the caller go to the primary.
  */
 export async function openRequest(c: AppContext): Promise<Ctx> {
   const config = readConfig(c.env)

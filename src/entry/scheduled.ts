@@ -21,7 +21,7 @@ import { openJob } from './job.ts'
 
 type Sweep = (job: JobCtx) => Promise<unknown>
 
-/** Each minute. A sweep takes a bounded share of what is due by the state of its rows, so a missed minute costs nothing. */
+/** Run each minute. A sweep handles a bounded number of due rows, so a missed minute loses nothing. */
 const sweeps: Record<string, Sweep> = {
   'forget-expired-keys': ({ db, now }) => forgetExpiredKeys(db, now()),
   'webhook-deliveries': sweepDeliveries,

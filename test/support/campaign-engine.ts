@@ -134,7 +134,7 @@ export class Engine {
   readonly campaignId: string
   readonly provider: Provider
   readonly storage: ObjectStorage
-  #object: CampaignSenderObject<typeof env>
+  object: CampaignSenderObject<typeof env>
   readonly #state: DurableObjectState
   /** One of so many calls to the database or to the object fails; 0 is never. */
   faultEvery = 0
@@ -168,7 +168,7 @@ export class Engine {
       deleteAlarm: async () => void (this.alarmAt = null),
       deleteAll: () => storage.deleteAll(),
     }
-    this.#object = this.#newObject()
+    this.object = this.#newObject()
     provider.overtake = async () => {
       this.now += 90_000
       await this.consume(1)
@@ -231,7 +231,7 @@ export class Engine {
           this.requests++
           if (this.#fails()) throw new Dies('the object was not reached')
           // What crosses the wire is copied.
-          const result: unknown = await (this.#object as unknown as Record<string, (...all: unknown[]) => unknown>)[
+          const result: unknown = await (this.object as unknown as Record<string, (...all: unknown[]) => unknown>)[
             String(name)
           ]?.(...structuredClone(given))
           if (this.#fails()) throw new Dies('the answer of the object was lost')
@@ -263,19 +263,15 @@ export class Engine {
 
   /** The object forgets all that is not in its storage. */
   evict(): void {
-    this.#object = this.#newObject()
+    this.object = this.#newObject()
   }
 
   async alarm(): Promise<void> {
-    await this.#object.alarm().catch(() => this.evict())
+    await this.object.alarm().catch(() => this.evict())
   }
 
   async wake(): Promise<void> {
-    await this.#object.wake(this.campaignId)
-  }
-
-  get object(): CampaignSenderObject<typeof env> {
-    return this.#object
+    await this.object.wake(this.campaignId)
   }
 
   async consume(consumers: number): Promise<void> {

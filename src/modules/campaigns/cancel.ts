@@ -9,7 +9,7 @@ import { segmentStays } from './judge.ts'
 import type { CampaignDetailRow, LoadedCampaign } from './queries.ts'
 import { checkTransition, invalidTransition } from './refusals.ts'
 
-/** What runs is stopped by its object, which knows better than the row whether there is anything to stop. */
+/** A running campaign is stopped by its object, because the row may be behind. */
 export async function cancelCampaign(ctx: Ctx, campaign: LoadedCampaign): Promise<CampaignDetailRow> {
   checkTransition(campaign, 'cancelled', 'cancelled')
   const now = ctx.now()

@@ -14,7 +14,7 @@ import type { SegmentSummary } from '../../http/fields.ts'
 import type { Campaign, CampaignDetail, CampaignRecipient, CampaignStats } from './campaign-contract.ts'
 import type { CampaignDetailRow, CampaignNumbers, ListedRecipient } from './queries.ts'
 
-/** As it was when the campaign was sent; until then as it is. */
+/** As of the start of the campaign; before that the present state. */
 function presentSegment(row: CampaignDetailRow): z.input<typeof SegmentSummary> {
   const snapshot = isEditable(row.status) || row.status === 'calculating' ? null : snapshotOf(row)
   if (!snapshot) return presentSegmentSummary(row)

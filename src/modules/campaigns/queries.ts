@@ -74,14 +74,14 @@ interface References {
 
 export type ReferencedRow = ReadinessColumns & SegmentSummaryRow
 
-type Nullable<T> = { [Key in keyof T]: T[Key] | null }
+type NullableColumns<T> = { [Key in keyof T]: T[Key] | null }
 
 /**
- * What the ids of a campaign lead to, in one statement. Segments are those that the caller may see: one of the whole
- * organisation reaches people whom a role of an edition does not.
+ * The edition, segment and message of a campaign, in one statement. Only segments that the caller may see are found: one
+ * of the whole organisation reaches people whom a role of an edition does not.
  */
 export async function resolveReferences(ctx: Ctx, ids: References): Promise<ReferencedRow> {
-  const row = await ctx.db.first(sql<Nullable<ReferencedRow> & { edition: string | null }>`
+  const row = await ctx.db.first(sql<NullableColumns<ReferencedRow> & { edition: string | null }>`
     select editions.id as edition, ${segmentSummaryColumns}, ${readinessColumns}
     from organizations
       left join editions on editions.id = ${ids.edition_id} and editions.organization_id = organizations.id
@@ -102,11 +102,11 @@ export async function resolveReferences(ctx: Ctx, ids: References): Promise<Refe
 }
 
 export interface CampaignNumbers extends Counters {
-  /** Those of a cancelled campaign who are left are not tried any more. */
+  /** Pending recipients of a cancelled campaign are not tried any more. */
   is_cancelled: boolean
 }
 
-/** The counters of the campaign's object, which a draft does not have yet. */
+/** The counters of the campaign's object; a draft has no object yet. */
 export async function countersOf(ctx: Ctx, campaign: CampaignRow): Promise<CampaignNumbers> {
   const counters = campaign.run === 0 ? null : await ctx.senders.of(campaign.id).snapshot()
   return { ...(counters ?? noCounters), is_cancelled: campaign.status === 'cancelled' }
@@ -114,7 +114,7 @@ export async function countersOf(ctx: Ctx, campaign: CampaignRow): Promise<Campa
 
 export type ListedRecipient = RecipientRow & { is_cancelled: boolean }
 
-/** Recipients whom other editions know, as the caller sees them: also what a provider said may hold their address. */
+/** Hides the contact of recipients whom only other editions know. A provider's answer may contain the address too. */
 async function withoutHidden(ctx: Ctx, campaign: CampaignRow, rows: readonly RecipientRow[]): Promise<RecipientRow[]> {
   const view = customersSeenBy(ctx.caller)
   if (view.isWhole || rows.length === 0) return [...rows]
@@ -131,7 +131,7 @@ async function withoutHidden(ctx: Ctx, campaign: CampaignRow, rows: readonly Rec
   })
 }
 
-/** The order of all addresses would give hidden ones away. */
+/** Sorting by address would reveal hidden addresses. */
 function judgeOrdering(ctx: Ctx, ordering: RecipientOrdering): void {
   if (!ordering.some(({ name }) => name === 'address') || customersSeenBy(ctx.caller).isWhole) return
   throw invalid(parameterError('ordering', 'invalid_choice', 'Only roles of the organisation may order by address.'))

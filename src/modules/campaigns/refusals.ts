@@ -14,7 +14,7 @@ export function checkTransition(row: CampaignDetailRow, to: CampaignStatus, what
   if (!campaignLifecycle.allows(row.status, to)) throw invalidTransition(row.status, what)
 }
 
-/** Refuses with all that the campaign still needs. */
+/** The refusal lists everything that is missing. */
 export function checkReady(ctx: Ctx, row: CampaignDetailRow): void {
   const errors = missingFor(readinessOf(ctx, row))
   if (errors.length) throw new AppError('campaign_not_ready', 'The campaign cannot be sent yet.', { errors })

@@ -12,7 +12,7 @@ export async function checkTenant(ctx: Ctx, organizationId: string, editionId: s
   if (editionId !== null && found.edition_id === null) throw doesNotExist('edition_id')
 }
 
-/** Whoever moves something inside its organisation has one of these roles at its new tenant too. */
+/** Moving a row to another edition of its organisation takes one of these roles there too. */
 export async function checkMove(
   ctx: Ctx,
   roles: readonly RoleCode[],
