@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Client, createClient } from './support/client.ts'
 import { runCampaign } from './support/demo-campaign.ts'
 import { followConsents } from './support/demo-consents.ts'
-import { account, type Home, importOrders } from './support/demo-import.ts'
+import { account, type Tenant, importOrders } from './support/demo-import.ts'
 import { followRefund } from './support/demo-refund.ts'
 import { findOrders, followCustomer } from './support/demo-tour.ts'
 import { followWallet } from './support/demo-wallet.ts'
@@ -27,7 +27,7 @@ interface Made {
 }
 
 /** An organisation with an event, an edition and people; answers the clients of the manager and the admin. */
-async function setUp(root: Client, url: string): Promise<{ manager: Client; admin: Client; home: Home }> {
+async function setUp(root: Client, url: string): Promise<{ manager: Client; admin: Client; tenant: Tenant }> {
   const { id: organization_id } = await root.post<Made>('/v1/organizations', { name: 'Harbour Gifts' })
   const { id: event_id } = await root.post<Made>('/v1/events', { organization_id, name: 'Christmas Market' })
   const { id: edition_id, full_name } = await root.post<Made & { full_name: string }>('/v1/editions', {
@@ -53,7 +53,7 @@ async function setUp(root: Client, url: string): Promise<{ manager: Client; admi
   const manager = await add('manager@harbour.example', 'manager', ['read', 'write'])
   const admin = await add('admin@harbour.example', 'admin', ['read', 'write'])
   await add('viewer@harbour.example', 'viewer', ['read'])
-  return { manager, admin, home: { organization_id, edition_id } }
+  return { manager, admin, tenant: { organization_id, edition_id } }
 }
 
 interface Around {
@@ -63,31 +63,31 @@ interface Around {
 
 async function main(url: string, rootToken: string, { receiver, stripe }: Around): Promise<void> {
   title('An organisation and its people')
-  const { manager, admin, home } = await setUp(createClient(url, rootToken), url)
+  const { manager, admin, tenant } = await setUp(createClient(url, rootToken), url)
 
   const lines = await readLines()
   const orders = ordersOf(lines)
   title(`Import: ${lines.length} lines of a real shop are ${orders.length} invoices`)
-  tell(...account(await importOrders(manager, home, orders)))
+  tell(...account(await importOrders(manager, tenant, orders)))
   title('The same import again makes nothing twice')
-  tell(...account(await importOrders(manager, home, orders)))
+  tell(...account(await importOrders(manager, tenant, orders)))
 
   title('Lists, filters, search, pages')
-  const order = await findOrders(manager, home, tell)
+  const order = await findOrders(manager, tenant, tell)
   title('One order, one purchase, its customer')
-  await followCustomer(manager, home, order, tell)
+  await followCustomer(manager, tenant, order, tell)
   title('Webhooks: signed, retried, recovered')
-  await followWebhooks(admin, receiver, home, orders.slice(0, 10), tell)
+  await followWebhooks(admin, receiver, tenant, orders.slice(0, 10), tell)
   title('Wallet passes: added, removed, announced')
-  await followWallet({ root: createClient(url, rootToken), admin, url, receiver, home }, tell)
+  await followWallet({ root: createClient(url, rootToken), admin, url, receiver, tenant }, tell)
   title('Consents and uses: answered, ended, announced')
   const [old] = orders.filter(({ status }) => status === 'completed')
   if (!old) throw new Error('No order is completed.')
-  await followConsents({ admin, receiver, home, order: old }, tell)
+  await followConsents({ admin, receiver, tenant, order: old }, tell)
   title('A refund through a fake of Stripe: paid once, confirmed, announced')
-  await followRefund({ admin, url, receiver, stripe, home, order: old }, tell)
+  await followRefund({ admin, url, receiver, stripe, tenant, order: old }, tell)
   title('A campaign to those who came back')
-  await runCampaign(manager, url, home, tell)
+  await runCampaign(manager, url, tenant, tell)
 }
 
 // Retries after a second each, so that nobody has to wait for hours to see them.

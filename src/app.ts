@@ -29,7 +29,7 @@ import { files, servedFiles } from './modules/files/routes.ts'
 import { merchantAccounts } from './modules/merchant-accounts/routes.ts'
 import { orders } from './modules/orders/routes.ts'
 import { organizations } from './modules/organizations/routes.ts'
-import { outbox } from './modules/outbox/routes.ts'
+import { devMailbox } from './modules/dev-mailbox/routes.ts'
 import { personalData } from './modules/personal-data/routes.ts'
 import { purchases } from './modules/purchases/routes.ts'
 import { refundBatches } from './modules/refund-batches/routes.ts'
@@ -37,7 +37,7 @@ import { refunds } from './modules/refunds/routes.ts'
 import { paymentEvents, refundPayments } from './modules/refund-payments/routes.ts'
 import { segments } from './modules/segments/routes.ts'
 import { devDns, senderDomains } from './modules/sender-domains/routes.ts'
-import { tracking } from './modules/tracking/routes.ts'
+import { messageEvents } from './modules/message-events/routes.ts'
 import { users } from './modules/users/routes.ts'
 import { wallet, walletPasses } from './modules/wallet/routes.ts'
 import { webhooks } from './modules/webhooks/routes.ts'
@@ -108,12 +108,12 @@ app.route(
 
 app.route(
   '/',
-  outbox((c) => openJob(c.env)),
+  devMailbox((c) => openJob(c.env)),
 )
 
 app.route(
   '/',
-  tracking((c) => openJob(c.env)),
+  messageEvents((c) => openJob(c.env)),
 )
 
 app.route(

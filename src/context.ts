@@ -2,8 +2,8 @@ import type { Database, Statement } from './db/database.ts'
 import type { IdempotencyKey, IdempotencyStore, StoredAnswer } from './db/idempotency.ts'
 import type { Caller } from './domain/access.ts'
 import type { AuditEntry } from './domain/audit.ts'
-import type { RecipientEvent } from './domain/campaign-events.ts'
-import type { CampaignSenders } from './domain/campaign-sender.ts'
+import type { RecipientEvent } from './domain/campaigns/recipient-events.ts'
+import type { CampaignSenders } from './domain/campaigns/sender.ts'
 import type { IdKind } from './domain/ids.ts'
 import type { Mailbox } from './domain/mailbox.ts'
 import type { WalletVendors } from './domain/wallet.ts'
@@ -113,13 +113,13 @@ export interface WorkRefundBatchMessage {
   batch_id: string
 }
 
-/** A campaign has something to send: whoever comes asks its object what. */
+/** A campaign has something to send. The consumer asks its object for chunks. */
 export interface SendChunksMessage {
   type: 'campaign.send-chunks'
   campaign_id: string
 }
 
-/** What happened to messages of a campaign, for its object. */
+/** Events of messages of a campaign, for its object. */
 export interface CampaignEventsMessage {
   type: 'campaign.events'
   campaign_id: string
@@ -150,8 +150,8 @@ export interface QueueMessages {
 
 export type QueueName = keyof QueueMessages
 
-export interface Doorbell {
-  ring: <Name extends QueueName>(
+export interface JobQueue {
+  enqueue: <Name extends QueueName>(
     queue: Name,
     messages: readonly QueueMessages[Name][],
     delaySeconds?: number,
@@ -165,7 +165,7 @@ export interface JobCtx {
   /** Milliseconds UTC. */
   now: () => number
   newId: (kind: IdKind) => string
-  doorbell: Doorbell
+  jobQueue: JobQueue
   /** The objects of campaigns. */
   senders: CampaignSenders
   /** Objects with connections for webhook posts. */

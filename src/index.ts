@@ -5,12 +5,16 @@ import { openJob } from './entry/job.ts'
 import { queue } from './entry/queue.ts'
 import { scheduled } from './entry/scheduled.ts'
 import { checkStart } from './entry/start.ts'
-import { campaignSender } from './objects/campaign-sender.ts'
+import { CampaignSenderObject } from './objects/campaign/campaign-sender.ts'
 import { webhookSender } from './objects/webhook-sender.ts'
 
 checkStart(env)
 
-export class CampaignSender extends campaignSender<Bindings>(openJob) {}
+export class CampaignSender extends CampaignSenderObject<Bindings> {
+  constructor(state: DurableObjectState, bindings: Bindings) {
+    super(state, bindings, openJob(bindings))
+  }
+}
 
 export class WebhookSender extends webhookSender<Bindings>(openJob, inBackground) {}
 

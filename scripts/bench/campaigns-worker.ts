@@ -4,7 +4,7 @@ import type { JobCtx } from '../../src/context.ts'
 import type { Meter } from '../../src/domain/meter.ts'
 import { openJob } from '../../src/entry/job.ts'
 import { takeBatch } from '../../src/entry/queue.ts'
-import { campaignSender } from '../../src/objects/campaign-sender.ts'
+import { CampaignSenderObject } from '../../src/objects/campaign/campaign-sender.ts'
 
 /** What batches of messages and the objects of campaigns have cost since the Worker began. */
 export interface CampaignCosts {
@@ -44,16 +44,14 @@ function meterRows(sql: SqlStorage): void {
   }
 }
 
-const Sender = campaignSender<Bindings>(meteredJob)
-
-export class MeteredSender extends Sender {
+export class MeteredSender extends CampaignSenderObject<Bindings> {
   constructor(state: DurableObjectState, env: Bindings) {
     meterRows(state.storage.sql)
-    super(state, env)
+    super(state, env, meteredJob(env))
   }
 }
 
-for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(Sender.prototype))) {
+for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(CampaignSenderObject.prototype))) {
   if (name === 'constructor') continue
   const counted = function (this: MeteredSender, ...given: unknown[]): unknown {
     objectRequests++

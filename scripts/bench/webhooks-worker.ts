@@ -56,7 +56,7 @@ webhooksBench.post('/floor/webhooks/endpoints', async (c) => {
 webhooksBench.post('/floor/webhooks/announce', async (c) => {
   const { organization_id, count } = await c.req.json<{ organization_id: string; count: number }>()
   const job = openJob(c.env)
-  const rings: (() => Promise<unknown>)[] = []
+  const afterCommits: (() => Promise<unknown>)[] = []
   const ids: string[] = []
   // Announcing uses nothing of a request but this.
   const ctx = {
@@ -66,7 +66,7 @@ webhooksBench.post('/floor/webhooks/announce', async (c) => {
       ids.push(id)
       return id
     },
-    afterCommit: (work: () => Promise<unknown>) => rings.push(work),
+    afterCommit: (work: () => Promise<unknown>) => afterCommits.push(work),
   } as Partial<Ctx> as Ctx
   const announcement = { kind: 'purchase.action' as const, organization_id, edition_id: null, data: purchase }
   await job.db.batch(
@@ -76,7 +76,7 @@ webhooksBench.post('/floor/webhooks/announce', async (c) => {
     ),
   )
   const committed_at = Date.now()
-  for (const ring of rings) c.executionCtx.waitUntil(ring())
+  for (const work of afterCommits) c.executionCtx.waitUntil(work())
   return c.json({ ids, committed_at }, 201)
 })
 

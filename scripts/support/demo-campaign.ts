@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, Page } from './client.ts'
-import type { Home } from './demo-import.ts'
+import type { Tenant } from './demo-import.ts'
 
 type Tell = (...lines: string[]) => void
 
@@ -42,9 +42,9 @@ async function eventually<T>(ask: () => Promise<T>, holds: (value: T) => boolean
 }
 
 /** Regulars are found by an expression and get a message of blocks; one of them follows a link. */
-export async function runCampaign(client: Client, url: string, home: Home, tell: Tell): Promise<void> {
+export async function runCampaign(client: Client, url: string, tenant: Tenant, tell: Tell): Promise<void> {
   const segment = await client.post<Made>('/v1/segments', {
-    ...home,
+    ...tenant,
     name: 'Regulars',
     communication_type: 'transactional',
     communication_channel: 'email',
@@ -52,7 +52,7 @@ export async function runCampaign(client: Client, url: string, home: Home, tell:
   })
   tell(`segment of those for whom ${expression}`)
   const message = await client.post<Made>('/v1/email-messages', {
-    ...home,
+    ...tenant,
     title: 'Thank you',
     subject: { en: 'Thank you, {{ customer.first_name }}' },
     type: 'campaign',
@@ -65,7 +65,7 @@ export async function runCampaign(client: Client, url: string, home: Home, tell:
     ],
   })
   const campaign = await client.post<Campaign>('/v1/campaigns', {
-    ...home,
+    ...tenant,
     segment_id: segment.id,
     email_message_id: message.id,
     name: 'Thank you',

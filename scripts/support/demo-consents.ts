@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, Page } from './client.ts'
-import type { Home } from './demo-import.ts'
+import type { Tenant } from './demo-import.ts'
 import type { ExternalOrder } from './external-order.ts'
 import type { Receiver } from './receiver.ts'
 
@@ -9,7 +9,7 @@ type Tell = (...lines: string[]) => void
 interface Options {
   admin: Client
   receiver: Receiver
-  home: Home
+  tenant: Tenant
   /** An order of years ago: a consent that was given with it is over by now. */
   order: ExternalOrder
 }
@@ -25,9 +25,9 @@ const patienceMs = 150_000
 
 const kindOf = (body: string): string => (JSON.parse(body) as { type: string }).type
 
-async function newsletter(admin: Client, home: Home): Promise<string> {
+async function newsletter(admin: Client, tenant: Tenant): Promise<string> {
   const { id } = await admin.post<{ id: string }>('/v1/consents', {
-    ...home,
+    ...tenant,
     key: 'newsletter',
     name: 'Newsletter',
     title: { en: 'News' },
@@ -40,32 +40,32 @@ async function newsletter(admin: Client, home: Home): Promise<string> {
 }
 
 /** Brings an order of years ago in again under another number, with the consent that its customer gave then. */
-async function importAnswer(admin: Client, home: Home, order: ExternalOrder): Promise<void> {
+async function importAnswer(admin: Client, tenant: Tenant, order: ExternalOrder): Promise<void> {
   const orders = [{ ...order, external_id: `${order.external_id}-newsletter`, consents: { newsletter: true } }]
-  const body = { ...home, source: 'online-retail', emit_webhooks: true, orders }
+  const body = { ...tenant, source: 'online-retail', emit_webhooks: true, orders }
   const { results } = await admin.post<{ results: { action: string }[] }>('/v1/data-imports/external-orders', body)
   if (results[0]?.action !== 'created') throw new Error(`The order was not made: ${JSON.stringify(results)}`)
 }
 
 /** People answer a consent, one lets it end, a ticket is used: all of it arrives at an endpoint. */
-export async function followConsents({ admin, receiver, home, order }: Options, tell: Tell): Promise<void> {
+export async function followConsents({ admin, receiver, tenant, order }: Options, tell: Tell): Promise<void> {
   const endpoint = await admin.post<{ secret: string }>('/v1/webhooks', {
-    ...home,
+    ...tenant,
     name: 'Consents',
     url: receiver.url(path),
     events: kinds,
   })
   receiver.trust(path, endpoint.secret)
-  const consent = await newsletter(admin, home)
-  const { results } = await admin.get<Page<{ id: string }>>(`/v1/user?organization_id=${home.organization_id}`)
+  const consent = await newsletter(admin, tenant)
+  const { results } = await admin.get<Page<{ id: string }>>(`/v1/user?organization_id=${tenant.organization_id}`)
   const [first, second] = results
   const answer = (user: string | undefined, verb: string) =>
     admin.post(`/v1/user/${user}/consents/${consent}/${verb}`, { language: 'en', method: 'admin', source: 'office' })
   await answer(first?.id, 'give')
   await answer(first?.id, 'withdraw')
   await answer(second?.id, 'skip')
-  await importAnswer(admin, home, order)
-  const active = `/v1/purchases?edition_id=${home.edition_id}&status=active&page_size=1`
+  await importAnswer(admin, tenant, order)
+  const active = `/v1/purchases?edition_id=${tenant.edition_id}&status=active&page_size=1`
   const purchase = (await admin.get<Page<{ id: string }>>(active)).results[0]
   await admin.post(`/v1/purchases/${purchase?.id}/uses`, {})
   tell(`consent ${consent} was given and withdrawn by one customer, skipped by another, imported for a third;`)

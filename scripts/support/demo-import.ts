@@ -9,17 +9,21 @@ interface Result {
   errors: { code: string; detail: string; pointer: string | null }[]
 }
 
-export interface Home {
+export interface Tenant {
   organization_id: string
   edition_id: string
 }
 
 /** Brings the orders in, as many a call as the API takes, and answers what became of each. */
-export async function importOrders(client: Client, home: Home, orders: readonly ExternalOrder[]): Promise<Result[]> {
+export async function importOrders(
+  client: Client,
+  tenant: Tenant,
+  orders: readonly ExternalOrder[],
+): Promise<Result[]> {
   const results: Result[] = []
   for (let start = 0; start < orders.length; start += ordersPerCall) {
     const part = orders.slice(start, start + ordersPerCall)
-    const body = { ...home, source: 'online-retail', orders: part }
+    const body = { ...tenant, source: 'online-retail', orders: part }
     const answer = await client.post<{ results: Result[] }>('/v1/data-imports/external-orders', body)
     results.push(...answer.results)
   }

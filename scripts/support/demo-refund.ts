@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, Page } from './client.ts'
-import type { Home } from './demo-import.ts'
+import type { Tenant } from './demo-import.ts'
 import type { ExternalOrder } from './external-order.ts'
 import { signedPost } from './fake-stripe.ts'
 import type { FakeStripeServer } from './fake-stripe-server.ts'
@@ -13,7 +13,7 @@ interface Options {
   url: string
   receiver: Receiver
   stripe: FakeStripeServer
-  home: Home
+  tenant: Tenant
   order: ExternalOrder
 }
 
@@ -44,8 +44,8 @@ async function eventually<T>(what: string, ask: () => Promise<T | undefined>): P
 }
 
 /** An order that was paid at Stripe; answers one of its purchases. */
-async function sell({ admin, stripe, home, order }: Options, account: string): Promise<string> {
-  await admin.patch(`/v1/editions/${home.edition_id}`, { merchant_account_id: account })
+async function sell({ admin, stripe, tenant, order }: Options, account: string): Promise<string> {
+  await admin.patch(`/v1/editions/${tenant.edition_id}`, { merchant_account_id: account })
   const payment = stripe.store.pay({ amount: 4_500, currency: order.currency })
   const bought = {
     external_id: `${order.external_id}-refunded`,
@@ -54,7 +54,7 @@ async function sell({ admin, stripe, home, order }: Options, account: string): P
     items: [{ product: 'Market stall tour', quantity: 1, unit_price: 45 }],
     payment: { service: 'stripe', reference: payment.id },
   }
-  const body = { ...home, source: 'online-retail', orders: [bought] }
+  const body = { ...tenant, source: 'online-retail', orders: [bought] }
   const { results } = await admin.post<{ results: { order_id: string }[] }>('/v1/data-imports/external-orders', body)
   const { purchases } = await admin.get<{ purchases: { id: string }[] }>(`/v1/orders/${results[0]?.order_id}`)
   const [purchase] = purchases
@@ -77,9 +77,9 @@ async function postEvents(url: string, account: string, stripe: FakeStripeServer
 
 /** A purchase is paid back through Stripe: money, purchase, event and mail say the same. */
 export async function followRefund(options: Options, tell: Tell): Promise<void> {
-  const { admin, url, receiver, stripe, home } = options
+  const { admin, url, receiver, stripe, tenant } = options
   const account = await admin.post<{ id: string }>('/v1/merchant-accounts', {
-    organization_id: home.organization_id,
+    organization_id: tenant.organization_id,
     name: 'Harbour Stripe',
     type: 'stripe',
     supported_currencies: ['gbp'],
@@ -87,7 +87,7 @@ export async function followRefund(options: Options, tell: Tell): Promise<void> 
     webhook_secret: webhookSecret,
   })
   const events = ['purchase.action']
-  const endpoint = { ...home, name: 'Refunds', url: receiver.url(path), events }
+  const endpoint = { ...tenant, name: 'Refunds', url: receiver.url(path), events }
   receiver.trust(path, (await admin.post<{ secret: string }>('/v1/webhooks', endpoint)).secret)
   const purchase = await sell(options, account.id)
 

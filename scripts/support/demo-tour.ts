@@ -1,5 +1,5 @@
 import type { Client, Page } from './client.ts'
-import type { Home } from './demo-import.ts'
+import type { Tenant } from './demo-import.ts'
 
 interface ListedOrder {
   id: string
@@ -38,7 +38,7 @@ const line = (order: ListedOrder) =>
   `${order.order_number.padEnd(8)} ${order.status.padEnd(10)} ${money(order.amount, order.currency).padStart(12)}  ${String(order.items_count).padStart(5)} items  ${order.customer_email}`
 
 /** Finds orders in all the ways that the list has. */
-export async function findOrders(client: Client, { edition_id }: Home, tell: Tell): Promise<ListedOrder> {
+export async function findOrders(client: Client, { edition_id }: Tenant, tell: Tell): Promise<ListedOrder> {
   const list = (query: Record<string, string>) =>
     client.get<Page<ListedOrder>>(`/v1/orders?${new URLSearchParams({ edition_id, ...query }).toString()}`)
 
@@ -70,7 +70,7 @@ export async function findOrders(client: Client, { edition_id }: Home, tell: Tel
 }
 
 /** Reads an order and one of its purchases, gives its customer another address and finds the orders under it. */
-export async function followCustomer(client: Client, home: Home, listed: ListedOrder, tell: Tell): Promise<void> {
+export async function followCustomer(client: Client, tenant: Tenant, listed: ListedOrder, tell: Tell): Promise<void> {
   const order = await client.get<Order>(`/v1/orders/${listed.id}`)
   const [transaction] = order.transactions
   tell(
@@ -86,7 +86,7 @@ export async function followCustomer(client: Client, home: Home, listed: ListedO
   )
   const email = `head-office-${order.customer.email}`
   await client.patch(`/v1/user/${order.customer.api_id}`, { email })
-  const query = new URLSearchParams({ edition_id: home.edition_id, customer_email: email })
+  const query = new URLSearchParams({ edition_id: tenant.edition_id, customer_email: email })
   const moved = await client.get<Page<ListedOrder>>(`/v1/orders?${query.toString()}`)
   tell(`customer ${order.customer.email} is now ${email}: ${moved.count} orders found under the new address`)
 }

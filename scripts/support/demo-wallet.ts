@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { unzipSync } from 'fflate'
 import type { Client, Page } from './client.ts'
-import type { Home } from './demo-import.ts'
+import type { Tenant } from './demo-import.ts'
 import { makeGoogleKeys, signedCallback, spkiOf } from './google-callbacks.ts'
 import type { Receiver } from './receiver.ts'
 import { walletPath } from './seed-rows.ts'
@@ -19,7 +19,7 @@ interface Options {
   admin: Client
   url: string
   receiver: Receiver
-  home: Home
+  tenant: Tenant
 }
 
 const path = '/wallet'
@@ -72,16 +72,18 @@ async function saveAtGoogle(url: string, edition: string, pass: Issued): Promise
 }
 
 /** A purchase becomes a pass on both platforms, and all that wallets tell arrives at an endpoint. */
-export async function followWallet({ root, admin, url, receiver, home }: Options, tell: Tell): Promise<void> {
+export async function followWallet({ root, admin, url, receiver, tenant }: Options, tell: Tell): Promise<void> {
   const endpoint = await admin.post<{ secret: string }>('/v1/webhooks', {
-    ...home,
+    ...tenant,
     name: 'Wallets',
     url: receiver.url(path),
     events: kinds,
   })
   receiver.trust(path, endpoint.secret)
-  await root.post(walletPath, home)
-  const { results } = await admin.get<Page<{ id: string }>>(`/v1/orders?edition_id=${home.edition_id}&status=completed`)
+  await root.post(walletPath, tenant)
+  const { results } = await admin.get<Page<{ id: string }>>(
+    `/v1/orders?edition_id=${tenant.edition_id}&status=completed`,
+  )
   const order = await admin.get<{ purchases: { id: string; status: string }[] }>(`/v1/orders/${results[0]?.id}`)
   const purchase = order.purchases.find(({ status }) => status === 'active')
   if (!purchase) throw new Error('No purchase is active.')
@@ -90,7 +92,7 @@ export async function followWallet({ root, admin, url, receiver, home }: Options
   const google = await issue('google')
   tell(`purchase ${purchase.id} is pass ${apple.id} for Apple, and ${google.id} for Google`)
   await addAndRemoveOnPhone(url, apple)
-  await saveAtGoogle(url, home.edition_id, google)
+  await saveAtGoogle(url, tenant.edition_id, google)
   tell(
     'a phone took the first in and dropped it; Google reported that the second was saved, and a forged callback got 401',
   )

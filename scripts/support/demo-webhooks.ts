@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, Page } from './client.ts'
-import type { Home } from './demo-import.ts'
+import type { Tenant } from './demo-import.ts'
 import { type ExternalOrder, ordersPerCall } from './external-order.ts'
 import type { Post, Receiver } from './receiver.ts'
 
@@ -48,12 +48,12 @@ function describePost(post: Post): string[] {
 export async function followWebhooks(
   admin: Client,
   receiver: Receiver,
-  home: Home,
+  tenant: Tenant,
   orders: readonly ExternalOrder[],
   tell: Tell,
 ): Promise<void> {
   const endpoint = await admin.post<Endpoint>('/v1/webhooks', {
-    ...home,
+    ...tenant,
     name: 'Warehouse',
     url: receiver.url(path),
     events: ['purchase.action'],
@@ -72,7 +72,7 @@ export async function followWebhooks(
   }
 
   const started = performance.now()
-  const body = { ...home, source: 'demo-webhooks', emit_webhooks: true, orders: orders.slice(0, ordersPerCall) }
+  const body = { ...tenant, source: 'demo-webhooks', emit_webhooks: true, orders: orders.slice(0, ordersPerCall) }
   const { results } = await admin.post<{ results: { action: string }[] }>('/v1/data-imports/external-orders', body)
   const made = results.filter(({ action }) => action === 'created').length
   const count = async () => (await admin.get<Page<Delivery>>(`${deliveries}?page_size=1`)).count

@@ -65,10 +65,10 @@ const subject = {
 export async function startCampaign(
   root: Client,
   make: Make,
-  { segment_id, ...home }: DemoEdition & { segment_id: string },
+  { segment_id, ...tenant }: DemoEdition & { segment_id: string },
 ): Promise<string> {
   const email_message_id = await make('message', '/v1/email-messages', {
-    ...home,
+    ...tenant,
     title: 'It has begun',
     type: 'campaign',
     subject,
@@ -76,7 +76,7 @@ export async function startCampaign(
   const known = await root.get<{ blocks: unknown[] }>(`/v1/email-messages/${email_message_id}`)
   if (known.blocks.length === 0) await root.patch(`/v1/email-messages/${email_message_id}`, { blocks })
   const campaign_id = await make('campaign', '/v1/campaigns', {
-    ...home,
+    ...tenant,
     segment_id,
     email_message_id,
     name: 'It has begun',

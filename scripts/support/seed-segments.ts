@@ -2,10 +2,10 @@ import { examples } from '../../src/domain/cel/functions.ts'
 import type { DemoEdition, Make } from './seed-rows.ts'
 
 /** A segment for each example of the reference, about these editions; their members are there soon after. */
-export async function makeExampleSegments(make: Make, home: DemoEdition, editions: [string, string]): Promise<void> {
+export async function makeExampleSegments(make: Make, tenant: DemoEdition, editions: [string, string]): Promise<void> {
   for (const [index, { title, expression }] of examples.entries()) {
     const id = await make(`segment.${index}`, '/v1/segments', {
-      organization_id: home.organization_id,
+      organization_id: tenant.organization_id,
       name: title,
       communication_type: 'transactional',
       communication_channel: 'email',

@@ -138,18 +138,18 @@ async function makeOrders(make: Make, { key, currency }: Company, parts: Company
 /** Consents, visits and deliveries, segments, and a campaign that was sent and read. */
 async function makeAudience(root: Client, make: Make, state: DemoState, parts: CompanyParts): Promise<void> {
   const { organization_id, editions } = parts
-  const home = { organization_id, edition_id: editions.current }
+  const tenant = { organization_id, edition_id: editions.current }
   await root.patch(`/v1/editions/${editions.current}`, { is_draft: false }, `seed-${state.seeded_at}-publish`)
   const endpoint_id = await make('webhook', '/v1/webhooks', {
-    ...home,
+    ...tenant,
     name: 'Warehouse',
     url: 'https://hooks.nordlys.example/orders',
     events: ['purchase.action'],
   })
-  await make('rows', rowsPath, { ...home, endpoint_id, seeded_at: state.seeded_at })
-  const segment_id = await makeAudienceSegment(make, home)
-  await visitCampaign(root, organization_id, await startCampaign(root, make, { ...home, segment_id }))
-  await makeExampleSegments(make, home, [editions.past, editions.current])
+  await make('rows', rowsPath, { ...tenant, endpoint_id, seeded_at: state.seeded_at })
+  const segment_id = await makeAudienceSegment(make, tenant)
+  await visitCampaign(root, organization_id, await startCampaign(root, make, { ...tenant, segment_id }))
+  await makeExampleSegments(make, tenant, [editions.past, editions.current])
 }
 
 /** Two organisations, made through the API; the first shows everything. `save` is called after every step. */

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Statement } from './database.ts'
 
-/** Where definitions are asked for: in an edition, in some editions, or, without any, in the whole organisation. */
-export interface ConsentPlace {
+/** The definitions of an edition, of some editions, or, without any, of the whole organisation. */
+export interface ConsentScope {
   organization_id: string | SQL
   edition_id: string | SQL | null
 }
@@ -19,7 +19,7 @@ export const isShadowed = (definition: SQL, editionId: SQL): SQL =>
       and own.key = ${definition}.key))`
 
 /** The id of the definition that a key means there: the edition's own before the organisation's. */
-export const definitionOf = (key: SQL, { organization_id, edition_id }: ConsentPlace): SQL =>
+export const definitionOf = (key: SQL, { organization_id, edition_id }: ConsentScope): SQL =>
   sql`(select id from consents where organization_id = ${organization_id}
     and coalesce(edition_id, '') in ${edition_id === null ? sql`('')` : sql`('', ${edition_id})`} and key = ${key}
     order by edition_id is null limit 1)`
@@ -30,7 +30,7 @@ export const latestAnswer = (record: SQL, user: SQL, consentId: SQL): SQL =>
     and ${record}.is_latest = 1`
 
 /** Active definitions that are asked for in an edition. */
-export const isAskedIn = (definition: SQL, { organization_id, edition_id }: ConsentPlace): SQL =>
+export const isAskedIn = (definition: SQL, { organization_id, edition_id }: ConsentScope): SQL =>
   sql`${definition}.organization_id = ${organization_id} and coalesce(${definition}.edition_id, '') in ('', ${edition_id})
     and ${definition}.is_active = 1 and not ${isShadowed(definition, sql`${edition_id}`)}`
 

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Caller } from '../domain/access.ts'
 import { stillHolds } from './commit.ts'
-import { standing, visible } from './visibility.ts'
+import { visibilityOf, visible } from './visibility.ts'
 
 interface Shower {
   organization_id: string | null
@@ -13,7 +13,7 @@ interface Shower {
 export const isShowable = (caller: Caller, { organization_id, edition_id }: Shower): SQL =>
   sql`(files.organization_id = ${organization_id} and files.purpose = 'image' and files.status = 'ready'
     and (files.edition_id is null or files.edition_id = ${edition_id}
-      or ${visible(caller, standing(sql`files.organization_id`, sql`files.edition_id`))}))`
+      or ${visible(caller, visibilityOf(sql`files.organization_id`, sql`files.edition_id`))}))`
 
 /** Aborts the batch, as a lost race, where the file is gone meanwhile or is no longer what may be shown. */
 export const imageStands = (caller: Caller, shower: Shower, id: string): SQL =>

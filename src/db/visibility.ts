@@ -10,24 +10,24 @@ const either = (conditions: SQL[]): SQL => {
   return conditions.length === 1 && conditions[0] ? conditions[0] : sql`(${sql.join(conditions, sql` or `)})`
 }
 
-/** How a table says where its rows stand: the SQL that holds for rows of one organisation, and of one edition. */
-export interface Standing {
+/** The SQL that finds a table's rows of some organisations, and of some editions. */
+export interface Visibility {
   inOrganizations: (ids: readonly string[]) => SQL
   inEditions: (ids: readonly string[]) => SQL
 }
 
-export const standing = (organization: SQL, edition: SQL): Standing => ({
+export const visibilityOf = (organization: SQL, edition: SQL): Visibility => ({
   inOrganizations: (ids) => inList(organization, ids),
   inEditions: (ids) => inList(edition, ids),
 })
 
 /** True for the rows that the caller reaches through one of `roles`; every read of the API goes through this. */
-export function visible(caller: Caller, table: Standing, roles?: readonly RoleCode[]): SQL {
+export function visible(caller: Caller, table: Visibility, roles?: readonly RoleCode[]): SQL {
   const reach = reachOf(caller, roles)
   return reach.all ? sql`1` : within(reach, table)
 }
 
-function within(reach: Extract<Reach, { all: false }>, table: Standing): SQL {
+function within(reach: Extract<Reach, { all: false }>, table: Visibility): SQL {
   const editions = reach.editions.flatMap((grant) => grant.edition_id ?? [])
   return either([
     ...(reach.organizations.length ? [table.inOrganizations(reach.organizations)] : []),
@@ -41,7 +41,7 @@ function within(reach: Extract<Reach, { all: false }>, table: Standing): SQL {
  */
 export function visibleIn(
   caller: Caller,
-  table: Standing,
+  table: Visibility,
   asked: { organization_id?: string | undefined; edition_id?: string | undefined },
   roles?: readonly RoleCode[],
 ): SQL {

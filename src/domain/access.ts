@@ -34,7 +34,7 @@ export interface Caller {
   }
 }
 
-/** Who holds the platform's root token. */
+/** The holder of the platform's root token. */
 export const superuser: Caller = {
   id: 'root',
   email: null,
@@ -45,10 +45,10 @@ export const superuser: Caller = {
 }
 
 /**
- * Where a resource stands. `editions` are the editions it belongs to; none means a row of the organisation itself,
- * which only organisation roles reach; `any` means that every role inside the organisation reaches it.
+ * The organisation and editions of a row. Without editions it is a row of the organisation itself, which only
+ * organisation roles reach. With `any` every role inside the organisation reaches it.
  */
-export interface Place {
+export interface Tenant {
   organization_id: string
   editions: readonly string[] | 'any'
 }
@@ -57,15 +57,15 @@ const letter = { admin: 'A', manager: 'M', viewer: 'V' } as const
 
 const roleOf = (grant: Grant): RoleCode => `${grant.edition_id === null ? 'O' : 'E'}${letter[grant.role]}`
 
-const covers = (grant: Grant, place: Place): boolean =>
-  grant.organization_id === place.organization_id &&
-  (grant.edition_id === null || place.editions === 'any' || place.editions.includes(grant.edition_id))
+const covers = (grant: Grant, tenant: Tenant): boolean =>
+  grant.organization_id === tenant.organization_id &&
+  (grant.edition_id === null || tenant.editions === 'any' || tenant.editions.includes(grant.edition_id))
 
-export const rolesAt = (caller: Caller, place: Place): RoleCode[] =>
-  caller.grants.filter((grant) => covers(grant, place)).map(roleOf)
+export const rolesAt = (caller: Caller, tenant: Tenant): RoleCode[] =>
+  caller.grants.filter((grant) => covers(grant, tenant)).map(roleOf)
 
-export const mayAt = (caller: Caller, allowed: readonly RoleCode[], place: Place): boolean =>
-  caller.is_superuser || rolesAt(caller, place).some((role) => allowed.includes(role))
+export const mayAt = (caller: Caller, allowed: readonly RoleCode[], tenant: Tenant): boolean =>
+  caller.is_superuser || rolesAt(caller, tenant).some((role) => allowed.includes(role))
 
 /** Those of some roles that reach a whole organisation. */
 export const organizationRoles = (roles: readonly RoleCode[]): RoleCode[] =>

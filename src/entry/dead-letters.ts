@@ -2,7 +2,7 @@ import type { JobCtx } from '../context.ts'
 import { deadMessages } from '../db/schema/webhooks.ts'
 import { insertAll } from '../db/write.ts'
 
-/** Keeps messages that nobody could take, for whoever looks for the fault; what they rang for is still in the table. */
+/** Keeps messages that failed too often, for analysis. Their work is still in the tables. */
 export async function recordDead(job: JobCtx, queue: string, bodies: readonly unknown[]): Promise<void> {
   const rows = bodies.map((body) => ({
     id: job.newId('dead_message'),

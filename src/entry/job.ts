@@ -5,12 +5,12 @@ import { newMeter } from '../domain/meter.ts'
 import { fetchPost } from '../gateways/webhook-post/fetch-post.ts'
 import type { Bindings } from '../http/env.ts'
 import { readConfig } from './config.ts'
-import { doorbellOf } from './doorbell.ts'
+import { jobQueueOf } from './job-queue.ts'
 import { gatewaysOf } from './gateways.ts'
 import { random } from './random.ts'
 import { sendersOf, webhookSendersOf } from './senders.ts'
 
-/** What queue messages and sweeps work with: the primary, and a clock that runs on while they do. */
+/** The context of queue messages and sweeps: the primary database, and a clock that goes on during the work. */
 export function openJob(env: Bindings): JobCtx {
   const parts = {
     db: new Database(env.DB.withSession('first-primary'), newMeter()),
@@ -20,7 +20,7 @@ export function openJob(env: Bindings): JobCtx {
   }
   return {
     ...parts,
-    doorbell: doorbellOf(env),
+    jobQueue: jobQueueOf(env),
     senders: sendersOf(env),
     webhookSenders: webhookSendersOf(env),
     webhookPost: fetchPost,

@@ -8,13 +8,13 @@ import type {
 } from '../context.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
-import { isSendChunksMessage, sendCampaigns } from '../modules/campaign-delivery/jobs.ts'
+import { isSendChunksMessage, sendCampaigns } from '../modules/campaigns/jobs.ts'
 import { isWorkRefundBatchMessage, workRefundBatches } from '../modules/refund-batches/jobs.ts'
 import { isPayRefundsMessage, payRefunds } from '../modules/refund-payments/jobs.ts'
 import { isImportWorkMessage, workOnImports } from '../modules/data-imports/jobs.ts'
 import { calculateSegments, isCalculateMessage } from '../modules/segments/jobs.ts'
 import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/jobs.ts'
-import { applyEvents, isEventsMessage } from '../modules/tracking/jobs.ts'
+import { applyEvents, isEventsMessage } from '../modules/message-events/jobs.ts'
 import { deliver, isDeliverMessage, type Lane } from '../modules/webhooks/jobs.ts'
 import { inBackground } from './background.ts'
 import { recordDead } from './dead-letters.ts'
@@ -41,7 +41,7 @@ const refunds: Consumer<PayRefundsMessage | WorkRefundBatchMessage> = {
   },
 }
 
-/** Who takes the messages of each queue. Those of `<queue>-dead` are recorded. */
+/** The handler of each queue. Messages of `<queue>-dead` are recorded. */
 const consumers: { [Name in QueueName]: Consumer<QueueMessages[Name]> } = {
   webhooks: deliveries('fast'),
   'webhooks-slow': deliveries('slow'),
@@ -78,8 +78,8 @@ async function consume<Body>(job: JobCtx, batch: MessageBatch, { isOurs, take }:
 }
 
 /**
- * One batch of messages. A message that says nothing we know is noted and let go, never retried; what fails on our own
- * side is retried and, in the end, recorded.
+ * Handles one batch of messages. An unknown message is logged and acknowledged, never retried. A message that fails is
+ * retried, and recorded after the last try.
  */
 export async function takeBatch(job: JobCtx, batch: MessageBatch): Promise<void> {
   if (batch.queue.endsWith('-dead')) {
@@ -92,7 +92,7 @@ export async function takeBatch(job: JobCtx, batch: MessageBatch): Promise<void>
     await consume(job, batch, consumer)
   } catch (error) {
     logError(`queue:${batch.queue}`, error)
-    // Messages that are let go already stay so: the first word on a message counts.
+    // Messages that were acknowledged stay so, because the first decision on a message counts.
     for (const message of batch.messages) message.retry({ delaySeconds: Math.min(60, 2 ** message.attempts) })
   }
 }

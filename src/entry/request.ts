@@ -9,7 +9,7 @@ import { logError } from '../http/log.ts'
 import { auditStatement, recordRefusedToken } from '../modules/audit-log/index.ts'
 import { authenticate, type RefusedUse } from '../modules/auth/index.ts'
 import { readConfig } from './config.ts'
-import { doorbellOf } from './doorbell.ts'
+import { jobQueueOf } from './job-queue.ts'
 import { gatewaysOf } from './gateways.ts'
 import { random, randomBytes } from './random.ts'
 import { sendersOf, webhookSendersOf } from './senders.ts'
@@ -17,8 +17,8 @@ import { sendersOf, webhookSendersOf } from './senders.ts'
 const bookmarkPattern = /^[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{32}$/
 
 /**
- * What a request works with: its caller, and the database that it may use. Reads go to the nearest replica that has
- * seen the client's bookmark; writes, and the question who calls, go to the primary.
+ * The context of a request, with its caller and database. Reads go to the nearest replica that has seen the client's
+ * bookmark. Writes and the look-up of the caller go to the primary.
  */
 export async function openRequest(c: AppContext): Promise<Ctx> {
   const config = readConfig(c.env)
@@ -45,7 +45,7 @@ export async function openRequest(c: AppContext): Promise<Ctx> {
     idempotency: new IdempotencyStore(primary),
     settle: async () => [],
     recordAudit: (entry) => auditStatement({ caller, requestId, now, id: newId('audit_entry') }, entry),
-    doorbell: doorbellOf(c.env),
+    jobQueue: jobQueueOf(c.env),
     senders: sendersOf(c.env),
     webhookSenders: webhookSendersOf(c.env),
     webhookPost: fetchPost,

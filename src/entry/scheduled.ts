@@ -3,12 +3,12 @@ import { forgetExpiredKeys } from '../db/idempotency.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
-import { sweepCampaigns } from '../modules/campaign-delivery/jobs.ts'
+import { sweepCampaigns } from '../modules/campaigns/jobs.ts'
 import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
 import { sweepImports } from '../modules/data-imports/jobs.ts'
 import { compareStorage, sweepObjects, sweepScans, sweepUploads } from '../modules/files/jobs.ts'
 import { resealMerchantAccounts } from '../modules/merchant-accounts/jobs.ts'
-import { sweepCaptured } from '../modules/outbox/jobs.ts'
+import { sweepCaptured } from '../modules/dev-mailbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
 import { sweepPurchases } from '../modules/purchases/jobs.ts'
 import { sweepRefundBatches } from '../modules/refund-batches/jobs.ts'
@@ -21,7 +21,7 @@ import { openJob } from './job.ts'
 
 type Sweep = (job: JobCtx) => Promise<unknown>
 
-/** Each minute. A sweep takes a bounded share of what is due by the state of its rows, so a missed minute costs nothing. */
+/** Run each minute. A sweep handles a bounded number of due rows, so a missed minute loses nothing. */
 const sweeps: Record<string, Sweep> = {
   'forget-expired-keys': ({ db, now }) => forgetExpiredKeys(db, now()),
   'webhook-deliveries': sweepDeliveries,

@@ -1,4 +1,4 @@
-import type { CampaignSenders } from '../domain/campaign-sender.ts'
+import type { CampaignSenders } from '../domain/campaigns/sender.ts'
 import type { WebhookSenders } from '../domain/webhook-sender.ts'
 import type { Bindings } from '../http/env.ts'
 

@@ -3,7 +3,7 @@ import { logError } from '../http/log.ts'
 import { readConfig } from './config.ts'
 import { checkProviders } from './gateways.ts'
 
-/** Refuses to start with settings that could only be found wanting once a message is to be sent. */
+/** Refuses to start with wrong settings, which would otherwise show only when a message is sent. */
 export function checkStart(env: Bindings): void {
   try {
     checkProviders(readConfig(env))

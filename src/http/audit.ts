@@ -1,5 +1,5 @@
 import type { Ctx } from '../context.ts'
-import type { Place } from '../domain/access.ts'
+import type { Tenant } from '../domain/access.ts'
 import { changesBetween, type AuditEntry, type Presented } from '../domain/audit.ts'
 import { kindOfId } from '../domain/ids.ts'
 import type { Operation } from './operation.ts'
@@ -8,7 +8,7 @@ import type { Operation } from './operation.ts'
 export interface AuditedWrite {
   /** The row that the path names. */
   loaded: unknown
-  place: Place | null | undefined
+  tenant: Tenant | null | undefined
   target: { organization_id: string; edition_id?: string | null | undefined } | undefined
   /** The resource as it was, and as it is now; null where it is not there. */
   before: Presented | null
@@ -24,21 +24,21 @@ const textIn = (value: unknown, name: string): string | null => {
 const parentIn = (value: Presented | null, name: 'organization' | 'edition'): string | null =>
   textIn(value, `${name}_id`) ?? textIn(value?.[name], 'id')
 
-function organizationOf({ loaded, place, target, before, after }: AuditedWrite): string | null {
+function organizationOf({ loaded, tenant, target, before, after }: AuditedWrite): string | null {
   const own = [textIn(after, 'id'), textIn(before, 'id')].find((id) => id !== null && kindOfId(id) === 'organization')
   return (
     own ??
     parentIn(after, 'organization') ??
-    place?.organization_id ??
+    tenant?.organization_id ??
     target?.organization_id ??
     parentIn(before, 'organization') ??
     textIn(loaded, 'organization_id')
   )
 }
 
-function editionOf({ loaded, place, target, before, after }: AuditedWrite): string | null {
+function editionOf({ loaded, tenant, target, before, after }: AuditedWrite): string | null {
   const own = [textIn(after, 'id'), textIn(before, 'id')].find((id) => id !== null && kindOfId(id) === 'edition')
-  const only = place && place.editions !== 'any' && place.editions.length === 1 ? place.editions[0] : undefined
+  const only = tenant && tenant.editions !== 'any' && tenant.editions.length === 1 ? tenant.editions[0] : undefined
   return (
     own ??
     parentIn(after, 'edition') ??

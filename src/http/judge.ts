@@ -1,11 +1,11 @@
 import type { Ctx } from '../context.ts'
-import { mayAnywhere, mayAt, type Place, rolesAt } from '../domain/access.ts'
+import { mayAnywhere, mayAt, type Tenant, rolesAt } from '../domain/access.ts'
 import { AppError, doesNotExist, permissionDenied } from '../domain/errors.ts'
 import type { Operation } from './operation.ts'
 
 /** What a path names, and where it stands; null when the look-up itself has judged the caller. */
 export interface Located {
-  place: Place | null
+  tenant: Tenant | null
   /** What a caller whose role is not enough there may do instead. */
   instead?: string | undefined
 }
@@ -25,7 +25,7 @@ export function judge(ctx: Ctx, operation: Operation): void {
 }
 
 export function judgeLoaded(ctx: Ctx, operation: Operation, loaded: Located | undefined): void {
-  if (loaded?.place && !mayAt(ctx.caller, operation.roles, loaded.place))
+  if (loaded?.tenant && !mayAt(ctx.caller, operation.roles, loaded.tenant))
     throw permissionDenied(operation.roles, [], loaded.instead)
 }
 
@@ -35,9 +35,9 @@ export function judgeTarget(
   target: { organization_id: string; edition_id?: string | null | undefined },
 ) {
   const { organization_id, edition_id } = target
-  const place: Place = { organization_id, editions: edition_id ? [edition_id] : [] }
-  if (mayAt(ctx.caller, operation.roles, place)) return
+  const tenant: Tenant = { organization_id, editions: edition_id ? [edition_id] : [] }
+  if (mayAt(ctx.caller, operation.roles, tenant)) return
   if (!rolesAt(ctx.caller, { organization_id, editions: 'any' }).length) throw doesNotExist('organization_id')
-  if (edition_id && !rolesAt(ctx.caller, place).length) throw doesNotExist('edition_id')
+  if (edition_id && !rolesAt(ctx.caller, tenant).length) throw doesNotExist('edition_id')
   throw permissionDenied(operation.roles)
 }

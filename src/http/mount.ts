@@ -33,7 +33,7 @@ interface Input<P, Q, B, Loaded> {
 
 /**
  * How an operation is done: `load` finds what the path names (404 when the caller may not see it), then the role is
- * judged at its place, then the body is read, then `handle` decides and commits, then `present` gives the answer.
+ * judged for its tenant, then the body is read, then `handle` decides and commits, then `present` gives the answer.
  */
 export interface Handling<P, Q, B, R, Loaded extends Located | undefined, Result> {
   load?: (ctx: Ctx, params: P) => Promise<Loaded>
@@ -124,7 +124,7 @@ export function mount<
       if (!isChange) return answer
       const write = {
         loaded,
-        place: loaded?.place,
+        tenant: loaded?.tenant,
         target: target?.(body),
         before: isComparable ? ((current?.(loaded, ctx) ?? null) as Presented | null) : null,
         after: (present?.(result as Result, ctx) ?? null) as Presented | null,
@@ -242,7 +242,7 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
     judgeLoaded(ctx, operation, loaded)
     // The download is recorded under the resource that the path names.
     const settle: Ctx['settle'] = async (asked) => {
-      const write = { loaded, place: loaded.place, target: undefined, before: null, after: asked as Presented | null }
+      const write = { loaded, tenant: loaded.tenant, target: undefined, before: null, after: asked as Presented | null }
       return auditing(ctx, operation, write)
     }
     const {

@@ -5,7 +5,7 @@ import { get, post, remove } from '../support/api.ts'
 import { inStatus } from '../support/campaign-status.ts'
 import { alarm, rowOf } from '../support/campaigns.ts'
 import { type Crowd, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
-import { inBooks, seedRecipients } from '../support/seed-recipients.ts'
+import { inRecipientStore, seedRecipients } from '../support/seed-recipients.ts'
 import { db, write } from '../support/seed.ts'
 
 let crowd: Crowd
@@ -24,7 +24,7 @@ async function stopped(): Promise<{ id: string; reached: number }> {
 }
 
 const openedLate = async (id: string, n: number) => {
-  await inBooks(id, (ledger) => ledger.change({ revision: 100 }, false))
+  await inRecipientStore(id, (store) => store.change({ revision: 100 }, false))
   await objectOf(id).apply([{ n, type: 'opened', at: Date.now() }])
   await alarm(id)
 }
@@ -79,10 +79,10 @@ describe('deleting a campaign', () => {
   it('is refused while somebody may have got it without our knowing', async () => {
     const id = await inStatus(crowd, 'failed')
     const [first] = await seedRecipients(id, 1, { status: 'failed', projected: 99 })
-    await inBooks(id, (ledger) =>
-      ledger.storage.sql.exec("update recipients set state = 'failed', reason = 'unknown', sent_at = null"),
+    await inRecipientStore(id, (store) =>
+      store.storage.sql.exec("update recipients set state = 'failed', reason = 'unknown', sent_at = null"),
     )
-    await inBooks(id, (ledger) => ledger.change({ sent: 0, failed: 1 }))
+    await inRecipientStore(id, (store) => store.change({ sent: 0, failed: 1 }))
     const reply = await remove(`/v1/campaigns/${id}`)
     expect([reply.status, reply.body?.code]).toEqual([409, 'invalid_transition'])
     const { body } = await get(`/v1/campaigns/${id}/recipients?reason=unknown`)

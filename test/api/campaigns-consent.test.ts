@@ -3,8 +3,8 @@ import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Database } from '../../src/db/database.ts'
 import { newMeter } from '../../src/domain/meter.ts'
-import { leftOutStatement } from '../../src/modules/campaign-delivery/audience.ts'
-import { applyEvents } from '../../src/modules/tracking/jobs.ts'
+import { exclusionStatement } from '../../src/modules/campaigns/delivery/audience.ts'
+import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { alarm, capturedOf, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
 import { type Crowd, marketingTo, seedCrowd, seedMarketingConsent, seedReady } from '../support/seed-campaigns.ts'
@@ -114,7 +114,7 @@ describe('between the calculation and the sending', () => {
       communication_channel: 'email',
     } as const
     const people = crowd.people.map(({ seq, email }) => ({ n: seq, address: email ?? '' }))
-    expect(await new Database(env.DB, meter).all(leftOutStatement(audience, people, Date.now()))).toEqual([])
+    expect(await new Database(env.DB, meter).all(exclusionStatement(audience, people, Date.now()))).toEqual([])
     expect(meter.rows_read).toBeLessThan(60)
   })
 })
@@ -138,7 +138,7 @@ describe('a link to unsubscribe', () => {
     for (const one of [swapped, token.slice(0, -2), `${token}AA`, encodeURIComponent(`${token} `)])
       for (const method of ['GET', 'POST']) {
         const reply = await visit(`/t/u/${one}`, { method })
-        expect([one, reply.status, reply.text, reply.rung]).toEqual([one, 404, unknown.text, []])
+        expect([one, reply.status, reply.text, reply.enqueued]).toEqual([one, 404, unknown.text, []])
       }
     const rows = await db().all(sql`select 1 from suppressions where organization_id = ${crowd.organization}`)
     expect(rows).toEqual([])

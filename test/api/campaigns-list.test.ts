@@ -4,10 +4,10 @@ import { get, post, remove } from '../support/api.ts'
 import { inStatus } from '../support/campaign-status.ts'
 import { realJob, rowOf, until } from '../support/campaigns.ts'
 import { type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
-import { deafen, inBooks, seedRecipients } from '../support/seed-recipients.ts'
+import { deafen, inRecipientStore, seedRecipients } from '../support/seed-recipients.ts'
 import { seedSegment } from '../support/seed-segments.ts'
 import { db, write } from '../support/seed.ts'
-import { project } from '../../src/modules/campaign-delivery/index.ts'
+import { project } from '../../src/modules/campaigns/delivery/projection.ts'
 
 let crowd: Crowd
 beforeAll(async () => {
@@ -102,7 +102,7 @@ describe('the projection', () => {
     const { campaign } = await seedReady(crowd, { status: 'sending', run: 2, revision: 10 })
     await deafen(campaign.id)
     const before = await rowOf(campaign.id)
-    const snapshot = await inBooks(campaign.id, (ledger) => ledger.record())
+    const snapshot = await inRecipientStore(campaign.id, (store) => store.record())
     if (!snapshot) throw new Error('no record')
     const base = { ...snapshot, campaign_id: campaign.id, status: 'sent' as const }
     await project(realJob(), { ...base, run: 1, revision: 99 })

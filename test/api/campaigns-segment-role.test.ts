@@ -21,7 +21,7 @@ import { contextAt } from '../support/context.ts'
 import { type Crowd, seedCrowd } from '../support/seed-campaigns.ts'
 import { seedSegment } from '../support/seed-segments.ts'
 import { db, seedAccount, seedEdition, seedMember, seedToken, write } from '../support/seed.ts'
-import type { CampaignStatus } from '../../src/domain/campaigns.ts'
+import type { CampaignStatus } from '../../src/domain/campaigns/lifecycle.ts'
 import type { MemberRole } from '../../src/domain/access.ts'
 
 let crowd: Crowd

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { campaignLifecycle, type CampaignStatus, isRunning } from '../../src/domain/campaigns.ts'
-import { sweepCampaigns } from '../../src/modules/campaign-delivery/jobs.ts'
+import { campaignLifecycle, type CampaignStatus, isRunning } from '../../src/domain/campaigns/lifecycle.ts'
+import { sweepCampaigns } from '../../src/modules/campaigns/jobs.ts'
 import { get, patch, post, remove, publicUrl } from '../support/api.ts'
 import { alarm, realJob, rowOf, until } from '../support/campaigns.ts'
 import { inStatus } from '../support/campaign-status.ts'
 import { type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
 import { seedMessage } from '../support/seed-emails.ts'
-import { inBooks } from '../support/seed-recipients.ts'
+import { inRecipientStore } from '../support/seed-recipients.ts'
 import { seedSegment } from '../support/seed-segments.ts'
 
 let crowd: Crowd
@@ -216,7 +216,7 @@ describe('cancelCampaign', () => {
 
   it('comes too late for what has been sent, whatever the row shows', async () => {
     const id = await inStatus(crowd, 'sending')
-    await inBooks(id, (ledger) => ledger.change({ status: 'sent' }))
+    await inRecipientStore(id, (store) => store.change({ status: 'sent' }))
     const reply = await post(`/v1/campaigns/${id}/cancel`, {})
     expect([reply.status, reply.body.code, reply.body.current_status]).toEqual([409, 'invalid_transition', 'sent'])
   })

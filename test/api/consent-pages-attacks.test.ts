@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { mintLinkToken } from '../../src/domain/campaign-tokens.ts'
+import { mintLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
 import { mintConfirmationToken, preferencesLinkMs } from '../../src/domain/consent-tokens.ts'
 import { dayMs } from '../../src/domain/instants.ts'
 import { post } from '../support/api.ts'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { post } from '../support/api.ts'
 import {
   csv,
-  givenHome,
+  givenTenant,
   givenImport,
   mapColumns,
   pathOf,
@@ -18,8 +18,8 @@ const twoOrders = plain(['A-1;ana@example.dk;Day ticket;2;225,00', 'A-2;bo@examp
 
 describe('updateColumnMappings', () => {
   it('changes all columns or none, and says what is wrong where', async () => {
-    const home = await givenHome()
-    const { id } = await givenImport(home, twoOrders)
+    const tenant = await givenTenant()
+    const { id } = await givenImport(tenant, twoOrders)
     const before = await targetsOf(id)
     const reply = await mapColumns(
       id,
@@ -45,8 +45,8 @@ describe('updateColumnMappings', () => {
   })
 
   it('addresses columns of the same name by their place', async () => {
-    const home = await givenHome()
-    const { id } = await givenImport(home, csv('Order ID;Name;Name\r\nA-1;Ana;Day ticket\r\n'))
+    const tenant = await givenTenant()
+    const { id } = await givenImport(tenant, csv('Order ID;Name;Name\r\nA-1;Ana;Day ticket\r\n'))
     const refused = await mapColumns(id, [{ source_column: 'Name', target_field: 'item.product' }])
     expect(refused.body.errors).toMatchObject([{ code: 'invalid_choice', attr: 'mappings.0.source_column' }])
     const taken = await mapColumns(id, [{ source_index: 2, target_field: 'item.product' }])
@@ -54,11 +54,11 @@ describe('updateColumnMappings', () => {
   })
 
   it('takes constants, value maps that leave rows out, and two columns for a time', async () => {
-    const home = await givenHome()
+    const tenant = await givenTenant()
     const table = csv(
       'Order ID;E-mail;Product;Price;Day;Clock;State\r\nA-1;a@b.dk;Ticket;10;31.12.2025;20:30;ok\r\nA-2;b@b.dk;Ticket;10;01.01.2026;10:00;test\r\n',
     )
-    const { id } = await givenImport(home, table)
+    const { id } = await givenImport(tenant, table)
     const reply = await mapColumns(
       id,
       [
@@ -85,8 +85,8 @@ describe('updateColumnMappings', () => {
   })
 
   it('refuses to process two columns on one target that takes one, and says which', async () => {
-    const home = await givenHome()
-    const { id } = await givenImport(home, twoOrders)
+    const tenant = await givenTenant()
+    const { id } = await givenImport(tenant, twoOrders)
     const { body } = await mapColumns(id, [{ source_column: 'Quantity', target_field: 'item.unit_price' }])
     expect(body.results[4].errors).toMatchObject([{ code: 'duplicate_target' }])
     const checked = await post(pathOf(id, '/column-mappings/validate'), {})
@@ -99,9 +99,9 @@ describe('updateColumnMappings', () => {
 
 describe('validateColumnMappings', () => {
   it('reads the first rows and changes nothing', async () => {
-    const home = await givenHome()
+    const tenant = await givenTenant()
     const { id } = await givenImport(
-      home,
+      tenant,
       plain(['A-1;nobody;Day ticket;2;225,00', 'A-2;b@b.dk;Day ticket;1;10,00', 'A-3;c@b.dk;Day ticket;1;10,00']),
     )
     const before = await storedImport(id)

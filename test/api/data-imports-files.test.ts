@@ -4,7 +4,7 @@ import {
   bodyFor,
   columnsOf,
   csv,
-  givenHome,
+  givenTenant,
   givenImport,
   givenTable,
   mapColumns,
@@ -25,9 +25,9 @@ const twoOrders = plain(['A-1;ana@example.dk;Day ticket;2;225,00', 'A-2;bo@examp
 
 describe('createDataImport', () => {
   it('reads an uploaded file, suggests its mapping and counts its rows', async () => {
-    const home = await givenHome()
-    const file = await givenTable(home.organization.id, twoOrders)
-    const created = await post('/v1/data-imports', bodyFor(home, file))
+    const tenant = await givenTenant()
+    const file = await givenTable(tenant.organization.id, twoOrders)
+    const created = await post('/v1/data-imports', bodyFor(tenant, file))
     expect(created.body).toMatchObject({ status: 'parsing', name: 'orders.csv', total_rows: 0, progress: 0 })
     const found = await work(created.body.id)
     expect(found).toMatchObject({ status: 'mapping_columns', total_rows: 2, phase: null, heartbeat_at: null })
@@ -50,45 +50,45 @@ describe('createDataImport', () => {
   })
 
   it('waits as a draft without a file', async () => {
-    const home = await givenHome()
-    const { body } = await post('/v1/data-imports', bodyFor(home))
+    const tenant = await givenTenant()
+    const { body } = await post('/v1/data-imports', bodyFor(tenant))
     expect(body).toMatchObject({ status: 'draft', file: null, allowed_actions: ['update', 'cancel'] })
-    const file = await givenTable(home.organization.id, twoOrders)
+    const file = await givenTable(tenant.organization.id, twoOrders)
     expect((await patch(pathOf(body.id), { file_id: file })).body.status).toBe('parsing')
     expect(await work(body.id)).toMatchObject({ status: 'mapping_columns', total_rows: 2 })
   })
 
   it('refuses files of others, of other purposes and of other editions', async () => {
-    const [home, other] = [await givenHome(), await givenHome()]
+    const [tenant, other] = [await givenTenant(), await givenTenant()]
     const foreign = await givenTable(other.organization.id, twoOrders)
-    const refused = await post('/v1/data-imports', bodyFor(home, foreign))
+    const refused = await post('/v1/data-imports', bodyFor(tenant, foreign))
     expect(refused.body.errors).toMatchObject([{ code: 'does_not_exist', attr: 'file_id' }])
-    const otherPurpose = await givenTable(home.organization.id, plain(['x;y;z;1;1']), {
+    const otherPurpose = await givenTable(tenant.organization.id, plain(['x;y;z;1;1']), {
       query: { purpose: 'other' },
     })
-    expect((await post('/v1/data-imports', bodyFor(home, otherPurpose))).body.errors).toMatchObject([
+    expect((await post('/v1/data-imports', bodyFor(tenant, otherPurpose))).body.errors).toMatchObject([
       { code: 'invalid_choice', attr: 'file_id' },
     ])
-    expect(await rowsOf('select id from data_imports where organization_id = ?', home.organization.id)).toEqual([])
+    expect(await rowsOf('select id from data_imports where organization_id = ?', tenant.organization.id)).toEqual([])
   })
 
   it('lets two imports of an organisation work at the same time, and no third', async () => {
-    const home = await givenHome()
-    const file = await givenTable(home.organization.id, twoOrders)
+    const tenant = await givenTenant()
+    const file = await givenTable(tenant.organization.id, twoOrders)
     const [one, two, three] = [
-      await post('/v1/data-imports', bodyFor(home, file)),
-      await post('/v1/data-imports', bodyFor(home, file)),
-      await post('/v1/data-imports', bodyFor(home, file)),
+      await post('/v1/data-imports', bodyFor(tenant, file)),
+      await post('/v1/data-imports', bodyFor(tenant, file)),
+      await post('/v1/data-imports', bodyFor(tenant, file)),
     ]
     expect([one.status, two.status, three.status]).toEqual([201, 201, 409])
     expect(three.body.code).toBe('import_limit')
     await work(one.body.id)
-    expect((await post('/v1/data-imports', bodyFor(home, file))).status).toBe(201)
+    expect((await post('/v1/data-imports', bodyFor(tenant, file))).status).toBe(201)
   })
 
   it('keeps the file from being deleted', async () => {
-    const home = await givenHome()
-    const { id, file } = await givenImport(home, twoOrders)
+    const tenant = await givenTenant()
+    const { id, file } = await givenImport(tenant, twoOrders)
     const reply = await remove(`/v1/files/${file.id}`)
     expect(reply.body).toMatchObject({
       code: 'file_in_use',
@@ -106,8 +106,8 @@ describe('a file that cannot be read', () => {
       'too_many_columns',
     ],
   ])('%s fails with the reason', async (_, bytes, code) => {
-    const home = await givenHome()
-    const failed = await givenImport(home, bytes)
+    const tenant = await givenTenant()
+    const failed = await givenImport(tenant, bytes)
     expect(failed).toMatchObject({ status: 'failed', error_code: code })
     expect(failed.error_message).not.toBe('')
   })
@@ -115,9 +115,9 @@ describe('a file that cannot be read', () => {
 
 describe('updateDataImport', () => {
   it('reads the file again with another encoding, without a new upload, and shows its first rows', async () => {
-    const home = await givenHome()
+    const tenant = await givenTenant()
     const bytes = new Uint8Array([...csv('Order ID;E-mail;Product;Price\r\nA-1;a@b.dk;'), 0xd8, ...csv('l;10\r\n')])
-    const { id } = await givenImport(home, bytes)
+    const { id } = await givenImport(tenant, bytes)
     expect((await columnsOf(id)).sample_rows).toEqual([{ line: 2, cells: ['A-1', 'a@b.dk', 'Øl', '10'] }])
     expect((await patch(pathOf(id), { options: { encoding: 'macintosh' } })).body.status).toBe('parsing')
     await work(id)
@@ -134,8 +134,8 @@ describe('updateDataImport', () => {
   })
 
   it('keeps what the user decided of columns that stay the same', async () => {
-    const home = await givenHome()
-    const { id } = await givenImport(home, twoOrders)
+    const tenant = await givenTenant()
+    const { id } = await givenImport(tenant, twoOrders)
     await mapColumns(id, [{ source_index: 3, target_field: null, is_ignored: true }])
     await patch(pathOf(id), { options: { encoding: 'utf-8' } })
     await work(id)
@@ -145,8 +145,8 @@ describe('updateDataImport', () => {
   })
 
   it('goes back to the columns where an option changes what the cells mean', async () => {
-    const home = await givenHome()
-    const { id } = await givenImport(home, twoOrders)
+    const tenant = await givenTenant()
+    const { id } = await givenImport(tenant, twoOrders)
     expect((await process(id)).status).toBe('ready')
     expect((await patch(pathOf(id), { options: { on_duplicate: 'update' } })).body.status).toBe('ready')
     const { body } = await patch(pathOf(id), { options: { group_by: 'row' } })
@@ -155,23 +155,23 @@ describe('updateDataImport', () => {
   })
 
   it('refuses what is under way', async () => {
-    const home = await givenHome()
-    const file = await givenTable(home.organization.id, twoOrders)
-    const { body } = await post('/v1/data-imports', bodyFor(home, file))
+    const tenant = await givenTenant()
+    const file = await givenTable(tenant.organization.id, twoOrders)
+    const { body } = await post('/v1/data-imports', bodyFor(tenant, file))
     expect((await patch(pathOf(body.id), { name: 'x' })).body.code).toBe('invalid_transition')
   })
 })
 
 describe('processColumnMappings', () => {
   it('stages every row and makes orders of those with the same id, adjacent or not', async () => {
-    const home = await givenHome()
+    const tenant = await givenTenant()
     const rows = [
       'A-1;ana@example.dk;Day ticket;2;225,00',
       'A-2;bo@example.dk;Camping;1;150,00',
       'A-1;;T-shirt;1;99,00',
     ]
     const { id } = await givenImport(
-      home,
+      tenant,
       plain([...rows, 'A-3;not an address;Day ticket;1;10,00', ';x@y.dk;Day ticket;1;10', ';;;;', 'Total;;;4;474,00']),
     )
     const done = await process(id)
@@ -222,16 +222,16 @@ describe('processColumnMappings', () => {
     ['pretix', pretix, 'pretix'],
     ['Shopify', shopify, 'shopify'],
   ])('knows an export of %s and brings it to ready as suggested', async (_, { text }, source) => {
-    const home = await givenHome()
-    const read = await givenImport(home, csv(text))
+    const tenant = await givenTenant()
+    const read = await givenImport(tenant, csv(text))
     expect(read).toMatchObject({ status: 'mapping_columns', detected_source: { source }, external_source: source })
     expect(await process(read.id)).toMatchObject({ status: 'ready', invalid_rows: 0 })
   })
 
   it('refuses columns that can be read in two ways, and names both', async () => {
-    const home = await givenHome()
+    const tenant = await givenTenant()
     const table = csv('Order ID;E-mail;Product;Price;Created at\r\nA-1;a@b.dk;Ticket;1.234;03/04/2026\r\n')
-    const { id } = await givenImport(home, table)
+    const { id } = await givenImport(tenant, table)
     const refused = await post(pathOf(id, '/column-mappings/process'), {})
     expect(refused.body).toMatchObject({ code: 'column_mapping_incomplete' })
     const details = refused.body.errors.map((one: { detail: string }) => one.detail).join('\n')
@@ -251,10 +251,10 @@ describe('processColumnMappings', () => {
   })
 
   it('takes the options of the import for columns that say nothing else', async () => {
-    const home = await givenHome()
+    const tenant = await givenTenant()
     const table = csv('Order ID;E-mail;Product;Price;Created at\r\nA-1;a@b.dk;Ticket;1.234;03/04/2026\r\n')
     const options = { decimal_separator: '.', date_format: 'mdy', timezone: 'UTC' }
-    const { id } = await givenImport(home, table, { options: { ...options, decimal_separator: ',' } })
+    const { id } = await givenImport(tenant, table, { options: { ...options, decimal_separator: ',' } })
     await process(id)
     const [row] = await stagedRows(id)
     expect(JSON.parse(row?.data ?? '').values).toMatchObject({
@@ -264,8 +264,8 @@ describe('processColumnMappings', () => {
   })
 
   it('refuses a mapping without a product', async () => {
-    const home = await givenHome()
-    const { id } = await givenImport(home, twoOrders)
+    const tenant = await givenTenant()
+    const { id } = await givenImport(tenant, twoOrders)
     await mapColumns(id, [{ source_column: 'Product', target_field: null }])
     const reply = await post(pathOf(id, '/column-mappings/process'), {})
     expect(reply.body.errors).toMatchObject([{ code: 'missing_target' }])

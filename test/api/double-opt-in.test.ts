@@ -107,7 +107,7 @@ describe('giving a consent that is confirmed by e-mail', () => {
     const provider = providerOf({ deduplicates: true })
     const engine = receiptEngine(provider.gateway, Date.now() + 1000)
     await sweepEmails(engine.job)
-    expect(engine.rung).toHaveLength(1)
+    expect(engine.enqueued).toHaveLength(1)
     const sentTo = () => provider.accepted.get(scene.person.email ?? '') ?? 0
     for (let trips = 1; trips < 12; trips++) {
       provider.play(['accept and die'])

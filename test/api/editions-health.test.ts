@@ -29,8 +29,8 @@ interface Checked {
 async function given(columns: Partial<EditionRow> = {}) {
   const organisation = await givenOrganisation()
   const edition = await givenEdition(organisation, { name: 'Nordlys 2026', ...columns })
-  const home = { organization_id: organisation.id, edition_id: edition.id, created_at: 1 }
-  return { organisation, edition, home, place: { organization: organisation.id, edition: edition.id } }
+  const tenant = { organization_id: organisation.id, edition_id: edition.id, created_at: 1 }
+  return { organisation, edition, tenant, place: { organization: organisation.id, edition: edition.id } }
 }
 
 const healthOf = async (id: string, token?: string) => (await get(`/v1/editions/${id}/healthcheck`, token)).body
@@ -67,10 +67,10 @@ describe('getEditionHealthcheck', () => {
   })
 
   it('is healthy once everything is there', async () => {
-    const { organisation, edition, home } = await given()
-    const category = { id: freshId('category'), ...home, name: 'Tickets', modified_at: 1 }
+    const { organisation, edition, tenant } = await given()
+    const category = { id: freshId('category'), ...tenant, name: 'Tickets', modified_at: 1 }
     const product = {
-      ...aProduct(home),
+      ...aProduct(tenant),
       category_id: category.id,
       name_translations: '{"da":"Billet"}',
       price_minor: 100,
@@ -78,16 +78,16 @@ describe('getEditionHealthcheck', () => {
       is_pickup_required: 1,
       is_wallet_enabled: 1,
     }
-    const place = { id: freshId('location'), ...home, name: 'Gate', name_folded: 'gate' }
+    const place = { id: freshId('location'), ...tenant, name: 'Gate', name_folded: 'gate' }
     const variant = { id: freshId('variant'), product_id: product.id, name: 'A', name_folded: 'a', created_at: 1 }
-    const design = { id: freshId('pass_design'), ...home, product_id: product.id, name: 'Pass', modified_at: 1 }
+    const design = { id: freshId('pass_design'), ...tenant, product_id: product.id, name: 'Pass', modified_at: 1 }
     await write(
       insert(categories, category),
       insert(products, product),
       insert(locations, place),
       insert(variants, variant),
       insert(passDesigns, design),
-      insert(consents, aConsent(home, {})),
+      insert(consents, aConsent(tenant, {})),
     )
     const receipt = await givenEmail(organisation)
     const refund = await givenEmail(null, { type: 'refund_confirmation' })
@@ -156,10 +156,10 @@ describe('getEditionHealthcheck', () => {
   })
 
   it('takes a design without a product for those of all products', async () => {
-    const { edition, home } = await given()
-    await write(insert(products, { ...aProduct(home), is_wallet_enabled: 1 }))
+    const { edition, tenant } = await given()
+    await write(insert(products, { ...aProduct(tenant), is_wallet_enabled: 1 }))
     expect(failed(await healthOf(edition.id))).toContain('fulfilment.pass_design')
-    await write(insert(passDesigns, { id: freshId('pass_design'), ...home, name: 'All', modified_at: 1 }))
+    await write(insert(passDesigns, { id: freshId('pass_design'), ...tenant, name: 'All', modified_at: 1 }))
     expect(failed(await healthOf(edition.id))).not.toContain('fulfilment.pass_design')
   })
 
@@ -182,9 +182,15 @@ describe('getEditionHealthcheck', () => {
   })
 
   it('sees messages of active triggers, campaigns and segments', async () => {
-    const { organisation, edition, home } = await given()
+    const { organisation, edition, tenant } = await given()
     const reminder = await givenEmail(organisation, { type: 'reminder', title: 'Reminder' })
-    const trigger = { id: freshId('trigger'), ...home, kind: 'reminder', channel: 'email', email_message_id: reminder }
+    const trigger = {
+      id: freshId('trigger'),
+      ...tenant,
+      kind: 'reminder',
+      channel: 'email',
+      email_message_id: reminder,
+    }
     await write(insert(triggers, { ...trigger, modified_at: 1 }))
     expect(related(await healthOf(edition.id), 'communication.templates_not_empty')).toEqual([
       { id: reminder, name: 'Reminder' },
@@ -192,14 +198,14 @@ describe('getEditionHealthcheck', () => {
     await write(update(triggers, { is_active: 0 }, sql`id = ${trigger.id}`))
     expect(failed(await healthOf(edition.id))).not.toContain('communication.templates_not_empty')
 
-    const segment = aSegment(home, { edition_id: null })
+    const segment = aSegment(tenant, { edition_id: null })
     await write(insert(segments, segment))
     const quiet = failed(await healthOf(edition.id))
     expect(quiet).not.toContain('consents.marketing')
     expect(quiet).not.toContain('communication.sms_sender')
     const campaign = {
       id: freshId('campaign'),
-      ...home,
+      ...tenant,
       segment_id: segment.id,
       name: 'C',
       search: 'c',
@@ -210,14 +216,14 @@ describe('getEditionHealthcheck', () => {
       expect.arrayContaining(['consents.marketing', 'communication.sms_sender']),
     )
     const elsewhere = await given()
-    await write(insert(segments, aSegment(elsewhere.home, {})))
+    await write(insert(segments, aSegment(elsewhere.tenant, {})))
     expect(failed(await healthOf(elsewhere.edition.id))).toContain('consents.marketing')
     await write(sql`update segments set deleted_at = 1 where edition_id = ${elsewhere.edition.id}`)
     expect(failed(await healthOf(elsewhere.edition.id))).not.toContain('consents.marketing')
     await write(sql`update segments set deleted_at = null where edition_id = ${elsewhere.edition.id}`)
     // A consent of the organisation is asked for in all its editions.
     await write(
-      insert(consents, aConsent(elsewhere.home, { type: 'marketing', edition_id: null, text: '{"da":"Ja"}' })),
+      insert(consents, aConsent(elsewhere.tenant, { type: 'marketing', edition_id: null, text: '{"da":"Ja"}' })),
     )
     const asked = failed(await healthOf(elsewhere.edition.id))
     expect(asked).not.toContain('consents.marketing')

@@ -16,13 +16,13 @@ beforeAll(async () => {
 
 const token = (who: Who) => world.people[who].token
 const path = (id: string) => `/v1/email-messages/${id}`
-const home = () => ({ organization: world.a.id, edition: world.a.editions[0].id })
+const tenant = () => ({ organization: world.a.id, edition: world.a.editions[0].id })
 const storedRow = async (id: string) =>
   db().first(sql<Record<string, unknown>>`select * from email_messages where id = ${id}`)
 
 describe('deleteEmailMessage', () => {
   it('removes the message and what was compiled of it', async () => {
-    const id = await seedMessage(home())
+    const id = await seedMessage(tenant())
     await write(sql`insert into email_renditions (message_id, language, content_hash, subject, html, text, created_at)
       values (${id}, 'en', 'x', 'x', 'x', 'x', 1)`)
     expect((await remove(path(id), token('EM'))).status).toBe(204)
@@ -32,7 +32,7 @@ describe('deleteEmailMessage', () => {
 
   it('refuses while an edition, a trigger or a campaign refers to it, and names them', async () => {
     const [edition] = world.a.editions
-    const receipt = await seedMessage(home(), { type: 'receipt' })
+    const receipt = await seedMessage(tenant(), { type: 'receipt' })
     await patch(`/v1/editions/${edition.id}`, { transaction_receipt_email_id: receipt })
     const reply = await remove(path(receipt), token('OA'))
     expect([reply.status, reply.body.code]).toEqual([409, 'email_message_in_use'])
@@ -43,7 +43,7 @@ describe('deleteEmailMessage', () => {
     await patch(`/v1/editions/${edition.id}`, { transaction_receipt_email_id: null })
     expect((await remove(path(receipt), token('OA'))).status).toBe(204)
 
-    const mailed = await seedMessage(home(), { type: 'campaign' })
+    const mailed = await seedMessage(tenant(), { type: 'campaign' })
     const segment = freshId('segment')
     const campaign = freshId('campaign')
     const at = seededAt
@@ -67,7 +67,7 @@ describe('deleteEmailMessage', () => {
 describe('a message that is removed while an edition starts to send it', () => {
   it('makes the removal decide anew', async () => {
     const [edition] = world.a.editions
-    const id = await seedMessage(home(), { type: 'receipt' })
+    const id = await seedMessage(tenant(), { type: 'receipt' })
     const ctx = contextAt(seededAt)
     const row = await findMessage(ctx, id)
     const batch = ctx.db.batch.bind(ctx.db)

@@ -15,7 +15,7 @@ const token = (who: Who) => world.people[who].token
 const path = (id: string, more = '') => `/v1/email-messages/${id}${more}`
 const refusals = (reply: Reply) =>
   (reply.body.errors as { code: string; pointer: string }[]).map(({ code, pointer }) => `${pointer} ${code}`)
-const home = () => ({ organization: world.a.id, edition: world.a.editions[0].id })
+const tenant = () => ({ organization: world.a.id, edition: world.a.editions[0].id })
 
 const aMessage = (change: Record<string, unknown> = {}) => ({
   organization_id: world.a.id,
@@ -93,7 +93,7 @@ describe('createEmailMessage', () => {
 
 describe('updateEmailMessage', () => {
   it('replaces all blocks at once, keeps their ids and makes the missing ones', async () => {
-    const id = await seedMessage(home())
+    const id = await seedMessage(tenant())
     const columns = {
       type: 'columns',
       data: { columns: [{ blocks: [aBlock('Left', 'left')] }, { blocks: [{ type: 'spacer', data: {} }] }] },
@@ -111,14 +111,14 @@ describe('updateEmailMessage', () => {
   })
 
   it('stores markup without what could act', async () => {
-    const id = await seedMessage(home())
+    const id = await seedMessage(tenant())
     const text = '<p onclick="x()">Hi <b>{{ customer.first_name }}</b><script>alert(1)</script></p>'
     const { body } = await patch(path(id), { blocks: [{ type: 'rich_text', data: { text: { en: text } } }] })
     expect(body.blocks[0].data.text.en).toBe('<p>Hi <b>{{ customer.first_name }}</b></p>')
   })
 
   it('points at what is wrong, by line and column in templates, and saves nothing', async () => {
-    const id = await seedMessage(home())
+    const id = await seedMessage(tenant())
     const text = (en: string) => ({ type: 'rich_text', data: { text: { en } } })
     const button = (url: string) => ({ type: 'button', data: { text: { en: 'Go' }, url } })
     const spacer = { type: 'spacer', data: {} }
@@ -164,7 +164,7 @@ describe('updateEmailMessage', () => {
 
   it('leaves the messages of the platform and locked ones as they are', async () => {
     const platform = await seedMessage({ organization: null, edition: null })
-    const locked = await seedMessage(home(), { is_locked: 1 })
+    const locked = await seedMessage(tenant(), { is_locked: 1 })
     for (const who of ['OA', 'root'] as const)
       expect((await patch(path(platform), { title: 'Mine' }, token(who))).status).toBe(403)
     const reply = await patch(path(locked), { title: 'Mine' }, token('OA'))
@@ -182,7 +182,7 @@ describe('updateEmailMessage', () => {
   })
 
   it("keeps the type of an edition's receipt", async () => {
-    const id = await seedMessage(home(), { type: 'receipt' })
+    const id = await seedMessage(tenant(), { type: 'receipt' })
     await patch(`/v1/editions/${world.a.editions[0].id}`, { transaction_receipt_email_id: id })
     const reply = await patch(path(id), { type: 'campaign' })
     expect([reply.status, reply.body.code]).toEqual([409, 'email_message_in_use'])

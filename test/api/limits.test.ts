@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { mintLinkToken } from '../../src/domain/campaign-tokens.ts'
+import { mintLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
 import { networkOf } from '../../src/domain/network.ts'
 import { mintToken } from '../../src/domain/tokens.ts'
 import { callWith } from '../support/api.ts'

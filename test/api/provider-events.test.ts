@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { referenceOf } from '../../src/domain/campaign-events.ts'
+import { referenceOf } from '../../src/domain/campaigns/recipient-events.ts'
 import { fromBase64, toBase64, utf8 } from '../../src/domain/encoding.ts'
-import { applyEvents } from '../../src/modules/tracking/jobs.ts'
+import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { anOrder, givenShop, receiptsOf, sell } from '../support/receipts.ts'
@@ -51,7 +51,7 @@ describe('what providers tell', () => {
       await tell(about(id, happy?.seq ?? 0, 'opened')),
     ]
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
-    const messages = replies.flatMap(({ rung }) => rung)
+    const messages = replies.flatMap(({ enqueued }) => enqueued)
     await applyEvents(realJob(), messages)
     await applyEvents(realJob(), messages.toReversed())
     expect(await statsOf(id)).toMatchObject({ sent: 3, bounced: 1, complained: 1, opened: 1, clicked: 1 })
@@ -82,7 +82,7 @@ describe('what providers tell', () => {
       const soft = await tell(
         about(campaign.id, n, 'bounced', { bounce: { type: 'Transient', subType: 'MailboxFull', message: 'full' } }),
       )
-      for (let again = 0; again < 3; again++) await applyEvents(realJob(), soft.rung)
+      for (let again = 0; again < 3; again++) await applyEvents(realJob(), soft.enqueued)
       expect([time, await suppressed()]).toEqual([time, time === 3 ? 1 : 0])
     }
   })
@@ -146,6 +146,6 @@ describe('what providers tell', () => {
     ).toBe(401)
     expect((await visit('/provider-events/resend', { method: 'POST', body: '{}' })).status).toBe(401)
     expect((await visit('/provider-events/unheard-of', { method: 'POST', body: '{}' })).status).toBe(404)
-    expect((await tell({ type: 'email.opened', data: { tags: { reference: 'tem_1' } } })).rung).toEqual([])
+    expect((await tell({ type: 'email.opened', data: { tags: { reference: 'tem_1' } } })).enqueued).toEqual([])
   })
 })

@@ -163,15 +163,15 @@ describe('an import with send_receipts', () => {
     expect(await receiptsOf(shop)).toMatchObject([{ email_message_id: platform }])
   })
 
-  it('rings for the consumer once the orders are there', async () => {
+  it('enqueues a message for the consumer once the orders are there', async () => {
     const shop = await givenShop()
-    const rung: unknown[] = []
+    const enqueued: unknown[] = []
     const EMAILS = {
-      sendBatch: async (messages: { body: unknown }[]) => rung.push(...messages.map(({ body }) => body)),
+      sendBatch: async (messages: { body: unknown }[]) => enqueued.push(...messages.map(({ body }) => body)),
     }
     const body = { ...shop, source: 'webshop', send_receipts: true, orders: [anOrder()] }
     const reply = await callWith({ EMAILS }, '/v1/data-imports/external-orders', { method: 'POST', body })
     expect(reply.status, reply.text).toBe(201)
-    expect(rung).toEqual([{ type: 'email.send' }])
+    expect(enqueued).toEqual([{ type: 'email.send' }])
   })
 })

@@ -278,9 +278,9 @@ describe('cancelRefundBatch', () => {
     await sell(shop, 25)
     const { body } = await makeBatch(shop)
     await actOn(body.id, 'start')
-    let rung = 0
+    let enqueued = 0
     // The clock says that the shift is over after one step.
-    await consume(body.id, quietJob({ now: () => Date.now() + (rung++ > 6 ? 60_000 : 0) }))
+    await consume(body.id, quietJob({ now: () => Date.now() + (enqueued++ > 6 ? 60_000 : 0) }))
     const made = (await batchOf(body.id)).requested.orders
     expect(made).toBeGreaterThan(0)
     expect(made).toBeLessThan(25)

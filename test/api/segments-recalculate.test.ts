@@ -15,11 +15,11 @@ import {
   suppress,
 } from '../support/segments.ts'
 
-let home: { organization: string; edition: string }
+let tenant: { organization: string; edition: string }
 
 beforeAll(async () => {
   const organisation = await givenOrganisation()
-  home = { organization: organisation.id, edition: (await givenEdition(organisation)).id }
+  tenant = { organization: organisation.id, edition: (await givenEdition(organisation)).id }
 })
 
 describe('recalculateSegment', () => {
@@ -138,7 +138,7 @@ describe('resetSegmentToDraft', () => {
   const reset = (id: string) => post(`/v1/segments/${id}/reset-to-draft`, undefined)
 
   it('refuses while the calculation is alive, and says when to ask again', async () => {
-    const { id } = await seedSegment(home, { status: 'calculating', epoch: 1, heartbeat_at: Date.now() - 60_000 })
+    const { id } = await seedSegment(tenant, { status: 'calculating', epoch: 1, heartbeat_at: Date.now() - 60_000 })
     const { status, body, headers } = await reset(id)
     expect([status, body.code]).toEqual([409, 'segment_not_stuck'])
     expect(Number(headers.get('retry-after'))).toBe(body.retry_after)
@@ -151,21 +151,21 @@ describe('resetSegmentToDraft', () => {
     { status: 'failed', epoch: 4, error_message: 'no', members_epoch: 2, user_count: 3 },
     { status: 'ready', epoch: 4, members_epoch: 4, user_count: 3 },
   ])('makes an empty draft of %j and fences its calculation', async (columns) => {
-    const { id } = await seedSegment(home, columns)
+    const { id } = await seedSegment(tenant, columns)
     const { status, body } = await reset(id)
     expect([status, body.status, body.user_count, body.error_message]).toEqual([200, 'draft', 0, ''])
     expect(await segmentNow(id)).toMatchObject({ epoch: 5, members_epoch: 0, heartbeat_at: null })
   })
 
   it('leaves a draft as it is', async () => {
-    const { id } = await seedSegment(home)
+    const { id } = await seedSegment(tenant)
     const before = await segmentNow(id)
     expect((await reset(id)).status).toBe(200)
     expect(await segmentNow(id)).toEqual(before)
   })
 
   it('answers the same with the same Idempotency-Key', async () => {
-    const { id } = await seedSegment(home)
+    const { id } = await seedSegment(tenant)
     const headers = { 'idempotency-key': crypto.randomUUID() }
     const send = () => call(`/v1/segments/${id}/recalculate`, { method: 'POST', headers })
     const first = await send()

@@ -249,7 +249,7 @@ describe('an expression about an organisation', () => {
 })
 
 describe('known values', () => {
-  it('are those of the editions in sight', async () => {
+  it('are those of the visible editions', async () => {
     await givenConsent(organisation.id, { key: 'org-news' })
     for (const query of [`edition_id=${mine.id}`, `organization_id=${organisation.id}`]) {
       const { dynamic_values, ...rest } = sent(await get(`/v1/segments/cel-context?${query}`, manager))
@@ -261,7 +261,7 @@ describe('known values', () => {
     }
   })
 
-  it('count answers to the organisation among the people in sight', async () => {
+  it('count answers to the organisation among the visible people', async () => {
     const consent = await givenConsent(organisation.id, { key: 'counted' })
     await answer(shared as never, consent, 'given')
     await importOrders(shop(theirs), [

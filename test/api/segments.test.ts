@@ -13,13 +13,13 @@ beforeAll(async () => {
   edition = await givenEdition(organisation)
 })
 
-const home = () => ({ organization_id: organisation.id })
+const tenant = () => ({ organization_id: organisation.id })
 const place = () => ({ organization: organisation.id, edition: edition.id })
 
 describe('createSegment', () => {
   it('makes a draft that says what it is', async () => {
     const segment = await givenSegment({
-      ...home(),
+      ...tenant(),
       edition_id: edition.id,
       name: '  Regulars  ',
       communication_type: 'marketing',
@@ -47,14 +47,14 @@ describe('createSegment', () => {
   })
 
   it('knows an expression that depends on the time', async () => {
-    const segment = await givenSegment({ ...home(), expression: 'user.last_seen < now - duration("720h")' })
+    const segment = await givenSegment({ ...tenant(), expression: 'user.last_seen < now - duration("720h")' })
     expect(segment).toMatchObject({ is_time_dependent: true, edition: null, edition_id: null })
   })
 
   it('points at the place of each error of the expression', async () => {
     const expression = 'user.is_active &&\n  user.emial == "a"'
     const { status, body } = await post('/v1/segments', {
-      ...home(),
+      ...tenant(),
       name: 'x',
       communication_type: 'marketing',
       communication_channel: 'email',
@@ -74,7 +74,7 @@ describe('createSegment', () => {
     ['user.email.matches("a+")', 'function_not_allowed'],
   ])('refuses %s', async (expression, code) => {
     const { status, body } = await post('/v1/segments', {
-      ...home(),
+      ...tenant(),
       name: 'x',
       communication_type: 'marketing',
       communication_channel: 'email',
@@ -86,7 +86,7 @@ describe('createSegment', () => {
   it('wants a role of the organisation for a segment of the whole of it', async () => {
     const { token } = await givenMember(organisation, 'manager', edition.id)
     const body = {
-      ...home(),
+      ...tenant(),
       name: 'x',
       communication_type: 'marketing',
       communication_channel: 'email',
@@ -128,8 +128,8 @@ describe('listSegments', () => {
 
   it('shows to an edition role the segments of its edition alone', async () => {
     const { token } = await givenMember(organisation, 'viewer', edition.id)
-    const wide = await givenSegment(home())
-    const narrow = await givenSegment({ ...home(), edition_id: edition.id })
+    const wide = await givenSegment(tenant())
+    const narrow = await givenSegment({ ...tenant(), edition_id: edition.id })
     const { body } = await get('/v1/segments?page_size=500', token)
     const ids = body.results.map((item: { id: string }) => item.id)
     expect([ids.includes(wide.id), ids.includes(narrow.id)]).toEqual([false, true])

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { userEditions } from '../../src/db/schema/users.ts'
 import { insert } from '../../src/db/write.ts'
-import { unsubscribe } from '../../src/modules/tracking/unsubscribe.ts'
+import { unsubscribeAndCount } from '../../src/modules/message-events/unsubscribe.ts'
 import { get, patch } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
 import { givenEdition } from '../support/factories.ts'
@@ -118,7 +118,7 @@ describe('what an edition said of a customer', () => {
       )
       const leaving = { campaign_id: campaign.id, n: person?.seq ?? 0, user_id, address: person?.email ?? '' }
       const place = { organization_id: crowd.organization, organization_name: '', edition_id: crowd.edition }
-      await unsubscribe(realJob(), { ...leaving, ...place, language: 'en', channel: 'email' })
+      await unsubscribeAndCount(realJob(), { ...leaving, ...place, language: 'en', channel: 'email' })
       const events = await eventsOf(crowd.organization)
       emails.push(...events.map(({ payload }) => JSON.parse(payload).data.user.email))
     }

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { mintLinkToken } from '../../src/domain/campaign-tokens.ts'
-import { applyEvents } from '../../src/modules/tracking/jobs.ts'
+import { mintLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
+import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { post } from '../support/api.ts'
 import { type Captured, capturedOf, realJob, statsOf, until } from '../support/campaigns.ts'
 import { marketingTo, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
@@ -86,7 +86,7 @@ describe('the page of a link to unsubscribe', () => {
     )
     const [path = ''] = pathsIn(mailTo(await capturedOf(id), person?.email), 'u')
     const left = await leave(path)
-    await applyEvents(realJob(), left.rung)
+    await applyEvents(realJob(), left.enqueued)
     const back = actionOf(path, left.text)
     expect(back).toMatch(/^\/t\/s\/[\w-]+$/)
     const before = await recordsOf(person?.id ?? '')
@@ -95,7 +95,7 @@ describe('the page of a link to unsubscribe', () => {
     expect(await suppressionsOf(crowd.organization)).toMatchObject([{ address: person?.email, reason: 'unsubscribed' }])
 
     const done = await visit(back, { method: 'POST' })
-    expect([done.status, done.headers.get('cache-control'), done.rung]).toEqual([200, 'no-store', []])
+    expect([done.status, done.headers.get('cache-control'), done.enqueued]).toEqual([200, 'no-store', []])
     await visit(back, { method: 'POST' })
     expect(await suppressionsOf(crowd.organization)).toEqual([])
     const records = await recordsOf(person?.id ?? '')

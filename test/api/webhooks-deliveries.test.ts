@@ -167,7 +167,7 @@ describe('getWebhookDelivery', () => {
 describe('retryWebhookDelivery', () => {
   it('asks for one attempt alone of what has ended, at once', async () => {
     for (const status of ['failed', 'exhausted']) {
-      const { send, rung } = quietClient()
+      const { send, enqueued } = quietClient()
       const endpoint = await givenEndpoint()
       const row = await seedDelivery(place(), endpoint.id, { status })
       const path = `/v1/webhooks/${endpoint.id}/deliveries/${row.id}/retry`
@@ -177,24 +177,24 @@ describe('retryWebhookDelivery', () => {
       expect(Date.parse(reply.body.next_retry_at)).toBeGreaterThanOrEqual(before)
       expect(await deliveryRow(row.id)).toMatchObject({ status: 'retrying', manual: 'alone', step: 1, attempts: 1 })
       expect((await deliveryRow(row.id))?.next_retry_at).toBe(Date.parse(reply.body.next_retry_at))
-      expect(rung).toEqual([{ lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }])
+      expect(enqueued).toEqual([{ lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }])
       const shown = await get(`/v1/webhooks/${endpoint.id}/deliveries/${row.id}`)
       expect(shown.text).toBe(reply.text)
     }
   })
 
   it('asks for an attempt beside the schedule of what is retrying, in its own lane', async () => {
-    const { send, rung } = quietClient()
+    const { send, enqueued } = quietClient()
     const endpoint = await givenEndpoint({ is_slow: 1 })
     const row = await seedDelivery(place(), endpoint.id, { status: 'retrying', next_retry_at: neverOpen, step: 3 })
     await send(`/v1/webhooks/${endpoint.id}/deliveries/${row.id}/retry`, { method: 'POST' })
     expect(await deliveryRow(row.id)).toMatchObject({ status: 'retrying', manual: 'extra', step: 3 })
     expect((await deliveryRow(row.id))?.next_retry_at).toBeLessThanOrEqual(Date.now())
-    expect(rung).toEqual([{ lane: 'slow', endpoint_id: endpoint.id, delaySeconds: 0 }])
+    expect(enqueued).toEqual([{ lane: 'slow', endpoint_id: endpoint.id, delaySeconds: 0 }])
   })
 
   it('asks for its attempt now, also behind an open breaker', async () => {
-    const { send, rung } = quietClient()
+    const { send, enqueued } = quietClient()
     const endpoint = await givenEndpoint({ breaker_until: neverOpen })
     const ended = await seedDelivery(place(), endpoint.id)
     const waiting = await seedDelivery(place(), endpoint.id, { status: 'retrying', next_retry_at: neverOpen })
@@ -203,12 +203,12 @@ describe('retryWebhookDelivery', () => {
       expect(Date.parse(body.next_retry_at)).toBeLessThanOrEqual(Date.now())
     }
     const now = { lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }
-    expect(rung).toEqual([now, now])
+    expect(enqueued).toEqual([now, now])
     expect((await endpointRow(endpoint.id))?.breaker_until).toBe(neverOpen)
   })
 
   it('is refused for what has succeeded, is under way, or has nobody to go to', async () => {
-    const { send, rung } = quietClient()
+    const { send, enqueued } = quietClient()
     const on = await givenEndpoint()
     const off = await givenEndpoint({ is_active: 0 })
     const later = Date.now() + 60_000
@@ -242,7 +242,7 @@ describe('retryWebhookDelivery', () => {
       expect(reply.body).toMatchObject({ current_status: columns.status, allowed_transitions: allowed })
       expect(await deliveryRow(row.id)).toEqual(row)
     }
-    expect(rung).toEqual([])
+    expect(enqueued).toEqual([])
   })
 
   it('makes one attempt of many requests at once', async () => {

@@ -89,7 +89,7 @@ describe('importExternalOrders with emit_webhooks', () => {
       expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(['pending']))
     }
     for (const endpoint of deaf) expect(await deliveriesOf(endpoint.id)).toEqual([])
-    expect(client.rung.map(({ endpoint_id }) => endpoint_id).toSorted()).toEqual(
+    expect(client.enqueued.map(({ endpoint_id }) => endpoint_id).toSorted()).toEqual(
       [edition.id, organisation.id].toSorted(),
     )
   })
@@ -101,7 +101,7 @@ describe('importExternalOrders with emit_webhooks', () => {
     await take([order])
     await take([anOrder()], { dry_run: true })
     expect(await told()).toEqual([])
-    expect(client.rung).toEqual([])
+    expect(client.enqueued).toEqual([])
   })
 
   it('tells what an update changes, once', async () => {
@@ -138,6 +138,6 @@ describe('importExternalOrders with emit_webhooks', () => {
     await take([anOrder({ items }), anOrder()])
     expect(await eventsOf(shop.organization_id)).toHaveLength(5002)
     expect(await deliveriesOf(endpoint.id)).toHaveLength(5002)
-    expect(client.rung.every(({ endpoint_id }) => endpoint_id === endpoint.id)).toBe(true)
+    expect(client.enqueued.every(({ endpoint_id }) => endpoint_id === endpoint.id)).toBe(true)
   })
 })

@@ -20,7 +20,7 @@ describe('recoverWebhookDeliveries', () => {
   const at = (time: number) => new Date(time).toISOString()
 
   it('sends again what has failed or is exhausted of a window, from the start of the schedule', async () => {
-    const { post: ask, rung } = quietClient()
+    const { post: ask, enqueued } = quietClient()
     const endpoint = await givenEndpoint()
     const made = async (status: string, created_at: number) =>
       (await seedDelivery(place(), endpoint.id, { status, created_at, step: 9, next_retry_at: neverOpen })).id
@@ -43,7 +43,7 @@ describe('recoverWebhookDeliveries', () => {
       expect((await deliveryRow(id))?.next_retry_at).toBeLessThanOrEqual(Date.now())
     }
     expect(await Promise.all([...others, elsewhere.id].map(deliveryRow))).toEqual(before)
-    expect(rung).toEqual([{ lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }])
+    expect(enqueued).toEqual([{ lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }])
     expect((await ask(`/v1/webhooks/${endpoint.id}/recover`, window)).body).toEqual({ recovered: 0 })
   })
 
@@ -74,7 +74,7 @@ describe('recoverWebhookDeliveries', () => {
 
 describe('testWebhook', () => {
   it('delivers the example of any kind to this endpoint alone', async () => {
-    const { post: ask, rung } = quietClient()
+    const { post: ask, enqueued } = quietClient()
     const [endpoint, other] = [await givenEndpoint(), await givenEndpoint({ events: '["consent.given"]' })]
     const reply = await ask(`/v1/webhooks/${endpoint.id}/test`, { event: 'consent.given' }, world.people.EA.token)
     expect(reply.status).toBe(201)
@@ -99,7 +99,7 @@ describe('testWebhook', () => {
       data: exampleData['consent.given'],
     })
     expect((await get(path)).text).toBe(reply.text)
-    expect(rung).toEqual([{ lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }])
+    expect(enqueued).toEqual([{ lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }])
     expect(await deliveriesOf(other.id)).toEqual([])
   })
 

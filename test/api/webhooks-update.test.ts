@@ -83,7 +83,7 @@ describe('updateWebhook', () => {
     ['another address', { url: 'https://moved.example.com/events' }, {}],
     ['being switched on', { is_active: true }, { is_active: 0 }],
   ])('closes the breaker by %s, and what waited for it is due', async (_, change, columns) => {
-    const { send, rung } = quietClient()
+    const { send, enqueued } = quietClient()
     const state = { failures_in_row: 9, failing_since: 1, is_slow: 1, ...columns }
     const endpoint = await seedEndpoint(inEdition(), state)
     const open = { status: 'retrying' }
@@ -95,11 +95,11 @@ describe('updateWebhook', () => {
     const path = `/v1/webhooks/${endpoint.id}`
     await send(path, { method: 'PATCH', body: { name: 'Same', url: endpoint.url } })
     expect(await endpointRow(endpoint.id)).toMatchObject({ failures_in_row: 9, breaker_until: neverOpen, is_slow: 1 })
-    expect(rung).toEqual([])
+    expect(enqueued).toEqual([])
     expect((await send(path, { method: 'PATCH', body: change })).status).toBe(200)
     expect(await endpointRow(endpoint.id)).toMatchObject(closed)
     expect((await deliveryRow(waiting.id))?.next_retry_at).toBeLessThanOrEqual(Date.now())
-    expect(rung).toEqual([{ lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }])
+    expect(enqueued).toEqual([{ lane: 'fast', endpoint_id: endpoint.id, delaySeconds: 0 }])
     expect((await deliveryRow(planned.id))?.next_retry_at).toBe(neverOpen + 5)
     expect((await deliveryRow(others.id))?.next_retry_at).toBe(neverOpen)
     expect(await endpointRow(other.id)).toMatchObject({ failures_in_row: 9, breaker_until: neverOpen })

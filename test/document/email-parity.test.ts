@@ -1,6 +1,6 @@
 import mjml2html from 'mjml'
 import { describe, expect, it } from 'vitest'
-import { Cloakroom } from '../../src/domain/email/block-mjml.ts'
+import { Placeholders } from '../../src/domain/email/block-mjml.ts'
 import { mjmlOf } from '../../src/domain/email/compile.ts'
 import { htmlOf } from '../../src/domain/email/mrml.ts'
 import { readerOf } from '../../src/domain/email/words.ts'
@@ -15,11 +15,11 @@ const cases = [
 
 describe.each(cases)('the markup of %s', (_, message) => {
   it.each(languages)('reads in %s as mjml renders it', async (language) => {
-    const cloakroom = new Cloakroom()
-    const mjml = mjmlOf(message, readerOf(language, 'en'), framing, cloakroom)
+    const placeholders = new Placeholders()
+    const mjml = mjmlOf(message, readerOf(language, 'en'), framing, placeholders)
     const { html, errors } = await mjml2html(mjml, { validationLevel: 'soft' })
     expect(errors).toEqual([])
-    const [ours, theirs] = [htmlOf(mjml), html].map((one) => outlineOf(cloakroom.giveBack(one)))
+    const [ours, theirs] = [htmlOf(mjml), html].map((one) => outlineOf(placeholders.restore(one)))
     expect(ours?.length).toBeGreaterThan(3)
     expect(ours).toEqual(theirs)
   })

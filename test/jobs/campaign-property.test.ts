@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { RecipientEvent } from '../../src/domain/campaign-events.ts'
-import { campaignLifecycle, type Counters, counterNames, isRunning, pendingOf } from '../../src/domain/campaigns.ts'
-import type { RecipientRow } from '../../src/domain/campaign-sender.ts'
+import type { RecipientEvent } from '../../src/domain/campaigns/recipient-events.ts'
+import { type Counters, counterNames, pendingOf } from '../../src/domain/campaigns/counters.ts'
+import { campaignLifecycle, isRunning } from '../../src/domain/campaigns/lifecycle.ts'
+import type { RecipientRow } from '../../src/domain/campaigns/sender.ts'
 import { cancelCampaign } from '../../src/modules/campaigns/cancel.ts'
 import { findCampaign } from '../../src/modules/campaigns/queries.ts'
 import { retryFailed, sendCampaignNow } from '../../src/modules/campaigns/start.ts'
@@ -90,7 +91,7 @@ async function take(engine: Engine, one: Step): Promise<void> {
       engine.faultEvery = one.faults
       await engine.alarm()
       // Whatever it died of, it wakes again.
-      if (isRunning(engine.ledger.record()?.status ?? '')) expect(engine.alarmAt).not.toBeNull()
+      if (isRunning(engine.store.record()?.status ?? '')) expect(engine.alarmAt).not.toBeNull()
       break
     case 'consume':
       engine.faultEvery = one.faults
@@ -107,7 +108,7 @@ async function take(engine: Engine, one: Step): Promise<void> {
       const n = arrived[one.whom % Math.max(1, arrived.length)]
       const event = { n: n ?? 0, type: one.type, at: engine.now - one.ago }
       // Each is told twice, and of opens an earlier one after the later.
-      if (n !== undefined) await engine.desk.apply([event, { ...event, at: event.at - second }, event])
+      if (n !== undefined) await engine.object.apply([event, { ...event, at: event.at - second }, event])
       break
     }
     case 'suppress':
@@ -144,9 +145,9 @@ function recount(rows: readonly RecipientRow[]): Counters {
   return { ...stamped, total, sent: among('sent'), failed: among('failed'), skipped: among('skipped') } as Counters
 }
 
-/** At every moment: the numbers add up, nobody got it twice, and what the books say is what happened. */
+/** At every moment: the numbers add up, nobody got it twice, and the object's counters say what happened. */
 function check(engine: Engine): void {
-  const record = engine.ledger.record()
+  const record = engine.store.record()
   if (!record) return
   const rows = recipientsOf(engine)
   const counters = Object.fromEntries(counterNames.map((name) => [name, record[name]]))
@@ -172,7 +173,7 @@ async function settle(engine: Engine): Promise<void> {
     engine.now += turn % 3 === 2 ? 130 * second : 11 * second
     check(engine)
     const row = await rowOf(engine.campaignId)
-    if (!isRunning(row.status) && !isRunning(engine.ledger.record()?.status ?? '')) {
+    if (!isRunning(row.status) && !isRunning(engine.store.record()?.status ?? '')) {
       if (row.status !== 'failed' || turn > 40) break
       await ask(engine, 'send-now')
     }
@@ -207,7 +208,7 @@ function ends(deduplicates: boolean) {
         }
         await settle(engine)
         check(engine)
-        const record = engine.ledger.record()
+        const record = engine.store.record()
         const row = await rowOf(campaignId)
         expect(isRunning(row.status), `${row.status} at the end`).toBe(false)
         expect(row).toMatchObject({

@@ -113,7 +113,7 @@ describe('an import that is interrupted', () => {
     const id = await seedStarted(shop, many(30))
     const machine = importer({ tick: 6000 })
     await machine.take(messageOf(id))
-    expect(machine.rung).toEqual([messageOf(id)])
+    expect(machine.enqueued).toEqual([messageOf(id)])
     expect(await importNow(id)).toMatchObject({ status: 'importing' })
     await runToEnd(id)
     expect((await expectExact(shop, id)).row).toMatchObject({ status: 'completed', created_orders: 30 })

@@ -7,9 +7,9 @@ import { get, patch, post } from '../support/api.ts'
 import {
   bodyFor,
   csv,
-  givenHome,
+  givenTenant,
   givenTable,
-  type Home,
+  type Tenant,
   jobAt,
   mapColumns,
   pathOf,
@@ -68,8 +68,8 @@ function crashing(number: number): { job: JobCtx; hasCrashed: () => boolean } {
   return { job, hasCrashed: () => isDown }
 }
 
-async function begun(home: Home, file: string): Promise<string> {
-  const { body } = await post('/v1/data-imports', bodyFor(home, file))
+async function begun(tenant: Tenant, file: string): Promise<string> {
+  const { body } = await post('/v1/data-imports', bodyFor(tenant, file))
   return body.id as string
 }
 
@@ -114,9 +114,9 @@ const beginStage = (id: string) => post(pathOf(id, '/column-mappings/process'), 
 
 describe('background work of an import', () => {
   it('makes the same wherever it crashes, once the sweep has begun it again', async () => {
-    const home = await givenHome()
-    const file = await givenTable(home.organization.id, table)
-    const model = await begun(home, file)
+    const tenant = await givenTenant()
+    const file = await givenTable(tenant.organization.id, table)
+    const model = await begun(tenant, file)
     await work(model)
     await beginStage(model)
     await work(model)
@@ -124,7 +124,7 @@ describe('background work of an import', () => {
     expect(expected).toMatchObject({ status: 'ready', total_rows: 4, total_orders: 3 })
     for (const phase of ['parse', 'stage'] as const)
       for (let number = 1, isOver = false; !isOver; number += crashStep) {
-        const id = await begun(home, file)
+        const id = await begun(tenant, file)
         if (phase === 'stage') {
           await work(id)
           await beginStage(id)
@@ -146,9 +146,9 @@ describe('background work of an import', () => {
   }, 240_000)
 
   it('makes nothing twice of messages that come twice, late, and to several consumers', async () => {
-    const home = await givenHome()
-    const file = await givenTable(home.organization.id, table)
-    const id = await begun(home, file)
+    const tenant = await givenTenant()
+    const file = await givenTable(tenant.organization.id, table)
+    const id = await begun(tenant, file)
     const message = { type: 'import.work' as const, import_id: id, epoch: 1 }
     await Promise.all([1, 2, 3].map(() => workOnImports(jobAt(), [message, message])))
     await work(id)
@@ -169,9 +169,9 @@ describe('background work of an import', () => {
   })
 
   it('stops at once when it is cancelled', async () => {
-    const home = await givenHome()
-    const file = await givenTable(home.organization.id, table)
-    const id = await begun(home, file)
+    const tenant = await givenTenant()
+    const file = await givenTable(tenant.organization.id, table)
+    const id = await begun(tenant, file)
     const before = await storedImport(id)
     expect((await post(pathOf(id, '/cancel'), {})).body).toMatchObject({ status: 'cancelled', allowed_actions: [] })
     await workOnImport(jobAt(), id, before.epoch)
@@ -181,9 +181,9 @@ describe('background work of an import', () => {
   })
 
   it('is given up where it stops again and again, and can be begun anew', async () => {
-    const home = await givenHome()
-    const file = await givenTable(home.organization.id, table)
-    const id = await begun(home, file)
+    const tenant = await givenTenant()
+    const file = await givenTable(tenant.organization.id, table)
+    const id = await begun(tenant, file)
     for (let sweep = 0; sweep <= mostStalls; sweep++)
       await sweepImports(jobAt(Date.now() + (sweep + 1) * (heartbeatLostMs + 1000)))
     expect((await get(pathOf(id))).body).toMatchObject({ status: 'failed', error_code: 'import_stalled' })
@@ -198,7 +198,7 @@ const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`
 
 describe('staged rows', () => {
   it('are those of the file, one for one, whatever its delimiter and line breaks', async () => {
-    const home = await givenHome()
+    const tenant = await givenTenant()
     await fc.assert(
       fc.asyncProperty(
         fc.array(record, { minLength: 1, maxLength: 30 }),
@@ -212,7 +212,7 @@ describe('staged rows', () => {
           )
           const header = ['Order ID', 'E-mail', 'Product', 'Price', 'Remark'].join(delimiter)
           const bytes = csv([header, ...lines, ''].join(lineBreak))
-          const { id, total_rows } = await givenImport(home, bytes)
+          const { id, total_rows } = await givenImport(tenant, bytes)
           expect(total_rows).toBe(records.length)
           await mapColumns(id, [
             { source_index: 0, target_field: 'order.external_id' },

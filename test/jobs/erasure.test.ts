@@ -10,7 +10,7 @@ import { get, post } from '../support/api.ts'
 import { alarm, capturedOf, consume, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
 import { cellsWith, finishErasures, givenKnown } from '../support/personal-data.ts'
 import { seedCrowd, seedReady } from '../support/seed-campaigns.ts'
-import { inBooks } from '../support/seed-recipients.ts'
+import { inRecipientStore } from '../support/seed-recipients.ts'
 import { freshId, write } from '../support/seed.ts'
 
 const stubOf = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
@@ -55,8 +55,8 @@ describe('a running campaign', () => {
     ['has to be repeated as it was', 'ready', 1],
   ])('keeps a recipient whole while a call to them %s, and is asked again', async (_, state, isRepeat) => {
     const { id, person } = await sending(3)
-    await inBooks(id, (ledger) =>
-      ledger.storage.sql.exec(
+    await inRecipientStore(id, (store) =>
+      store.storage.sql.exec(
         `insert into chunks (run, content, members, state, is_repeat, not_before, lease, lease_until)
           values (1, 1, ?, ?, ?, 4102444800000, 'lse_test', 4102444800000)`,
         JSON.stringify([person.seq]),
@@ -68,7 +68,7 @@ describe('a running campaign', () => {
     const now = Date.now()
     await sweepErasures(realJob())
     expect(await stubOf(id).recipient(person.seq)).toMatchObject({ address: person.email, state: 'pending' })
-    await inBooks(id, (ledger) => ledger.storage.sql.exec("delete from chunks where lease = 'lse_test'"))
+    await inRecipientStore(id, (store) => store.storage.sql.exec("delete from chunks where lease = 'lse_test'"))
     await sweepErasures(realJob({ now: () => now + 30_000 }))
     expect(await stubOf(id).recipient(person.seq)).toMatchObject({ address: person.email })
     await sweepErasures(realJob({ now: () => now + 90_000 }))
@@ -77,8 +77,8 @@ describe('a running campaign', () => {
 
   it('is not retried to them', async () => {
     const { id, person } = await sending(3)
-    await inBooks(id, (ledger) =>
-      ledger.settle(
+    await inRecipientStore(id, (store) =>
+      store.recordOutcomes(
         new Map([[person.seq, { to: 'failed', reason: 'unreachable', code: 'http_503', detail: person.email }]]),
         false,
       ),

@@ -23,7 +23,7 @@ const deadBodies = async (mark: string) =>
   )
 
 describe('the queue consumer', () => {
-  it('delivers over the network what a message rings for, and acknowledges it', async () => {
+  it('delivers over the network what a message announces, and acknowledges it', async () => {
     const endpoint = await givenEndpoint()
     await happen(endpoint)
     const posted = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('thanks'))

@@ -127,15 +127,15 @@ describe('the consumer of refund batches', () => {
 
   it('is called again by the sweep when its message is lost, and not for what is done', async () => {
     const { id } = await given(1)
-    const rung: unknown[] = []
-    const job = quietJob({ doorbell: { ring: async (_, messages) => void rung.push(...messages) } })
+    const enqueued: unknown[] = []
+    const job = quietJob({ jobQueue: { enqueue: async (_, messages) => void enqueued.push(...messages) } })
     await actOn(id, 'start')
     await sweep(job)
-    expect(rung).toContainEqual({ type: 'refund-batch.work', batch_id: id })
+    expect(enqueued).toContainEqual({ type: 'refund-batch.work', batch_id: id })
     await worked(id)
-    rung.length = 0
+    enqueued.length = 0
     await sweep(job)
-    expect(rung).not.toContainEqual({ type: 'refund-batch.work', batch_id: id })
+    expect(enqueued).not.toContainEqual({ type: 'refund-batch.work', batch_id: id })
     await consume(id)
     expect((await batchOf(id)).requested.orders).toBe(1)
   })

@@ -148,11 +148,11 @@ describe('the sweep of refunds', () => {
   it('sends a message for what a lost one left behind, and none when nothing is due', async () => {
     const { engine } = await givenDue()
     await sweepRefunds(engine.job)
-    expect(engine.rung).toEqual([0])
+    expect(engine.enqueued).toEqual([0])
     await engine.run()
-    engine.rung.length = 0
+    engine.enqueued.length = 0
     await sweepRefunds(engine.job)
-    expect(engine.rung).toEqual([])
+    expect(engine.enqueued).toEqual([])
   })
 
   it('reads what is due and nothing beside it', async () => {

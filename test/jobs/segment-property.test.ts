@@ -52,7 +52,7 @@ async function given() {
     organization,
     people: people.map((person) => person.id),
     machine: calculator(),
-    /** Every message that was ever rung: the queue may bring each of them again. */
+    /** Every message that was ever enqueued: the queue may bring each of them again. */
     messages: [] as CalculateMessage[],
     workers: [] as Calculation[],
     edits: 0,
@@ -71,7 +71,7 @@ async function asked(world: World, verb: (ctx: ReturnType<World['machine']['ctx'
   } catch (error) {
     if (!(error instanceof AppError && refusals.has(error.code))) throw error
   }
-  world.messages.push(...world.machine.rung.splice(0))
+  world.messages.push(...world.machine.enqueued.splice(0))
 }
 
 const at = <Item>(items: readonly Item[], index: number): Item | undefined => items[index % Math.max(1, items.length)]
@@ -92,7 +92,7 @@ async function make(world: World, one: Move): Promise<void> {
     case 'sweep':
       await sweepCalculations(machine.job)
       await sweepLeftovers(machine.job)
-      return void messages.push(...machine.rung.splice(0))
+      return void messages.push(...machine.enqueued.splice(0))
     case 'join':
       return void world.people.push(...(await givenPeople({ organization }, [{}])).map((person) => person.id))
     case 'switch':
@@ -174,7 +174,7 @@ async function settle(world: World): Promise<void> {
   for (let turn = 0; turn < 4; turn++) {
     machine.advance(3 * minute)
     await sweepCalculations(machine.job)
-    for (const message of machine.rung.splice(0)) await machine.take([message], size)
+    for (const message of machine.enqueued.splice(0)) await machine.take([message], size)
   }
   expect((await segmentNow(world.id)).status).not.toBe('calculating')
   machine.advance(70 * minute)

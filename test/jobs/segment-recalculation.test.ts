@@ -148,11 +148,11 @@ describe('a machine that stops', () => {
     const { machine, message, id } = await given()
     await machine.takeDying([message], size, { roundTrip: 2, when: 'after' })
     await sweepCalculations(machine.job)
-    expect(machine.rung).toEqual([])
+    expect(machine.enqueued).toEqual([])
     machine.advance(quietAfterMs + 1000)
     await sweepCalculations(machine.job)
-    expect(machine.rung).toEqual([message])
-    await machine.take(machine.rung, size)
+    expect(machine.enqueued).toEqual([message])
+    await machine.take(machine.enqueued, size)
     expect((await segmentNow(id)).status).toBe('ready')
   })
 
@@ -199,14 +199,14 @@ describe('messages', () => {
     logged.mockRestore()
   })
 
-  it('are rung for by the request', async () => {
+  it('are enqueued by the request', async () => {
     const { machine, id } = await given()
     await db.batch([sql`update segments set status = 'failed' where id = ${id}`])
     const { ctx, after } = machine.ctx()
     await recalculateSegment(ctx, await findSegment(ctx, id))
-    expect(machine.rung).toEqual([])
+    expect(machine.enqueued).toEqual([])
     await after()
-    expect(machine.rung).toEqual([{ type: 'segment.calculate', segment_id: id, epoch: 2 }])
+    expect(machine.enqueued).toEqual([{ type: 'segment.calculate', segment_id: id, epoch: 2 }])
   })
 })
 

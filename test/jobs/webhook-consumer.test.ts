@@ -61,13 +61,13 @@ describe('one consumer', () => {
     const ids = endpoints.map(({ id }) => id)
     const all = 50 * 106
     for (let events = 0; events < 106; events += 53) await happen(place, 53)
-    const { run, sent, rung } = engine(async () => answers(200))
+    const { run, sent, enqueued } = engine(async () => answers(200))
     await run(ids)
     expect(sent.length).toBeGreaterThanOrEqual(5000)
     // What it held already: four of each endpoint.
     expect(sent.length).toBeLessThanOrEqual(5000 + 200)
-    expect(rung.map(({ lane, delay }) => [lane, delay])).toContainEqual(['fast', 0])
-    await run([...new Set(rung.map(({ endpoint_id }) => endpoint_id))])
+    expect(enqueued.map(({ lane, delay }) => [lane, delay])).toContainEqual(['fast', 0])
+    await run([...new Set(enqueued.map(({ endpoint_id }) => endpoint_id))])
     expect(sent).toHaveLength(all)
   })
 })
@@ -77,14 +77,14 @@ describe('lanes', () => {
     const endpoint = await givenEndpoint()
     await happen(endpoint, 9)
     let durationMs = 5000
-    const { run, rung } = engine(() => answers(200, { durationMs }))
+    const { run, enqueued } = engine(() => answers(200, { durationMs }))
     await run([endpoint.id])
     expect((await endpointNow(endpoint.id)).is_slow).toBe(1)
-    expect(rung.at(-1)).toMatchObject({ lane: 'slow', endpoint_id: endpoint.id })
+    expect(enqueued.at(-1)).toMatchObject({ lane: 'slow', endpoint_id: endpoint.id })
     durationMs = 10
     await run([endpoint.id], 'slow')
     expect((await endpointNow(endpoint.id)).is_slow).toBe(0)
-    expect(rung.at(-1)).toMatchObject({ lane: 'fast', endpoint_id: endpoint.id })
+    expect(enqueued.at(-1)).toMatchObject({ lane: 'fast', endpoint_id: endpoint.id })
   })
 
   it('does not let a hanging endpoint keep others of the same batch waiting', async () => {

@@ -170,20 +170,20 @@ describe('an attempt at an address that has changed since', () => {
 })
 
 describe('sweepDeliveries', () => {
-  it('rings for what a lost message or a crash left behind, and for nothing else', async () => {
+  it('enqueues what a lost message or a crash left behind, and for nothing else', async () => {
     const lost = await givenEndpoint()
     const crashed = await givenEndpoint()
     const done = await givenEndpoint()
     const working = await givenEndpoint()
     for (const endpoint of [lost, crashed, done, working]) await happen(endpoint)
-    const { job, run, rung, advance } = engine(() => answers(200))
+    const { job, run, enqueued, advance } = engine(() => answers(200))
     await run([done.id])
     await db.batch([
       sql`update webhook_deliveries set attempts = 1, lease_until = ${job.now() - 1} where endpoint_id = ${crashed.id}`,
       sql`update webhook_deliveries set attempts = 1, lease_until = ${job.now() + 60_000} where endpoint_id = ${working.id}`,
     ])
     await sweepDeliveries(job)
-    const ids = rung.map(({ endpoint_id }) => endpoint_id)
+    const ids = enqueued.map(({ endpoint_id }) => endpoint_id)
     expect(ids).toEqual(expect.arrayContaining([lost.id, crashed.id]))
     expect(ids).not.toContain(done.id)
     expect(ids).not.toContain(working.id)

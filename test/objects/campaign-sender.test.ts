@@ -74,7 +74,7 @@ describe('a calculation', () => {
     await withEngine(campaign.id, { deduplicates: true }, async (engine) => {
       let swept = 0
       engine.meanwhile = async () => {
-        if (engine.ledger.record()?.step !== 'members' || swept++ > 0) return
+        if (engine.store.record()?.step !== 'members' || swept++ > 0) return
         await write(
           sql`delete from segment_members where segment_seq = ${segment.seq}`,
           sql`update segments set epoch = epoch + 1, members_epoch = epoch + 1 where id = ${segment.id}`,
@@ -83,7 +83,7 @@ describe('a calculation', () => {
       await engine.wake()
       for (let turn = 0; turn < 5; turn++) await engine.alarm()
       expect(swept).toBeGreaterThan(0)
-      expect(await engine.desk.snapshot()).toMatchObject({ status: 'sending', total: 3, user_count: 3 })
+      expect(await engine.object.snapshot()).toMatchObject({ status: 'sending', total: 3, user_count: 3 })
     })
   })
 })
@@ -113,7 +113,7 @@ describe('events of messages', () => {
       const told = engine.now
       for (const { seq } of crowd.people) {
         engine.now += 1000
-        await engine.desk.apply([{ n: seq, type: 'opened', at: engine.now }])
+        await engine.object.apply([{ n: seq, type: 'opened', at: engine.now }])
         expect(engine.alarmAt).toBeLessThanOrEqual(told + 3000)
       }
     })
@@ -127,15 +127,15 @@ describe('events of messages', () => {
       for (const [moment, { seq }] of crowd.people.entries()) {
         let asked = 0
         engine.meanwhile = async () => {
-          if (asked++ === moment) await engine.desk.apply([{ n: seq, type: 'opened', at: engine.now }])
+          if (asked++ === moment) await engine.object.apply([{ n: seq, type: 'opened', at: engine.now }])
         }
         engine.now += 60_000
         await engine.alarm()
         engine.meanwhile = async () => undefined
-        const { opened } = (await engine.desk.snapshot()) ?? { opened: 0 }
+        const { opened } = (await engine.object.snapshot()) ?? { opened: 0 }
         if ((await rowOf(id)).opened_count < opened) expect([moment, engine.alarmAt]).not.toContain(null)
       }
-      expect((await engine.desk.snapshot())?.opened).toBeGreaterThan(1)
+      expect((await engine.object.snapshot())?.opened).toBeGreaterThan(1)
     })
   })
 
@@ -145,12 +145,12 @@ describe('events of messages', () => {
       await engine.consume(1)
       const n = crowd.people[0]?.seq ?? 0
       const at = engine.now + 1000
-      await engine.desk.apply([
+      await engine.object.apply([
         { n, type: 'delivered', at },
         { n, type: 'clicked', at: at + 5000, is_visit: true },
       ])
-      expect((await engine.desk.recipient(n))?.sent_at).toBe(at)
-      expect(await engine.desk.snapshot()).toMatchObject({ sent: 1, clicked: 1, opened: 1, machine_opened: 0 })
+      expect((await engine.object.recipient(n))?.sent_at).toBe(at)
+      expect(await engine.object.snapshot()).toMatchObject({ sent: 1, clicked: 1, opened: 1, machine_opened: 0 })
     })
   })
 
@@ -159,9 +159,9 @@ describe('events of messages', () => {
       await engine.consume(1)
       const [first, second, third] = crowd.people.map(({ seq }) => seq)
       const at = engine.now + 60_000
-      await engine.desk.apply([{ n: first ?? 0, type: 'delivered', at }])
-      await engine.desk.apply([first, second, third].map((n) => ({ n: n ?? 0, type: 'unsubscribed' as const, at })))
-      expect(await engine.desk.snapshot()).toMatchObject({ sent: 4, delivered: 3, unsubscribed: 3, opened: 0 })
+      await engine.object.apply([{ n: first ?? 0, type: 'delivered', at }])
+      await engine.object.apply([first, second, third].map((n) => ({ n: n ?? 0, type: 'unsubscribed' as const, at })))
+      expect(await engine.object.snapshot()).toMatchObject({ sent: 4, delivered: 3, unsubscribed: 3, opened: 0 })
     })
   })
 })
@@ -182,7 +182,7 @@ describe('faults of the provider', () => {
       expect(row.status).toBe('failed')
       expect(row.error_message).toBe('test_configuration: as the test wants it')
       expect(row.sent_count).toBe(engine.provider.reached.size)
-      expect(await engine.desk.retryable()).toBe(40 - row.sent_count)
+      expect(await engine.object.retryable()).toBe(40 - row.sent_count)
     })
   })
 
@@ -201,14 +201,14 @@ describe('faults of the provider', () => {
   it('after which nobody can tell end as unknown, and are not sent again, with a provider that knows no keys', async () => {
     await play(['taken, and no answer'], false, async (engine, id) => {
       await engine.alarm()
-      const { sent, failed } = (await engine.desk.snapshot()) ?? { sent: 0, failed: 0 }
+      const { sent, failed } = (await engine.object.snapshot()) ?? { sent: 0, failed: 0 }
       expect([sent, failed]).toEqual([30, 10])
-      expect(await engine.desk.retryable()).toBe(0)
-      const { rows } = await engine.desk.recipients({ state: 'failed', sort: [], size: 100, skipped: 0, after: null })
+      expect(await engine.object.retryable()).toBe(0)
+      const { rows } = await engine.object.recipients({ state: 'failed', sort: [], size: 100, skipped: 0, after: null })
       expect(new Set(rows.map(({ reason }) => reason))).toEqual(new Set(['unknown']))
       // An event proves that one of them has it after all.
-      await engine.desk.apply([{ n: rows[0]?.n ?? 0, type: 'delivered', at: engine.now }])
-      expect(await engine.desk.snapshot()).toMatchObject({ sent: 31, failed: 9, delivered: 1 })
+      await engine.object.apply([{ n: rows[0]?.n ?? 0, type: 'delivered', at: engine.now }])
+      expect(await engine.object.snapshot()).toMatchObject({ sent: 31, failed: 9, delivered: 1 })
       expect([...engine.provider.reached.values()].every((times) => times === 1)).toBe(true)
       expect((await rowOf(id)).status).toBe('sent')
     })

@@ -2,16 +2,16 @@ import { env } from 'cloudflare:workers'
 import { runInDurableObject } from 'cloudflare:test'
 import type { Ctx, JobCtx } from '../../src/context.ts'
 import { type Client, Database } from '../../src/db/database.ts'
-import type { CampaignSender } from '../../src/domain/campaign-sender.ts'
-import { readReference } from '../../src/domain/campaign-events.ts'
+import type { CampaignSender } from '../../src/domain/campaigns/sender.ts'
+import { readReference } from '../../src/domain/campaigns/recipient-events.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import type { SendResult } from '../../src/domain/messaging.ts'
 import type { EmailGateway, OutboundEmail } from '../../src/gateways/email/email.ts'
-import { CampaignDesk } from '../../src/objects/campaign-desk.ts'
-import { Ledger } from '../../src/objects/campaign-ledger.ts'
-import type { Storage } from '../../src/objects/campaign-books.ts'
-import { sendCampaigns } from '../../src/modules/campaign-delivery/jobs.ts'
+import { CampaignSenderObject } from '../../src/objects/campaign/campaign-sender.ts'
+import { RecipientStore } from '../../src/objects/campaign/recipient-store.ts'
+import type { ObjectStorage } from '../../src/objects/campaign/schema.ts'
+import { sendCampaigns } from '../../src/modules/campaigns/jobs.ts'
 import { capturing, contextAt, testConfig } from './context.ts'
 
 /** How one call to the provider ends. */
@@ -133,8 +133,9 @@ export class Engine {
   now: number
   readonly campaignId: string
   readonly provider: Provider
-  readonly storage: Storage
-  #desk: CampaignDesk
+  readonly storage: ObjectStorage
+  object: CampaignSenderObject<typeof env>
+  readonly #state: DurableObjectState
   /** One of so many calls to the database or to the object fails; 0 is never. */
   faultEvery = 0
   /** Runs after each read of the database, before its rows are looked at. */
@@ -145,9 +146,11 @@ export class Engine {
   cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = []
   readonly meter = newMeter()
   requests = 0
-  rung = 0
+  enqueued = 0
 
-  constructor(campaignId: string, provider: Provider, storage: Storage, now: number, random: () => number) {
+  constructor(campaignId: string, provider: Provider, state: DurableObjectState, now: number, random: () => number) {
+    const { storage } = state
+    this.#state = state
     this.campaignId = campaignId
     this.provider = provider
     this.now = now
@@ -165,11 +168,15 @@ export class Engine {
       deleteAlarm: async () => void (this.alarmAt = null),
       deleteAll: () => storage.deleteAll(),
     }
-    this.#desk = new CampaignDesk(this.storage, this.job)
+    this.object = this.#newObject()
     provider.overtake = async () => {
       this.now += 90_000
       await this.consume(1)
     }
+  }
+
+  #newObject(): CampaignSenderObject<typeof env> {
+    return new CampaignSenderObject(this.#state, env, this.job, this.storage)
   }
 
   #fails(): boolean {
@@ -205,7 +212,7 @@ export class Engine {
       email: this.provider.gateway,
       config: testConfig,
       webhookPost: { post: () => Promise.reject(new Error('campaigns post nothing')) },
-      doorbell: { ring: async () => void this.rung++ },
+      jobQueue: { enqueue: async () => void this.enqueued++ },
       senders: { of: () => this.#overWire() },
       webhookSenders: {
         create: () => {
@@ -224,7 +231,7 @@ export class Engine {
           this.requests++
           if (this.#fails()) throw new Dies('the object was not reached')
           // What crosses the wire is copied.
-          const result: unknown = await (this.#desk as unknown as Record<string, (...all: unknown[]) => unknown>)[
+          const result: unknown = await (this.object as unknown as Record<string, (...all: unknown[]) => unknown>)[
             String(name)
           ]?.(...structuredClone(given))
           if (this.#fails()) throw new Dies('the answer of the object was lost')
@@ -250,25 +257,21 @@ export class Engine {
     for (const work of this.pending.splice(0)) await work().catch(() => undefined)
   }
 
-  get ledger(): Ledger {
-    return new Ledger(this.storage)
+  get store(): RecipientStore {
+    return new RecipientStore(this.storage)
   }
 
   /** The object forgets all that is not in its storage. */
   evict(): void {
-    this.#desk = new CampaignDesk(this.storage, this.job)
+    this.object = this.#newObject()
   }
 
   async alarm(): Promise<void> {
-    await this.#desk.alarm().catch(() => this.evict())
+    await this.object.alarm().catch(() => this.evict())
   }
 
   async wake(): Promise<void> {
-    await this.#desk.wake(this.campaignId)
-  }
-
-  get desk(): CampaignDesk {
-    return this.#desk
+    await this.object.wake(this.campaignId)
   }
 
   async consume(consumers: number): Promise<void> {
@@ -286,7 +289,7 @@ export const withEngine = <Result>(
   runInDurableObject(env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(`engine ${campaignId}`)), (_, state) => {
     const provider = new Provider(options.deduplicates)
     const { now = Date.now(), random = Math.random } = options
-    return work(new Engine(campaignId, provider, state.storage, now, random))
+    return work(new Engine(campaignId, provider, state, now, random))
   })
 
 export const startRow = (campaignId: string, now: number) =>

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import { expect } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
 import { openJob } from '../../src/entry/job.ts'
-import { sendCampaigns } from '../../src/modules/campaign-delivery/jobs.ts'
+import { sendCampaigns } from '../../src/modules/campaigns/jobs.ts'
 import { get, type Reply } from './api.ts'
 import type { CampaignRow } from './seed-campaigns.ts'
 import { db } from './seed.ts'
@@ -23,7 +23,7 @@ export const rowOf = async (id: string): Promise<CampaignRow> => {
   return row
 }
 
-/** One consumer that hears the bell. */
+/** One consumer of the queue. */
 export const consume = (id: string, job = realJob()) =>
   sendCampaigns(job, [{ type: 'campaign.send-chunks', campaign_id: id }])
 

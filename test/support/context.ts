@@ -13,7 +13,7 @@ import { r2Files } from '../../src/gateways/files/r2.ts'
 import { capturePasses } from '../../src/gateways/passes/capture.ts'
 import { paymentGateways } from '../../src/gateways/payments/gateways.ts'
 import { sendersOf, webhookSendersOf } from '../../src/entry/senders.ts'
-import { captureStore } from '../../src/modules/outbox/index.ts'
+import { captureStore } from '../../src/modules/dev-mailbox/index.ts'
 import { capturedRecords } from '../../src/modules/sender-domains/index.ts'
 import { capturedKeys } from '../../src/modules/wallet/index.ts'
 
@@ -81,7 +81,7 @@ export function contextAt(now: number, caller: Partial<Caller> = {}): Ctx {
     settle: async () => [],
     recordAudit: () => sql`select 1`,
     afterCommit: () => undefined,
-    doorbell: { ring: async () => undefined },
+    jobQueue: { enqueue: async () => undefined },
     senders: sendersOf(env),
     webhookSenders: webhookSendersOf(env),
     webhookPost: { post: () => Promise.reject(new Error('verbs post nothing')) },

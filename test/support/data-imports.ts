@@ -18,17 +18,17 @@ export async function givenTable(organization: string, bytes: BodyInit, upload: 
   return reply.body.id as string
 }
 
-export interface Home {
+export interface Tenant {
   organization: { id: string }
   edition: { id: string }
 }
 
-export async function givenHome(columns: Parameters<typeof givenEdition>[1] = {}): Promise<Home> {
+export async function givenTenant(columns: Parameters<typeof givenEdition>[1] = {}): Promise<Tenant> {
   const organization = await givenOrganisation()
   return { organization, edition: await givenEdition(organization, columns) }
 }
 
-export const bodyFor = ({ organization, edition }: Home, file_id?: string, more: object = {}) => ({
+export const bodyFor = ({ organization, edition }: Tenant, file_id?: string, more: object = {}) => ({
   organization_id: organization.id,
   edition_id: edition.id,
   ...(file_id ? { file_id } : {}),
@@ -49,7 +49,7 @@ export const storedImport = async (id: string): Promise<Stored & Record<string, 
   return row
 }
 
-/** What background work runs with; what it would ring for is left to the test. */
+/** What background work runs with; the test takes what it would enqueue. */
 export const jobAt = (now = Date.now()): JobCtx => contextAt(now)
 
 /** Works until the phase of an import has ended. */
@@ -63,9 +63,9 @@ export async function work(id: string, job: JobCtx = jobAt()): Promise<Stored & 
 }
 
 /** An import of a file that was read. */
-export async function givenImport(home: Home, bytes: BodyInit, more: object = {}): Promise<Reply['body']> {
-  const file = await givenTable(home.organization.id, bytes)
-  const reply = await post('/v1/data-imports', bodyFor(home, file, more))
+export async function givenImport(tenant: Tenant, bytes: BodyInit, more: object = {}): Promise<Reply['body']> {
+  const file = await givenTable(tenant.organization.id, bytes)
+  const reply = await post('/v1/data-imports', bodyFor(tenant, file, more))
   expect(reply.status, reply.text).toBe(201)
   await work(reply.body.id)
   return (await get(pathOf(reply.body.id))).body

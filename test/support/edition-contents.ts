@@ -21,7 +21,7 @@ export async function seedEditionContents(place: Place, size = 2) {
   // In the order in which they are made, so that a copy and its source can be told row by row.
   const newId = idFactory(Date.now(), Math.random)
   const times = { created_at: seededAt, modified_at: seededAt }
-  const home = { organization_id, edition_id, created_at: seededAt }
+  const tenant = { organization_id, edition_id, created_at: seededAt }
   const named = (kind: string, index: number) => {
     const name = `${kind} ${index} ${next()}`
     return { name, name_folded: name.toLowerCase() }
@@ -30,7 +30,7 @@ export async function seedEditionContents(place: Place, size = 2) {
 
   const categoryRows = many((index) => ({
     id: newId('category'),
-    ...home,
+    ...tenant,
     modified_at: seededAt,
     name: `Category ${index}`,
     name_translations: json({ da: `Kategori ${index}` }),
@@ -38,7 +38,7 @@ export async function seedEditionContents(place: Place, size = 2) {
   }))
   const productRows = many((index) => ({
     id: newId('product'),
-    ...home,
+    ...tenant,
     ...named('Product', index),
     is_draft: index % 2,
     category_id: categoryRows[index]?.id ?? null,
@@ -66,7 +66,7 @@ export async function seedEditionContents(place: Place, size = 2) {
   }))
   const locationRows = many((index) => ({
     id: newId('location'),
-    ...home,
+    ...tenant,
     ...named('Location', index),
     is_draft: index % 2,
   }))
@@ -90,7 +90,7 @@ export async function seedEditionContents(place: Place, size = 2) {
   const unused = message('other', organization_id, edition_id, 'edition')
   const trigger = (kind: string, channel: string, email: string | null, is_active: number) => ({
     id: newId('trigger'),
-    ...home,
+    ...tenant,
     modified_at: seededAt,
     kind,
     channel,
@@ -104,7 +104,7 @@ export async function seedEditionContents(place: Place, size = 2) {
   ]
   const consentRows = many((index) => ({
     id: newId('consent'),
-    ...home,
+    ...tenant,
     modified_at: seededAt,
     origin_id: newId('consent'),
     key: `consent-${index}`,
@@ -140,7 +140,7 @@ export async function seedEditionContents(place: Place, size = 2) {
   )
   const designRows = many((index) => ({
     id: newId('pass_design'),
-    ...home,
+    ...tenant,
     modified_at: seededAt,
     product_id: index === 0 ? null : (productRows[index]?.id ?? null),
     name: `Design ${index}`,

@@ -1,6 +1,6 @@
 import { freshId, next } from './seed.ts'
 
-interface Home {
+interface Tenant {
   organization_id: string
   edition_id: string
   created_at: number
@@ -8,14 +8,14 @@ interface Home {
 
 /** Rows of what editions own, each with the least that it needs. */
 
-export const aProduct = (home: Home) => {
+export const aProduct = (tenant: Tenant) => {
   const name = `Product ${next()}`
-  return { id: freshId('product'), ...home, name, name_folded: name.toLowerCase() }
+  return { id: freshId('product'), ...tenant, name, name_folded: name.toLowerCase() }
 }
 
-export const aSegment = (home: Home, columns: object) => ({
+export const aSegment = (tenant: Tenant, columns: object) => ({
   id: freshId('segment'),
-  ...home,
+  ...tenant,
   name: 'All',
   search: 'all',
   communication_type: 'marketing',
@@ -27,9 +27,9 @@ export const aSegment = (home: Home, columns: object) => ({
   ...columns,
 })
 
-export const aConsent = (home: Home, columns: object) => ({
+export const aConsent = (tenant: Tenant, columns: object) => ({
   id: freshId('consent'),
-  ...home,
+  ...tenant,
   key: `key-${next()}`,
   name: 'Terms',
   type: 'terms',

@@ -5,7 +5,7 @@ import { insert, update } from '../../src/db/write.ts'
 import { orderSearch } from '../../src/domain/orders.ts'
 import { contactSearch, searchColumns } from '../../src/domain/users.ts'
 import { anOrder, importOrders } from './orders.ts'
-import { inBooks } from './seed-recipients.ts'
+import { inRecipientStore } from './seed-recipients.ts'
 import { db, seededAt, write } from './seed.ts'
 import type { World } from './world.ts'
 
@@ -37,12 +37,12 @@ export const marksIn = (text: string): string[] =>
 async function seedRecipient(campaign: string, user: { id: string; seq: number }): Promise<void> {
   const { email, phone_number, first_name, last_name } = hidden
   const person = JSON.stringify({ id: user.id, email, phone_number, first_name, last_name })
-  await inBooks(campaign, (ledger) =>
-    ledger.together(() => {
-      ledger.admit([{ n: user.seq, user_id: user.id, address: email, language: 'en', person, reason: null }])
+  await inRecipientStore(campaign, (store) =>
+    store.transaction(() => {
+      store.addRecipients([{ n: user.seq, user_id: user.id, address: email, language: 'en', person, reason: null }])
       const detail = `${hidden.detail} ${email}`
-      ledger.settle(new Map([[user.seq, { to: 'failed', reason: 'rejected', code: 'http_550', detail }]]), false)
-      ledger.change({ run: 1, status: 'sent' })
+      store.recordOutcomes(new Map([[user.seq, { to: 'failed', reason: 'rejected', code: 'http_550', detail }]]), false)
+      store.change({ run: 1, status: 'sent' })
     }),
   )
   await write(update(campaigns, { run: 1, status: 'sent' }, sql`id = ${campaign}`))

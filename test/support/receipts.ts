@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { emailMessages } from '../../src/db/schema/email-messages.ts'
-import type { transactionalEmails } from '../../src/db/schema/outbox.ts'
+import type { transactionalEmails } from '../../src/db/schema/transactional-emails.ts'
 import { insert } from '../../src/db/write.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
@@ -148,7 +148,7 @@ export function providerOf(options: { deduplicates: boolean; name?: string }) {
 /** The engine on the real database, with a clock and a provider of the test's own, dying where it is told to. */
 export function receiptEngine(provider: EmailGateway, now = Date.now()) {
   const state = { now }
-  const rung: number[] = []
+  const enqueued: number[] = []
   /** Round trips to the database until the consumer dies. */
   let life = Number.POSITIVE_INFINITY
   class Mortal extends Database {
@@ -167,15 +167,15 @@ export function receiptEngine(provider: EmailGateway, now = Date.now()) {
     now: () => state.now,
     newId: (kind: IdKind) => newId(kind, state.now, Math.random),
     email: provider,
-    doorbell: {
-      ring: async (_, __, delay = 0) => {
-        rung.push(delay)
+    jobQueue: {
+      enqueue: async (_, __, delay = 0) => {
+        enqueued.push(delay)
       },
     },
   }
   return {
     job,
-    rung,
+    enqueued,
     advance: (ms: number) => (state.now += ms),
     run: () => sendEmails(job),
     /** As `run`, where the consumer dies after so many round trips. */

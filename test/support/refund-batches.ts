@@ -21,7 +21,7 @@ export const actOn = (id: string, action: 'start' | 'cancel', token?: string): P
 
 /** A job that keeps what it would send. */
 export const quietJob = (parts: Partial<JobCtx> = {}): JobCtx =>
-  realJob({ doorbell: { ring: async () => undefined }, ...parts })
+  realJob({ jobQueue: { enqueue: async () => undefined }, ...parts })
 
 /** One consumer of a message about the batch. */
 export const consume = (id: string, job = quietJob()): Promise<void> =>

@@ -4,7 +4,7 @@ import type { JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { editions, merchantAccounts } from '../../src/db/schema/editions.ts'
 import type { purchases, transactions } from '../../src/db/schema/orders.ts'
-import type { transactionalEmails } from '../../src/db/schema/outbox.ts'
+import type { transactionalEmails } from '../../src/db/schema/transactional-emails.ts'
 import { refundItems, refundRequests } from '../../src/db/schema/refunds.ts'
 import { insert, insertAll, update } from '../../src/db/write.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
@@ -148,7 +148,7 @@ export const auditOf = async (refund: string): Promise<string[]> => {
 /** The engine on the real database, with a clock and a provider of the test's own, dying where it is told to. */
 export function refundEngine(provider: Pick<Provider, 'payments'>, now = Date.now() + 1000) {
   const state = { now }
-  const rung: number[] = []
+  const enqueued: number[] = []
   /** Round trips to the database until the consumer dies. */
   let life = Number.POSITIVE_INFINITY
   const step = () => {
@@ -170,15 +170,15 @@ export function refundEngine(provider: Pick<Provider, 'payments'>, now = Date.no
     now: () => state.now,
     newId: (kind: IdKind) => newId(kind, state.now, Math.random),
     payments: provider.payments,
-    doorbell: {
-      ring: async (queue, __, delay = 0) => {
-        if (queue === 'refunds') rung.push(delay)
+    jobQueue: {
+      enqueue: async (queue, __, delay = 0) => {
+        if (queue === 'refunds') enqueued.push(delay)
       },
     },
   }
   return {
     job,
-    rung,
+    enqueued,
     advance: (ms: number) => (state.now += ms),
     run: () => payRefunds(job),
     /** As `run`, where the consumer dies after so many round trips. Tells whether it did. */

@@ -1,20 +1,23 @@
 import { env } from 'cloudflare:workers'
 import { runInDurableObject } from 'cloudflare:test'
-import type { CampaignRecord, Settled } from '../../src/objects/campaign-books.ts'
-import { Ledger } from '../../src/objects/campaign-ledger.ts'
+import type { CampaignRecord, RecipientOutcome } from '../../src/objects/campaign/schema.ts'
+import { RecipientStore } from '../../src/objects/campaign/recipient-store.ts'
 import { next } from './seed.ts'
 
-/** Works in the books of a campaign's object. */
-export const inBooks = <Result>(campaignId: string, work: (ledger: Ledger) => Result): Promise<Result> =>
+/** Works on the recipients in a campaign's object. */
+export const inRecipientStore = <Result>(
+  campaignId: string,
+  work: (store: RecipientStore) => Result,
+): Promise<Result> =>
   runInDurableObject(env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(campaignId)), (_, state) => {
-    const ledger = new Ledger(state.storage)
-    ledger.open(campaignId)
-    return work(ledger)
+    const store = new RecipientStore(state.storage)
+    store.open(campaignId)
+    return work(store)
   })
 
 /** Recipients of whom every third is sent, every third has failed, and one is left. */
 export const seedRecipients = (campaignId: string, count: number, record: Partial<CampaignRecord> = {}) =>
-  inBooks(campaignId, (ledger) => {
+  inRecipientStore(campaignId, (store) => {
     const people = Array.from({ length: count }, () => {
       const n = next()
       // Pairs share an address: their order is settled by the key.
@@ -26,21 +29,21 @@ export const seedRecipients = (campaignId: string, count: number, record: Partia
         first_name: 'Astrid',
         last_name: `Holm ${n}`,
       }
-      return { n, user_id: person.id, address, language: 'en', person: JSON.stringify(person), reason: null }
+      return { n, user_id: person.id, address, language: 'en' as const, person: JSON.stringify(person), reason: null }
     })
-    ledger.together(() => {
-      ledger.admit(people)
-      const endings = people.map(({ n }, index): [number, Settled] =>
+    store.transaction(() => {
+      store.addRecipients(people)
+      const endings = people.map(({ n }, index): [number, RecipientOutcome] =>
         index % 3 === 0
           ? [n, { to: 'sent', provider_id: `p-${n}`, at: 1_768_467_600_000 + (n % 5) * 1000 }]
           : [n, { to: 'failed', reason: 'unreachable', code: 'http_503', detail: '' }],
       )
-      ledger.settle(new Map(endings.filter((_, index) => index % 3 < 2)), false)
-      ledger.change({ run: 1, status: 'sent', ...record })
+      store.recordOutcomes(new Map(endings.filter((_, index) => index % 3 < 2)), false)
+      store.change({ run: 1, status: 'sent', ...record })
     })
     return people
   })
 
-/** An object that believes in a later start than it is ever told of: what rings for it is not heard. */
+/** An object that believes in a later start than it is ever told of: messages that wake it do nothing. */
 export const deafen = (campaignId: string) =>
-  inBooks(campaignId, (ledger) => ledger.change({ run: 1_000_000, status: 'failed' }))
+  inRecipientStore(campaignId, (store) => store.change({ run: 1_000_000, status: 'failed' }))

@@ -187,26 +187,26 @@ export function dyingClient(death: Death | null): Client {
   }
 }
 
-/** A machine that calculates, with a clock and a doorbell of the test's own. */
+/** A machine that calculates, with a clock and a job queue of the test's own. */
 export function calculator(now = Date.now()) {
   const state = { now }
-  const rung: CalculateMessage[] = []
+  const enqueued: CalculateMessage[] = []
   const jobOf = (death: Death | null): JobCtx => ({
     ...contextAt(state.now),
     db: new Database(dyingClient(death), newMeter()),
     now: () => state.now,
-    doorbell: {
-      ring: async (_, messages) => {
-        rung.push(...(messages as readonly CalculateMessage[]))
+    jobQueue: {
+      enqueue: async (_, messages) => {
+        enqueued.push(...(messages as readonly CalculateMessage[]))
       },
     },
   })
   return {
-    rung,
+    enqueued,
     job: jobOf(null),
     now: () => state.now,
     advance: (ms: number) => (state.now += ms),
-    /** What a verb receives at this machine's time, with its doorbell. */
+    /** What a verb receives at this machine's time, with its job queue. */
     ctx: () => {
       const works: (() => Promise<unknown>)[] = []
       const ctx = {

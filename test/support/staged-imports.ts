@@ -168,26 +168,26 @@ export const messageOf = (id: string, epoch = 7): ImportWorkMessage => ({ type: 
 
 /** A machine that takes messages of imports; time passes for it with each look at its clock. */
 export function importer({ death = null, tick = 0 }: { death?: Death | null; tick?: number } = {}) {
-  const rung: ImportWorkMessage[] = []
+  const enqueued: ImportWorkMessage[] = []
   let now = Date.now()
   const meter = newMeter()
   const job: JobCtx = {
     ...contextAt(now),
     db: death ? new Database(dyingClient(death), meter) : new Database(env.DB, meter),
     now: () => (now += tick),
-    doorbell: {
-      ring: async (queue, messages) =>
-        void (queue === 'imports' && rung.push(...(messages as readonly ImportWorkMessage[]))),
+    jobQueue: {
+      enqueue: async (queue, messages) =>
+        void (queue === 'imports' && enqueued.push(...(messages as readonly ImportWorkMessage[]))),
     },
   }
-  return { rung, job, meter, take: (...messages: ImportWorkMessage[]) => workOnImports(job, messages) }
+  return { enqueued, job, meter, take: (...messages: ImportWorkMessage[]) => workOnImports(job, messages) }
 }
 
 /** Takes the message and all that follow from it. */
 export async function runToEnd(id: string, epoch = 7): Promise<void> {
   const machine = importer()
   await machine.take(messageOf(id, epoch))
-  for (let next = machine.rung.shift(); next; next = machine.rung.shift()) await machine.take(next)
+  for (let next = machine.enqueued.shift(); next; next = machine.enqueued.shift()) await machine.take(next)
 }
 
 export const many = (count: number, change: Record<string, unknown> = {}): FileRow[] =>

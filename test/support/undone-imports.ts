@@ -30,7 +30,7 @@ export async function undoToEnd(id: string): Promise<ImportRow> {
   const { epoch } = await beginUndo(id)
   const machine = importer()
   await machine.take(messageOf(id, epoch))
-  for (let next = machine.rung.shift(); next; next = machine.rung.shift()) await machine.take(next)
+  for (let next = machine.enqueued.shift(); next; next = machine.enqueued.shift()) await machine.take(next)
   return importNow(id)
 }
 

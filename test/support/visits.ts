@@ -10,11 +10,11 @@ import { type Crowd, marketingTo, seedCrowd, seedReady } from './seed-campaigns.
 export const phone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15'
 export const secret = `whsec_${toBase64(utf8('a secret of thirty-two characters'))}`
 
-/** Asks as the world does, and keeps what was rung for the campaigns' objects. */
+/** Asks as the world does, and keeps the messages for the campaigns' objects. */
 export async function visit(path: string, init: RequestInit = {}, agent: string | null = phone) {
-  const rung: CampaignEventsMessage[] = []
+  const enqueued: CampaignEventsMessage[] = []
   const queue = {
-    sendBatch: async (batch: { body: CampaignEventsMessage }[]) => void rung.push(...batch.map(({ body }) => body)),
+    sendBatch: async (batch: { body: CampaignEventsMessage }[]) => void enqueued.push(...batch.map(({ body }) => body)),
   }
   const context = createExecutionContext()
   const headers = { ...(agent ? { 'user-agent': agent } : {}), ...(init.headers as Record<string, string>) }
@@ -22,7 +22,7 @@ export async function visit(path: string, init: RequestInit = {}, agent: string 
   const bindings = { ...env, CAMPAIGN_EVENTS: queue, EMAIL_WEBHOOK_SECRET: secret }
   const response = await app.fetch(request, bindings, context)
   await waitOnExecutionContext(context)
-  return { status: response.status, headers: response.headers, text: await response.text(), rung }
+  return { status: response.status, headers: response.headers, text: await response.text(), enqueued }
 }
 
 /** Ten seconds later than anything was sent. */

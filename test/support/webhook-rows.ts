@@ -3,7 +3,7 @@ import type { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../s
 import { callWith, type Reply, type Request } from './api.ts'
 import { db } from './seed.ts'
 
-export interface Rung {
+export interface Enqueued {
   lane: 'fast' | 'slow'
   endpoint_id: string
   delaySeconds: number
@@ -14,18 +14,19 @@ interface Message {
   delaySeconds: number
 }
 
-/** A client of the API whose doorbell nobody hears but the test: what was rung is in `rung`. */
+/** A client of the API whose job queue only records: `enqueued` has what it was given. */
 export function quietClient() {
-  const rung: Rung[] = []
-  const queue = (lane: Rung['lane']) => ({
+  const enqueued: Enqueued[] = []
+  const queue = (lane: Enqueued['lane']) => ({
     sendBatch: async (messages: Message[]) => {
-      for (const { body, delaySeconds } of messages) rung.push({ lane, endpoint_id: body.endpoint_id, delaySeconds })
+      for (const { body, delaySeconds } of messages)
+        enqueued.push({ lane, endpoint_id: body.endpoint_id, delaySeconds })
     },
   })
   const bindings = { WEBHOOKS: queue('fast'), WEBHOOKS_SLOW: queue('slow') }
   const send = (path: string, request: Request = {}): Promise<Reply> => callWith(bindings, path, request)
   return {
-    rung,
+    enqueued,
     send,
     post: (path: string, body: unknown, token?: string) =>
       send(path, { method: 'POST', ...(body === undefined ? {} : { body }), ...(token ? { token } : {}) }),

@@ -33,11 +33,11 @@ export const answers = (status: number, more: Partial<PostResult> = {}): Partial
 
 export const timesOut: Partial<PostResult> = { status: null, error: 'timeout', durationMs: 15_000 }
 
-/** The delivery engine on the real database with a clock, a doorbell and receivers of the test's own. */
+/** The delivery engine on the real database with a clock, a job queue and receivers of the test's own. */
 export function engine(behaviour: Behaviour, options: { schedule?: readonly number[]; now?: number } = {}) {
   const state = { now: options.now ?? Date.now() }
   const sent: Sent[] = []
-  const rung: { lane: Lane; endpoint_id: string; delay: number }[] = []
+  const enqueued: { lane: Lane; endpoint_id: string; delay: number }[] = []
   /** What each new object was given. */
   const handedOver: (readonly Claim[])[] = []
   /** What the objects are at. */
@@ -67,10 +67,12 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
         },
       }),
     },
-    doorbell: {
-      ring: async (queue, messages, delay = 0) => {
+    jobQueue: {
+      enqueue: async (queue, messages, delay = 0) => {
         const lane: Lane = queue === 'webhooks-slow' ? 'slow' : 'fast'
-        rung.push(...(messages as readonly DeliverMessage[]).map(({ endpoint_id }) => ({ lane, endpoint_id, delay })))
+        enqueued.push(
+          ...(messages as readonly DeliverMessage[]).map(({ endpoint_id }) => ({ lane, endpoint_id, delay })),
+        )
       },
     },
     webhookPost: {
@@ -99,7 +101,7 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
   return {
     job,
     sent,
-    rung,
+    enqueued,
     advance: (ms: number) => (state.now += ms),
     handedOver,
     /** Resolves when the consumer has returned; `rest` when all that it began is over. */

@@ -8,10 +8,11 @@ import {
   stamped,
   type Stamps,
   recipientEventTypes,
-} from '../../src/domain/campaign-events.ts'
-import { callSizeOf, chunkSizeOf, verdictOf } from '../../src/domain/campaign-sending.ts'
-import { linkKinds, mintLinkToken, readLinkToken } from '../../src/domain/campaign-tokens.ts'
-import { inZone, noCounters, ratesOf, scheduleOf } from '../../src/domain/campaigns.ts'
+} from '../../src/domain/campaigns/recipient-events.ts'
+import { callSizeOf, chunkSizeOf, verdictOf } from '../../src/domain/campaigns/sending-policy.ts'
+import { linkKinds, mintLinkToken, readLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
+import { noCounters, ratesOf } from '../../src/domain/campaigns/counters.ts'
+import { inZone, scheduleOf } from '../../src/domain/campaigns/schedule.ts'
 import { newId } from '../../src/domain/ids.ts'
 import type { SendFailure, SendResult } from '../../src/domain/messaging.ts'
 import { trackableSms } from '../../src/domain/sms.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mintLinkToken, readLinkToken } from '../../src/domain/campaign-tokens.ts'
+import { mintLinkToken, readLinkToken } from '../../src/domain/campaigns/link-tokens.ts'
 import {
   mintConfirmationToken,
   mintPreferencesToken,

@@ -17,7 +17,7 @@ import {
   shown,
   sound,
   terms,
-} from '../support/edition-picture.ts'
+} from '../support/edition-facts.ts'
 
 /** For each check: changes of a sound edition by which it fails alone, what it then names, and changes that it bears. */
 const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[] }> = {
@@ -268,9 +268,9 @@ describe('the checks', () => {
 describe.each(Object.entries(cases))('%s', (id, { fails, names = [], bears = [] }) => {
   it('fails alone, and names what is at fault', () => {
     for (const change of fails) {
-      const picture = { ...sound, ...change(sound) }
-      expect(ids(picture)).toEqual([id])
-      const result = examine(picture).find(({ check }) => check.id === id)
+      const facts = { ...sound, ...change(sound) }
+      expect(ids(facts)).toEqual([id])
+      const result = examine(facts).find(({ check }) => check.id === id)
       expect(result?.related.map((one) => one.id)).toEqual(names)
     }
   })

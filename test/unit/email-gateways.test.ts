@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { leaseMarginMs } from '../../src/domain/campaign-sending.ts'
+import { leaseMarginMs } from '../../src/domain/campaigns/sending-policy.ts'
 import { cloudflareGateway } from '../../src/gateways/email/cloudflare.ts'
 import { resendGateway } from '../../src/gateways/email/resend.ts'
 import { contextAt } from '../support/context.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { leaseMarginMs } from '../../src/domain/campaign-sending.ts'
+import { leaseMarginMs } from '../../src/domain/campaigns/sending-policy.ts'
 import { gatewayApi } from '../../src/gateways/sms/gatewayapi.ts'
 import { contextAt } from '../support/context.ts'
 import { anSms, watchTimers } from '../support/outbound.ts'

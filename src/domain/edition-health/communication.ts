@@ -1,9 +1,9 @@
 import { receiptEmailTypes, refundConfirmationEmailTypes } from '../editions.ts'
 import { senderNameFault } from '../mailbox.ts'
 import { type Check, checksOf, lacksText } from './check.ts'
-import type { EditionPicture } from './picture.ts'
+import type { EditionFacts } from './facts.ts'
 
-const sends = ({ messages }: EditionPicture, id: string | null, types: readonly string[]): boolean =>
+const sends = ({ messages }: EditionFacts, id: string | null, types: readonly string[]): boolean =>
   messages.some((message) => message.id === id && types.includes(message.type))
 
 export const communication: readonly Check[] = checksOf('communication', [
@@ -13,7 +13,7 @@ export const communication: readonly Check[] = checksOf('communication', [
     rule: 'Buyers get a receipt.',
     message: 'There is no receipt e-mail, or it is not of that type.',
     suggestion: 'Choose one, or adopt a template.',
-    fails: (picture) => !sends(picture, picture.edition.transaction_receipt_email_id, receiptEmailTypes),
+    fails: (facts) => !sends(facts, facts.edition.transaction_receipt_email_id, receiptEmailTypes),
   },
   {
     id: 'refund_email',
@@ -21,7 +21,7 @@ export const communication: readonly Check[] = checksOf('communication', [
     rule: 'Refunds are confirmed.',
     message: 'There is no refund confirmation e-mail, or it is not of that type.',
     suggestion: 'Choose one, or adopt a template.',
-    fails: (picture) => !sends(picture, picture.edition.refund_confirmation_email_id, refundConfirmationEmailTypes),
+    fails: (facts) => !sends(facts, facts.edition.refund_confirmation_email_id, refundConfirmationEmailTypes),
   },
   {
     id: 'templates_not_empty',

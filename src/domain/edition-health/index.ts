@@ -3,12 +3,12 @@ import { communication } from './communication.ts'
 import { imports, integrations } from './connections.ts'
 import { payments, tax } from './money.ts'
 import { fulfilment, products } from './offer.ts'
-import type { EditionPicture, Subject } from './picture.ts'
+import type { EditionFacts, Subject } from './facts.ts'
 import { basics, schedule } from './schedule.ts'
 import { branding, consents, localization } from './texts.ts'
 
 export { type Check, severities, type Severity }
-export type { EditionPicture, Subject }
+export type { EditionFacts, Subject }
 
 /** In the order in which they are answered. */
 export const checks: readonly Check[] = [
@@ -35,9 +35,9 @@ export interface CheckResult {
   related: readonly Subject[]
 }
 
-export function examine(picture: EditionPicture): CheckResult[] {
+export function examine(facts: EditionFacts): CheckResult[] {
   return checks.map((check) => {
-    const fault = check.fails(picture)
+    const fault = check.fails(facts)
     const related = typeof fault === 'boolean' ? [] : fault
     return { check, passed: fault === false || (fault !== true && related.length === 0), related }
   })

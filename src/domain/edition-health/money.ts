@@ -1,8 +1,8 @@
 import { currencies } from '../money.ts'
 import { type Check, checksOf } from './check.ts'
-import type { EditionPicture } from './picture.ts'
+import type { EditionFacts } from './facts.ts'
 
-const sellsForMoney = ({ products }: EditionPicture): boolean =>
+const sellsForMoney = ({ products }: EditionFacts): boolean =>
   products.some((product) => !product.is_draft && (product.price_minor ?? 0) + (product.deposit_minor ?? 0) > 0)
 
 const isKnown = (currency: string): boolean => (currencies as readonly string[]).includes(currency)
@@ -14,7 +14,7 @@ export const payments: readonly Check[] = checksOf('payments', [
     rule: 'Products that cost something can be paid.',
     message: 'A published product costs something, and there is no merchant account.',
     suggestion: 'Connect a merchant account.',
-    fails: (picture) => sellsForMoney(picture) && picture.merchant_account === null,
+    fails: (facts) => sellsForMoney(facts) && facts.merchant_account === null,
   },
   {
     id: 'currency_supported',
@@ -39,7 +39,7 @@ export const payments: readonly Check[] = checksOf('payments', [
     rule: 'Products that cost something have a currency.',
     message: 'A published product costs something, and the currency is empty or unknown.',
     suggestion: 'Choose a currency.',
-    fails: (picture) => sellsForMoney(picture) && !isKnown(picture.edition.currency),
+    fails: (facts) => sellsForMoney(facts) && !isKnown(facts.edition.currency),
   },
   {
     id: 'fee_rule_valid',
@@ -68,7 +68,7 @@ export const payments: readonly Check[] = checksOf('payments', [
   },
 ])
 
-const ratesOf = ({ edition }: EditionPicture): number[] => [
+const ratesOf = ({ edition }: EditionFacts): number[] => [
   edition.default_price_tax_rate,
   edition.default_deposit_tax_rate,
   edition.default_packaging_deposit_tax_rate,
@@ -89,7 +89,7 @@ export const tax: readonly Check[] = checksOf('tax', [
     rule: 'There are no rates without a type of tax.',
     message: 'There are tax rates, but prices carry no tax.',
     suggestion: 'Set the type of tax.',
-    fails: (picture) => picture.edition.tax_type === 'none' && ratesOf(picture).some((rate) => rate > 0),
+    fails: (facts) => facts.edition.tax_type === 'none' && ratesOf(facts).some((rate) => rate > 0),
   },
   {
     id: 'rate_range',
@@ -97,7 +97,7 @@ export const tax: readonly Check[] = checksOf('tax', [
     rule: 'Tax rates are from 0 to 100.',
     message: 'A tax rate is not from 0 to 100.',
     suggestion: 'Correct the rate.',
-    fails: (picture) => ratesOf(picture).some((rate) => !(rate >= 0 && rate <= 100)),
+    fails: (facts) => ratesOf(facts).some((rate) => !(rate >= 0 && rate <= 100)),
   },
   {
     id: 'deposit_rate_set',

@@ -7,7 +7,7 @@ export const products: readonly Check[] = checksOf('products', [
     rule: 'The edition has products.',
     message: 'The edition has no products.',
     suggestion: 'Add a product, unless this is a page of announcements only.',
-    fails: (picture) => picture.products.length === 0,
+    fails: (facts) => facts.products.length === 0,
   },
   {
     id: 'any_published',
@@ -15,7 +15,7 @@ export const products: readonly Check[] = checksOf('products', [
     rule: 'Some product is published.',
     message: 'All products are drafts.',
     suggestion: 'Publish one.',
-    fails: (picture) => picture.products.length > 0 && picture.products.every(({ is_draft }) => is_draft),
+    fails: (facts) => facts.products.length > 0 && facts.products.every(({ is_draft }) => is_draft),
   },
   {
     id: 'price_present',
@@ -23,7 +23,7 @@ export const products: readonly Check[] = checksOf('products', [
     rule: 'Published products have a price.',
     message: 'A published product has no price.',
     suggestion: 'Set a price, 0 for what is free. Products made by an import have none of their own.',
-    fails: (picture) => picture.products.filter(({ is_draft, price_minor }) => !is_draft && price_minor === null),
+    fails: (facts) => facts.products.filter(({ is_draft, price_minor }) => !is_draft && price_minor === null),
   },
   {
     id: 'category_assigned',
@@ -31,7 +31,7 @@ export const products: readonly Check[] = checksOf('products', [
     rule: 'Products have a category.',
     message: 'A product has no category.',
     suggestion: 'Assign one.',
-    fails: (picture) => picture.products.filter(({ category_id }) => category_id === null),
+    fails: (facts) => facts.products.filter(({ category_id }) => category_id === null),
   },
   {
     id: 'variant_complete',
@@ -39,8 +39,8 @@ export const products: readonly Check[] = checksOf('products', [
     rule: 'Products that need a variant have an active one.',
     message: 'A product needs a variant and has no active one.',
     suggestion: 'Add variants.',
-    fails: (picture) =>
-      picture.products.filter(
+    fails: (facts) =>
+      facts.products.filter(
         ({ is_variant_required, has_active_variant }) => is_variant_required && !has_active_variant,
       ),
   },

@@ -40,7 +40,7 @@ export const consents: readonly Check[] = checksOf('consents', [
     rule: 'Customers are asked to accept terms or a privacy policy.',
     message: 'No active consent is of type terms or privacy.',
     suggestion: 'Add one.',
-    fails: (picture) => !picture.consents.some(({ type }) => type === 'terms' || type === 'privacy'),
+    fails: (facts) => !facts.consents.some(({ type }) => type === 'terms' || type === 'privacy'),
   },
   {
     id: 'marketing',
@@ -48,7 +48,7 @@ export const consents: readonly Check[] = checksOf('consents', [
     rule: 'Marketing segments have a marketing consent to go by.',
     message: 'There is a marketing segment, but no consent of type marketing.',
     suggestion: 'Add a consent of type marketing.',
-    fails: (picture) => picture.has_marketing_segment && !picture.consents.some(({ type }) => type === 'marketing'),
+    fails: (facts) => facts.has_marketing_segment && !facts.consents.some(({ type }) => type === 'marketing'),
   },
   {
     id: 'translated',

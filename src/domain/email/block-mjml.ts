@@ -11,7 +11,7 @@ import { type Reader, wordsOf } from './words.ts'
  * Keeps what is not ours out of the markup while it is compiled: texts and addresses are put away under marks, and back
  * when the HTML is there. So no text can be misread as markup, and no Liquid is changed on the way.
  */
-export class Cloakroom {
+export class Placeholders {
   readonly #kept: string[] = []
 
   keep(html: string): string {
@@ -19,7 +19,7 @@ export class Cloakroom {
     return `ZQ${this.#kept.length - 1}QZ`
   }
 
-  giveBack(html: string): string {
+  restore(html: string): string {
     return html.replaceAll(/ZQ(\d+)QZ/g, (_, index: string) => this.#kept[Number(index)] ?? '')
   }
 }
@@ -27,7 +27,7 @@ export class Cloakroom {
 /** Where a block stands: across the card, or in a column with so much room. */
 interface Spot {
   reader: Reader
-  cloakroom: Cloakroom
+  placeholders: Placeholders
   side: number
   room: number
 }
@@ -52,7 +52,7 @@ const safe = (address: string | undefined): string | undefined =>
 
 const headingSizes = { 1: 28, 2: 22, 3: 18 } as const
 
-function heading(data: HeadingData, { reader, cloakroom, side }: Spot): string {
+function heading(data: HeadingData, { reader, placeholders, side }: Spot): string {
   const text = wordsOf(data.text, reader)
   if (!text) return ''
   const level = data.level ?? 1
@@ -66,17 +66,17 @@ function heading(data: HeadingData, { reader, cloakroom, side }: Spot): string {
     'font-size': `${size}px`,
     'line-height': '1.25',
     padding: padded(data.padding, side),
-  })}>${cloakroom.keep(`<${tag} style="${style}">${textToHtml(text)}</${tag}>`)}</mj-text>`
+  })}>${placeholders.keep(`<${tag} style="${style}">${textToHtml(text)}</${tag}>`)}</mj-text>`
 }
 
-function image(data: ImageData, { reader, cloakroom, side, room }: Spot): string {
+function image(data: ImageData, { reader, placeholders, side, room }: Spot): string {
   const source = safe(data.url)
   if (source === undefined) return ''
   const link = safe(data.link)
   return `<mj-image${attributes({
-    src: cloakroom.keep(source),
-    alt: cloakroom.keep(textToHtml(wordsOf(data.alt, reader))),
-    href: link === undefined ? undefined : cloakroom.keep(link),
+    src: placeholders.keep(source),
+    alt: placeholders.keep(textToHtml(wordsOf(data.alt, reader))),
+    href: link === undefined ? undefined : placeholders.keep(link),
     width: data.width === undefined ? undefined : `${Math.min(data.width, room)}px`,
     align: data.align ?? 'center',
     'border-radius': `${data.border_radius ?? 0}px`,
@@ -84,13 +84,13 @@ function image(data: ImageData, { reader, cloakroom, side, room }: Spot): string
   })} />`
 }
 
-function button(data: ButtonData, { reader, cloakroom, side }: Spot): string {
+function button(data: ButtonData, { reader, placeholders, side }: Spot): string {
   const text = wordsOf(data.text, reader)
   const link = safe(data.url)
   if (!text || link === undefined) return ''
   return `<mj-button${attributes({
     'css-class': own('bt', { color: data.color ?? data.button_color, background_color: data.background_color }),
-    href: cloakroom.keep(link),
+    href: placeholders.keep(link),
     align: data.align ?? 'left',
     color: data.color ?? light.buttonText,
     'background-color': data.button_color ?? light.button,
@@ -100,10 +100,10 @@ function button(data: ButtonData, { reader, cloakroom, side }: Spot): string {
     'font-weight': '600',
     'inner-padding': '14px 26px',
     padding: padded(data.padding, side, 14),
-  })}>${cloakroom.keep(textToHtml(text))}</mj-button>`
+  })}>${placeholders.keep(textToHtml(text))}</mj-button>`
 }
 
-function social(data: SocialData, { reader, cloakroom, side }: Spot): string {
+function social(data: SocialData, { reader, placeholders, side }: Spot): string {
   const links = data.links.flatMap(({ network, url }) => {
     const href = safe(url)
     if (href === undefined) return []
@@ -116,12 +116,12 @@ function social(data: SocialData, { reader, cloakroom, side }: Spot): string {
     align: data.align ?? 'center',
     'line-height': '1.6',
     padding: padded(data.padding, side),
-  })}>${cloakroom.keep(links.join(' '))}</mj-text>`
+  })}>${placeholders.keep(links.join(' '))}</mj-text>`
 }
 
 /** What stands in a column; empty for what has nothing to say in this language. */
 function component(block: Block, spot: Spot): string {
-  const { reader, cloakroom, side } = spot
+  const { reader, placeholders, side } = spot
   switch (block.type) {
     case 'rich_text': {
       const { html } = cleanRichText(wordsOf(block.data.text, reader))
@@ -133,7 +133,7 @@ function component(block: Block, spot: Spot): string {
         color: block.data.color ?? light.text,
         'font-size': `${block.data.font_size ?? 16}px`,
         padding: padded(block.data.padding, side),
-      })}>${cloakroom.keep(html)}</mj-text>`
+      })}>${placeholders.keep(html)}</mj-text>`
     }
     case 'heading':
       return heading(block.data, spot)
@@ -155,7 +155,7 @@ function component(block: Block, spot: Spot): string {
     case 'social':
       return social(block.data, spot)
     case 'order_summary': {
-      const table = cloakroom.keep(orderSummary(block.data, reader).rows)
+      const table = placeholders.keep(orderSummary(block.data, reader).rows)
       return `<mj-table${attributes({
         'css-class': own('os', block.data),
         color: light.text,
@@ -173,7 +173,7 @@ function component(block: Block, spot: Spot): string {
 const section = (block: Block, padding: string, inside: string): string =>
   `<mj-section${attributes({ 'background-color': block.data.background_color, padding })}>${inside}</mj-section>`
 
-function columns(block: Extract<Block, { type: 'columns' }>, reader: Reader, cloakroom: Cloakroom): string {
+function columns(block: Extract<Block, { type: 'columns' }>, reader: Reader, placeholders: Placeholders): string {
   const { columns: all, padding } = block.data
   const given = all.reduce((sum, column) => sum + (column.width ?? 0), 0)
   const unset = all.filter((column) => column.width === undefined).length
@@ -181,15 +181,15 @@ function columns(block: Extract<Block, { type: 'columns' }>, reader: Reader, clo
   const parts = all.map((column) => {
     const share = column.width ?? rest
     const room = Math.floor((innerWidth * share) / 100)
-    const inside = column.blocks.map((one) => component(one, { reader, cloakroom, side: 10, room })).join('')
+    const inside = column.blocks.map((one) => component(one, { reader, placeholders, side: 10, room })).join('')
     return `<mj-column${attributes({ width: `${Number(share.toFixed(2))}%` })}>${inside}</mj-column>`
   })
   return section(block, padded(padding, gutter - 10, 0), parts.join(''))
 }
 
 /** A block as a section of the card; empty when it has nothing to say. Footers stand under the card. */
-export function sectionOf(block: Block, reader: Reader, cloakroom: Cloakroom): string {
-  if (block.type === 'columns') return columns(block, reader, cloakroom)
-  const inside = component(block, { reader, cloakroom, side: gutter, room: innerWidth })
+export function sectionOf(block: Block, reader: Reader, placeholders: Placeholders): string {
+  if (block.type === 'columns') return columns(block, reader, placeholders)
+  const inside = component(block, { reader, placeholders, side: gutter, room: innerWidth })
   return inside === '' ? '' : section(block, '0', `<mj-column>${inside}</mj-column>`)
 }

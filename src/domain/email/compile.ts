@@ -1,5 +1,5 @@
 import { bcp47, type Language, type TranslatedDict } from '../languages.ts'
-import { Cloakroom, sectionOf } from './block-mjml.ts'
+import { Placeholders, sectionOf } from './block-mjml.ts'
 import { textOf } from './block-text.ts'
 import type { Block } from './blocks.ts'
 import { escapeHtml } from './escape.ts'
@@ -42,14 +42,14 @@ export interface CompileOptions {
 }
 
 /** The markup of the whole message, without its texts. */
-export function mjmlOf(message: Message, reader: Reader, options: CompileOptions, cloakroom: Cloakroom): string {
-  const title = cloakroom.keep(escapeHtml(options.title))
-  const body = message.blocks.map((block) => sectionOf(block, reader, cloakroom)).join('')
+export function mjmlOf(message: Message, reader: Reader, options: CompileOptions, placeholders: Placeholders): string {
+  const title = placeholders.keep(escapeHtml(options.title))
+  const body = message.blocks.map((block) => sectionOf(block, reader, placeholders)).join('')
   const footers = message.blocks.filter((block) => block.type === 'footer').map(({ data }) => data)
   const small = 'font-size="13px" line-height="1.6"'
   const feet = (footers.length ? footers : [plainFooter]).map((data) => {
     const { html } = footerOf(data, reader, options.sender)
-    return `<mj-section padding="0"><mj-column><mj-text css-class="rt mu" align="center" color="${light.muted}" ${small} padding="4px ${gutter}px">${cloakroom.keep(html)}</mj-text></mj-column></mj-section>`
+    return `<mj-section padding="0"><mj-column><mj-text css-class="rt mu" align="center" color="${light.muted}" ${small} padding="4px ${gutter}px">${placeholders.keep(html)}</mj-text></mj-column></mj-section>`
   })
   return `<mjml lang="${bcp47(reader.language)}" dir="ltr"><mj-head><mj-title>${title}</mj-title><mj-raw><meta name="color-scheme" content="light dark" /><meta name="supported-color-schemes" content="light dark" /></mj-raw><mj-attributes><mj-all font-family="${fonts}" /><mj-text font-size="16px" line-height="1.6" /><mj-section padding="0" /></mj-attributes><mj-style>${styles}</mj-style></mj-head><mj-body css-class="page" background-color="${light.page}" width="${width}px"><mj-section padding="24px 0 12px"><mj-column><mj-text css-class="mu" align="center" color="${light.muted}" font-size="14px" font-weight="600" padding="0 ${gutter}px">${title}</mj-text></mj-column></mj-section><mj-wrapper css-class="card" background-color="${light.card}" border-radius="14px" padding="20px 0">${body || emptyCard}</mj-wrapper><mj-section padding="12px 0 0"><mj-column><mj-spacer height="4px" /></mj-column></mj-section>${feet.join('')}<mj-section padding="0"><mj-column><mj-spacer height="24px" /></mj-column></mj-section></mj-body></mjml>`
 }
@@ -58,8 +58,8 @@ const emptyCard = '<mj-section padding="0"><mj-column><mj-spacer height="24px" /
 
 export function compile(message: Message, language: Language, options: CompileOptions): Compiled {
   const reader = readerFor(message, language, options.defaultLanguage)
-  const cloakroom = new Cloakroom()
-  const html = cloakroom.giveBack(htmlOf(mjmlOf(message, reader, options, cloakroom)))
+  const placeholders = new Placeholders()
+  const html = placeholders.restore(htmlOf(mjmlOf(message, reader, options, placeholders)))
   const footers = message.blocks.filter((block) => block.type === 'footer').map(({ data }) => data)
   const feet = (footers.length ? footers : [plainFooter]).map((data) => footerOf(data, reader, options.sender).text)
   const parts = message.blocks.map((block) => textOf(block, reader))

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { auditLog } from '../../db/schema/audit-log.ts'
-import { standing, visibleIn } from '../../db/visibility.ts'
+import { visibilityOf, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
@@ -25,13 +25,13 @@ interface Filters {
   created_before?: number | undefined
 }
 
-const auditStanding = standing(sql`audit_log.organization_id`, sql`null`)
+const auditVisibility = visibilityOf(sql`audit_log.organization_id`, sql`null`)
 
 function conditions(ctx: Ctx, filters: Filters, organizationId: string): SQL[] {
   const { actor_id, action, resource_type, resource_id, created_after, created_before } = filters
   return [
     sql`audit_log.organization_id = ${organizationId}`,
-    visibleIn(ctx.caller, auditStanding, filters, ['OA']),
+    visibleIn(ctx.caller, auditVisibility, filters, ['OA']),
     ...(actor_id === undefined ? [] : [sql`actor_id = ${actor_id}`]),
     ...(action === undefined ? [] : [sql`action = ${action}`]),
     ...(resource_type === undefined ? [] : [sql`resource_type = ${resource_type}`]),

@@ -3,8 +3,8 @@ import type { Ctx } from '../../context.ts'
 import { keyOfFile } from '../../db/images.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { accessTokens } from '../../db/schema/auth.ts'
-import { standing, visible } from '../../db/visibility.ts'
-import type { Caller, Place } from '../../domain/access.ts'
+import { visibilityOf, visible } from '../../db/visibility.ts'
+import type { Caller, Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { editionsShown } from './contract.ts'
@@ -36,17 +36,17 @@ export function listTokens(
 }
 
 /** The caller's own token, or one bound to an organisation that the caller is an admin of. */
-export async function findToken(ctx: Ctx, id: string): Promise<AccessTokenRow & { place: Place | null }> {
+export async function findToken(ctx: Ctx, id: string): Promise<AccessTokenRow & { tenant: Tenant | null }> {
   const { caller } = ctx
   const own = caller.credential.organization_id
     ? sql`account_id = ${caller.id} and organization_id = ${caller.credential.organization_id}`
     : sql`account_id = ${caller.id}`
-  const administered = visible(caller, standing(sql`organization_id`, sql`null`), ['OA'])
+  const administered = visible(caller, visibilityOf(sql`organization_id`, sql`null`), ['OA'])
   const row = await ctx.db.first(
     sql<AccessTokenRow>`select * from access_tokens where id = ${id} and ((${own}) or ${administered})`,
   )
   if (!row) throw notFound()
-  return { ...row, place: null }
+  return { ...row, tenant: null }
 }
 
 export interface MemberRow {
@@ -63,7 +63,7 @@ export const findMember = (ctx: Ctx, id: string): Promise<MemberRow | undefined>
       (select minters.id from members as minters where minters.organization_id = members.organization_id
         and minters.account_id = ${ctx.caller.id} and minters.edition_id is null and minters.role = 'admin')
       as minter_member_id
-    from members where id = ${id} and ${visible(ctx.caller, standing(sql`organization_id`, sql`null`))}`)
+    from members where id = ${id} and ${visible(ctx.caller, visibilityOf(sql`organization_id`, sql`null`))}`)
 
 /** The token that the request came with; undefined for other credentials. */
 export const callingToken = async (ctx: Ctx): Promise<Pick<AccessTokenRow, 'expires_at' | 'generation'> | undefined> =>
@@ -118,7 +118,7 @@ export async function readUserInfo(ctx: Ctx): Promise<UserInfoRows> {
     inEditions: (ids) =>
       sql`organizations.id in (select organization_id from editions where id in (select value from json_each(${JSON.stringify(ids)})))`,
   })
-  const editions = visible(caller, standing(sql`organization_id`, sql`id`))
+  const editions = visible(caller, visibilityOf(sql`organization_id`, sql`id`))
   const row = await ctx.db.first(sql<InfoRow>`select
     ${accountOf(caller)} as account,
     (select json_object('id', id, 'name', name, 'shown', shown, 'scopes', scopes, 'organization_id', organization_id,

@@ -1,6 +1,12 @@
 import { z } from '@hono/zod-openapi'
-import { engagements, failReasons, recipientStates as sendStates, skipReasons } from '../../domain/campaign-sending.ts'
-import { campaignLifecycle, maxCampaignNameLength, maxSmsBodyLength, schedulePattern } from '../../domain/campaigns.ts'
+import {
+  engagements,
+  failReasons,
+  recipientStates as sendStates,
+  skipReasons,
+} from '../../domain/campaigns/sending-policy.ts'
+import { campaignLifecycle, maxCampaignNameLength, maxSmsBodyLength } from '../../domain/campaigns/lifecycle.ts'
+import { schedulePattern } from '../../domain/campaigns/schedule.ts'
 import { channels } from '../../domain/messaging.ts'
 import {
   FullName,

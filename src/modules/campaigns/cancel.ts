@@ -2,13 +2,14 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { campaigns } from '../../db/schema/campaigns.ts'
 import { updateVersion } from '../../db/write.ts'
-import { isRunning } from '../../domain/campaigns.ts'
-import { keepSegment, projection } from '../campaign-delivery/index.ts'
+import { isRunning } from '../../domain/campaigns/lifecycle.ts'
+import { projection } from './delivery/projection.ts'
+import { keepSegment } from './delivery/segment-snapshot.ts'
 import { segmentStays } from './judge.ts'
 import type { CampaignDetailRow, LoadedCampaign } from './queries.ts'
 import { checkTransition, invalidTransition } from './refusals.ts'
 
-/** What runs is stopped by its object, which knows better than the row whether there is anything to stop. */
+/** A running campaign is stopped by its object, because the row may be behind. */
 export async function cancelCampaign(ctx: Ctx, campaign: LoadedCampaign): Promise<CampaignDetailRow> {
   checkTransition(campaign, 'cancelled', 'cancelled')
   const now = ctx.now()

@@ -12,7 +12,7 @@ import type { CreateCampaignInput } from './campaign-contract.ts'
 import { checkSegmentRole, segmentStays } from './judge.ts'
 import { type CampaignDetailRow, resolveReferences } from './queries.ts'
 
-/** The columns of the texts and their sizes. Texts are templates: what cannot be read or sent is refused here. */
+/** The columns of the texts and their sizes. Texts are templates; ones that cannot be parsed or sent are refused. */
 export function smsColumns(bodies: TranslatedDict): { sms_body: string; sms_sizes: string } {
   const { sizes, faults } = measureAll(bodies)
   if (faults.length) throw invalid(...faults)
@@ -60,7 +60,7 @@ export async function createCampaign(ctx: Ctx, input: CreateCampaignInput): Prom
     created_at: now,
     modified_at: now,
   }
-  // The database numbers the row; nobody outside sees the number.
+  // The database numbers the row; the number is internal.
   return commit(ctx, { ...referenced, ...row, seq: 0 }, [
     ...openEditions(edition_id),
     ...segmentStays(ctx, { ...referenced, organization_id }),

@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { changedOne, commit } from '../../db/commit.ts'
-import { isDeletable } from '../../domain/campaigns.ts'
+import { isDeletable } from '../../domain/campaigns/lifecycle.ts'
 import { openEditions } from '../editions/index.ts'
 import { segmentStays } from './judge.ts'
 import type { LoadedCampaign } from './queries.ts'
 import { invalidTransition } from './refusals.ts'
 
-/** Links in messages that went out lead somewhere for good, so such a campaign stays. */
+/** A campaign that sent messages cannot be deleted, because the links in them must keep working. */
 export async function deleteCampaign(ctx: Ctx, campaign: LoadedCampaign): Promise<void> {
   const { id, edition_id, version, status, run } = campaign
   if (!isDeletable(status) || (run > 0 && !(await ctx.senders.of(id).forget())))

@@ -2,27 +2,27 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { mayAt, organizationRoles, type Place } from '../../domain/access.ts'
-import { isEditable } from '../../domain/campaigns.ts'
+import { mayAt, organizationRoles, type Tenant } from '../../domain/access.ts'
+import { isEditable } from '../../domain/campaigns/lifecycle.ts'
 import { AppError } from '../../domain/errors.ts'
-import { snapshotOf } from '../campaign-delivery/index.ts'
+import { snapshotOf } from './delivery/segment-snapshot.ts'
 import { writers } from './contract.ts'
 import { type CampaignDetailRow, findCampaign, type LoadedCampaign } from './queries.ts'
 
-interface SegmentPlace {
+interface CampaignSegment {
   organization_id: string
   segment_id: string
   segment_edition_id: string | null
 }
 
-const placeOf = ({ organization_id, segment_edition_id }: SegmentPlace): Place => ({
+const tenantOf = ({ organization_id, segment_edition_id }: CampaignSegment): Tenant => ({
   organization_id,
   editions: segment_edition_id === null ? [] : [segment_edition_id],
 })
 
-/** What a campaign does, it does to the people of its segment: that takes a role where the segment stands. */
-export function checkSegmentRole(ctx: Ctx, campaign: SegmentPlace): void {
-  if (mayAt(ctx.caller, writers, placeOf(campaign))) return
+/** A campaign acts on the people of its segment, so it takes a role for the segment's tenant. */
+export function checkSegmentRole(ctx: Ctx, campaign: CampaignSegment): void {
+  if (mayAt(ctx.caller, writers, tenantOf(campaign))) return
   const isWhole = campaign.segment_edition_id === null
   throw new AppError(
     'permission_denied',
@@ -34,8 +34,8 @@ export function checkSegmentRole(ctx: Ctx, campaign: SegmentPlace): void {
 }
 
 /**
- * As `findCampaign`, for callers who may also write where its segment stood when the campaign was started, and where it
- * stands while the campaign can still be changed.
+ * As `findCampaign`, for callers with a role for the segment's tenant: the one at the start of the campaign, and the
+ * present one while the campaign can still be changed.
  */
 export async function findJudged(ctx: Ctx, id: string): Promise<LoadedCampaign> {
   const campaign = await findCampaign(ctx, id)
@@ -45,8 +45,8 @@ export async function findJudged(ctx: Ctx, id: string): Promise<LoadedCampaign> 
   return campaign
 }
 
-/** Aborts when the segment has moved since the caller was judged. A role in the organisation reaches all its places. */
-export const segmentStays = (ctx: Ctx, campaign: SegmentPlace): Statement[] => {
+/** Aborts when the segment has moved since the role was checked. A role in the organisation reaches all editions. */
+export const segmentStays = (ctx: Ctx, campaign: CampaignSegment): Statement[] => {
   const { organization_id, segment_id, segment_edition_id } = campaign
   if (mayAt(ctx.caller, writers, { organization_id, editions: [] })) return []
   return [
@@ -54,7 +54,7 @@ export const segmentStays = (ctx: Ctx, campaign: SegmentPlace): Statement[] => {
   ]
 }
 
-/** Aborts when the message has changed or gone since the campaign was found ready. */
+/** Aborts when the message has changed since the campaign was found ready. */
 export const messageStays = ({ message_id, message_version }: CampaignDetailRow): Statement[] => {
   if (message_id === null) return []
   return [

@@ -1,18 +1,20 @@
 import type { z } from '@hono/zod-openapi'
-import { isErasedAddress } from '../../domain/campaign-sender.ts'
-import type { Person } from '../../domain/campaign-sending.ts'
-import { inZone, isEditable, pendingOf, ratesOf } from '../../domain/campaigns.ts'
+import { isErasedAddress } from '../../domain/campaigns/sender.ts'
+import type { RecipientPerson } from '../../domain/campaigns/sending-policy.ts'
+import { pendingOf, ratesOf } from '../../domain/campaigns/counters.ts'
+import { isEditable } from '../../domain/campaigns/lifecycle.ts'
+import { inZone } from '../../domain/campaigns/schedule.ts'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { SmsSizes } from '../../domain/sms.ts'
 import { fullName } from '../../domain/users.ts'
-import { snapshotOf } from '../campaign-delivery/index.ts'
+import { snapshotOf } from './delivery/segment-snapshot.ts'
 import { presentSegmentSummary } from '../segments/index.ts'
 import type { SegmentSummary } from '../../http/fields.ts'
 import type { Campaign, CampaignDetail, CampaignRecipient, CampaignStats } from './campaign-contract.ts'
 import type { CampaignDetailRow, CampaignNumbers, ListedRecipient } from './queries.ts'
 
-/** As it was when the campaign was sent; until then as it is. */
+/** As of the start of the campaign; before that the present state. */
 function presentSegment(row: CampaignDetailRow): z.input<typeof SegmentSummary> {
   const snapshot = isEditable(row.status) || row.status === 'calculating' ? null : snapshotOf(row)
   if (!snapshot) return presentSegmentSummary(row)
@@ -70,7 +72,7 @@ export const presentStats = (counters: CampaignNumbers): z.input<typeof Campaign
 })
 
 export function presentRecipient(row: ListedRecipient): z.input<typeof CampaignRecipient> {
-  const person = JSON.parse(row.person) as Person
+  const person = JSON.parse(row.person) as RecipientPerson
   return {
     id: row.user_id,
     user: { api_id: row.user_id, full_name: fullName(person), email: person.email },

@@ -2,28 +2,28 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
-import { inList, standing, visible, visibleIn } from '../../db/visibility.ts'
+import { inList, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import { customersSeenBy } from '../../db/shared-customers.ts'
-import type { Place } from '../../domain/access.ts'
-import type { RecipientRow } from '../../domain/campaign-sender.ts'
-import type { Person } from '../../domain/campaign-sending.ts'
-import { type Counters, noCounters } from '../../domain/campaigns.ts'
+import type { Tenant } from '../../domain/access.ts'
+import type { RecipientRow } from '../../domain/campaigns/sender.ts'
+import type { RecipientPerson } from '../../domain/campaigns/sending-policy.ts'
+import { type Counters, noCounters } from '../../domain/campaigns/counters.ts'
 import { AppError, doesNotExist, type FieldError, invalid, notFound, parameterError } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import {
   type CampaignRow,
   messageJoin,
-  surroundingColumns,
-  surroundingJoins,
-  type Surroundings,
-} from '../campaign-delivery/index.ts'
+  readinessColumns,
+  readinessJoins,
+  type ReadinessColumns,
+} from './delivery/campaign-row.ts'
 import { type SegmentSummaryRow, segmentSummaryColumns } from '../segments/index.ts'
 import type { CampaignFilters, CampaignOrdering, RecipientFilters, RecipientOrdering } from './contract.ts'
 
 export type CampaignDetailRow = CampaignRow & SegmentSummaryRow
-export type LoadedCampaign = CampaignDetailRow & { place: Place }
+export type LoadedCampaign = CampaignDetailRow & { tenant: Tenant }
 
-const campaignStanding = standing(sql`campaigns.organization_id`, sql`campaigns.edition_id`)
+const campaignVisibility = visibilityOf(sql`campaigns.organization_id`, sql`campaigns.edition_id`)
 
 export function listCampaigns(
   ctx: Ctx,
@@ -36,7 +36,7 @@ export function listCampaigns(
     from: sql`campaigns`,
     key: sql`seq`,
     where: [
-      visibleIn(ctx.caller, campaignStanding, filters),
+      visibleIn(ctx.caller, campaignVisibility, filters),
       ...(organization_id ? [sql`organization_id = ${organization_id}`] : []),
       ...(edition_id ? [sql`edition_id = ${edition_id}`] : []),
       ...(channel ? [sql`channel = ${channel}`] : []),
@@ -58,11 +58,11 @@ export function listCampaigns(
 
 export async function findCampaign(ctx: Ctx, id: string): Promise<LoadedCampaign> {
   const row = await ctx.db.first(
-    sql<CampaignDetailRow>`select campaigns.*, ${segmentSummaryColumns}, ${surroundingColumns}
-      from campaigns ${surroundingJoins} where campaigns.id = ${id} and ${visible(ctx.caller, campaignStanding)}`,
+    sql<CampaignDetailRow>`select campaigns.*, ${segmentSummaryColumns}, ${readinessColumns}
+      from campaigns ${readinessJoins} where campaigns.id = ${id} and ${visible(ctx.caller, campaignVisibility)}`,
   )
   if (!row) throw notFound()
-  return { ...row, place: { organization_id: row.organization_id, editions: [row.edition_id] } }
+  return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
 interface References {
@@ -72,22 +72,22 @@ interface References {
   email_message_id: string | null
 }
 
-export type ReferencedRow = Surroundings & SegmentSummaryRow
+export type ReferencedRow = ReadinessColumns & SegmentSummaryRow
 
-type Nullable<T> = { [Key in keyof T]: T[Key] | null }
+type NullableColumns<T> = { [Key in keyof T]: T[Key] | null }
 
 /**
- * What the ids of a campaign lead to, in one statement. Segments are those that the caller may see: one of the whole
- * organisation reaches people whom a role of an edition does not.
+ * The edition, segment and message of a campaign, in one statement. Only segments that the caller may see are found: one
+ * of the whole organisation reaches people whom a role of an edition does not.
  */
 export async function resolveReferences(ctx: Ctx, ids: References): Promise<ReferencedRow> {
-  const row = await ctx.db.first(sql<Nullable<ReferencedRow> & { edition: string | null }>`
-    select editions.id as edition, ${segmentSummaryColumns}, ${surroundingColumns}
+  const row = await ctx.db.first(sql<NullableColumns<ReferencedRow> & { edition: string | null }>`
+    select editions.id as edition, ${segmentSummaryColumns}, ${readinessColumns}
     from organizations
       left join editions on editions.id = ${ids.edition_id} and editions.organization_id = organizations.id
       left join segments on segments.id = ${ids.segment_id} and segments.organization_id = organizations.id
         and (segments.edition_id is null or segments.edition_id = ${ids.edition_id}) and segments.deleted_at is null
-        and ${visible(ctx.caller, standing(sql`segments.organization_id`, sql`segments.edition_id`))}
+        and ${visible(ctx.caller, visibilityOf(sql`segments.organization_id`, sql`segments.edition_id`))}
       ${messageJoin(sql`${ids.email_message_id}`, sql`organizations.id`, sql`${ids.edition_id}`)}
     where organizations.id = ${ids.organization_id}`)
   if (!row) throw doesNotExist('organization_id')
@@ -102,11 +102,11 @@ export async function resolveReferences(ctx: Ctx, ids: References): Promise<Refe
 }
 
 export interface CampaignNumbers extends Counters {
-  /** Those of a cancelled campaign who are left are not tried any more. */
+  /** Pending recipients of a cancelled campaign are not tried any more. */
   is_cancelled: boolean
 }
 
-/** The counters of the campaign's object, which a draft does not have yet. */
+/** The counters of the campaign's object; a draft has no object yet. */
 export async function countersOf(ctx: Ctx, campaign: CampaignRow): Promise<CampaignNumbers> {
   const counters = campaign.run === 0 ? null : await ctx.senders.of(campaign.id).snapshot()
   return { ...(counters ?? noCounters), is_cancelled: campaign.status === 'cancelled' }
@@ -114,12 +114,12 @@ export async function countersOf(ctx: Ctx, campaign: CampaignRow): Promise<Campa
 
 export type ListedRecipient = RecipientRow & { is_cancelled: boolean }
 
-/** Recipients whom other editions know, as the caller sees them: also what a provider said may hold their address. */
+/** Hides the contact of recipients whom only other editions know. A provider's answer may contain the address too. */
 async function withoutHidden(ctx: Ctx, campaign: CampaignRow, rows: readonly RecipientRow[]): Promise<RecipientRow[]> {
   const view = customersSeenBy(ctx.caller)
   if (view.isWhole || rows.length === 0) return [...rows]
   const ids = rows.map(({ user_id }) => user_id)
-  const found = await ctx.db.all(sql<Person>`select users.id,
+  const found = await ctx.db.all(sql<RecipientPerson>`select users.id,
       ${view.columns(['email', 'phone_number', 'first_name', 'last_name'])}
     from users ${view.join} where ${inList(sql`users.id`, ids)} and ${view.isHidden}`)
   const hidden = new Map(found.map((person) => [person.id, person]))
@@ -131,7 +131,7 @@ async function withoutHidden(ctx: Ctx, campaign: CampaignRow, rows: readonly Rec
   })
 }
 
-/** The order of all addresses would give hidden ones away. */
+/** Sorting by address would reveal hidden addresses. */
 function judgeOrdering(ctx: Ctx, ordering: RecipientOrdering): void {
   if (!ordering.some(({ name }) => name === 'address') || customersSeenBy(ctx.caller).isWhole) return
   throw invalid(parameterError('ordering', 'invalid_choice', 'Only roles of the organisation may order by address.'))
@@ -146,7 +146,7 @@ export async function listRecipients(
 ): Promise<Page<ListedRecipient>> {
   judgeOrdering(ctx, ordering)
   const isCancelled = campaign.status === 'cancelled'
-  // Those whom a cancelled campaign left are pending in its books.
+  // Recipients whom a cancelled campaign did not reach stay pending in its object.
   const isNever = state !== undefined && (isCancelled ? state === 'pending' : state === 'cancelled')
   const after = page.after
   const skipped = (page.page - 1) * page.size

@@ -1,7 +1,8 @@
 import type { Ctx } from '../../context.ts'
-import { campaignLifecycle, type CampaignStatus, missingFor } from '../../domain/campaigns.ts'
+import { campaignLifecycle, type CampaignStatus } from '../../domain/campaigns/lifecycle.ts'
+import { missingFor } from '../../domain/campaigns/readiness.ts'
 import { AppError } from '../../domain/errors.ts'
-import { readinessOf } from '../campaign-delivery/index.ts'
+import { readinessOf } from './delivery/campaign-row.ts'
 import type { CampaignDetailRow } from './queries.ts'
 
 export const invalidTransition = (status: CampaignStatus, what: string): AppError =>
@@ -13,7 +14,7 @@ export function checkTransition(row: CampaignDetailRow, to: CampaignStatus, what
   if (!campaignLifecycle.allows(row.status, to)) throw invalidTransition(row.status, what)
 }
 
-/** Refuses with all that the campaign still needs. */
+/** The refusal lists everything that is missing. */
 export function checkReady(ctx: Ctx, row: CampaignDetailRow): void {
   const errors = missingFor(readinessOf(ctx, row))
   if (errors.length) throw new AppError('campaign_not_ready', 'The campaign cannot be sent yet.', { errors })

@@ -2,15 +2,16 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { campaigns } from '../../db/schema/campaigns.ts'
 import { updateVersion } from '../../db/write.ts'
-import { isRunning } from '../../domain/campaigns.ts'
+import { isRunning } from '../../domain/campaigns/lifecycle.ts'
 import { AppError, fieldError } from '../../domain/errors.ts'
-import { hasSender, keepSegment } from '../campaign-delivery/index.ts'
+import { hasSender } from './delivery/content-snapshot.ts'
+import { keepSegment } from './delivery/segment-snapshot.ts'
 import { openEditions } from '../editions/index.ts'
 import { checkSegmentRole, messageStays, segmentStays } from './judge.ts'
 import type { CampaignDetailRow, LoadedCampaign } from './queries.ts'
 import { checkReady, checkTransition, invalidTransition } from './refusals.ts'
 
-/** A new run, which the campaign's object begins as soon as it hears of it. */
+/** A new run. The campaign's object begins it when it is woken. */
 function startRun(ctx: Ctx, campaign: LoadedCampaign, status: 'calculating' | 'sending'): Promise<CampaignDetailRow> {
   const now = ctx.now()
   const isAnew = status === 'calculating'
@@ -42,7 +43,7 @@ export async function sendCampaignNow(ctx: Ctx, campaign: LoadedCampaign): Promi
 const senderNotVerified =
   'The campaign was started with a sender whose domain is not a verified sender domain any more.'
 
-/** Goes on with what the campaign was started with, to those who have not got it for a reason that may pass. */
+/** Sends the kept content again to recipients who failed for a reason that may pass. */
 export async function retryFailed(ctx: Ctx, campaign: LoadedCampaign): Promise<CampaignDetailRow> {
   if (isRunning(campaign.status)) throw invalidTransition(campaign.status, 'retried')
   checkTransition(campaign, 'sending', 'retried')

@@ -2,7 +2,7 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { campaigns } from '../../db/schema/campaigns.ts'
 import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
-import { isEditable } from '../../domain/campaigns.ts'
+import { isEditable } from '../../domain/campaigns/lifecycle.ts'
 import { searchText } from '../../domain/fold.ts'
 import { openEditions } from '../editions/index.ts'
 import type { UpdateCampaignInput } from './campaign-contract.ts'
@@ -11,12 +11,12 @@ import { checkSegmentRole, messageStays, segmentStays } from './judge.ts'
 import { type CampaignDetailRow, type LoadedCampaign, resolveReferences } from './queries.ts'
 import { checkReady, invalidTransition } from './refusals.ts'
 
-type Changes = Partial<
+type CampaignChanges = Partial<
   Pick<CampaignDetailRow, 'name' | 'search' | 'segment_id' | 'channel' | 'email_message_id' | 'sms_body' | 'sms_sizes'>
 >
 
-/** Another channel drops what the one before would have sent. */
-function changesOf(campaign: CampaignDetailRow, input: UpdateCampaignInput): Changes {
+/** A change of the channel drops the content of the previous channel. */
+function changesOf(campaign: CampaignDetailRow, input: UpdateCampaignInput): CampaignChanges {
   const { name, segment_id, channel, email_message_id, sms_body } = input
   const changed = channel !== undefined && channel !== campaign.channel ? channel : null
   return {
@@ -37,7 +37,7 @@ export async function updateCampaign(
 ): Promise<CampaignDetailRow> {
   if (!isEditable(campaign.status)) throw invalidTransition(campaign.status, 'changed')
   const changes = changesOf(campaign, input)
-  // Sizes follow from the texts: alone they are no change, unless there are none yet.
+  // Sizes follow from the texts, so alone they are no change, unless there are none yet.
   const { sms_sizes: _, ...texts } = changes
   const asked = campaign.sms_sizes === null && changes.sms_sizes !== '{}' ? changes : texts
   if (isEmpty(changesIn<CampaignDetailRow>(campaign, asked, ['sms_body'])))

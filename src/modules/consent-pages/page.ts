@@ -3,7 +3,7 @@ import { dateText } from '../../domain/email/dates.ts'
 import { isSafeAddress } from '../../domain/email/urls.ts'
 import { bcp47, type Language, languages } from '../../domain/languages.ts'
 import { isDeadAddress } from '../../domain/suppressions.ts'
-import { ownNames, pageWords, type Standing } from './words.ts'
+import { ownNames, pageWords, type ShownStatus } from './words.ts'
 
 /** Pages as language, title and content; who serves them sets the frame. */
 export interface Page {
@@ -24,7 +24,7 @@ export interface ShownConsent {
   link_url: string
   /** The language that title and text are in. */
   language: Language
-  standing: Standing
+  standing: ShownStatus
   /** When it came to stand so. */
   since: number | null
   until: number | null

@@ -2,7 +2,7 @@ import { isCurrentAnswer, languagesOf, type LatestAnswer, shownLanguage, stateOf
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import { asLatest, type PersonAnswer } from '../consents/index.ts'
 import type { ShownConsent } from './page.ts'
-import type { Standing } from './words.ts'
+import type { ShownStatus } from './words.ts'
 
 /** Legal bases on which a person decides; on the others nothing here has a say. */
 const openBases: readonly string[] = ['consent', 'legitimate_interest']
@@ -30,7 +30,7 @@ export function wordingIn(
 }
 
 /** Somebody who was asked to confirm and did not within the time was asked and did not agree. */
-function standingOf(latest: LatestAnswer | null, isCurrent: boolean, now: number): Standing {
+function standingOf(latest: LatestAnswer | null, isCurrent: boolean, now: number): ShownStatus {
   const state = stateOf(latest, now)
   if (latest?.status === 'pending' && state !== 'pending') return 'skipped'
   return state === 'given' && !isCurrent ? 'outdated' : state

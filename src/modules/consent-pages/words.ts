@@ -1,7 +1,7 @@
 import type { Language } from '../../domain/languages.ts'
 
 /** How a person stands to a consent, as its page says it. */
-export type Standing = 'none' | 'pending' | 'given' | 'outdated' | 'skipped' | 'withdrawn' | 'expired'
+export type ShownStatus = 'none' | 'pending' | 'given' | 'outdated' | 'skipped' | 'withdrawn' | 'expired'
 
 interface Words {
   title: string
@@ -11,7 +11,7 @@ interface Words {
   more: string
   save: string
   /** `day` is when it came to stand so. */
-  standing: Record<Standing, (day: string) => string>
+  standing: Record<ShownStatus, (day: string) => string>
   until: (day: string) => string
   fixed: string
   saved: string

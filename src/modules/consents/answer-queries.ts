@@ -5,11 +5,11 @@ import { paginate } from '../../db/paginate.ts'
 import { consentRecords } from '../../db/schema/consents.ts'
 import { contactSeenInEdition, type CustomerView, customersSeenBy } from '../../db/shared-customers.ts'
 import { inList, visible } from '../../db/visibility.ts'
-import { type Place, reachOf } from '../../domain/access.ts'
+import { type Tenant, reachOf } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Language } from '../../domain/languages.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import { type LoadedUser, userStanding } from '../users/index.ts'
+import { type LoadedUser, userVisibility } from '../users/index.ts'
 import type { DefinitionRow } from './queries.ts'
 import type { RecordRow } from './records.ts'
 
@@ -66,8 +66,8 @@ export const recordText = (record: SeenRecord): string =>
   JSON.stringify(seenColumns.map((name) => record[name as keyof SeenRecord]))
 
 /** The editions that know the person, of those that the caller sees. */
-function editionsKnowing(ctx: Ctx, user: Pick<LoadedUser, 'organization_id' | 'place'>): readonly string[] {
-  const known = user.place.editions === 'any' ? [] : user.place.editions
+function editionsKnowing(ctx: Ctx, user: Pick<LoadedUser, 'organization_id' | 'tenant'>): readonly string[] {
+  const known = user.tenant.editions === 'any' ? [] : user.tenant.editions
   const reach = reachOf(ctx.caller)
   if (reach.all || reach.organizations.includes(user.organization_id)) return known
   return known.filter((id) => reach.editions.some((grant) => grant.edition_id === id))
@@ -117,7 +117,7 @@ export function listAnswers(
 export interface AnswerSubject {
   id: string
   organization_id: string
-  place: Place
+  tenant: Tenant
   erased_at: number | null
   /** As the receivers of an event of the definition's edition see it. */
   email: string | null
@@ -136,16 +136,16 @@ export async function findSubject(ctx: Ctx, userId: string, consentId: string): 
       (select json_group_array(edition_id) from user_editions where user_id = users.id) as editions
     from users join consents on consents.id = ${consentId} and consents.organization_id = users.organization_id
     left join editions on editions.id = consents.edition_id ${view.join}
-    where users.id = ${userId} and ${visible(ctx.caller, userStanding)}`)
+    where users.id = ${userId} and ${visible(ctx.caller, userVisibility)}`)
   if (!row) throw notFound()
   const { erased_at, email, default_language, editions, ...answer } = row
   const known = JSON.parse(editions) as string[]
   const { edition_id, organization_id } = answer
   if (edition_id !== null && !known.includes(edition_id)) throw notFound()
-  const place = { organization_id, editions: edition_id === null ? known : [edition_id] }
+  const tenant = { organization_id, editions: edition_id === null ? known : [edition_id] }
   // The definition of an edition in which the caller has no role is not there for them.
-  if (edition_id !== null && !editionsKnowing(ctx, { organization_id, place }).length) throw notFound()
-  return { id: userId, organization_id, place, erased_at, email, default_language, answer }
+  if (edition_id !== null && !editionsKnowing(ctx, { organization_id, tenant }).length) throw notFound()
+  return { id: userId, organization_id, tenant, erased_at, email, default_language, answer }
 }
 
 export function listRecords(

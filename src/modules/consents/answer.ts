@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { commit, refuseUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { changeableEditions, contactSeenInEdition, isKnownElsewhere } from '../../db/shared-customers.ts'
-import { standing, visible } from '../../db/visibility.ts'
+import { visibilityOf, visible } from '../../db/visibility.ts'
 import {
   type AnswerAction,
   type AnswerDecision,
@@ -21,7 +21,7 @@ import { confirmationRequest } from './double-opt-in.ts'
 import { type AnswerSubject, recordText, type SeenRecord, seenRecord } from './answer-queries.ts'
 import { answerAnnouncements, answered, answerRaces, answerStatements, latestOf, type RecordRow } from './records.ts'
 
-const orderStanding = standing(sql`orders.organization_id`, sql`orders.edition_id`)
+const orderVisibility = visibilityOf(sql`orders.organization_id`, sql`orders.edition_id`)
 
 function checkInput(ctx: Ctx, { answer }: AnswerSubject, action: AnswerAction, input: AnswerInput): void {
   const { language, occurred_at = ctx.now() } = input
@@ -53,7 +53,7 @@ async function contextOf(ctx: Ctx, subject: AnswerSubject, input: AnswerInput): 
   if (order_id === null && occurred_at === undefined)
     return { edition_id: answer.edition_id, email: subject.email, wording: null }
   const order = sql`(select edition_id from orders where id = ${order_id} and user_id = ${subject.id}
-    and ${visible(ctx.caller, orderStanding)})`
+    and ${visible(ctx.caller, orderVisibility)})`
   const found = await ctx.db.first(sql<{
     edition_id: string | null
     email: string | null
@@ -97,10 +97,11 @@ function refusalOf(
 }
 
 /** An edition role answers the organisation's consents only for people whom no other edition knows. */
-function sharedGuard(ctx: Ctx, { id, organization_id, place, answer }: AnswerSubject): Statement[] {
+function sharedGuard(ctx: Ctx, { id, organization_id, tenant, answer }: AnswerSubject): Statement[] {
   const editions = answer.edition_id === null ? changeableEditions(ctx.caller, organization_id) : null
   if (editions === null) return []
-  if (place.editions !== 'any' && place.editions.some((edition) => !editions.includes(edition))) throw sharedCustomer()
+  if (tenant.editions !== 'any' && tenant.editions.some((edition) => !editions.includes(edition)))
+    throw sharedCustomer()
   const isElsewhere = isKnownElsewhere(sql`users`, editions)
   return [
     refuseUnless(sql`not exists (select 1 from users where users.id = ${id} and ${isElsewhere})`, 'shared_customer'),

@@ -6,16 +6,16 @@ import { doesNotExist, fieldError, invalid } from '../../domain/errors.ts'
 import { searchText } from '../../domain/fold.ts'
 import { openEditions } from '../editions/index.ts'
 import type { CreateConsentInput } from './contract.ts'
-import { type ConsentRow, type DefinitionRow, findHome, type Home } from './queries.ts'
+import { type ConsentRow, type DefinitionRow, findTenant, type TenantSummary } from './queries.ts'
 import { textFaults, wordingColumns } from './wording.ts'
 
 const keyTaken = () => invalid(fieldError(['key'], 'unique', 'Another consent has this key there.'))
 
-async function homeOf(ctx: Ctx, organizationId: string, editionId: string | null): Promise<Home> {
-  const home = await findHome(ctx, organizationId, editionId)
-  if (!home) throw doesNotExist('organization_id')
-  if (editionId !== null && home.edition_id === null) throw doesNotExist('edition_id')
-  return home
+async function tenantOf(ctx: Ctx, organizationId: string, editionId: string | null): Promise<TenantSummary> {
+  const tenant = await findTenant(ctx, organizationId, editionId)
+  if (!tenant) throw doesNotExist('organization_id')
+  if (editionId !== null && tenant.edition_id === null) throw doesNotExist('edition_id')
+  return tenant
 }
 
 const noAnswers = { records: 0, given: 0, skipped: 0, withdrawn: 0, expired: 0 }
@@ -34,8 +34,8 @@ export const versionOf = (row: DefinitionRow) => ({
 
 export async function createConsent(ctx: Ctx, input: CreateConsentInput): Promise<ConsentRow> {
   const { organization_id, edition_id = null, title, text, link_url, legal_basis, ...rest } = input
-  const home = await homeOf(ctx, organization_id, edition_id)
-  const faults = textFaults(text, home.default_language)
+  const tenant = await tenantOf(ctx, organization_id, edition_id)
+  const faults = textFaults(text, tenant.default_language)
   if (faults.length) throw invalid(...faults)
   const now = ctx.now()
   const row: DefinitionRow = {
@@ -58,5 +58,5 @@ export async function createConsent(ctx: Ctx, input: CreateConsentInput): Promis
     modified_at: now,
   }
   const statements = [...openEditions(edition_id), insert(consents, row), insert(consentVersions, versionOf(row))]
-  return commit(ctx, { ...row, ...noAnswers, ...home }, statements, { "index 'consents_by_key'": keyTaken })
+  return commit(ctx, { ...row, ...noAnswers, ...tenant }, statements, { "index 'consents_by_key'": keyTaken })
 }

@@ -19,11 +19,11 @@ export {
   erasedAnswers,
   givenAmong,
   givenCount,
-  type MarketingPlace,
+  type MarketingScope,
   marketingRefusal,
   marketingStatus,
 } from './marketing.ts'
-export { marketingAnswers, type MarketingAnswer } from './marketing-answers.ts'
+export { type CampaignSubscriber, givenConsents, resubscribe, unsubscribe, withdrawnConsents } from './unsubscribe.ts'
 export {
   type AnswerImport,
   askedConsents,

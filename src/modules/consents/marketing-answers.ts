@@ -14,14 +14,14 @@ export interface MarketingAnswer {
   previous_expires_at: number | null
 }
 
-interface Subscriber {
+export interface MarketingRecipient {
   user_id: string
   organization_id: string
   edition_id: string
   channel: Channel
 }
 
-type FlatRow = RecordRow &
+type MarketingAnswerRow = RecordRow &
   Pick<DefinitionRow, 'key' | 'name' | 'title' | 'channels' | 'is_active' | 'is_required' | 'expires_after_days'> & {
     definition_edition_id: string | null
     email: string | null
@@ -34,12 +34,12 @@ type FlatRow = RecordRow &
  */
 export async function marketingAnswers(
   { db }: Pick<JobCtx, 'db'>,
-  subscriber: Subscriber,
+  recipient: MarketingRecipient,
   asked: { status: 'given' } | { status: 'withdrawn'; method: string },
 ): Promise<MarketingAnswer[]> {
-  const { user_id, organization_id, edition_id, channel } = subscriber
+  const { user_id, organization_id, edition_id, channel } = recipient
   const rows = await db.all(
-    sql<FlatRow>`select r.*, consents.edition_id as definition_edition_id, consents.key, consents.name, consents.title,
+    sql<MarketingAnswerRow>`select r.*, consents.edition_id as definition_edition_id, consents.key, consents.name, consents.title,
         consents.channels, consents.is_active, consents.is_required, consents.expires_after_days,
         ${contactSeenInEdition(sql`users`, 'email', sql`r.edition_id`)} as email,
         (select before.expires_at from consent_records before where before.user_id = r.user_id

@@ -1,12 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type ConsentPlace, definitionOf, isCurrentConsent, isShadowed } from '../../db/consents.ts'
+import { type ConsentScope, definitionOf, isCurrentConsent, isShadowed } from '../../db/consents.ts'
 import type { Statement } from '../../db/database.ts'
 import { inList } from '../../db/visibility.ts'
 import type { AnswerState } from '../../domain/consents.ts'
 import type { Channel } from '../../domain/messaging.ts'
 
 /** Where marketing is meant to go from, and through which channel. */
-export interface MarketingPlace {
+export interface MarketingScope {
   organization_id: string
   edition_id: string | null
   /** Where no edition is named, those that are seen; all of the organisation without them. */
@@ -14,8 +14,8 @@ export interface MarketingPlace {
   channel: Channel
 }
 
-/** Holds for definitions of the organisation itself and of the editions in sight. */
-const isDefinedThere = ({ edition_id, editions }: MarketingPlace): SQL => {
+/** Holds for definitions of the organisation itself and of the visible editions. */
+const isDefinedThere = ({ edition_id, editions }: MarketingScope): SQL => {
   if (edition_id !== null)
     return sql`and (edition_id is null or edition_id = ${edition_id})
       and not ${isShadowed(sql`consents`, sql`${edition_id}`)}`
@@ -26,25 +26,25 @@ const isDefinedThere = ({ edition_id, editions }: MarketingPlace): SQL => {
  * Definitions by which a person agrees to marketing through this channel. An answer to the organisation's own counts in
  * all of its editions, wherever it was given: who withdrew it in one gets nothing from another.
  */
-const definitions = (place: MarketingPlace): SQL =>
-  sql`select id from consents where organization_id = ${place.organization_id} and type = 'marketing'
-    ${isDefinedThere(place)}
-    and exists (select 1 from json_each(channels) where value = ${place.channel})`
+const definitions = (scope: MarketingScope): SQL =>
+  sql`select id from consents where organization_id = ${scope.organization_id} and type = 'marketing'
+    ${isDefinedThere(scope)}
+    and exists (select 1 from json_each(channels) where value = ${scope.channel})`
 
 const isGiven = (now: number): SQL => sql`exists (select 1 from consents c where c.id = r.consent_id
   and ${isCurrentConsent(sql`r`, sql`c`, now)})`
 
-const answers = (user: SQL, place: MarketingPlace): SQL =>
-  sql`from consent_records r where r.user_id = ${user} and r.is_latest = 1 and r.consent_id in (${definitions(place)})`
+const answers = (user: SQL, scope: MarketingScope): SQL =>
+  sql`from consent_records r where r.user_id = ${user} and r.is_latest = 1 and r.consent_id in (${definitions(scope)})`
 
 const bestFirst = (now: number): SQL =>
   sql`order by case when ${isGiven(now)} then 0 when r.status = 'withdrawn' then 1 else 2 end, r.occurred_at desc
     limit 1`
 
 /** How a person stands to marketing: the best of all answers, or `none`. A consent that is over or outdated is `expired`. */
-export const marketingStatus = (user: SQL, place: MarketingPlace, now: number): SQL =>
+export const marketingStatus = (user: SQL, scope: MarketingScope, now: number): SQL =>
   sql`coalesce((select case when ${isGiven(now)} then 'given' when r.status = 'given' then 'expired' else r.status end
-    ${answers(user, place)} ${bestFirst(now)}), 'none')`
+    ${answers(user, scope)} ${bestFirst(now)}), 'none')`
 
 /** An answer that something was decided by. */
 export interface DecidingAnswer {
@@ -61,20 +61,20 @@ const deciding = (now: number): SQL =>
     'is_current', json(iif(r.id is not null and ${isCurrentConsent(sql`r`, sql`d`, now)}, 'true', 'false')))`
 
 /** The answer that decides about marketing to a person, a `DecidingAnswer` as JSON; null where there is none. */
-export const decidingAnswer = (user: SQL, place: MarketingPlace, now: number): SQL =>
-  sql`(select (select ${deciding(now)} from consents d where d.id = r.consent_id) ${answers(user, place)}
+export const decidingAnswer = (user: SQL, scope: MarketingScope, now: number): SQL =>
+  sql`(select (select ${deciding(now)} from consents d where d.id = r.consent_id) ${answers(user, scope)}
     ${bestFirst(now)})`
 
 /** The answers that keys mean in an expression, each a `DecidingAnswer`, as a JSON array. */
-export const answersToKeys = (user: SQL, keys: readonly string[], place: ConsentPlace, now: number): SQL =>
+export const answersToKeys = (user: SQL, keys: readonly string[], scope: ConsentScope, now: number): SQL =>
   sql`(select json_group_array(${deciding(now)}) from json_each(${JSON.stringify(keys)}) k
-    join consents d on d.id = ${definitionOf(sql`k.value`, place)}
+    join consents d on d.id = ${definitionOf(sql`k.value`, scope)}
     left join consent_records r on r.user_id = ${user} and r.consent_id = d.id and r.is_latest = 1)`
 
 /** Why a person gets no marketing, null who gets it: somebody who withdrew a consent has unsubscribed. */
-export const marketingRefusal = (user: SQL, place: MarketingPlace, now: number): SQL =>
-  sql`case when exists (select 1 ${answers(user, place)} and ${isGiven(now)}) then null
-    when exists (select 1 ${answers(user, place)} and r.status = 'withdrawn') then 'unsubscribed' else 'no_consent' end`
+export const marketingRefusal = (user: SQL, scope: MarketingScope, now: number): SQL =>
+  sql`case when exists (select 1 ${answers(user, scope)} and ${isGiven(now)}) then null
+    when exists (select 1 ${answers(user, scope)} and r.status = 'withdrawn') then 'unsubscribed' else 'no_consent' end`
 
 /** How many people have given a definition. */
 export const givenCount = (definition: SQL): SQL =>

@@ -3,8 +3,8 @@ import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { consents, consentStats } from '../../db/schema/consents.ts'
-import { inList, type Standing, visible, visibleIn } from '../../db/visibility.ts'
-import type { Place } from '../../domain/access.ts'
+import { inList, type Visibility, visible, visibleIn } from '../../db/visibility.ts'
+import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Language } from '../../domain/languages.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
@@ -23,7 +23,7 @@ export type ConsentRow = Omit<DefinitionRow, 'organization_id' | 'edition_id'> &
   Stats & { default_language: Language | null }
 
 /** Edition roles see the definitions of the organisation too: they are asked for in their editions. */
-const definitionStanding: Standing = {
+const definitionVisibility: Visibility = {
   inOrganizations: (ids) => inList(sql`consents.organization_id`, ids),
   inEditions: (ids) => sql`(${inList(sql`consents.edition_id`, ids)} or (consents.edition_id is null
     and consents.organization_id in (select organization_id from editions where ${inList(sql`editions.id`, ids)})))`,
@@ -50,7 +50,7 @@ type Ordering = readonly OrderBy<'created' | 'modified' | 'name' | 'position'>[]
 function conditions(ctx: Ctx, filters: Filters): SQL[] {
   const { organization_id, edition_id, type, is_active, search } = filters
   return [
-    visibleIn(ctx.caller, definitionStanding, filters),
+    visibleIn(ctx.caller, definitionVisibility, filters),
     ...(organization_id ? [sql`consents.organization_id = ${organization_id}`] : []),
     ...(edition_id ? [sql`consents.edition_id = ${edition_id}`] : []),
     ...(type ? [sql`consents.type = ${type}`] : []),
@@ -80,26 +80,31 @@ export const listConsents = (
   })
 
 /** A definition that the caller sees. Where it stands is for changing it: the organisation's is for its own roles. */
-export async function findConsent(ctx: Ctx, id: string): Promise<ConsentRow & { place: Place }> {
+export async function findConsent(ctx: Ctx, id: string): Promise<ConsentRow & { tenant: Tenant }> {
   const row = await ctx.db.first(sql<ConsentRow>`select ${columns} from consents ${consentJoins}
-    where consents.id = ${id} and ${visible(ctx.caller, definitionStanding)}`)
+    where consents.id = ${id} and ${visible(ctx.caller, definitionVisibility)}`)
   if (!row) throw notFound()
   const { organization_id, edition_id } = row
-  return { ...row, place: { organization_id, editions: edition_id === null ? [] : [edition_id] } }
+  return { ...row, tenant: { organization_id, editions: edition_id === null ? [] : [edition_id] } }
 }
 
 /** As `findConsent`, for reading: everybody who sees it may read it, with a role of the organisation or of an edition. */
-export const findReadable = async (ctx: Ctx, id: string): Promise<ConsentRow & { place: null }> => ({
+export const findReadable = async (ctx: Ctx, id: string): Promise<ConsentRow & { tenant: null }> => ({
   ...(await findConsent(ctx, id)),
-  place: null,
+  tenant: null,
 })
 
-export interface Home extends OrganizationSummaryRow, Nullable<EditionSummaryRow> {
+export interface TenantSummary extends OrganizationSummaryRow, Nullable<EditionSummaryRow> {
   default_language: Language | null
 }
 
 /** The organisation, and the edition if one is named, that a definition is to belong to; undefined where one is not there. */
-export const findHome = (ctx: Ctx, organizationId: string, editionId: string | null): Promise<Home | undefined> =>
-  ctx.db.first(sql<Home>`select ${organizationSummaryColumns}, ${editionSummaryColumns}, editions.default_language
+export const findTenant = (
+  ctx: Ctx,
+  organizationId: string,
+  editionId: string | null,
+): Promise<TenantSummary | undefined> =>
+  ctx.db
+    .first(sql<TenantSummary>`select ${organizationSummaryColumns}, ${editionSummaryColumns}, editions.default_language
     from organizations left join editions on editions.id = ${editionId} and editions.organization_id = organizations.id
     where organizations.id = ${organizationId}`)

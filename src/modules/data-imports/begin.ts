@@ -14,7 +14,7 @@ import {
 import { AppError } from '../../domain/errors.ts'
 import { openEditions } from '../editions/index.ts'
 import type { LoadedImport } from './queries.ts'
-import { type ImportChanges, type ImportRow, ringImports } from './steps.ts'
+import { type ImportChanges, type ImportRow, enqueueImports } from './steps.ts'
 
 export const invalidTransition = ({ status }: { status: DataImportStatus }, what: string): AppError =>
   new AppError('invalid_transition', `Data import in status '${status}' cannot be ${what}.`, {
@@ -35,7 +35,7 @@ const withinLimit = (organizationId: string): Statement =>
 
 /** For the commit that begins background work: behind the statement that sets its phase. */
 export function workStatements(ctx: Ctx, row: Pick<ImportRow, 'id' | 'organization_id' | 'epoch'>): Statement[] {
-  ctx.afterCommit(() => ringImports(ctx, [row]))
+  ctx.afterCommit(() => enqueueImports(ctx, [row]))
   return [withinLimit(row.organization_id)]
 }
 

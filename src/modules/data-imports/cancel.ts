@@ -1,7 +1,7 @@
 import type { Ctx } from '../../context.ts'
 import { checkAction, commitImport } from './begin.ts'
 import type { LoadedImport } from './queries.ts'
-import { ringImports, stopPhase } from './steps.ts'
+import { enqueueImports, stopPhase } from './steps.ts'
 
 /**
  * Ends the work under way. While orders are made, the next chunk sees it and settles the rest; everything else ends at
@@ -11,7 +11,7 @@ export async function cancelDataImport(ctx: Ctx, row: LoadedImport): Promise<Loa
   checkAction(ctx, row, 'cancel', 'cancelled')
   if (row.status === 'importing') {
     const next = { epoch: row.epoch + 1, heartbeat_at: ctx.now() }
-    ctx.afterCommit(() => ringImports(ctx, [{ id: row.id, epoch: next.epoch }]))
+    ctx.afterCommit(() => enqueueImports(ctx, [{ id: row.id, epoch: next.epoch }]))
     return commitImport(ctx, row, { status: 'cancelling', ...next })
   }
   return commitImport(ctx, row, { ...stopPhase(row), status: 'cancelled', completed_at: ctx.now() })

@@ -10,10 +10,10 @@ import { toIso } from '../../domain/instants.ts'
 import { openEditions } from '../editions/index.ts'
 import { workStatements } from './begin.ts'
 import type { CreateDataImportInput } from './import-contract.ts'
-import { findHome, type ImportDetailRow } from './queries.ts'
+import { findTenant, type ImportDetailRow } from './queries.ts'
 import { beginPhase } from './steps.ts'
 
-interface Home {
+interface EditionTenant {
   organization_id: string
   edition_id: string
 }
@@ -25,11 +25,11 @@ export interface ImportableFile {
 }
 
 /** A file of the edition, or of its whole organisation, that is there to be imported. */
-export async function findImportableFile(ctx: Ctx, id: string, home: Home): Promise<ImportableFile> {
+export async function findImportableFile(ctx: Ctx, id: string, tenant: EditionTenant): Promise<ImportableFile> {
   const file = await ctx.db.first(sql<ImportableFile & { purpose: string; status: string; edition_id: string | null }>`
     select id, name, size, purpose, status, edition_id from files
-    where id = ${id} and organization_id = ${home.organization_id}`)
-  if (!file || (file.edition_id !== null && file.edition_id !== home.edition_id)) throw doesNotExist('file_id')
+    where id = ${id} and organization_id = ${tenant.organization_id}`)
+  if (!file || (file.edition_id !== null && file.edition_id !== tenant.edition_id)) throw doesNotExist('file_id')
   if (file.purpose !== 'import')
     throw invalid(fieldError(['file_id'], 'invalid_choice', 'Only a file with the purpose import can be imported.'))
   if (file.status !== 'ready')
@@ -67,7 +67,7 @@ const untouched = {
 
 export async function createDataImport(ctx: Ctx, input: CreateDataImportInput): Promise<ImportDetailRow> {
   const { organization_id, edition_id, file_id, external_source } = input
-  const home = await findHome(ctx, organization_id, edition_id)
+  const tenant = await findTenant(ctx, organization_id, edition_id)
   const file = file_id ? await findImportableFile(ctx, file_id, input) : null
   const now = ctx.now()
   const name = input.name ?? file?.name ?? `Import ${toIso(now)}`
@@ -89,7 +89,7 @@ export async function createDataImport(ctx: Ctx, input: CreateDataImportInput): 
     created_at: now,
     modified_at: now,
   }
-  const created = { ...home, ...row, file_name: file?.name ?? null, file_size: file?.size ?? null }
+  const created = { ...tenant, ...row, file_name: file?.name ?? null, file_size: file?.size ?? null }
   return commit(ctx, created, [
     ...openEditions(edition_id),
     insert(dataImports, row),

@@ -11,7 +11,7 @@ import { normalizePhone } from '../../domain/users.ts'
 import { importDefinitions, type ImportDefinitions } from '../consents/index.ts'
 import { importOrders, type ImportRun, type NumberedOrder, type Outcome } from '../order-import/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
-import { receiptMessageOf, ringEmails } from '../transactional-emails/index.ts'
+import { receiptMessageOf, enqueueEmails } from '../transactional-emails/index.ts'
 import type { ImportExternalOrdersInput } from './contract.ts'
 import { parseExternalOrder } from './external-order-contract.ts'
 
@@ -185,6 +185,6 @@ export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrders
   results.sort((a, b) => a.index - b.index)
   const done = report(ctx, edition, input, { importId, results })
   const { id } = done.row
-  if (receipt !== null && id !== null) ctx.afterCommit(() => ringEmails(ctx))
+  if (receipt !== null && id !== null) ctx.afterCommit(() => enqueueEmails(ctx))
   return commit(ctx, done, id === null ? [] : [insert(dataImports, { ...done.row, id })])
 }

@@ -2,8 +2,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { paginate } from '../../db/paginate.ts'
-import { standing, visible, visibleIn } from '../../db/visibility.ts'
-import type { Place } from '../../domain/access.ts'
+import { visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
+import type { Tenant } from '../../domain/access.ts'
 import { doesNotExist, notFound } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
@@ -11,7 +11,7 @@ import { type OrganizationSummaryRow, organizationSummaryColumns } from '../orga
 import type { ImportFilters, ImportOrdering } from './import-contract.ts'
 import type { ImportRow } from './steps.ts'
 
-interface ImportHome extends EditionSummaryRow, OrganizationSummaryRow {
+interface ImportTenant extends EditionSummaryRow, OrganizationSummaryRow {
   edition_is_archived: number
   edition_currency: string
   edition_country_code: string
@@ -19,22 +19,22 @@ interface ImportHome extends EditionSummaryRow, OrganizationSummaryRow {
 }
 
 /** An import with what answers say of its organisation, its edition and its file. */
-export interface ImportDetailRow extends ImportRow, ImportHome {
+export interface ImportDetailRow extends ImportRow, ImportTenant {
   organization_id: string
   edition_id: string
   file_name: string | null
   file_size: number | null
 }
 
-export type LoadedImport = ImportDetailRow & { place: Place }
+export type LoadedImport = ImportDetailRow & { tenant: Tenant }
 
-const importStanding = standing(sql`data_imports.organization_id`, sql`data_imports.edition_id`)
+const importVisibility = visibilityOf(sql`data_imports.organization_id`, sql`data_imports.edition_id`)
 
-const homeColumns: SQL = sql`${organizationSummaryColumns}, ${editionSummaryColumns},
+const tenantColumns: SQL = sql`${organizationSummaryColumns}, ${editionSummaryColumns},
   editions.is_archived as edition_is_archived, editions.currency as edition_currency,
   editions.default_country_code as edition_country_code, editions.default_language as edition_language`
 
-const columns: SQL = sql`${homeColumns}, files.name as file_name, files.size as file_size, data_imports.*`
+const columns: SQL = sql`${tenantColumns}, files.name as file_name, files.size as file_size, data_imports.*`
 
 const joins: SQL = sql`join organizations on organizations.id = data_imports.organization_id
   join editions on editions.id = data_imports.edition_id left join files on files.id = data_imports.file_id`
@@ -51,7 +51,7 @@ export const listDataImports = (
     from: sql`data_imports`,
     key: sql`data_imports.id`,
     where: [
-      visibleIn(ctx.caller, importStanding, filters),
+      visibleIn(ctx.caller, importVisibility, filters),
       ...exact.flatMap((name) => (filters[name] ? [sql`data_imports.${sql.raw(name)} = ${filters[name]}`] : [])),
       ...(filters.search ? [containsFolded(sql`data_imports.search`, filters.search)] : []),
     ],
@@ -67,17 +67,17 @@ export const listDataImports = (
 
 export async function findImport(ctx: Ctx, id: string): Promise<LoadedImport> {
   const row = await ctx.db.first(sql<ImportDetailRow>`select ${columns} from data_imports ${joins}
-    where data_imports.id = ${id} and ${visible(ctx.caller, importStanding)}`)
+    where data_imports.id = ${id} and ${visible(ctx.caller, importVisibility)}`)
   if (!row) throw notFound()
-  return { ...row, place: { organization_id: row.organization_id, editions: [row.edition_id] } }
+  return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
 /** The edition of a new import, with its organisation. */
-export async function findHome(ctx: Ctx, organizationId: string, editionId: string): Promise<ImportHome> {
-  const home = await ctx.db.first(sql<ImportHome>`select ${homeColumns} from organizations
+export async function findTenant(ctx: Ctx, organizationId: string, editionId: string): Promise<ImportTenant> {
+  const tenant = await ctx.db.first(sql<ImportTenant>`select ${tenantColumns} from organizations
     left join editions on editions.id = ${editionId} and editions.organization_id = organizations.id
     where organizations.id = ${organizationId}`)
-  if (!home) throw doesNotExist('organization_id')
-  if ((home.edition_id as string | null) === null) throw doesNotExist('edition_id')
-  return home
+  if (!tenant) throw doesNotExist('organization_id')
+  if ((tenant.edition_id as string | null) === null) throw doesNotExist('edition_id')
+  return tenant
 }

@@ -76,7 +76,7 @@ export async function endPhase(job: JobCtx, row: ImportRow, step: Step & { statu
 export const failPhase = (job: JobCtx, row: ImportRow, fault: { code: string; message: string }): Promise<null> =>
   endPhase(job, row, { status: 'failed', changes: { error_code: fault.code, error_message: fault.message } })
 
-/** Columns of an import whose background work begins. The verb commits them and rings with the new epoch. */
+/** Columns of an import whose background work begins. The verb commits them and enqueues the work with the new epoch. */
 export const beginPhase = (row: Pick<ImportRow, 'epoch'>, phase: ImportPhase, now: number) =>
   ({
     phase,
@@ -92,11 +92,11 @@ export const beginPhase = (row: Pick<ImportRow, 'epoch'>, phase: ImportPhase, no
 export const stopPhase = (row: Pick<ImportRow, 'epoch'>) =>
   ({ phase: null, epoch: row.epoch + 1, position: '{}', heartbeat_at: null, stalls: 0 }) satisfies ImportChanges
 
-export const ringImports = (
-  job: Pick<JobCtx, 'doorbell'>,
+export const enqueueImports = (
+  job: Pick<JobCtx, 'jobQueue'>,
   rows: readonly { id: string; epoch: number }[],
 ): Promise<void> =>
-  job.doorbell.ring(
+  job.jobQueue.enqueue(
     'imports',
     rows.map(({ id, epoch }) => ({ type: 'import.work', import_id: id, epoch })),
   )

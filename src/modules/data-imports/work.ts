@@ -4,7 +4,7 @@ import { dataImports } from '../../db/schema/data-imports.ts'
 import { update } from '../../db/write.ts'
 import { dataImportLifecycle, heartbeatLostMs, mostStalls } from '../../domain/data-imports.ts'
 import { phaseSteps } from './phases.ts'
-import { failPhase, type ImportRow, ringImports } from './steps.ts'
+import { failPhase, type ImportRow, enqueueImports } from './steps.ts'
 
 /** A consumer works this long before it leaves the rest to the end of the queue, where other imports wait too. */
 const shareMs = 10_000
@@ -31,7 +31,7 @@ export async function workOnImport(
   let row: ImportRow | null = (await findWork(job, id, epoch)) ?? null
   while (row?.phase) {
     row = await phaseSteps[row.phase](job, row)
-    if (row && job.now() >= endsAt) return ringImports(job, [row])
+    if (row && job.now() >= endsAt) return enqueueImports(job, [row])
   }
 }
 
@@ -61,6 +61,6 @@ export async function sweepImports(job: JobCtx): Promise<void> {
   for (const row of quiet) {
     const isGivenUp = row.stalls >= mostStalls && dataImportLifecycle.allows(row.status, 'failed')
     if (isGivenUp) await failPhase(job, row, stalled)
-    else await revive(job, row).then((revived) => revived && ringImports(job, [revived]))
+    else await revive(job, row).then((revived) => revived && enqueueImports(job, [revived]))
   }
 }

@@ -37,7 +37,7 @@ export function checkLanguages(before: LanguageColumns | null, after: LanguageCo
 const slugTaken = () => new LostRace('another edition took the slug meanwhile')
 
 /** The organisation, and the name of the event where it is the organisation's own. */
-async function surroundings(ctx: Ctx, input: CreateEditionInput) {
+async function loadParents(ctx: Ctx, input: CreateEditionInput) {
   const row = await ctx.db.first(sql<
     OrganizationSummaryRow & { event_name: string | null }
   >`select ${organizationSummaryColumns}, events.name as event_name from organizations
@@ -63,7 +63,7 @@ export async function createEdition(ctx: Ctx, input: CreateEditionInput): Promis
     enabled_languages: JSON.stringify(input.enabled_languages ?? [default_language]),
   }
   checkLanguages(null, languages)
-  const { organization, event_name } = await surroundings(ctx, input)
+  const { organization, event_name } = await loadParents(ctx, input)
   const full_name = editionFullName(event_name, input.name)
   const slug = await free(ctx, input.organization_id, slugify(full_name, 'edition'))
   const now = ctx.now()

@@ -30,11 +30,11 @@ async function load(ctx: Ctx, source: EditionDetailRow, input: DuplicateEditionI
   const tables = Object.keys(copiedTables) as (keyof CopySource)[]
   const event = sql<{ name: string }>`select name from events
     where id = ${event_id} and organization_id = ${source.organization_id}`
-  const [[home], ...found] = await ctx.db.batch([event, ...tables.map((table) => statements[table])])
+  const [[eventRow], ...found] = await ctx.db.batch([event, ...tables.map((table) => statements[table])])
   const rows = Object.fromEntries(tables.map((table, index) => [table, found[index] ?? []])) as unknown as CopySource
-  if (!home) throw doesNotExist('event_id')
-  const full_name = editionFullName(home.name, input.name)
-  return { rows, event_id, event_name: home.name, full_name, slug: await slugOf(ctx, source, input, full_name) }
+  if (!eventRow) throw doesNotExist('event_id')
+  const full_name = editionFullName(eventRow.name, input.name)
+  return { rows, event_id, event_name: eventRow.name, full_name, slug: await slugOf(ctx, source, input, full_name) }
 }
 
 async function slugOf(
@@ -60,21 +60,26 @@ function sourceStands(source: EditionDetailRow, plan: CopyPlan): SQL {
 
 function contents(edition: EditionDetailRow, { rows }: CopyPlan): Statement[] {
   const now = edition.created_at
-  const home = { edition_id: sql`${edition.id}`, created_at: sql`${now}`, modified_at: sql`${now}`, version: sql`1` }
+  const copyColumns = {
+    edition_id: sql`${edition.id}`,
+    created_at: sql`${now}`,
+    modified_at: sql`${now}`,
+    version: sql`1`,
+  }
   const message = { organization_id: sql`${edition.organization_id}`, scope: sql`'edition'`, is_locked: sql`0` }
   const consent = { origin_id: sql`source.id`, wording_version: sql`1` }
-  const copiedConsents = copyRows(consents, rows.consents, { ...home, ...consent })
+  const copiedConsents = copyRows(consents, rows.consents, { ...copyColumns, ...consent })
   return [
-    ...copyRows(categories, rows.categories, home),
-    ...copyRows(products, rows.products, { ...home, category_id: copiedParent }),
-    ...copyRows(variants, rows.variants, { ...home, product_id: copiedParent }),
-    ...copyRows(options, rows.options, { ...home, product_id: copiedParent }),
-    ...copyRows(locations, rows.locations, home),
-    ...copyRows(emailMessages, rows.email_messages, { ...home, ...message }),
-    ...copyRows(triggers, rows.triggers, { ...home, email_message_id: copiedParent }),
+    ...copyRows(categories, rows.categories, copyColumns),
+    ...copyRows(products, rows.products, { ...copyColumns, category_id: copiedParent }),
+    ...copyRows(variants, rows.variants, { ...copyColumns, product_id: copiedParent }),
+    ...copyRows(options, rows.options, { ...copyColumns, product_id: copiedParent }),
+    ...copyRows(locations, rows.locations, copyColumns),
+    ...copyRows(emailMessages, rows.email_messages, { ...copyColumns, ...message }),
+    ...copyRows(triggers, rows.triggers, { ...copyColumns, email_message_id: copiedParent }),
     ...copiedConsents,
     ...(copiedConsents.length ? [copiedWordings(edition.id)] : []),
-    ...copyRows(passDesigns, rows.pass_designs, { ...home, product_id: copiedParent }),
+    ...copyRows(passDesigns, rows.pass_designs, { ...copyColumns, product_id: copiedParent }),
   ]
 }
 

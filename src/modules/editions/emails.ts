@@ -4,14 +4,14 @@ import { changedOne } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { updateVersion } from '../../db/write.ts'
-import { standing, visible } from '../../db/visibility.ts'
+import { visibilityOf, visible } from '../../db/visibility.ts'
 import { editionFieldOf, type TriggerKind } from '../../domain/email-messages.ts'
 import type { Language } from '../../domain/languages.ts'
 import type { EditionSummaryRow } from './summary.ts'
 import { editionSummaryColumns } from './summary.ts'
 
-/** An edition as the home of a message. */
-export interface EditionHome extends EditionSummaryRow {
+/** The edition that a message is for. */
+export interface TargetEdition extends EditionSummaryRow {
   organization_id: string
   is_archived: number
   default_language: Language
@@ -19,11 +19,11 @@ export interface EditionHome extends EditionSummaryRow {
 }
 
 /** The edition, where the caller has any role in it. */
-export const reachedEdition = (ctx: Ctx, id: string): Promise<EditionHome | undefined> =>
-  ctx.db.first(sql<EditionHome>`select ${editionSummaryColumns}, editions.organization_id, editions.is_archived,
+export const reachedEdition = (ctx: Ctx, id: string): Promise<TargetEdition | undefined> =>
+  ctx.db.first(sql<TargetEdition>`select ${editionSummaryColumns}, editions.organization_id, editions.is_archived,
       editions.default_language, editions.version
     from editions where editions.id = ${id}
-      and ${visible(ctx.caller, standing(sql`editions.organization_id`, sql`editions.id`))}`)
+      and ${visible(ctx.caller, visibilityOf(sql`editions.organization_id`, sql`editions.id`))}`)
 
 /** The type of the message that the edition sends for the like; null where it sends none. */
 export async function typeInUse(ctx: Pick<Ctx, 'db'>, editionId: string, kind: TriggerKind): Promise<string | null> {
@@ -59,9 +59,9 @@ export function triggerStatements(
 }
 
 /** Makes a message the one that the edition sends. */
-export const useEmail = (
+export const assignEmail = (
   ctx: Pick<Ctx, 'newId' | 'now'>,
-  edition: EditionHome,
+  edition: TargetEdition,
   kind: TriggerKind,
   messageId: string,
 ): Statement[] => [

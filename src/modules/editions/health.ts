@@ -1,7 +1,7 @@
 import type { Ctx } from '../../context.ts'
 import { type CheckResult, examine, obstacles } from '../../domain/edition-health/index.ts'
 import { AppError } from '../../domain/errors.ts'
-import { loadPicture } from './picture.ts'
+import { loadFacts } from './health-facts.ts'
 import { presentCheck } from './present-health.ts'
 import type { EditionRow } from './queries.ts'
 
@@ -9,7 +9,7 @@ export async function examineEdition<Edition extends EditionRow>(
   ctx: Ctx,
   edition: Edition,
 ): Promise<{ edition: Edition; results: CheckResult[] }> {
-  return { edition, results: examine(await loadPicture(ctx, edition)) }
+  return { edition, results: examine(await loadFacts(ctx, edition)) }
 }
 
 /** Refuses to publish what fails a critical check; `edition` is the row as it would be published. */

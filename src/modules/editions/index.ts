@@ -1,4 +1,4 @@
-export { checkHome, checkMove } from './home.ts'
+export { checkTenant, checkMove } from './tenant.ts'
 export { openEditions } from './open.ts'
 export { type EditionSummaryRow, editionSummaryColumns, presentEditionSummary } from './summary.ts'
-export { type EditionHome, reachedEdition, triggerStatements, typeInUse, useEmail } from './emails.ts'
+export { type TargetEdition, reachedEdition, triggerStatements, typeInUse, assignEmail } from './emails.ts'

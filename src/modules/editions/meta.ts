@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { inList, type Standing, standing, visible } from '../../db/visibility.ts'
+import { inList, type Visibility, visibilityOf, visible } from '../../db/visibility.ts'
 import { receiptEmailTypes, refundConfirmationEmailTypes } from '../../domain/editions.ts'
 import { choicesShown } from './contract-resources.ts'
 
@@ -22,12 +22,12 @@ export interface EditionChoices {
 const editionIn = (ids: readonly string[]) => inList(sql`editions.id`, ids)
 
 /** Who has a role in an edition chooses among the fee rules and merchant accounts of its organisation too. */
-const organizationStanding: Standing = {
+const organizationVisibility: Visibility = {
   inOrganizations: (ids) => inList(sql`organizations.id`, ids),
   inEditions: (ids) => sql`organizations.id in (select organization_id from editions where ${editionIn(ids)})`,
 }
 
-const eventStanding: Standing = {
+const eventVisibility: Visibility = {
   inOrganizations: (ids) => inList(sql`events.organization_id`, ids),
   inEditions: (ids) => sql`events.id in (select event_id from editions where ${editionIn(ids)})`,
 }
@@ -43,7 +43,7 @@ const emails = (ctx: Ctx, types: readonly string[]) => sql`(select json_group_ar
   where ${inList(sql`email_messages.type`, types)}
     and (reached.id is not null or (email_messages.organization_id is null and exists (select 1 from reached)))
     and (email_messages.edition_id is null
-      or ${visible(ctx.caller, standing(sql`email_messages.organization_id`, sql`email_messages.edition_id`))})
+      or ${visible(ctx.caller, visibilityOf(sql`email_messages.organization_id`, sql`email_messages.edition_id`))})
   order by label, value limit ${choicesShown}))`
 
 /** All of them as one statement; none when `organizationId` is not one of the caller's organisations. */
@@ -51,7 +51,7 @@ export async function readEditionChoices(ctx: Ctx, organizationId: string | unde
   const narrowed = organizationId ? sql`organizations.id = ${organizationId}` : sql`1`
   const row = await ctx.db.first(sql<Record<keyof EditionChoices, string>>`
     with reached as (
-      select id, name from organizations where ${visible(ctx.caller, organizationStanding)} and ${narrowed}
+      select id, name from organizations where ${visible(ctx.caller, organizationVisibility)} and ${narrowed}
     ) select
     (select json_group_array(json_object(${choice})) from (
       select fee_rules.id as value, fee_rules.name as label, fee_rules.description
@@ -66,7 +66,7 @@ export async function readEditionChoices(ctx: Ctx, organizationId: string | unde
     (select json_group_array(json_object(${choice})) from (
       select events.id as value, events.name as label, reached.name as description
       from events join reached on reached.id = organization_id
-      where ${visible(ctx.caller, eventStanding)} order by label, value limit ${choicesShown})) as events`)
+      where ${visible(ctx.caller, eventVisibility)} order by label, value limit ${choicesShown})) as events`)
   const list = <Row>(json: string | undefined) => JSON.parse(json ?? '[]') as Row[]
   return {
     fee_rules: list(row?.fee_rules),

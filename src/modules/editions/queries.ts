@@ -3,8 +3,8 @@ import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
 import type { editions } from '../../db/schema/editions.ts'
-import { standing, visible } from '../../db/visibility.ts'
-import type { Place } from '../../domain/access.ts'
+import { visibilityOf, visible } from '../../db/visibility.ts'
+import type { Tenant } from '../../domain/access.ts'
 import { openEndedMs } from '../../domain/editions.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
@@ -16,7 +16,7 @@ export type EditionListRow = EditionRow & OrganizationSummaryRow
 /** `image_key` opens the file that `meta_image_id` names; null without one. */
 export type EditionDetailRow = EditionListRow & { event_name: string; image_key: string | null }
 
-const editionStanding = standing(sql`editions.organization_id`, sql`editions.id`)
+const editionVisibility = visibilityOf(sql`editions.organization_id`, sql`editions.id`)
 
 /** `editionStatus` of the domain, for `editions` in a statement. */
 export const statusAt = (now: number): SQL<{ status: string }> => sql`case
@@ -36,7 +36,7 @@ export function listEditions(
     from: sql`editions`,
     key: sql`id`,
     where: [
-      visible(ctx.caller, editionStanding),
+      visible(ctx.caller, editionVisibility),
       ...(organization_id ? [sql`organization_id = ${organization_id}`] : []),
       ...(event_id ? [sql`event_id = ${event_id}`] : []),
       sql`is_archived = ${Number(is_archived)}`,
@@ -56,12 +56,12 @@ export function listEditions(
   })
 }
 
-export async function findEdition(ctx: Ctx, id: string): Promise<EditionDetailRow & { place: Place }> {
+export async function findEdition(ctx: Ctx, id: string): Promise<EditionDetailRow & { tenant: Tenant }> {
   const row = await ctx.db.first(sql<EditionDetailRow>`select editions.*, ${organizationSummaryColumns},
       events.name as event_name, files.access_key as image_key
     from editions join organizations on organizations.id = editions.organization_id
       join events on events.id = editions.event_id left join files on files.id = editions.meta_image_id
-    where editions.id = ${id} and ${visible(ctx.caller, editionStanding)}`)
+    where editions.id = ${id} and ${visible(ctx.caller, editionVisibility)}`)
   if (!row) throw notFound()
-  return { ...row, place: { organization_id: row.organization_id, editions: [row.id] } }
+  return { ...row, tenant: { organization_id: row.organization_id, editions: [row.id] } }
 }

@@ -5,9 +5,9 @@ import { insert } from '../../db/write.ts'
 import { mayAt } from '../../domain/access.ts'
 import { titleOfCopy, triggerOf } from '../../domain/email-messages.ts'
 import { AppError, doesNotExist, editionArchived, fieldError, invalid, permissionDenied } from '../../domain/errors.ts'
-import { type EditionHome, openEditions, reachedEdition, typeInUse, useEmail } from '../editions/index.ts'
+import { type TargetEdition, openEditions, reachedEdition, typeInUse, assignEmail } from '../editions/index.ts'
 import { type AdoptEmailMessageInput, type DuplicateEmailMessageInput, writers } from './message-contract.ts'
-import { detailOf, homeOf } from './create.ts'
+import { detailOf, tenantOf } from './create.ts'
 import type { MessageDetailRow, MessageRow } from './queries.ts'
 
 interface Target {
@@ -17,7 +17,7 @@ interface Target {
 
 type Source = Pick<MessageRow, 'title' | 'subject' | 'type' | 'template' | 'blocks'>
 
-/** A row like another's in a new home: unlocked, and of the scope that the home makes it. */
+/** A row like another's in a new tenant: unlocked, and of the scope that the tenant makes it. */
 function copyOf(ctx: Pick<Ctx, 'newId' | 'now'>, source: Source, target: Target, title: string): MessageRow {
   const now = ctx.now()
   return {
@@ -37,7 +37,7 @@ function copyOf(ctx: Pick<Ctx, 'newId' | 'now'>, source: Source, target: Target,
 }
 
 /** The edition that a body names, where the caller may write messages in it. */
-async function targetEdition(ctx: Ctx, id: string, organizationId: string | null): Promise<EditionHome> {
+async function targetEdition(ctx: Ctx, id: string, organizationId: string | null): Promise<TargetEdition> {
   const edition = await reachedEdition(ctx, id)
   if (!edition || (organizationId !== null && edition.organization_id !== organizationId))
     throw doesNotExist('edition_id')
@@ -60,14 +60,14 @@ export async function adoptMessage(
   if (source.edition_id !== null)
     throw new AppError('email_message_not_template', 'Only templates are adopted. Duplicate messages of an edition.')
   const target = { organization_id: edition.organization_id, edition_id: edition.edition_id }
-  const home = await homeOf(ctx, target.organization_id, target.edition_id)
+  const tenant = await tenantOf(ctx, target.organization_id, target.edition_id)
   const row = copyOf(ctx, source, target, input.title ?? source.title)
   const kind = triggerOf(row.type)
   const inUse = kind === null ? null : await typeInUse(ctx, edition.edition_id, kind)
   const isUsed = kind !== null && (inUse === null || inUse === row.type)
-  return commit(ctx, detailOf(row, home), [
+  return commit(ctx, detailOf(row, tenant), [
     insert(emailMessages, row),
-    ...(isUsed ? useEmail(ctx, edition, kind, row.id) : openEditions(edition.edition_id)),
+    ...(isUsed ? assignEmail(ctx, edition, kind, row.id) : openEditions(edition.edition_id)),
   ])
 }
 
@@ -92,7 +92,7 @@ export async function duplicateMessage(
   input: DuplicateEmailMessageInput,
 ): Promise<MessageDetailRow> {
   const target = await duplicateTarget(ctx, source, input)
-  const home = await homeOf(ctx, target.organization_id, target.edition_id)
+  const tenant = await tenantOf(ctx, target.organization_id, target.edition_id)
   const row = copyOf(ctx, source, target, input.title ?? titleOfCopy(source.title))
-  return commit(ctx, detailOf(row, home), [...openEditions(row.edition_id), insert(emailMessages, row)])
+  return commit(ctx, detailOf(row, tenant), [...openEditions(row.edition_id), insert(emailMessages, row)])
 }

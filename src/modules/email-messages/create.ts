@@ -12,26 +12,29 @@ import { type OrganizationSummaryRow, organizationSummaryColumns } from '../orga
 import type { CreateEmailMessageInput } from './message-contract.ts'
 import type { MessageDetailRow, MessageRow } from './queries.ts'
 
-type Home = OrganizationSummaryRow & { [Key in keyof EditionSummaryRow]: EditionSummaryRow[Key] | null } & {
+type MessageTenant = OrganizationSummaryRow & { [Key in keyof EditionSummaryRow]: EditionSummaryRow[Key] | null } & {
   default_language: Language | null
   email_sender_name: string | null
   is_archived: number | null
 }
 
 /** The organisation and the edition that a message is to live in. */
-export async function homeOf(ctx: Ctx, organizationId: string, editionId: string | null): Promise<Home> {
-  const home = await ctx.db.first(sql<Home>`select ${organizationSummaryColumns}, ${editionSummaryColumns},
+export async function tenantOf(ctx: Ctx, organizationId: string, editionId: string | null): Promise<MessageTenant> {
+  const tenant = await ctx.db.first(sql<MessageTenant>`select ${organizationSummaryColumns}, ${editionSummaryColumns},
       editions.default_language, editions.email_sender_name, editions.is_archived
     from organizations left join editions on editions.id = ${editionId} and editions.organization_id = organizations.id
     where organizations.id = ${organizationId}`)
-  if (!home) throw doesNotExist('organization_id')
-  if (editionId !== null && home.edition_id === null) throw doesNotExist('edition_id')
-  if (home.is_archived === 1) throw editionArchived()
-  return home
+  if (!tenant) throw doesNotExist('organization_id')
+  if (editionId !== null && tenant.edition_id === null) throw doesNotExist('edition_id')
+  if (tenant.is_archived === 1) throw editionArchived()
+  return tenant
 }
 
-/** A row together with what its answer tells of its home. */
-export const detailOf = (row: MessageRow, { is_archived: _, ...home }: Home): MessageDetailRow => ({ ...row, ...home })
+/** A row together with what its answer tells of its tenant. */
+export const detailOf = (row: MessageRow, { is_archived: _, ...tenant }: MessageTenant): MessageDetailRow => ({
+  ...row,
+  ...tenant,
+})
 
 export async function createMessage(ctx: Ctx, input: CreateEmailMessageInput): Promise<MessageDetailRow> {
   const { organization_id, edition_id = null, scope } = input
@@ -42,7 +45,7 @@ export async function createMessage(ctx: Ctx, input: CreateEmailMessageInput): P
     throw invalid(fieldError(['scope'], 'scope_mismatch', 'A template of the organisation has no edition.'))
   const faults = faultsOf({ subject: input.subject })
   if (faults.length) throw invalid(...faults)
-  const home = await homeOf(ctx, organization_id, edition_id)
+  const tenant = await tenantOf(ctx, organization_id, edition_id)
   const now = ctx.now()
   const row: MessageRow = {
     id: ctx.newId('email_message'),
@@ -59,5 +62,5 @@ export async function createMessage(ctx: Ctx, input: CreateEmailMessageInput): P
     created_at: now,
     modified_at: now,
   }
-  return commit(ctx, detailOf(row, home), [...openEditions(edition_id), insert(emailMessages, row)])
+  return commit(ctx, detailOf(row, tenant), [...openEditions(edition_id), insert(emailMessages, row)])
 }

@@ -2,8 +2,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { emailMessages } from '../../db/schema/email-messages.ts'
-import { inList, type Standing, visible } from '../../db/visibility.ts'
-import { mayAt, type Place } from '../../domain/access.ts'
+import { inList, type Visibility, visible } from '../../db/visibility.ts'
+import { mayAt, type Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Language } from '../../domain/languages.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
@@ -15,23 +15,23 @@ import { writers } from './message-contract.ts'
 export type MessageRow = typeof emailMessages.$inferSelect
 
 type Nullable<Row> = { [Key in keyof Row]: Row[Key] | null }
-type Surroundings = Nullable<OrganizationSummaryRow> & Nullable<EditionSummaryRow>
+type TenantColumns = Nullable<OrganizationSummaryRow> & Nullable<EditionSummaryRow>
 
-export type MessageListRow = Omit<MessageRow, 'blocks' | 'organization_id' | 'edition_id'> & Surroundings
+export type MessageListRow = Omit<MessageRow, 'blocks' | 'organization_id' | 'edition_id'> & TenantColumns
 export type MessageDetailRow = Omit<MessageRow, 'organization_id' | 'edition_id'> &
-  Surroundings & { default_language: Language | null; email_sender_name: string | null }
+  TenantColumns & { default_language: Language | null; email_sender_name: string | null }
 
 /** Edition roles see the templates of the organisation too: they adopt them. The platform's are seen by everybody. */
-const messageStanding: Standing = {
+const messageVisibility: Visibility = {
   inOrganizations: (ids) => inList(sql`email_messages.organization_id`, ids),
   inEditions: (ids) => sql`(${inList(sql`email_messages.edition_id`, ids)} or (email_messages.edition_id is null
     and email_messages.organization_id in (select organization_id from editions where ${inList(sql`editions.id`, ids)})))`,
 }
 
 const visibleMessages = (ctx: Ctx): SQL =>
-  sql`(email_messages.organization_id is null or ${visible(ctx.caller, messageStanding)})`
+  sql`(email_messages.organization_id is null or ${visible(ctx.caller, messageVisibility)})`
 
-const surroundings = sql`left join organizations on organizations.id = email_messages.organization_id
+const tenantJoins = sql`left join organizations on organizations.id = email_messages.organization_id
   left join editions on editions.id = email_messages.edition_id`
 
 /** Of an organisation that the caller has a role in: what the platform has is at its hand too. */
@@ -62,7 +62,7 @@ export function listMessages(
     columns: sql`email_messages.id, email_messages.title, email_messages.subject, email_messages.type,
       email_messages.scope, email_messages.template, email_messages.is_locked, email_messages.version,
       email_messages.created_at, email_messages.modified_at, ${organizationSummaryColumns}, ${editionSummaryColumns}`,
-    joins: sql`join email_messages on email_messages.id = page.key ${surroundings}`,
+    joins: sql`join email_messages on email_messages.id = page.key ${tenantJoins}`,
   })
 }
 
@@ -73,26 +73,26 @@ export function listMessages(
 export async function findMessage(
   ctx: Ctx,
   id: string,
-): Promise<MessageDetailRow & { place: Place | null; instead?: string }> {
+): Promise<MessageDetailRow & { tenant: Tenant | null; instead?: string }> {
   const row = await ctx.db.first(sql<MessageDetailRow>`select email_messages.*, ${organizationSummaryColumns},
       ${editionSummaryColumns}, editions.default_language, editions.email_sender_name
-    from email_messages ${surroundings} where email_messages.id = ${id} and ${visibleMessages(ctx)}`)
+    from email_messages ${tenantJoins} where email_messages.id = ${id} and ${visibleMessages(ctx)}`)
   if (!row) throw notFound()
   const { organization_id, edition_id } = row
-  if (organization_id === null) return { ...row, place: null }
-  const place = { organization_id, editions: edition_id === null ? [] : [edition_id] }
+  if (organization_id === null) return { ...row, tenant: null }
+  const tenant = { organization_id, editions: edition_id === null ? [] : [edition_id] }
   // A template of the organisation is nothing that a role in an edition changes, and something that it copies.
   const mayAdopt = edition_id === null && mayAt(ctx.caller, writers, { organization_id, editions: 'any' })
-  return { ...row, place, ...(mayAdopt ? { instead: adoptInstead('organisation') } : {}) }
+  return { ...row, tenant, ...(mayAdopt ? { instead: adoptInstead('organisation') } : {}) }
 }
 
 export const adoptInstead = (owner: 'organisation' | 'platform'): string =>
   `This is a template of the ${owner}: adopt it first, and change or delete the copy of your edition.`
 
 /** As `findMessage`, for reading: whoever sees a message may read it, wherever their role is. */
-export const findReadable = async (ctx: Ctx, id: string): Promise<MessageDetailRow & { place: null }> => ({
+export const findReadable = async (ctx: Ctx, id: string): Promise<MessageDetailRow & { tenant: null }> => ({
   ...(await findMessage(ctx, id)),
-  place: null,
+  tenant: null,
 })
 
 /** A message as those who send it need to know it. */

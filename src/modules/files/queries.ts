@@ -3,8 +3,8 @@ import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { files } from '../../db/schema/files.ts'
-import { inList, type Standing, visible, visibleIn } from '../../db/visibility.ts'
-import type { Place } from '../../domain/access.ts'
+import { inList, type Visibility, visible, visibleIn } from '../../db/visibility.ts'
+import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import type { FileFilters, FileOrdering } from './contract.ts'
@@ -19,7 +19,7 @@ export interface FileRow extends StoredFile {
 }
 
 /** The index of an organisation's files serves those of its editions too. */
-const fileStanding: Standing = {
+const fileVisibility: Visibility = {
   inOrganizations: (ids) => inList(sql`files.organization_id`, ids),
   inEditions: (ids) => sql`(files.organization_id in (select organization_id from editions
     where ${inList(sql`editions.id`, ids)}) and ${inList(sql`files.edition_id`, ids)})`,
@@ -32,7 +32,7 @@ function conditions(ctx: Ctx, filters: FileFilters): SQL[] {
   const { organization_id, edition_id, purpose, mime_type, is_used, search } = filters
   const used = isUsed(sql`files.id`)
   return [
-    visibleIn(ctx.caller, fileStanding, filters),
+    visibleIn(ctx.caller, fileVisibility, filters),
     ...(organization_id ? [sql`files.organization_id = ${organization_id}`] : []),
     ...(edition_id
       ? [
@@ -67,10 +67,10 @@ export const listFiles = (
     joins: sql`join files on files.id = page.key`,
   })
 
-export async function findFile(ctx: Ctx, id: string): Promise<FileRow & { place: Place }> {
+export async function findFile(ctx: Ctx, id: string): Promise<FileRow & { tenant: Tenant }> {
   const row = await ctx.db.first(sql<FileRow>`select ${columns(ctx)} from files
-    where files.id = ${id} and ${visible(ctx.caller, fileStanding)}`)
+    where files.id = ${id} and ${visible(ctx.caller, fileVisibility)}`)
   if (!row) throw notFound()
   const { organization_id, edition_id } = row
-  return { ...row, place: { organization_id, editions: edition_id === null ? [] : [edition_id] } }
+  return { ...row, tenant: { organization_id, editions: edition_id === null ? [] : [edition_id] } }
 }

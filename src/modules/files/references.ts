@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { inList, type Standing, standing, visible } from '../../db/visibility.ts'
+import { inList, type Visibility, visibilityOf, visible } from '../../db/visibility.ts'
 
 interface FileReference {
   table: string
@@ -13,7 +13,7 @@ interface FileReference {
   join?: SQL
   id: SQL
   name: SQL
-  standing: Standing
+  visibility: Visibility
 }
 
 /** Every column of the database through which something uses a file. */
@@ -25,7 +25,7 @@ export const fileReferences: readonly FileReference[] = [
     field: 'meta_image_id',
     id: sql`editions.id`,
     name: sql`editions.full_name`,
-    standing: standing(sql`editions.organization_id`, sql`editions.id`),
+    visibility: visibilityOf(sql`editions.organization_id`, sql`editions.id`),
   },
   {
     table: 'organizations',
@@ -34,7 +34,7 @@ export const fileReferences: readonly FileReference[] = [
     field: 'avatar_file_id',
     id: sql`organizations.id`,
     name: sql`organizations.name`,
-    standing: {
+    visibility: {
       inOrganizations: (ids) => inList(sql`organizations.id`, ids),
       inEditions: (ids) =>
         sql`organizations.id in (select organization_id from editions where ${inList(sql`editions.id`, ids)})`,
@@ -48,7 +48,7 @@ export const fileReferences: readonly FileReference[] = [
     join: sql`join products on products.id = product_images.product_id`,
     id: sql`products.id`,
     name: sql`products.name`,
-    standing: standing(sql`products.organization_id`, sql`products.edition_id`),
+    visibility: visibilityOf(sql`products.organization_id`, sql`products.edition_id`),
   },
   {
     table: 'email_message_images',
@@ -58,7 +58,7 @@ export const fileReferences: readonly FileReference[] = [
     join: sql`join email_messages on email_messages.id = email_message_images.message_id`,
     id: sql`email_messages.id`,
     name: sql`email_messages.title`,
-    standing: {
+    visibility: {
       inOrganizations: (ids) => inList(sql`email_messages.organization_id`, ids),
       // The templates of the organisation are seen by the roles of its editions.
       inEditions: (ids) => sql`(${inList(sql`email_messages.edition_id`, ids)} or (email_messages.edition_id is null
@@ -73,7 +73,7 @@ export const fileReferences: readonly FileReference[] = [
     field: 'file_id',
     id: sql`data_imports.id`,
     name: sql`data_imports.name`,
-    standing: standing(sql`data_imports.organization_id`, sql`data_imports.edition_id`),
+    visibility: visibilityOf(sql`data_imports.organization_id`, sql`data_imports.edition_id`),
   },
 ]
 
@@ -100,7 +100,7 @@ export const usesOf = (ctx: Ctx, file: SQL): SQL => {
   const parts = fileReferences.map(
     (one) => sql`select ${one.type} as type, ${one.id} as id, ${one.name} as name, ${one.field} as field
       from ${sql.raw(one.table)} ${one.join ?? sql``}
-      where ${columnOf(one)} = ${file} and ${visible(ctx.caller, one.standing)}`,
+      where ${columnOf(one)} = ${file} and ${visible(ctx.caller, one.visibility)}`,
   )
   return sql`(select json_group_array(json_object('type', type, 'id', id, 'name', name, 'field', field)) from
     (select * from (${sql.join(parts, sql` union all `)}) order by type, id limit ${sql.raw(String(mostUses))}))`

@@ -7,7 +7,7 @@ import { insert } from '../../db/write.ts'
 import { AppError, fieldError, invalid, notFound } from '../../domain/errors.ts'
 import { type IncomingFile, partsOf, partSize, type ReceivedFile, uploadKeptMs } from '../../domain/files/files.ts'
 import { cleanFileName } from '../../domain/files/names.ts'
-import { checkHome, openEditions } from '../editions/index.ts'
+import { checkTenant, openEditions } from '../editions/index.ts'
 import { countBytes, newStorageKey, releaseBytes, storeRefusal } from './storage.ts'
 import type { StartUploadInput } from './upload-contract.ts'
 import type { UploadColumns, UploadRow } from './upload-queries.ts'
@@ -18,7 +18,7 @@ const unknownType = 'application/octet-stream'
 /** The store's upload is begun before its row: where no row follows, the store drops it after a week. */
 export async function startUpload(ctx: Ctx, input: StartUploadInput): Promise<UploadRow> {
   const { organization_id, edition_id = null, size, title } = input
-  await checkHome(ctx, organization_id, edition_id)
+  await checkTenant(ctx, organization_id, edition_id)
   const storage_key = newStorageKey(ctx)
   const now = ctx.now()
   const row: UploadColumns = {

@@ -5,7 +5,7 @@ import { merchantAccounts } from '../../db/schema/editions.ts'
 import { insert } from '../../db/write.ts'
 import { AppError } from '../../domain/errors.ts'
 import { maxMerchantAccounts } from '../../domain/merchant-accounts.ts'
-import { checkHome } from '../editions/index.ts'
+import { checkTenant } from '../editions/index.ts'
 import type { CreateMerchantAccountInput } from './contract.ts'
 import type { MerchantAccountRow } from './queries.ts'
 import { checkFields } from './rules.ts'
@@ -17,7 +17,7 @@ const countOf = (organizationId: string) =>
 export async function createMerchantAccount(ctx: Ctx, input: CreateMerchantAccountInput): Promise<MerchantAccountRow> {
   const { organization_id, name, description, type, provider_account, api_key, webhook_secret } = input
   checkFields(type, { ...input, is_active: true }, ctx.config.environment)
-  await checkHome(ctx, organization_id, null)
+  await checkTenant(ctx, organization_id, null)
   const known = await ctx.db.first(countOf(organization_id))
   if ((known?.count ?? 0) >= maxMerchantAccounts)
     throw new AppError(

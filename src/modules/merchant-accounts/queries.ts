@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { merchantAccounts } from '../../db/schema/editions.ts'
-import { standing, visible, visibleIn } from '../../db/visibility.ts'
-import type { Place } from '../../domain/access.ts'
+import { visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
+import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import type { MerchantAccountFilters, MerchantAccountOrdering } from './contract.ts'
@@ -11,7 +11,7 @@ import type { MerchantAccountFilters, MerchantAccountOrdering } from './contract
 export type MerchantAccountRow = typeof merchantAccounts.$inferSelect
 
 /** Accounts are the organisation's: roles of an edition choose among them and read nothing else of them. */
-const accountStanding = standing(sql`merchant_accounts.organization_id`, sql`null`)
+const accountVisibility = visibilityOf(sql`merchant_accounts.organization_id`, sql`null`)
 
 export function listMerchantAccounts(
   ctx: Ctx,
@@ -24,7 +24,7 @@ export function listMerchantAccounts(
     from: sql`merchant_accounts`,
     key: sql`id`,
     where: [
-      visibleIn(ctx.caller, accountStanding, { organization_id }),
+      visibleIn(ctx.caller, accountVisibility, { organization_id }),
       ...(organization_id ? [sql`organization_id = ${organization_id}`] : []),
       ...(type ? [sql`type = ${type}`] : []),
       ...(is_active === undefined ? [] : [sql`is_active = ${Number(is_active)}`]),
@@ -35,9 +35,9 @@ export function listMerchantAccounts(
   })
 }
 
-export async function findMerchantAccount(ctx: Ctx, id: string): Promise<MerchantAccountRow & { place: Place }> {
+export async function findMerchantAccount(ctx: Ctx, id: string): Promise<MerchantAccountRow & { tenant: Tenant }> {
   const row = await ctx.db.first(sql<MerchantAccountRow>`select * from merchant_accounts
-    where id = ${id} and ${visible(ctx.caller, accountStanding)}`)
+    where id = ${id} and ${visible(ctx.caller, accountVisibility)}`)
   if (!row) throw notFound()
-  return { ...row, place: { organization_id: row.organization_id, editions: [] } }
+  return { ...row, tenant: { organization_id: row.organization_id, editions: [] } }
 }

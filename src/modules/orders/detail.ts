@@ -4,12 +4,12 @@ import { orderRest, purchaseRest } from '../../db/refunds.ts'
 import type { carts, orders, transactions } from '../../db/schema/orders.ts'
 import { type CustomerView, customersSeenBy } from '../../db/shared-customers.ts'
 import { visible } from '../../db/visibility.ts'
-import type { Place } from '../../domain/access.ts'
+import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import { boughtColumns, boughtJoins, type BoughtRow, type PurchaseRow } from '../purchases/index.ts'
-import { orderStanding } from './list.ts'
+import { orderVisibility } from './list.ts'
 
 export type TransactionRow = typeof transactions.$inferSelect & { rest_minor: number }
 
@@ -42,7 +42,7 @@ export interface OrderHeadRow
 }
 
 export interface LoadedOrder {
-  place: Place
+  tenant: Tenant
   head: OrderHeadRow
   items: CartItemRow[]
   purchases: PurchaseRow[]
@@ -68,14 +68,14 @@ export async function findOrder(ctx: Ctx, id: string): Promise<LoadedOrder> {
     join organizations on organizations.id = orders.organization_id
     join users on users.id = orders.user_id ${join}
     join carts on carts.order_id = orders.id
-    where orders.id = ${id} and ${visible(ctx.caller, orderStanding)}`
+    where orders.id = ${id} and ${visible(ctx.caller, orderVisibility)}`
   const [[row], lines] = await ctx.db.batch([head, linesOf(id, customersSeenBy(ctx.caller, sql`holders`))])
   if (!row) throw notFound()
   const of = <Kind extends LineRow['kind']>(kind: Kind) =>
     lines.filter((line): line is Extract<LineRow, { kind: Kind }> => line.kind === kind)
   const buyer = { user_id: row.user_id, first_name: row.first_name, last_name: row.last_name, email: row.email }
   return {
-    place: { organization_id: row.organization_id, editions: [row.edition_id] },
+    tenant: { organization_id: row.organization_id, editions: [row.edition_id] },
     head: row,
     items: of('item'),
     purchases: of('purchase').map((line) => ({

@@ -1,1 +1,1 @@
-export { containsText, orderStanding } from './list.ts'
+export { containsText, orderVisibility } from './list.ts'

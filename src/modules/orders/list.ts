@@ -4,7 +4,7 @@ import { containsDigits, containsFolded, containsFoldedOrDigits } from '../../db
 import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
 import type { orders } from '../../db/schema/orders.ts'
 import { type CustomerView, customersSeenBy, givenSearch } from '../../db/shared-customers.ts'
-import { standing, visibleIn } from '../../db/visibility.ts'
+import { visibilityOf, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
@@ -33,7 +33,7 @@ export interface OrderFilters {
   created_before?: number | undefined
 }
 
-export const orderStanding = standing(sql`orders.organization_id`, sql`orders.edition_id`)
+export const orderVisibility = visibilityOf(sql`orders.organization_id`, sql`orders.edition_id`)
 
 const ofCustomer = (view: CustomerView, own: SQL, ofGiven: SQL): SQL =>
   sql`exists (select 1 from users ${view.join} where users.id = orders.user_id and ${view.matches(own, ofGiven)})`
@@ -99,7 +99,7 @@ function conditions(ctx: Ctx, view: CustomerView, filters: OrderFilters): SQL[] 
     ...texts,
     ...(created_after === undefined ? [] : [sql`orders.created_at >= ${created_after}`]),
     ...(created_before === undefined ? [] : [sql`orders.created_at <= ${created_before}`]),
-    visibleIn(ctx.caller, orderStanding, filters),
+    visibleIn(ctx.caller, orderVisibility, filters),
   ]
 }
 

@@ -4,8 +4,8 @@ import { containsFolded } from '../../db/contains.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { events, members, organizations } from '../../db/schema/organizations.ts'
 import { keyOfFile } from '../../db/images.ts'
-import { inList, standing, visible } from '../../db/visibility.ts'
-import type { MemberRole, Place } from '../../domain/access.ts'
+import { inList, visibilityOf, visible } from '../../db/visibility.ts'
+import type { MemberRole, Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 
@@ -15,7 +15,7 @@ export type EventRow = typeof events.$inferSelect
 export type MemberRow = typeof members.$inferSelect & { email: string }
 
 /** An organisation is seen by all its roles, those of its editions too. */
-const organizationStanding = (organization: SQL) => ({
+const organizationVisibility = (organization: SQL) => ({
   inOrganizations: (ids: readonly string[]) => inList(organization, ids),
   inEditions: (ids: readonly string[]) =>
     sql`${organization} in (select organization_id from editions where ${inList(sql`id`, ids)})`,
@@ -23,7 +23,7 @@ const organizationStanding = (organization: SQL) => ({
 
 const columns = sql`organizations.*, ${keyOfFile(sql`organizations.avatar_file_id`)} as avatar_key`
 
-const eventStanding = {
+const eventVisibility = {
   inOrganizations: (ids: readonly string[]) => inList(sql`events.organization_id`, ids),
   inEditions: (ids: readonly string[]) =>
     sql`events.id in (select event_id from editions where ${inList(sql`id`, ids)})`,
@@ -39,7 +39,7 @@ export function listOrganizations(
     from: sql`organizations`,
     key: sql`id`,
     where: [
-      visible(ctx.caller, organizationStanding(sql`organizations.id`)),
+      visible(ctx.caller, organizationVisibility(sql`organizations.id`)),
       ...(filters.search ? [containsFolded(sql`search`, filters.search)] : []),
     ],
     sort: sortBy(ordering, '-created', { created: sql`created_at`, modified: sql`modified_at`, name: sql`name` }),
@@ -48,13 +48,13 @@ export function listOrganizations(
   })
 }
 
-export async function findOrganization(ctx: Ctx, id: string): Promise<OrganizationRow & { place: Place }> {
+export async function findOrganization(ctx: Ctx, id: string): Promise<OrganizationRow & { tenant: Tenant }> {
   const row = await ctx.db.first(
     sql<OrganizationRow>`select ${columns} from organizations
-      where id = ${id} and ${visible(ctx.caller, organizationStanding(sql`organizations.id`))}`,
+      where id = ${id} and ${visible(ctx.caller, organizationVisibility(sql`organizations.id`))}`,
   )
   if (!row) throw notFound()
-  return { ...row, place: { organization_id: row.id, editions: 'any' } }
+  return { ...row, tenant: { organization_id: row.id, editions: 'any' } }
 }
 
 export function listMembers(
@@ -79,13 +79,17 @@ export function listMembers(
 }
 
 /** A member of an organisation in which the caller has a role of the organisation. */
-export async function findMember(ctx: Ctx, organizationId: string, id: string): Promise<MemberRow & { place: Place }> {
+export async function findMember(
+  ctx: Ctx,
+  organizationId: string,
+  id: string,
+): Promise<MemberRow & { tenant: Tenant }> {
   const row = await ctx.db.first(sql<MemberRow>`select members.*, accounts.email
     from members join accounts on accounts.id = members.account_id
     where members.id = ${id} and members.organization_id = ${organizationId}
-      and ${visible(ctx.caller, standing(sql`members.organization_id`, sql`null`))}`)
+      and ${visible(ctx.caller, visibilityOf(sql`members.organization_id`, sql`null`))}`)
   if (!row) throw notFound()
-  return { ...row, place: { organization_id: row.organization_id, editions: [] } }
+  return { ...row, tenant: { organization_id: row.organization_id, editions: [] } }
 }
 
 export function listEvents(
@@ -98,7 +102,7 @@ export function listEvents(
     from: sql`events`,
     key: sql`id`,
     where: [
-      visible(ctx.caller, eventStanding),
+      visible(ctx.caller, eventVisibility),
       ...(filters.organization_id ? [sql`organization_id = ${filters.organization_id}`] : []),
       ...(filters.search ? [containsFolded(sql`search`, filters.search)] : []),
     ],

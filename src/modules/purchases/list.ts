@@ -8,7 +8,7 @@ import { invalid, parameterError } from '../../domain/errors.ts'
 import { numberKey } from '../../domain/orders.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { boughtColumns, boughtJoins } from './bought.ts'
-import { type PurchaseRow, purchaseStanding } from './queries.ts'
+import { type PurchaseRow, purchaseVisibility } from './queries.ts'
 
 export interface PurchaseListRow extends PurchaseRow {
   order_id: string
@@ -49,7 +49,7 @@ function conditions(ctx: Ctx, filters: PurchaseFilters): SQL[] {
     sql`${edition} = ${edition_id}`,
     ...(vendor_code ? [sql`purchases.vendor_code = ${vendor_code} collate nocase`] : []),
     ...(status ? [sql`${ofStatus} = ${status}`] : []),
-    visibleIn(ctx.caller, purchaseStanding, filters),
+    visibleIn(ctx.caller, purchaseVisibility, filters),
   ]
 }
 

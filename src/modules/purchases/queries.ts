@@ -3,8 +3,8 @@ import type { Ctx } from '../../context.ts'
 import { purchaseRest } from '../../db/refunds.ts'
 import type { purchases } from '../../db/schema/orders.ts'
 import { customersSeenBy } from '../../db/shared-customers.ts'
-import { standing, visible } from '../../db/visibility.ts'
-import type { Place } from '../../domain/access.ts'
+import { visibilityOf, visible } from '../../db/visibility.ts'
+import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { RefundStatus } from '../../domain/refunds.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
@@ -39,7 +39,7 @@ export interface PurchaseRow extends BoughtRow {
 
 export interface PurchaseDetailRow
   extends PurchaseRow, EditionSummaryRow, OrganizationSummaryRow, Pick<typeof purchases.$inferSelect, 'metadata'> {
-  place: Place
+  tenant: Tenant
   order_id: string
   order_number: string | null
   order_type: string
@@ -53,7 +53,7 @@ export interface PurchaseDetailRow
   refund_requests: string
 }
 
-export const purchaseStanding = standing(sql`purchases.organization_id`, sql`purchases.edition_id`)
+export const purchaseVisibility = visibilityOf(sql`purchases.organization_id`, sql`purchases.edition_id`)
 
 /** More are counted, and not shown. */
 const shownUses = 50
@@ -84,7 +84,7 @@ const refundsOf = (
 
 export async function findPurchase(ctx: Ctx, id: string): Promise<PurchaseDetailRow> {
   const view = customersSeenBy(ctx.caller)
-  const found = sql<Omit<PurchaseDetailRow, 'place' | 'uses'>>`select purchases.*,
+  const found = sql<Omit<PurchaseDetailRow, 'tenant' | 'uses'>>`select purchases.*,
       ${boughtColumns(sql`purchases`)}, ${editionSummaryColumns}, ${organizationSummaryColumns},
       ${view.columns(['first_name', 'last_name', 'email'])}, orders.order_number, orders.type as order_type,
       orders.status as order_status, orders.currency, transactions.id as transaction_id,
@@ -98,9 +98,9 @@ export async function findPurchase(ctx: Ctx, id: string): Promise<PurchaseDetail
     ${boughtJoins(sql`purchases`)}
     left join transactions on transactions.order_id = orders.id and transactions.type = 'payment'
     where purchases.id = ${id}
-      and ${visible(ctx.caller, purchaseStanding)}
+      and ${visible(ctx.caller, purchaseVisibility)}
     limit 1`
   const [[row], uses] = await ctx.db.batch([found, usesOf(id)])
   if (!row) throw notFound()
-  return { ...row, uses, place: { organization_id: row.organization_id, editions: [row.edition_id] } }
+  return { ...row, uses, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }

@@ -2,10 +2,10 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { purchases } from '../../db/schema/orders.ts'
 import { visible } from '../../db/visibility.ts'
-import type { Place } from '../../domain/access.ts'
+import type { Tenant } from '../../domain/access.ts'
 import { doesNotExist, notFound } from '../../domain/errors.ts'
 import { type AnnouncedPurchase, announcedColumns, announcedJoins } from './announcement.ts'
-import { purchaseStanding } from './queries.ts'
+import { purchaseVisibility } from './queries.ts'
 import { type PurchaseUseRow, useColumns, useJoins } from './use-row.ts'
 
 type Terms = Pick<
@@ -15,21 +15,21 @@ type Terms = Pick<
 
 /** A purchase with what decides about its uses, and with what is announced about them. */
 export interface UsablePurchase extends AnnouncedPurchase, Terms {
-  place: Place
+  tenant: Tenant
 }
 
 const usableColumns = sql`${announcedColumns}, purchases.status, purchases.uses_limit, purchases.uses_count,
   purchases.is_unlimited_use, purchases.valid_until, purchases.created_at`
 
-type UsableRow = Omit<UsablePurchase, 'place'>
+type UsableRow = Omit<UsablePurchase, 'tenant'>
 
 const usablePurchase = (ctx: Ctx, id: string) => sql<UsableRow>`select ${usableColumns}
   from purchases ${announcedJoins}
-  where purchases.id = ${id} and ${visible(ctx.caller, purchaseStanding)}`
+  where purchases.id = ${id} and ${visible(ctx.caller, purchaseVisibility)}`
 
 const placed = (row: UsableRow): UsablePurchase => ({
   ...row,
-  place: { organization_id: row.organization_id, editions: [row.edition_id] },
+  tenant: { organization_id: row.organization_id, editions: [row.edition_id] },
 })
 
 export async function findUsablePurchase(ctx: Ctx, id: string): Promise<UsablePurchase> {
@@ -39,7 +39,7 @@ export async function findUsablePurchase(ctx: Ctx, id: string): Promise<UsablePu
 }
 
 export interface LoadedUse extends PurchaseUseRow {
-  place: Place
+  tenant: Tenant
   purchase: UsablePurchase
 }
 
@@ -52,7 +52,7 @@ export async function findUse(ctx: Ctx, purchaseId: string, id: string): Promise
   ])
   if (!found || !use) throw notFound()
   const purchase = placed(found)
-  return { ...use, purchase, place: purchase.place }
+  return { ...use, purchase, tenant: purchase.tenant }
 }
 
 /** The place of a use; one of another edition is refused as one that does not exist. */

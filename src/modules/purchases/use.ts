@@ -51,7 +51,7 @@ export async function usePurchase(ctx: Ctx, purchase: UsablePurchase, input: Inp
     ...row,
     location_name: location?.name ?? null,
     location_is_draft: location?.is_draft ?? null,
-    place: purchase.place,
+    tenant: purchase.tenant,
     purchase: { ...purchase, status },
   }
   return commit(ctx, use, [

@@ -2,8 +2,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { refundBatches, refundBatchTotals } from '../../db/schema/refund-batches.ts'
-import { standing, visible } from '../../db/visibility.ts'
-import type { Place } from '../../domain/access.ts'
+import { visibilityOf, visible } from '../../db/visibility.ts'
+import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import type { RefundBatchStatus } from '../../domain/refund-batches.ts'
@@ -16,20 +16,20 @@ export interface BatchDetailRow extends BatchRow {
   totals: string
 }
 
-export type LoadedBatch = BatchDetailRow & { place: Place; refund_policy: string }
+export type LoadedBatch = BatchDetailRow & { tenant: Tenant; refund_policy: string }
 
-const batchStanding = standing(sql`refund_batches.organization_id`, sql`refund_batches.edition_id`)
+const batchVisibility = visibilityOf(sql`refund_batches.organization_id`, sql`refund_batches.edition_id`)
 
 const columns: SQL = sql`refund_batches.*, (select json_group_array(json_object('currency', currency,
     'status', status, 'needs_attention', needs_attention, 'requests', requests, 'amount_minor', amount_minor))
   from refund_batch_totals where batch_id = refund_batches.id) as totals`
 
 export async function findBatch(ctx: Ctx, id: string): Promise<LoadedBatch> {
-  const row = await ctx.db.first(sql<Omit<LoadedBatch, 'place'>>`select ${columns}, organizations.refund_policy
+  const row = await ctx.db.first(sql<Omit<LoadedBatch, 'tenant'>>`select ${columns}, organizations.refund_policy
     from refund_batches join organizations on organizations.id = refund_batches.organization_id
-    where refund_batches.id = ${id} and ${visible(ctx.caller, batchStanding)}`)
+    where refund_batches.id = ${id} and ${visible(ctx.caller, batchVisibility)}`)
   if (!row) throw notFound()
-  return { ...row, place: { organization_id: row.organization_id, editions: [row.edition_id] } }
+  return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
 export interface EditionForBatch {
@@ -38,11 +38,11 @@ export interface EditionForBatch {
   is_archived: number
 }
 
-export async function findEdition(ctx: Ctx, id: string): Promise<EditionForBatch & { place: Place }> {
+export async function findEdition(ctx: Ctx, id: string): Promise<EditionForBatch & { tenant: Tenant }> {
   const row = await ctx.db.first(sql<EditionForBatch>`select id, organization_id, is_archived from editions
-    where id = ${id} and ${visible(ctx.caller, standing(sql`organization_id`, sql`id`))}`)
+    where id = ${id} and ${visible(ctx.caller, visibilityOf(sql`organization_id`, sql`id`))}`)
   if (!row) throw notFound()
-  return { ...row, place: { organization_id: row.organization_id, editions: [row.id] } }
+  return { ...row, tenant: { organization_id: row.organization_id, editions: [row.id] } }
 }
 
 interface Asked {

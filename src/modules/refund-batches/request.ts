@@ -8,7 +8,7 @@ import { addPlan, type BatchSums, type OrderPlan, planOrder, withoutRequest } fr
 import { auditStatement } from '../audit-log/index.ts'
 import { enqueueRefunds } from '../refund-payments/index.ts'
 import { batchRequestStatements, type FindAccount, findSubjects, type Paid, payingBack } from '../refunds/index.ts'
-import { ringEmails } from '../transactional-emails/index.ts'
+import { enqueueEmails } from '../transactional-emails/index.ts'
 import { type Announcement, commitAnnounced } from '../webhooks/index.ts'
 import { accountsOf, planOf } from './plan.ts'
 import type { BatchRow } from './queries.ts'
@@ -163,5 +163,5 @@ export async function requestNext(job: JobCtx, batch: BatchRow): Promise<void> {
     ...(isOver ? { status: 'finished' as const, ended_at: now } : {}),
   }
   await commitAnnounced(job, [...updateVersion(refundBatches, batch, changes), ...statements], announcements)
-  if (statements.length) await Promise.allSettled([enqueueRefunds(job), ringEmails(job)])
+  if (statements.length) await Promise.allSettled([enqueueRefunds(job), enqueueEmails(job)])
 }

@@ -20,7 +20,7 @@ function checkPolicy(ctx: Ctx, batch: LoadedBatch, { amounts }: BatchSums): void
       currency,
       requested_by: batch.created_by,
       reviewer: ctx.caller.id,
-      isAdmin: mayAt(ctx.caller, ['OA', 'EA'], batch.place),
+      isAdmin: mayAt(ctx.caller, ['OA', 'EA'], batch.tenant),
     })
 }
 

@@ -75,7 +75,7 @@ const dueAfter = (refund: RefundRow, reference: string | null, now: number): num
 /**
  * What completes a refund, for the transaction that knows that it was paid back. `refund` is the row as it is when the
  * statements run: approved or processing, with its version. Throws nothing; the batch is a lost race when the refund or a
- * purchase changed. Afterwards there may be a message to send: `ringEmails`.
+ * purchase changed. Afterwards there may be a message to send: `enqueueEmails`.
  */
 export async function completionStatements(
   ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>,

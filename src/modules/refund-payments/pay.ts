@@ -5,7 +5,7 @@ import type { Currency } from '../../domain/money.ts'
 import { isNeverMade, nextRecheck, stepOf } from '../../domain/refund-payments.ts'
 import type { PaymentGateway, RefundCall, RefundOutcome } from '../../gateways/payments/payments.ts'
 import { accessOfStarted } from '../merchant-accounts/index.ts'
-import { ringEmails } from '../transactional-emails/index.ts'
+import { enqueueEmails } from '../transactional-emails/index.ts'
 import { commitAnnounced } from '../webhooks/index.ts'
 import { storeKey } from './claim.ts'
 import { beganAt, changesBy } from './outcome.ts'
@@ -91,7 +91,7 @@ export async function recordOutcome(job: JobCtx, attempt: RefundRow, outcome: Re
     await commitAnnounced(job, statements, announcements)
     return outcome.state === 'completed' || outcome.state === 'failed'
   })
-  if (hasEnded) await ringEmails(job).catch(() => undefined)
+  if (hasEnded) await enqueueEmails(job).catch(() => undefined)
 }
 
 /** The account and the payment of a refund; null when the account cannot be used. */

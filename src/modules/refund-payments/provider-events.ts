@@ -12,7 +12,7 @@ import {
   type ProviderRefund,
 } from '../../gateways/payments/payments.ts'
 import { accessOfWebhook, type MerchantAccount } from '../merchant-accounts/index.ts'
-import { ringEmails } from '../transactional-emails/index.ts'
+import { enqueueEmails } from '../transactional-emails/index.ts'
 import { commitAnnounced } from '../webhooks/index.ts'
 import type { RefundChanges } from './complete.ts'
 import { changesBy, changesByEarlier, flagStatements } from './outcome.ts'
@@ -124,5 +124,5 @@ export async function receivePaymentEvent(
     throw error instanceof PaymentProviderUnavailable ? unavailable(error) : error
   })
   if (!refund) return
-  if (await decideAgain(() => apply(job, account, event, refund))) await ringEmails(job).catch(() => undefined)
+  if (await decideAgain(() => apply(job, account, event, refund))) await enqueueEmails(job).catch(() => undefined)
 }

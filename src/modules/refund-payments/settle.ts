@@ -1,24 +1,24 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { standing, visible } from '../../db/visibility.ts'
-import type { Place } from '../../domain/access.ts'
+import { visibilityOf, visible } from '../../db/visibility.ts'
+import type { Tenant } from '../../domain/access.ts'
 import { AppError, notFound } from '../../domain/errors.ts'
 import { refundLifecycle } from '../../domain/refunds.ts'
-import { ringEmails } from '../transactional-emails/index.ts'
+import { enqueueEmails } from '../transactional-emails/index.ts'
 import { announceAll } from '../webhooks/index.ts'
 import { completionStatements } from './complete.ts'
 import { amountOf, type RefundRow } from './refund.ts'
 
-export type LocatedRefund = RefundRow & { place: Place }
+export type LocatedRefund = RefundRow & { tenant: Tenant }
 
-const refundStanding = standing(sql`refund_requests.organization_id`, sql`refund_requests.edition_id`)
+const refundVisibility = visibilityOf(sql`refund_requests.organization_id`, sql`refund_requests.edition_id`)
 
 export async function findRefund(ctx: Ctx, id: string): Promise<LocatedRefund> {
   const row = await ctx.db.first(sql<RefundRow>`select * from refund_requests
-    where id = ${id} and ${visible(ctx.caller, refundStanding)}`)
+    where id = ${id} and ${visible(ctx.caller, refundVisibility)}`)
   if (!row) throw notFound()
-  return { ...row, place: { organization_id: row.organization_id, editions: [row.edition_id] } }
+  return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
 const notWaiting = ({ status, service }: RefundRow): AppError =>
@@ -41,6 +41,6 @@ export async function settleRefund(ctx: Ctx, refund: LocatedRefund, reference: s
     provider_reference: reference,
     completed_at: ctx.now(),
   }
-  ctx.afterCommit(() => ringEmails(ctx))
+  ctx.afterCommit(() => enqueueEmails(ctx))
   return commit(ctx, settled, [...statements, ...announceAll(ctx, announcements)])
 }

@@ -10,7 +10,7 @@ import {
   refundAnnouncements,
   type RefundedPurchase,
 } from '../refund-payments/index.ts'
-import { ringEmails } from '../transactional-emails/index.ts'
+import { enqueueEmails } from '../transactional-emails/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
 import type { RefundRow } from './queries.ts'
 import type { Subject } from './subject.ts'
@@ -93,7 +93,7 @@ export async function afterApproval(
   if (way === 'by provider') ctx.afterCommit(() => enqueueRefunds(ctx))
   if (way !== 'at once') return { refund, statements: purchasesAreAsRead(purchases), announcements: approved }
   const { statements, announcements } = await completionStatements(ctx, refund, { provider_reference: null, purchases })
-  ctx.afterCommit(() => ringEmails(ctx))
+  ctx.afterCommit(() => enqueueEmails(ctx))
   return {
     refund: {
       ...refund,

@@ -43,7 +43,7 @@ function decide(ctx: Ctx, refund: LoadedRefund, input: ApproveInput): Approval {
     currency: refund.currency,
     requested_by: refund.requested_by,
     reviewer: ctx.caller.id,
-    isAdmin: mayAt(ctx.caller, ['OA', 'EA'], refund.place),
+    isAdmin: mayAt(ctx.caller, ['OA', 'EA'], refund.tenant),
   })
   return { ...input, amount, isCancelling }
 }

@@ -196,7 +196,7 @@ export function createRefund(ctx: Ctx, input: CreateForTargetInput): Promise<Ref
   return decideAgain(async () => {
     const subject = await findSubject(ctx, target, input.include_fees ?? false)
     if (!subject) throw doesNotExist(target.field)
-    if (!mayAt(ctx.caller, roles, subject.place)) throw permissionDenied(roles)
+    if (!mayAt(ctx.caller, roles, subject.tenant)) throw permissionDenied(roles)
     return create(ctx, decide(subject, target, input))
   })
 }

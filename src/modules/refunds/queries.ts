@@ -3,8 +3,8 @@ import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { refundRequests } from '../../db/schema/refunds.ts'
 import { type CustomerView, customersSeenBy } from '../../db/shared-customers.ts'
-import { standing, visible, visibleIn } from '../../db/visibility.ts'
-import type { Place } from '../../domain/access.ts'
+import { visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
+import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Share } from '../../domain/refund-shares.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
@@ -37,12 +37,12 @@ export interface RefundDetailRow extends RefundRow, ShownPurchase, EditionSummar
 }
 
 export interface LoadedRefund extends RefundDetailRow {
-  place: Place
+  tenant: Tenant
   is_archived: number
   refund_policy: string
 }
 
-const refundStanding = standing(sql`refund_requests.organization_id`, sql`refund_requests.edition_id`)
+const refundVisibility = visibilityOf(sql`refund_requests.organization_id`, sql`refund_requests.edition_id`)
 
 const columns = (view: CustomerView): SQL => sql`refund_requests.*, orders.order_number,
   orders.user_id as customer_id, ${view.columns(['first_name', 'last_name', 'email'])},
@@ -62,12 +62,12 @@ const joins = (view: CustomerView): SQL => sql`join orders on orders.id = refund
 export async function findRefund(ctx: Ctx, id: string): Promise<LoadedRefund> {
   const view = customersSeenBy(ctx.caller)
   const row = await ctx.db.first(
-    sql<Omit<LoadedRefund, 'place'>>`select ${columns(view)}, editions.is_archived, organizations.refund_policy
+    sql<Omit<LoadedRefund, 'tenant'>>`select ${columns(view)}, editions.is_archived, organizations.refund_policy
       from refund_requests ${joins(view)}
-      where refund_requests.id = ${id} and ${visible(ctx.caller, refundStanding)}`,
+      where refund_requests.id = ${id} and ${visible(ctx.caller, refundVisibility)}`,
   )
   if (!row) throw notFound()
-  return { ...row, place: { organization_id: row.organization_id, editions: [row.edition_id] } }
+  return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
 interface Filters {
@@ -113,7 +113,7 @@ function conditions(ctx: Ctx, view: CustomerView, filters: Filters): SQL[] {
     const value = filters[name]
     return value === undefined ? [] : [conditionsOf[name](value, view)]
   })
-  return [...asked, visibleIn(ctx.caller, refundStanding, filters)]
+  return [...asked, visibleIn(ctx.caller, refundVisibility, filters)]
 }
 
 export function listRefunds(

@@ -5,7 +5,7 @@ import { updateVersion } from '../../db/write.ts'
 import { checkTransition } from '../../domain/refund-amounts.ts'
 import { openEditions } from '../editions/index.ts'
 import { moveAmounts, purchasesAreAsRead, purchasesOf, refundAnnouncements } from '../refund-payments/index.ts'
-import { refundEmailStatements, ringEmails } from '../transactional-emails/index.ts'
+import { refundEmailStatements, enqueueEmails } from '../transactional-emails/index.ts'
 import { announceAll } from '../webhooks/index.ts'
 import type { RejectInput } from './contract.ts'
 import type { LoadedRefund, RefundDetailRow } from './queries.ts'
@@ -34,7 +34,7 @@ export async function rejectRefund(ctx: Ctx, refund: LoadedRefund, input: Reject
     occurredAt: now,
   })
   const mail = await refundEmailStatements(ctx, 'refund_rejection', { ...rejected, amount_minor })
-  if (mail.length) ctx.afterCommit(() => ringEmails(ctx))
+  if (mail.length) ctx.afterCommit(() => enqueueEmails(ctx))
   return commit(ctx, rejected, [
     ...openEditions(refund.edition_id),
     ...updateVersion(refundRequests, refund, changes),

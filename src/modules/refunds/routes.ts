@@ -8,14 +8,14 @@ import { presentRefund } from './present.ts'
 import { findRefund, listRefunds } from './queries.ts'
 import { rejectRefund } from './reject.ts'
 import { retryRefund } from './retry.ts'
-import { findPurchasePlace } from './subject.ts'
+import { findPurchaseTenant } from './subject.ts'
 
 export const refunds = createRouter()
 
 const location = ({ id }: { id: string }) => `/v1/refund-requests/${id}`
 
 mount(refunds, contract.createPurchaseRefundRequest, {
-  load: (ctx, { id }) => findPurchasePlace(ctx, id),
+  load: (ctx, { id }) => findPurchaseTenant(ctx, id),
   handle: (ctx, { loaded, body }) => createPurchaseRefund(ctx, loaded.purchase_id, body),
   present: presentRefund,
   location,

@@ -5,20 +5,20 @@ import { orderRest, purchaseRest, purchaseShare } from '../../db/refunds.ts'
 import type { purchases, transactions } from '../../db/schema/orders.ts'
 import { customersSeenBy } from '../../db/shared-customers.ts'
 import { inList, visible } from '../../db/visibility.ts'
-import type { Place } from '../../domain/access.ts'
+import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Currency } from '../../domain/money.ts'
 import { type Parts, partsOf, type Remaining } from '../../domain/refund-shares.ts'
 import { refundStatuses, reservedStatuses, type refundTargets } from '../../domain/refunds.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
-import { orderStanding } from '../orders/index.ts'
+import { orderVisibility } from '../orders/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import {
   type AnnouncedPurchase,
   announcedColumns,
   announcedJoins,
   imagesOfProduct,
-  purchaseStanding,
+  purchaseVisibility,
 } from '../purchases/index.ts'
 
 export interface Target {
@@ -74,7 +74,7 @@ interface PaymentColumns extends Payment {
 
 /** What a request is about: an order with its payment, and the purchases that are meant. */
 export interface Subject extends HeadRow, Nullable<PaymentColumns> {
-  place: Place
+  tenant: Tenant
   purchases: SubjectPurchase[]
 }
 
@@ -109,7 +109,7 @@ function headOf(ctx: Reader, target: Target, fees: SQL): SQL<HeadRow & Nullable<
     join editions on editions.id = orders.edition_id
     join organizations on organizations.id = orders.organization_id
     left join transactions on transactions.order_id = orders.id and transactions.type = 'payment'
-    where orders.id = ${orderOf(target)} and ${visible(ctx.caller, orderStanding)}
+    where orders.id = ${orderOf(target)} and ${visible(ctx.caller, orderVisibility)}
     limit 1`
 }
 
@@ -141,7 +141,7 @@ export async function findSubjects(
     const [head] = found[2 * index] as (HeadRow & Nullable<PaymentColumns>)[]
     const purchases = found[2 * index + 1] as SubjectPurchase[]
     if (!head) return undefined
-    return { ...head, purchases, place: { organization_id: head.organization_id, editions: [head.edition_id] } }
+    return { ...head, purchases, tenant: { organization_id: head.organization_id, editions: [head.edition_id] } }
   })
 }
 
@@ -181,11 +181,11 @@ export function remaining(purchase: SubjectPurchase): Remaining {
 }
 
 /** Where a purchase stands, for judging the caller before anything else is read. */
-export async function findPurchasePlace(ctx: Ctx, id: string): Promise<{ purchase_id: string; place: Place }> {
+export async function findPurchaseTenant(ctx: Ctx, id: string): Promise<{ purchase_id: string; tenant: Tenant }> {
   const row = await ctx.db.first(
     sql<{ organization_id: string; edition_id: string }>`select purchases.organization_id, purchases.edition_id
-      from purchases where purchases.id = ${id} and ${visible(ctx.caller, purchaseStanding)}`,
+      from purchases where purchases.id = ${id} and ${visible(ctx.caller, purchaseVisibility)}`,
   )
   if (!row) throw notFound()
-  return { purchase_id: id, place: { organization_id: row.organization_id, editions: [row.edition_id] } }
+  return { purchase_id: id, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }

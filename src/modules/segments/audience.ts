@@ -3,7 +3,7 @@ import type { Scope } from '../../db/cel/index.ts'
 import { inList } from '../../db/visibility.ts'
 import type { Channel } from '../../domain/messaging.ts'
 import type { CommunicationType } from '../../domain/segments.ts'
-import { decidingAnswer, type MarketingPlace, marketingRefusal, marketingStatus } from '../consents/index.ts'
+import { decidingAnswer, type MarketingScope, marketingRefusal, marketingStatus } from '../consents/index.ts'
 import { listedSuppressionExclusion } from '../suppressions/index.ts'
 
 /** Whom a message may be meant for, and what it is allowed to be. */
@@ -16,7 +16,7 @@ export interface Audience {
   communication_channel: Channel
 }
 
-export type Home = Pick<Audience, 'organization_id' | 'edition_id' | 'editions'>
+export type SegmentTenant = Pick<Audience, 'organization_id' | 'edition_id' | 'editions'>
 
 interface People {
   from: SQL
@@ -25,14 +25,14 @@ interface People {
 }
 
 /** The editions whose data belongs there; null for all of the organisation. */
-export const editionsOf = ({ edition_id, editions }: Home): readonly string[] | null =>
+export const editionsOf = ({ edition_id, editions }: SegmentTenant): readonly string[] | null =>
   edition_id === null ? (editions ?? null) : [edition_id]
 
 /** What an expression sees there, whoever asks. */
-export const scopeOf = (home: Home, now: number): Scope => ({
-  organizationId: home.organization_id,
-  editionId: home.edition_id,
-  editions: editionsOf(home),
+export const scopeOf = (tenant: SegmentTenant, now: number): Scope => ({
+  organizationId: tenant.organization_id,
+  editionId: tenant.edition_id,
+  editions: editionsOf(tenant),
   now,
 })
 
@@ -44,7 +44,7 @@ const knownIn = (editions: readonly string[], isSampled: boolean): SQL =>
     where ${inList(sql`edition_id`, editions)})`
 
 /** The people of an organisation, or those who have bought in some of its editions, as `users u`. */
-export function peopleOf({ organization_id, edition_id, editions }: Home, isSampled = false): People {
+export function peopleOf({ organization_id, edition_id, editions }: SegmentTenant, isSampled = false): People {
   const ofOrganization = sql`u.organization_id = ${organization_id}`
   if (edition_id !== null)
     return {
@@ -63,7 +63,7 @@ export function peopleOf({ organization_id, edition_id, editions }: Home, isSamp
 }
 
 /** The same people by their ids alone, which one index has in order. */
-export function idsOf({ organization_id, edition_id, editions }: Home, isSampled = false): People {
+export function idsOf({ organization_id, edition_id, editions }: SegmentTenant, isSampled = false): People {
   if (edition_id !== null)
     return {
       from: sql`user_editions ${bySample('user_editions_sample', isSampled)}`,
@@ -90,8 +90,8 @@ export const consentStatus = (audience: Audience, now: number): SQL =>
 export const decidingConsent = (audience: Audience, now: number): SQL =>
   decidingAnswer(sql`u.id`, marketingOf(audience), now)
 
-const marketingOf = ({ communication_channel, ...home }: Audience): MarketingPlace => ({
-  ...home,
+const marketingOf = ({ communication_channel, ...tenant }: Audience): MarketingScope => ({
+  ...tenant,
   channel: communication_channel,
 })
 

@@ -69,7 +69,7 @@ const CelContext = z
 
 type KnownValuesShape = Record<ValueKind, z.ZodArray<typeof KnownValue>>
 
-const HomeQuery = z.object({
+const TenantQuery = z.object({
   organization_id: IdFilter.optional().openapi({ description: 'Required unless `edition_id` is given.' }),
   edition_id: IdFilter.optional().openapi({ description: 'Required unless `organization_id` is given.' }),
 })
@@ -83,7 +83,7 @@ export const getCelContext = operation({
   description:
     'What expressions may ask, and the values that occur in this organisation or edition, counted among its newest 10,000 orders and people. Of an organisation, somebody without a role in it gets the values of their editions.',
   roles: roleCodes,
-  query: HomeQuery,
+  query: TenantQuery,
   response: CelContext,
 })
 

@@ -6,7 +6,7 @@ import { findListSizes } from '../../db/list-sizes.ts'
 import { checkExpression, costError, type Expression, hasNestedLists } from '../../domain/cel/index.ts'
 import { AppError, notFound } from '../../domain/errors.ts'
 import { answersToKeys, type DecidingAnswer } from '../consents/index.ts'
-import { userStanding } from '../users/index.ts'
+import { userVisibility } from '../users/index.ts'
 import { audienceConditions, decidingConsent, scopeOf } from './audience.ts'
 import type { LoadedSegment } from './queries.ts'
 
@@ -87,7 +87,7 @@ export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: s
       ${segment.communication_type === 'marketing' ? decidingConsent(segment, now) : sql`null`} as deciding_answer,
       (${explanation?.statement ?? sql`'[]'`}) as truths
     from users u where u.id = ${userId} and u.organization_id = ${organization_id}
-      and u.seq in (select seq from users where id = ${userId} and ${visible(ctx.caller, userStanding)})`)
+      and u.seq in (select seq from users where id = ${userId} and ${visible(ctx.caller, userVisibility)})`)
   if (!found) throw notFound()
   const truths = explanation?.truthsOf(found) ?? []
   const reasonsFound = JSON.parse(found.reasons) as (string | null)[]

@@ -14,8 +14,11 @@ export const isCalculateMessage = (body: unknown): body is CalculateMessage =>
   typeof (body as Partial<CalculateMessage>).segment_id === 'string' &&
   typeof (body as Partial<CalculateMessage>).epoch === 'number'
 
-export const ring = (job: JobCtx, calculations: readonly { id: string; epoch: number }[]): Promise<void> =>
-  job.doorbell.ring(
+export const enqueueCalculations = (
+  job: JobCtx,
+  calculations: readonly { id: string; epoch: number }[],
+): Promise<void> =>
+  job.jobQueue.enqueue(
     'segments',
     calculations.map(({ id, epoch }) => ({ type: 'segment.calculate', segment_id: id, epoch })),
   )
@@ -25,11 +28,11 @@ async function calculate(job: JobCtx, message: CalculateMessage, endsAt: number,
   while (calculation) {
     const step = await stepOf(job, calculation, size)
     calculation = step.state === 'calculating' ? step.calculation : null
-    if (calculation && job.now() >= endsAt) return ring(job, [calculation])
+    if (calculation && job.now() >= endsAt) return enqueueCalculations(job, [calculation])
   }
 }
 
-/** Calculates what these messages ring for. A message that comes twice, or for a calculation that has ended, does nothing. */
+/** Makes the calculations that these messages name. A message that comes twice, or for a calculation that has ended, does nothing. */
 export async function calculateSegments(
   job: JobCtx,
   messages: readonly CalculateMessage[],
@@ -41,7 +44,7 @@ export async function calculateSegments(
 
 const calculationsASweep = 100
 
-/** Rings again for calculations that nobody works on, and gives up those that nobody has worked on for long. */
+/** Enqueues calculations again that nobody works on, and gives up those that nobody has worked on for long. */
 export async function sweepCalculations(job: JobCtx): Promise<void> {
   const now = job.now()
   const quiet = await job.db.all(
@@ -54,7 +57,7 @@ export async function sweepCalculations(job: JobCtx): Promise<void> {
     const calculation = await findCalculation(job, id, epoch)
     if (calculation) await fail(job, calculation, 'The calculation came to a halt. Start it again.')
   }
-  await ring(
+  await enqueueCalculations(
     job,
     quiet.filter((row) => !isLost(row)),
   )

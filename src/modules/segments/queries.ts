@@ -3,8 +3,8 @@ import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
 import type { segments } from '../../db/schema/segments.ts'
-import { inList, standing, visible, visibleIn } from '../../db/visibility.ts'
-import type { Place } from '../../domain/access.ts'
+import { inList, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
+import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Channel } from '../../domain/messaging.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
@@ -26,9 +26,9 @@ export interface SegmentRow extends Row, Summaries {
   campaigns_count: number
 }
 
-export type LoadedSegment = SegmentRow & { place: Place }
+export type LoadedSegment = SegmentRow & { tenant: Tenant }
 
-const segmentStanding = standing(sql`segments.organization_id`, sql`segments.edition_id`)
+const segmentVisibility = visibilityOf(sql`segments.organization_id`, sql`segments.edition_id`)
 
 /** The summaries repeat the segment's own ids, so its columns come last: an edition that is missing must not hide them. */
 const columns: SQL = sql`${organizationSummaryColumns}, ${editionSummaryColumns}, segments.*,
@@ -37,7 +37,7 @@ const columns: SQL = sql`${organizationSummaryColumns}, ${editionSummaryColumns}
 const joins: SQL = sql`join organizations on organizations.id = segments.organization_id
   left join editions on editions.id = segments.edition_id`
 
-const placeOf = ({ organization_id, edition_id }: Pick<Row, 'organization_id' | 'edition_id'>): Place => ({
+const tenantOf = ({ organization_id, edition_id }: Pick<Row, 'organization_id' | 'edition_id'>): Tenant => ({
   organization_id,
   editions: edition_id === null ? [] : [edition_id],
 })
@@ -56,7 +56,7 @@ export function listSegments(
     key: sql`segments.seq`,
     where: [
       sql`segments.deleted_at is null`,
-      visibleIn(ctx.caller, segmentStanding, filters),
+      visibleIn(ctx.caller, segmentVisibility, filters),
       ...exact.flatMap((name) => (filters[name] ? [sql`segments.${sql.raw(name)} = ${filters[name]}`] : [])),
       ...(search ? [containsFolded(sql`segments.search`, search)] : []),
     ],
@@ -75,23 +75,23 @@ export function listSegments(
 export async function findSegment(ctx: Ctx, id: string): Promise<LoadedSegment> {
   const row = await ctx.db.first(
     sql<SegmentRow>`select ${columns} from segments ${joins}
-      where segments.id = ${id} and segments.deleted_at is null and ${visible(ctx.caller, segmentStanding)}`,
+      where segments.id = ${id} and segments.deleted_at is null and ${visible(ctx.caller, segmentVisibility)}`,
   )
   if (!row) throw notFound()
-  return { ...row, place: placeOf(row) }
+  return { ...row, tenant: tenantOf(row) }
 }
 
-/** What the answer about a segment says of its home, for one that is being written. */
+/** What the answer about a segment says of its tenant, for one that is being written. */
 export async function summariesOf(
   ctx: Ctx,
-  home: Pick<Row, 'organization_id' | 'edition_id'>,
+  tenant: Pick<Row, 'organization_id' | 'edition_id'>,
 ): Promise<Summaries | undefined> {
   const row = await ctx.db.first(
     sql<Summaries & Pick<Row, 'organization_id' | 'edition_id'>>`select ${organizationSummaryColumns},
         ${editionSummaryColumns}
-      from organizations left join editions on editions.id = ${home.edition_id}
+      from organizations left join editions on editions.id = ${tenant.edition_id}
         and editions.organization_id = organizations.id
-      where organizations.id = ${home.organization_id}`,
+      where organizations.id = ${tenant.organization_id}`,
   )
   if (!row) return undefined
   const { organization_id: _organization, edition_id: _edition, ...summaries } = row

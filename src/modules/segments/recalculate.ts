@@ -2,7 +2,7 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { segmentLifecycle } from '../../domain/segments.ts'
 import { beginning } from './calculation.ts'
-import { ring } from './jobs.ts'
+import { enqueueCalculations } from './jobs.ts'
 import type { LoadedSegment, SegmentRow } from './queries.ts'
 import { segmentCalculating } from './update.ts'
 
@@ -20,6 +20,6 @@ export function recalculateSegment(ctx: Ctx, segment: LoadedSegment): Promise<Se
     heartbeat_at: now,
     error_message: '',
   }
-  ctx.afterCommit(() => ring(ctx, [begun]))
+  ctx.afterCommit(() => enqueueCalculations(ctx, [begun]))
   return commit(ctx, begun, beginning(segment, now))
 }

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
 import { inList } from '../../db/visibility.ts'
-import { runningStatuses } from '../../domain/campaigns.ts'
+import { runningStatuses } from '../../domain/campaigns/lifecycle.ts'
 
 const epochsOf = sql`(s.members_epoch, s.epoch)`
 

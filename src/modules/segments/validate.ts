@@ -16,9 +16,9 @@ import {
 import { fieldError } from '../../domain/errors.ts'
 import { nearest } from '../../domain/nearest.ts'
 import { sampleEnding, sampleParts } from '../../domain/segments.ts'
-import { audienceReason, type Home, idsOf, peopleOf, scopeOf } from './audience.ts'
+import { audienceReason, type SegmentTenant, idsOf, peopleOf, scopeOf } from './audience.ts'
 import { type KnownValue, type ValidateCelInput, valuesShown } from './cel-contract.ts'
-import { findHome } from './home.ts'
+import { findTenant } from './tenant.ts'
 import { type KnownValues, knownValues, missingValues } from './known-values.ts'
 
 export interface Warning {
@@ -41,25 +41,25 @@ export interface Validation {
 }
 
 /** Of literals that the shown values lack, those that nothing has: a full list is not all that there is. */
-async function missingLiterals(ctx: Ctx, home: Home, known: KnownValues, strange: readonly KnownLiteral[]) {
+async function missingLiterals(ctx: Ctx, tenant: SegmentTenant, known: KnownValues, strange: readonly KnownLiteral[]) {
   const missing = new Map<string, string[]>()
   const keyOf = ({ values_from, by }: KnownLiteral) => `${values_from} ${by}`
   for (const [key, literals] of Map.groupBy(strange, keyOf)) {
     const [{ values_from: kind, by }] = literals as [KnownLiteral]
     if (known[kind].length < valuesShown) continue
     const values = literals.map(({ value }) => value)
-    missing.set(key, await missingValues(ctx.db, home, { kind, by, values }))
+    missing.set(key, await missingValues(ctx.db, tenant, { kind, by, values }))
   }
   return strange.filter((literal) => missing.get(keyOf(literal))?.includes(literal.value) ?? true)
 }
 
-async function warningsOf(ctx: Ctx, home: Home, literals: readonly KnownLiteral[]): Promise<Warning[]> {
+async function warningsOf(ctx: Ctx, tenant: SegmentTenant, literals: readonly KnownLiteral[]): Promise<Warning[]> {
   if (literals.length === 0) return []
-  const known: KnownValues = await knownValues(ctx.db, home)
+  const known: KnownValues = await knownValues(ctx.db, tenant)
   const strange = literals.filter(
     ({ values_from, by, value }) => !known[values_from].some((candidate) => candidate[by] === value),
   )
-  const missing = await missingLiterals(ctx, home, known, strange)
+  const missing = await missingLiterals(ctx, tenant, known, strange)
   return missing.map((literal) => {
     const meant = nearest(literal.value, known[literal.values_from], ({ value, label }) =>
       literal.by === 'label' ? [label] : [value, label],
@@ -79,10 +79,10 @@ const inSample = (id: SQL, parts: number): SQL => sql`and substr(${id}, -2) < ${
  * In how many of the 1,024 parts by the ends of their ids as many people are as can be asked at once, or null when
  * that is everybody. Reads some thousand rows of an index, however many people there are.
  */
-async function partsOf(ctx: Ctx, home: Home, work: number): Promise<number | null> {
+async function partsOf(ctx: Ctx, tenant: SegmentTenant, work: number): Promise<number | null> {
   const most = Math.min(allUpTo, peopleAStatement(work))
-  const all = idsOf(home)
-  const { from, where, id } = idsOf(home, true)
+  const all = idsOf(tenant)
+  const { from, where, id } = idsOf(tenant, true)
   const some = (parts: number) => sql`from ${from} where ${where} ${inSample(id, parts)}`
   const found = await ctx.db.first(
     sql<{ people: number; few: number; fewer: number }>`select
@@ -99,20 +99,20 @@ async function partsOf(ctx: Ctx, home: Home, work: number): Promise<number | nul
 
 async function estimate(
   ctx: Ctx,
-  home: Home,
+  tenant: SegmentTenant,
   input: ValidateCelInput,
   { expression, sizes }: { expression: Expression; sizes: KnownSizes },
 ): Promise<Estimate> {
   const { communication_type, communication_channel } = input
-  const parts = await partsOf(ctx, home, meanWork(expression, sizes.most, sizes.mean))
+  const parts = await partsOf(ctx, tenant, meanWork(expression, sizes.most, sizes.mean))
   const now = ctx.now()
-  const predicate = predicateOf(expression, scopeOf(home, now))
+  const predicate = predicateOf(expression, scopeOf(tenant, now))
   const audience =
     communication_type && communication_channel
-      ? sql`and ${audienceReason({ ...home, communication_type, communication_channel }, now)} is null`
+      ? sql`and ${audienceReason({ ...tenant, communication_type, communication_channel }, now)} is null`
       : sql``
   const isSampled = parts !== null
-  const people = peopleOf(home, isSampled)
+  const people = peopleOf(tenant, isSampled)
   try {
     const found = await ctx.db.first(
       sql<{ n: number }>`select count(*) as n from ${people.from}
@@ -128,24 +128,26 @@ async function estimate(
 
 const nothing: Estimate = { count: null, isSampled: false }
 
-const sizesFor = async (ctx: Ctx, home: Home, expression: Expression): Promise<KnownSizes> =>
-  hasLists(expression) ? findListSizes(ctx.db, home.organization_id) : readListSizes(null)
+const sizesFor = async (ctx: Ctx, tenant: SegmentTenant, expression: Expression): Promise<KnownSizes> =>
+  hasLists(expression) ? findListSizes(ctx.db, tenant.organization_id) : readListSizes(null)
 
 /** What is wrong with an expression, what looks wrong, and how many people it is about. */
 export async function validateExpression(ctx: Ctx, input: ValidateCelInput): Promise<Validation> {
-  const home = await findHome(ctx, input, (name, code, detail) => fieldError(name === null ? [] : [name], code, detail))
+  const tenant = await findTenant(ctx, input, (name, code, detail) =>
+    fieldError(name === null ? [] : [name], code, detail),
+  )
   const source = input.expression
   const refused = (checked: Checked): Validation => ({ source, checked, warnings: [], estimate: nothing })
   const checked = checkExpression(source)
   if (!checked.ok) return refused(checked)
   const { expression } = checked
-  const sizes = await sizesFor(ctx, home, expression)
+  const sizes = await sizesFor(ctx, tenant, expression)
   const error = costError(expression, source, sizes.most)
   if (error) return refused({ ok: false, errors: [error] })
   return {
     source,
     checked,
-    warnings: await warningsOf(ctx, home, checked.literals),
-    estimate: await estimate(ctx, home, input, { expression, sizes }),
+    warnings: await warningsOf(ctx, tenant, checked.literals),
+    estimate: await estimate(ctx, tenant, input, { expression, sizes }),
   }
 }

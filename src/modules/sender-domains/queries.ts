@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { senderDomains } from '../../db/schema/sender-domains.ts'
-import { standing, visible } from '../../db/visibility.ts'
-import type { Place } from '../../domain/access.ts'
+import { visibilityOf, visible } from '../../db/visibility.ts'
+import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import type { SenderDomainStatus } from '../../domain/sender-domains.ts'
@@ -33,10 +33,10 @@ export async function findSenderDomain(
   ctx: Ctx,
   organizationId: string,
   id: string,
-): Promise<SenderDomainRow & { place: Place }> {
+): Promise<SenderDomainRow & { tenant: Tenant }> {
   const row = await ctx.db.first(sql<SenderDomainRow>`select * from sender_domains
     where id = ${id} and organization_id = ${organizationId}
-      and ${visible(ctx.caller, standing(sql`organization_id`, sql`null`))}`)
+      and ${visible(ctx.caller, visibilityOf(sql`organization_id`, sql`null`))}`)
   if (!row) throw notFound()
-  return { ...row, place: { organization_id: row.organization_id, editions: [] } }
+  return { ...row, tenant: { organization_id: row.organization_id, editions: [] } }
 }

@@ -1,4 +1,4 @@
-export { addressQuery, countSoftBounce, suppress, type SuppressedPlace, takeBackUnsubscription } from './change.ts'
+export { addressQuery, countSoftBounce, suppress, type SuppressedAddress, takeBackUnsubscription } from './change.ts'
 export { hashedSuppressions, restoredSuppressions, suppressionSections } from './personal-data.ts'
 export {
   listedSuppressionExclusion,
@@ -6,3 +6,4 @@ export {
   suppressionReasonAt,
   suppressionReasonOf,
 } from './queries.ts'
+export { suppressRecipients } from './suppress-recipients.ts'

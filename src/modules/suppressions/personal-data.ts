@@ -8,7 +8,7 @@ async function hashedAddresses(organizationId: string, addresses: readonly Chann
   return JSON.stringify(await Promise.all(rows))
 }
 
-/** Statements that suppress those addresses again of which an erased customer left no more than a hash. */
+/** Statements that suppress addresses again whose hashes an erased customer left. */
 export async function restoredSuppressions(
   organizationId: string,
   addresses: readonly ChannelAddress[],
@@ -27,14 +27,14 @@ export async function restoredSuppressions(
   ]
 }
 
-/** Of the given addresses those that no other customer of the organisation has: a number may be several customers'. */
+/** The given addresses that no other customer of the organisation has. Several customers may share a number. */
 const ownAddresses = (organizationId: string, userId: string, given: string): SQL =>
   sql`select value ->> 0 as channel, value ->> 1 as address, value ->> 2 as hash from json_each(${given})
     where not exists (select 1 from users as others where others.organization_id = ${organizationId}
       and others.id <> ${userId} and case value ->> 0 when 'email' then others.email = value ->> 1
         else others.phone_number = value ->> 1 end)`
 
-/** Statements that leave of a customer's own suppressed addresses no more than their hashes. */
+/** Statements that replace a customer's own suppressed addresses by their hashes. */
 export async function hashedSuppressions(
   { organization_id, user_id }: { organization_id: string; user_id: string },
   addresses: readonly ChannelAddress[],
@@ -53,7 +53,7 @@ export async function hashedSuppressions(
   ]
 }
 
-/** What a customer's data has of suppressions and bounces. `isOwn` holds for a `channel` and `address` of the customer. */
+/** The suppressions and bounces of a customer. `isOwn` holds for a `channel` and `address` of the customer. */
 export const suppressionSections = (organizationId: string, isOwn: SQL) => [
   {
     name: 'suppressions',

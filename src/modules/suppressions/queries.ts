@@ -1,12 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { deadAddressReasons, type SuppressionReason } from '../../domain/suppressions.ts'
-import type { SuppressedPlace } from './change.ts'
+import type { SuppressedAddress } from './change.ts'
 
-/** Why no marketing goes to the address; null when nothing keeps it from going. */
+/** The reason why marketing to the address is suppressed; null when it is not. */
 export async function suppressionReasonOf(
   { db }: Pick<JobCtx, 'db'>,
-  { organization_id, channel, address }: SuppressedPlace,
+  { organization_id, channel, address }: SuppressedAddress,
 ): Promise<SuppressionReason | null> {
   const row = await db.first(sql<{ reason: SuppressionReason }>`select reason from suppressions
     where organization_id = ${organization_id} and channel = ${channel} and address = ${address}`)
@@ -15,14 +15,14 @@ export async function suppressionReasonOf(
 
 const dead = sql.raw(deadAddressReasons.map((reason) => `'${reason}'`).join(', '))
 
-interface Values {
+interface AddressColumns {
   organization_id: SQL
   channel: SQL
   address: SQL
 }
 
-/** For what an address of other rows is suppressed, as SQL; null for one that is not. */
-export const suppressionReasonAt = ({ organization_id, channel, address }: Values): SQL =>
+/** The reason of an address in other rows, as SQL; null when it is not suppressed. */
+export const suppressionReasonAt = ({ organization_id, channel, address }: AddressColumns): SQL =>
   sql`(select suppressions.reason from suppressions where suppressions.organization_id = ${organization_id}
     and suppressions.channel = ${channel} and suppressions.address = ${address})`
 
@@ -39,7 +39,7 @@ export const suppressionExclusion = (kind: MessageKind, address: SQL): SQL => {
     where organization_id = ${kind.organization_id} and channel = ${kind.communication_channel} and address = ${address})`
 }
 
-/** The same by lists instead of a look-up for each person: a third of the time for very many. */
+/** The same by lists instead of a look-up for each person. For very many people it takes a third of the time. */
 export const listedSuppressionExclusion = (kind: MessageKind, address: SQL): SQL => {
   const isListed = (condition: SQL) => sql`${address} in (select address from suppressions
     where organization_id = ${kind.organization_id} and channel = ${kind.communication_channel} and ${condition})`

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
-import { transactionalEmails } from '../../db/schema/outbox.ts'
+import { transactionalEmails } from '../../db/schema/transactional-emails.ts'
 import { insertAll } from '../../db/write.ts'
 import { confirmationAddress, mintConfirmationToken } from '../../domain/consent-tokens.ts'
 import { compile, type Compiled } from '../../domain/email/compile.ts'

@@ -3,9 +3,9 @@ import { failure } from '../../domain/messaging.ts'
 import { failedFor, judgeSend, keepsBack, mayRepeat, type SendVerdict } from '../../domain/transactional-emails.ts'
 import { type Claim, claimEmails, markCall, recordVerdict, releaseEmails } from './claim.ts'
 import { compose } from './compose.ts'
-import { ringNextEmail } from './ring.ts'
+import { enqueueNextEmail } from './enqueue.ts'
 
-export { sweepEmails } from './ring.ts'
+export { sweepEmails } from './enqueue.ts'
 
 /** A consumer works this long on what it finds before it leaves the rest to the next. */
 const shiftMs = 20_000
@@ -73,7 +73,7 @@ async function attemptAll(job: JobCtx, waiting: Claim[], stops: Stops): Promise<
 }
 
 /**
- * Sends what is due until nothing is. A crash loses nothing: leases run out and the sweep rings again. When the provider
+ * Sends what is due until nothing is. A crash loses nothing: leases expire and the sweep enqueues again. When the provider
  * asks for rest, what was not begun waits as well.
  */
 export async function sendEmails(job: JobCtx): Promise<void> {
@@ -86,5 +86,5 @@ export async function sendEmails(job: JobCtx): Promise<void> {
     if (waiting.length) await releaseEmails(job, waiting, stops.restUntil ?? job.now())
   }
   if (stops.faults.length) throw new Error('messages could not be sent', { cause: stops.faults[0] })
-  await ringNextEmail(job)
+  await enqueueNextEmail(job)
 }

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { editions } from '../../db/schema/editions.ts'
-import { transactionalEmails } from '../../db/schema/outbox.ts'
+import { transactionalEmails } from '../../db/schema/transactional-emails.ts'
 import { insertAll } from '../../db/write.ts'
 import { receiptEmailTypes } from '../../domain/editions.ts'
 import type { Language } from '../../domain/languages.ts'

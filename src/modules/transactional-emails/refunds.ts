@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { transactionalEmails } from '../../db/schema/outbox.ts'
+import { transactionalEmails } from '../../db/schema/transactional-emails.ts'
 import type { refundRequests } from '../../db/schema/refunds.ts'
 import { inList } from '../../db/visibility.ts'
 import { insertAll } from '../../db/write.ts'
@@ -74,7 +74,7 @@ const recipientOf = ({ db }: Pick<JobCtx, 'db'>, refund: MailedRefund): Promise<
 
 /**
  * The statement that sends a message about a refund, for the transaction that changes the refund. There is none for a
- * customer without an address, or with `notify_customer` off. Afterwards: `ringEmails`.
+ * customer without an address, or with `notify_customer` off. Afterwards: `enqueueEmails`.
  */
 export async function refundEmailStatements(
   ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>,

@@ -1,3 +1,3 @@
 export { presentUser } from './present.ts'
-export { findUser, type LoadedUser, userStanding } from './queries.ts'
+export { findUser, type LoadedUser, userVisibility } from './queries.ts'
 export { customerOrdersSearch } from './update.ts'

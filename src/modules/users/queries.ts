@@ -11,7 +11,7 @@ import {
   shownColumns,
 } from '../../db/shared-customers.ts'
 import { inList, visible, visibleIn } from '../../db/visibility.ts'
-import type { Place } from '../../domain/access.ts'
+import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 
@@ -22,15 +22,15 @@ export type UserRow = Pick<
 >
 
 /** Customers are the organisation's; edition roles see those who bought in their editions. */
-export const userStanding = {
+export const userVisibility = {
   inOrganizations: (ids: readonly string[]) => inList(sql`users.organization_id`, ids),
   inEditions: (ids: readonly string[]) =>
     sql`exists (select 1 from user_editions where user_id = users.id and ${inList(sql`edition_id`, ids)})`,
 }
 
-/** As `userStanding` for lists, which begin with the editions and not with all customers. */
-const listStanding = {
-  ...userStanding,
+/** As `userVisibility` for lists, which begin with the editions and not with all customers. */
+const listVisibility = {
+  ...userVisibility,
   inEditions: (ids: readonly string[]) =>
     sql`users.id in (select user_id from user_editions where ${inList(sql`edition_id`, ids)})`,
 }
@@ -53,7 +53,7 @@ const joinedEdition = (view: CustomerView, id: string): SQL[] =>
         sql`users.organization_id = (select organization_id from editions where id = ${id})`,
         sql`exists (select 1 from user_editions where user_id = users.id and edition_id = ${id})`,
       ]
-    : [listStanding.inEditions([id])]
+    : [listVisibility.inEditions([id])]
 
 function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
   const { edition_id, organization_id, search } = filters
@@ -63,7 +63,7 @@ function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
       containsFoldedOrDigits(givenSearch('name_folded', 'email_folded', 'phone_digits'), text),
     )
   return [
-    visibleIn(ctx.caller, listStanding, filters),
+    visibleIn(ctx.caller, listVisibility, filters),
     ...(organization_id ? [sql`users.organization_id = ${organization_id}`] : []),
     ...(edition_id ? joinedEdition(view, edition_id) : []),
     ...(search ? [found(search)] : []),
@@ -109,7 +109,7 @@ export function listUsers(
 }
 
 export interface LoadedUser extends UserRow {
-  place: Place
+  tenant: Tenant
   /** Of the edition that the customer joined last, for numbers without a country. */
   country_code: string | null
 }
@@ -121,10 +121,10 @@ export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
       (select json_group_array(edition_id) from user_editions where user_id = users.id) as editions,
       (select default_country_code from user_editions join editions on editions.id = edition_id
         where user_id = users.id order by user_editions.created_at desc limit 1) as country_code
-    from users ${view.join} where users.id = ${id} and ${visible(ctx.caller, userStanding)}`)
+    from users ${view.join} where users.id = ${id} and ${visible(ctx.caller, userVisibility)}`)
   if (!row) throw notFound()
   const { editions, ...user } = row
-  return { ...user, place: { organization_id: row.organization_id, editions: JSON.parse(editions) as string[] } }
+  return { ...user, tenant: { organization_id: row.organization_id, editions: JSON.parse(editions) as string[] } }
 }
 
 /** Whether the caller is shown a customer of the organisation with this address or number, whom a change ran into. */
@@ -136,6 +136,6 @@ export async function isShown(
   const view = customersSeenBy(ctx.caller)
   const found = await ctx.db.first(sql`select 1 from users ${view.join}
     where users.organization_id = ${organizationId} and users.${sql.raw(contact.column)} = ${contact.value}
-      and ${view.column(contact.column)} = ${contact.value} and ${visible(ctx.caller, userStanding)}`)
+      and ${view.column(contact.column)} = ${contact.value} and ${visible(ctx.caller, userVisibility)}`)
   return found !== undefined
 }

@@ -56,8 +56,8 @@ async function refusalOf(ctx: Ctx, user: LoadedUser, contact: Contact, error: un
 function judgeChange(user: LoadedUser, editionIds: readonly string[] | null): void {
   if (
     editionIds !== null &&
-    user.place.editions !== 'any' &&
-    user.place.editions.some((id) => !editionIds.includes(id))
+    user.tenant.editions !== 'any' &&
+    user.tenant.editions.some((id) => !editionIds.includes(id))
   )
     throw sharedCustomer()
 }

@@ -2,8 +2,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { walletPasses } from '../../db/schema/wallet.ts'
-import { standing, visible } from '../../db/visibility.ts'
-import type { Place } from '../../domain/access.ts'
+import { visibilityOf, visible } from '../../db/visibility.ts'
+import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import type { PurchaseStatus } from '../../domain/purchases.ts'
@@ -35,7 +35,7 @@ export interface PurchaseForPass {
 }
 
 /** A purchase that the caller may see, and what decides whether it can become a pass. */
-export async function findPurchaseForPass(ctx: Ctx, id: string): Promise<PurchaseForPass & { place: Place }> {
+export async function findPurchaseForPass(ctx: Ctx, id: string): Promise<PurchaseForPass & { tenant: Tenant }> {
   const row = await ctx.db.first(sql<PurchaseForPass>`select purchases.id, purchases.organization_id,
       purchases.edition_id, purchases.status, products.is_wallet_enabled,
       exists (select 1 from pass_designs where pass_designs.edition_id = purchases.edition_id
@@ -43,17 +43,17 @@ export async function findPurchaseForPass(ctx: Ctx, id: string): Promise<Purchas
       (select is_archived from editions where editions.id = purchases.edition_id) as is_archived
     from purchases join products on products.id = purchases.product_id
     where purchases.id = ${id}
-      and ${visible(ctx.caller, standing(sql`purchases.organization_id`, sql`purchases.edition_id`))}`)
+      and ${visible(ctx.caller, visibilityOf(sql`purchases.organization_id`, sql`purchases.edition_id`))}`)
   if (!row) throw notFound()
-  return { ...row, place: { organization_id: row.organization_id, editions: [row.edition_id] } }
+  return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
-export async function findPass(ctx: Ctx, purchaseId: string, id: string): Promise<PassRow & { place: Place }> {
+export async function findPass(ctx: Ctx, purchaseId: string, id: string): Promise<PassRow & { tenant: Tenant }> {
   const row = await ctx.db.first(sql<PassRow>`select * from wallet_passes
     where id = ${id} and purchase_id = ${purchaseId}
-      and ${visible(ctx.caller, standing(sql`organization_id`, sql`edition_id`))}`)
+      and ${visible(ctx.caller, visibilityOf(sql`organization_id`, sql`edition_id`))}`)
   if (!row) throw notFound()
-  return { ...row, place: { organization_id: row.organization_id, editions: [row.edition_id] } }
+  return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
 interface PassFilters {

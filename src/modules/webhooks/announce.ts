@@ -7,10 +7,10 @@ import { insert, insertAll } from '../../db/write.ts'
 import { toIso } from '../../domain/instants.ts'
 import type { EventKind } from '../../domain/webhooks.ts'
 import { checkedData, type EventData } from './payload-contract.ts'
-import { ringDue } from './ring.ts'
+import { enqueueDue } from './enqueue.ts'
 
 /** Requests tell, and background work that does something once its own commit is through. */
-type Teller = JobCtx & Pick<Ctx, 'afterCommit'>
+type AnnouncingCtx = JobCtx & Pick<Ctx, 'afterCommit'>
 
 interface AnnouncementOf<Kind extends EventKind> {
   kind: Kind
@@ -22,7 +22,7 @@ interface AnnouncementOf<Kind extends EventKind> {
 export type Announcement = { [Kind in EventKind]: AnnouncementOf<Kind> }[EventKind]
 
 /** The body that every endpoint receives, and the event's row. */
-function eventOf(ctx: Teller, announcement: Announcement) {
+function eventOf(ctx: AnnouncingCtx, announcement: Announcement) {
   const now = ctx.now()
   const id = ctx.newId('webhook_event')
   const { kind, organization_id, edition_id, data } = announcement
@@ -44,7 +44,7 @@ const columns = sql.raw('(id, endpoint_id, event_id, kind, status, next_retry_at
 const eventsAStatement = 10_000
 
 /** One statement for any number of events, by the endpoints of each event's organisation. */
-function deliveriesOf(ctx: Teller, eventIds: readonly string[]): SQL {
+function deliveriesOf(ctx: AnnouncingCtx, eventIds: readonly string[]): SQL {
   const now = ctx.now()
   // The rows are known to SQL alone, so it makes their ids: a ULID's time and 64 random bits in hexadecimal.
   return sql`insert into webhook_deliveries ${columns}
@@ -62,11 +62,11 @@ function deliveriesOf(ctx: Teller, eventIds: readonly string[]): SQL {
  * Statements that tell every subscribed, active endpoint of these events, for the transaction of the change that caused
  * them: the events happened exactly if the change did. They stay few however many events there are.
  */
-export function announceAll(ctx: Teller, announcements: readonly Announcement[]): Statement[] {
+export function announceAll(ctx: AnnouncingCtx, announcements: readonly Announcement[]): Statement[] {
   if (announcements.length === 0) return []
   const events = announcements.map((announcement) => eventOf(ctx, announcement))
   const ids = events.map(({ id }) => id)
-  ctx.afterCommit(() => ringDue(ctx, ids))
+  ctx.afterCommit(() => enqueueDue(ctx, ids))
   const deliveries: SQL[] = []
   for (let start = 0; start < ids.length; start += eventsAStatement)
     deliveries.push(deliveriesOf(ctx, ids.slice(start, start + eventsAStatement)))
@@ -74,14 +74,15 @@ export function announceAll(ctx: Teller, announcements: readonly Announcement[])
 }
 
 /** As `announceAll`, for one event. */
-export const announce = (ctx: Teller, announcement: Announcement): Statement[] => announceAll(ctx, [announcement])
+export const announce = (ctx: AnnouncingCtx, announcement: Announcement): Statement[] =>
+  announceAll(ctx, [announcement])
 
 /**
  * An event for one active endpoint alone, whatever it subscribes to. The last statement adds one delivery, or none when
  * the endpoint was switched off meanwhile.
  */
 export function announceTo(
-  ctx: Teller,
+  ctx: AnnouncingCtx,
   endpoint: { id: string; breaker_until: number | null },
   announcement: Announcement,
 ) {
@@ -97,7 +98,7 @@ export function announceTo(
     created_at: now,
     modified_at: now,
   }
-  ctx.afterCommit(() => ringDue(ctx, [event.id]))
+  ctx.afterCommit(() => enqueueDue(ctx, [event.id]))
   const add: Statement = sql`insert into webhook_deliveries ${columns}
     select ${delivery.id}, id, ${event.id}, ${event.kind}, ${delivery.status}, ${delivery.next_retry_at}, ${now}, ${now}
     from webhook_endpoints where id = ${endpoint.id} and is_active = 1`

@@ -5,10 +5,10 @@ import { breakerUntil, disableAfterMs } from '../../domain/webhooks.ts'
 import type { Outcome } from './attempt.ts'
 import { claimsOf, claimStatement } from './claim.ts'
 import { endWaiting, type EndpointHealth, openBreaker, recordStatements, switchOff, waitFor } from './record.ts'
-import { ring } from './ring.ts'
+import { enqueueEndpoints } from './enqueue.ts'
 
 /** Further ahead than this the sweep of each minute is near enough. */
-const ringAheadMs = 900_000
+const enqueueAheadMs = 900_000
 
 /** Records the endings and claims what comes next of endpoints that stay in this lane. */
 export async function conclude(job: JobCtx, lane: Lane, outcomes: readonly Outcome[], goOn: boolean): Promise<Claim[]> {
@@ -33,10 +33,10 @@ export async function conclude(job: JobCtx, lane: Lane, outcomes: readonly Outco
   await judgeHealth(job, outcomes, health)
   // After a failure the breaker may have opened, so what comes next is claimed only now.
   const claimed = isWell || staying.length === 0 ? next : await job.db.all(claimStatement(job, staying))
-  await ringForRetries(job, outcomes)
-  await ring(job, lane === 'slow' ? 'fast' : 'slow', otherLane)
+  await enqueueRetries(job, outcomes)
+  await enqueueEndpoints(job, lane === 'slow' ? 'fast' : 'slow', otherLane)
   if (!goOn)
-    await ring(
+    await enqueueEndpoints(
       job,
       lane,
       ids.filter((id) => !otherLane.includes(id)),
@@ -75,15 +75,15 @@ async function judgeHealth(
 }
 
 /** Sends messages for retries that are near, so that they need not wait for the sweep. */
-async function ringForRetries(job: JobCtx, outcomes: readonly Outcome[]): Promise<void> {
+async function enqueueRetries(job: JobCtx, outcomes: readonly Outcome[]): Promise<void> {
   const messages = new Map<string, { lane: Lane; seconds: number; ids: Set<string> }>()
   for (const { claim, result, verdict, slow } of outcomes) {
     const wait = result && verdict.next ? Math.max(0, verdict.next.at - job.now()) : Number.POSITIVE_INFINITY
-    if (wait > ringAheadMs) continue
+    if (wait > enqueueAheadMs) continue
     const [lane, seconds]: [Lane, number] = [slow ? 'slow' : 'fast', Math.ceil(wait / 1000)]
     const message = messages.get(`${lane} ${seconds}`) ?? { lane, seconds, ids: new Set() }
     messages.set(`${lane} ${seconds}`, message)
     message.ids.add(claim.endpoint_id)
   }
-  for (const { lane, seconds, ids } of messages.values()) await ring(job, lane, [...ids], seconds * 1000)
+  for (const { lane, seconds, ids } of messages.values()) await enqueueEndpoints(job, lane, [...ids], seconds * 1000)
 }

@@ -3,15 +3,15 @@ import { commit } from '../../db/commit.ts'
 import { webhookEndpoints } from '../../db/schema/webhooks.ts'
 import { insert } from '../../db/write.ts'
 import { mintSecret } from '../../domain/webhook-signature.ts'
-import { checkHome, openEditions } from '../editions/index.ts'
+import { checkTenant, openEditions } from '../editions/index.ts'
 import type { CreateWebhookInput } from './endpoint-contract.ts'
 import type { EndpointRow } from './queries.ts'
-import { checkDestination } from './surroundings.ts'
+import { checkDestination } from './endpoint-checks.ts'
 
 export async function createEndpoint(ctx: Ctx, input: CreateWebhookInput): Promise<EndpointRow> {
   checkDestination(ctx, input.url)
   const { organization_id, edition_id = null, is_active } = input
-  await checkHome(ctx, organization_id, edition_id)
+  await checkTenant(ctx, organization_id, edition_id)
   const now = ctx.now()
   const row: EndpointRow = {
     id: ctx.newId('webhook_endpoint'),

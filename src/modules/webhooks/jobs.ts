@@ -4,7 +4,7 @@ import { claimsOf, claimStatement } from './claim.ts'
 import { consumerLimits, DeliveryRun } from './delivery-run.ts'
 
 export type { Lane } from '../../domain/webhook-sender.ts'
-export { sweepDeliveries } from './ring.ts'
+export { sweepDeliveries } from './enqueue.ts'
 
 export const isDeliverMessage = (body: unknown): body is DeliverMessage =>
   typeof body === 'object' &&

@@ -5,7 +5,7 @@ import { toIso, toIsoOrNull } from '../../domain/instants.ts'
 import type { DeliveryStatus, EventKind } from '../../domain/webhooks.ts'
 import type { WebhookDelivery, WebhookDeliveryDetail } from './delivery-contract.ts'
 import { keepers, type WebhookEndpoint, type WebhookEndpointDetail } from './endpoint-contract.ts'
-import { type DeliveryDetailRow, type DeliveryRow, type EndpointRow, placeOf } from './queries.ts'
+import { type DeliveryDetailRow, type DeliveryRow, type EndpointRow, tenantOf } from './queries.ts'
 
 export const presentEndpointItem = (row: EndpointRow): z.input<typeof WebhookEndpoint> => ({
   id: row.id,
@@ -24,7 +24,7 @@ type DisabledReason = z.input<typeof WebhookEndpointDetail>['disabled_reason']
 
 export const presentEndpoint = (row: EndpointRow, ctx: Ctx): z.input<typeof WebhookEndpointDetail> => ({
   ...presentEndpointItem(row),
-  ...(ctx.caller.scopes.includes('write') && mayAt(ctx.caller, keepers, placeOf(row)) ? { secret: row.secret } : {}),
+  ...(ctx.caller.scopes.includes('write') && mayAt(ctx.caller, keepers, tenantOf(row)) ? { secret: row.secret } : {}),
   previous_secret_expires_at:
     row.previous_secret_until !== null && row.previous_secret_until > ctx.now()
       ? toIso(row.previous_secret_until)

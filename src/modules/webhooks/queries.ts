@@ -2,8 +2,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { webhookAttempts, webhookDeliveries, webhookEndpoints } from '../../db/schema/webhooks.ts'
-import { inList, type Standing, standing, visible, visibleIn } from '../../db/visibility.ts'
-import type { Place } from '../../domain/access.ts'
+import { inList, type Visibility, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
+import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import type { WebhookFilters, WebhookOrdering } from './contract.ts'
@@ -11,7 +11,7 @@ import { attemptsShown, type DeliveryFilters, type DeliveryOrdering } from './de
 import { readers } from './endpoint-contract.ts'
 
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
-export type LoadedEndpoint = EndpointRow & { place: Place }
+export type LoadedEndpoint = EndpointRow & { tenant: Tenant }
 export type DeliveryRow = typeof webhookDeliveries.$inferSelect
 export type AttemptRow = Omit<typeof webhookAttempts.$inferSelect, 'delivery_id'>
 
@@ -21,13 +21,13 @@ export interface DeliveryDetailRow extends DeliveryRow {
 }
 
 export interface LoadedDelivery extends DeliveryDetailRow {
-  place: Place
+  tenant: Tenant
   endpoint: { is_active: number; breaker_until: number | null; is_slow: number }
 }
 
-const endpointStanding = standing(sql`webhook_endpoints.organization_id`, sql`webhook_endpoints.edition_id`)
+const endpointVisibility = visibilityOf(sql`webhook_endpoints.organization_id`, sql`webhook_endpoints.edition_id`)
 
-export const placeOf = (endpoint: { organization_id: string; edition_id: string | null }): Place => ({
+export const tenantOf = (endpoint: { organization_id: string; edition_id: string | null }): Tenant => ({
   organization_id: endpoint.organization_id,
   editions: endpoint.edition_id === null ? [] : [endpoint.edition_id],
 })
@@ -43,7 +43,7 @@ export function listEndpoints(
     from: sql`webhook_endpoints`,
     key: sql`id`,
     where: [
-      visibleIn(ctx.caller, endpointStanding, filters, readers),
+      visibleIn(ctx.caller, endpointVisibility, filters, readers),
       ...(organization_id ? [sql`organization_id = ${organization_id}`] : []),
       ...(edition_id ? [sql`edition_id = ${edition_id}`] : []),
       ...(is_active === undefined ? [] : [sql`is_active = ${Number(is_active)}`]),
@@ -56,16 +56,16 @@ export function listEndpoints(
 
 export async function findEndpoint(ctx: Ctx, id: string): Promise<LoadedEndpoint> {
   const row = await ctx.db.first(
-    sql<EndpointRow>`select * from webhook_endpoints where id = ${id} and ${visible(ctx.caller, endpointStanding)}`,
+    sql<EndpointRow>`select * from webhook_endpoints where id = ${id} and ${visible(ctx.caller, endpointVisibility)}`,
   )
   if (!row) throw notFound()
-  return { ...row, place: placeOf(row) }
+  return { ...row, tenant: tenantOf(row) }
 }
 
 const eventWhere = (condition: SQL): SQL =>
   sql`exists (select 1 from webhook_events where webhook_events.id = webhook_deliveries.event_id and ${condition})`
 
-const eventStanding: Standing = {
+const eventVisibility: Visibility = {
   inOrganizations: (ids) => eventWhere(inList(sql`webhook_events.organization_id`, ids)),
   inEditions: (ids) => eventWhere(inList(sql`webhook_events.edition_id`, ids)),
 }
@@ -75,7 +75,7 @@ const eventStanding: Standing = {
  * tell of people there, whom the roles of its new edition need not know.
  */
 export const reachedDeliveries = (ctx: Ctx, endpoint: EndpointRow): SQL =>
-  sql`endpoint_id = ${endpoint.id} and ${visibleIn(ctx.caller, eventStanding, { organization_id: endpoint.organization_id })}`
+  sql`endpoint_id = ${endpoint.id} and ${visibleIn(ctx.caller, eventVisibility, { organization_id: endpoint.organization_id })}`
 
 const isAsked = (endpoint: EndpointRow, { organization_id, is_active }: DeliveryFilters): boolean =>
   (organization_id === undefined || organization_id === endpoint.organization_id) &&
@@ -123,14 +123,14 @@ export async function findDelivery(ctx: Ctx, endpointId: string, id: string): Pr
     from webhook_deliveries join webhook_endpoints on webhook_endpoints.id = webhook_deliveries.endpoint_id
       join webhook_events on webhook_events.id = webhook_deliveries.event_id
     where webhook_deliveries.id = ${id} and webhook_deliveries.endpoint_id = ${endpointId}
-      and ${visible(ctx.caller, endpointStanding)}
-      and ${visible(ctx.caller, standing(sql`webhook_events.organization_id`, sql`webhook_events.edition_id`))}`)
+      and ${visible(ctx.caller, endpointVisibility)}
+      and ${visible(ctx.caller, visibilityOf(sql`webhook_events.organization_id`, sql`webhook_events.edition_id`))}`)
   if (!row) throw notFound()
   const { organization_id, edition_id, is_active, breaker_until, is_slow, attempt_log, ...delivery } = row
   return {
     ...delivery,
     attempt_log: (JSON.parse(attempt_log) as AttemptRow[]).toSorted((a, b) => a.number - b.number),
-    place: placeOf({ organization_id, edition_id }),
+    tenant: tenantOf({ organization_id, edition_id }),
     endpoint: { is_active, breaker_until, is_slow },
   }
 }

@@ -39,8 +39,8 @@ function deliveryStatement(outcomes: readonly Outcome[]): Statement {
 
 /** A row an attempt, and one that says so where none was made because the destination is forbidden. */
 function attemptStatement(outcomes: readonly Outcome[]): Statement {
-  const told = outcomes.filter(({ result, verdict }) => result !== null || verdict.status === 'failed')
-  const rows = told.map(({ claim, result, verdict, startedAt }) => [
+  const final = outcomes.filter(({ result, verdict }) => result !== null || verdict.status === 'failed')
+  const rows = final.map(({ claim, result, verdict, startedAt }) => [
     claim.id,
     claim.attempts,
     startedAt,

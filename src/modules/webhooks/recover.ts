@@ -6,8 +6,8 @@ import { fieldError, invalid } from '../../domain/errors.ts'
 import { deliveryLifecycle } from '../../domain/webhooks.ts'
 import type { RecoverDeliveriesInput } from './delivery-contract.ts'
 import { type EndpointRow, reachedDeliveries } from './queries.ts'
-import { ring } from './ring.ts'
-import { endpointInactive } from './surroundings.ts'
+import { enqueueEndpoints } from './enqueue.ts'
+import { endpointInactive } from './endpoint-checks.ts'
 
 const ended = deliveryLifecycle.sourcesOf('retrying').filter((status) => status !== deliveryLifecycle.initial)
 
@@ -36,7 +36,7 @@ export async function recoverDeliveries(
   const recovered = counted?.n ?? 0
   if (recovered === 0) return commit(ctx, { recovered }, [])
   const dueAt = Math.max(now, endpoint.breaker_until ?? 0)
-  ctx.afterCommit(() => ring(ctx, endpoint.is_slow ? 'slow' : 'fast', [endpoint.id], dueAt - now))
+  ctx.afterCommit(() => enqueueEndpoints(ctx, endpoint.is_slow ? 'slow' : 'fast', [endpoint.id], dueAt - now))
   return commit(ctx, { recovered }, [
     sql`update webhook_deliveries set status = 'retrying', step = 0, manual = null, next_retry_at = ${dueAt},
         lease_until = null, modified_at = ${now} where ${lost}`,

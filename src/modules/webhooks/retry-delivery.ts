@@ -4,8 +4,8 @@ import { changedOne, commit } from '../../db/commit.ts'
 import { AppError } from '../../domain/errors.ts'
 import { deliveryLifecycle, type DeliveryStatus, type Manual, manualRetryOf } from '../../domain/webhooks.ts'
 import type { LoadedDelivery } from './queries.ts'
-import { ring } from './ring.ts'
-import { endpointInactive } from './surroundings.ts'
+import { enqueueEndpoints } from './enqueue.ts'
+import { endpointInactive } from './endpoint-checks.ts'
 
 /** Which attempt a retry asks for; refuses where none can be asked for. */
 function decide(delivery: LoadedDelivery, now: number): Manual {
@@ -25,7 +25,7 @@ export async function retryDelivery(ctx: Ctx, delivery: LoadedDelivery): Promise
   const now = ctx.now()
   const manual = decide(delivery, now)
   const changes = { status: 'retrying', manual, next_retry_at: now, lease_until: null, modified_at: now }
-  ctx.afterCommit(() => ring(ctx, endpoint.is_slow ? 'slow' : 'fast', [endpoint_id]))
+  ctx.afterCommit(() => enqueueEndpoints(ctx, endpoint.is_slow ? 'slow' : 'fast', [endpoint_id]))
   return commit(ctx, { ...delivery, ...changes }, [
     sql`update webhook_deliveries set status = 'retrying', manual = ${manual}, next_retry_at = ${now},
         lease_until = null, modified_at = ${now}

@@ -4,7 +4,7 @@ import type { EventKind } from '../../domain/webhooks.ts'
 import { type Announcement, announceTo } from './announce.ts'
 import { exampleData } from './example-contract.ts'
 import type { DeliveryDetailRow, EndpointRow } from './queries.ts'
-import { endpointInactive } from './surroundings.ts'
+import { endpointInactive } from './endpoint-checks.ts'
 
 /** Delivers the example of a kind to the endpoint, by the way that real events take. */
 export async function sendTest(ctx: Ctx, endpoint: EndpointRow, kind: EventKind): Promise<DeliveryDetailRow> {

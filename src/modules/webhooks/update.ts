@@ -6,8 +6,8 @@ import { checkMove, openEditions } from '../editions/index.ts'
 import { keepers, type UpdateWebhookInput } from './endpoint-contract.ts'
 import type { EndpointRow, LoadedEndpoint } from './queries.ts'
 import { endWaiting, failOpenDeliveries } from './record.ts'
-import { ring } from './ring.ts'
-import { checkDestination } from './surroundings.ts'
+import { enqueueEndpoints } from './enqueue.ts'
+import { checkDestination } from './endpoint-checks.ts'
 
 /** What is known of an endpoint of which nothing is known yet. */
 const unknownHealth = { failures_in_row: 0, failing_since: null, breaker_until: null, is_slow: 0 }
@@ -43,7 +43,7 @@ export async function updateEndpoint(
   if (isEmpty(changesIn<EndpointRow>(endpoint, asked, ['events'])))
     return commit(ctx, endpoint, openEditions(endpoint.edition_id))
   const changes = { ...asked, modified_at: now }
-  if (isFresh && endpoint.breaker_until !== null) ctx.afterCommit(() => ring(ctx, 'fast', [endpoint.id]))
+  if (isFresh && endpoint.breaker_until !== null) ctx.afterCommit(() => enqueueEndpoints(ctx, 'fast', [endpoint.id]))
   return commit(ctx, { ...endpoint, ...changes, version: endpoint.version + 1 }, [
     ...openEditions(endpoint.edition_id, edition_id),
     ...(isFresh ? [endWaiting([endpoint.id], now)] : []),

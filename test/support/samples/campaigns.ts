@@ -4,14 +4,14 @@ import { deafen, seedRecipients } from '../seed-recipients.ts'
 import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
 
-const home = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
+const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
 const campaignIn = ({ a, b }: World) => pathId('id', b.editions[0].campaign, a.editions[1].campaign)
 const segmentIn = ({ a, b }: World) => bodyId('segment_id', b.editions[0].segment, a.editions[1].segment)
 const messageIn = ({ a, b }: World) => bodyId('email_message_id', b.editions[0].message, a.editions[1].message)
 
 /** Ready to be sent, with an object that does nothing of it by itself. */
 const fresh = async (world: World, columns: Partial<CampaignRow> = {}) => {
-  const { campaign } = await seedReady(home(world), columns)
+  const { campaign } = await seedReady(tenant(world), columns)
   await deafen(campaign.id)
   return { path: { id: campaign.id }, references: [campaignIn(world)] }
 }
@@ -24,7 +24,7 @@ export const campaignSamples: Record<string, SampleOf> = {
       query: { edition_id: a.editions[0].id },
       references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
     }),
-    fill: (world, count) => seedCampaigns(home(world), world.a.editions[0].segment, count),
+    fill: (world, count) => seedCampaigns(tenant(world), world.a.editions[0].segment, count),
   },
 
   createCampaign: {
@@ -81,7 +81,7 @@ export const campaignSamples: Record<string, SampleOf> = {
 
   retryFailedCampaignRecipients: {
     make: async (world) => {
-      const { campaign } = await seedReady(home(world), { status: 'sent', run: 1 })
+      const { campaign } = await seedReady(tenant(world), { status: 'sent', run: 1 })
       await seedRecipients(campaign.id, 3, { run: 1_000_000 })
       return { path: { id: campaign.id }, references: [campaignIn(world)] }
     },

@@ -7,7 +7,7 @@ import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type Reference, type SampleOf } from './sample.ts'
 import type { DataImportStatus } from '../../../src/domain/data-imports.ts'
 
-const home = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
+const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
 const foreign = ({ b }: World) => ({ organization: b.id, edition: b.editions[0].id })
 const sibling = ({ a }: World) => ({ organization: a.id, edition: a.editions[1].id })
 
@@ -15,7 +15,7 @@ const others = async (world: World, status?: DataImportStatus): Promise<Referenc
   pathId('id', await seedImport(foreign(world), status), await seedImport(sibling(world), status))
 
 const fresh = async (world: World, status?: DataImportStatus) => ({
-  path: { id: await seedImport(home(world), status) },
+  path: { id: await seedImport(tenant(world), status) },
   references: [await others(world, status)],
 })
 
@@ -23,7 +23,7 @@ const listed = new WeakMap<World, Promise<string>>()
 
 /** One import for the lists of a world. */
 const listedImport = (world: World): Promise<string> => {
-  const id = listed.get(world) ?? seedImport(home(world), 'mapping_products')
+  const id = listed.get(world) ?? seedImport(tenant(world), 'mapping_products')
   listed.set(world, id)
   return id
 }
@@ -32,7 +32,7 @@ const changed = new WeakMap<World, Promise<string>>()
 
 /** One import for all changes of a world. */
 const changedImport = (world: World): Promise<string> => {
-  const id = changed.get(world) ?? seedImport(home(world))
+  const id = changed.get(world) ?? seedImport(tenant(world))
   changed.set(world, id)
   return id
 }

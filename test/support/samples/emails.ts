@@ -3,7 +3,7 @@ import { aBlock, seedMessage, seedMessages } from '../seed-emails.ts'
 import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
 
-const home = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
+const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
 const messageIn = ({ a, b }: World) => pathId('id', b.editions[0].message, a.editions[1].message)
 const editionIn = ({ a, b }: World) => bodyId('edition_id', b.editions[0].id, a.editions[1].id)
 
@@ -15,7 +15,7 @@ export const emailSamples: Record<string, SampleOf> = {
       query: { edition_id: a.editions[0].id },
       references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
     }),
-    fill: (world, count) => seedMessages(home(world), count),
+    fill: (world, count) => seedMessages(tenant(world), count),
   },
 
   createEmailMessage: {
@@ -42,14 +42,14 @@ export const emailSamples: Record<string, SampleOf> = {
   updateEmailMessage: {
     // Not the subject, which comes back as its recipients read it.
     make: async (world) => ({
-      path: { id: await seedMessage(home(world)) },
+      path: { id: await seedMessage(tenant(world)) },
       body: { title: `Message ${next()}`, type: 'reminder', template: 'modern', blocks: [aBlock('Changed')] },
       references: [messageIn(world)],
     }),
   },
 
   deleteEmailMessage: {
-    make: async (world) => ({ path: { id: await seedMessage(home(world)) }, references: [messageIn(world)] }),
+    make: async (world) => ({ path: { id: await seedMessage(tenant(world)) }, references: [messageIn(world)] }),
   },
 
   adoptEmailMessage: {

@@ -5,7 +5,7 @@ import { seedFile, seedFiles, seedStoredFile, seedUpload } from '../seed-files.t
 import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type Reference, type SampleOf } from './sample.ts'
 
-const home = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
+const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
 const foreign = ({ b }: World) => ({ organization: b.id, edition: b.editions[0].id })
 const sibling = ({ a }: World) => ({ organization: a.id, edition: a.editions[1].id })
 
@@ -18,7 +18,7 @@ const uploadIn = async (world: World): Promise<Reference> =>
   pathId('id', await seedUpload(foreign(world), table()), await seedUpload(sibling(world), table()))
 
 const freshFile = async (world: World) => ({
-  path: { id: await seedStoredFile(home(world), freshPng()) },
+  path: { id: await seedStoredFile(tenant(world), freshPng()) },
   references: [await fileIn(world)],
 })
 
@@ -40,7 +40,7 @@ const partOf = async (bytes: Uint8Array<ArrayBuffer>) => ({
 })
 
 const freshUpload = async (world: World) => ({
-  path: { id: await seedUpload(home(world), table()) },
+  path: { id: await seedUpload(tenant(world), table()) },
   references: [await uploadIn(world)],
 })
 
@@ -50,7 +50,7 @@ export const fileSamples: Record<string, SampleOf> = {
       query: { edition_id: a.editions[0].id },
       references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
     }),
-    fill: (world, count) => seedFiles(home(world), count),
+    fill: (world, count) => seedFiles(tenant(world), count),
   },
 
   uploadFile: {
@@ -107,7 +107,7 @@ export const fileSamples: Record<string, SampleOf> = {
     make: async (world) => {
       const bytes = table()
       return {
-        path: { id: await seedUpload(home(world), bytes), number: '1' },
+        path: { id: await seedUpload(tenant(world), bytes), number: '1' },
         file: await partOf(bytes),
         references: [await uploadIn(world), pathId('number', '2')],
       }
@@ -116,7 +116,7 @@ export const fileSamples: Record<string, SampleOf> = {
 
   completeFileUpload: {
     make: async (world) => ({
-      path: { id: await seedUpload(home(world), table(), { hasPart: true }) },
+      path: { id: await seedUpload(tenant(world), table(), { hasPart: true }) },
       references: [await uploadIn(world)],
     }),
   },

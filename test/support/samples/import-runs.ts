@@ -8,7 +8,7 @@ import { addStaged, aBadRow, aRow, seedStaged } from '../staged-imports.ts'
 import type { World } from '../world.ts'
 import { pathId, type Reference, type SampleOf } from './sample.ts'
 
-const home = ({ a }: World) => ({ organization_id: a.id, edition_id: a.editions[0].id })
+const tenant = ({ a }: World) => ({ organization_id: a.id, edition_id: a.editions[0].id })
 const foreign = ({ b }: World) => ({ organization_id: b.id, edition_id: b.editions[0].id })
 const sibling = ({ a }: World) => ({ organization_id: a.id, edition_id: a.editions[1].id })
 
@@ -16,7 +16,7 @@ const others = async (world: World): Promise<Reference> =>
   pathId('id', await seedStaged(foreign(world), [aRow()]), await seedStaged(sibling(world), [aRow()]))
 
 const fresh = async (world: World) => ({
-  path: { id: await seedStaged(home(world), [aRow()]) },
+  path: { id: await seedStaged(tenant(world), [aRow()]) },
   references: [await others(world)],
 })
 
@@ -24,7 +24,7 @@ const listed = new WeakMap<World, Promise<string>>()
 
 /** One import for the lists of a world. */
 const listedImport = (world: World): Promise<string> => {
-  const id = listed.get(world) ?? seedStaged(home(world), [aRow()])
+  const id = listed.get(world) ?? seedStaged(tenant(world), [aRow()])
   listed.set(world, id)
   return id
 }
@@ -43,7 +43,7 @@ async function withReport(world: World): Promise<string> {
   const copy = utf8('2,0,4,data,,A-1,x\r\n')
   const segment = { key: `imports/sample/${next()}`, size: copy.length }
   await env.FILES.put(segment.key, copy)
-  const id = await seedStaged(home(world), [aBadRow()])
+  const id = await seedStaged(tenant(world), [aBadRow()])
   const format = {
     kind: 'xlsx',
     sheetName: 'Orders',

@@ -3,13 +3,13 @@ import { type SegmentRow, seedSegment, seedSegments } from '../seed-segments.ts'
 import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
 
-const home = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
+const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
 
 const segmentIn = ({ a, b }: World) => pathId('id', b.editions[0].segment, a.editions[1].segment)
 const editionIn = ({ a, b }: World) => bodyId('edition_id', b.editions[0].id, a.editions[1].id)
 
 const fresh = async (world: World, columns: Partial<SegmentRow> = {}) => ({
-  path: { id: (await seedSegment(home(world), columns)).id },
+  path: { id: (await seedSegment(tenant(world), columns)).id },
   references: [segmentIn(world)],
 })
 
@@ -19,7 +19,7 @@ export const segmentSamples: Record<string, SampleOf> = {
       query: { edition_id: a.editions[0].id },
       references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
     }),
-    fill: (world, count) => seedSegments(home(world), count),
+    fill: (world, count) => seedSegments(tenant(world), count),
   },
 
   createSegment: {

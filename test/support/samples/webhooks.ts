@@ -3,22 +3,22 @@ import { neverOpen, seedDeliveries, seedDelivery, seedEndpoint, seedEndpoints } 
 import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
 
-const home = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
+const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
 
 const endpointIn = ({ a, b }: World) => pathId('id', b.editions[0].webhook, a.editions[1].webhook)
 const deliveryIn = ({ a, b }: World) => pathId('delivery_id', b.editions[0].delivery, a.editions[1].delivery)
 const editionIn = ({ a, b }: World) => bodyId('edition_id', b.editions[0].id, a.editions[1].id)
 
 const freshEndpoint = async (world: World) => ({
-  path: { id: (await seedEndpoint(home(world))).id },
+  path: { id: (await seedEndpoint(tenant(world))).id },
   references: [endpointIn(world)],
 })
 
 const freshDelivery = async (world: World) => {
-  const { id } = await seedEndpoint(home(world))
+  const { id } = await seedEndpoint(tenant(world))
   // The one request that a breaker leaves is taken, so what is asked for stays as it is.
-  await seedDelivery(home(world), id, { status: 'retrying', next_retry_at: neverOpen, lease_until: neverOpen })
-  const delivery = await seedDelivery(home(world), id)
+  await seedDelivery(tenant(world), id, { status: 'retrying', next_retry_at: neverOpen, lease_until: neverOpen })
+  const delivery = await seedDelivery(tenant(world), id)
   return { path: { id, delivery_id: delivery.id }, references: [endpointIn(world), deliveryIn(world)] }
 }
 
@@ -26,7 +26,7 @@ const changedEndpoints = new WeakMap<World, Promise<{ id: string }>>()
 
 /** One that nothing else goes to: another address closes the breaker, and what waits behind it would be posted. */
 async function changedEndpoint(world: World): Promise<string> {
-  const endpoint = changedEndpoints.get(world) ?? seedEndpoint(home(world))
+  const endpoint = changedEndpoints.get(world) ?? seedEndpoint(tenant(world))
   changedEndpoints.set(world, endpoint)
   return (await endpoint).id
 }
@@ -37,7 +37,7 @@ export const webhookSamples: Record<string, SampleOf> = {
       query: { edition_id: a.editions[0].id },
       references: [queryId('edition_id', b.editions[0].id, a.editions[1].id), queryId('organization_id', b.id)],
     }),
-    fill: (world, count) => seedEndpoints(home(world), count),
+    fill: (world, count) => seedEndpoints(tenant(world), count),
   },
 
   createWebhook: {
@@ -86,8 +86,8 @@ export const webhookSamples: Record<string, SampleOf> = {
 
   recoverWebhookDeliveries: {
     make: async (world) => {
-      const { id } = await seedEndpoint(home(world))
-      await seedDeliveries(home(world), id, 2)
+      const { id } = await seedEndpoint(tenant(world))
+      await seedDeliveries(tenant(world), id, 2)
       return {
         path: { id },
         body: { since: new Date(seededAt).toISOString(), until: '2027-01-01T00:00:00+01:00' },
@@ -105,7 +105,7 @@ export const webhookSamples: Record<string, SampleOf> = {
         queryId('organization_id', world.b.id),
       ],
     }),
-    fill: (world, count) => seedDeliveries(home(world), world.a.editions[0].webhook, count),
+    fill: (world, count) => seedDeliveries(tenant(world), world.a.editions[0].webhook, count),
     // An item names its event where others have a name, and was changed when it was last attempted.
     sortValue: { name: (item) => item['event'], modified: (item) => item['last_attempt_at'] },
   },

@@ -6,7 +6,7 @@ import { readOptions } from '../../../domain/data-imports.ts'
 import { canonicalRangeLength, readCanonical, type PlacedRow } from '../../../domain/import-files/canonical.ts'
 import { readBytes } from '../../../domain/import-files/source.ts'
 import type { PreparedMappings } from '../../../domain/import-mapping/index.ts'
-import type { Place } from '../../../domain/access.ts'
+import type { Tenant } from '../../../domain/access.ts'
 import { findImport, type LoadedImport } from '../queries.ts'
 import type { ColumnOrdering } from './column-contract.ts'
 import { issuesOf, type MappingIssue } from './issues.ts'
@@ -18,7 +18,7 @@ import { type ColumnRow, type MappingState, prepare } from './state.ts'
 export interface ColumnView {
   /** Of the import. */
   id: string
-  place: Place
+  tenant: Tenant
   row: LoadedImport
   state: MappingState
   prepared: PreparedMappings
@@ -27,7 +27,7 @@ export interface ColumnView {
 
 export function viewOf(ctx: Ctx, row: LoadedImport, state: MappingState): ColumnView {
   const prepared = prepare(state, ctx.now())
-  return { id: row.id, place: row.place, row, state, prepared, issues: issuesOf(state, prepared) }
+  return { id: row.id, tenant: row.tenant, row, state, prepared, issues: issuesOf(state, prepared) }
 }
 
 export async function findColumnView(ctx: Ctx, id: string): Promise<ColumnView> {

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { standing, visible } from '../../../db/visibility.ts'
+import { visibilityOf, visible } from '../../../db/visibility.ts'
 import { parameterError, invalid } from '../../../domain/errors.ts'
 import { askedConsents } from '../../consents/index.ts'
 import { keepers } from '../contract-parts.ts'
@@ -11,7 +11,7 @@ export async function consentTargets(ctx: Ctx, editionId: string | undefined): P
   if (editionId === undefined) return []
   const edition = await ctx.db.first(
     sql<{ id: string; organization_id: string }>`select id, organization_id from editions where id = ${editionId}
-      and ${visible(ctx.caller, standing(sql`editions.organization_id`, sql`editions.id`), keepers)}`,
+      and ${visible(ctx.caller, visibilityOf(sql`editions.organization_id`, sql`editions.id`), keepers)}`,
   )
   if (!edition) throw invalid(parameterError('edition_id', 'does_not_exist', 'Object does not exist.'))
   return askedConsents(ctx.db, edition)

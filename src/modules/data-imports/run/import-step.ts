@@ -3,7 +3,7 @@ import type { JobCtx } from '../../../context.ts'
 import { ordersPerChunk, undoDays } from '../../../domain/data-imports.ts'
 import { dayMs } from '../../../domain/instants.ts'
 import { type EngineCtx, type ImportRun, planGroup, races } from '../../order-import/index.ts'
-import { receiptMessageOf, ringEmails } from '../../transactional-emails/index.ts'
+import { receiptMessageOf, enqueueEmails } from '../../transactional-emails/index.ts'
 import { commitStep, endPhase, type ImportRow, isStillThere, type PhaseStep } from '../steps.ts'
 import { cancelStep } from './cancel-step.ts'
 import { countersAfter, outcomeStatements } from './outcomes.ts'
@@ -113,7 +113,7 @@ async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<
     races,
   })
   if (!next) return (await isStillThere(job, row)) ? undefined : null
-  if (run.receipt_message !== null && planned.decision.receipts.length > 0) due.push(() => ringEmails(job))
+  if (run.receipt_message !== null && planned.decision.receipts.length > 0) due.push(() => enqueueEmails(job))
   for (const work of due) await work()
   return next
 }

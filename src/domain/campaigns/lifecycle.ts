@@ -1,0 +1,27 @@
+import { lifecycle } from '../lifecycle.ts'
+
+export const maxCampaignNameLength = 255
+export const maxSmsBodyLength = 1600
+
+/**
+ * A `sent` campaign may have failures. A `failed` one sent nothing, or stopped. A retry goes straight to `sending`,
+ * because the recipients are known.
+ */
+export const campaignLifecycle = lifecycle('draft', {
+  draft: ['scheduled', 'calculating'],
+  scheduled: ['scheduled', 'calculating', 'cancelled', 'failed'],
+  calculating: ['sending', 'cancelled', 'failed'],
+  sending: ['sent', 'cancelled', 'failed'],
+  sent: ['sending'],
+  failed: ['scheduled', 'calculating', 'sending'],
+  cancelled: [],
+})
+
+export type CampaignStatus = (typeof campaignLifecycle.states)[number]
+
+/** The campaign's object works in these. */
+export const runningStatuses = ['calculating', 'sending'] as const satisfies readonly CampaignStatus[]
+
+export const isRunning = (status: string): boolean => (runningStatuses as readonly string[]).includes(status)
+export const isEditable = (status: string): boolean => status === 'draft' || status === 'scheduled'
+export const isDeletable = (status: string): boolean => ['draft', 'failed', 'cancelled'].includes(status)

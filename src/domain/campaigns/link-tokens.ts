@@ -1,0 +1,46 @@
+import { idPrefixes } from '../ids.ts'
+import {
+  idBytes,
+  idFromBytes,
+  idToBytes,
+  numberFromBytes,
+  numberToBytes,
+  openToken,
+  signToken,
+  type TokenSigner,
+} from '../signed-tokens.ts'
+
+/**
+ * Tokens in the links of messages are as short as they can be, because SMS carry them. 16 bytes of the
+ * campaign's ULID, then kind, recipient and link as numbers of 1 to 8 bytes, then 8 bytes of HMAC-SHA256.
+ */
+export const linkKinds = ['click', 'open', 'unsubscribe', 'resubscribe'] as const
+export type LinkKind = (typeof linkKinds)[number]
+
+export interface LinkTarget {
+  kind: LinkKind
+  campaign_id: string
+  n: number
+  /** Which of the campaign's links; 0 for the other kinds. */
+  link: number
+}
+
+const signer: TokenSigner = { purpose: 'campaign-links', macBytes: 8 }
+
+export async function mintLinkToken(secret: string, { kind, campaign_id, n, link }: LinkTarget): Promise<string> {
+  const id = idToBytes(idPrefixes.campaign, campaign_id)
+  if (!id) throw new Error(`${campaign_id} is no id of a campaign`)
+  const content = [...id, linkKinds.indexOf(kind), ...numberToBytes(n), ...numberToBytes(link)]
+  return signToken(secret, signer, content)
+}
+
+/** The target of a token; null when its MAC or kind is wrong. */
+export async function readLinkToken(secret: string, kind: LinkKind, token: string): Promise<LinkTarget | null> {
+  const content = await openToken(secret, signer, token)
+  if (!content || linkKinds[content[idBytes] ?? -1] !== kind) return null
+  const n = numberFromBytes(content, idBytes + 1)
+  const link = n && numberFromBytes(content, n.next)
+  if (!n || !link || link.next !== content.length) return null
+  const campaign_id = idFromBytes(idPrefixes.campaign, content.slice(0, idBytes))
+  return { kind, campaign_id, n: n.value, link: link.value }
+}

@@ -1,0 +1,120 @@
+import type { Language } from '../languages.ts'
+import type { RecipientEvent, Stamps } from './recipient-events.ts'
+import type {
+  ChunkReport,
+  ClaimAnswer,
+  Engagement,
+  ExcludedRecipient,
+  Reason,
+  RecipientState,
+  SkipReason,
+} from './sending-policy.ts'
+import type { Counters } from './counters.ts'
+import type { CampaignStatus } from './lifecycle.ts'
+
+/** What the object of a campaign projects into its row. */
+export interface CampaignSnapshot extends Counters {
+  campaign_id: string
+  run: number
+  /** Grows with every change, so that an earlier snapshot never overwrites a later one. */
+  revision: number
+  status: CampaignStatus
+  error_message: string
+  user_count: number
+  started_at: number | null
+  completed_at: number | null
+}
+
+/** A member of the segment, as the campaign takes it over. */
+export interface NewRecipient {
+  n: number
+  user_id: string
+  address: string
+  language: Language
+  /** JSON of `RecipientPerson`. */
+  person: string
+  reason: SkipReason | null
+}
+
+export interface RecipientRow extends Stamps {
+  n: number
+  user_id: string
+  address: string
+  language: string
+  person: string
+  state: RecipientState
+  reason: Reason | null
+  code: string
+  detail: string
+  attempts: number
+  provider_id: string | null
+  sent_at: number | null
+}
+
+/** Replaces the address of a recipient who was erased. */
+export const erasedAddress = (n: number): string => `erased-${n}`
+
+export const isErasedAddress = ({ n, address }: Pick<RecipientRow, 'n' | 'address'>): boolean =>
+  address === erasedAddress(n)
+
+export interface RecipientsQuery {
+  state?: RecipientState | undefined
+  reason?: Reason | undefined
+  engagement?: Engagement | undefined
+  sort: { by: 'address' | 'sent_at' | 'n'; desc: boolean }[]
+  size: number
+  /** Rows before this page. `after` has the sort keys of the row before it, when the link carries them. */
+  skipped: number
+  after: readonly (string | number)[] | null
+}
+
+export interface RecipientsPage {
+  rows: RecipientRow[]
+  count: number
+  after: (string | number)[] | null
+}
+
+/** The recipient of a bounce or complaint. */
+export interface AffectedRecipient {
+  event: RecipientEvent
+  user_id: string
+  address: string
+}
+
+export interface ErasedRecipient {
+  /** False while the recipient is part of a call that is under way, or that has to be repeated unchanged. */
+  is_done: boolean
+  /** The address that was erased; null when there was none. */
+  address: string | null
+}
+
+/**
+ * The object of a campaign is the only writer of who was sent what. Every method may be called again after its answer
+ * was lost.
+ */
+export interface CampaignSender {
+  /** Reads the campaign's row, now or at the given time, and does what it asks for. */
+  wake(campaignId: string, at?: number): Promise<void>
+  /** Stops the run, also one that has not begun yet; `done` is false when the run is over already. */
+  cancel(campaignId: string, run: number): Promise<{ done: boolean; snapshot: CampaignSnapshot }>
+  /** Deletes everything, unless a message was or may have been sent. */
+  forget(): Promise<boolean>
+  snapshot(): Promise<CampaignSnapshot | null>
+  /** How many recipients a retry would try: pending ones, and those who failed for a reason that may pass. */
+  retryable(): Promise<number>
+  recipients(query: RecipientsQuery): Promise<RecipientsPage>
+  recipient(n: number): Promise<RecipientRow | null>
+  /** Blanks what says who a recipient is. */
+  erase(n: number): Promise<ErasedRecipient>
+  claim(lease: string): Promise<ClaimAnswer>
+  /** Removes excluded recipients just before the first call. False when the lease is over or the campaign has stopped. */
+  begin(chunk: number, lease: string, excluded: readonly ExcludedRecipient[]): Promise<boolean>
+  /** Records the results, and hands out the next chunk under the new lease. */
+  report(report: ChunkReport, lease: string): Promise<ClaimAnswer>
+  /** Answers the recipients of bounces and complaints. */
+  apply(events: readonly RecipientEvent[]): Promise<AffectedRecipient[]>
+}
+
+export interface CampaignSenders {
+  of: (campaignId: string) => CampaignSender
+}

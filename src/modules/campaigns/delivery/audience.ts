@@ -1,0 +1,127 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../../context.ts'
+import { LostRace } from '../../../domain/errors.ts'
+import { isLostRace } from '../../../db/failures.ts'
+import type { NewRecipient } from '../../../domain/campaigns/sender.ts'
+import type { ExcludedRecipient, RecipientPerson, SkipReason } from '../../../domain/campaigns/sending-policy.ts'
+import { type Language, languageOf } from '../../../domain/languages.ts'
+import { normalizePhone, shownPhone } from '../../../domain/users.ts'
+import {
+  addressOf,
+  type Audience as SegmentAudience,
+  audienceReason,
+  findCalculation,
+  isWhole,
+  membersAfter,
+  recalculation,
+  stepOf,
+} from '../../segments/index.ts'
+import { suppressionExclusion } from '../../suppressions/index.ts'
+import type { CampaignRow } from './campaign-row.ts'
+
+interface SegmentState extends SegmentAudience {
+  seq: number
+  id: string
+  version: number
+  status: string
+  epoch: number
+  members_epoch: number
+  user_count: number
+  error_message: string
+}
+
+export type AudienceState =
+  | { error: string }
+  /** `epoch` is the awaited calculation, 0 for none yet. */
+  | { is_ready: false; epoch: number; has_more: boolean }
+  | { is_ready: true; epoch: number; count: number }
+
+const findSegment = ({ db }: JobCtx, row: CampaignRow): Promise<SegmentState | undefined> =>
+  db.first(
+    sql<SegmentState>`select seq, id, organization_id, edition_id, communication_type, communication_channel, version,
+      status, epoch, members_epoch, user_count, error_message from segments where seq = ${row.segment_seq} and deleted_at is null`,
+  )
+
+/**
+ * Advances the calculation of the campaign's segment by one step. `awaited` is the calculation that was begun for this
+ * campaign; the result of an earlier one may be out of date.
+ */
+export async function audienceOf(job: JobCtx, row: CampaignRow, awaited: number): Promise<AudienceState> {
+  const segment = await findSegment(job, row)
+  if (!segment) return { error: 'The segment is not there any more.' }
+  if (segment.communication_channel !== row.channel) return { error: `The segment is not for ${row.channel}.` }
+  const isOurs = awaited > 0 && segment.epoch >= awaited
+  if (isOurs && segment.status === 'ready')
+    return { is_ready: true, epoch: segment.members_epoch, count: segment.user_count }
+  if (isOurs && segment.status === 'failed')
+    return { error: `The segment could not be calculated: ${segment.error_message}` }
+  if (segment.status === 'calculating') {
+    const calculation = await findCalculation(job, segment.id, segment.epoch)
+    const step = calculation && (await stepOf(job, calculation))
+    // Another consumer makes the calculation, so there is nothing to do here for now.
+    return { is_ready: false, epoch: segment.epoch, has_more: step?.state !== 'overtaken' }
+  }
+  try {
+    await job.db.batch(recalculation(segment, job.now()))
+  } catch (error) {
+    if (!(error instanceof LostRace || isLostRace(error))) throw error
+    return { is_ready: false, epoch: awaited, has_more: true }
+  }
+  return { is_ready: false, epoch: segment.epoch + 1, has_more: true }
+}
+
+const addressIn = (row: CampaignRow, person: { email: string | null; phone_number: string | null }): string | null => {
+  if (row.channel === 'email') return person.email
+  return person.phone_number === null ? null : normalizePhone(person.phone_number, row.edition_default_country_code)
+}
+
+/** The next people of the segment, excluded ones with the reason; null when the calculation's members are deleted. */
+export async function membersOf(
+  job: JobCtx,
+  row: CampaignRow,
+  epoch: number,
+  after: number,
+  limit: number,
+): Promise<{ people: NewRecipient[]; after: number | null } | null> {
+  const set = { segmentSeq: row.segment_seq, epoch }
+  const members = await membersAfter(job.db, set, after, limit, true)
+  if (!(await isWhole(job.db, set, job.now()))) return null
+  const last = members.at(-1)
+  const enabled = JSON.parse(row.edition_enabled_languages) as Language[]
+  const people = members.map((member): NewRecipient => {
+    const address = addressIn(row, member)
+    const language = languageOf(member.locale)
+    const person: RecipientPerson = {
+      id: member.id,
+      email: member.email,
+      phone_number: shownPhone(member.phone_number),
+      first_name: member.first_name,
+      last_name: member.last_name,
+    }
+    return {
+      n: member.user_seq,
+      user_id: member.id,
+      address: address ?? '',
+      language: language && enabled.includes(language) ? language : row.edition_default_language,
+      person: JSON.stringify(person),
+      reason: (member.excluded_for as SkipReason | null) ?? (address === null ? 'no_address' : null),
+    }
+  })
+  return { people, after: last && members.length === limit ? last.user_seq : null }
+}
+
+/**
+ * Finds the recipients of a chunk who may not get the message any more. It looks at the suppressions of the address that
+ * the message would go to, and of the person's present address.
+ */
+export function exclusionStatement(
+  audience: SegmentAudience,
+  people: readonly { n: number; address: string }[],
+  now: number,
+) {
+  const suppressed = sql`coalesce(${suppressionExclusion(audience, addressOf(audience.communication_channel))},
+    ${suppressionExclusion(audience, sql`p.value ->> 1`)})`
+  const chunk = JSON.stringify(people.map(({ n, address }) => [n, address]))
+  return sql<ExcludedRecipient>`select n, reason from (select u.seq as n, ${audienceReason(audience, now, suppressed)} as reason
+    from json_each(${chunk}) p cross join users u on u.seq = p.value ->> 0) where reason is not null`
+}

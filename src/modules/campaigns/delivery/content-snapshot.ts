@@ -1,0 +1,237 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../../context.ts'
+import type { Statement } from '../../../db/database.ts'
+import { violatedUnique } from '../../../db/failures.ts'
+import { campaignContents, campaignLinks } from '../../../db/schema/campaigns.ts'
+import { insertAll } from '../../../db/write.ts'
+import { isBlank, missingFor } from '../../../domain/campaigns/readiness.ts'
+import type { Compiled, Template } from '../../../domain/email/compile.ts'
+import { personalise } from '../../../domain/email/personalise.ts'
+import { trackable } from '../../../domain/email/trackable.ts'
+import { sampleContext } from '../../../domain/email/variables.ts'
+import type { Language, TranslatedDict } from '../../../domain/languages.ts'
+import { type Mailbox, senderOf } from '../../../domain/mailbox.ts'
+import { maxPersonNameLength } from '../../../domain/users.ts'
+import { senderNameOf, trackableSms } from '../../../domain/sms.ts'
+import { templateOf } from '../../email-messages/index.ts'
+import { isVerifiedSender } from '../../sender-domains/index.ts'
+import { type CampaignRow, readinessOf } from './campaign-row.ts'
+
+/** What all messages of a campaign have in common beside the text. */
+export interface ContentContext {
+  /** The address in links, kept so that a repeated call stays the same when the service moves. */
+  public_url: string
+  organization_id: string
+  edition_id: string
+  segment: { edition_id: string | null; communication_type: 'marketing' | 'transactional' }
+  channel: 'email' | 'sms'
+  campaign_name: string
+  edition: { name: string; start_at: number | null; end_at: number | null; timezone: string }
+  organization_name: string
+  from: Mailbox
+  reply_to: string | null
+  sms_sender: string
+  /** Whether the message has a link to unsubscribe; older contents without this field have one. */
+  has_unsubscribe?: boolean
+  /** The language of the text, which may differ from the recipient's; absent in older contents. */
+  language?: Language
+}
+
+/** The text of a campaign in one language, as of its start. */
+export interface CampaignContent {
+  template: Template
+  /** For each link of the template, its position among the campaign's links. */
+  positions: readonly number[]
+  context: ContentContext
+  /** When the content was kept. Links carry this time, so that a repeated call is the same. */
+  created_at: number
+}
+
+const platformSender = 'Tickets'
+
+const smsSenderOf = (row: CampaignRow): string =>
+  row.edition_sms_sender_name === 'Platform' ? platformSender : (senderNameOf(row.organization_name) ?? platformSender)
+
+/** Kept with the content, so that a repeated call has the same sender even when the domain has changed. */
+async function emailSenderOf(job: JobCtx, row: CampaignRow) {
+  const address = row.edition_email_sender_address
+  const [found] = await job.db.all(
+    sql<{
+      is_verified: number
+    }>`select ${isVerifiedSender(sql`${row.organization_id}`, sql`${address}`)} as is_verified`,
+  )
+  return senderOf(
+    {
+      names: [row.edition_email_sender_name, row.organization_name],
+      address,
+      reply_to: row.edition_email_reply_to,
+      is_verified: found?.is_verified === 1,
+    },
+    job.config.emailFrom,
+  )
+}
+
+/** Whether the sender of the newest content is still verified. Content keeps its sender. */
+export async function hasSender(
+  job: Pick<JobCtx, 'db' | 'config'>,
+  row: Pick<CampaignRow, 'id' | 'channel' | 'organization_id'>,
+): Promise<boolean> {
+  if (row.channel !== 'email') return true
+  const address = sql`json_extract(surroundings, '$.from.address')`
+  const found = await job.db.first(sql<{ is_good: number }>`select ${address} = ${job.config.emailFrom.address}
+      or ${isVerifiedSender(sql`${row.organization_id}`, address)} as is_good
+    from campaign_contents where campaign_id = ${row.id} order by content desc limit 1`)
+  return found?.is_good !== 0
+}
+
+/** By the recipient's language. An SMS has one text, so it is never in two languages. */
+async function templatesOf(job: JobCtx, row: CampaignRow, isMarketing: boolean): Promise<Map<Language, Compiled>> {
+  const languages = new Set([
+    row.edition_default_language,
+    ...(JSON.parse(row.edition_enabled_languages) as Language[]),
+  ])
+  const found = new Map<Language, Compiled>()
+  const bodies = JSON.parse(row.sms_body) as TranslatedDict
+  for (const language of languages) {
+    if (row.channel === 'sms') {
+      const written = isBlank(bodies[language]) ? row.edition_default_language : language
+      const template = trackableSms(bodies[written] ?? '', written, isMarketing)
+      found.set(language, { ...template, language: written })
+      continue
+    }
+    const template = await templateOf(job, row.email_message_id ?? '', language, row.edition_id)
+    if (template) found.set(language, { ...trackable(template), language: template.language })
+  }
+  return found
+}
+
+/** Keeps the campaign's present content. Answers an error when the campaign cannot be sent. */
+export async function keepContent(job: JobCtx, row: CampaignRow, content: number): Promise<{ error: string | null }> {
+  const missing = missingFor(readinessOf(job, row))
+  if (missing.length) return { error: missing.map(({ detail }) => detail).join(' ') }
+  const segment = await job.db.first(
+    sql<ContentContext['segment']>`select edition_id, communication_type from segments where seq = ${row.segment_seq}`,
+  )
+  const isMarketing = segment?.communication_type !== 'transactional'
+  const templates = await templatesOf(job, row, isMarketing)
+  if (templates.size === 0) return { error: 'The message is not there any more.' }
+  const sender = await emailSenderOf(job, row)
+  const known = await job.db.all(
+    sql<{ position: number; url: string }>`select position, url from campaign_links where campaign_id = ${row.id}`,
+  )
+  const positions = new Map(known.map(({ position, url }) => [url, position]))
+  for (const { links } of templates.values())
+    for (const url of links) if (!positions.has(url)) positions.set(url, positions.size)
+  const context: ContentContext = {
+    public_url: job.config.publicUrl,
+    organization_id: row.organization_id,
+    edition_id: row.edition_id,
+    segment: segment ?? { edition_id: null, communication_type: 'marketing' },
+    channel: row.channel,
+    campaign_name: row.name,
+    edition: {
+      name: row.edition_name,
+      start_at: row.edition_start_at,
+      end_at: row.edition_end_at,
+      timezone: row.edition_timezone,
+    },
+    organization_name: row.organization_name,
+    from: sender.from,
+    reply_to: sender.replyTo,
+    sms_sender: smsSenderOf(row),
+    has_unsubscribe: isMarketing,
+  }
+  const contents = [...templates].map(([language, template]) => ({
+    campaign_id: row.id,
+    content,
+    language,
+    subject: template.subject,
+    html: template.html,
+    text: template.text,
+    links: JSON.stringify(template.links.map((url) => positions.get(url))),
+    surroundings: JSON.stringify({ ...context, language: template.language }),
+    created_at: job.now(),
+  }))
+  const added = [...positions]
+    .filter(([, position]) => position >= known.length)
+    .map(([url, position]) => ({ campaign_id: row.id, position, url }))
+  // After a crash it replaces what was kept before, which nobody has been sent yet.
+  const statements: Statement[] = [
+    sql`delete from campaign_contents where campaign_id = ${row.id} and content = ${content}`,
+    ...insertAll(campaignLinks, added),
+    ...insertAll(campaignContents, contents),
+  ]
+  try {
+    await job.db.batch(statements)
+  } catch (error) {
+    // Another attempt has kept the same content meanwhile.
+    if (violatedUnique(error) === null) throw error
+  }
+  return { error: null }
+}
+
+type CampaignContentRow = typeof campaignContents.$inferSelect
+
+export const contentStatement = (campaignId: string, content: number) =>
+  sql<CampaignContentRow>`select * from campaign_contents where campaign_id = ${campaignId} and content = ${content}`
+
+export type Contents = ReadonlyMap<string, CampaignContent>
+
+/** About the length of a tracked link. */
+const linkLength = 120
+
+export const contentsOf = (rows: readonly CampaignContentRow[]): Contents =>
+  new Map(
+    rows.map((row) => [
+      row.language,
+      {
+        template: { subject: row.subject, html: row.html, text: row.text, links: [] },
+        positions: JSON.parse(row.links) as number[],
+        context: JSON.parse(row.surroundings) as ContentContext,
+        created_at: row.created_at,
+      },
+    ]),
+  )
+
+const weights = new WeakMap<Contents, number>()
+
+/** The longest names, so that no call needs more memory than a Worker has. */
+const longName = 'x'.repeat(maxPersonNameLength)
+const longNames = { first_name: longName, last_name: longName, full_name: `${longName} ${longName}` }
+
+/** Characters of the campaign's longest message, with long values in it. */
+export function weightOf(contents: Contents): number {
+  const known = weights.get(contents)
+  if (known !== undefined) return known
+  const weight = Math.max(0, ...[...contents.values()].map(lengthOf))
+  weights.set(contents, weight)
+  return weight
+}
+
+function lengthOf({ template, positions }: CampaignContent): number {
+  const tracking = { links: positions.map(() => 'x'.repeat(linkLength)), pixel: 'x'.repeat(linkLength) }
+  try {
+    const sample = sampleContext()
+    const customer = { ...sample.customer, ...longNames }
+    const { html, text } = personalise(template, { ...sample, customer, tracking })
+    return html.length + text.length
+  } catch {
+    // A template that cannot be rendered is sent to nobody.
+    return template.html.length + template.text.length
+  }
+}
+
+/** Contents never change once messages of them are sent, so the Worker caches a few. */
+const kept = new Map<string, Contents>()
+const maxKept = 8
+
+export const keptContents = (campaignId: string, content: number): Contents | undefined =>
+  kept.get(`${campaignId} ${content}`)
+
+export function keepContents(campaignId: string, content: number, contents: Contents): void {
+  kept.set(`${campaignId} ${content}`, contents)
+  for (const oldest of kept.keys()) {
+    if (kept.size <= maxKept) return
+    kept.delete(oldest)
+  }
+}

@@ -1,0 +1,8 @@
+import type { JobCtx } from '../../../context.ts'
+
+/** Enqueues messages for consumers. A consumer asks the campaign's object for chunks to send. */
+export const enqueueCampaign = (job: JobCtx, campaignId: string, consumers: number): Promise<void> =>
+  job.jobQueue.enqueue(
+    'campaigns',
+    Array.from({ length: consumers }, () => ({ type: 'campaign.send-chunks', campaign_id: campaignId })),
+  )

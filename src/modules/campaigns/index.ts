@@ -1,0 +1,7 @@
+export { audienceOf, membersOf } from './delivery/audience.ts'
+export { type CampaignRow, readCampaign } from './delivery/campaign-row.ts'
+export { keepContent } from './delivery/content-snapshot.ts'
+export { startDue } from './delivery/due.ts'
+export { enqueueCampaign } from './delivery/enqueue.ts'
+export { project, projectEngagement } from './delivery/projection.ts'
+export { keepCalculated } from './delivery/segment-snapshot.ts'

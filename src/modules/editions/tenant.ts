@@ -1,0 +1,28 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { mayAt, type RoleCode, rolesAt } from '../../domain/access.ts'
+import { doesNotExist, fieldError, permissionDenied } from '../../domain/errors.ts'
+
+/** Refuses an unknown organisation, and an edition of another one. */
+export async function checkTenant(ctx: Ctx, organizationId: string, editionId: string | null): Promise<void> {
+  const found = await ctx.db.first(sql<{ edition_id: string | null }>`select editions.id as edition_id
+    from organizations left join editions on editions.id = ${editionId} and editions.organization_id = organizations.id
+    where organizations.id = ${organizationId}`)
+  if (!found) throw doesNotExist('organization_id')
+  if (editionId !== null && found.edition_id === null) throw doesNotExist('edition_id')
+}
+
+/** Moving a row to another edition of its organisation takes one of these roles there too. */
+export async function checkMove(
+  ctx: Ctx,
+  roles: readonly RoleCode[],
+  organizationId: string,
+  editionId: string | null,
+): Promise<void> {
+  const tenant = { organization_id: organizationId, editions: editionId === null ? [] : [editionId] }
+  const isOpen = ctx.caller.is_superuser || rolesAt(ctx.caller, tenant).length > 0
+  if (editionId !== null && !isOpen) throw doesNotExist('edition_id')
+  if (!mayAt(ctx.caller, roles, tenant))
+    throw permissionDenied(roles, [fieldError(['edition_id'], 'permission_denied', 'Your role does not reach there.')])
+  await checkTenant(ctx, organizationId, editionId)
+}

@@ -1,0 +1,39 @@
+import type { CampaignEventsMessage, JobCtx } from '../../context.ts'
+import type { RecipientEvent } from '../../domain/campaigns/recipient-events.ts'
+import { suppressRecipients } from '../suppressions/index.ts'
+import { unsubscribeAndCount } from './unsubscribe.ts'
+import { subscriberOf } from './visits.ts'
+
+export const isEventsMessage = (body: unknown): body is CampaignEventsMessage => {
+  if (typeof body !== 'object' || body === null) return false
+  const { type, campaign_id, events } = body as Partial<CampaignEventsMessage>
+  return type === 'campaign.events' && typeof campaign_id === 'string' && Array.isArray(events)
+}
+
+/** Hands events to the campaigns' objects, with one call for each campaign however many messages there are. */
+export async function applyEvents(job: JobCtx, messages: readonly CampaignEventsMessage[]): Promise<void> {
+  const byCampaign = Map.groupBy(messages, ({ campaign_id }) => campaign_id)
+  const endings = await Promise.allSettled(
+    [...byCampaign].map(([id, group]) =>
+      apply(
+        job,
+        id,
+        group.flatMap(({ events }) => events),
+      ),
+    ),
+  )
+  const fault = endings.find((one) => one.status === 'rejected')
+  if (fault) throw new Error('events could not be applied', { cause: fault.reason })
+}
+
+async function apply(job: JobCtx, campaignId: string, events: readonly RecipientEvent[]): Promise<void> {
+  const sender = job.senders.of(campaignId)
+  const affected = await sender.apply(events)
+  if (affected.length) await suppressRecipients(job, campaignId, affected)
+  // Providers with lists of their own report who unsubscribed there. For our own links nothing is left to do.
+  for (const { n, provider_id } of events.filter(({ type }) => type === 'unsubscribed')) {
+    const row = provider_id === undefined ? null : await sender.recipient(n)
+    const subscriber = row && (await subscriberOf(job, campaignId, row))
+    if (subscriber) await unsubscribeAndCount(job, subscriber)
+  }
+}

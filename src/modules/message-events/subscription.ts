@@ -1,0 +1,49 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { mintLinkToken } from '../../domain/campaigns/link-tokens.ts'
+import { mintPreferencesToken } from '../../domain/consent-tokens.ts'
+import { readerOf, wordsOf } from '../../domain/email/words.ts'
+import type { Language, TranslatedDict } from '../../domain/languages.ts'
+import type { Channel } from '../../domain/messaging.ts'
+import { type CampaignSubscriber, givenConsents, withdrawnConsents } from '../consents/index.ts'
+import { suppressionReasonOf } from '../suppressions/index.ts'
+
+/** The recipient of a campaign who follows a link of it. */
+export interface Subscriber extends CampaignSubscriber {
+  n: number
+  organization_name: string
+}
+
+export type SubscriptionLink = 'unsubscribe' | 'resubscribe'
+
+/** The state that the page shows, and the consents that its button changes. */
+export interface Subscription {
+  suppression: string | null
+  consents: { title: string; channels: Channel[] }[]
+  /** Tokens of the links to unsubscribe and to subscribe again. */
+  tokens: Record<SubscriptionLink, string>
+  /** Token of the page of all consents; null when the address is not the person's any more. */
+  preferences: string | null
+}
+
+async function preferencesToken(job: JobCtx, subscriber: Subscriber): Promise<string | null> {
+  const { user_id, organization_id, channel, address } = subscriber
+  const own = await job.db.first(sql<{ id: string }>`select id from users where id = ${user_id} and erased_at is null
+    and iif(${channel} = 'email', email, phone_number) = ${address}`)
+  const link = { user_id, organization_id, channel, address, made_at: job.now() }
+  return own ? mintPreferencesToken(job.config.linkSigningKey, link) : null
+}
+
+export async function subscriptionOf(job: JobCtx, subscriber: Subscriber): Promise<Subscription> {
+  const suppression = await suppressionReasonOf(job, subscriber)
+  const rows = await (suppression === null ? givenConsents : withdrawnConsents)(job, subscriber)
+  const reader = readerOf(subscriber.language as Language, 'en')
+  const consents = rows.map(({ definition: { name, title, channels } }) => ({
+    title: wordsOf(JSON.parse(title) as TranslatedDict, reader) || name,
+    channels: JSON.parse(channels) as Channel[],
+  }))
+  const { campaign_id, n } = subscriber
+  const token = (kind: SubscriptionLink) => mintLinkToken(job.config.linkSigningKey, { kind, campaign_id, n, link: 0 })
+  const tokens = { unsubscribe: await token('unsubscribe'), resubscribe: await token('resubscribe') }
+  return { suppression, consents, tokens, preferences: await preferencesToken(job, subscriber) }
+}

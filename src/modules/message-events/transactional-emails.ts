@@ -1,0 +1,30 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import type { Statement } from '../../db/database.ts'
+import type { ProviderEvent } from '../../domain/messaging.ts'
+import { countSoftBounce, suppress } from '../suppressions/index.ts'
+import { sentAfterAll } from '../transactional-emails/index.ts'
+
+const isTransactionalEmail = (reference: string | null): reference is string =>
+  /^tem_[0-9A-Za-z]{1,40}$/.test(reference ?? '')
+
+/** Events that prove that the message was sent, even when its send failed without an answer. */
+const proofs: readonly ProviderEvent['type'][] = ['accepted', 'delivered', 'opened', 'clicked', 'complained']
+
+function statementsOf({ reference, type, bounce, at, providerId }: ProviderEvent): Statement[] {
+  if (!isTransactionalEmail(reference)) return []
+  const recipient = sql`select organization_id, 'email' as channel, recipient as address
+    from transactional_emails where id = ${reference}`
+  const cause = { campaign_id: null, at }
+  const found = proofs.includes(type) ? [sentAfterAll(reference, providerId, at)] : []
+  if (type === 'complained') return [...found, suppress(recipient, { ...cause, reason: 'complaint' })]
+  if (bounce === 'hard') return [suppress(recipient, { ...cause, reason: 'hard_bounce' })]
+  if (bounce === 'soft') return countSoftBounce(recipient, { ...cause, reference })
+  return found
+}
+
+/** Applies provider events of transactional e-mails. Bounces and complaints suppress the address as for campaigns. */
+export async function applyTransactionalEmailEvents(job: JobCtx, events: readonly ProviderEvent[]): Promise<void> {
+  const statements = events.flatMap(statementsOf)
+  if (statements.length) await job.db.batch(statements)
+}

@@ -1,0 +1,85 @@
+import { sql } from 'drizzle-orm'
+import type { CampaignEventsMessage, JobCtx } from '../../context.ts'
+import { isMachine, readReference, recipientEvent } from '../../domain/campaigns/recipient-events.ts'
+import type { RecipientRow } from '../../domain/campaigns/sender.ts'
+import { type LinkTarget, readLinkToken } from '../../domain/campaigns/link-tokens.ts'
+import type { ProviderEvent } from '../../domain/messaging.ts'
+import type { Subscriber, SubscriptionLink } from './subscription.ts'
+
+/** What is known of a request to a link. Neither its address nor a cookie is kept. */
+export interface LinkVisit {
+  method: string
+  agent: string | null
+}
+
+function noteVisit(job: JobCtx, { kind, campaign_id, n }: LinkTarget, { method, agent }: LinkVisit): Promise<void> {
+  const person = kind === 'click' ? 'clicked' : 'opened'
+  const type = isMachine(method, agent) ? 'machine_opened' : person
+  return job.jobQueue.enqueue('campaign-events', [
+    { type: 'campaign.events', campaign_id, events: [{ n, type, at: job.now(), is_visit: true }] },
+  ])
+}
+
+export interface Followed<Result> {
+  result: Result
+  /** Records the visit. */
+  note: () => Promise<void>
+}
+
+/** The target of a tracked link; null for a forged one. */
+export async function followLink(job: JobCtx, token: string, visit: LinkVisit): Promise<Followed<string> | null> {
+  const target = await readLinkToken(job.config.linkSigningKey, 'click', token)
+  const row =
+    target &&
+    (await job.db.first(
+      sql<{ url: string }>`select url from campaign_links
+        where campaign_id = ${target.campaign_id} and position = ${target.link}`,
+    ))
+  return target && row ? { result: row.url, note: () => noteVisit(job, target, visit) } : null
+}
+
+export async function openPixel(job: JobCtx, token: string, visit: LinkVisit): Promise<Followed<true> | null> {
+  const target = await readLinkToken(job.config.linkSigningKey, 'open', token)
+  return target && { result: true, note: () => noteVisit(job, target, visit) }
+}
+
+export async function subscriberOf(
+  job: JobCtx,
+  campaignId: string,
+  { n, user_id, address, language }: RecipientRow,
+): Promise<Subscriber | null> {
+  const campaign = await job.db.first(
+    sql<Pick<Subscriber, 'organization_id' | 'organization_name' | 'edition_id' | 'channel'>>`select
+      campaigns.organization_id, campaigns.edition_id, campaigns.channel, organizations.name as organization_name
+      from campaigns join organizations on organizations.id = campaigns.organization_id
+      where campaigns.id = ${campaignId}`,
+  )
+  return campaign ? { ...campaign, campaign_id: campaignId, n, user_id, address, language } : null
+}
+
+/** The recipient of a link to unsubscribe or to subscribe again. */
+export async function findSubscriber(job: JobCtx, kind: SubscriptionLink, token: string): Promise<Subscriber | null> {
+  const target = await readLinkToken(job.config.linkSigningKey, kind, token)
+  // Without this look-up a call would create the object of a deleted campaign again.
+  const known =
+    target && (await job.db.first(sql<{ id: string }>`select id from campaigns where id = ${target.campaign_id}`))
+  const row = known && (await job.senders.of(known.id).recipient(target.n))
+  return row ? subscriberOf(job, known.id, row) : null
+}
+
+/** Enqueues provider events of campaign messages for the campaigns' objects. */
+export async function enqueueCampaignEvents(job: JobCtx, events: readonly ProviderEvent[]): Promise<void> {
+  const known = events.flatMap((event) => {
+    const about = readReference(event.reference)
+    const applied = about && recipientEvent(about.n, event)
+    return about && applied ? [{ campaign_id: about.campaign_id, event: applied }] : []
+  })
+  const messages = [...Map.groupBy(known, ({ campaign_id }) => campaign_id)].map(
+    ([campaign_id, group]): CampaignEventsMessage => ({
+      type: 'campaign.events',
+      campaign_id,
+      events: group.map(({ event }) => event),
+    }),
+  )
+  if (messages.length) await job.jobQueue.enqueue('campaign-events', messages)
+}

@@ -1,0 +1,58 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../context.ts'
+import { visibilityOf, visible } from '../../db/visibility.ts'
+import { reachOf } from '../../domain/access.ts'
+import { type FieldError, invalid } from '../../domain/errors.ts'
+import type { SegmentTenant } from './audience.ts'
+
+export interface TenantInput {
+  organization_id?: string | undefined
+  edition_id?: string | undefined
+}
+
+/** How a request names its own parts: a body by pointers, a query by names. */
+type Naming = (name: keyof TenantInput | null, code: string, detail: string) => FieldError
+
+const editionVisibility = visibilityOf(sql`organization_id`, sql`id`)
+/** The whole of an organisation is seen by its own roles alone. */
+const organizationVisibility = { ...visibilityOf(sql`id`, sql`id`), inEditions: () => sql`0` }
+
+/** The editions of the organisation in which a caller has a role, where the caller has none in the organisation. */
+function editionsSeen(ctx: Ctx, organizationId: string): string[] {
+  const reach = reachOf(ctx.caller)
+  if (reach.all) return []
+  return reach.editions.flatMap(({ organization_id, edition_id }) =>
+    organization_id === organizationId && edition_id !== null ? [edition_id] : [],
+  )
+}
+
+/**
+ * The organisation or editions whose people and values are asked for. For a caller without a role in the organisation,
+ * `organization_id` alone means the editions in which the caller has a role. A hidden one answers like a missing one.
+ */
+export async function findTenant(
+  ctx: Ctx,
+  { organization_id, edition_id }: TenantInput,
+  naming: Naming,
+): Promise<SegmentTenant> {
+  const unknown = (name: keyof TenantInput) => invalid(naming(name, 'does_not_exist', 'Object does not exist.'))
+  if (edition_id !== undefined) {
+    const edition = await ctx.db.first(
+      sql<{ organization_id: string }>`select organization_id from editions
+        where id = ${edition_id} and ${visible(ctx.caller, editionVisibility)}`,
+    )
+    if (organization_id !== undefined && edition && edition.organization_id !== organization_id)
+      throw unknown('organization_id')
+    if (!edition) throw unknown('edition_id')
+    return { organization_id: edition.organization_id, edition_id }
+  }
+  if (organization_id === undefined)
+    throw invalid(naming(null, 'required_filter', 'Give organization_id or edition_id.'))
+  const editions = editionsSeen(ctx, organization_id)
+  if (editions.length) return { organization_id, edition_id: null, editions }
+  const found = await ctx.db.first(
+    sql`select 1 from organizations where id = ${organization_id} and ${visible(ctx.caller, organizationVisibility)}`,
+  )
+  if (!found) throw unknown('organization_id')
+  return { organization_id, edition_id: null }
+}

@@ -1,0 +1,28 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import type { Statement } from '../../db/database.ts'
+import { referenceOf } from '../../domain/campaigns/recipient-events.ts'
+import type { AffectedRecipient } from '../../domain/campaigns/sender.ts'
+import { addressQuery, countSoftBounce, suppress, type SuppressedAddress } from './change.ts'
+
+/** Suppresses the addresses of recipients whose messages bounced or who complained. */
+export async function suppressRecipients(
+  job: JobCtx,
+  campaignId: string,
+  recipients: readonly AffectedRecipient[],
+): Promise<void> {
+  const campaign = await job.db.first(
+    sql<Pick<SuppressedAddress, 'organization_id' | 'channel'>>`select organization_id, channel from campaigns
+      where id = ${campaignId}`,
+  )
+  if (!campaign) return
+  const statements = recipients.flatMap(({ event, address }): Statement[] => {
+    const addresses = addressQuery({ ...campaign, address })
+    const cause = { campaign_id: campaignId, at: event.at }
+    if (event.type === 'complained') return [suppress(addresses, { ...cause, reason: 'complaint' })]
+    if (event.bounce === 'hard') return [suppress(addresses, { ...cause, reason: 'hard_bounce' })]
+    if (event.bounce !== 'soft') return []
+    return countSoftBounce(addresses, { ...cause, reference: referenceOf(campaignId, event.n) })
+  })
+  if (statements.length) await job.db.batch(statements)
+}

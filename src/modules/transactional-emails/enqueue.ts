@@ -1,0 +1,30 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+
+/** Further ahead than this the sweep of each minute is near enough. */
+const enqueueAheadMs = 900_000
+
+/** When a message may be taken: it waits for its time, or for the lease of whoever took it. */
+export const freeAt: SQL = sql`max(next_attempt_at, coalesce(lease_until, 0))`
+
+/** A message says only that work is due. The consumer reads from the table what it is. */
+export const enqueueEmails = (job: Pick<JobCtx, 'jobQueue'>, delayMs = 0): Promise<void> =>
+  job.jobQueue.enqueue('emails', [{ type: 'email.send' }], delayMs / 1000)
+
+const firstDue = async (job: JobCtx): Promise<number | null> => {
+  const row = await job.db.first(sql<{ at: number | null }>`select min(${freeAt}) as at
+    from transactional_emails where status = 'pending'`)
+  return row?.at ?? null
+}
+
+/** Enqueues a message when something is due: what a lost message, a crash or an expired lease left behind. */
+export async function sweepEmails(job: JobCtx): Promise<void> {
+  const at = await firstDue(job)
+  if (at !== null && at <= job.now()) await enqueueEmails(job)
+}
+
+/** Enqueues ahead of time what is due soon, so that it need not wait for the sweep. */
+export async function enqueueNextEmail(job: JobCtx): Promise<void> {
+  const at = await firstDue(job)
+  if (at !== null && at - job.now() <= enqueueAheadMs) await enqueueEmails(job, Math.max(0, at - job.now()))
+}

@@ -1,0 +1,141 @@
+import { DurableObject } from 'cloudflare:workers'
+import type { JobCtx } from '../../context.ts'
+import { pendingOf } from '../../domain/campaigns/counters.ts'
+import { isRunning } from '../../domain/campaigns/lifecycle.ts'
+import type { RecipientEvent } from '../../domain/campaigns/recipient-events.ts'
+import type {
+  AffectedRecipient,
+  CampaignSender,
+  CampaignSnapshot,
+  ErasedRecipient,
+  RecipientRow,
+  RecipientsPage,
+  RecipientsQuery,
+} from '../../domain/campaigns/sender.ts'
+import {
+  type ChunkReport,
+  type ClaimAnswer,
+  type ExcludedRecipient,
+  type FailReason,
+  retryableReasons,
+} from '../../domain/campaigns/sending-policy.ts'
+import { CampaignCoordinator } from './coordinator.ts'
+import { eraseRecipient } from './erasure.ts'
+import { listRecipients } from './recipient-list.ts'
+import { RecipientStore } from './recipient-store.ts'
+import { type ObjectStorage, type RecipientOutcome, snapshotOf } from './schema.ts'
+
+/** The Durable Object of a campaign. Its public methods are what other Workers and consumers may call. */
+export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> implements CampaignSender {
+  readonly #storage: ObjectStorage
+  readonly #job: JobCtx
+  readonly #store: RecipientStore
+  readonly #coordinator: CampaignCoordinator
+
+  constructor(state: DurableObjectState, env: Bindings, job: JobCtx, storage: ObjectStorage = state.storage) {
+    super(state, env)
+    this.#storage = storage
+    this.#job = job
+    this.#store = new RecipientStore(storage)
+    this.#coordinator = new CampaignCoordinator(storage, job, this.#store)
+  }
+
+  async wake(campaignId: string, at?: number): Promise<void> {
+    this.#store.open(campaignId)
+    await this.#coordinator.wake(Math.max(at ?? 0, this.#job.now()))
+  }
+
+  async cancel(campaignId: string, run: number): Promise<{ done: boolean; snapshot: CampaignSnapshot }> {
+    const done = this.#store.transaction(() => {
+      const record = this.#store.open(campaignId)
+      if (record.run > run || (record.run === run && !isRunning(record.status))) return record.status === 'cancelled'
+      this.#store.change({ run, status: 'cancelled', step: '', completed_at: this.#job.now() })
+      this.#coordinator.dispatcher.abandon()
+      return true
+    })
+    await this.#coordinator.projectSoon()
+    return { done, snapshot: snapshotOf(this.#store.open(campaignId)) }
+  }
+
+  async forget(): Promise<boolean> {
+    const record = this.#store.record()
+    const maybeSent = () =>
+      this.#coordinator.dispatcher.count() > 0 || this.#store.countFailed(['unknown'] satisfies FailReason[]) > 0
+    if (record && (record.sent > 0 || isRunning(record.status) || maybeSent())) return false
+    await this.#storage.deleteAlarm()
+    await this.#storage.deleteAll()
+    this.#store.createTables()
+    return true
+  }
+
+  async snapshot(): Promise<CampaignSnapshot | null> {
+    const record = this.#store.record()
+    return record && snapshotOf(record)
+  }
+
+  async retryable(): Promise<number> {
+    const record = this.#store.record()
+    return record && record.step === '' ? pendingOf(record) + this.#store.countFailed(retryableReasons) : 0
+  }
+
+  async recipients(query: RecipientsQuery): Promise<RecipientsPage> {
+    return listRecipients(this.#storage.sql, query)
+  }
+
+  async recipient(n: number): Promise<RecipientRow | null> {
+    return this.#store.recipients([n])[0] ?? null
+  }
+
+  async erase(n: number): Promise<ErasedRecipient> {
+    const erased = eraseRecipient(this.#store, n)
+    if (this.#store.isProjectionBehind()) await this.#coordinator.projectSoon()
+    return erased
+  }
+
+  async claim(lease: string): Promise<ClaimAnswer> {
+    const answer = this.#coordinator.dispatcher.claim(lease, this.#job.now())
+    this.#coordinator.noteConsumer()
+    return answer
+  }
+
+  async begin(chunk: number, lease: string, excluded: readonly ExcludedRecipient[]): Promise<boolean> {
+    return this.#coordinator.dispatcher.begin(chunk, lease, excluded, this.#job.now())
+  }
+
+  async report(report: ChunkReport, lease: string): Promise<ClaimAnswer> {
+    const now = this.#job.now()
+    const answer = this.#coordinator.dispatcher.report(report, lease, now)
+    if (!isRunning(this.#store.record()?.status ?? '')) await this.#coordinator.wakeBy(now)
+    this.#coordinator.noteConsumer()
+    return answer
+  }
+
+  async apply(events: readonly RecipientEvent[]): Promise<AffectedRecipient[]> {
+    const affected = this.#store.transaction(() => {
+      // An event proves that its message was sent, even when no consumer has reported it.
+      this.#store.recordOutcomes(provenOutcomes(events), false)
+      this.#coordinator.dispatcher.conclude(this.#job.now())
+      return this.#store.stamp(events)
+    })
+    if (this.#store.isProjectionBehind()) await this.#coordinator.projectSoon()
+    return affected
+  }
+
+  override alarm(): Promise<void> {
+    return this.#coordinator.alarm()
+  }
+}
+
+/** By recipient: sent at the earliest time that an event names. */
+function provenOutcomes(events: readonly RecipientEvent[]): Map<number, RecipientOutcome> {
+  const proven = new Map<number, Extract<RecipientOutcome, { to: 'sent' }>>()
+  for (const { n, at, provider_id } of events) {
+    const known = proven.get(n)
+    proven.set(n, {
+      to: 'sent',
+      provider_id: known?.provider_id ?? provider_id ?? null,
+      at: Math.min(known?.at ?? at, at),
+    })
+  }
+  return proven
+}

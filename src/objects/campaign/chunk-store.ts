@@ -1,0 +1,142 @@
+import type { CampaignRecord } from './schema.ts'
+
+/** The members of a chunk change only before its first call, when excluded ones are removed. */
+export interface Chunk {
+  number: number
+  run: number
+  content: number
+  members: string
+  /** ready: may be claimed. leased: a consumer holds it. begun: the consumer is making calls. */
+  state: 'ready' | 'leased' | 'begun'
+  is_repeat: number
+  tries: number
+  first_tried_at: number | null
+  not_before: number
+  lease: string | null
+  lease_until: number | null
+}
+
+export interface RetryChunk {
+  members: readonly number[]
+  /** The same call has to be made again. */
+  exact: boolean
+  tries: number
+  at: number
+}
+
+export const membersOf = (chunk: Chunk): number[] => JSON.parse(chunk.members) as number[]
+
+/** The unfinished chunks of a campaign. */
+export class ChunkStore {
+  readonly #sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+  }
+
+  #rows(query: string, ...values: SqlStorageValue[]): Chunk[] {
+    return this.#sql.exec(query, ...values).toArray() as unknown as Chunk[]
+  }
+
+  findHeld(number: number, lease: string): Chunk | null {
+    const [chunk] = this.#rows('select * from chunks where number = ?', number)
+    return chunk && chunk.state !== 'ready' && chunk.lease === lease ? chunk : null
+  }
+
+  expired(now: number): Chunk[] {
+    return this.#rows("select * from chunks where state <> 'ready' and lease_until <= ? order by number", now)
+  }
+
+  /** The next that may be claimed. */
+  findReady(now: number): Chunk | undefined {
+    return this.#rows("select * from chunks where state = 'ready' and not_before <= ? order by number limit 1", now)[0]
+  }
+
+  listReady(): Chunk[] {
+    return this.#rows("select * from chunks where state = 'ready'")
+  }
+
+  /** How many are under a lease. */
+  countHeld(now: number): number {
+    return this.#sql
+      .exec<{ n: number }>("select count(*) as n from chunks where state <> 'ready' and lease_until > ?", now)
+      .one().n
+  }
+
+  count(): number {
+    return this.#sql.exec<{ n: number }>('select count(*) as n from chunks').one().n
+  }
+
+  add(record: CampaignRecord, members: readonly number[], now: number): Chunk | null {
+    const [chunk] = this.#rows(
+      "insert into chunks (run, content, members, state, not_before) values (?, ?, ?, 'ready', ?) returning *",
+      record.run,
+      record.content,
+      JSON.stringify(members),
+      now,
+    )
+    return chunk ?? null
+  }
+
+  addRetry(chunk: Chunk, { members, exact, tries, at }: RetryChunk): void {
+    this.#sql.exec(
+      `insert into chunks (run, content, members, state, is_repeat, tries, first_tried_at, not_before)
+       values (?, ?, ?, 'ready', ?, ?, ?, ?)`,
+      chunk.run,
+      chunk.content,
+      JSON.stringify(members),
+      Number(exact),
+      tries,
+      chunk.first_tried_at,
+      at,
+    )
+  }
+
+  lease(number: number, lease: string, now: number, until: number): void {
+    this.#sql.exec(
+      `update chunks set state = 'leased', lease = ?, lease_until = ?, tries = tries + 1,
+        first_tried_at = coalesce(first_tried_at, ?) where number = ?`,
+      lease,
+      until,
+      now,
+      number,
+    )
+  }
+
+  begin(number: number, members: readonly number[]): void {
+    this.#sql.exec("update chunks set state = 'begun', members = ? where number = ?", JSON.stringify(members), number)
+  }
+
+  setMembers(number: number, members: readonly number[]): void {
+    this.#sql.exec('update chunks set members = ? where number = ?', JSON.stringify(members), number)
+  }
+
+  /** Makes a chunk claimable again after its lease expired. */
+  returnToReady(number: number, isRepeat: boolean, now: number): void {
+    this.#sql.exec(
+      "update chunks set state = 'ready', lease = null, lease_until = null, is_repeat = ?, not_before = ? where number = ?",
+      Number(isRepeat),
+      now,
+      number,
+    )
+  }
+
+  remove(number: number): void {
+    this.#sql.exec('delete from chunks where number = ?', number)
+  }
+
+  /** Deletes chunks that nobody holds and that cannot have been sent. Their recipients get into new chunks. */
+  deleteUnsent(): void {
+    this.#sql.exec("delete from chunks where state = 'ready' and is_repeat = 0")
+  }
+
+  /** The first end of a lease, and the first time at which a chunk may be claimed. */
+  nextTimes(): { lease_until: number | null; not_before: number | null } {
+    return this.#sql
+      .exec<{ lease_until: number | null; not_before: number | null }>(
+        `select min(iif(state = 'ready', null, lease_until)) as lease_until,
+          min(iif(state = 'ready', not_before, null)) as not_before from chunks`,
+      )
+      .one()
+  }
+}

@@ -1,0 +1,73 @@
+import type { RecipientRow, RecipientsPage, RecipientsQuery } from '../../domain/campaigns/sender.ts'
+import type { Engagement } from '../../domain/campaigns/sending-policy.ts'
+
+type SortName = RecipientsQuery['sort'][number]['by']
+
+interface SortColumn {
+  sql: string
+  desc: boolean
+  of: (row: RecipientRow) => string | number
+}
+
+/** The columns of a sort order. Recipients without a time of sending come last in both directions. */
+const keysOf: Record<SortName, (desc: boolean) => SortColumn[]> = {
+  address: (desc) => [{ sql: 'address', desc, of: (row) => row.address }],
+  sent_at: (desc) => [
+    { sql: '(sent_at is null)', desc: false, of: (row) => Number(row.sent_at === null) },
+    { sql: 'coalesce(sent_at, 0)', desc, of: (row) => row.sent_at ?? 0 },
+  ],
+  n: (desc) => [{ sql: 'n', desc, of: (row) => row.n }],
+}
+
+const reached = `state = 'sent' and bounced_at is null`
+
+/** Only recipients of sent messages have stamps. */
+const engaged: Record<Engagement, string> = {
+  delivered: 'delivered_at is not null',
+  opened: 'opened_at is not null',
+  not_opened: `${reached} and opened_at is null`,
+  clicked: 'clicked_at is not null',
+  not_clicked: `${reached} and clicked_at is null`,
+  bounced: 'bounced_at is not null',
+  complained: 'complained_at is not null',
+  unsubscribed: 'unsubscribed_at is not null',
+}
+
+/** One page of the recipients, and the count of all that match. Reads every recipient of the campaign once. */
+export function listRecipients(sql: SqlStorage, query: RecipientsQuery): RecipientsPage {
+  const { state, reason, engagement, size, skipped, after } = query
+  const sort = [
+    ...query.sort.filter(({ by }) => by !== 'n'),
+    query.sort.find(({ by }) => by === 'n') ?? ({ by: 'n', desc: query.sort.at(-1)?.desc ?? false } as const),
+  ].flatMap(({ by, desc }) => keysOf[by](desc))
+  const asked: [string, string][] = [
+    ...(state ? [['state = ?', state] as [string, string]] : []),
+    ...(reason ? [['reason = ?', reason] as [string, string]] : []),
+  ]
+  const where = [...asked.map(([condition]) => condition), ...(engagement ? [engaged[engagement]] : [])]
+  const values: SqlStorageValue[] = asked.map(([, value]) => value)
+  const count = sql
+    .exec<{ n: number }>(`select count(*) as n from recipients where ${where.join(' and ') || '1'}`, ...values)
+    .one().n
+  const isFollowing = after !== null && after.length === sort.length
+  if (isFollowing) {
+    const alternatives = sort.map((key, index) => {
+      const equal = sort.slice(0, index).map((earlier) => `${earlier.sql} = ?`)
+      return `(${[...equal, `${key.sql} ${key.desc ? '<' : '>'} ?`].join(' and ')})`
+    })
+    where.push(`(${alternatives.join(' or ')})`)
+    for (const index of sort.keys()) values.push(...after.slice(0, index + 1))
+  }
+  const order = sort.map((key) => `${key.sql} ${key.desc ? 'desc' : 'asc'}`).join(', ')
+  const rows = sql
+    .exec(
+      `select * from recipients where ${where.join(' and ') || '1'} order by ${order} limit ? offset ?`,
+      ...values,
+      size + 1,
+      isFollowing ? 0 : skipped,
+    )
+    .toArray() as unknown as RecipientRow[]
+  const page = rows.slice(0, size)
+  const last = page.at(-1)
+  return { rows: page, count, after: last && rows.length > size ? sort.map((key) => key.of(last)) : null }
+}

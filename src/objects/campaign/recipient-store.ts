@@ -1,0 +1,267 @@
+import { type RecipientEvent, stamped, type Stamps } from '../../domain/campaigns/recipient-events.ts'
+import type { AffectedRecipient, NewRecipient, RecipientRow } from '../../domain/campaigns/sender.ts'
+import type { RecipientState } from '../../domain/campaigns/sending-policy.ts'
+import type { Counters } from '../../domain/campaigns/counters.ts'
+import { type CampaignRecord, schema, type RecipientOutcome, uniqueAddressIndex, type ObjectStorage } from './schema.ts'
+
+const counted: Record<RecipientState, readonly (keyof Counters)[]> = {
+  pending: ['total'],
+  sent: ['total', 'sent'],
+  failed: ['total', 'failed'],
+  skipped: ['skipped'],
+}
+
+const counterOf: Partial<Record<keyof Stamps, keyof Counters>> = {
+  delivered_at: 'delivered',
+  opened_at: 'opened',
+  machine_opened_at: 'machine_opened',
+  clicked_at: 'clicked',
+  bounced_at: 'bounced',
+  complained_at: 'complained',
+  unsubscribed_at: 'unsubscribed',
+}
+
+/**
+ * The recipients and counters of a campaign in the database of its object. Both change in the same synchronous block,
+ * so they always agree.
+ */
+export class RecipientStore {
+  readonly storage: ObjectStorage
+  readonly #sql: SqlStorage
+
+  constructor(storage: ObjectStorage) {
+    this.storage = storage
+    this.#sql = storage.sql
+    this.createTables()
+  }
+
+  createTables(): void {
+    this.#sql.exec(schema)
+  }
+
+  /** All of the block takes effect, or nothing. */
+  transaction<T>(block: () => T): T {
+    return this.storage.transactionSync(block)
+  }
+
+  record(): CampaignRecord | null {
+    return (this.#sql.exec('select * from record').toArray()[0] as unknown as CampaignRecord | undefined) ?? null
+  }
+
+  open(campaignId: string): CampaignRecord {
+    this.#sql.exec('insert into record (one, campaign_id) values (1, ?) on conflict do nothing', campaignId)
+    const record = this.record()
+    if (!record) throw new Error('the record is not there')
+    return record
+  }
+
+  /** Changes the record; `shown` is whether the change has to reach the campaign's row. */
+  change(changes: Partial<CampaignRecord>, shown = true): void {
+    const names = Object.keys(changes)
+    const sets = names.map((name) => `${name} = ?`)
+    if (shown) sets.push('revision = revision + 1')
+    if (sets.length)
+      this.#sql.exec(`update record set ${sets.join(', ')}`, ...(Object.values(changes) as SqlStorageValue[]))
+  }
+
+  requireUniqueAddresses(): void {
+    this.#sql.exec(uniqueAddressIndex)
+  }
+
+  /** Known recipients stay as they are. A recipient with the address of another is skipped. */
+  addRecipients(people: readonly NewRecipient[]): void {
+    const rows = people.map((one) => [one.n, one.user_id, one.address, one.language, one.person, one.reason])
+    const columns = '(n, user_id, address, language, person, reason, state)'
+    const fields = [0, 1, 2, 3, 4].map((at) => `value ->> ${at}`).join(', ')
+    const data = JSON.stringify(rows)
+    const added = this.#sql
+      .exec<{ n: number; state: RecipientState }>(
+        `insert into recipients ${columns}
+         select ${fields}, value ->> 5, iif(value ->> 5 is null, 'pending', 'skipped') from json_each(?) where true
+         on conflict do nothing returning n, state`,
+        data,
+      )
+      .toArray()
+    const shared =
+      added.length === people.length
+        ? []
+        : this.#sql
+            .exec<{ n: number; state: RecipientState }>(
+              `insert into recipients ${columns} select ${fields}, 'duplicate_address', 'skipped' from json_each(?)
+               where value ->> 0 not in (select n from recipients) returning n, state`,
+              data,
+            )
+            .toArray()
+    const counts = new Map<keyof Counters, number>()
+    for (const { state } of [...added, ...shared]) tally(counts, counted[state], 1)
+    this.#count(counts)
+  }
+
+  /** Deletes recipients of an earlier run who were not tried, or failed for one of the reasons. They may be added again. */
+  removeUnsent(reasons: readonly string[]): void {
+    const gone = this.#sql
+      .exec<{ state: RecipientState; n: number }>(
+        `delete from recipients where (state in ('pending', 'skipped')
+            or state = 'failed' and reason in (select value from json_each(?)))
+          and n not in (select value from chunks, json_each(chunks.members)) returning state, n`,
+        JSON.stringify(reasons),
+      )
+      .toArray()
+    this.#recount(gone, null)
+  }
+
+  /** Makes those pending who failed for one of these reasons. */
+  reopen(reasons: readonly string[]): void {
+    const reopened = this.#sql
+      .exec<{ n: number }>(
+        `update recipients set state = 'pending', reason = null where state = 'failed'
+          and reason in (select value from json_each(?)) returning n`,
+        JSON.stringify(reasons),
+      )
+      .toArray()
+    this.#recount(
+      reopened.map(({ n }) => ({ n, state: 'failed' })),
+      'pending',
+    )
+  }
+
+  recipients(members: readonly number[]): RecipientRow[] {
+    return this.#sql
+      .exec('select * from recipients where n in (select value from json_each(?)) order by n', JSON.stringify(members))
+      .toArray() as unknown as RecipientRow[]
+  }
+
+  /** The next pending recipients of this run. Those in chunks of an earlier run are handed out by these chunks. */
+  pendingAfter({ cut_after, run }: CampaignRecord, limit: number): number[] {
+    return this.#sql
+      .exec<{ n: number }>(
+        `select n from recipients where n > ? and state = 'pending'
+          and n not in (select value from chunks, json_each(chunks.members) where chunks.run < ?)
+         order by n limit ?`,
+        cut_after,
+        run,
+        limit,
+      )
+      .toArray()
+      .map(({ n }) => n)
+  }
+
+  /** A sent recipient stays sent. Any other state gives way to a newer outcome. */
+  recordOutcomes(outcomes: ReadonlyMap<number, RecipientOutcome>, delivered: boolean): void {
+    const counts = new Map<keyof Counters, number>()
+    const sent: number[] = []
+    for (const { n, state, delivered_at } of this.recipients([...outcomes.keys()])) {
+      const outcome = outcomes.get(n)
+      if (!outcome || state === 'sent' || (outcome.to !== 'sent' && state === 'skipped')) continue
+      if (outcome.to === 'sent') {
+        this.#sql.exec(
+          `update recipients set state = 'sent', reason = null, code = '', detail = '', attempts = attempts + 1,
+            provider_id = coalesce(?, provider_id), sent_at = ?, delivered_at = coalesce(delivered_at, ?) where n = ?`,
+          outcome.provider_id,
+          outcome.at,
+          delivered ? outcome.at : null,
+          n,
+        )
+        if (delivered && delivered_at === null) tally(counts, ['delivered'], 1)
+        sent.push(n)
+      } else
+        this.#sql.exec(
+          'update recipients set state = ?, reason = ?, code = ?, detail = ?, attempts = attempts + ? where n = ?',
+          outcome.to,
+          outcome.reason,
+          outcome.code,
+          outcome.detail.slice(0, 500),
+          Number(outcome.to === 'failed'),
+          n,
+        )
+      tally(counts, counted[state], -1)
+      tally(counts, counted[outcome.to], 1)
+    }
+    this.#count(counts)
+    this.#markChanged(sent)
+  }
+
+  /** Stamps the events; answers the recipients of bounces and complaints. */
+  stamp(events: readonly RecipientEvent[]): AffectedRecipient[] {
+    const counts = new Map<keyof Counters, number>()
+    const rows = new Map(this.recipients([...new Set(events.map(({ n }) => n))]).map((row) => [row.n, row]))
+    const affected: AffectedRecipient[] = []
+    const changed = new Set<number>()
+    for (const event of events) {
+      const row = rows.get(event.n)
+      if (!row) continue
+      if (event.type === 'bounced' || event.type === 'complained')
+        affected.push({ event, user_id: row.user_id, address: row.address })
+      const changes = stamped(row, event)
+      const names = Object.keys(changes) as (keyof Stamps)[]
+      if (names.length === 0) continue
+      for (const name of names) {
+        const counter = counterOf[name]
+        if (row[name] === null && counter) tally(counts, [counter], 1)
+        if (name === 'opened_at' || name === 'clicked_at') changed.add(row.n)
+      }
+      this.#sql.exec(
+        `update recipients set ${names.map((name) => `${name} = ?`).join(', ')} where n = ?`,
+        ...names.map((name) => changes[name] ?? null),
+        row.n,
+      )
+      Object.assign(row, changes)
+    }
+    this.#count(counts)
+    this.#markChanged([...changed])
+    return affected
+  }
+
+  countFailed(reasons: readonly string[]): number {
+    return this.#sql
+      .exec<{ n: number }>(
+        `select count(*) as n from recipients where state = 'failed' and reason in (select value from json_each(?))`,
+        JSON.stringify(reasons),
+      )
+      .one().n
+  }
+
+  /** Whether the campaign's row or the engagement rows do not show everything yet. */
+  isProjectionBehind(): boolean {
+    const record = this.record()
+    return record !== null && (record.projected < record.revision || this.changedEngagement(1).numbers.length > 0)
+  }
+
+  /** Recipients whose engagement rows are out of date. */
+  changedEngagement(limit: number): { numbers: number[]; rows: RecipientRow[] } {
+    const changed = this.#sql
+      .exec<{ number: number; members: string }>('select * from changed order by number limit ?', limit)
+      .toArray()
+    const members = new Set(changed.flatMap((row) => JSON.parse(row.members) as number[]))
+    return { numbers: changed.map(({ number }) => number), rows: this.recipients([...members]) }
+  }
+
+  clearChanged(numbers: readonly number[]): void {
+    this.#sql.exec('delete from changed where number in (select value from json_each(?))', JSON.stringify(numbers))
+  }
+
+  /** Remembers whose engagement rows are out of date. */
+  #markChanged(members: readonly number[]): void {
+    if (members.length) this.#sql.exec('insert into changed (members) values (?)', JSON.stringify(members))
+  }
+
+  #recount(rows: readonly { state: RecipientState }[], to: RecipientState | null): void {
+    const counts = new Map<keyof Counters, number>()
+    for (const { state } of rows) {
+      tally(counts, counted[state], -1)
+      if (to) tally(counts, counted[to], 1)
+    }
+    this.#count(counts)
+  }
+
+  #count(counts: ReadonlyMap<keyof Counters, number>): void {
+    const changes = [...counts].filter(([, by]) => by !== 0)
+    if (changes.length === 0) return
+    const sets = changes.map(([name]) => `${name} = ${name} + ?`)
+    this.#sql.exec(`update record set ${sets.join(', ')}, revision = revision + 1`, ...changes.map(([, by]) => by))
+  }
+}
+
+const tally = (counts: Map<keyof Counters, number>, names: readonly (keyof Counters)[], by: number): void => {
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + by)
+}

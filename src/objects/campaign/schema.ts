@@ -1,0 +1,110 @@
+import { stampNames } from '../../domain/campaigns/recipient-events.ts'
+import type { CampaignSnapshot } from '../../domain/campaigns/sender.ts'
+import type { Reason } from '../../domain/campaigns/sending-policy.ts'
+import { type Counters, counterNames } from '../../domain/campaigns/counters.ts'
+import type { CampaignStatus } from '../../domain/campaigns/lifecycle.ts'
+import type { Channel } from '../../domain/messaging.ts'
+
+/** The part of the storage that the object uses. Tests replace it to make faults. */
+export type ObjectStorage = Pick<
+  DurableObjectStorage,
+  'sql' | 'transactionSync' | 'getAlarm' | 'setAlarm' | 'deleteAlarm' | 'deleteAll'
+>
+
+export const schema = `
+create table if not exists record (
+  one integer primary key check (one = 1),
+  campaign_id text not null,
+  channel text not null default 'email',
+  run integer not null default 0,
+  content integer not null default 0,
+  status text not null default 'draft',
+  error_message text not null default '',
+  step text not null default '',
+  segment_epoch integer not null default 0,
+  member_after integer not null default 0,
+  cut_after integer not null default 0,
+  paused_until integer not null default 0,
+  lanes integer not null default 16,
+  user_count integer not null default 0,
+  ${counterNames.map((name) => `${name} integer not null default 0`).join(',\n  ')},
+  started_at integer,
+  completed_at integer,
+  revision integer not null default 0,
+  projected integer not null default 0,
+  projected_at integer not null default 0
+) strict;
+create table if not exists recipients (
+  n integer primary key,
+  user_id text not null,
+  address text not null,
+  language text not null,
+  person text not null,
+  state text not null,
+  reason text,
+  code text not null default '',
+  detail text not null default '',
+  attempts integer not null default 0,
+  provider_id text,
+  sent_at integer,
+  ${stampNames.map((name) => `${name} integer`).join(',\n  ')}
+) strict;
+create table if not exists chunks (
+  number integer primary key autoincrement,
+  run integer not null,
+  content integer not null,
+  members text not null,
+  state text not null,
+  is_repeat integer not null default 0,
+  tries integer not null default 0,
+  first_tried_at integer,
+  not_before integer not null,
+  lease text,
+  lease_until integer
+) strict;
+create table if not exists changed (
+  number integer primary key autoincrement,
+  members text not null
+) strict;
+`
+/** One SMS a telephone number, which several people may share. */
+export const uniqueAddressIndex = `create unique index if not exists recipients_address on recipients (address) where state <> 'skipped'`
+
+export interface CampaignRecord extends Counters {
+  campaign_id: string
+  channel: Channel
+  run: number
+  content: number
+  status: CampaignStatus
+  error_message: string
+  /** The next step of the calculation of the audience. */
+  step: '' | 'content' | 'segment' | 'members'
+  segment_epoch: number
+  member_after: number
+  /** Recipients up to this number are in chunks of this run. */
+  cut_after: number
+  paused_until: number
+  lanes: number
+  user_count: number
+  started_at: number | null
+  completed_at: number | null
+  revision: number
+  projected: number
+  projected_at: number
+}
+
+export type RecipientOutcome =
+  | { to: 'sent'; provider_id: string | null; at: number }
+  | { to: 'failed' | 'skipped'; reason: Reason; code: string; detail: string }
+
+export const snapshotOf = (record: CampaignRecord): CampaignSnapshot => ({
+  ...(Object.fromEntries(counterNames.map((name) => [name, record[name]])) as unknown as Counters),
+  campaign_id: record.campaign_id,
+  run: record.run,
+  revision: record.revision,
+  status: record.status,
+  error_message: record.error_message,
+  user_count: record.user_count,
+  started_at: record.started_at,
+  completed_at: record.completed_at,
+})
