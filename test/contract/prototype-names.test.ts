@@ -22,7 +22,7 @@ const liquid = names
 const loops = names.map((name) => `{% for ${name} in order.items %}{{ ${name}.${name} }}{% endfor %}`).join('')
 
 /** As a text of any kind could hold them. */
-const texts = [...names, markup, liquid, loops]
+const texts = [markup, liquid, loops]
 
 const expressions = names.flatMap((name) => [
   `${name}(user)`,
@@ -60,11 +60,14 @@ function changed(value: unknown, [step, ...rest]: Place, change: (old: unknown) 
 function* samplesOf(sample: Sample, queryNames: readonly string[]): Generator<[what: string, Sample]> {
   for (const name of Object.keys(sample.path ?? {}))
     for (const text of names) yield [`path ${name}`, { ...sample, path: { ...sample.path, [name]: text } }]
-  for (const name of queryNames)
-    for (const text of [...names, names.join(',')])
+  // Alone, so that no other parameter is refused first; all together, so that each one meets each name.
+  for (const [index, name] of queryNames.entries())
+    for (const text of [nameAt(index), names.join(',')])
       yield [`query ${name}`, { ...sample, query: { ...sample.query, [name]: text } }]
+  for (const text of names)
+    yield [`each query ${text}`, { ...sample, query: Object.fromEntries(queryNames.map((name) => [name, text])) }]
   yield ['query of such names', { ...sample, query: { ...sample.query, ...(keys as Record<string, string>) } }]
-  for (const { path, isObject } of placesIn(sample.body)) {
+  for (const [index, { path, isObject }] of [...placesIn(sample.body)].entries()) {
     const changedBy = (change: (old: unknown) => unknown): Sample => ({
       ...sample,
       body: changed(sample.body, path, change) as Record<string, unknown>,
@@ -73,10 +76,15 @@ function* samplesOf(sample: Sample, queryNames: readonly string[]): Generator<[w
     if (isObject)
       for (const extra of [keys, nestedKeys]) yield [what, changedBy((old) => ({ ...(old as object), ...extra }))]
     else
-      for (const text of path.at(-1) === 'expression' ? [...texts, ...expressions] : texts)
+      for (const text of [...textsAt(index), ...(path.at(-1) === 'expression' ? expressions : [])])
         yield [`${what}: ${text.slice(0, 60)}`, changedBy(() => text)]
   }
 }
+
+const nameAt = (index: number): string => names[index % names.length] ?? ''
+
+/** Two of the names and all that is made of them: over all places, each name is used many times. */
+const textsAt = (index: number): string[] => [nameAt(index), nameAt(index + 1), ...texts]
 
 const isFault = (status: number) => status >= 500
 
