@@ -26,7 +26,7 @@ describe('the cost of webhooks at the database', () => {
     await findDelivery(ctx, endpoint.id, delivery?.id ?? '')
     expect(ctx.db.meter).toMatchObject({ queries: 2, round_trips: 2 })
     expect(ctx.db.meter.rows_read).toBeLessThan(10)
-    await listDeliveries(ctx, endpoint, page, [], {})
+    await listDeliveries(ctx, endpoint, page, { ordering: [] })
     await listEndpoints(ctx, page, [], { organization_id: shop.organization_id })
     expect(ctx.db.meter).toMatchObject({ queries: 6, round_trips: 4 })
   })
@@ -38,7 +38,7 @@ describe('the cost of webhooks at the database', () => {
     await seedDeliveries(place, busy.id, 500)
     await seedDeliveries(place, mine.id, 2)
     const ctx = contextAt(Date.now())
-    await listDeliveries(ctx, mine, page, [], { status: 'failed' })
+    await listDeliveries(ctx, mine, page, { ordering: [], status: 'failed' })
     expect(ctx.db.meter.rows_read).toBeLessThan(20)
     const before = ctx.db.meter.rows_read
     await recoverDeliveries(ctx, mine, { since: 0 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { faultsOf } from '../../src/domain/email/check.ts'
-import { parse, render, renderFault } from '../../src/domain/email/liquid.ts'
+import { filtersWhenSent, parse, render, renderFault } from '../../src/domain/email/liquid.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
 import { Budget, maxRenderedLength, maxRenderedSmsLength } from '../../src/domain/email/budget.ts'
 import { richText } from '../support/hostile.ts'
@@ -16,6 +16,8 @@ const templateOf = (parts: { subject?: string; html?: string; text?: string }) =
   links: [],
   ...parts,
 })
+
+const budgetsOf = (length: Budget) => ({ length, filters: filtersWhenSent() })
 
 const faultOf = (work: () => unknown): string | null => {
   try {
@@ -60,15 +62,15 @@ describe('what a rendering makes', () => {
     }
     const parsed = parse('text', repeated(2500, output))
     const values = { customer: { first_name: name } }
-    expect(() => render('text', parsed, values, new Watched(10_000))).toThrow(/more than 10000/)
+    expect(() => render('text', parsed, values, budgetsOf(new Watched(10_000)))).toThrow(/more than 10000/)
     expect(spent).toEqual([4000, 4000])
   })
 
   it('may be as much as the budget, to the letter', () => {
     const text = 'x'.repeat(1000)
     const parsed = parse('text', `{% capture a %}${text}{% endcapture %}{{ a }}`)
-    expect(render('text', parsed, {}, new Budget(2000))).toBe(text)
-    expect(() => render('text', parsed, {}, new Budget(1999))).toThrow(/more than 1999/)
+    expect(render('text', parsed, {}, budgetsOf(new Budget(2000)))).toBe(text)
+    expect(() => render('text', parsed, {}, budgetsOf(new Budget(1999)))).toThrow(/more than 1999/)
   })
 
   it('is less for an SMS', () => {

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Expression, Type } from '../../domain/cel/index.ts'
 import { boughtBy, receivedBy } from './columns.ts'
-import { isListOf, jsonElement, jsonEquals } from './json.ts'
-import type { Lowering } from './lowering.ts'
+import type { ExpressionLowering } from './expression-lowering.ts'
+import { isListOf, type Json, jsonElement, jsonEquals } from './json.ts'
 import { allIn, existsIn, existsOneIn, kept, mapped, type Rows } from './rows.ts'
 import { besides, equals, guarded, okOf, total, type Value } from './values.ts'
 
@@ -20,7 +20,7 @@ const rows = (from: SQL, where: SQL[], element: Rows['element']): Rows => ({
 const jsonOf = (items: Of<'list'>['items']): string =>
   `[${items.map(({ value }) => (typeof value === 'bigint' ? String(value) : JSON.stringify(value))).join()}]`
 
-export function rowsOf(lowering: Lowering, list: Expression): Rows {
+export function rowsOf(lowering: ExpressionLowering, list: Expression): Rows {
   const { bound } = lowering
   if (list.type === 'json') {
     const json = lowering.json(list)
@@ -55,7 +55,7 @@ export function rowsOf(lowering: Lowering, list: Expression): Rows {
 
 const stamps: Record<string, string> = { received: 'received_at', opened: 'opened_at', clicked: 'clicked_at' }
 
-function receipts({ bound }: Lowering, name: string): Rows {
+function receipts({ bound }: ExpressionLowering, name: string): Rows {
   const row = bound.alias('r')
   const stamp = sql.raw(stamps[name] ?? 'received_at')
   return rows(sql`campaign_receipts ${row}`, [receivedBy(row, bound), sql`${row}.${stamp} is not null`], {
@@ -64,7 +64,7 @@ function receipts({ bound }: Lowering, name: string): Rows {
 }
 
 /** What filter and map make of a list. */
-function made(lowering: Lowering, { range, variable, predicate, result }: Of<'macro'>): Rows {
+function made(lowering: ExpressionLowering, { range, variable, predicate, result }: Of<'macro'>): Rows {
   const source = rowsOf(lowering, range)
   return lowering.with(variable, source.element, () => {
     const some = predicate ? kept(source, lowering.value(predicate)) : source
@@ -72,7 +72,7 @@ function made(lowering: Lowering, { range, variable, predicate, result }: Of<'ma
   })
 }
 
-export function macro(lowering: Lowering, expression: Of<'macro'>, positive: boolean): Value {
+export function macro(lowering: ExpressionLowering, expression: Of<'macro'>, positive: boolean): Value {
   const { range, variable, predicate } = expression
   if (!predicate) throw new Error('a macro without a condition is a list')
   const source = rowsOf(lowering, range)
@@ -83,11 +83,11 @@ export function macro(lowering: Lowering, expression: Of<'macro'>, positive: boo
   return existsOneIn(source, condition)
 }
 
-export function contains(lowering: Lowering, { element, list }: Of<'in'>, positive: boolean): Value {
+export function contains(lowering: ExpressionLowering, { element, list }: Of<'in'>, positive: boolean): Value {
   const of = typeof list.type === 'object' ? list.type.list : 'json'
   if (list.node === 'list' && element.type !== 'json') return listed(lowering, element, list, of)
   const source = rowsOf(lowering, list)
-  if (element.type === 'json') return jsonIn(lowering, source, element, of, positive)
+  if (element.type === 'json') return jsonIn(source, lowering.json(element), of, positive)
   const value = besides(lowering.value(element), element.type, of)
   const sure: Value = { sql: value.sql, nullable: value.nullable, fails: false }
   const same =
@@ -109,7 +109,7 @@ function valueIn(source: Rows): Value {
 }
 
 /** A value in a list that is written out; null is in none. */
-function listed(lowering: Lowering, element: Expression, list: Of<'list'>, of: Type): Value {
+function listed(lowering: ExpressionLowering, element: Expression, list: Of<'list'>, of: Type): Value {
   const value = besides(lowering.value(element), element.type, of)
   const each = element.type === 'double' ? sql`cast(value as real)` : sql`value`
   const found = sql`${value.sql} in (select ${each} from json_each(${lowering.bound.text(jsonOf(list.items))}))`
@@ -120,8 +120,7 @@ function listed(lowering: Lowering, element: Expression, list: Of<'list'>, of: T
 }
 
 /** A value of metadata in a list of simple values. */
-function jsonIn(lowering: Lowering, source: Rows, element: Expression, of: Type, positive: boolean): Value {
-  const json = lowering.json(element)
+function jsonIn(source: Rows, json: Json, of: Type, positive: boolean): Value {
   const same = total(jsonEquals(json, besides(valueIn(source), of, 'json'), of).sql)
   const found = existsIn(source, same, positive)
   return { ...found, sql: guarded([sql`${json.type} is not null`], found.sql), fails: true }

@@ -12,6 +12,7 @@ import {
   type Scope,
   statsColumns,
 } from './columns.ts'
+import type { ExpressionLowering } from './expression-lowering.ts'
 import { type Json, jsonAs, jsonAt, jsonEquals, sizeOfJson } from './json.ts'
 import { contains, macro, rowsOf } from './lists.ts'
 import { Person } from './person.ts'
@@ -21,7 +22,7 @@ import { besides, chain, Constants, equals, failing, integer, okOf, strict, tota
 type Of<Node extends Expression['node']> = Extract<Expression, { node: Node }>
 
 /** Turns checked expressions into SQL over `users u`. */
-export class Lowering {
+export class Lowering implements ExpressionLowering {
   readonly constants: Constants
   readonly bound: Bound
   readonly #person: Person
@@ -40,7 +41,6 @@ export class Lowering {
     }
   }
 
-  /** `positive`: an error and false are the same to whoever asks. */
   value(expression: Expression, positive = false): Value {
     switch (expression.node) {
       case 'literal':
@@ -109,7 +109,6 @@ export class Lowering {
     return sources.length ? sql`(select ${expression} from ${sql.join(sources, sql`, `)})` : expression
   }
 
-  /** Runs `inside` with the variable of a macro. */
   with<T>(name: string, element: Element, inside: () => T): T {
     this.#elements.push({ name, element })
     try {

@@ -1,7 +1,7 @@
-import type { Checker } from './checker.ts'
 import { instantOf } from './constants.ts'
 import { refusedFunctions } from './functions.ts'
 import type { Ast } from './parse.ts'
+import type { Call, TypeChecker } from './type-checker.ts'
 import { type Expression, isList, type Range, Refusal, type Scalar } from './types.ts'
 import { unknownFunction } from './unknown-names.ts'
 import { wordsOf } from './words.ts'
@@ -28,13 +28,7 @@ const conversions: Record<string, readonly string[]> = {
   duration: [],
 }
 
-export function checkCall(
-  checker: Checker,
-  name: string,
-  receiver: Ast | null,
-  args: readonly Ast[],
-  range: Range,
-): Expression {
+export function checkCall(checker: TypeChecker, { name, receiver, args }: Call, range: Range): Expression {
   if (name === 'has' && !receiver) return has(checker, args, range)
   if (Object.hasOwn(refusedFunctions, name))
     throw new Refusal('function_not_allowed', refusedFunctions[name] ?? '', range)
@@ -42,8 +36,8 @@ export function checkCall(
     return convert(checker, name as Scalar, args[0] as Ast, range)
   if (name === 'size' && args.length + (receiver ? 1 : 0) === 1)
     return size(checker, (receiver ?? args[0]) as Ast, range)
-  if (receiver && Object.hasOwn(textMethods, name)) return textMethod(checker, name, receiver, args, range)
-  if (receiver && getters.includes(name)) return getter(checker, name, receiver, args, range)
+  if (receiver && Object.hasOwn(textMethods, name)) return textMethod(checker, { name, receiver, args }, range)
+  if (receiver && getters.includes(name)) return getter(checker, { name, receiver, args }, range)
   if (receiver) checker.check(receiver)
   const call = { receiver: receiver && checker.textOf(receiver), args: args.map((ast) => checker.textOf(ast)) }
   throw new Refusal('unknown_function', unknownFunction(name, call), range)
@@ -58,7 +52,7 @@ const called = (name: string, args: Expression[], type: Scalar, range: Range): E
   ...range,
 })
 
-function has(checker: Checker, [ast, ...rest]: readonly Ast[], range: Range): Expression {
+function has(checker: TypeChecker, [ast, ...rest]: readonly Ast[], range: Range): Expression {
   if (ast?.op !== '.' || rest.length)
     throw new Refusal('invalid_macro_argument', 'has() takes a field, such as user.metadata.company.', range)
   const object = checker.check(ast.args[0])
@@ -72,7 +66,7 @@ function has(checker: Checker, [ast, ...rest]: readonly Ast[], range: Range): Ex
   throw new Refusal('always_there', 'This field is always there: compare it with null instead.', range)
 }
 
-function convert(checker: Checker, to: Scalar, ast: Ast, range: Range): Expression {
+function convert(checker: TypeChecker, to: Scalar, ast: Ast, range: Range): Expression {
   const operand = checker.check(ast)
   if ((to === 'timestamp' || to === 'duration') && operand.type === 'string') {
     if (operand.node !== 'literal')
@@ -84,7 +78,7 @@ function convert(checker: Checker, to: Scalar, ast: Ast, range: Range): Expressi
   return called(to, [operand], to, range)
 }
 
-function size(checker: Checker, ast: Ast, range: Range): Expression {
+function size(checker: TypeChecker, ast: Ast, range: Range): Expression {
   const operand = checker.check(ast)
   if (operand.type !== 'string' && operand.type !== 'json' && !isList(operand.type))
     throw new Refusal(
@@ -95,7 +89,7 @@ function size(checker: Checker, ast: Ast, range: Range): Expression {
   return called('size', [operand], 'int', range)
 }
 
-function textMethod(checker: Checker, name: string, receiver: Ast, args: readonly Ast[], range: Range): Expression {
+function textMethod(checker: TypeChecker, { name, receiver, args }: Call<Ast>, range: Range): Expression {
   const [arity, type] = textMethods[name] ?? [0, 'string']
   const texts = [receiver, ...args].map((ast) => checker.as(checker.check(ast), 'string'))
   if (args.length !== arity)
@@ -110,7 +104,7 @@ function textMethod(checker: Checker, name: string, receiver: Ast, args: readonl
   return called(name, texts, type, range)
 }
 
-function getter(checker: Checker, name: string, receiver: Ast, args: readonly Ast[], range: Range): Expression {
+function getter(checker: TypeChecker, { name, receiver, args }: Call<Ast>, range: Range): Expression {
   const of = checker.check(receiver)
   const fits = of.type === 'timestamp' || (of.type === 'duration' && durationGetters.includes(name))
   if (!fits)

@@ -1,5 +1,5 @@
-import type { Checker } from './checker.ts'
 import { type Ast, limits } from './parse.ts'
+import type { Call, TypeChecker } from './type-checker.ts'
 import { type Expression, isList, isScalar, type ListType, type MacroName, type Range, Refusal } from './types.ts'
 import { wordsOf } from './words.ts'
 
@@ -15,20 +15,18 @@ const isMapped = (expression: Expression): boolean =>
   expression.node === 'macro' &&
   (expression.macro === 'map' || (expression.macro === 'filter' && isMapped(expression.range)))
 
-/** A macro over a list, or null when the call is none. */
-export function checkMacro(
-  checker: Checker,
-  name: string,
-  receiver: Ast,
-  args: readonly Ast[],
-  range: Range,
-): Expression | null {
-  if (!Object.hasOwn(arities, name)) return null
-  const macro = name as MacroName
+interface MacroParts {
+  list: Expression
+  type: ListType
+  variable: Ast & { op: 'id' }
+  bodies: readonly Ast[]
+}
+
+function partsOf(checker: TypeChecker, macro: MacroName, { receiver, args }: Call<Ast>, range: Range): MacroParts {
   if (!arities[macro].includes(args.length))
     throw new Refusal(
       'no_matching_overload',
-      `\`${name}\` takes a variable and a condition, such as \`orders.exists(o, o.status == "completed")\`.`,
+      `\`${macro}\` takes a variable and a condition, such as \`orders.exists(o, o.status == "completed")\`.`,
       range,
     )
   const [variable, ...bodies] = args
@@ -39,37 +37,44 @@ export function checkMacro(
       variable ?? range,
     )
   const list = checker.check(receiver)
-  const of: ListType | undefined = list.type === 'json' ? { list: 'json', nullable: false } : asList(list)
-  if (!of)
+  const type: ListType | undefined = list.type === 'json' ? { list: 'json', nullable: false } : asList(list)
+  if (!type)
     throw new Refusal(
       'invalid_comprehension_range',
-      `\`${name}\` needs a list, and this is ${wordsOf(list.type)}.`,
+      `\`${macro}\` needs a list, and this is ${wordsOf(list.type)}.`,
       list,
     )
   if (macro === 'map' && isMapped(list)) throw new Refusal('unsupported', 'A list can be mapped once.', range)
   if (checker.elements.length >= limits.macros)
     throw new Refusal('limit_exceeded', `Macros nest at most ${limits.macros} deep.`, range)
+  return { list, type, variable, bodies }
+}
 
-  const { list: type, nullable } = of
+/** A macro over a list, or null when the call is none. */
+export function checkMacro(checker: TypeChecker, call: Call<Ast>, range: Range): Expression | null {
+  if (!Object.hasOwn(arities, call.name)) return null
+  const macro = call.name as MacroName
+  const { list, type, variable, bodies } = partsOf(checker, macro, call, range)
+  const { args: name, start, end } = variable
   checker.elements.push({
     node: 'variable',
-    name: variable.args,
-    type,
-    nullable,
+    name,
+    type: type.list,
+    nullable: type.nullable,
     values: list.values,
-    start: variable.start,
-    end: variable.end,
+    start,
+    end,
   })
   try {
     const result = macro === 'map' ? resultOf(checker, bodies.at(-1) as Ast) : null
     const condition = macro === 'map' ? bodies.at(-2) : bodies[0]
     const predicate = condition ? checker.bool(condition, 'invalid_predicate') : null
-    const made: ListType = result ? { list: result.type, nullable: result.nullable } : of
+    const made: ListType = result ? { list: result.type, nullable: result.nullable } : type
     return {
       node: 'macro',
       macro,
       range: list,
-      variable: variable.args,
+      variable: name,
       predicate,
       result,
       type: macro === 'map' || macro === 'filter' ? made : 'bool',
@@ -84,7 +89,7 @@ export function checkMacro(
 
 const asList = ({ type }: Expression): ListType | undefined => (isList(type) ? type : undefined)
 
-function resultOf(checker: Checker, ast: Ast): Expression {
+function resultOf(checker: TypeChecker, ast: Ast): Expression {
   const result = checker.check(ast)
   if (!isScalar(result.type))
     throw new Refusal(

@@ -1,6 +1,6 @@
-import type { Checker } from './checker.ts'
 import { constantOf } from './constants.ts'
 import type { Ast } from './parse.ts'
+import type { TypeChecker } from './type-checker.ts'
 import { incomparable, notCalculable, notInList } from './type-hints.ts'
 import {
   type ArithmeticOperator,
@@ -19,7 +19,7 @@ import { capital, wordsOf } from './words.ts'
 const isNumber = (type: Type): boolean => type === 'int' || type === 'double'
 const comparable = (one: Type, other: Type): boolean => one === other || (isNumber(one) && isNumber(other))
 
-export function checkMinus(checker: Checker, ast: Ast, range: Range): Expression {
+export function checkMinus(checker: TypeChecker, ast: Ast, range: Range): Expression {
   if (ast.op === 'value' && (typeof ast.args === 'bigint' || typeof ast.args === 'number'))
     return constantOf(ast.args, range, true)
   const operand = checker.as(checker.check(ast), 'double')
@@ -46,7 +46,7 @@ function resultOf(operator: ArithmeticOperator, left: Type, right: Type): Scalar
 }
 
 export function checkArithmetic(
-  checker: Checker,
+  checker: TypeChecker,
   operator: ArithmeticOperator,
   [a, b]: readonly [Ast, Ast],
   range: Range,
@@ -70,7 +70,7 @@ export function checkArithmetic(
 }
 
 export function checkCompare(
-  checker: Checker,
+  checker: TypeChecker,
   operator: ComparisonOperator,
   [a, b]: readonly [Ast, Ast],
   range: Range,
@@ -100,7 +100,7 @@ export function checkCompare(
 
 const numeric = (type: Type): Scalar => (type === 'int' ? 'double' : (type as Scalar))
 
-export function checkIn(checker: Checker, [a, b]: readonly [Ast, Ast], range: Range): Expression {
+export function checkIn(checker: TypeChecker, [a, b]: readonly [Ast, Ast], range: Range): Expression {
   const element = checker.check(a)
   const list = checker.check(b)
   if (list.type === 'consents') {

@@ -4,6 +4,7 @@ import { checkMacro } from './check-macros.ts'
 import { checkArithmetic, checkCompare, checkIn, checkMinus } from './check-operators.ts'
 import { constantOf } from './constants.ts'
 import { type Ast, chainOf, type Parsed } from './parse.ts'
+import type { TypeChecker } from './type-checker.ts'
 import { conditionHint, type Operand } from './type-hints.ts'
 import {
   type Expression,
@@ -30,11 +31,10 @@ export interface KnownLiteral extends Range {
 }
 
 /** Gives every node of a parsed expression its type. What operands of `&&` and `||` are refused for goes to `refusals`. */
-export class Checker {
+export class Checker implements TypeChecker {
   readonly literals: KnownLiteral[] = []
   isTimeDependent = false
   #nullableChoices = 0
-  /** Variables of the macros around, innermost last. */
   readonly elements: (Expression & { node: 'variable' })[] = []
   readonly #parsed: Parsed
   readonly #refusals: Refusal[]
@@ -53,7 +53,6 @@ export class Checker {
     return this.#parsed.source.slice(start, end)
   }
 
-  /** A checked part with its text, for what is said about it. */
   operand(expression: Expression, ast: Ast): Operand {
     return { expression, text: this.textOf(ast) }
   }
@@ -83,12 +82,11 @@ export class Checker {
       case 'map':
         throw new Refusal('unsupported', 'Maps cannot be made in an expression.', range)
       case 'call':
-        return checkCall(this, ast.args[0], null, ast.args[1], range)
-      case 'rcall':
-        return (
-          checkMacro(this, ast.args[0], ast.args[1], ast.args[2], range) ??
-          checkCall(this, ast.args[0], ast.args[1], ast.args[2], range)
-        )
+        return checkCall(this, { name: ast.args[0], receiver: null, args: ast.args[1] }, range)
+      case 'rcall': {
+        const call = { name: ast.args[0], receiver: ast.args[1], args: ast.args[2] }
+        return checkMacro(this, call, range) ?? checkCall(this, call, range)
+      }
       case '+':
       case '-':
       case '*':
@@ -109,7 +107,6 @@ export class Checker {
     }
   }
 
-  /** An operand that has to be true or false. */
   bool(ast: Ast, code = 'invalid_logical_operand'): Expression {
     const operand = this.check(ast)
     if (operand.type === 'json') return this.as(operand, 'bool')
@@ -122,7 +119,6 @@ export class Checker {
     return operand
   }
 
-  /** Metadata read as a type; anything else is left as it is. */
   as(operand: Expression, type: Scalar): Expression {
     if (operand.type !== 'json') return operand
     return { node: 'as', operand, type, nullable: false, start: operand.start, end: operand.end }

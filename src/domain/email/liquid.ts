@@ -92,16 +92,16 @@ export const parse = (output: Output, text: string): Parsed[] => engines[output]
 /** What the filters of one text of a message may make of a recipient's values. */
 export const filtersWhenSent = (): Budget => new Budget(filteredWhenSent)
 
-/** Throws when the budget is spent, as soon as it is. */
-export function render(
-  output: Output,
-  parsed: Parsed[],
-  values: object,
-  budget: Budget,
-  filters = filtersWhenSent(),
-): string {
+/** Both are spent while a text is rendered. */
+export interface Budgets {
+  length: Budget
+  filters: Budget
+}
+
+/** Throws when a budget is spent, as soon as it is. */
+export function render(output: Output, parsed: Parsed[], values: object, budgets: Budgets): string {
   const liquid = engines[output]
-  const memoryLimit = new Charge(budget, filters) as unknown as Context['memoryLimit']
+  const memoryLimit = new Charge(budgets.length, budgets.filters) as unknown as Context['memoryLimit']
   const context = new Context(values, liquid.options, { sync: true }, { memoryLimit, liquid })
   return liquid.renderSync(parsed, context) as string
 }
@@ -224,7 +224,10 @@ export function read(text: string, limit = maxTemplateLength): Readable | Faulty
 /** Bounds what a text makes of the sample values. */
 export function run({ parsed, steps }: Readable, sample: object, most = maxCharactersOfMessage): Checked {
   try {
-    const { length } = render('text', parsed, sample, new Budget(most), new Budget(filteredWhenSaved))
+    const { length } = render('text', parsed, sample, {
+      length: new Budget(most),
+      filters: new Budget(filteredWhenSaved),
+    })
     return { ok: true, parsed, steps, length }
   } catch (error) {
     return { ok: false, fault: faultOf(error) }

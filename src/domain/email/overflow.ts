@@ -20,12 +20,12 @@ const passes: readonly { output: Output; of: (source: Source) => boolean }[] = [
 export function overflowOf(draft: Draft, reader: Reader, context: TemplateContext): FieldError | null {
   const sources = sourcesFor(draft, reader)
   const values = admitted(context)
-  const budget = new Budget(maxRenderedLength)
+  const length = new Budget(maxRenderedLength)
   for (const { output, of } of passes) {
     const filters = filtersWhenSent()
     for (const source of sources.filter(of)) {
       try {
-        render(output, parse(output, source.text), values, budget, filters)
+        render(output, parse(output, source.text), values, { length, filters })
       } catch (error) {
         const { code, detail, line, column } = faultOf(error)
         return { ...fieldError(source.path, code, detail), line, column }

@@ -1,7 +1,7 @@
 import { utf8 } from '../encoding.ts'
 import { Budget, maxRenderedLength } from './budget.ts'
 import type { Template } from './compile.ts'
-import { type Parsed, parse, render } from './liquid.ts'
+import { filtersWhenSent, type Output, type Parsed, parse, render } from './liquid.ts'
 import { maxListItems } from './liquid-bounds.ts'
 import { isSafeAddress } from './urls.ts'
 import { addressNames, type TemplateContext } from './variables.ts'
@@ -98,11 +98,13 @@ function checkSize(most: number, ...texts: string[]): void {
 export function personalise(template: Template, context: TemplateContext, most = maxRenderedLength): Personalised {
   const parsed = parsedOf(template)
   const values = admitted(context)
-  const budget = new Budget(most)
+  const length = new Budget(most)
   // Filters may cut a character in halves, which no provider takes.
-  const html = render('html', parsed.html, values, budget).toWellFormed()
-  const text = render('text', parsed.text, values, budget).toWellFormed()
-  const subject = headerText(render('text', parsed.subject, values, budget).toWellFormed())
+  const rendered = (output: Output, of: Parsed[]) =>
+    render(output, of, values, { length, filters: filtersWhenSent() }).toWellFormed()
+  const html = rendered('html', parsed.html)
+  const text = rendered('text', parsed.text)
+  const subject = headerText(rendered('text', parsed.subject))
   checkSize(Math.min(most, maxMessageBytes), html, text)
   return {
     subject,

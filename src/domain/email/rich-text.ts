@@ -131,7 +131,8 @@ export function cleanRichText(source: string): RichText {
   return read
 }
 
-function readRichText(source: string): RichText {
+/** Tags and outputs of Liquid stand as tokens while HTML is read; `restore` puts them back. */
+function withoutLiquid(source: string): { marked: string; restore: (text: string) => string } {
   const liquid: string[] = []
   const marked = piecesOf(source)
     .map((piece) => {
@@ -142,74 +143,99 @@ function readRichText(source: string): RichText {
       return `${opening}${liquid.length - 1}${closing}`
     })
     .join('')
-  const restore = (text: string) => text.replaceAll(token, (_, index: string) => liquid[Number(index)] ?? '')
+  return { marked, restore: (text) => text.replaceAll(token, (_, index: string) => liquid[Number(index)] ?? '') }
+}
 
-  let html = ''
-  const text: string[] = []
-  // An entity comes as a text of its own: what stands between two tags is handled together.
-  let unread = ''
-  const readText = () => {
-    if (unread === '') return
-    html += unread
+interface OpenTag {
+  name: string
+  isKept: boolean
+  href: string | null
+  textFrom: number
+}
+
+/** Writes what is kept of a document, as HTML and as text. */
+class RichTextWriter {
+  #html = ''
+  readonly #text: string[] = []
+  /** An entity comes as a text of its own: what stands between two tags is handled together. */
+  #unread = ''
+  #dropping = 0
+  #keptOpen = 0
+  readonly #open: OpenTag[] = []
+  readonly #restore: (text: string) => string
+
+  constructor(restore: (text: string) => string) {
+    this.#restore = restore
+  }
+
+  onopentag(name: string, attributes: Record<string, string>): void {
+    this.#readText()
+    if (this.#open.length === maxDepth) throw new TooDeep()
+    if (droppedWhole.has(name)) this.#dropping++
+    const isKept = this.#dropping === 0 && kept.has(name) && this.#keptOpen < maxNesting
+    const href = name === 'a' && isKept ? (attributes['href'] ?? '').trim() : ''
+    const isLink = href !== '' && isAddress(this.#restore(href))
+    this.#open.push({ name, isKept, href: isLink ? href : null, textFrom: this.#text.length })
+    if (!isKept) return
+    this.#keptOpen++
+    this.#html += `<${name}${this.#attributesOf(name, attributes)}${voids.has(name) ? ' /' : ''}>`
+    if (paragraphs.has(name) || name === 'hr') this.#text.push(paragraphEnd)
+    if (name === 'br' || name === 'tr') this.#text.push(lineEnd)
+    if (name === 'li') this.#text.push(`${lineEnd}- `)
+    if (name === 'td' || name === 'th') this.#text.push(' ')
+    if (name === 'img') this.#text.push(attributes['alt'] ?? '')
+  }
+
+  ontext(data: string): void {
+    if (this.#dropping === 0) this.#unread += data
+  }
+
+  onclosetag(): void {
+    this.#readText()
+    const closed = this.#open.pop()
+    if (!closed) return
+    if (droppedWhole.has(closed.name)) this.#dropping--
+    if (!closed.isKept) return
+    this.#keptOpen--
+    if (!voids.has(closed.name)) this.#html += `</${closed.name}>`
+    if (paragraphs.has(closed.name)) this.#text.push(paragraphEnd)
+    if (closed.href !== null && this.#text.slice(closed.textFrom).join('').trim() !== closed.href)
+      this.#text.push(` (${closed.href})`)
+  }
+
+  written(): RichText {
+    this.#readText()
+    return { html: this.#restore(this.#html), text: layOut(this.#text.join(''), this.#restore) }
+  }
+
+  #readText(): void {
+    if (this.#unread === '') return
+    this.#html += this.#unread
       .split(token)
       .map((part, index) => (index % 2 ? `${opening}${part}${closing}` : escapeText(part)))
       .join('')
-    text.push(unread)
-    unread = ''
+    this.#text.push(this.#unread)
+    this.#unread = ''
   }
-  let dropping = 0
-  let keptOpen = 0
-  const open: { name: string; isKept: boolean; href: string | null; textFrom: number }[] = []
 
-  const attributesOf = (name: string, given: Record<string, string>): string =>
-    (kept.get(name) ?? [])
+  #attributesOf(name: string, given: Record<string, string>): string {
+    return (kept.get(name) ?? [])
       .map((attribute) => {
         const value = given[attribute]
-        const safe = value === undefined ? null : attributeValue(attribute, value, restore)
+        const safe = value === undefined ? null : attributeValue(attribute, value, this.#restore)
         return safe === null ? '' : ` ${attribute}="${safe}"`
       })
       .join('')
+  }
+}
 
-  const parser = new Parser(
-    {
-      onopentag(name, attributes) {
-        readText()
-        if (open.length === maxDepth) throw new TooDeep()
-        if (droppedWhole.has(name)) dropping++
-        const isKept = dropping === 0 && kept.has(name) && keptOpen < maxNesting
-        const href = name === 'a' && isKept ? (attributes['href'] ?? '').trim() : ''
-        const isLink = href !== '' && isAddress(restore(href))
-        open.push({ name, isKept, href: isLink ? href : null, textFrom: text.length })
-        if (!isKept) return
-        keptOpen++
-        html += `<${name}${attributesOf(name, attributes)}${voids.has(name) ? ' /' : ''}>`
-        if (paragraphs.has(name) || name === 'hr') text.push(paragraphEnd)
-        if (name === 'br' || name === 'tr') text.push(lineEnd)
-        if (name === 'li') text.push(`${lineEnd}- `)
-        if (name === 'td' || name === 'th') text.push(' ')
-        if (name === 'img') text.push(attributes['alt'] ?? '')
-      },
-      ontext(data) {
-        if (dropping === 0) unread += data
-      },
-      onclosetag() {
-        readText()
-        const closed = open.pop()
-        if (!closed) return
-        if (droppedWhole.has(closed.name)) dropping--
-        if (!closed.isKept) return
-        keptOpen--
-        if (!voids.has(closed.name)) html += `</${closed.name}>`
-        if (paragraphs.has(closed.name)) text.push(paragraphEnd)
-        if (closed.href !== null && text.slice(closed.textFrom).join('').trim() !== closed.href)
-          text.push(` (${closed.href})`)
-      },
-    },
-    { decodeEntities: true, lowerCaseTags: true, lowerCaseAttributeNames: true },
-  )
-  parser.end(marked)
-  readText()
-  return { html: restore(html), text: layOut(text.join(''), restore) }
+const parserOptions = { decodeEntities: true, lowerCaseTags: true, lowerCaseAttributeNames: true }
+
+function readRichText(source: string): RichText {
+  const { marked, restore } = withoutLiquid(source)
+  const writer = new RichTextWriter(restore)
+  new Parser(writer, parserOptions).end(marked)
+  return writer.written()
 }
 
 function attributeValue(name: string, value: string, restore: (text: string) => string): string | null {

@@ -57,22 +57,27 @@ export async function findOrganization(ctx: Ctx, id: string): Promise<Organizati
   return { ...row, tenant: { organization_id: row.id, editions: 'any' } }
 }
 
+interface MemberQuery {
+  ordering: readonly OrderBy<'created' | 'role'>[]
+  role?: MemberRole | undefined
+  edition_id?: string | undefined
+}
+
 export function listMembers(
   ctx: Ctx,
   organizationId: string,
   page: PageRequest,
-  ordering: readonly OrderBy<'created' | 'role'>[],
-  filters: { role?: MemberRole | undefined; edition_id?: string | undefined },
+  query: MemberQuery,
 ): Promise<Page<MemberRow>> {
   return paginate<MemberRow>(ctx.db, page, {
     from: sql`members`,
     key: sql`id`,
     where: [
       sql`organization_id = ${organizationId}`,
-      ...(filters.role ? [sql`role = ${filters.role}`] : []),
-      ...(filters.edition_id ? [sql`edition_id = ${filters.edition_id}`] : []),
+      ...(query.role ? [sql`role = ${query.role}`] : []),
+      ...(query.edition_id ? [sql`edition_id = ${query.edition_id}`] : []),
     ],
-    sort: sortBy(ordering, 'created', { created: sql`created_at`, role: sql`role` }),
+    sort: sortBy(query.ordering, 'created', { created: sql`created_at`, role: sql`role` }),
     columns: sql`members.*, accounts.email`,
     joins: sql`join members on members.id = page.key join accounts on accounts.id = members.account_id`,
   })

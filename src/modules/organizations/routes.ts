@@ -36,7 +36,7 @@ mount(organizations, contract.updateOrganization, {
 
 mountList(organizations, contract.listOrganizationMembers, {
   load: (ctx, { id }) => findOrganization(ctx, id),
-  list: (ctx, { loaded, query, page }) => listMembers(ctx, loaded.id, page, query.ordering, query),
+  list: (ctx, { loaded, query, page }) => listMembers(ctx, loaded.id, page, query),
   present: presentMember,
 })
 

@@ -97,8 +97,8 @@ const listDeliveriesQuery = listQuery({
   },
 })
 
-export type DeliveryFilters = Omit<z.output<typeof listDeliveriesQuery>, 'ordering' | 'page' | 'page_size' | 'cursor'>
-export type DeliveryOrdering = z.output<typeof listDeliveriesQuery>['ordering']
+export type DeliveryQuery = Omit<z.output<typeof listDeliveriesQuery>, 'page' | 'page_size' | 'cursor'>
+export type DeliveryFilters = Omit<DeliveryQuery, 'ordering'>
 
 export const listWebhookDeliveries = operation({
   id: 'listWebhookDeliveries',

@@ -7,7 +7,7 @@ import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import type { WebhookFilters, WebhookOrdering } from './contract.ts'
-import { attemptsShown, type DeliveryFilters, type DeliveryOrdering } from './delivery-contract.ts'
+import { attemptsShown, type DeliveryFilters, type DeliveryQuery } from './delivery-contract.ts'
 import { readers } from './endpoint-contract.ts'
 
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
@@ -85,8 +85,7 @@ export const listDeliveries = (
   ctx: Ctx,
   endpoint: EndpointRow,
   page: PageRequest,
-  ordering: DeliveryOrdering,
-  filters: DeliveryFilters,
+  { ordering, ...filters }: DeliveryQuery,
 ): Promise<Page<DeliveryRow>> =>
   paginate<DeliveryRow>(ctx.db, page, {
     from: sql`webhook_deliveries`,

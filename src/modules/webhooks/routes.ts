@@ -77,7 +77,7 @@ mount(webhooks, deliveries.recoverWebhookDeliveries, {
 
 mountList(webhooks, deliveries.listWebhookDeliveries, {
   load: (ctx, { id }) => findEndpoint(ctx, id),
-  list: (ctx, { loaded, query, page }) => listDeliveries(ctx, loaded, page, query.ordering, query),
+  list: (ctx, { loaded, query, page }) => listDeliveries(ctx, loaded, page, query),
   present: presentDeliveryItem,
 })
 
