@@ -62,6 +62,12 @@ async function sell({ admin, stripe, home, order }: Options, account: string): P
   return purchase.id
 }
 
+/** What the mailbox has for an address; `to` has the name beside it. */
+async function mailsTo(address: string, url: string): Promise<Captured[]> {
+  const answer = await fetch(new URL(`/dev/outbox.json?to=${encodeURIComponent(address)}`, url))
+  return ((await answer.json()) as Page<Captured>).results
+}
+
 /** What Stripe posts about the refund, twice. */
 async function postEvents(url: string, account: string, stripe: FakeStripeServer): Promise<number> {
   const events = stripe.store.events.flatMap((event) => [event, event])
@@ -112,16 +118,14 @@ export async function followRefund(options: Options, tell: Tell): Promise<void> 
   )
   if (post.verified.length === 0) throw new Error('The signature of the event is wrong.')
   tell(`the event ${post.id} says purchase.action: refunded, and its signature is right`)
-  const mail = await eventually('The mail', async () => {
-    const answer = await fetch(new URL(`/dev/outbox.json?to=${encodeURIComponent(email)}`, url))
-    const { results } = (await answer.json()) as Page<Captured>
-    return results.find(({ to }) => to === email)
-  })
+  const mails = () => mailsTo(email, url)
+  const mail = await eventually('The mail', async () => (await mails())[0])
   tell(`a mail to ${mail.to} in /dev/outbox: ${mail.subject}`)
 
   const posted = await postEvents(url, account.id, stripe)
   const again = await admin.get<Refund>(`/v1/refund-requests/${asked.id}`)
   const total = stripe.store.refunds.reduce((sum, refund) => sum + refund.amount, 0) / 100
   if (total !== paid.refunded_amount || again.refunded_amount !== total) throw new Error('The sums differ.')
+  if ((await mails()).length !== 1) throw new Error('The mail came more than once.')
   tell(`Stripe posted ${posted} events about it, each twice: ${total} ${paid.currency} are paid back, as before`)
 }
