@@ -65,7 +65,8 @@ async function sell({ admin, stripe, home, order }: Options, account: string): P
 /** What the mailbox has for an address; `to` has the name beside it. */
 async function mailsTo(address: string, url: string): Promise<Captured[]> {
   const answer = await fetch(new URL(`/dev/outbox.json?to=${encodeURIComponent(address)}`, url))
-  return ((await answer.json()) as Page<Captured>).results
+  const { results } = (await answer.json()) as Page<Captured>
+  return results
 }
 
 /** What Stripe posts about the refund, twice. */

@@ -82,7 +82,7 @@ function walkedOrders({ edition_id, created_at, ...cursor }: BatchRow, count: nu
 }
 
 const walkStatement = (batch: BatchRow, count: number): SQL<WalkRow> =>
-  sql<WalkRow>`with walked as materialized (${walkedOrders(batch, count)})
+  sql<WalkRow>`with walked as (${walkedOrders(batch, count)})
     select walked.*, editions.merchant_account_id as edition_account_id, transactions.merchant_account_id,
       transactions.provider_reference, transactions.status as payment_status,
       ${paymentRest(sql`transactions`)} as payment_rest, transactions.reserved_minor as payment_reserved,
