@@ -54,7 +54,7 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   retryRefundRequest: { queries: 22, rows_read: 101, rows_written: 33 },
   rejectRefundRequest: { queries: 13, rows_read: 49, rows_written: 15 },
   cancelRefundRequest: { queries: 7, rows_read: 19, rows_written: 3 },
-  createRefundBatch: { queries: 5, rows_read: 88, rows_written: 2 },
+  createRefundBatch: { queries: 5, rows_read: 89, rows_written: 2 },
   listRefundBatches: { queries: 4, rows_read: 6, rows_written: 0 },
   getRefundBatch: { queries: 2, rows_read: 7, rows_written: 0 },
   startRefundBatch: { queries: 5, rows_read: 9, rows_written: 2 },
