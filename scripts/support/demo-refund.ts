@@ -62,8 +62,15 @@ async function sell({ admin, stripe, tenant, order }: Options, account: string):
   return purchase.id
 }
 
+/** What the mailbox has for an address; `to` has the name beside it. */
+async function mailsTo(address: string, url: string): Promise<Captured[]> {
+  const answer = await fetch(new URL(`/dev/outbox.json?to=${encodeURIComponent(address)}`, url))
+  const { results } = (await answer.json()) as Page<Captured>
+  return results
+}
+
 /** What Stripe posts about the refund, twice. */
-async function postEvents(url: string, account: string, stripe: FakeStripeServer): Promise<number> {
+async function postEvents(url: string, account: string, stripe: FakeStripeServer): Promise<void> {
   const events = stripe.store.events.flatMap((event) => [event, event])
   for (const event of events) {
     const answer = await fetch(new URL(`/provider-events/stripe/${account}`, url), {
@@ -72,7 +79,6 @@ async function postEvents(url: string, account: string, stripe: FakeStripeServer
     })
     if (answer.status !== 200) throw new Error(`The event was answered with ${answer.status}.`)
   }
-  return events.length
 }
 
 /** A purchase is paid back through Stripe: money, purchase, event and mail say the same. */
@@ -112,16 +118,14 @@ export async function followRefund(options: Options, tell: Tell): Promise<void> 
   )
   if (post.verified.length === 0) throw new Error('The signature of the event is wrong.')
   tell(`the event ${post.id} says purchase.action: refunded, and its signature is right`)
-  const mail = await eventually('The mail', async () => {
-    const answer = await fetch(new URL(`/dev/outbox.json?to=${encodeURIComponent(email)}`, url))
-    const { results } = (await answer.json()) as Page<Captured>
-    return results.find(({ to }) => to === email)
-  })
+  const mails = () => mailsTo(email, url)
+  const mail = await eventually('The mail', async () => (await mails())[0])
   tell(`a mail to ${mail.to} in /dev/outbox: ${mail.subject}`)
 
-  const posted = await postEvents(url, account.id, stripe)
+  await postEvents(url, account.id, stripe)
   const again = await admin.get<Refund>(`/v1/refund-requests/${asked.id}`)
   const total = stripe.store.refunds.reduce((sum, refund) => sum + refund.amount, 0) / 100
   if (total !== paid.refunded_amount || again.refunded_amount !== total) throw new Error('The sums differ.')
-  tell(`Stripe posted ${posted} events about it, each twice: ${total} ${paid.currency} are paid back, as before`)
+  if ((await mails()).length !== 1) throw new Error('The mail came more than once.')
+  tell(`Stripe posted what it says about it twice: ${total} ${paid.currency} are paid back, as before`)
 }

@@ -12,6 +12,9 @@ export const refundBatchLifecycle = lifecycle('counting', {
 export const refundBatchStatuses = refundBatchLifecycle.states
 export type RefundBatchStatus = (typeof refundBatchStatuses)[number]
 
+/** Statuses in which a batch goes on by itself. */
+export const workingStatuses: readonly RefundBatchStatus[] = ['counting', 'running']
+
 /** Why a purchase that the filter names is left out. */
 export const leftOutReasons = [
   'not_held',

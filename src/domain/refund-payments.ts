@@ -3,8 +3,8 @@ import { dayMs } from './instants.ts'
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/** Longer than a call may take together with what comes before and after it. */
-export const refundLeaseMs = 3 * minuteMs
+/** Longer than a call may take together with what comes before and after it. What outlives it repeats a call under its key. */
+export const refundLeaseMs = 90_000
 
 /** Providers keep keys for a day: later, a call that is repeated would be a new one. */
 const keyKeptMs = 20 * hourMs

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { get } from '../support/api.ts'
+import { get, patch } from '../support/api.ts'
 import { db } from '../support/factories.ts'
 import { announcedOf, purchaseRow } from '../support/purchases.ts'
 import {
@@ -84,6 +84,11 @@ describe('a refund that a provider pays back', () => {
       expect(await act(asked.body.id, 'approve')).toMatchObject({ status: 409, body: { code: 'merchant_not_ready' } })
       expect(await refundRow(asked.body.id)).toMatchObject({ status: 'pending', version: 1 })
       expect(await transactionRow(payment)).toMatchObject({ reserved_minor: 22_500 })
+      // What the policy approves at once waits for a review.
+      const refund_policy = { auto_approve_below: 1000 }
+      expect((await patch(`/v1/organizations/${shop.organization_id}`, { refund_policy })).status).toBe(200)
+      expect(await askFor(purchases[1] ?? '')).toMatchObject({ status: 201, body: { status: 'pending' } })
+      await expectCountersToBeSums(shop)
     }
   })
 

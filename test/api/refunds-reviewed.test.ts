@@ -4,6 +4,7 @@ import { get } from '../support/api.ts'
 import { db, givenMember } from '../support/factories.ts'
 import { givenShop, type Shop } from '../support/orders.ts'
 import { announcedOf, purchaseRow, tally } from '../support/purchases.ts'
+import { refundEmailsOf } from '../support/refund-payments.ts'
 import {
   act,
   ask,
@@ -136,6 +137,24 @@ describe('rejectRefundRequest', () => {
     expect(await announcedOf({ id, shop })).toEqual(['refund_requested:active', 'refund_rejected:active'])
     expect(await askFor(id)).toMatchObject({ status: 201 })
     await expectCountersToBeSums(shop)
+  })
+
+  it.each([
+    ['the request wants it', {}, {}, true],
+    ['the rejection wants it', { notify_customer: false }, { notify_customer: true }, true],
+    ['the request does not want it', { notify_customer: false }, {}, false],
+    ['the rejection does not want it', {}, { notify_customer: false }, false],
+  ])('sends its reason to the customer once, or not: %s', async (_, request, rejection, isSent) => {
+    const { purchases } = await givenBought(shop)
+    const { body } = await askFor(purchases[0] ?? '', request)
+    const reject = () => act(body.id, 'reject', { reason: 'Too late', ...rejection })
+    const replies = await Promise.all([reject(), reject()])
+    expect(tally(replies)).toEqual({ 200: 1, '409 invalid_transition': 1 })
+    const mails = (await refundEmailsOf(body.id)).map(({ kind, refund }) => [
+      kind,
+      JSON.parse(refund ?? '{}').rejection_reason,
+    ])
+    expect(mails).toEqual(isSent ? [['refund_rejection', 'Too late']] : [])
   })
 })
 

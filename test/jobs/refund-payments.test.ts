@@ -4,6 +4,7 @@ import { editions } from '../../src/db/schema/editions.ts'
 import { refundItems, refundRequests } from '../../src/db/schema/refunds.ts'
 import { insert, update } from '../../src/db/write.ts'
 import { dayMs } from '../../src/domain/instants.ts'
+import type { PaymentGateway } from '../../src/gateways/payments/payments.ts'
 import { sweepRefunds } from '../../src/modules/refund-payments/jobs.ts'
 import {
   actionsOf,
@@ -141,6 +142,27 @@ describe('the consumer of refunds', () => {
     expect(provider.calls).toHaveLength(12)
     expect(provider.paid()).toBe(1200)
     expect((await stateOf(sale)).payment).toEqual(['partially_refunded', 1200, 0])
+  })
+
+  it('leaves what it has no time for to the next consumer, and calls that one at once', async () => {
+    const sale = await givenSale()
+    for (let n = 0; n < 12; n++) await givenRefund(sale, { requested_minor: 100, approved_minor: 100 })
+    const provider = providerOf()
+    const slow: PaymentGateway = {
+      ...provider.gateway,
+      refund: (call) => {
+        engine.advance(5000)
+        return provider.gateway.refund(call)
+      },
+    }
+    const engine = refundEngine({ payments: { of: () => slow } })
+    await givenRefund(sale, { requested_minor: 1, approved_minor: 1, due_at: engine.job.now() + 600_000 })
+    await engine.run()
+    expect(provider.calls).toHaveLength(10)
+    expect(engine.enqueued).toEqual([0])
+    await engine.run()
+    expect(provider.calls).toHaveLength(12)
+    expect(engine.enqueued.at(-1)).toBeGreaterThan(500)
   })
 })
 

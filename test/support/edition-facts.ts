@@ -78,6 +78,7 @@ export const sound: EditionFacts = {
   order_currencies: ['dkk'],
   has_pickup_point: true,
   has_stuck_refund: false,
+  has_stalled_refund_batch: false,
   has_sms_campaign: true,
   is_sender_verified: true,
   has_marketing_segment: true,

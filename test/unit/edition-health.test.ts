@@ -104,6 +104,7 @@ const cases: Record<string, { fails: Change[]; names?: string[]; bears?: Change[
     bears: [() => ({ order_currencies: [] })],
   },
   'payments.refunds_settled': { fails: [() => ({ has_stuck_refund: true })] },
+  'payments.refund_batches_proceed': { fails: [() => ({ has_stalled_refund_batch: true })] },
   'tax.rate_set': {
     fails: [having({ default_price_tax_rate: 0 }), having({ default_price_tax_rate: 0, tax_type: 'sales' })],
     bears: [having({ tax_type: 'none', default_price_tax_rate: 0, default_deposit_tax_rate: 0 })],
@@ -247,9 +248,9 @@ const info = `schedule.duration_plausible schedule.timezone_set localization.pro
   imports.unfinished`.split(/\s+/)
 
 describe('the checks', () => {
-  it('are 45, each with its severity and its words', () => {
+  it('are 46, each with its severity and its words', () => {
     expect(checks.map(({ id }) => id).toSorted()).toEqual(Object.keys(cases).toSorted())
-    expect(checks).toHaveLength(45)
+    expect(checks).toHaveLength(46)
     const severityOf = (id: string) => (critical.includes(id) ? 'critical' : info.includes(id) ? 'info' : 'warning')
     expect(checks.map(({ id, severity }) => [id, severity])).toEqual(checks.map(({ id }) => [id, severityOf(id)]))
     expect([critical.length, info.length]).toEqual([9, 13])

@@ -16,10 +16,10 @@ const references: Record<string, Record<string, string>> = {
   purchases: {
     'wallet_passes.purchase_id': 'keeps the order',
     'purchase_uses.purchase_id': 'keeps the order',
-    'refund_requests.purchase_id': 'keeps the order',
     'refund_items.purchase_id': 'keeps the order',
   },
-  transactions: { 'refund_requests.transaction_id': 'keeps the order' },
+  // A trigger keeps those of refunds.
+  transactions: {},
   users: {
     'user_editions.user_id': 'goes too, another edition’s keeps the person',
     'orders.user_id': 'keeps the person',

@@ -86,6 +86,8 @@ export interface EditionFacts {
   has_marketing_segment: boolean
   /** A refund of which the provider's word and ours differ, or which has had no end for a month. */
   has_stuck_refund: boolean
+  /** A refund batch that has something to do and did nothing for an hour. */
+  has_stalled_refund_batch: boolean
   products: readonly ProductFacts[]
   /** Those that the edition sends by itself. */
   messages: readonly MessageFacts[]

@@ -66,6 +66,14 @@ export const payments: readonly Check[] = checksOf('payments', [
     suggestion: 'Compare the refund requests of the edition with what the provider shows.',
     fails: ({ has_stuck_refund }) => has_stuck_refund,
   },
+  {
+    id: 'refund_batches_proceed',
+    severity: 'warning',
+    rule: 'Refund batches that were made or started go on.',
+    message: 'A refund batch has not gone on for an hour.',
+    suggestion: 'Cancel it and make another one, or ask who runs the service why it stands still.',
+    fails: ({ has_stalled_refund_batch }) => has_stalled_refund_batch,
+  },
 ])
 
 const ratesOf = ({ edition }: EditionFacts): number[] => [

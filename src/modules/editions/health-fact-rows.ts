@@ -1,6 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { isAskedIn } from '../../db/consents.ts'
+import { inList } from '../../db/visibility.ts'
 import { dayMs } from '../../domain/instants.ts'
+import { workingStatuses } from '../../domain/refund-batches.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
 import type { EditionRow } from './queries.ts'
 
@@ -16,6 +18,7 @@ export interface Facts {
   is_sender_verified: number
   has_marketing_segment: number
   has_stuck_refund: number
+  has_stalled_refund_batch: number
 }
 
 /** The oldest and the newest orders stand for all, which may be a hundred thousand. */
@@ -24,7 +27,10 @@ const ordersLookedAt = 50
 const ordersOf = (editionId: string, direction: 'asc' | 'desc') => sql`select currency from (select currency from orders
   where edition_id = ${editionId} order by created_at ${sql.raw(direction)} limit ${ordersLookedAt})`
 
-export const factsOf = ({ id, organization_id, ...edition }: EditionRow): SQL<Facts> => sql<Facts>`select
+/** A batch takes a step every few seconds, and the sweep of each minute calls it again. */
+const stalledBatchMs = 3_600_000
+
+export const factsOf = ({ id, organization_id, ...edition }: EditionRow, now: number): SQL<Facts> => sql<Facts>`select
   exists (select 1 from events where id = ${edition.event_id} and organization_id = ${organization_id}) as has_event,
   (select json_object('type', type, 'is_active', is_active, 'supported_currencies', json(supported_currencies),
       'sealed_with', case when sealed_api_key is null then null else sealed_with end) from merchant_accounts
@@ -40,7 +46,9 @@ export const factsOf = ({ id, organization_id, ...edition }: EditionRow): SQL<Fa
   exists (select 1 from segments where organization_id = ${organization_id} and deleted_at is null and communication_type = 'marketing'
     and (edition_id = ${id} or exists (select 1 from campaigns
       where segment_id = segments.id and campaigns.edition_id = ${id}))) as has_marketing_segment,
-  exists (select 1 from refund_requests where edition_id = ${id} and needs_attention = 1) as has_stuck_refund`
+  exists (select 1 from refund_requests where edition_id = ${id} and needs_attention = 1) as has_stuck_refund,
+  exists (select 1 from refund_batches where edition_id = ${id} and modified_at < ${now - stalledBatchMs}
+    and ${inList(sql`status`, workingStatuses)}) as has_stalled_refund_batch`
 
 export interface ProductRow {
   id: string

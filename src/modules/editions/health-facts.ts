@@ -87,7 +87,7 @@ async function merchantAccountOf({ config }: Ctx, json: string | null): Promise<
 export async function loadFacts(ctx: Ctx, edition: EditionRow): Promise<EditionFacts> {
   const now = ctx.now()
   const [[facts], products, messages, consents, endpoints, imports] = await ctx.db.batch([
-    factsOf(edition),
+    factsOf(edition, now),
     productsOf(edition),
     messagesOf(edition),
     consentsOf(edition),
@@ -113,6 +113,7 @@ export async function loadFacts(ctx: Ctx, edition: EditionRow): Promise<EditionF
     is_sender_verified: facts.is_sender_verified === 1,
     has_marketing_segment: facts.has_marketing_segment === 1,
     has_stuck_refund: facts.has_stuck_refund === 1,
+    has_stalled_refund_batch: facts.has_stalled_refund_batch === 1,
     products: products.map(productOf),
     messages: messages.map((row) => ({
       // Templates without an edition are shown to everybody who has a role in the organisation.

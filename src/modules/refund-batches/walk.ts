@@ -68,12 +68,21 @@ const isRequested = ({ id, status }: BatchRow): SQL =>
     ? sql`exists (select 1 from refund_requests where batch_id = ${id} and order_id = walked.id)`
     : sql`0`
 
+/**
+ * The rest of the moment at which the cursor stands, then what was made later: an import makes thousands of orders of
+ * one moment, and a comparison of both columns at once would read all of these again.
+ */
+function walkedOrders({ edition_id, created_at, ...cursor }: BatchRow, count: number): SQL {
+  const [at, seq] = [cursor.cursor_created_at ?? Number.MIN_SAFE_INTEGER, cursor.cursor_seq ?? 0]
+  const part = (condition: SQL) => sql`select * from (select seq, id, created_at, user_id, currency, edition_id
+    from orders indexed by orders_edition_created where edition_id = ${edition_id} and ${condition}
+    order by created_at, seq limit ${count})`
+  return sql`select * from (${part(sql`created_at = ${at} and seq > ${seq}`)}
+    union all ${part(sql`created_at > ${at} and created_at <= ${created_at}`)}) limit ${count}`
+}
+
 const walkStatement = (batch: BatchRow, count: number): SQL<WalkRow> =>
-  sql<WalkRow>`with walked as (select seq, id, created_at, user_id, currency, edition_id
-      from orders indexed by orders_edition_created
-      where edition_id = ${batch.edition_id} and created_at <= ${batch.created_at}
-        and (created_at, seq) > (${batch.cursor_created_at ?? Number.MIN_SAFE_INTEGER}, ${batch.cursor_seq ?? 0})
-      order by created_at, seq limit ${count})
+  sql<WalkRow>`with walked as (${walkedOrders(batch, count)})
     select walked.*, editions.merchant_account_id as edition_account_id, transactions.merchant_account_id,
       transactions.provider_reference, transactions.status as payment_status,
       ${paymentRest(sql`transactions`)} as payment_rest, transactions.reserved_minor as payment_reserved,

@@ -14,14 +14,15 @@ export const claimRefunds = (job: JobCtx, count: number): Promise<RefundRow[]> =
 
 /**
  * Stores the key of the attempt that is about to be made: from here on nobody knows what became of it until an answer is
- * recorded. Null when somebody else has taken the refund since.
+ * recorded. The lease begins anew, because others of the claim were paid before. Null when somebody else has taken the
+ * refund since.
  */
 export async function storeKey(job: JobCtx, claim: RefundRow): Promise<RefundRow | null> {
   const now = job.now()
   const row = await job.db.first(sql<RefundRow>`update refund_requests set status = 'processing',
       attempts = attempts + 1, provider_key = id || ':' || (attempts + 1), provider_key_at = ${now},
       provider_reference = null, failure_code = null, failure_message = null, checks = 0, needs_attention = 0,
-      modified_at = ${now}, version = version + 1
+      lease_until = ${now + refundLeaseMs}, modified_at = ${now}, version = version + 1
     where id = ${claim.id} and version = ${claim.version} and status = 'approved'
       and lease_until = ${claim.lease_until} and lease_until > ${now}
     returning *`)

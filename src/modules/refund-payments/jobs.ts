@@ -46,13 +46,14 @@ const nextDue = async ({ db, now }: JobCtx): Promise<number | null> => {
 export async function payRefunds(job: JobCtx): Promise<void> {
   const endsAt = job.now() + shiftMs
   const faults: unknown[] = []
-  do {
+  for (;;) {
     const waiting = await claimRefunds(job, claimsAtOnce)
     if (waiting.length === 0) break
     await payAll(job, waiting, faults)
     if (waiting.length) await releaseRefunds(job, waiting)
-  } while (faults.length === 0 && job.now() < endsAt)
-  if (faults.length) throw new Error('refunds could not be paid', { cause: faults[0] })
+    if (faults.length) throw new Error('refunds could not be paid', { cause: faults[0] })
+    if (job.now() >= endsAt) return enqueueRefunds(job)
+  }
   const at = await nextDue(job)
   if (at !== null && at - job.now() <= aheadMs) await enqueueRefunds(job, Math.max(0, at - job.now()))
 }

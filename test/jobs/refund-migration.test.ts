@@ -1,0 +1,34 @@
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import { expect, it } from 'vitest'
+import { db } from '../support/factories.ts'
+import { actOn, expectTotalsToBeSums, makeBatch, sell, worked } from '../support/refund-batches.ts'
+import { ask, expectCountersToBeSums, givenBought, givenShopWithAccount, pay, refundsOf } from '../support/refunds.ts'
+
+it('the migration that makes the table of refund requests anew keeps every request, and what refers to it', async () => {
+  const shop = await givenShopWithAccount('test')
+  await sell(shop, 12)
+  const { body } = await makeBatch(shop)
+  await actOn(body.id, 'start')
+  await worked(body.id)
+  await pay()
+  const { order } = await givenBought(shop)
+  expect((await ask({ order_id: order })).status).toBe(201)
+  const before = await refundsOf(shop)
+  const schema = () =>
+    db.all(sql`select type, name, sql from sqlite_master where tbl_name = 'refund_requests' or name like '%kept'
+      order by type, name`)
+  const schemaBefore = await schema()
+
+  const migration = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0046'))
+  const queries = ['drop trigger transactions_of_refunds_kept', ...(migration?.queries ?? [])]
+  await env.DB.batch(queries.map((query) => env.DB.prepare(query)))
+
+  expect(before).toHaveLength(13)
+  expect(await refundsOf(shop)).toEqual(before)
+  expect(await schema()).toEqual(schemaBefore)
+  expect(await db.all(sql`pragma foreign_key_check`)).toEqual([])
+  await expectTotalsToBeSums(body.id)
+  await expectCountersToBeSums(shop)
+  await expect(db.all(sql`delete from refund_requests where id = ${before[0]?.id}`)).rejects.toThrow('FOREIGN KEY')
+})
