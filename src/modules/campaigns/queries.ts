@@ -141,8 +141,7 @@ export async function listRecipients(
   ctx: Ctx,
   campaign: CampaignRow,
   page: PageRequest,
-  ordering: RecipientOrdering,
-  { state, reason, engagement }: RecipientFilters,
+  { ordering, state, reason, engagement }: RecipientFilters & { ordering: RecipientOrdering },
 ): Promise<Page<ListedRecipient>> {
   judgeOrdering(ctx, ordering)
   const isCancelled = campaign.status === 'cancelled'

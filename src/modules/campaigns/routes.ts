@@ -75,6 +75,6 @@ mount(campaigns, contract.getCampaignStats, {
 
 mountList(campaigns, contract.listCampaignRecipients, {
   load: (ctx, { id }) => findJudged(ctx, id),
-  list: (ctx, { loaded, query, page }) => listRecipients(ctx, loaded, page, query.ordering, query),
+  list: (ctx, { loaded, query, page }) => listRecipients(ctx, loaded, page, query),
   present: presentRecipient,
 })

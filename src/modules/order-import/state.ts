@@ -88,31 +88,33 @@ const givenJson = (editionId: string) => sql`, (select json_object('email', emai
     'first_name', first_name, 'last_name', last_name, 'locale', locale)
     from user_editions where edition_id = ${editionId} and user_id = users.id) as given`
 
-export async function loadState(
-  db: Database,
-  scope: Scope,
+/** What the statements name again and again. */
+function sourcesOf(
+  { organization_id, edition_id, source, changeable }: Scope,
   group: readonly ExternalOrder[],
   reads: Reads,
-): Promise<ImportState> {
-  const { organization_id, edition_id, source, changeable } = scope
-  const people = group.flatMap((order) => [order.customer, ...order.items.flatMap((item) => item.holder ?? [])])
-  const phones = unique(group.map((order) => order.customer.phone_number))
-  const items = group.flatMap((order) => order.items)
-  const names = unique(items.map((item) => fold(item.product)))
-  const ofProducts = sql`product_id in (select id from products where edition_id = ${edition_id} and ${inList(sql`name_folded`, names)})`
-  const known = sql`select * from orders where edition_id = ${edition_id} and external_source = ${source}
-    and ${inList(
-      sql`external_id`,
-      group.map((order) => order.external_id),
-    )}`
-  const knownIds = sql`order_id in (select id from (${known}))`
+) {
+  const ids = group.map((order) => order.external_id)
+  const orders = sql`select * from orders where edition_id = ${edition_id} and external_source = ${source}
+    and ${inList(sql`external_id`, ids)}`
   const users = sql`select users.*, ${isKnownElsewhere(sql`users`, [edition_id])} as is_shared,
     ${changeable === null ? sql`0` : isKnownElsewhere(sql`users`, changeable)} as is_kept,
     (select email from user_editions where edition_id = ${edition_id} and user_id = users.id) as given_email
     ${reads.before ? givenJson(edition_id) : sql``}
     from users where organization_id = ${organization_id}`
-  const found = await db.batch([
-    sql<OrderRow>`${known}`,
+  return { orders, users, ofOrders: sql`order_id in (select id from (${orders}))` }
+}
+
+type Sources = ReturnType<typeof sourcesOf>
+
+/** Customers and products that the orders name. */
+function namedIn(edition_id: string, group: readonly ExternalOrder[], { users }: Sources) {
+  const people = group.flatMap((order) => [order.customer, ...order.items.flatMap((item) => item.holder ?? [])])
+  const phones = unique(group.map((order) => order.customer.phone_number))
+  const items = group.flatMap((order) => order.items)
+  const names = unique(items.map((item) => fold(item.product)))
+  const ofProducts = sql`product_id in (select id from products where edition_id = ${edition_id} and ${inList(sql`name_folded`, names)})`
+  return [
     sql<UserRow>`${users} and ${inList(sql`email`, unique(people.map(({ email }) => email)))}`,
     // A number may be several customers'; one without an address is meant before others, then the oldest.
     sql<UserRow>`${users} and phone_number in (select value from json_each(${JSON.stringify(phones)}))
@@ -124,64 +126,61 @@ export async function loadState(
       and ${inList(sql`name_folded`, unique(items.map((item) => item.variant && fold(item.variant))))}`,
     sql<OptionRow>`select * from options where ${ofProducts}
       and ${inList(sql`name_folded`, unique(items.flatMap((item) => item.options.map(fold))))}`,
-    ...(reads.contents
-      ? [
-          sql<PurchaseRow>`select * from purchases where ${knownIds} order by id`,
-          sql<TransactionRow>`select * from transactions where type = 'payment' and ${knownIds}`,
-          sql<UserRow>`${users} and id in (select user_id from purchases where ${knownIds})`,
-          sql<Named>`select id, name from products where id in (select product_id from purchases where ${knownIds})
-            union all select id, name from variants where id in (select variant_id from purchases where ${knownIds})`,
-        ]
-      : []),
-    ...(reads.contents && reads.before
-      ? [
-          sql<CartRow>`select * from carts where ${knownIds}`,
-          sql<CartItemRow>`select * from cart_items where ${knownIds} order by order_id, position`,
-        ]
-      : []),
+  ] as const
+}
+
+/** What the orders hold already. */
+const contentsOf = ({ users, ofOrders }: Sources) =>
+  [
+    sql<PurchaseRow>`select * from purchases where ${ofOrders} order by id`,
+    sql<TransactionRow>`select * from transactions where type = 'payment' and ${ofOrders}`,
+    sql<UserRow>`${users} and id in (select user_id from purchases where ${ofOrders})`,
+    sql<Named>`select id, name from products where id in (select product_id from purchases where ${ofOrders})
+      union all select id, name from variants where id in (select variant_id from purchases where ${ofOrders})`,
+  ] as const
+
+const cartsOf = ({ ofOrders }: Sources) =>
+  [
+    sql<CartRow>`select * from carts where ${ofOrders}`,
+    sql<CartItemRow>`select * from cart_items where ${ofOrders} order by order_id, position`,
+  ] as const
+
+type Contents = [PurchaseRow[]?, TransactionRow[]?, UserRow[]?, Named[]?, CartRow[]?, CartItemRow[]?]
+type Found = [OrderRow[], UserRow[], UserRow[], ProductRow[], LocationRow[], VariantRow[], OptionRow[], ...Contents]
+
+/** Reads in one round trip what an import decides over. */
+export async function loadState(
+  db: Database,
+  scope: Scope,
+  group: readonly ExternalOrder[],
+  reads: Reads,
+): Promise<ImportState> {
+  const sources = sourcesOf(scope, group, reads)
+  const found = await db.batch([
+    sql<OrderRow>`${sources.orders}`,
+    ...namedIn(scope.edition_id, group, sources),
+    ...(reads.contents ? contentsOf(sources) : []),
+    ...(reads.contents && reads.before ? cartsOf(sources) : []),
   ])
-  const [
-    orderRows,
-    byEmail,
-    byPhone,
-    productRows,
-    locationRows,
-    variantRows,
-    optionRows,
-    purchaseRows,
-    payments,
-    holders,
-    named,
-    cartRows,
-    cartItemRows,
-  ] = found as [
-    OrderRow[],
-    UserRow[],
-    UserRow[],
-    ProductRow[],
-    LocationRow[],
-    VariantRow[],
-    OptionRow[],
-    PurchaseRow[]?,
-    TransactionRow[]?,
-    UserRow[]?,
-    Named[]?,
-    CartRow[]?,
-    CartItemRow[]?,
-  ]
+  return stateOf(found as Found)
+}
+
+function stateOf(found: Found): ImportState {
+  const [orders, byEmail, byPhone, products, locations, variants, options, ...contents] = found
+  const [purchases = [], payments = [], holders = [], named = [], carts = [], cartItems = []] = contents
   return {
-    orders: new Map(orderRows.map((row) => [row.external_id ?? '', row])),
-    purchases: Map.groupBy(purchaseRows ?? [], (row) => row.order_id),
-    payments: new Map((payments ?? []).map((row) => [row.order_id, row])),
-    carts: new Map((cartRows ?? []).map((row) => [row.order_id, row])),
-    cartItems: Map.groupBy(cartItemRows ?? [], (row) => row.order_id),
-    holders: holders ?? [],
-    names: new Map((named ?? []).map(({ id, name }) => [id, name])),
+    orders: new Map(orders.map((row) => [row.external_id ?? '', row])),
+    purchases: Map.groupBy(purchases, (row) => row.order_id),
+    payments: new Map(payments.map((row) => [row.order_id, row])),
+    carts: new Map(carts.map((row) => [row.order_id, row])),
+    cartItems: Map.groupBy(cartItems, (row) => row.order_id),
+    holders,
+    names: new Map(named.map(({ id, name }) => [id, name])),
     usersByEmail: new Map(byEmail.map((row) => [row.email ?? '', row])),
     usersByPhone: new Map(byPhone.toReversed().map((row) => [row.phone_number ?? '', row])),
-    products: new Map(productRows.map((row) => [row.name_folded, row])),
-    locations: new Map(locationRows.map((row) => [row.name_folded, row])),
-    variants: new Map(variantRows.map((row) => [childKey(row.product_id, row.name), row])),
-    options: new Map(optionRows.map((row) => [childKey(row.product_id, row.name), row])),
+    products: new Map(products.map((row) => [row.name_folded, row])),
+    locations: new Map(locations.map((row) => [row.name_folded, row])),
+    variants: new Map(variants.map((row) => [childKey(row.product_id, row.name), row])),
+    options: new Map(options.map((row) => [childKey(row.product_id, row.name), row])),
   }
 }

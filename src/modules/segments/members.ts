@@ -31,19 +31,12 @@ export async function isWhole(db: Database, { segmentSeq, epoch }: MemberSet, no
 
 /**
  * The next people of one calculated set in the order of `user_seq`, whole and unchanged for an hour after another set
- * took its place. `withExcluded` also names those who were left out.
+ * took its place. Excluded people are among them.
  */
-export const membersAfter = (
-  db: Database,
-  set: MemberSet,
-  afterUserSeq: number,
-  limit: number,
-  withExcluded = false,
-): Promise<Member[]> =>
+export const membersAfter = (db: Database, set: MemberSet, afterUserSeq: number, limit: number): Promise<Member[]> =>
   db.all(
     sql<Member>`select m.user_seq, u.id, u.email, u.phone_number, u.first_name, u.last_name, u.locale, m.excluded_for
       from segment_members m cross join users u on u.seq = m.user_seq
       where m.segment_seq = ${set.segmentSeq} and m.epoch = ${set.epoch} and m.user_seq > ${afterUserSeq}
-        ${withExcluded ? sql`` : sql`and m.excluded_for is null`}
       order by m.user_seq limit ${limit}`,
   )

@@ -82,7 +82,7 @@ export async function membersOf(
   { epoch, after, limit }: { epoch: number; after: number; limit: number },
 ): Promise<{ people: NewRecipient[]; after: number | null } | null> {
   const set = { segmentSeq: row.segment_seq, epoch }
-  const members = await membersAfter(job.db, set, after, limit, true)
+  const members = await membersAfter(job.db, set, after, limit)
   if (!(await isWhole(job.db, set, job.now()))) return null
   const last = members.at(-1)
   const enabled = JSON.parse(row.edition_enabled_languages) as Language[]
