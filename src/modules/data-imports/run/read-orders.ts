@@ -151,7 +151,7 @@ export async function loadOrders(
   const [orders, rows] = await db.batch([
     chosen,
     sql<StagedRow>`select r.* from (${chosen}) as chosen
-      cross join import_rows r on r.import_id = ${importId} and r.group_key = chosen.group_key
+      cross join import_rows r indexed by import_rows_of_group on r.import_id = ${importId} and r.group_key = chosen.group_key
         and r.row_number <= iif(chosen.rows_count <= ${maxRowsPerOrder}, ${Number.MAX_SAFE_INTEGER}, chosen.first_row)
       order by r.row_number`,
   ])
