@@ -6,7 +6,7 @@ import type { CampaignCosts } from './bench/campaigns-worker.ts'
 import { startBatchProvider } from './support/batch-provider.ts'
 import { seedCampaignParts, startMailingServer } from './support/campaigns.ts'
 import { createClient } from './support/client.ts'
-import { residentMegabytes } from './support/memory.ts'
+import { residentMegabytes } from './support/runtime-use.ts'
 
 /** A campaign of 10,000 and one of 100,000 to a provider on this machine: from send-now to `sent`. */
 const sizes = (process.env['RECIPIENTS'] ?? '10000,100000').split(',').map(Number)

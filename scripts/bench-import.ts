@@ -4,7 +4,7 @@ import type { CampaignCosts } from './bench/campaigns-worker.ts'
 import { openBench } from './bench/open.ts'
 import { ordersPerCall } from './support/external-order.ts'
 import { externalOrderOf, linesOf, orderAt, ordersOf, tableHeader } from './support/import-table.ts'
-import { residentMegabytes } from './support/memory.ts'
+import { processorSeconds, residentMegabytes } from './support/runtime-use.ts'
 
 /** An import of a table from its upload to `completed`, and its undo, beside the same orders by calls. */
 const orders = ordersOf(Number(process.env['ROWS'] ?? 1_000_000))
@@ -27,7 +27,6 @@ interface Home {
 }
 
 const { server, client, signal, close } = await openBench('import')
-void server.ended.then((ending) => console.log('ENDED', ending.code, ending.output.slice(-6000)))
 const made = (path: string, body: unknown) => client.post<{ id: string }>(path, body)
 const rowsWritten = async () => (await client.get<CampaignCosts>('/floor/campaigns/costs')).rows_written
 
@@ -97,13 +96,15 @@ interface Measured<Result> {
 
 async function measured<Result>(name: string, total: number, work: () => Promise<Result>): Promise<Measured<Result>> {
   const before = await rowsWritten()
+  const processorBefore = processorSeconds()
   const started = performance.now()
   const result = await work()
   const seconds = (performance.now() - started) / 1000
   const rows = (await rowsWritten()) - before
+  const processor = processorSeconds() - processorBefore
   const rate = Math.round(total / seconds)
   const cost = rows > 0 ? `${(rows / orders).toFixed(2).padStart(8)} rows written an order` : ''
-  console.log(`${name.padEnd(28)} ${seconds.toFixed(1).padStart(7)} s ${String(rate).padStart(8)} rows/s${cost}`)
+  console.log(`${name.padEnd(28)} ${seconds.toFixed(1).padStart(7)} s ${String(rate).padStart(8)} rows/s ${processor.toFixed(1).padStart(7)} s of a processor${cost}`)
   return { result, seconds, rows }
 }
 
