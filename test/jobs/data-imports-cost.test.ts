@@ -29,8 +29,8 @@ async function costsOf(orders: number): Promise<{ import: number; undo: number }
 describe('an import of many orders', () => {
   it('reads no more an order than one of few, and so does its undo', async () => {
     await costsOf(1)
-    const [few, many] = [await costsOf(50), await costsOf(400)]
-    expect(many.import).toBeLessThan(1.1 * few.import)
-    expect(many.undo).toBeLessThan(1.1 * few.undo)
+    const [small, large] = [await costsOf(50), await costsOf(400)]
+    expect(large.import).toBeLessThan(1.1 * small.import)
+    expect(large.undo).toBeLessThan(1.1 * small.undo)
   }, 60_000)
 })

@@ -88,8 +88,8 @@ const tableCounts = (): Record<string, number> =>
     )
   })
 
-/** What a start and an undo leave behind: who did it, what was mapped, and the longest lists that ever were. */
-const kept = new Set(['audit_log', 'import_header_history', 'list_sizes'])
+/** What a start and an undo leave behind: who did it, what was mapped, the longest lists that ever were; and sweeps. */
+const kept = new Set(['audit_log', 'import_header_history', 'list_sizes', 'storage_sweeps'])
 const withoutKept = (counts: Record<string, number>) =>
   Object.fromEntries(Object.entries(counts).filter(([name]) => !kept.has(name)))
 
