@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +6,7 @@ import type { CampaignCosts } from './bench/campaigns-worker.ts'
 import { startBatchProvider } from './support/batch-provider.ts'
 import { seedCampaignParts, startMailingServer } from './support/campaigns.ts'
 import { createClient } from './support/client.ts'
+import { residentMegabytes } from './support/runtime-use.ts'
 
 /** A campaign of 10,000 and one of 100,000 to a provider on this machine: from send-now to `sent`. */
 const sizes = (process.env['RECIPIENTS'] ?? '10000,100000').split(',').map(Number)
@@ -33,20 +33,6 @@ async function serveAnew(): Promise<void> {
   await server.stop()
   server = await serve()
   client = createClient(server.url, server.rootToken)
-}
-
-/** Of the runtime that serves this state, in megabytes: the largest below our own process. */
-function residentMegabytes(): number {
-  const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,rss=,comm='], { encoding: 'utf8' })
-    .split('\n')
-    .map((row) => row.trim().split(/\s+/))
-  const ours = new Set([String(process.pid)])
-  for (let size = 0; size !== ours.size;) {
-    size = ours.size
-    for (const [pid = '', parent = ''] of rows) if (ours.has(parent)) ours.add(pid)
-  }
-  const resident = rows.filter(([pid = '', , , name = '']) => ours.has(pid) && name.includes('workerd'))
-  return Math.max(0, ...resident.map(([, , kilobytes]) => Number(kilobytes))) / 1024
 }
 
 const text =

@@ -8,6 +8,8 @@ import { failPhase, type ImportRow, enqueueImports } from './steps.ts'
 
 /** A consumer works this long before it leaves the rest to the end of the queue, where other imports wait too. */
 const shareMs = 10_000
+/** What else waits at this machine, such as requests, waits for the work no longer than this. */
+const pauseEveryMs = 250
 /** Imports that one sweep begins again. */
 const importsASweep = 100
 
@@ -29,9 +31,14 @@ export async function workOnImport(
   endsAt = job.now() + shareMs,
 ): Promise<void> {
   let row: ImportRow | null = (await findWork(job, id, epoch)) ?? null
+  let pausesAt = endsAt - shareMs + pauseEveryMs
   while (row?.phase) {
     row = await phaseSteps[row.phase](job, row)
-    if (row && job.now() >= endsAt) return enqueueImports(job, [row])
+    const now = job.now()
+    if (row && now >= endsAt) return enqueueImports(job, [row])
+    if (now < pausesAt) continue
+    await scheduler.wait(0)
+    pausesAt = now + pauseEveryMs
   }
 }
 

@@ -12,8 +12,8 @@ import { canonicalPrefix, formatOf, type Segment, storeSegment } from './source.
 
 /** Bytes after which a part of the canonical copy is stored: so much is read again after a crash. */
 const segmentBytes = 4_194_304
-/** A step that goes on where the reader stands spares a workbook from being inflated from its beginning. */
-const copyMs = 8_000
+/** A step on a workbook lasts longer: the next one inflates it from its beginning again. */
+const copyMs = { csv: 8_000, xlsx: 20_000 }
 
 interface ColumnPart {
   source_index: number
@@ -101,13 +101,14 @@ async function commitPart(
 
 /** Copies the file part by part and counts its cells, as long as a step may last. */
 export async function copyStep(job: JobCtx, row: ImportRow, file: FileSource): Promise<ImportRow | null> {
-  const endsAt = job.now() + copyMs
+  const format = formatOf(row)
+  const endsAt = job.now() + copyMs[format.kind]
   const { copy } = JSON.parse(row.position) as CopyStagePosition
   const counted = { ...(await countedBefore(job, row)), file }
   let current: ImportRow = row
   let chunks: CanonicalChunk[] = []
   let size = 0
-  for await (const chunk of canonicalChunks(file, formatOf(row), copy)) {
+  for await (const chunk of canonicalChunks(file, format, copy)) {
     chunks.push(chunk)
     size += chunk.bytes.byteLength
     if (size < segmentBytes && !chunk.isLast) continue

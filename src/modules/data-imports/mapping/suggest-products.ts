@@ -49,17 +49,17 @@ export async function productsStep(job: JobCtx, row: ImportRow): Promise<null> {
     return { position: one.position, action: isOpen ? null : action, product_id, variant_id, location_id, confidence }
   })
   const data = suggested.map((one) =>
-    JSON.stringify([one.position, one.action, one.product_id, one.variant_id, one.location_id, one.confidence]),
+    JSON.stringify([row.id, one.position, one.action, one.product_id, one.variant_id, one.location_id, one.confidence]),
   )
   const summary = summaryOf(suggested)
   return endPhase(job, row, {
     status: summary.unmapped > 0 ? 'mapping_products' : 'ready',
     changes: { product_summary: JSON.stringify(summary) },
     statements: slices(data).map(
-      (part) => sql`update import_products set action = value ->> 1, product_id = value ->> 2, variant_id = value ->> 3,
-          location_id = value ->> 4, confidence = value ->> 5, is_suggested = value ->> 1 is not null
+      (part) => sql`update import_products set action = value ->> 2, product_id = value ->> 3, variant_id = value ->> 4,
+          location_id = value ->> 5, confidence = value ->> 6, is_suggested = value ->> 2 is not null
         from json_each(${`[${part.join(',')}]`})
-        where import_products.import_id = ${row.id} and import_products.position = value ->> 0`,
+        where import_products.import_id = value ->> 0 and import_products.position = value ->> 1`,
     ),
   })
 }

@@ -7,8 +7,9 @@ import { receiptMessageOf, enqueueEmails } from '../../transactional-emails/inde
 import { commitStep, endPhase, type ImportRow, isStillThere, type PhaseStep } from '../steps.ts'
 import { cancelStep } from './cancel-step.ts'
 import { countersAfter, outcomeStatements } from './outcomes.ts'
+import { OrderWindow } from './order-window.ts'
 import { fitting, planOrders } from './plan-orders.ts'
-import { type ImportOrderRow, loadOrders, maxRowsPerOrder, readOrders } from './read-orders.ts'
+import { readOrders } from './read-orders.ts'
 import { loadSetting, type RunSetting, sourceOf } from './setting.ts'
 
 /** Where an import stands: orders up to this number are decided. */
@@ -23,12 +24,10 @@ export interface ImportPosition {
 const shareOf = ({ total_rows }: ImportRow, processed: number): number =>
   total_rows === 0 ? 1 : Math.floor((100 * processed) / total_rows) / 100
 
-/** Rows that one transaction takes in, unless one order has more. */
-const rowsPerChunk = 2000
 const maxTries = 5
 
 /** What one consumer has loaded; it is loaded anew with every message. */
-const settings = new WeakMap<JobCtx, { epoch: number; run: ImportRun; setting: RunSetting }>()
+const settings = new WeakMap<JobCtx, { epoch: number; run: ImportRun; setting: RunSetting; ahead: OrderWindow }>()
 
 async function settingOf(job: JobCtx, row: ImportRow, { changeable }: ImportPosition) {
   const known = settings.get(job)
@@ -48,18 +47,10 @@ async function settingOf(job: JobCtx, row: ImportRow, { changeable }: ImportPosi
     emit_webhooks: options.emit_webhooks,
     receipt_message: options.send_receipts ? await receiptMessageOf(job, edition) : null,
   }
-  const loaded = { epoch: row.epoch, run, setting }
+  const loaded = { epoch: row.epoch, run, setting, ahead: new OrderWindow(job.db, row.id) }
   settings.set(job, loaded)
   return loaded
 }
-
-const capped = sql`min(rows_count, ${maxRowsPerOrder})`
-
-/** The next orders of an import, of few enough rows. */
-export const ordersAfter = (importId: string, after: number, limit: number) =>
-  sql<ImportOrderRow>`select * from (select *, sum(${capped}) over (order by number) - ${capped} as rows_before
-      from (select * from import_orders where import_id = ${importId} and number > ${after} order by number limit ${limit}))
-    where rows_before < ${rowsPerChunk}`
 
 /** Where work goes on that begins anew: before the first order without an outcome. */
 async function resumed(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
@@ -94,8 +85,8 @@ function finish(job: JobCtx, row: ImportRow): Promise<null> {
 /** Decides on the next orders and commits them with their outcomes and the new position. Undefined for a lost race. */
 async function importChunk(job: JobCtx, row: ImportRow, limit: number): Promise<ImportRow | null | undefined> {
   const position = JSON.parse(row.position) as ImportPosition
-  const { run, setting } = await settingOf(job, row, position)
-  const loaded = await loadOrders(job.db, row.id, ordersAfter(row.id, position.after, limit))
+  const { run, setting, ahead } = await settingOf(job, row, position)
+  const loaded = await ahead.next(position.after, limit)
   if (loaded.orders.length === 0) return finish(job, row)
   const chunk = fitting(await readOrders(job.db, setting, loaded))
   const due: (() => Promise<unknown>)[] = []

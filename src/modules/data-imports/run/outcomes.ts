@@ -23,21 +23,24 @@ function problemsByRow({ read, outcome, problems, warnings }: PlannedOrder) {
 const jsonOrNull = (problems: readonly Problem[]): string | null =>
   problems.length === 0 ? null : JSON.stringify(problems)
 
-/** Of each row of the orders: its outcome with the reason. */
+/**
+ * Of each row of the orders: its outcome with the reason. The import's id comes with each row, because the database
+ * looks each row up by its key only where both parts of the key do.
+ */
 function rowStatements(importId: string, orders: readonly PlannedOrder[]): Statement[] {
   const rows = orders.flatMap((order) => [
     ...problemsByRow(order).map(({ number, outcome, errors, warnings }) =>
-      JSON.stringify([number, outcome, jsonOrNull(errors), jsonOrNull(warnings)]),
+      JSON.stringify([importId, number, outcome, jsonOrNull(errors), jsonOrNull(warnings)]),
     ),
-    ...order.read.ignored.map((number) => JSON.stringify([number, 'ignored', null, null])),
+    ...order.read.ignored.map((number) => JSON.stringify([importId, number, 'ignored', null, null])),
   ])
   const long = orders.filter(({ read }) => read.row.rows_count > maxRowsPerOrder)
   return [
     ...slices(rows).map(
-      (part): Statement => sql`update import_rows set outcome = decided.value ->> 1,
-        errors = coalesce(decided.value ->> 2, '[]'), warnings = coalesce(decided.value ->> 3, '[]')
+      (part): Statement => sql`update import_rows set outcome = decided.value ->> 2,
+        errors = coalesce(decided.value ->> 3, '[]'), warnings = coalesce(decided.value ->> 4, '[]')
         from json_each(${`[${part.join(',')}]`}) as decided
-        where import_rows.import_id = ${importId} and import_rows.row_number = decided.value ->> 0`,
+        where import_rows.import_id = decided.value ->> 0 and import_rows.row_number = decided.value ->> 1`,
     ),
     ...long.map(
       ({ read: { row }, problems }): Statement => sql`update import_rows set outcome = 'error',
@@ -56,6 +59,7 @@ function orderStatements(
   const rows = orders.map(({ read, outcome, order_id, problems, warnings }, index) => {
     const record = records.get(index)
     return JSON.stringify([
+      importId,
       read.row.number,
       outcome,
       order_id,
@@ -66,11 +70,11 @@ function orderStatements(
     ])
   })
   return slices(rows).map(
-    (part): Statement => sql`update import_orders set outcome = decided.value ->> 1, order_id = decided.value ->> 2,
-      order_version = decided.value ->> 3, before = decided.value ->> 4,
-      errors = decided.value ->> 5, warnings = decided.value ->> 6
+    (part): Statement => sql`update import_orders set outcome = decided.value ->> 2, order_id = decided.value ->> 3,
+      order_version = decided.value ->> 4, before = decided.value ->> 5,
+      errors = decided.value ->> 6, warnings = decided.value ->> 7
       from json_each(${`[${part.join(',')}]`}) as decided
-      where import_orders.import_id = ${importId} and import_orders.number = decided.value ->> 0`,
+      where import_orders.import_id = decided.value ->> 0 and import_orders.number = decided.value ->> 1`,
   )
 }
 

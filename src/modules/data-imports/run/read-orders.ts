@@ -39,11 +39,15 @@ interface SoldRows {
   problems: Problem[]
 }
 
+interface ParsedRow {
+  staged: StagedRow
+  row: PlacedRow
+}
+
 /** The rows of an order with the products of the edition. */
-function soldRows(setting: RunSetting, staged: readonly StagedRow[]): SoldRows {
+function soldRows(setting: RunSetting, parsed: readonly ParsedRow[]): SoldRows {
   const sold: SoldRows = { rows: [], kept: [], ignored: [], problems: [] }
-  for (const one of staged) {
-    const row = placedRow(one)
+  for (const { staged: one, row } of parsed) {
     const as = soldAs(row, setting.products, setting.options.create_missing_products)
     if (as === 'ignored') {
       sold.ignored.push(one.row_number)
@@ -87,9 +91,9 @@ function checkOrder(setting: RunSetting, decided: DecidedOrder): { order: Extern
   return { order: problems.length > 0 || 'code' in order ? null : order, problems }
 }
 
-function readOrder(setting: RunSetting, row: ImportOrderRow, staged: readonly StagedRow[]): ReadOrder {
+function readOrder(setting: RunSetting, row: ImportOrderRow, parsed: readonly ParsedRow[]): ReadOrder {
   const { options, id_prefix } = setting
-  const { rows, kept, ignored, problems } = soldRows(setting, staged)
+  const { rows, kept, ignored, problems } = soldRows(setting, parsed)
   const lines = rows.map(({ line }) => line)
   const base = { row, kept, ignored, lines, decided: null, order: null, warnings: [] }
   if (rows.length === 0) return { ...base, problems: [] }
@@ -132,11 +136,13 @@ export async function readOrders(
   setting: RunSetting,
   { orders, rows }: { orders: readonly ImportOrderRow[]; rows: readonly StagedRow[] },
 ): Promise<ReadOrder[]> {
-  await lookUpProducts(db, setting.row.id, rows.map(placedRow), setting.products)
-  const byKey = Map.groupBy(rows, ({ group_key }) => group_key)
+  const parsed = rows.map((staged): ParsedRow => ({ staged, row: placedRow(staged) }))
+  const placed = parsed.map(({ row }) => row)
+  await lookUpProducts(db, setting.row.id, placed, setting.products)
+  const byKey = Map.groupBy(parsed, ({ staged }) => staged.group_key)
   const read = orders.map((row) =>
     row.rows_count > maxRowsPerOrder
-      ? tooLong(row, byKey.get(row.group_key)?.[0])
+      ? tooLong(row, byKey.get(row.group_key)?.[0]?.staged)
       : readOrder(setting, row, byKey.get(row.group_key) ?? []),
   )
   return refuseDuplicates(db, setting, read)
@@ -151,7 +157,7 @@ export async function loadOrders(
   const [orders, rows] = await db.batch([
     chosen,
     sql<StagedRow>`select r.* from (${chosen}) as chosen
-      cross join import_rows r on r.import_id = ${importId} and r.group_key = chosen.group_key
+      cross join import_rows r indexed by import_rows_of_group on r.import_id = ${importId} and r.group_key = chosen.group_key
         and r.row_number <= iif(chosen.rows_count <= ${maxRowsPerOrder}, ${Number.MAX_SAFE_INTEGER}, chosen.first_row)
       order by r.row_number`,
   ])

@@ -56,11 +56,11 @@ async function answerStatements(job: JobCtx, row: ImportRow, undone: readonly Wr
 }
 
 function outcomeStatements({ id }: ImportRow, written: readonly WrittenOrder[]): Statement[] {
-  const outcomes = written.map(({ number, reason }) => [number, reason === null ? 'undone' : 'kept', reason])
+  const outcomes = written.map(({ number, reason }) => [id, number, reason === null ? 'undone' : 'kept', reason])
   return [
-    sql`update import_orders set undo_outcome = done.value ->> 1, undo_reason = done.value ->> 2
+    sql`update import_orders set undo_outcome = done.value ->> 2, undo_reason = done.value ->> 3
       from json_each(${JSON.stringify(outcomes)}) as done
-      where import_id = ${id} and number = done.value ->> 0 and undo_outcome is null`,
+      where import_id = done.value ->> 0 and number = done.value ->> 1 and undo_outcome is null`,
     changedExactly(written.length),
   ]
 }

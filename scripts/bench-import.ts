@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { CampaignCosts } from './bench/campaigns-worker.ts'
+import { openBench } from './bench/open.ts'
+import { ordersPerCall } from './support/external-order.ts'
+import { externalOrderOf, linesOf, orderAt, ordersOf, tableHeader } from './support/import-table.ts'
+import { processorSeconds, residentMegabytes } from './support/runtime-use.ts'
+
+/** An import of a table from its upload to `completed`, and its undo, beside the same orders by calls. */
+const orders = ordersOf(Number(process.env['ROWS'] ?? 1_000_000))
+const goals = { aSecond: 5000, megabytes: 150 }
+const floorCalls = 20
+const patienceMs = 3_600_000
+
+interface DataImport {
+  id: string
+  status: string
+  total_rows: number
+  created_orders: number
+  undone_orders: number
+  error_message: string | null
+}
+
+interface Home {
+  organization_id: string
+  edition_id: string
+}
+
+const { server, client, signal, close } = await openBench('import')
+const made = (path: string, body: unknown) => client.post<{ id: string }>(path, body)
+const rowsWritten = async () => (await client.get<CampaignCosts>('/floor/campaigns/costs')).rows_written
+
+async function home(name: string): Promise<Home> {
+  const { id: organization_id } = await made('/v1/organizations', { name })
+  const { id: event_id } = await made('/v1/events', { organization_id, name })
+  const { id: edition_id } = await made('/v1/editions', { organization_id, event_id, name })
+  return { organization_id, edition_id }
+}
+
+/** The table in pieces of about a megabyte. */
+function* pieces(): Generator<Buffer> {
+  let text = tableHeader
+  for (let number = 0; number < orders; number++) {
+    text += linesOf(orderAt(number, orders))
+    if (text.length < 1_000_000) continue
+    yield Buffer.from(text)
+    text = ''
+  }
+  yield Buffer.from(text)
+}
+
+interface Upload {
+  id: string
+  part_size: number
+}
+
+async function sendPart({ id }: Upload, number: number, body: Buffer): Promise<void> {
+  const response = await fetch(new URL(`/v1/files/uploads/${id}/parts/${number}`, server.url), {
+    method: 'PUT',
+    body: new Uint8Array(body),
+    signal,
+    headers: {
+      authorization: `Bearer ${server.rootToken}`,
+      'content-type': 'application/octet-stream',
+      'content-digest': `sha-256=:${createHash('sha256').update(body).digest('base64')}:`,
+    },
+  })
+  if (!response.ok) throw new Error(`part ${number}: ${response.status} ${await response.text()}`)
+  await response.arrayBuffer()
+}
+
+async function upload(at: Home, table: Buffer): Promise<string> {
+  const body = { ...at, name: 'orders.csv', size: table.length }
+  const started = await client.post<Upload>('/v1/files/uploads', body)
+  for (let from = 0, number = 1; from < table.length; from += started.part_size, number++)
+    await sendPart(started, number, table.subarray(from, from + started.part_size))
+  return (await made(`/v1/files/uploads/${started.id}/complete`, {})).id
+}
+
+let peak = 0
+
+async function until(id: string, ...statuses: string[]): Promise<DataImport> {
+  for (const deadline = Date.now() + patienceMs; ; await wait(250, undefined, { signal })) {
+    const row = await client.get<DataImport>(`/v1/data-imports/${id}`)
+    peak = Math.max(peak, residentMegabytes())
+    if (statuses.includes(row.status)) return row
+    if (row.status === 'failed' || Date.now() > deadline) throw new Error(`${row.status}: ${row.error_message}`)
+  }
+}
+
+interface Measured<Result> {
+  result: Result
+  seconds: number
+  rows: number
+}
+
+async function measured<Result>(name: string, total: number, work: () => Promise<Result>): Promise<Measured<Result>> {
+  const before = await rowsWritten()
+  const processorBefore = processorSeconds()
+  const started = performance.now()
+  const result = await work()
+  const seconds = (performance.now() - started) / 1000
+  const rows = (await rowsWritten()) - before
+  const processor = processorSeconds() - processorBefore
+  const rate = Math.round(total / seconds)
+  const cost = rows > 0 ? `${(rows / orders).toFixed(2).padStart(8)} rows written an order` : ''
+  console.log(`${name.padEnd(28)} ${seconds.toFixed(1).padStart(7)} s ${String(rate).padStart(8)} rows/s ${processor.toFixed(1).padStart(7)} s of a processor${cost}`)
+  return { result, seconds, rows }
+}
+
+async function mapProducts(id: string): Promise<void> {
+  const path = `/v1/data-imports/${id}/product-mappings`
+  const { results } = await client.get<{ results: { id: string }[] }>(`${path}?page_size=100`)
+  await client.patch(path, { mappings: results.map((product) => ({ id: product.id, action: 'create' })) })
+}
+
+async function importTable(): Promise<{ seconds: number; rows: number }> {
+  const at = await home('Bench')
+  const table = Buffer.concat([...pieces()])
+  const atRest = residentMegabytes()
+  peak = atRest
+  const total = Math.floor(orders * 2.5)
+  console.log(`${total} rows of ${orders} orders, ${(table.length / 1e6).toFixed(1)} MB\n`)
+  const uploaded = await measured('upload', total, () => upload(at, table))
+  const place = { ...at, file_id: uploaded.result, external_source: 'shop' }
+  const parsed = await measured('parse', total, async () => {
+    const { id } = await made('/v1/data-imports', place)
+    return until(id, 'mapping_columns')
+  })
+  const { id } = parsed.result
+  const staged = await measured('stage', total, async () => {
+    await client.post(`/v1/data-imports/${id}/column-mappings/process`, undefined)
+    const row = await until(id, 'mapping_products', 'ready')
+    if (row.status === 'mapping_products') await mapProducts(id)
+  })
+  const imported = await measured('import', total, async () => {
+    await client.post(`/v1/data-imports/${id}/start`, {})
+    const row = await until(id, 'completed', 'completed_with_errors')
+    if (row.created_orders !== orders) throw new Error(`${row.created_orders} of ${orders} orders were made.`)
+  })
+  const all = [uploaded, parsed, staged, imported]
+  const seconds = all.reduce((sum, one) => sum + one.seconds, 0)
+  const rate = total / seconds
+  const said = (isMet: boolean) => (isMet ? 'met' : 'MISSED')
+  console.log(`${'upload to completed'.padEnd(28)} ${seconds.toFixed(1).padStart(7)} s ${Math.round(rate)} rows/s`)
+  console.log(`${Math.round(atRest)} MB at rest, ${Math.round(peak)} MB at most`)
+  console.log(
+    `goals: ${goals.aSecond} rows/s ${said(rate >= goals.aSecond)}, under ${goals.megabytes} MB above rest ${said(peak - atRest < goals.megabytes)}`,
+  )
+  await measured('undo', total, async () => {
+    await client.post(`/v1/data-imports/${id}/undo`, {})
+    const row = await until(id, 'undone')
+    if (row.undone_orders !== orders) throw new Error(`${row.undone_orders} of ${orders} orders were undone.`)
+  })
+  return { seconds, rows: staged.rows + imported.rows }
+}
+
+const callOf = (at: Home, call: number) => ({
+  ...at,
+  source: 'shop',
+  orders: Array.from({ length: ordersPerCall }, (_, index) =>
+    externalOrderOf(orderAt(call * ordersPerCall + index, 4 * floorCalls * ordersPerCall)),
+  ),
+})
+
+/** The same orders by calls, and a bare loop of the statements of such calls. */
+async function floors(): Promise<void> {
+  const at = await home('Floor')
+  const path = '/v1/data-imports/external-orders'
+  const token = server.rootToken
+  const first = await client.post<{ created_orders: number }>(path, callOf(at, 0))
+  if (first.created_orders !== ordersPerCall) throw new Error(`${first.created_orders} orders of a call were made.`)
+  const total = floorCalls * ordersPerCall * 2.5
+  let call = 1
+  let rows = 0
+  for (let end = call + floorCalls; call < end; call++)
+    rows += (
+      await client.post<{ rows_written: number }>('/floor/cost', { path, token, body: callOf(at, call) })
+    ).rows_written
+  const an = (rows / floorCalls / ordersPerCall).toFixed(2)
+  const end = call + floorCalls
+  await measured('external orders, 100 a call', total, async () => {
+    for (; call < end; call++) await client.post(path, callOf(at, call))
+  })
+  for (let more = call + floorCalls; call < more; call++)
+    await client.post('/floor/write', { path, token, body: callOf(at, call) })
+  await measured('a bare loop of them', total, async () => {
+    for (let n = 0; n < floorCalls; n++) await client.post('/floor/write/next', {})
+  })
+  console.log(`${an} rows written an external order`)
+}
+
+try {
+  await floors()
+  console.log('')
+  await importTable()
+} finally {
+  await close()
+}

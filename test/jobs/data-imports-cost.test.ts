@@ -1,0 +1,36 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { givenShop, type Shop } from '../support/orders.ts'
+import { importer, importNow, many, messageOf, seedStarted } from '../support/staged-imports.ts'
+import { beginUndo } from '../support/undone-imports.ts'
+
+let shop: Shop
+beforeEach(async () => {
+  shop = await givenShop()
+})
+
+/** Rows that the work on an import reads, an order. */
+async function readAnOrder(id: string, orders: number): Promise<number> {
+  const machine = importer()
+  await machine.take(messageOf(id, (await importNow(id)).epoch))
+  for (let next = machine.enqueued.shift(); next; next = machine.enqueued.shift()) await machine.take(next)
+  return machine.meter.rows_read / orders
+}
+
+async function costsOf(orders: number): Promise<{ import: number; undo: number }> {
+  const id = await seedStarted(shop, many(orders))
+  const cost = await readAnOrder(id, orders)
+  expect(await importNow(id)).toMatchObject({ status: 'completed', created_orders: orders })
+  await beginUndo(id)
+  const undo = await readAnOrder(id, orders)
+  expect(await importNow(id)).toMatchObject({ status: 'undone', undone_orders: orders })
+  return { import: cost, undo }
+}
+
+describe('an import of many orders', () => {
+  it('reads no more an order than one of few, and so does its undo', async () => {
+    await costsOf(1)
+    const [small, large] = [await costsOf(50), await costsOf(400)]
+    expect(large.import).toBeLessThan(1.1 * small.import)
+    expect(large.undo).toBeLessThan(1.1 * small.undo)
+  }, 60_000)
+})
