@@ -145,7 +145,7 @@ describe('eraseUser', () => {
     const other = freshMark()
     const id = await givenReady(
       shop,
-      csvOf(other).replaceAll(`ane-${other}`, `ane-${mark}`).replaceAll(';xyz', ';5').replaceAll(';abc', ';5'),
+      csvOf(other).replaceAll(`ane-${other}`, `ane-${mark}`).replaceAll(`Ane-${other}`, `Ane-${mark}`).replaceAll(';xyz', ';5').replaceAll(';abc', ';5'),
     )
     const user = await db().first(
       sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}

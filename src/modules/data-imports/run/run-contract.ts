@@ -80,7 +80,7 @@ export const PreviewOrder = z
   })
   .openapi('ImportPreviewOrder')
 
-/** Orders that the totals of a preview count. */
+/** Up to so many orders are decided at once; more are counted in the background. */
 export const maxPreviewed = 1000
 
 const Totals = z
@@ -96,12 +96,19 @@ export const previewImportOrders = operation({
   method: 'get',
   path: '/v1/data-imports/{id}/preview',
   summary: 'Preview import orders',
-  description: `What would become of every order of the file, if the import began now. Nothing is written. \`totals\`, and the list with \`action\`, are of the first ${maxPreviewed} orders; \`previewed_orders\` says how many these are.`,
+  description: `What would become of every order of the file, if the import began now. Nothing of the edition is written. \`totals\` count all orders. With more than ${maxPreviewed} orders they are counted in the background once somebody asks, and anew after ten minutes: until then \`totals_state\` is \`counting\`, \`totals\` null, and the list with \`action\` has those of the first ${maxPreviewed} orders. Ask again for the rest.`,
   roles: keepers,
   params: ImportParams,
   query: previewQuery,
   response: envelope(PreviewOrder)
-    .extend({ totals: Totals, previewed_orders: Count, total_orders: Count })
+    .extend({
+      totals: z.union([Totals, z.null()]).openapi({ description: 'Null unless all orders are counted.' }),
+      totals_state: z.enum(['exact', 'counting', 'none']).openapi({
+        description: '`none` for an import of many orders that was begun: its counters say what became of them.',
+      }),
+      previewed_orders: Count.openapi({ description: 'Orders that `totals` count.' }),
+      total_orders: Count,
+    })
     .openapi('ImportPreview'),
   errors: ['invalid_transition'],
 })
