@@ -147,13 +147,8 @@ describe('previewImportOrders', () => {
   it('counts every order of a large import by what the import then does, and finds those of an action', async () => {
     const known = Array.from({ length: 3 }, () => aRow())
     await runToEnd(await seedStarted(shop, known))
-    const rows = [
-      ...Array.from({ length: 1040 }, () => aRow()),
-      aBadRow(),
-      ...known,
-      ...Array.from({ length: 55 }, () => aRow({ 'item.product': 'Shipping' })),
-      aBadRow(),
-    ]
+    const shipping = (length: number) => Array.from({ length }, () => aRow({ 'item.product': 'Shipping' }))
+    const rows = [...shipping(1040), aBadRow(), ...known, aRow(), ...shipping(54), aBadRow()]
     const products = { Shipping: { action: 'ignore' as const } }
     const id = await seedStaged(shop, rows, { products, options: { on_duplicate: 'update' } })
     const first = await preview(id)
@@ -168,7 +163,7 @@ describe('previewImportOrders', () => {
     // Twice, as queues do: the second finds that the first has it.
     await machine.take(message, message)
     const shown = await preview(id)
-    const totals = { create: 1040, update: 3, skip: 0, error: 2, ignore: 55 }
+    const totals = { create: 1, update: 3, skip: 0, error: 2, ignore: 1094 }
     expect(shown).toMatchObject({ count: 1100, totals, totals_state: 'exact', previewed_orders: 1100 })
     const numbers = async (query: string) => {
       const { results, count } = await preview(id, query)
@@ -178,8 +173,8 @@ describe('previewImportOrders', () => {
     expect(await numbers('?action=error&ordering=-row')).toEqual([2, [1100, 1041]])
     expect(await numbers('?action=error&page_size=1&page=2')).toEqual([2, [1100]])
     expect(await numbers('?action=update')).toEqual([3, [1042, 1043, 1044]])
-    const [count, ignored] = await numbers('?action=ignore&page_size=50&page=2')
-    expect([count, ignored]).toEqual([55, [1095, 1096, 1097, 1098, 1099]])
+    const [count, ignored] = await numbers('?action=ignore&page_size=3&page=348')
+    expect([count, ignored]).toEqual([1094, [1046, 1047, 1048]])
     const page = await get(`/v1/data-imports/${id}/preview?page=11&page_size=100`)
     expect(page.body.results).toHaveLength(100)
     expect(page.body.results[0].row_numbers).toEqual([1002])
@@ -195,10 +190,10 @@ describe('previewImportOrders', () => {
       skip: totals.skip,
       error: totals.error,
     })
-    expect(JSON.parse(row_counts ?? '{}')).toEqual({ created: 1040, updated: 3, error: 2, ignored: 55 })
+    expect(JSON.parse(row_counts ?? '{}')).toEqual({ created: 1, updated: 3, error: 2, ignored: 1094 })
     const after = await preview(id)
     expect(after).toMatchObject({ totals: null, totals_state: 'none' })
-  })
+  }, 120_000)
 
   it('counts again after a change of the import, and goes on where a consumer died', async () => {
     const id = await seedStaged(

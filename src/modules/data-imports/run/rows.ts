@@ -62,10 +62,12 @@ function countOf({ row_counts, total_rows }: LoadedImport, filters: RowFilters):
 
 const outcomesApart: readonly RowOutcome[] = ['updated', 'skipped', 'ignored', 'cancelled']
 
+const isApart = (outcome: RowOutcome | undefined) => outcome !== undefined && outcomesApart.includes(outcome)
+
 /** What an index of these rows says of them, word by word, so that it is used. */
 const ofOutcome = (outcome: RowOutcome): SQL[] => [
   sql`outcome = ${outcome}`,
-  ...(outcomesApart.includes(outcome)
+  ...(isApart(outcome)
     ? [sql`outcome in (${sql.raw(outcomesApart.map((one) => `'${one}'`).join(', '))})`]
     : []),
 ]
@@ -82,7 +84,7 @@ export async function listImportRows(
   const firstRow = sql`(select min(first.row_number) from import_rows first
     where first.import_id = r.import_id and first.group_key = r.group_key)`
   const source: ListSource = {
-    from: sql`import_rows`,
+    from: isApart(outcome) ? sql`import_rows indexed by import_rows_by_outcome` : sql`import_rows`,
     key: sql`row_number`,
     where: [
       sql`import_id = ${id}`,
