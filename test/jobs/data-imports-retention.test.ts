@@ -43,10 +43,14 @@ const userOf = async (email: string) =>
 async function kept(id: string): Promise<{ copies: number; original: boolean }> {
   const row = await importNow(id)
   const waiting = new Set(
-    (await db().all(sql<{ storage_key: string }>`select storage_key from objects_to_delete`)).map((one) => one.storage_key),
+    (await db().all(sql<{ storage_key: string }>`select storage_key from objects_to_delete`)).map(
+      (one) => one.storage_key,
+    ),
   )
   const { objects } = await env.FILES.list({ prefix: `imports/${id}/` })
-  const file = await db().first(sql<{ storage_key: string | null }>`select storage_key from files where id = ${row.file_id}`)
+  const file = await db().first(
+    sql<{ storage_key: string | null }>`select storage_key from files where id = ${row.file_id}`,
+  )
   return { copies: objects.filter(({ key }) => !waiting.has(key)).length, original: file?.storage_key != null }
 }
 
@@ -145,7 +149,11 @@ describe('eraseUser', () => {
     const other = freshMark()
     const id = await givenReady(
       shop,
-      csvOf(other).replaceAll(`ane-${other}`, `ane-${mark}`).replaceAll(`Ane-${other}`, `Ane-${mark}`).replaceAll(';xyz', ';5').replaceAll(';abc', ';5'),
+      csvOf(other)
+        .replaceAll(`ane-${other}`, `ane-${mark}`)
+        .replaceAll(`Ane-${other}`, `Ane-${mark}`)
+        .replaceAll(';xyz', ';5')
+        .replaceAll(';abc', ';5'),
     )
     const user = await db().first(
       sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}

@@ -184,7 +184,12 @@ export function importer({ death = null, tick = 0 }: { death?: Death | null; tic
         void (queue === 'imports' && rung.push(...(messages as readonly ImportWorkMessage[]))),
     },
   }
-  return { rung, job, meter, take: (...messages: (ImportWorkMessage | ImportPreviewMessage)[]) => workOnImports(job, messages) }
+  return {
+    rung,
+    job,
+    meter,
+    take: (...messages: (ImportWorkMessage | ImportPreviewMessage)[]) => workOnImports(job, messages),
+  }
 }
 
 /** Takes the message and all that follow from it. */

@@ -26,7 +26,9 @@ export interface ImportableFile {
 
 /** A file of the edition, or of its whole organisation, that is there to be imported. */
 export async function findImportableFile(ctx: Ctx, id: string, home: Home): Promise<ImportableFile> {
-  const file = await ctx.db.first(sql<ImportableFile & { purpose: string; status: string; edition_id: string | null; is_there: number }>`
+  const file = await ctx.db.first(sql<
+    ImportableFile & { purpose: string; status: string; edition_id: string | null; is_there: number }
+  >`
     select id, name, size, purpose, status, edition_id, storage_key is not null as is_there from files
     where id = ${id} and organization_id = ${home.organization_id}`)
   if (!file || (file.edition_id !== null && file.edition_id !== home.edition_id)) throw doesNotExist('file_id')

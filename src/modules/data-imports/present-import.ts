@@ -18,7 +18,10 @@ import type { ImportDetailRow } from './queries.ts'
 const ended: ReadonlySet<DataImportStatus> = new Set(endedStatuses)
 
 const hasReport = (row: ImportDetailRow): boolean =>
-  ended.has(row.status) && row.file_id !== null && row.files_deleted_at === null && row.invalid_rows + row.failed_orders > 0
+  ended.has(row.status) &&
+  row.file_id !== null &&
+  row.files_deleted_at === null &&
+  row.invalid_rows + row.failed_orders > 0
 
 const countNames = [
   'total_rows',

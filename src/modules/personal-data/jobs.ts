@@ -20,7 +20,9 @@ const claim = ({ db, now }: JobCtx, id: string): Promise<ErasureRow | undefined>
   db.first(sql<ErasureRow>`update erasures set next_step_at = ${now() + againMs}
     where id = ${id} and next_step_at <= ${now()} returning *`)
 
-type Progress = Partial<Pick<ErasureRow, 'pass' | 'campaign_after' | 'event_after' | 'import_after' | 'addresses' | 'completed_at'>>
+type Progress = Partial<
+  Pick<ErasureRow, 'pass' | 'campaign_after' | 'event_after' | 'import_after' | 'addresses' | 'completed_at'>
+>
 
 /** Moves the erasure from where it was read. */
 async function move(job: JobCtx, erasure: ErasureRow, progress: Progress, dueInMs: number | null): Promise<ErasureRow> {

@@ -154,7 +154,10 @@ export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPositi
     changes: {
       invalid_rows: row.invalid_rows + invalid,
       valid_rows: row.valid_rows + rows.length - invalid - ignored,
-      row_counts: countRows(row.row_counts, { ignored, error: rows.filter((one) => one.row.outcome === 'error').length }),
+      row_counts: countRows(row.row_counts, {
+        ignored,
+        error: rows.filter((one) => one.row.outcome === 'error').length,
+      }),
     },
     statements: [
       ...insertAll(

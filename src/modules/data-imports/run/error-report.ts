@@ -6,7 +6,7 @@ import { reportHeader, reportRow } from '../../../domain/import-files/report.ts'
 import { type FileSource, readBytes } from '../../../domain/import-files/source.ts'
 import { canonicalOf, formatOf, originalOf } from '../mapping/index.ts'
 import type { LoadedImport } from '../queries.ts'
-import { dataDeleted } from '../retention/deleted.ts'
+import { dataDeleted } from '../deleted.ts'
 import type { StagedRow } from '../staged-rows.ts'
 import { problemsOf } from './rows.ts'
 

@@ -39,7 +39,8 @@ async function findTotals(ctx: Ctx, row: LoadedImport): Promise<CountedPreview |
 function known(ctx: Ctx, row: LoadedImport): Known {
   const before = decided.get(row)
   if (before) return before
-  const first = () => settingOf(ctx, row).then((setting) => decideOrders(ctx, setting, { after: 0, limit: maxPreviewed }))
+  const first = () =>
+    settingOf(ctx, row).then((setting) => decideOrders(ctx, setting, { after: 0, limit: maxPreviewed }))
   const counted = findTotals(ctx, row)
   const now = { first: counted.then((totals) => (totals?.is_whole ? [] : first())), counted }
   decided.set(row, now)

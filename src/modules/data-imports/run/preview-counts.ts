@@ -21,8 +21,7 @@ export function lettersOf(after: number, orders: readonly { number: number; acti
   return rows.join('')
 }
 
-const countOf = (action: PreviewAction) =>
-  sql`length(actions) - length(replace(actions, ${letters[action]}, ''))`
+const countOf = (action: PreviewAction) => sql`length(actions) - length(replace(actions, ${letters[action]}, ''))`
 
 interface CountedRow extends PreviewTotals {
   /** When counting was last seen. */

@@ -15,7 +15,9 @@ async function claim(job: JobCtx, { import_id, version, seen }: ImportPreviewMes
   const now = Math.max(job.now(), (seen ?? 0) + 1)
   const [taken] = await job.db.all(
     seen === null
-      ? sql<{ created_at: number }>`insert into import_previews (import_id, part, version, last_number, actions, created_at)
+      ? sql<{
+          created_at: number
+        }>`insert into import_previews (import_id, part, version, last_number, actions, created_at)
           values (${import_id}, 0, ${version}, 0, '', ${now})
           on conflict (import_id, part) do update set version = excluded.version, created_at = excluded.created_at
             where import_previews.version <> excluded.version returning created_at`
@@ -56,8 +58,7 @@ export async function countPreview(job: JobCtx, message: ImportPreviewMessage, e
     const part = { number: parts + 1, last: letters.at(-1)?.number ?? 0, actions: lettersOf(last_number, letters) }
     if (!(await commitCounted(job, row, part, { seen, next }))) return
     seen = next
-    if (job.now() >= endsAt)
-      return job.doorbell.ring('imports', [{ type: 'import.preview', import_id, version, seen }])
+    if (job.now() >= endsAt) return job.doorbell.ring('imports', [{ type: 'import.preview', import_id, version, seen }])
   }
 }
 

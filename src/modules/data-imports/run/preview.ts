@@ -2,7 +2,14 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { ordersPerChunk } from '../../../domain/data-imports.ts'
 import { toMajor } from '../../../domain/money.ts'
-import { type EngineCtx, type ImportRun, type OrderRow, previewGroup, type RecordedOrder, rowsOf } from '../../order-import/index.ts'
+import {
+  type EngineCtx,
+  type ImportRun,
+  type OrderRow,
+  previewGroup,
+  type RecordedOrder,
+  rowsOf,
+} from '../../order-import/index.ts'
 import type { ImportRow } from '../steps.ts'
 import { fitting, type Planned, type PlannedOrder, planOrders } from './plan-orders.ts'
 import { type ImportOrderRow, loadOrders, readOrders } from './read-orders.ts'
@@ -114,9 +121,7 @@ export async function decideOrders(
 ): Promise<PreviewedOrder[]> {
   const { id } = setting.row
   const found: PreviewedOrder[] = []
-  const isChosen = from.only
-    ? sql`and number in (select value from json_each(${JSON.stringify(from.only)}))`
-    : sql``
+  const isChosen = from.only ? sql`and number in (select value from json_each(${JSON.stringify(from.only)}))` : sql``
   let { after } = from
   while (found.length < from.limit) {
     const limit = Math.min(ordersPerChunk, from.limit - found.length)

@@ -7,7 +7,7 @@ import type { RowCounts, RowOutcome } from '../../../domain/data-imports.ts'
 import type { KeptReason } from '../../../domain/import-undo.ts'
 import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
 import type { LoadedImport } from '../queries.ts'
-import { dataDeleted } from '../retention/deleted.ts'
+import { dataDeleted } from '../deleted.ts'
 import type { StagedRow } from '../staged-rows.ts'
 import type { Problem } from './problems.ts'
 import type { RowFilters, RowProblem } from './run-contract.ts'
@@ -67,9 +67,7 @@ const isApart = (outcome: RowOutcome | undefined) => outcome !== undefined && ou
 /** What an index of these rows says of them, word by word, so that it is used. */
 const ofOutcome = (outcome: RowOutcome): SQL[] => [
   sql`outcome = ${outcome}`,
-  ...(isApart(outcome)
-    ? [sql`outcome in (${sql.raw(outcomesApart.map((one) => `'${one}'`).join(', '))})`]
-    : []),
+  ...(isApart(outcome) ? [sql`outcome in (${sql.raw(outcomesApart.map((one) => `'${one}'`).join(', '))})`] : []),
 ]
 
 export async function listImportRows(
