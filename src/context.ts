@@ -133,6 +133,14 @@ export interface ImportWorkMessage {
   epoch: number
 }
 
+/** The orders of an import are counted by what would become of them; `seen` is when their counting was last seen. */
+export interface ImportPreviewMessage {
+  type: 'import.preview'
+  import_id: string
+  version: number
+  seen: number | null
+}
+
 /**
  * What each queue carries. Most messages only say where to look: the tables are the truth, and sweeps find what
  * a lost message missed. Fast and slow receivers of webhooks have queues of their own.
@@ -145,7 +153,7 @@ export interface QueueMessages {
   refunds: PayRefundsMessage | WorkRefundBatchMessage
   campaigns: SendChunksMessage
   'campaign-events': CampaignEventsMessage
-  imports: ImportWorkMessage
+  imports: ImportWorkMessage | ImportPreviewMessage
 }
 
 export type QueueName = keyof QueueMessages

@@ -50,6 +50,19 @@ export type ImportPhase = (typeof importPhases)[number]
 
 export const rowOutcomes = ['created', 'updated', 'skipped', 'error', 'ignored', 'cancelled'] as const
 export type RowOutcome = (typeof rowOutcomes)[number]
+/** Rows by outcome; an outcome that no row has is left out. */
+export type RowCounts = Partial<Record<RowOutcome, number>>
+
+/** Counts as an import stores them, with more rows. Null where it did not count from the beginning. */
+export function countRows(stored: string | null, more: RowCounts): string | null {
+  if (stored === null) return null
+  const counts = JSON.parse(stored) as RowCounts
+  for (const outcome of rowOutcomes) {
+    const sum = (counts[outcome] ?? 0) + (more[outcome] ?? 0)
+    if (sum > 0) counts[outcome] = sum
+  }
+  return JSON.stringify(counts)
+}
 
 /** Orders of one commit. */
 export const ordersPerChunk = 25
@@ -57,6 +70,8 @@ export const ordersPerChunk = 25
 export const maxRunningImports = 2
 /** How long an import may be undone. */
 export const undoDays = 30
+/** How long the file and the rows of an import are kept after its end. An undo needs them no longer. */
+export const keptDays = undoDays
 /** Background work that was not seen for so long is begun again. */
 export const heartbeatLostMs = 120_000
 /** What stops so often without a step in between is given up. */
@@ -161,6 +176,8 @@ interface ImportState {
   format: string | null
   started_at: number | null
   undo_until: number | null
+  files_deleted_at: number | null
+  rows_deleted_at: number | null
 }
 
 const statusesOf: Record<Exclude<ImportActionName, 'undo'>, readonly DataImportStatus[]> = {
@@ -177,9 +194,12 @@ const statusesOf: Record<Exclude<ImportActionName, 'undo'>, readonly DataImportS
 }
 
 const needFormat: readonly ImportActionName[] = ['update_column_mappings', 'validate', 'process']
+const needFile: readonly ImportActionName[] = ['update', ...needFormat]
 
 /** What can be asked of an import as it stands. */
 export const allowsAction = (row: ImportState, action: ImportActionName, now: number): boolean => {
+  if (row.rows_deleted_at !== null) return false
+  if (row.files_deleted_at !== null && needFile.includes(action)) return false
   if (action === 'undo') return row.undo_until !== null && row.undo_until > now && canBeUndone(row.status)
   if (!statusesOf[action].includes(row.status)) return false
   if (row.status !== 'failed') return true
@@ -187,6 +207,15 @@ export const allowsAction = (row: ImportState, action: ImportActionName, now: nu
   if (row.started_at !== null) return action === 'start'
   return action !== 'start' && (!needFormat.includes(action) || row.format !== null)
 }
+
+/** Statuses in which nothing happens any more by itself. */
+export const endedStatuses = [
+  'completed',
+  'completed_with_errors',
+  'failed',
+  'cancelled',
+  'undone',
+] as const satisfies DataImportStatus[]
 
 const canBeUndone = (status: DataImportStatus): boolean => dataImportLifecycle.allows(status, 'undoing')
 

@@ -66,6 +66,7 @@ export const errorStatus = {
   user_erased: 409,
   wallet_pass_unavailable: 409,
   write_conflict: 409,
+  import_data_deleted: 410,
   precondition_failed: 412,
   body_too_large: 413,
   file_too_large: 413,

@@ -11,7 +11,7 @@ import { logError } from '../http/log.ts'
 import { isSendChunksMessage, sendCampaigns } from '../modules/campaigns/jobs.ts'
 import { isWorkRefundBatchMessage, workRefundBatches } from '../modules/refund-batches/jobs.ts'
 import { isPayRefundsMessage, payRefunds } from '../modules/refund-payments/jobs.ts'
-import { isImportWorkMessage, workOnImports } from '../modules/data-imports/jobs.ts'
+import { isImportMessage, workOnImports } from '../modules/data-imports/jobs.ts'
 import { calculateSegments, isCalculateMessage } from '../modules/segments/jobs.ts'
 import { isEmailSendMessage, sendEmails } from '../modules/transactional-emails/jobs.ts'
 import { applyEvents, isEventsMessage } from '../modules/message-events/jobs.ts'
@@ -50,7 +50,7 @@ const consumers: { [Name in QueueName]: Consumer<QueueMessages[Name]> } = {
   refunds,
   campaigns: { isOurs: isSendChunksMessage, take: sendCampaigns },
   'campaign-events': { isOurs: isEventsMessage, take: applyEvents },
-  imports: { isOurs: isImportWorkMessage, take: workOnImports },
+  imports: { isOurs: isImportMessage, take: workOnImports },
 }
 
 const bodiesOf = (messages: readonly Message[]): unknown[] => messages.map(({ body }) => body)

@@ -5,7 +5,7 @@ import { logError } from '../http/log.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaigns/jobs.ts'
 import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
-import { sweepImports } from '../modules/data-imports/jobs.ts'
+import { sweepImportData, sweepImports } from '../modules/data-imports/jobs.ts'
 import { compareStorage, sweepObjects, sweepScans, sweepUploads } from '../modules/files/jobs.ts'
 import { resealMerchantAccounts } from '../modules/merchant-accounts/jobs.ts'
 import { sweepCaptured } from '../modules/dev-mailbox/jobs.ts'
@@ -33,6 +33,7 @@ const sweeps: Record<string, Sweep> = {
   'segment-calculations': sweepCalculations,
   'segment-leftovers': sweepLeftovers,
   imports: sweepImports,
+  'import-data': sweepImportData,
   'file-uploads': sweepUploads,
   'file-objects': sweepObjects,
   'file-storage': compareStorage,

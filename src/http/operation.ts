@@ -70,7 +70,7 @@ export interface FileAnswer {
   type: 'text/csv' | 'application/json' | 'text/event-stream'
   description: string
   example: string
-  /** Of a file that is JSON. */
+  /** Of a file that is JSON, or of one event of a stream. The example is JSON of it. */
   schema?: z.ZodType
 }
 

@@ -9,6 +9,7 @@ const titles: Record<number, string> = {
   405: 'Method not allowed',
   408: 'Request timeout',
   409: 'Conflict',
+  410: 'Gone',
   412: 'Precondition failed',
   413: 'Body too large',
   415: 'Unsupported media type',

@@ -136,6 +136,12 @@ describe('an order that somebody touched', () => {
       ['kept', reason],
       ['undone', null],
     ])
+    const { body } = await get(`/v1/data-imports/${id}/rows`)
+    expect(body.results).toMatchObject([
+      { undo_outcome: 'undone', undo_reason: null },
+      { undo_outcome: 'kept', undo_reason: reason },
+      { undo_outcome: 'undone', undo_reason: null },
+    ])
     expect(await contentsOf(shop)).toMatchObject({ orders: 1, users: 1 })
     expect((await get(`/v1/orders/${orders[1]}`)).status).toBe(200)
   })

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
-import type { ImportWorkMessage, JobCtx } from '../../src/context.ts'
+import type { ImportPreviewMessage, ImportWorkMessage, JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { dataImports, importOrders, importProducts, importRows } from '../../src/db/schema/data-imports.ts'
 import { insert, insertAll } from '../../src/db/write.ts'
@@ -110,6 +110,10 @@ export async function seedStaged(shop: Shop, rows: readonly FileRow[], staging: 
       results: '[]',
       valid_rows: rows.length - invalid_rows,
       invalid_rows,
+      row_counts: JSON.stringify({
+        ignored: staged.filter(({ outcome }) => outcome === 'ignored').length,
+        error: staged.filter(({ outcome }) => outcome === 'error').length,
+      }),
       created_at: seededAt,
       modified_at: seededAt,
       ...staging.columns,
@@ -180,7 +184,12 @@ export function importer({ death = null, tick = 0 }: { death?: Death | null; tic
         void (queue === 'imports' && enqueued.push(...(messages as readonly ImportWorkMessage[]))),
     },
   }
-  return { enqueued, job, meter, take: (...messages: ImportWorkMessage[]) => workOnImports(job, messages) }
+  return {
+    enqueued,
+    job,
+    meter,
+    take: (...messages: (ImportWorkMessage | ImportPreviewMessage)[]) => workOnImports(job, messages),
+  }
 }
 
 /** Takes the message and all that follow from it. */
@@ -204,6 +213,9 @@ export async function expectExact(shop: Shop, id: string) {
     failed_orders: count('error'),
     processed_rows: rows.filter(({ outcome }) => outcome !== null).length,
   })
+  const counts = Object.entries(JSON.parse(row.row_counts ?? '{}') as Record<string, number>)
+  for (const [outcome, number] of counts)
+    expect([outcome, number]).toEqual([outcome, rows.filter((one) => one.outcome === outcome).length])
   const reasonless = rows.filter(({ outcome, errors }) => outcome === 'error' && errors === '[]')
   expect(reasonless).toEqual([])
   const created = orders.flatMap(({ outcome, order_id }) => (outcome === 'created' ? [order_id] : []))

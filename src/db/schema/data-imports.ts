@@ -44,6 +44,9 @@ export const dataImports = sqliteTable('data_imports', {
   column_summary: text().notNull().default('{"total":0,"mapped":0,"ignored":0,"missing_required":[]}'),
   product_summary: text().notNull().default('{"total":0,"mapped":0,"ignored":0,"unmapped":0}'),
   search: text().notNull().default(''),
+  files_deleted_at: integer(),
+  rows_deleted_at: integer(),
+  row_counts: text(),
 })
 
 export const importColumns = sqliteTable(
@@ -142,4 +145,17 @@ export const importProducts = sqliteTable(
     confidence: real().notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.import_id, table.position] })],
+)
+
+export const importPreviews = sqliteTable(
+  'import_previews',
+  {
+    import_id: text().notNull(),
+    part: integer().notNull(),
+    version: integer().notNull(),
+    last_number: integer().notNull(),
+    actions: text().notNull(),
+    created_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.import_id, table.part] })],
 )

@@ -11,6 +11,7 @@ export const erasures = sqliteTable('erasures', {
   pass: integer().notNull().default(1),
   campaign_after: integer().notNull().default(0),
   event_after: text().notNull(),
+  import_after: text().notNull().default(''),
   next_step_at: integer(),
   completed_at: integer(),
   created_at: integer().notNull(),

@@ -26,6 +26,12 @@ export const importErrors = {
       ],
     },
   },
+  import_data_deleted: {
+    cause:
+      'The file and the rows of an import are deleted 30 days after its end. The file goes at once where a person in it is erased.',
+    mend: 'The counters of the import and its orders are still there. For the rows, look into the system that the file came from.',
+    example: { path: `${anImport}/error-report`, detail: 'The file of this import was deleted.' },
+  },
   product_mapping_incomplete: {
     cause: 'Some products of the file are neither mapped, nor to be made, nor ignored.',
     mend: 'Say of each product of `GET …/product-mappings?is_mapped=false` what it is.',

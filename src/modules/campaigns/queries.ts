@@ -10,7 +10,13 @@ import type { RecipientPerson } from '../../domain/campaigns/sending-policy.ts'
 import { type Counters, noCounters } from '../../domain/campaigns/counters.ts'
 import { AppError, doesNotExist, type FieldError, invalid, notFound, parameterError } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import { type CampaignRow, messageJoin, readinessColumns, readinessJoins, type ReadinessColumns } from './delivery/campaign-row.ts'
+import {
+  type CampaignRow,
+  messageJoin,
+  readinessColumns,
+  readinessJoins,
+  type ReadinessColumns,
+} from './delivery/campaign-row.ts'
 import { type SegmentSummaryRow, segmentSummaryColumns } from '../segments/index.ts'
 import type { CampaignFilters, CampaignOrdering, RecipientFilters, RecipientOrdering } from './contract.ts'
 

@@ -26,14 +26,18 @@ export interface ImportableFile {
 
 /** A file of the edition, or of its whole organisation, that is there to be imported. */
 export async function findImportableFile(ctx: Ctx, id: string, tenant: EditionTenant): Promise<ImportableFile> {
-  const file = await ctx.db.first(sql<ImportableFile & { purpose: string; status: string; edition_id: string | null }>`
-    select id, name, size, purpose, status, edition_id from files
+  const file = await ctx.db.first(sql<
+    ImportableFile & { purpose: string; status: string; edition_id: string | null; is_there: number }
+  >`
+    select id, name, size, purpose, status, edition_id, storage_key is not null as is_there from files
     where id = ${id} and organization_id = ${tenant.organization_id}`)
   if (!file || (file.edition_id !== null && file.edition_id !== tenant.edition_id)) throw doesNotExist('file_id')
   if (file.purpose !== 'import')
     throw invalid(fieldError(['file_id'], 'invalid_choice', 'Only a file with the purpose import can be imported.'))
   if (file.status !== 'ready')
     throw invalid(fieldError(['file_id'], 'invalid_choice', 'The file has not been scanned yet.'))
+  if (!file.is_there)
+    throw invalid(fieldError(['file_id'], 'invalid_choice', 'The bytes of the file were deleted. Upload it again.'))
   return file
 }
 
@@ -60,6 +64,9 @@ const untouched = {
   started_at: null,
   completed_at: null,
   undo_until: null,
+  files_deleted_at: null,
+  rows_deleted_at: null,
+  row_counts: null,
   column_summary: '{"total":0,"mapped":0,"ignored":0,"missing_required":[]}',
   product_summary: '{"total":0,"mapped":0,"ignored":0,"unmapped":0}',
   version: 1,

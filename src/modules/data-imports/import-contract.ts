@@ -6,6 +6,7 @@ import {
   importActionNames,
   importDelimiters,
   importEncodings,
+  keptDays,
   quoteOptions,
 } from '../../domain/data-imports.ts'
 import { duplicatePolicies, maxSourceLength } from '../../domain/external-orders.ts'
@@ -110,6 +111,12 @@ export const DataImport = z
     started_at: Timestamp.nullable().openapi({ description: 'Null until the orders are begun.' }),
     completed_at: Timestamp.nullable().openapi({ description: 'Null until every order is decided.' }),
     undo_until: Timestamp.nullable().openapi({ description: 'Null where there is nothing to undo.' }),
+    files_deleted_at: Timestamp.nullable().openapi({
+      description: `When the file was deleted: ${keptDays} days after the end of the import, or because somebody in it was erased. Null while it is there.`,
+    }),
+    rows_deleted_at: Timestamp.nullable().openapi({
+      description: `When the rows were deleted, ${keptDays} days after the end of the import. Null while they are there.`,
+    }),
     created: Timestamp,
     modified: Timestamp,
   })

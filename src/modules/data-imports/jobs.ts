@@ -1,1 +1,2 @@
-export { isImportWorkMessage, sweepImports, workOnImport, workOnImports } from './work.ts'
+export { sweepImportData } from './retention/sweep.ts'
+export { isImportMessage, sweepImports, workOnImport, workOnImports } from './work.ts'

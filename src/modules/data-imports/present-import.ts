@@ -3,6 +3,8 @@ import type { Ctx } from '../../context.ts'
 import {
   allowedActions,
   type ColumnSummary,
+  type DataImportStatus,
+  endedStatuses,
   type ProductSummary,
   progressOf,
   readOptions,
@@ -13,10 +15,13 @@ import { presentOrganizationSummary } from '../organizations/index.ts'
 import type { DataImport } from './import-contract.ts'
 import type { ImportDetailRow } from './queries.ts'
 
-const ended = new Set(['completed', 'completed_with_errors', 'failed', 'cancelled', 'undone'])
+const ended: ReadonlySet<DataImportStatus> = new Set(endedStatuses)
 
 const hasReport = (row: ImportDetailRow): boolean =>
-  ended.has(row.status) && row.file_id !== null && row.invalid_rows + row.failed_orders > 0
+  ended.has(row.status) &&
+  row.file_id !== null &&
+  row.files_deleted_at === null &&
+  row.invalid_rows + row.failed_orders > 0
 
 const countNames = [
   'total_rows',
@@ -63,6 +68,8 @@ export function presentDataImport(row: ImportDetailRow, ctx: Ctx): z.input<typeo
     started_at: toIsoOrNull(row.started_at),
     completed_at: toIsoOrNull(row.completed_at),
     undo_until: toIsoOrNull(row.undo_until),
+    files_deleted_at: toIsoOrNull(row.files_deleted_at),
+    rows_deleted_at: toIsoOrNull(row.rows_deleted_at),
     created: toIso(row.created_at),
     modified: toIso(row.modified_at),
   }

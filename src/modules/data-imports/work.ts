@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm'
-import type { ImportWorkMessage, JobCtx } from '../../context.ts'
+import type { ImportPreviewMessage, ImportWorkMessage, JobCtx } from '../../context.ts'
 import { dataImports } from '../../db/schema/data-imports.ts'
 import { update } from '../../db/write.ts'
 import { dataImportLifecycle, heartbeatLostMs, mostStalls } from '../../domain/data-imports.ts'
 import { phaseSteps } from './phases.ts'
+import { countPreview } from './run/preview-job.ts'
 import { failPhase, type ImportRow, enqueueImports } from './steps.ts'
 
 /** A consumer works this long before it leaves the rest to the end of the queue, where other imports wait too. */
@@ -13,12 +14,14 @@ const pauseEveryMs = 250
 /** Imports that one sweep begins again. */
 const importsASweep = 100
 
-export const isImportWorkMessage = (body: unknown): body is ImportWorkMessage =>
-  typeof body === 'object' &&
-  body !== null &&
-  (body as Partial<ImportWorkMessage>).type === 'import.work' &&
-  typeof (body as Partial<ImportWorkMessage>).import_id === 'string' &&
-  typeof (body as Partial<ImportWorkMessage>).epoch === 'number'
+type ImportMessage = ImportWorkMessage | ImportPreviewMessage
+
+export function isImportMessage(body: unknown): body is ImportMessage {
+  if (typeof body !== 'object' || body === null) return false
+  const { type, import_id, epoch, version } = body as Partial<Record<string, unknown>>
+  const number = type === 'import.work' ? epoch : type === 'import.preview' ? version : null
+  return typeof import_id === 'string' && typeof number === 'number'
+}
 
 const findWork = (job: JobCtx, id: string, epoch: number): Promise<ImportRow | undefined> =>
   job.db.first(sql<ImportRow>`select * from data_imports where id = ${id} and epoch = ${epoch} and phase is not null`)
@@ -42,8 +45,10 @@ export async function workOnImport(
   }
 }
 
-export async function workOnImports(job: JobCtx, messages: readonly ImportWorkMessage[]): Promise<void> {
-  for (const { import_id, epoch } of messages) await workOnImport(job, import_id, epoch)
+export async function workOnImports(job: JobCtx, messages: readonly ImportMessage[]): Promise<void> {
+  for (const message of messages)
+    if (message.type === 'import.preview') await countPreview(job, message, job.now() + shareMs)
+    else await workOnImport(job, message.import_id, message.epoch)
 }
 
 /** Counts a stall and begins the work again under a new epoch; null where it goes on meanwhile. */

@@ -1,3 +1,3 @@
 export type { StoredFile } from './queries.ts'
 export { fileReferences } from './references.ts'
-export { openStoredObject } from './storage.ts'
+export { openStoredObject, releaseContent } from './storage.ts'

@@ -10,7 +10,7 @@ export const Erasure = z
     user_id: Id('usr'),
     status: z.enum(['running', 'completed']).openapi({
       description:
-        '`running` while recipients of campaigns and stored events of webhooks are still being blanked. Ask again for the present status.',
+        '`running` while recipients of campaigns, stored events of webhooks and rows of imports are still being blanked. Ask again for the present status.',
     }),
     reason: Reason,
     erased_at: Timestamp,
@@ -34,7 +34,7 @@ export const eraseUser = operation({
   path: '/v1/user/{id}/erase',
   summary: 'Erase a user',
   description:
-    'Blanks names, addresses, numbers and metadata of the customer wherever they are stored, at once in the database and within minutes in campaigns and stored events. Orders, purchases and sums stay. It cannot be undone. Suppressed addresses stay suppressed by a hash. Erasing again changes nothing.',
+    'Blanks names, addresses, numbers and metadata of the customer wherever they are stored, at once in the database and within minutes in campaigns, stored events and rows of imports. The files of these imports are deleted. Orders, purchases and sums stay. It cannot be undone. Suppressed addresses stay suppressed by a hash. Erasing again changes nothing.',
   roles: ['OA'],
   params: IdParams('usr'),
   body: EraseUser,

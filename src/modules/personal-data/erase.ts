@@ -32,6 +32,7 @@ export async function eraseUser(ctx: Ctx, user: LoadedUser, input: EraseUserInpu
     pass: 1,
     campaign_after: 0,
     event_after: firstIdAt('webhook_event', user.created_at - toleranceMs),
+    import_after: '',
     next_step_at: now,
     completed_at: null,
     created_at: now,

@@ -3,7 +3,8 @@ import type { JobCtx } from '../../context.ts'
 import { changedOne } from '../../db/commit.ts'
 import { isLostRace } from '../../db/failures.ts'
 import { firstIdAt } from '../../domain/ids.ts'
-import { blankingStatements, type ErasureRow } from './erasure-statements.ts'
+import { type ErasedPerson, eraseInImports } from '../data-imports/index.ts'
+import { addressesOf, blankingStatements, type ErasureRow } from './erasure-statements.ts'
 import { blankEvents } from './webhook-payloads.ts'
 
 /** A run that died is followed by another this much later, and so is a campaign that is just sending to the person. */
@@ -19,17 +20,19 @@ const claim = ({ db, now }: JobCtx, id: string): Promise<ErasureRow | undefined>
   db.first(sql<ErasureRow>`update erasures set next_step_at = ${now() + againMs}
     where id = ${id} and next_step_at <= ${now()} returning *`)
 
-type Progress = Partial<Pick<ErasureRow, 'pass' | 'campaign_after' | 'event_after' | 'addresses' | 'completed_at'>>
+type Progress = Partial<
+  Pick<ErasureRow, 'pass' | 'campaign_after' | 'event_after' | 'import_after' | 'addresses' | 'completed_at'>
+>
 
 /** Moves the erasure from where it was read. */
 async function move(job: JobCtx, erasure: ErasureRow, progress: Progress, dueInMs: number | null): Promise<ErasureRow> {
   const next = { ...erasure, ...progress, next_step_at: dueInMs === null ? null : job.now() + dueInMs }
   await job.db.batch([
     sql`update erasures set pass = ${next.pass}, campaign_after = ${next.campaign_after},
-        event_after = ${next.event_after}, addresses = ${next.addresses}, next_step_at = ${next.next_step_at},
+        event_after = ${next.event_after}, import_after = ${next.import_after}, addresses = ${next.addresses}, next_step_at = ${next.next_step_at},
         completed_at = ${next.completed_at}
       where id = ${erasure.id} and pass = ${erasure.pass} and campaign_after = ${erasure.campaign_after}
-        and event_after = ${erasure.event_after} and completed_at is null`,
+        and event_after = ${erasure.event_after} and import_after = ${erasure.import_after} and completed_at is null`,
     changedOne(),
   ])
   return next
@@ -58,16 +61,29 @@ async function eraseInCampaigns(job: JobCtx, erasure: ErasureRow): Promise<Erasu
   return move(job, erasure, progress, againMs)
 }
 
+/** Whom the rows of imports are searched for. */
+function personOf(erasure: ErasureRow): ErasedPerson {
+  const addresses = addressesOf(erasure)
+  const of = (wanted: string) => addresses.flatMap(({ channel, address }) => (channel === wanted ? [address] : []))
+  const emails = new Set(of('email').map((email) => email.toLowerCase()))
+  return { ...erasure, emails, phones: new Set(of('sms')) }
+}
+
 /** One step of a pass; null when the pass waits, or is over. */
 async function step(job: JobCtx, erasure: ErasureRow): Promise<ErasureRow | null> {
   const moved = await eraseInCampaigns(job, erasure)
   if (moved) return moved.campaign_after > erasure.campaign_after ? moved : null
   const event_after = await blankEvents(job, erasure)
   if (event_after !== null) return move(job, erasure, { event_after }, againMs)
+  const import_after = await eraseInImports(job, personOf(erasure), erasure.import_after)
+  if (import_after !== null) {
+    const next = await move(job, erasure, { import_after }, againMs)
+    return import_after === erasure.import_after ? null : next
+  }
   await job.db.batch(await blankingStatements(erasure, job.now()))
   if (erasure.pass === 1) {
     const written = firstIdAt('webhook_event', erasure.created_at - secondPassMs)
-    await move(job, erasure, { pass: 2, campaign_after: 0, event_after: written }, secondPassMs)
+    await move(job, erasure, { pass: 2, campaign_after: 0, event_after: written, import_after: '' }, secondPassMs)
   } else await move(job, erasure, { addresses: '[]', completed_at: job.now() }, null)
   return null
 }

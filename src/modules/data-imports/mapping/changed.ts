@@ -12,6 +12,7 @@ export const nothingStaged = {
   invalid_rows: 0,
   processed_rows: 0,
   total_orders: 0,
+  row_counts: '{}',
   product_summary: noProducts,
   error_code: null,
   error_message: null,

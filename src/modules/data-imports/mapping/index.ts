@@ -1,2 +1,2 @@
 export { rememberMapping } from './history.ts'
-export { canonicalOf, formatOf, originalOf } from './source.ts'
+export { canonicalOf, canonicalPrefix, formatOf, originalOf } from './source.ts'

@@ -40,20 +40,24 @@ const listProductsQuery = listQuery({
 export type ProductFilters = Omit<z.output<typeof listProductsQuery>, 'ordering' | 'page' | 'page_size' | 'cursor'>
 export type ProductOrdering = z.output<typeof listProductsQuery>['ordering']
 
-const Change = z
-  .object({
-    id: Id('imd'),
-    action: Action,
-    product_id: Id('prd').nullable().optional().openapi({ description: 'Of `map`.' }),
-    variant_id: Id('var').nullable().optional(),
-    location_id: Id('loc').nullable().optional(),
-    option_ids: z.array(Id('opt')).max(20).optional(),
-  })
-  .superRefine(({ action, product_id }, context) => {
-    if (action !== 'map' || product_id) return
-    const message = 'Which product it is.'
-    context.addIssue({ code: 'custom', path: ['product_id'], params: { code: 'required' }, message })
-  })
+const decided = {
+  id: Id('imd'),
+  variant_id: Id('var').nullable().optional(),
+  location_id: Id('loc').nullable().optional(),
+  option_ids: z.array(Id('opt')).max(20).optional(),
+}
+
+const Change = z.discriminatedUnion('action', [
+  z
+    .object({ ...decided, action: z.literal('map'), product_id: Id('prd') })
+    .openapi('MapProduct', { description: 'The rows sell a product of the edition.' }),
+  z
+    .object({ ...decided, action: z.literal('create'), product_id: Id('prd').nullable().optional() })
+    .openapi('CreateProduct', { description: 'A product by the name in the file is made.' }),
+  z
+    .object({ ...decided, action: z.literal('ignore'), product_id: Id('prd').nullable().optional() })
+    .openapi('IgnoreProduct', { description: 'The rows are left out.' }),
+])
 
 const UpdateProductMappings = z.object({ mappings: z.array(Change).min(1).max(500) })
 export type UpdateProductMappingsInput = z.output<typeof UpdateProductMappings>

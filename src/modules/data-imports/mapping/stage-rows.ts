@@ -3,7 +3,7 @@ import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { importRows } from '../../../db/schema/data-imports.ts'
 import { insertAll, slices } from '../../../db/write.ts'
-import { readOptions } from '../../../domain/data-imports.ts'
+import { countRows, readOptions } from '../../../domain/data-imports.ts'
 import {
   canonicalRangeLength,
   type PlacedRow as CanonicalRow,
@@ -154,6 +154,10 @@ export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPositi
     changes: {
       invalid_rows: row.invalid_rows + invalid,
       valid_rows: row.valid_rows + rows.length - invalid - ignored,
+      row_counts: countRows(row.row_counts, {
+        ignored,
+        error: rows.filter((one) => one.row.outcome === 'error').length,
+      }),
     },
     statements: [
       ...insertAll(

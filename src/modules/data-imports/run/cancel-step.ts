@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { undoDays } from '../../../domain/data-imports.ts'
+import { countRows, type RowCounts, undoDays } from '../../../domain/data-imports.ts'
 import { dayMs } from '../../../domain/instants.ts'
 import { commitStep, endPhase, type ImportRow } from '../steps.ts'
 
@@ -12,6 +12,9 @@ interface CancelPosition {
   after?: number
   cancelled_rows?: number
 }
+
+const decidedRows = (stored: string | null): number =>
+  Object.values(JSON.parse(stored ?? '{}') as RowCounts).reduce((sum, rows) => sum + rows, 0)
 
 /** Marks what a cancelled import did not decide any more, a range of rows at a time. Orders are numbered by rows. */
 export async function cancelStep(job: JobCtx, row: ImportRow): Promise<ImportRow | null> {
@@ -37,6 +40,7 @@ export async function cancelStep(job: JobCtx, row: ImportRow): Promise<ImportRow
     changes: {
       processed_rows: row.total_rows,
       completed_at: now,
+      row_counts: countRows(row.row_counts, { cancelled: row.total_rows - decidedRows(row.row_counts) }),
       undo_until: hasOrders ? now + undoDays * dayMs : null,
     },
     statements,

@@ -6,6 +6,7 @@ import { reportHeader, reportRow } from '../../../domain/import-files/report.ts'
 import { type FileSource, readBytes } from '../../../domain/import-files/source.ts'
 import { canonicalOf, formatOf, originalOf } from '../mapping/index.ts'
 import type { LoadedImport } from '../queries.ts'
+import { dataDeleted } from '../deleted.ts'
 import type { StagedRow } from '../staged-rows.ts'
 import { problemsOf } from './rows.ts'
 
@@ -71,6 +72,8 @@ async function* reportOf(ctx: Ctx, row: LoadedImport): AsyncGenerator<Uint8Array
 
 /** The rows of a file that have errors, in the form of the file. */
 export function openErrorReport(ctx: Ctx, row: LoadedImport) {
+  if (row.files_deleted_at !== null || row.rows_deleted_at !== null)
+    throw dataDeleted('The file of this import was deleted.')
   if (row.format === null) throw new AppError('invalid_transition', 'The file of this import has not been read.')
   const format = formatOf(row)
   const charset = format.kind === 'csv' ? format.encoding : 'utf-8'

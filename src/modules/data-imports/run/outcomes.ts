@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Statement } from '../../../db/database.ts'
 import { slices } from '../../../db/write.ts'
+import { countRows, type RowCounts, type RowOutcome } from '../../../domain/data-imports.ts'
 import type { RecordedOrder } from '../../order-import/index.ts'
 import type { ImportChanges, ImportRow } from '../steps.ts'
 import type { PlannedOrder } from './plan-orders.ts'
@@ -85,6 +86,17 @@ export const outcomeStatements = (
   recorded: readonly RecordedOrder[],
 ): Statement[] => [...orderStatements(importId, orders, recorded), ...rowStatements(importId, orders)]
 
+/** Rows of the orders by their outcome, as `rowStatements` writes it. */
+function rowCounts(orders: readonly PlannedOrder[]): RowCounts {
+  const counts: RowCounts = {}
+  const add = (outcome: RowOutcome, rows: number) => (counts[outcome] = (counts[outcome] ?? 0) + rows)
+  for (const { read, outcome } of orders) {
+    add('ignored', read.ignored.length)
+    add(outcome, read.row.rows_count - read.ignored.length)
+  }
+  return counts
+}
+
 /** The counters of the import after these orders. */
 export function countersAfter(row: ImportRow, orders: readonly PlannedOrder[]) {
   const count = (outcome: PlannedOrder['outcome']) => orders.filter((order) => order.outcome === outcome).length
@@ -93,6 +105,7 @@ export function countersAfter(row: ImportRow, orders: readonly PlannedOrder[]) {
     updated_orders: row.updated_orders + count('updated'),
     skipped_orders: row.skipped_orders + count('skipped'),
     failed_orders: row.failed_orders + count('error'),
+    row_counts: countRows(row.row_counts, rowCounts(orders)),
     processed_rows: row.processed_rows + orders.reduce((rows, { read }) => rows + read.row.rows_count, 0),
   } satisfies ImportChanges
 }

@@ -7,13 +7,15 @@ import { type ListedRow, namedProblems, problemsOf } from './rows.ts'
 import type { ImportedRow, PreviewOrder } from './run-contract.ts'
 
 export function presentImportRow(row: ListedRow): z.input<typeof ImportedRow> {
-  const { row_number, file_line, outcome, order_id, data, errors, warnings, headers } = row
+  const { row_number, file_line, outcome, order_id, data, errors, warnings, headers, undo_outcome, undo_reason } = row
   return {
     id: String(row_number),
     row_number,
     row: file_line,
     outcome,
     order_id,
+    undo_outcome,
+    undo_reason,
     values: (JSON.parse(data) as StagedData).values,
     errors: namedProblems(problemsOf(errors, file_line), headers),
     warnings: namedProblems(problemsOf(warnings, file_line), headers),

@@ -1,17 +1,20 @@
 import { sql } from 'drizzle-orm'
-import type { Ctx } from '../../../context.ts'
-import { changeableEditions } from '../../../db/shared-customers.ts'
+import type { JobCtx } from '../../../context.ts'
 import { ordersPerChunk } from '../../../domain/data-imports.ts'
-import { AppError } from '../../../domain/errors.ts'
 import { toMajor } from '../../../domain/money.ts'
-import type { Page, PageRequest } from '../../../domain/page.ts'
-import { type ImportRun, type OrderRow, previewGroup, type RecordedOrder, rowsOf } from '../../order-import/index.ts'
-import { checkAction } from '../begin.ts'
-import type { LoadedImport } from '../queries.ts'
+import {
+  type EngineCtx,
+  type ImportRun,
+  type OrderRow,
+  previewGroup,
+  type RecordedOrder,
+  rowsOf,
+} from '../../order-import/index.ts'
+import type { ImportRow } from '../steps.ts'
 import { fitting, type Planned, type PlannedOrder, planOrders } from './plan-orders.ts'
 import { type ImportOrderRow, loadOrders, readOrders } from './read-orders.ts'
 import { type Headers, headersOf } from './rows.ts'
-import { maxPreviewed, type PreviewFilters } from './run-contract.ts'
+import type { previewActions } from './run-contract.ts'
 import { loadSetting, type RunSetting, sourceOf } from './setting.ts'
 
 interface Change {
@@ -29,13 +32,17 @@ export interface PreviewedOrder {
   headers: Headers
 }
 
-interface PreviewSetting {
+export interface PreviewSetting {
   setting: RunSetting
   run: ImportRun
   headers: Headers
 }
 
-async function settingOf(ctx: Ctx, row: LoadedImport): Promise<PreviewSetting> {
+export async function previewSetting(
+  ctx: JobCtx,
+  row: ImportRow,
+  changeable: readonly string[] | null,
+): Promise<PreviewSetting> {
   const [setting, headers] = await Promise.all([loadSetting(ctx.db, row), headersOf(ctx.db, row.id)])
   const { edition, options, definitions } = setting
   const run: ImportRun = {
@@ -45,7 +52,7 @@ async function settingOf(ctx: Ctx, row: LoadedImport): Promise<PreviewSetting> {
     dry_run: true,
     with_before: true,
     import_id: null,
-    changeable: changeableEditions(ctx.caller, row.organization_id),
+    changeable,
     definitions,
     skipped: options.skipped,
     emit_webhooks: false,
@@ -99,18 +106,26 @@ function previewed(orders: readonly PlannedOrder[], { decision }: Planned, heade
   })
 }
 
-/** What would become of the orders that the query selects, in the groups that an import would commit. */
-async function decideOrders(
-  ctx: Ctx,
+/** Orders of an import by their numbers: those behind one, or, of these, only some. */
+interface Chosen {
+  after: number
+  limit: number
+  only?: readonly number[]
+}
+
+/** What would become of the chosen orders, in the groups that an import would commit. */
+export async function decideOrders(
+  ctx: EngineCtx,
   { setting, run, headers }: PreviewSetting,
-  from: { after: number; limit: number },
+  from: Chosen,
 ): Promise<PreviewedOrder[]> {
   const { id } = setting.row
   const found: PreviewedOrder[] = []
+  const isChosen = from.only ? sql`and number in (select value from json_each(${JSON.stringify(from.only)}))` : sql``
   let { after } = from
   while (found.length < from.limit) {
     const limit = Math.min(ordersPerChunk, from.limit - found.length)
-    const chosen = sql<ImportOrderRow>`select * from import_orders where import_id = ${id} and number > ${after}
+    const chosen = sql<ImportOrderRow>`select * from import_orders where import_id = ${id} and number > ${after} ${isChosen}
       order by number limit ${limit}`
     const loaded = await loadOrders(ctx.db, id, chosen)
     if (loaded.orders.length === 0) break
@@ -125,58 +140,7 @@ async function decideOrders(
   return found
 }
 
+export type PreviewAction = (typeof previewActions)[number]
+
 const actions = { created: 'create', updated: 'update', skipped: 'skip', error: 'error', ignored: 'ignore' } as const
-const actionOf = ({ planned: { outcome } }: PreviewedOrder) => actions[outcome]
-
-/** The first orders are decided once a request. */
-const decided = new WeakMap<LoadedImport, Promise<PreviewedOrder[]>>()
-
-function firstOrders(ctx: Ctx, row: LoadedImport): Promise<PreviewedOrder[]> {
-  const known = decided.get(row)
-  if (known) return known
-  const orders = settingOf(ctx, row).then((setting) => decideOrders(ctx, setting, { after: 0, limit: maxPreviewed }))
-  decided.set(row, orders)
-  return orders
-}
-
-export async function listPreview(
-  ctx: Ctx,
-  row: LoadedImport,
-  page: PageRequest,
-  { action, ordering }: PreviewFilters,
-): Promise<Page<PreviewedOrder>> {
-  checkAction(ctx, row, 'preview', 'previewed')
-  const { size } = page
-  const skipped = (page.page - 1) * size
-  const isDescending = ordering[0]?.desc === true
-  const first = await firstOrders(ctx, row)
-  const matching = action === undefined ? first : first.filter((order) => actionOf(order) === action)
-  const isWhole = action !== undefined || row.total_orders <= first.length
-  const count = isWhole ? matching.length : row.total_orders
-  if (page.page > 1 && skipped >= count) throw new AppError('invalid_page', 'Invalid page.')
-  // The page in the order of the file.
-  const end = Math.max(0, isDescending ? count - skipped : Math.min(count, skipped + size))
-  const from = isDescending ? Math.max(0, end - size) : skipped
-  const isKnown = isWhole || end <= first.length
-  const rows = isKnown ? matching.slice(from, end) : await laterOrders(ctx, row, { from, size: end - from })
-  if (isDescending) rows.reverse()
-  const last = rows.at(-1)
-  const after = last && skipped + rows.length < count ? [last.planned.read.row.number] : null
-  return { rows, count, page: page.page, size, after }
-}
-
-async function laterOrders(ctx: Ctx, row: LoadedImport, { from, size }: { from: number; size: number }) {
-  const begin = await ctx.db.first(
-    sql<{ number: number }>`select number from import_orders where import_id = ${row.id} order by number
-      limit 1 offset ${from}`,
-  )
-  return decideOrders(ctx, await settingOf(ctx, row), { after: (begin?.number ?? 0) - 1, limit: size })
-}
-
-/** Totals of the first orders by action. */
-export async function previewTotals(ctx: Ctx, row: LoadedImport) {
-  const first = await firstOrders(ctx, row)
-  const totals = { create: 0, update: 0, skip: 0, error: 0, ignore: 0 }
-  for (const order of first) totals[actionOf(order)]++
-  return { totals, previewed_orders: first.length, total_orders: row.total_orders }
-}
+export const actionOf = ({ planned: { outcome } }: PreviewedOrder): PreviewAction => actions[outcome]

@@ -1,18 +1,26 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
-import { paginate } from '../../../db/paginate.ts'
+import { type ListSource, paginate } from '../../../db/paginate.ts'
+import type { RowCounts, RowOutcome } from '../../../domain/data-imports.ts'
+import type { KeptReason } from '../../../domain/import-undo.ts'
 import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
 import type { LoadedImport } from '../queries.ts'
+import { dataDeleted } from '../deleted.ts'
 import type { StagedRow } from '../staged-rows.ts'
 import type { Problem } from './problems.ts'
 import type { RowFilters, RowProblem } from './run-contract.ts'
 
 export type Headers = ReadonlyMap<number, string>
 
-export interface ListedRow extends StagedRow {
+interface OrderOfRow {
   order_id: string | null
+  undo_outcome: 'undone' | 'kept' | null
+  undo_reason: KeptReason | null
+}
+
+export interface ListedRow extends StagedRow, OrderOfRow {
   headers: Headers
 }
 
@@ -45,30 +53,52 @@ export const problemsOf = (json: string, line: number): Problem[] =>
 const ofOrder = (importId: string, orderId: string) => sql`group_key in (select group_key from import_orders
   where order_id = ${orderId} and import_id = ${importId})`
 
+/** How many rows have the outcome, where that was counted. */
+function countOf({ row_counts, total_rows }: LoadedImport, filters: RowFilters): number | null {
+  const { outcome, has_errors, order_id } = filters
+  if (row_counts === null || has_errors !== undefined || order_id !== undefined) return null
+  return outcome === undefined ? total_rows : ((JSON.parse(row_counts) as RowCounts)[outcome] ?? 0)
+}
+
+const outcomesApart: readonly RowOutcome[] = ['updated', 'skipped', 'ignored', 'cancelled']
+
+const isApart = (outcome: RowOutcome | undefined) => outcome !== undefined && outcomesApart.includes(outcome)
+
+/** What an index of these rows says of them, word by word, so that it is used. */
+const ofOutcome = (outcome: RowOutcome): SQL[] => [
+  sql`outcome = ${outcome}`,
+  ...(isApart(outcome) ? [sql`outcome in (${sql.raw(outcomesApart.map((one) => `'${one}'`).join(', '))})`] : []),
+]
+
 export async function listImportRows(
   ctx: Ctx,
-  { id }: LoadedImport,
+  row: LoadedImport,
   page: PageRequest,
-  { ordering, outcome, has_errors, order_id }: RowFilters,
+  filters: RowFilters,
 ): Promise<Page<ListedRow>> {
+  if (row.rows_deleted_at !== null) throw dataDeleted('The rows of this import were deleted 30 days after its end.')
+  const { id } = row
+  const { ordering, outcome, has_errors, order_id } = filters
   const firstRow = sql`(select min(first.row_number) from import_rows first
     where first.import_id = r.import_id and first.group_key = r.group_key)`
-  const rows = await paginate<StagedRow & { order_id: string | null }>(ctx.db, page, {
-    from: sql`import_rows`,
+  const source: ListSource = {
+    from: isApart(outcome) ? sql`import_rows indexed by import_rows_by_outcome` : sql`import_rows`,
     key: sql`row_number`,
     where: [
       sql`import_id = ${id}`,
-      ...(outcome === undefined ? [] : [sql`outcome = ${outcome}`]),
+      ...(outcome === undefined ? [] : ofOutcome(outcome)),
       // Every row with the outcome `error` has one: the index of these rows serves both.
       ...(outcome === 'error' || has_errors === true ? [sql`errors <> '[]'`] : []),
       ...(has_errors === false ? [sql`errors = '[]'`] : []),
       ...(order_id === undefined ? [] : [ofOrder(id, order_id)]),
     ],
     sort: sortBy(ordering, 'row_number', { row_number: sql`row_number` }),
-    columns: sql`r.*, o.order_id`,
+    columns: sql`r.*, o.order_id, o.undo_outcome, o.undo_reason`,
     joins: sql`join import_rows r on r.import_id = ${id} and r.row_number = page.key
       left join import_orders o on o.import_id = ${id} and o.number = ${firstRow}`,
-  })
+    count: countOf(row, filters),
+  }
+  const rows = await paginate<StagedRow & OrderOfRow>(ctx.db, page, source)
   const headers = await headersOf(ctx.db, id)
-  return { ...rows, rows: rows.rows.map((row) => ({ ...row, headers })) }
+  return { ...rows, rows: rows.rows.map((one) => ({ ...one, headers })) }
 }

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { rowOutcomes } from '../../../domain/data-imports.ts'
+import { keptDays, rowOutcomes } from '../../../domain/data-imports.ts'
+import { keptReasons } from '../../../domain/import-undo.ts'
 import { currencies } from '../../../domain/money.ts'
 import { orderStatuses } from '../../../domain/orders.ts'
 import { Count, Id } from '../../../http/fields.ts'
@@ -79,7 +80,7 @@ export const PreviewOrder = z
   })
   .openapi('ImportPreviewOrder')
 
-/** Orders that the totals of a preview count. */
+/** Up to so many orders are decided at once; more are counted in the background. */
 export const maxPreviewed = 1000
 
 const Totals = z
@@ -95,12 +96,19 @@ export const previewImportOrders = operation({
   method: 'get',
   path: '/v1/data-imports/{id}/preview',
   summary: 'Preview import orders',
-  description: `What would become of every order of the file, if the import began now. Nothing is written. \`totals\`, and the list with \`action\`, are of the first ${maxPreviewed} orders; \`previewed_orders\` says how many these are.`,
+  description: `What would become of every order of the file, if the import began now. Nothing of the edition is written. \`totals\` count all orders. With more than ${maxPreviewed} orders they are counted in the background once somebody asks, and anew after ten minutes: until then \`totals_state\` is \`counting\`, \`totals\` null, and the list with \`action\` has those of the first ${maxPreviewed} orders. Ask again for the rest.`,
   roles: keepers,
   params: ImportParams,
   query: previewQuery,
   response: envelope(PreviewOrder)
-    .extend({ totals: Totals, previewed_orders: Count, total_orders: Count })
+    .extend({
+      totals: z.union([Totals, z.null()]).openapi({ description: 'Null unless all orders are counted.' }),
+      totals_state: z.enum(['exact', 'counting', 'none']).openapi({
+        description: '`none` for an import of many orders that was begun: its counters say what became of them.',
+      }),
+      previewed_orders: Count.openapi({ description: 'Orders that `totals` count.' }),
+      total_orders: Count,
+    })
     .openapi('ImportPreview'),
   errors: ['invalid_transition'],
 })
@@ -114,6 +122,12 @@ export const ImportedRow = z
     order_id: Id('ord')
       .nullable()
       .openapi({ description: 'Null until there is one, and for a row that leads to none.' }),
+    undo_outcome: z.enum(['undone', 'kept']).nullable().openapi({
+      description: 'What an undo did to the order of the row. Null where none has decided on it.',
+    }),
+    undo_reason: z.enum(keptReasons).nullable().openapi({
+      description: 'Why an undo kept the order of the row; null for one that it did not keep.',
+    }),
     values: z.record(z.string(), z.unknown()).openapi({ description: 'By target; amounts in minor units.' }),
     errors: z.array(RowProblem),
     warnings: z.array(RowProblem),
@@ -136,11 +150,12 @@ export const listImportRows = operation({
   method: 'get',
   path: '/v1/data-imports/{id}/rows',
   summary: 'List the rows of an import',
-  description: 'Every row of the file with what became of it, and why.',
+  description: `Every row of the file with what became of it, and why: at the import, and at its undo. The rows are deleted ${keptDays} days after the import has ended.`,
   roles: keepers,
   params: ImportParams,
   query: rowsQuery,
   response: envelope(ImportedRow),
+  errors: ['import_data_deleted'],
 })
 
 export const downloadErrorReport = operation({
@@ -150,7 +165,7 @@ export const downloadErrorReport = operation({
   path: '/v1/data-imports/{id}/error-report',
   summary: 'Download the rows with errors',
   description:
-    'The rows of the file that are not imported, as they stand there, with `_line` and `_errors` before them, in the delimiter and the encoding of the file. Mended, it can be imported as it is.',
+    'The rows of the file that are not imported, as they stand there, with `_line` and `_errors` before them, in the delimiter and the encoding of the file. Mended, it can be imported as it is. The file is deleted 30 days after the import has ended, and at once where somebody in it is erased.',
   roles: keepers,
   params: ImportParams,
   file: {
@@ -158,8 +173,21 @@ export const downloadErrorReport = operation({
     description: 'In the encoding of the file.',
     example: '_line;_errors;Order;Price\r\n3;This is not a number.;A-1002;abc\r\n',
   },
-  errors: ['invalid_transition'],
+  errors: ['import_data_deleted', 'invalid_transition'],
 })
+
+const ImportEvent = z
+  .object({
+    event: z.enum(['progress', 'end']),
+    data: z.string().openapi({
+      description:
+        'JSON: `status`, `phase` (null once no work is under way), `progress` from 0 to 1, and the counters of the import.',
+      // Read by clients that know event streams: what the text holds.
+      ...({ contentMediaType: 'application/json', contentSchema: { type: 'object' } } as object),
+    }),
+    retry: z.int().optional().openapi({ description: 'Milliseconds before a client connects again.' }),
+  })
+  .openapi('ImportEvent', { description: 'One event of the stream.' })
 
 export const streamImportEvents = operation({
   id: 'streamImportEvents',
@@ -173,7 +201,8 @@ export const streamImportEvents = operation({
   params: ImportParams,
   file: {
     type: 'text/event-stream',
-    description: 'An event begins with what is so now.',
-    example: 'retry: 1000\n\nevent: progress\ndata: {"status":"importing","progress":0.25}\n\n',
+    description: 'The first event says what is so now. The schema is that of one event.',
+    schema: ImportEvent,
+    example: '{"event":"progress","data":"{\\"status\\":\\"importing\\",\\"progress\\":0.25}"}',
   },
 })

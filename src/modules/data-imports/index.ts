@@ -1,0 +1,1 @@
+export { type ErasedPerson, eraseInImports } from './retention/erase.ts'

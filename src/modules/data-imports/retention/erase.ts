@@ -1,0 +1,147 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../../context.ts'
+import type { Statement } from '../../../db/database.ts'
+import { normalizePhone } from '../../../domain/users.ts'
+import type { ImportRow } from '../steps.ts'
+import { forgetContent, forgetCopy, storedFileOf } from './files.ts'
+
+/** Who is erased, with every address that they are known by. */
+export interface ErasedPerson {
+  organization_id: string
+  user_id: string
+  emails: ReadonlySet<string>
+  phones: ReadonlySet<string>
+}
+
+/** How far the rows of imports were looked through: an import, and a row of it. */
+interface Place {
+  created_at: number
+  id: string
+  row: number
+}
+
+const rowsAStep = 5000
+
+interface SearchedImport extends ImportRow {
+  country_code: string
+}
+
+interface SearchedRow {
+  row_number: number
+  group_key: string | null
+  email: string | null
+  phone: string | null
+  holder: string | null
+}
+
+const cell = (target: string) => sql`json_extract(data, ${`$.values."${target}"`})`
+
+const readPlace = (after: string): Place =>
+  after === '' ? { created_at: 0, id: '', row: 0 } : (JSON.parse(after) as Place)
+
+/** The import that the search is at, or the next one. */
+const findImport = (job: JobCtx, { organization_id }: ErasedPerson, { created_at, id }: Place) =>
+  job.db.first(
+    sql<SearchedImport>`select data_imports.*, editions.default_country_code as country_code
+      from data_imports join editions on editions.id = data_imports.edition_id
+      where data_imports.organization_id = ${organization_id}
+        and (data_imports.created_at, data_imports.id) >= (${created_at}, ${id})
+        and file_id is not null and rows_deleted_at is null
+      order by data_imports.created_at, data_imports.id limit 1`,
+  )
+
+/** Whether a row names one of the person's addresses in a cell of its own. */
+function names({ email, phone, holder }: SearchedRow, person: ErasedPerson, country: string): boolean {
+  const isTheirs = (address: string | null) => address !== null && person.emails.has(address.toLowerCase())
+  if (isTheirs(email) || isTheirs(holder)) return true
+  if (phone === null || person.phones.size === 0) return false
+  const number = normalizePhone(phone, country)
+  return number !== null && person.phones.has(number)
+}
+
+interface Found {
+  /** Rows that are of no order. */
+  rows: readonly number[]
+  keys: readonly string[]
+}
+
+/** Keys of the orders that are the person's, or of which they hold a ticket. */
+const keysOfOrders = (job: JobCtx, importId: string, { user_id }: ErasedPerson) =>
+  job.db.all(
+    sql<{ group_key: string }>`select group_key from import_orders indexed by import_orders_of_order
+      where import_id = ${importId} and order_id in
+      (select id from orders where user_id = ${user_id}
+        union select order_id from purchases where user_id = ${user_id})
+      and group_key not like 'erased %'`,
+  )
+
+const reason = JSON.stringify([
+  {
+    column: null,
+    target_field: null,
+    code: 'person_erased',
+    message: 'A person in this row was erased, and the row with them.',
+    value: null,
+  },
+])
+
+const blank = sql`data = '{"values":{}}', warnings = iif(warnings = '[]', '[]', ${reason}),
+  errors = iif(errors = '[]' and outcome is not null and outcome <> 'error', '[]', ${reason})`
+
+/** Orders are whole: all rows of an order go with the person. One that is not imported yet cannot be any more. */
+function blanked({ id }: ImportRow, { rows, keys }: Found): Statement[] {
+  const numbers = sql`(select value from json_each(${JSON.stringify(rows)}))`
+  const known = sql`(select value from json_each(${JSON.stringify(keys)}))`
+  return [
+    sql`update import_rows set ${blank} where import_id = ${id} and row_number in ${numbers}`,
+    // The key of an order may be an address.
+    sql`update import_rows set ${blank}, group_key = 'erased ' || (select number from import_orders
+          where import_orders.import_id = ${id} and import_orders.group_key = import_rows.group_key)
+        where import_id = ${id} and group_key in ${known}`,
+    sql`update import_orders set group_key = 'erased ' || number,
+        errors = iif(errors = '[]', '[]', ${reason}), warnings = iif(warnings = '[]', '[]', ${reason})
+      where import_id = ${id} and group_key in ${known}`,
+  ]
+}
+
+/** Files and copies of the import, and of all others that read the same bytes. */
+async function forgetFiles(job: JobCtx, row: ImportRow): Promise<Statement[]> {
+  if (row.files_deleted_at !== null) return []
+  const stored = await storedFileOf(job, row.file_id)
+  const others = stored
+    ? await job.db.all(
+        sql<{ id: string }>`select data_imports.id from files join data_imports on data_imports.file_id = files.id
+          where files.organization_id = ${stored.organization_id} and files.storage_key = ${stored.storage_key}
+            and files_deleted_at is null and data_imports.id <> ${row.id}`,
+      )
+    : []
+  const copies = await Promise.all([row, ...others].map(({ id }) => forgetCopy(job, id)))
+  return [...copies.flat(), ...(stored ? forgetContent(job, stored) : [])]
+}
+
+/**
+ * Blanks the person in the next rows of the organisation's imports, and deletes the files that they stand in. Answers
+ * how far it is, null when there are no more; the same place while an import is still being read.
+ */
+export async function eraseInImports(job: JobCtx, person: ErasedPerson, after: string): Promise<string | null> {
+  const place = readPlace(after)
+  const row = await findImport(job, person, place)
+  if (!row) return null
+  const { id, created_at } = row
+  const from = id === place.id ? place.row : 0
+  if (row.phase === 'parse' || row.phase === 'stage') return JSON.stringify({ created_at, id, row: from })
+  const searched = await job.db.all(
+    sql<SearchedRow>`select row_number, group_key, ${cell('customer.email')} as email,
+        ${cell('customer.phone_number')} as phone, ${cell('item.user.email')} as holder
+      from import_rows where import_id = ${id} and row_number > ${from} order by row_number limit ${rowsAStep}`,
+  )
+  const named = searched.filter((one) => names(one, person, row.country_code))
+  const ofOrders = from === 0 ? await keysOfOrders(job, id, person) : []
+  const keys = new Set([...ofOrders, ...named].flatMap(({ group_key }) => group_key ?? []))
+  const rows = named.flatMap(({ row_number, group_key }) => (group_key === null ? [row_number] : []))
+  if (keys.size > 0 || rows.length > 0)
+    await job.db.batch([...blanked(row, { rows, keys: [...keys] }), ...(await forgetFiles(job, row))])
+  const last = searched.length === rowsAStep ? searched.at(-1)?.row_number : undefined
+  // Behind the last row of an import the next one follows.
+  return JSON.stringify(last === undefined ? { created_at, id: `${id}~`, row: 0 } : { created_at, id, row: last })
+}

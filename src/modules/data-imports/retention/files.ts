@@ -1,0 +1,58 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../../context.ts'
+import type { Statement } from '../../../db/database.ts'
+import { releaseContent } from '../../files/index.ts'
+import { canonicalPrefix } from '../mapping/index.ts'
+
+const keysAPage = 1000
+
+async function canonicalKeys(job: JobCtx, importId: string): Promise<string[]> {
+  const keys: string[] = []
+  for (;;) {
+    const after = keys.at(-1) ?? ''
+    const listed = await job.files.list({ prefix: canonicalPrefix(importId), after, limit: keysAPage })
+    keys.push(...listed.map(({ key }) => key))
+    if (listed.length < keysAPage) return keys
+  }
+}
+
+/** The canonical copy of an import goes, and what its columns show of it. The import itself is listed on. */
+export async function forgetCopy(job: JobCtx, importId: string): Promise<Statement[]> {
+  const keys = await canonicalKeys(job, importId)
+  return [
+    sql`update data_imports set files_deleted_at = ${job.now()}, version = version + 1
+      where id = ${importId} and files_deleted_at is null`,
+    sql`update import_columns set sample_values = '[]', statistics = '{}' where import_id = ${importId}`,
+    sql`insert into objects_to_delete (storage_key, created_at) select value, ${job.now()}
+      from json_each(${JSON.stringify(keys)}) where true on conflict do nothing`,
+  ]
+}
+
+interface StoredFile {
+  organization_id: string
+  storage_key: string
+}
+
+export const storedFileOf = (job: JobCtx, fileId: string | null): Promise<StoredFile | undefined> =>
+  job.db.first(
+    sql<StoredFile>`select organization_id, storage_key from files where id = ${fileId} and storage_key is not null`,
+  )
+
+/** The bytes of the uploaded file go with the last import that may read them. The file is listed on. */
+export async function forgetOriginal(job: JobCtx, fileId: string | null): Promise<Statement[]> {
+  const file = await storedFileOf(job, fileId)
+  if (!file) return []
+  return [
+    sql`update files set storage_key = null, version = version + 1, modified_at = ${job.now()}
+      where id = ${fileId} and not exists
+        (select 1 from data_imports where file_id = ${fileId} and files_deleted_at is null)`,
+    ...releaseContent(file.organization_id, file.storage_key, job.now()),
+  ]
+}
+
+/** The bytes go although other imports and files have the same. */
+export const forgetContent = (job: JobCtx, { organization_id, storage_key }: StoredFile): Statement[] => [
+  sql`update files set storage_key = null, version = version + 1, modified_at = ${job.now()}
+    where organization_id = ${organization_id} and storage_key = ${storage_key}`,
+  ...releaseContent(organization_id, storage_key, job.now()),
+]

@@ -1,0 +1,97 @@
+import { sql } from 'drizzle-orm'
+import type { ImportPreviewMessage, JobCtx } from '../../../context.ts'
+import { changedOne, commitPart } from '../../../db/commit.ts'
+import { LostRace } from '../../../domain/errors.ts'
+import type { EngineCtx } from '../../order-import/index.ts'
+import type { ImportRow } from '../steps.ts'
+import { actionOf, decideOrders, previewSetting } from './preview.ts'
+import { findCounted, lettersOf, ordersAPart } from './preview-counts.ts'
+
+/** Imports whose orders are counted: they wait for their start. */
+export const countedStatuses = ['mapping_products', 'ready'] as const
+
+/** Takes the counting as the message has seen it; null where somebody else has it. Answers when it was taken. */
+async function claim(job: JobCtx, { import_id, version, seen }: ImportPreviewMessage): Promise<number | null> {
+  const now = Math.max(job.now(), (seen ?? 0) + 1)
+  const [taken] = await job.db.all(
+    seen === null
+      ? sql<{
+          created_at: number
+        }>`insert into import_previews (import_id, part, version, last_number, actions, created_at)
+          values (${import_id}, 0, ${version}, 0, '', ${now})
+          on conflict (import_id, part) do update set version = excluded.version, created_at = excluded.created_at
+            where import_previews.version <> excluded.version returning created_at`
+      : sql<{ created_at: number }>`update import_previews set created_at = ${now}
+          where import_id = ${import_id} and part = 0 and version = ${version} and created_at = ${seen}
+          returning created_at`,
+  )
+  return taken?.created_at ?? null
+}
+
+/** What is left of an earlier version, or of totals that are too old. */
+const forgetParts = (job: JobCtx, importId: string) =>
+  job.db.batch([sql`delete from import_previews where import_id = ${importId} and part > 0`])
+
+const findRow = (job: JobCtx, id: string, version: number) =>
+  job.db.first(
+    sql<ImportRow>`select * from data_imports where id = ${id} and version = ${version} and phase is null
+      and status in (select value from json_each(${JSON.stringify(countedStatuses)}))`,
+  )
+
+/** Decides on the orders of an import as a preview does, a part after the other, and keeps what would become of them. */
+export async function countPreview(job: JobCtx, message: ImportPreviewMessage, endsAt: number): Promise<void> {
+  const { import_id, version } = message
+  const row = await findRow(job, import_id, version)
+  let seen = row ? await claim(job, message) : null
+  if (!row || seen === null) return
+  const isAnew = message.seen === null || (await isComplete(job, row))
+  if (isAnew) await forgetParts(job, import_id)
+  const setting = await previewSetting(job, row, null)
+  // Nothing is written, so nothing is due afterwards.
+  const ctx: EngineCtx = { ...job, afterCommit: () => undefined }
+  for (;;) {
+    const { last_number, parts } = await findCounted(job.db, row, job.now())
+    const orders = await decideOrders(ctx, setting, { after: last_number, limit: ordersAPart })
+    if (orders.length === 0) return
+    const letters = orders.map((order) => ({ number: order.planned.read.row.number, action: actionOf(order) }))
+    const next = Math.max(job.now(), seen + 1)
+    const part = { number: parts + 1, last: letters.at(-1)?.number ?? 0, actions: lettersOf(last_number, letters) }
+    if (!(await commitCounted(job, row, part, { seen, next }))) return
+    seen = next
+    if (job.now() >= endsAt)
+      return job.jobQueue.enqueue('imports', [{ type: 'import.preview', import_id, version, seen }])
+  }
+}
+
+async function isComplete(job: JobCtx, row: ImportRow): Promise<boolean> {
+  const { totals } = await findCounted(job.db, row, job.now())
+  return Object.values(totals).reduce((sum, count) => sum + count, 0) === row.total_orders
+}
+
+interface Part {
+  number: number
+  last: number
+  actions: string
+}
+
+/** False where somebody else counts meanwhile. */
+async function commitCounted(
+  job: JobCtx,
+  { id, version }: ImportRow,
+  part: Part,
+  { seen, next }: { seen: number; next: number },
+): Promise<boolean> {
+  try {
+    await commitPart(job, [
+      sql`update import_previews set created_at = ${next}
+        where import_id = ${id} and part = 0 and version = ${version} and created_at = ${seen}`,
+      changedOne(),
+      sql`insert into import_previews (import_id, part, version, last_number, actions, created_at)
+        values (${id}, ${part.number}, ${version}, ${part.last}, ${part.actions}, ${next})`,
+    ])
+    return true
+  } catch (error) {
+    if (error instanceof LostRace) return false
+    throw error
+  }
+}

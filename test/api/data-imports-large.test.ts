@@ -1,0 +1,112 @@
+import { sql } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { findCounted } from '../../src/modules/data-imports/run/preview-counts.ts'
+import { get, patch, post } from '../support/api.ts'
+import { costOf } from '../support/cost.ts'
+import { work } from '../support/imported-files.ts'
+import { givenShop, type Shop } from '../support/orders.ts'
+import { db, write } from '../support/seed.ts'
+import { aBadRow, aRow, importer, importNow, runToEnd, seedStaged, seedStarted } from '../support/staged-imports.ts'
+
+let shop: Shop
+beforeEach(async () => {
+  shop = await givenShop()
+})
+
+const preview = async (id: string, query = '') => {
+  const reply = await get(`/v1/data-imports/${id}/preview${query}`)
+  expect(reply.status, reply.text).toBe(200)
+  return reply.body
+}
+const start = (id: string, body: object = {}) => post(`/v1/data-imports/${id}/start`, body)
+
+describe('previewImportOrders', () => {
+  it('counts every order of a large import by what the import then does, and finds those of an action', async () => {
+    const known = Array.from({ length: 3 }, () => aRow())
+    await runToEnd(await seedStarted(shop, known))
+    const shipping = (length: number) => Array.from({ length }, () => aRow({ 'item.product': 'Shipping' }))
+    const rows = [...shipping(1040), aBadRow(), ...known, aRow(), ...shipping(54), aBadRow()]
+    const products = { Shipping: { action: 'ignore' as const } }
+    const id = await seedStaged(shop, rows, { products, options: { on_duplicate: 'update' } })
+    const first = await preview(id)
+    expect(first).toMatchObject({ count: 1100, total_orders: 1100, totals: null, totals_state: 'counting' })
+    const machine = importer()
+    const ask = async () => {
+      const { version } = await importNow(id)
+      const { seen } = await findCounted(db(), { id, version, total_orders: 1100 }, Date.now())
+      return { type: 'import.preview' as const, import_id: id, version, seen }
+    }
+    const message = await ask()
+    // Twice, as queues do: the second finds that the first has it.
+    await machine.take(message, message)
+    const shown = await preview(id)
+    const totals = { create: 1, update: 3, skip: 0, error: 2, ignore: 1094 }
+    expect(shown).toMatchObject({ count: 1100, totals, totals_state: 'exact', previewed_orders: 1100 })
+    const numbers = async (query: string) => {
+      const { results, count } = await preview(id, query)
+      return [count, results.map((one: { row_numbers: number[]; id: string }) => Number(one.id))]
+    }
+    expect(await numbers('?action=error')).toEqual([2, [1041, 1100]])
+    expect(await numbers('?action=error&ordering=-row')).toEqual([2, [1100, 1041]])
+    expect(await numbers('?action=error&page_size=1&page=2')).toEqual([2, [1100]])
+    expect(await numbers('?action=update')).toEqual([3, [1042, 1043, 1044]])
+    const [count, ignored] = await numbers('?action=ignore&page_size=3&page=348')
+    expect([count, ignored]).toEqual([1094, [1047, 1048, 1049]])
+    const page = await get(`/v1/data-imports/${id}/preview?page=11&page_size=100`)
+    expect(page.body.results).toHaveLength(100)
+    expect(page.body.results[0].row_numbers).toEqual([1002])
+    expect(costOf(page)).toMatchObject({ rows_written: 0 })
+    expect((await start(id, { skip_invalid_rows: true })).status).toBe(200)
+    await work(id)
+    const { created_orders, updated_orders, skipped_orders, failed_orders, row_counts } = await importNow(id)
+    expect({ create: created_orders, update: updated_orders, skip: skipped_orders, error: failed_orders }).toEqual({
+      create: totals.create,
+      update: totals.update,
+      skip: totals.skip,
+      error: totals.error,
+    })
+    expect(JSON.parse(row_counts ?? '{}')).toEqual({ created: 1, updated: 3, error: 2, ignored: 1094 })
+    const after = await preview(id)
+    expect(after).toMatchObject({ totals: null, totals_state: 'none' })
+  }, 120_000)
+
+  it('counts again after a change of the import, and goes on where a consumer died', async () => {
+    const id = await seedStaged(
+      shop,
+      Array.from({ length: 1001 }, () => aRow()),
+    )
+    const message = { type: 'import.preview' as const, import_id: id, version: 1, seen: null }
+    await importer().take(message)
+    expect((await preview(id)).totals).toMatchObject({ create: 1001 })
+    await write(sql`delete from import_previews where import_id = ${id} and part = 2`)
+    expect((await preview(id)).totals_state).toBe('counting')
+    const { seen } = await findCounted(db(), { id, version: 1, total_orders: 1001 }, Date.now())
+    await importer().take({ ...message, seen })
+    expect((await preview(id)).totals).toMatchObject({ create: 1001 })
+    const renamed = await patch(`/v1/data-imports/${id}`, { options: { create_users: false } })
+    expect([renamed.status, renamed.body.status]).toEqual([200, 'ready'])
+    expect((await preview(id)).totals).toBeNull()
+    await importer().take({ ...message, version: (await importNow(id)).version, seen: null })
+    expect((await preview(id)).totals).toMatchObject({ create: 0, error: 1001 })
+  })
+})
+
+describe('the cost of listImportRows', () => {
+  it('is the same for a page of rare rows among few and among many', async () => {
+    const costs = async (count: number) => {
+      const id = await seedStaged(
+        shop,
+        [...Array.from({ length: count }, () => aRow()), aRow({ 'item.product': 'Shipping' })],
+        { products: { Shipping: { action: 'ignore' } } },
+      )
+      await start(id)
+      await work(id)
+      const reply = await get(`/v1/data-imports/${id}/rows?outcome=ignored`)
+      expect(reply.body).toMatchObject({ count: 1, results: [{ row_number: count + 1, outcome: 'ignored' }] })
+      const all = await get(`/v1/data-imports/${id}/rows?outcome=created&page_size=5`)
+      expect(all.body).toMatchObject({ count })
+      return [costOf(reply).rows_read, costOf(all).rows_read]
+    }
+    expect(await costs(150)).toEqual(await costs(30))
+  })
+})

@@ -1,0 +1,174 @@
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { sweepImportData } from '../../src/modules/data-imports/jobs.ts'
+import { get, patch, post } from '../support/api.ts'
+import { realJob } from '../support/campaigns.ts'
+import { givenReady, work } from '../support/imported-files.ts'
+import { contentsOf, givenShop, type Shop } from '../support/orders.ts'
+import { finishErasures } from '../support/personal-data.ts'
+import { db } from '../support/seed.ts'
+import { importNow, ordersNow, rowsNow } from '../support/staged-imports.ts'
+
+const dayMs = 86_400_000
+
+let shop: Shop
+beforeEach(async () => {
+  shop = await givenShop()
+})
+
+let made = 0
+/** Orders of a person who bought twice, of one who holds a ticket of another, and a row with an error. */
+const csvOf = (mark: string) =>
+  [
+    'Order ID;E-mail;First name;Product;Quantity;Unit price',
+    `A-1${mark};ane-${mark}@example.dk;Ane${mark};Day ticket;1;225,00`,
+    `A-2${mark};bo-${mark}@example.dk;Bo${mark};Day ticket;1;225,00`,
+    `A-3${mark};Ane-${mark}@Example.dk;Ane${mark};Day ticket;1;abc`,
+    `A-4${mark};bo-${mark}@example.dk;Bo${mark};Day ticket;1;xyz`,
+  ].join('\r\n')
+const freshMark = () => `m${++made}${crypto.randomUUID().slice(0, 6)}`
+
+async function imported(mark: string, tenant = shop): Promise<string> {
+  const id = await givenReady(tenant, csvOf(mark))
+  expect((await post(`/v1/data-imports/${id}/start`, { skip_invalid_rows: true })).status).toBe(200)
+  expect(await work(id)).toMatchObject({ status: 'completed_with_errors', created_orders: 2, failed_orders: 2 })
+  return id
+}
+
+const userOf = async (email: string) =>
+  (await db().first(sql<{ id: string }>`select id from users where email = ${email}`))?.id ?? ''
+
+/** Keys under which the file of an import and its copy are stored, as far as they are kept. */
+async function kept(id: string): Promise<{ copies: number; original: boolean }> {
+  const row = await importNow(id)
+  const waiting = new Set(
+    (await db().all(sql<{ storage_key: string }>`select storage_key from objects_to_delete`)).map(
+      (one) => one.storage_key,
+    ),
+  )
+  const { objects } = await env.FILES.list({ prefix: `imports/${id}/` })
+  const file = await db().first(
+    sql<{ storage_key: string | null }>`select storage_key from files where id = ${row.file_id}`,
+  )
+  return { copies: objects.filter(({ key }) => !waiting.has(key)).length, original: file?.storage_key != null }
+}
+
+const textOf = async (id: string): Promise<string> => {
+  const columns = await db().all(sql`select * from import_columns where import_id = ${id}`)
+  return JSON.stringify([await rowsNow(id), await ordersNow(id), columns])
+}
+
+const sweepAfter = (days: number) => sweepImportData(realJob({ now: () => Date.now() + days * dayMs + 1000 }))
+
+describe('an import that is over', () => {
+  it('keeps its file and rows for 30 days, and loses them then with everything that reads them', async () => {
+    const mark = freshMark()
+    const id = await imported(mark)
+    await sweepAfter(29)
+    expect(await kept(id)).toEqual({ copies: 1, original: true })
+    expect(await rowsNow(id)).toHaveLength(4)
+    expect((await get(`/v1/data-imports/${id}`)).body).toMatchObject({ files_deleted_at: null, rows_deleted_at: null })
+    await sweepAfter(30)
+    expect(await kept(id)).toEqual({ copies: 0, original: false })
+    expect(await textOf(id)).not.toContain(mark)
+    const { body } = await get(`/v1/data-imports/${id}`)
+    expect(body).toMatchObject({
+      status: 'completed_with_errors',
+      created_orders: 2,
+      failed_orders: 2,
+      files_deleted_at: expect.any(String),
+      rows_deleted_at: expect.any(String),
+      error_report_url: null,
+      allowed_actions: [],
+    })
+    for (const path of ['rows', 'error-report'])
+      expect(await get(`/v1/data-imports/${id}/${path}`)).toMatchObject({
+        status: 410,
+        body: { code: 'import_data_deleted' },
+      })
+    for (const verb of ['undo', 'start', 'cancel'])
+      expect(await post(`/v1/data-imports/${id}/${verb}`, {})).toMatchObject({ body: { code: 'invalid_transition' } })
+    expect((await get(`/v1/data-imports/${id}/preview`)).body.code).toBe('invalid_transition')
+    expect(await contentsOf(shop)).toMatchObject({ orders: 2, users: 2 })
+    const again = await post('/v1/data-imports', { ...shop, file_id: body.file.id })
+    expect(again).toMatchObject({ status: 400, body: { errors: [{ attr: 'file_id', code: 'invalid_choice' }] } })
+    await sweepAfter(31)
+    expect((await get(`/v1/data-imports/${id}`)).body.rows_deleted_at).toBe(body.rows_deleted_at)
+  })
+
+  it('keeps the bytes of its file while another import may read them, and what waits keeps everything', async () => {
+    const mark = freshMark()
+    const id = await imported(mark)
+    const { file_id } = await importNow(id)
+    const other = await post('/v1/data-imports', { ...shop, file_id })
+    await work(other.body.id)
+    await sweepAfter(30)
+    expect(await kept(id)).toEqual({ copies: 0, original: true })
+    expect(await kept(other.body.id)).toEqual({ copies: 1, original: true })
+    const renamed = await patch(`/v1/data-imports/${other.body.id}`, { options: { delimiter: ';' } })
+    expect(renamed.status).toBe(200)
+    expect((await work(other.body.id)).status).toBe('mapping_columns')
+  })
+})
+
+describe('eraseUser', () => {
+  it('blanks the rows of the person, whatever became of them, and deletes the file; others stay', async () => {
+    const mark = freshMark()
+    const [id, elsewhere] = [await imported(mark), await imported(mark, await givenShop())]
+    const others = await textOf(elsewhere)
+    const before = await rowsNow(id)
+    const user = await userOf(`ane-${mark}@example.dk`)
+    const mine = (await ordersNow(id))[0]?.order_id ?? ''
+    const owner = await db().first(sql<{ user_id: string }>`select user_id from orders where id = ${mine}`)
+    expect((await post(`/v1/user/${owner?.user_id ?? user}/erase`, {})).status).toBe(200)
+    await finishErasures()
+    expect((await post(`/v1/user/${owner?.user_id ?? user}/erase`, {})).body.status).toBe('completed')
+    const text = await textOf(id)
+    expect(text.toLowerCase()).not.toContain(`ane-${mark}`)
+    expect(text).not.toContain(`Ane${mark}`)
+    const after = await rowsNow(id)
+    expect(after.map(({ outcome }) => outcome)).toEqual(before.map(({ outcome }) => outcome))
+    expect([after[1], after[3]]).toEqual([before[1], before[3]])
+    const { body } = await get(`/v1/data-imports/${id}/rows`)
+    expect(body.results[0]).toMatchObject({ outcome: 'created', order_id: mine, values: {}, errors: [] })
+    expect(body.results[2]).toMatchObject({ outcome: 'error', values: {}, errors: [{ code: 'person_erased' }] })
+    expect(await kept(id)).toEqual({ copies: 0, original: false })
+    expect(await get(`/v1/data-imports/${id}/error-report`)).toMatchObject({
+      status: 410,
+      body: { code: 'import_data_deleted' },
+    })
+    expect(await textOf(elsewhere)).toBe(others)
+    expect(await kept(elsewhere)).toEqual({ copies: 1, original: true })
+    expect((await get(`/v1/data-imports/${elsewhere}/error-report`)).status).toBe(200)
+  })
+
+  it('lets an import that waits begin without the person, and read its file no more', async () => {
+    const mark = freshMark()
+    await imported(mark)
+    const other = freshMark()
+    const id = await givenReady(
+      shop,
+      csvOf(other)
+        .replaceAll(`ane-${other}`, `ane-${mark}`)
+        .replaceAll(`Ane-${other}`, `Ane-${mark}`)
+        .replaceAll(';xyz', ';5')
+        .replaceAll(';abc', ';5'),
+    )
+    const user = await db().first(
+      sql<{ id: string }>`select id from users where organization_id = ${shop.organization_id}
+        and email = ${`ane-${mark}@example.dk`}`,
+    )
+    expect((await post(`/v1/user/${user?.id}/erase`, {})).status).toBe(200)
+    await finishErasures()
+    const waiting = await get(`/v1/data-imports/${id}`)
+    expect(waiting.body.allowed_actions).toEqual(['cancel', 'update_product_mappings', 'preview', 'start'])
+    expect((await post(`/v1/data-imports/${id}/column-mappings/process`, {})).body.code).toBe('invalid_transition')
+    expect((await post(`/v1/data-imports/${id}/start`, {})).status).toBe(200)
+    expect(await work(id)).toMatchObject({ status: 'completed_with_errors', created_orders: 2, failed_orders: 2 })
+    expect((await textOf(id)).toLowerCase()).not.toContain(`ane-${mark}`)
+    const found = await db().first(sql`select 1 from users where email = ${`ane-${mark}@example.dk`}
+      and organization_id = ${shop.organization_id}`)
+    expect(found).toBeUndefined()
+  })
+})
