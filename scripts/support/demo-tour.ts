@@ -3,7 +3,7 @@ import type { Home } from './demo-import.ts'
 
 interface ListedOrder {
   id: string
-  order_number: string
+  external_id: string
   status: string
   amount: number
   currency: string
@@ -35,7 +35,7 @@ type Tell = (...lines: string[]) => void
 const money = (amount: number, currency: string) => `${amount.toFixed(2)} ${currency.toUpperCase()}`
 
 const line = (order: ListedOrder) =>
-  `${order.order_number.padEnd(8)} ${order.status.padEnd(10)} ${money(order.amount, order.currency).padStart(12)}  ${String(order.items_count).padStart(5)} items  ${order.customer_email}`
+  `${order.external_id.padEnd(8)} ${order.status.padEnd(10)} ${money(order.amount, order.currency).padStart(12)}  ${String(order.items_count).padStart(5)} items  ${order.customer_email}`
 
 /** Finds orders in all the ways that the list has. */
 export async function findOrders(client: Client, { edition_id }: Home, tell: Tell): Promise<ListedOrder> {

@@ -1,5 +1,6 @@
+import { toIso } from '../../instants.ts'
 import type { Language } from '../../languages.ts'
-import type { Currency } from '../../money.ts'
+import { type Currency, toMajor } from '../../money.ts'
 import type { OrderStatus } from '../../orders.ts'
 import type { Grouping } from '../mapping.ts'
 import { targetFieldOf } from '../targets/fields.ts'
@@ -64,6 +65,15 @@ type Values = DecidedRow['values']
 const isOrderLevel = (target: string): boolean =>
   target.startsWith('consent.') || (targetFieldOf(target)?.is_order_level ?? false)
 
+/** A value as people write it. */
+function shown(target: string, value: Values[string]): string {
+  const type = targetFieldOf(target)?.type
+  if (typeof value === 'number' && type === 'money') return toMajor(value).toFixed(2)
+  if (typeof value === 'number' && type === 'instant') return `${toIso(value).slice(0, 16).replace('T', ' ')} UTC`
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return String(value)
+}
+
 /** The cells that the rows of an order agree in: a blank one inherits, a different one is an error. */
 function agreedValues(rows: readonly PlacedRow[]): { values: Values; errors: OrderError[] } {
   const values: Record<string, Values[string]> = {}
@@ -77,9 +87,10 @@ function agreedValues(rows: readonly PlacedRow[]): { values: Values; errors: Ord
         values[target] = value
         firstLines.set(target, row.line)
       } else if (values[target] !== value) {
-        const message = `Line ${first} says ${String(values[target])} of the same order, and this one ${String(value)}.`
+        const [said, own] = [shown(target, values[target]), shown(target, value)]
+        const message = `Line ${first} says ${said} of the same order, and this one ${own}.`
         const error = { column: null, target_field: target, code: 'inconsistent_order', message } as const
-        errors.push({ ...error, row: row.line, value: String(value) })
+        errors.push({ ...error, row: row.line, value: own })
       }
     }
   return { values, errors }

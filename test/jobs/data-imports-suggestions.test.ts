@@ -1,0 +1,186 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { get, post } from '../support/api.ts'
+import { givenDefinition, recordsOf } from '../support/consents.ts'
+import { columnsOf, csv, givenHome, type Home, mapColumns, pathOf } from '../support/data-imports.ts'
+import { givenEdition } from '../support/factories.ts'
+import { givenRead, previewed, started, suggestionsOf } from '../support/imported-tables.ts'
+import { db, write } from '../support/seed.ts'
+
+const tableOf = (rows: readonly string[]) => csv(rows.map((row) => `${row}\r\n`).join(''))
+
+/** A definition that is older than the orders. */
+async function givenConsent({ organization }: Home, fields: object = {}): Promise<{ id: string; target: string }> {
+  const { id, key } = await givenDefinition(organization.id, { ...fields })
+  await write(
+    sql`update consents set created_at = 0 where id = ${id}`,
+    sql`update consent_versions set created_at = 0 where consent_id = ${id}`,
+  )
+  return { id, target: `consent.${key}` }
+}
+
+const answersOf = async ({ organization }: Home, email: string, consent: string) => {
+  const user = await db().first(
+    sql<{ id: string }>`select id from users where organization_id = ${organization.id} and email = ${email}`,
+  )
+  return recordsOf(user?.id ?? '', consent)
+}
+
+const danish = tableOf([
+  'Ordrenr.;E-mail;Billettype;Pris;Købt den;Nyhedsbrev',
+  'N-1;ja@example.dk;Partout;100,00;05-01-2026 10:00;ja',
+  'N-2;nej@example.dk;Partout;100,00;05-01-2026 11:00;nej',
+  'N-3;tavs@example.dk;Partout;100,00;05-01-2026 12:00;',
+])
+
+describe('a column of consents', () => {
+  it('is suggested where the edition asks for one, and its answers are imported with the time of the order', async () => {
+    const home = await givenHome()
+    const consent = await givenConsent(home)
+    const id = await givenRead(home, danish, { skipped: true })
+    const { results } = await columnsOf(id)
+    expect(results[5]).toMatchObject({ target_field: consent.target, is_suggested: true, confidence: 0.82 })
+    await previewed(id)
+    expect(await started(id)).toMatchObject({ status: 'completed', created_orders: 3 })
+    const [given, ...more] = await answersOf(home, 'ja@example.dk', consent.id)
+    expect(more).toEqual([])
+    expect(given).toMatchObject({
+      status: 'given',
+      method: 'import',
+      occurred_at: Date.parse('2026-01-05T09:00:00Z'),
+      import_id: id,
+    })
+    expect((await answersOf(home, 'nej@example.dk', consent.id)).map(({ status }) => status)).toEqual(['skipped'])
+    expect(await answersOf(home, 'tavs@example.dk', consent.id)).toEqual([])
+  })
+
+  it('says nothing with a no, unless the import says that the question was shown', async () => {
+    const home = await givenHome()
+    const consent = await givenConsent(home)
+    const id = await givenRead(home, danish)
+    await previewed(id)
+    await started(id)
+    expect(await answersOf(home, 'nej@example.dk', consent.id)).toEqual([])
+    expect(await answersOf(home, 'ja@example.dk', consent.id)).toHaveLength(1)
+  })
+
+  it('is suggested for none of two that it may be, nor for those of others, and can be mapped by the user', async () => {
+    const [home, other] = [await givenHome(), await givenHome()]
+    const foreign = await givenConsent(other)
+    const unasked = await givenRead(home, danish)
+    expect((await columnsOf(unasked)).results[5]).toMatchObject({ target_field: null, is_suggested: false })
+    const [first] = [await givenConsent(home), await givenConsent(home, { name: 'Partners' })]
+    const id = await givenRead(home, danish)
+    expect((await columnsOf(id)).results[5]).toMatchObject({ target_field: null, confidence: 0 })
+    for (const target_field of [foreign.target, 'consent.of-nobody']) {
+      const refused = await mapColumns(id, [{ source_index: 5, target_field }])
+      expect(refused.body.errors).toMatchObject([
+        { code: 'unknown_target_field', pointer: '#/mappings/0/target_field' },
+      ])
+    }
+    expect((await mapColumns(id, [{ source_index: 5, target_field: first.target }])).status).toBe(200)
+    await previewed(id)
+    await started(id)
+    expect(await answersOf(home, 'ja@example.dk', first.id)).toHaveLength(1)
+  })
+
+  it('keeps the rows from being read once the edition asks for it no more', async () => {
+    const home = await givenHome()
+    const consent = await givenConsent(home)
+    const id = await givenRead(home, danish)
+    await write(sql`update consents set is_active = 0 where id = ${consent.id}`)
+    const refused = await post(pathOf(id, '/column-mappings/process'), {})
+    expect(refused.body.errors).toMatchObject([
+      {
+        code: 'unknown_target_field',
+        pointer: '#/mappings/5/target_field',
+        detail: expect.stringContaining(consent.target),
+      },
+    ])
+    await mapColumns(id, [{ source_index: 5, is_ignored: true, target_field: null }])
+    await previewed(id)
+    expect(await started(id)).toMatchObject({ status: 'completed', created_orders: 3 })
+  })
+})
+
+const own = (order: string) =>
+  tableOf(['Løbenummer;Skriv til;Hvad;Betalt beløb;Bemærkning', `${order};ane@example.dk;Partout;100,00;ingen`])
+const ownMapping = [
+  { source_index: 0, target_field: 'order.external_id' },
+  { source_index: 1, target_field: 'customer.email' },
+  { source_index: 2, target_field: 'item.product' },
+  { source_index: 3, target_field: 'item.unit_price' },
+  { source_index: 4, is_ignored: true },
+]
+const nothing = {
+  '0 Løbenummer': null,
+  '1 Skriv til': null,
+  '2 Hvad': null,
+  '3 Betalt beløb': null,
+  '4 Bemærkning': null,
+}
+
+describe('headers that nobody knows', () => {
+  it('are suggested nothing, with no confidence', async () => {
+    const home = await givenHome()
+    const id = await givenRead(home, own('1'))
+    expect(await suggestionsOf(id)).toEqual(nothing)
+    const { results } = await columnsOf(id)
+    expect(results.map(({ confidence }: { confidence: number }) => confidence)).toEqual([0, 0, 0, 0, 0])
+  })
+
+  it('are suggested what the organisation mapped them to in the import that it last began', async () => {
+    const [home, stranger] = [await givenHome(), await givenHome()]
+    const first = await givenRead(home, own('1'))
+    await previewed(first, { mappings: ownMapping })
+    const before = await givenRead(home, own('2'))
+    expect(await suggestionsOf(before)).toEqual(nothing)
+    await started(first)
+    const sibling = { ...home, edition: await givenEdition(home.organization) }
+    const second = await givenRead(sibling, own('3'))
+    const { results } = await columnsOf(second)
+    expect(
+      results.map((one: Record<string, unknown>) => [one['target_field'], one['confidence'], one['is_suggested']]),
+    ).toEqual([
+      ['order.external_id', 0.98, true],
+      ['customer.email', 0.98, true],
+      ['item.product', 0.98, true],
+      ['item.unit_price', 0.98, true],
+      [null, 0, false],
+    ])
+    expect(await suggestionsOf(await givenRead(stranger, own('4')))).toEqual(nothing)
+    await previewed(second, { mappings: [{ source_index: 3, target_field: 'item.line_total' }] })
+    await started(second)
+    const { '3 Betalt beløb': amount } = await suggestionsOf(await givenRead(home, own('5')))
+    expect(amount).toBe('item.line_total')
+  })
+
+  it('are suggested nothing from before that their values contradict', async () => {
+    const home = await givenHome()
+    const first = await givenRead(home, own('1'))
+    await previewed(first, { mappings: ownMapping })
+    await started(first)
+    const turned = tableOf(['Løbenummer;Skriv til;Hvad;Betalt beløb', '9;20 12 34 56;Partout;på fakturaen'])
+    expect(await suggestionsOf(await givenRead(home, turned))).toEqual({
+      '0 Løbenummer': 'order.external_id',
+      '1 Skriv til': null,
+      '2 Hvad': 'item.product',
+      '3 Betalt beløb': null,
+    })
+  })
+})
+
+describe('listImportTargetFields', () => {
+  it('lists the consents that the edition asks for beside what every order has', async () => {
+    const [home, other] = [await givenHome(), await givenHome()]
+    const [consent, foreign] = [await givenConsent(home), await givenConsent(other)]
+    const keysOf = async (query: string) => {
+      const { body } = await get(`/v1/data-imports/target-fields${query}`)
+      return (body.results as { key: string }[]).map(({ key }) => key)
+    }
+    const all = await keysOf('')
+    const keys = await keysOf(`?edition_id=${home.edition.id}`)
+    expect(keys.filter((key) => !all.includes(key))).toEqual([consent.target])
+    expect(keys).not.toContain(foreign.target)
+  })
+})
