@@ -138,13 +138,14 @@ const american = { source_column: 'InvoiceDate', transform: { type: 'date', args
 
 /** Answers what the service asks, until the rows are read. */
 async function mapColumns(client: Client, id: string, tell: Tell): Promise<void> {
-  tell('what lacks for orders:', ...(await processed(client, id)))
+  tell('what keeps the rows from being read:', ...(await processed(client, id)))
   await client.patch(pathOf(id, '/column-mappings'), { mappings: answers })
-  tell('answered; and now:', ...(await processed(client, id)))
+  const answered = answers.map(({ source_column, target_field }) => `  ${source_column.padEnd(12)} is ${target_field}`)
+  tell('mapped by hand, and what is asked then:', ...answered, ...(await processed(client, id)))
   await client.patch(pathOf(id, '/column-mappings'), { mappings: [american] })
   const left = await processed(client, id)
   if (left.length > 0) throw new Error(left.join('\n'))
-  tell('the shop writes the month first, as was answered: every row is read')
+  tell('the shop writes the month first; with that every row is read')
 }
 
 async function previewed(client: Client, id: string): Promise<string[]> {

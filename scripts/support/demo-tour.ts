@@ -14,7 +14,7 @@ interface ListedOrder {
 
 interface Order {
   id: string
-  order_number: string
+  external_id: string
   amount: number
   currency: string
   customer: { api_id: string; email: string }
@@ -52,10 +52,10 @@ export async function findOrders(client: Client, { edition_id }: Home, tell: Tel
   if (!first) throw new Error('No order was found.')
   const { customer_email } = first
   tell(`${(await list({ customer_email })).count} of customer ${customer_email}`)
-  const number = first.order_number.slice(-4)
+  const number = first.external_id.slice(-4)
   const found = await list({ search: number })
   tell(
-    `${found.count} found by the search for ${number}: ${found.results.map((order) => order.order_number).join(', ')}`,
+    `${found.count} found by the search for ${number}: ${found.results.map((order) => order.external_id).join(', ')}`,
   )
 
   let pages = 0
@@ -74,7 +74,7 @@ export async function followCustomer(client: Client, home: Home, listed: ListedO
   const order = await client.get<Order>(`/v1/orders/${listed.id}`)
   const [transaction] = order.transactions
   tell(
-    `order ${order.order_number}: ${money(order.amount, order.currency)}, ${order.purchases.length} purchases, ` +
+    `order ${order.external_id}: ${money(order.amount, order.currency)}, ${order.purchases.length} purchases, ` +
       (transaction ? `payment ${transaction.status} by ${transaction.service}` : 'no payment'),
   )
   const [bought] = order.purchases

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { get, patch } from '../support/api.ts'
 import { encodeText } from '../../src/domain/import-files/encoding/encode.ts'
 import type { Encoding } from '../../src/domain/import-files/encoding/names.ts'
-import { columnsOf, givenHome, pathOf, work } from '../support/data-imports.ts'
+import { givenHome } from '../support/data-imports.ts'
 import {
   type Answers,
   givenRead,
@@ -285,49 +284,5 @@ describe('a file as people bring it', () => {
     )
     expect(await started(id)).toMatchObject({ status: 'completed', created_orders: kind.orders.length, failed_orders: 0 })
     expect(await ordersOf(home)).toEqual(kind.orders)
-  })
-})
-
-describe('what was found wrongly of a file', () => {
-  it('is changed after the upload: encoding, delimiter, quotation marks and header, each with the first rows', async () => {
-    const home = await givenHome()
-    const rows = Array.from({ length: 25 }, (_, at) => `A-${at + 1}|Søren "${at + 1}|s${at}@example.dk|Øl|10,50`)
-    const header = 'Ordrenr.|Navn|E-mail|Billettype|Stykpris'
-    const bytes = encodeText(lines([header, ...rows]), 'macintosh')
-    const id = await givenRead(home, bytes, { encoding: 'windows-1252', delimiter: ';' })
-    const shown = async () => (await columnsOf(id)).sample_rows as { line: number; cells: string[] }[]
-    expect((await shown())[0]?.cells).toEqual(['A-1|S¿ren "1|s0@example.dk|¯l|10,50'])
-    const change = async (options: object) => {
-      expect((await patch(pathOf(id), { options })).body).toMatchObject({ status: 'parsing' })
-      await work(id)
-      return shown()
-    }
-    expect((await change({ delimiter: 'pipe' }))[0]?.cells).toEqual([
-      'A-1',
-      'S¿ren "1',
-      's0@example.dk',
-      '¯l',
-      '10,50',
-    ])
-    const read = await change({ encoding: 'macintosh', quotes: 'none' })
-    expect(read).toHaveLength(20)
-    expect(read[19]).toEqual({
-      line: 21,
-      cells: ['A-20', 'Søren "20', 's19@example.dk', 'Øl', '10,50'],
-    })
-    const headless = await change({ has_header: false })
-    expect(headless[0]).toEqual({ line: 1, cells: header.split('|') })
-    expect((await get(pathOf(id))).body.total_rows).toBe(26)
-    await change({ has_header: true })
-    await previewed(id)
-    expect(await started(id)).toMatchObject({ status: 'completed', created_orders: 25 })
-    expect((await ordersOf(home))[0]).toEqual({
-      id: 'A-1',
-      status: 'completed',
-      amount: '10.5 dkk',
-      created: expect.stringMatching(/^20/),
-      customer: 'Søren "1 <s0@example.dk>',
-      tickets: ['Øl 10.5 Søren "1'],
-    })
   })
 })

@@ -23,7 +23,7 @@ const unreadable: [name: string, bytes: Uint8Array, code: string, message: strin
     'with a line that does not end',
     lines(['Order;Name', 'R-1;Ane', `R-2;${'x'.repeat(400_000)}`]),
     'line_too_long',
-    'line 3',
+    'Line 3',
   ],
   [
     'with a quotation mark that opens on every line',
@@ -58,7 +58,7 @@ describe('a file that cannot be read', () => {
     const { body } = await get(pathOf(id))
     expect(body).toMatchObject({ status: 'failed', error_code: code, total_rows: 0, total_orders: 0 })
     expect(body.error_message).toContain(message)
-    expect((await post(pathOf(id, '/column-mappings/process'), {})).body.code).toBe('invalid_transition')
+    expect((await post(pathOf(id, '/column-mappings/process'), {})).status).toBe(409)
   })
 
   it('is read once the user says what was not seen: that it has no header', async () => {

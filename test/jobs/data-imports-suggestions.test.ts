@@ -28,9 +28,9 @@ const answersOf = async ({ organization }: Home, email: string, consent: string)
 
 const danish = tableOf([
   'Ordrenr.;E-mail;Billettype;Pris;Købt den;Nyhedsbrev',
-  'N-1;ja@example.dk;Partout;100,00;05-01-2026 10:00;ja',
-  'N-2;nej@example.dk;Partout;100,00;05-01-2026 11:00;nej',
-  'N-3;tavs@example.dk;Partout;100,00;05-01-2026 12:00;',
+  'N-1;ja@example.dk;Partout;100,00;15-01-2026 10:00;ja',
+  'N-2;nej@example.dk;Partout;100,00;15-01-2026 11:00;nej',
+  'N-3;tavs@example.dk;Partout;100,00;15-01-2026 12:00;',
 ])
 
 describe('a column of consents', () => {
@@ -47,7 +47,7 @@ describe('a column of consents', () => {
     expect(given).toMatchObject({
       status: 'given',
       method: 'import',
-      occurred_at: Date.parse('2026-01-05T09:00:00Z'),
+      occurred_at: Date.parse('2026-01-15T09:00:00Z'),
       import_id: id,
     })
     expect((await answersOf(home, 'nej@example.dk', consent.id)).map(({ status }) => status)).toEqual(['skipped'])
@@ -167,6 +167,19 @@ describe('headers that nobody knows', () => {
       '2 Hvad': 'item.product',
       '3 Betalt beløb': null,
     })
+  })
+})
+
+describe('rows whose id only the user knows', () => {
+  it('are one order by it, once its column is mapped', async () => {
+    const home = await givenHome()
+    const rows = ['7;ane@example.dk;Partout;100,00', '8;bo@example.dk;Partout;100,00', '7;;Camping;50,50']
+    const id = await givenRead(home, tableOf(['Løbenummer;E-mail;Billettype;Stykpris', ...rows]))
+    expect((await get(pathOf(id))).body.options.group_by).toBeNull()
+    const mappings = [{ source_index: 0, target_field: 'order.external_id' }]
+    const { totals } = await previewed(id, { mappings })
+    expect(totals).toMatchObject({ create: 2, error: 0 })
+    expect(await started(id)).toMatchObject({ status: 'completed', created_orders: 2, total_orders: 2 })
   })
 })
 

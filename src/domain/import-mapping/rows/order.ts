@@ -7,7 +7,7 @@ import { targetFieldOf } from '../targets/fields.ts'
 import { isCurrency, marksCurrency } from '../values/currencies.ts'
 import { plainWord } from '../values/words.ts'
 import { decideItems, type DecidedItem } from './items.ts'
-import type { DecidedRow, OrderError, OrderWarning, PlacedRow } from './row.ts'
+import { type DecidedRow, isOfWholeRow, type OrderError, type OrderWarning, type PlacedRow } from './row.ts'
 
 export interface DecidedOrder {
   lines: readonly number[]
@@ -199,8 +199,10 @@ export function toExternalOrder(rows: readonly PlacedRow[], options: OrderOption
     ...(typeof currency === 'string' ? [] : [currency]),
   ]
   const wrongTargets = new Set(errors.map(({ target_field }) => target_field))
+  const isUnread = rows.some((row) => row.errors.some(isOfWholeRow))
   const require = (targets: readonly string[], message: string) => {
-    const isThere = targets.some((target) => values[target] !== undefined || wrongTargets.has(target))
+    const isThere =
+      isUnread || targets.some((target) => values[target] !== undefined || wrongTargets.has(target))
     if (!isThere) errors.push(missing(first, targets[0] ?? '', message))
   }
   require([

@@ -7,7 +7,8 @@ import type { TargetReader } from './prepare.ts'
 export interface RowError {
   /** Index of the column; null for what no column says. */
   column: number | null
-  target_field: string
+  /** Null for the fault of a whole row. */
+  target_field: string | null
   code: CellFault | 'currency_mismatch' | 'inconsistent_order'
   message: string
   value: string | null
@@ -38,6 +39,9 @@ export interface DecidedRow {
 export interface PlacedRow extends DecidedRow {
   line: number
 }
+
+/** Of a row whose cells cannot be told apart: nothing more is said of what it lacks. */
+export const isOfWholeRow = ({ target_field }: RowError): boolean => target_field === null
 
 type ReadTarget = { value: CellValue } | { ignored: true } | { error: RowError } | null
 
