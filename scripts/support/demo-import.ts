@@ -208,7 +208,9 @@ export async function importTable(
   const count = async () => (await client.get<Page<object>>(`/v1/orders?edition_id=${home.edition_id}`)).count
   await client.post(pathOf(first.id, '/undo'), {})
   const undone = await settled(client, first.id)
-  tell(`the first import undone: ${undone.undone_orders} orders gone, ${undone.kept_orders} kept, ${await count()} left`)
+  tell(
+    `the first import undone: ${undone.undone_orders} orders gone, ${undone.kept_orders} kept, ${await count()} left`,
+  )
   const second = await uploaded(client, home, bytes, tableName)
   await client.patch(pathOf(second.id, '/column-mappings'), { mappings: [american] })
   const left = await processed(client, second.id)

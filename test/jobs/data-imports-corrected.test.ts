@@ -10,7 +10,10 @@ describe('what was found wrongly of a file', () => {
   it('is changed after the upload: encoding, delimiter, quotation marks and header, each with the first rows', async () => {
     const home = await givenHome()
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXY'
-    const rows = Array.from({ length: 25 }, (_, at) => `A-${at + 1}|Søren ${letters.charAt(at)}ås|s${at}@example.dk|Øl 5"|10,50`)
+    const rows = Array.from(
+      { length: 25 },
+      (_, at) => `A-${at + 1}|Søren ${letters.charAt(at)}ås|s${at}@example.dk|Øl 5"|10,50`,
+    )
     const header = 'Ordrenr.|Navn|E-mail|Billettype|Stykpris'
     const bytes = encodeText(lines([header, ...rows]), 'macintosh')
     const id = await givenRead(home, bytes, { encoding: 'windows-1252', delimiter: ';' })
@@ -67,11 +70,19 @@ describe('what a column means', () => {
       { source_index: 1, target_field: 'customer.full_name', target_position: 0 },
       { source_index: 2, target_field: 'customer.full_name', target_position: 1 },
       { source_index: 3, target_field: 'customer.email', transform: { type: 'lower' } },
-      { source_index: 4, target_field: 'customer.phone_number', transform: { type: 'phone', args: { country_code: '+45' } } },
+      {
+        source_index: 4,
+        target_field: 'customer.phone_number',
+        transform: { type: 'phone', args: { country_code: '+45' } },
+      },
       { source_index: 5, target_field: 'item.product', default_value: 'Dagsbillet' },
       { source_index: 6, target_field: 'item.unit_price', transform: { type: 'number', args: { decimal: ',' } } },
       { source_index: 7, target_field: 'order.status', value_map, default_value: 'pending' },
-      { source_index: 8, target_field: 'order.created', transform: { type: 'date', args: { order: 'dmy', time_zone: 'UTC' } } },
+      {
+        source_index: 8,
+        target_field: 'order.created',
+        transform: { type: 'date', args: { order: 'dmy', time_zone: 'UTC' } },
+      },
     ]
     const constants = [{ target_field: 'order.currency', value: 'EUR' }]
     const { totals } = await previewed(id, { mappings, constants })

@@ -2,14 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { encodeText } from '../../src/domain/import-files/encoding/encode.ts'
 import type { Encoding } from '../../src/domain/import-files/encoding/names.ts'
 import { givenHome } from '../support/data-imports.ts'
-import {
-  type Answers,
-  givenRead,
-  ordersOf,
-  previewed,
-  started,
-  suggestionsOf,
-} from '../support/imported-tables.ts'
+import { type Answers, givenRead, ordersOf, previewed, started, suggestionsOf } from '../support/imported-tables.ts'
 import type { RawUpload } from '../support/files.ts'
 import { textRow, workbook } from '../support/xlsx.ts'
 
@@ -282,7 +275,11 @@ describe('a file as people bring it', () => {
         return { amount, customer }
       }),
     )
-    expect(await started(id)).toMatchObject({ status: 'completed', created_orders: kind.orders.length, failed_orders: 0 })
+    expect(await started(id)).toMatchObject({
+      status: 'completed',
+      created_orders: kind.orders.length,
+      failed_orders: 0,
+    })
     expect(await ordersOf(home)).toEqual(kind.orders)
   })
 })

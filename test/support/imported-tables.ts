@@ -28,7 +28,9 @@ export async function ordersOf({ edition }: Home): Promise<object[]> {
       amount: `${amount} ${currency}`,
       created,
       customer: `${customer.full_name} <${customer.email}>`,
-      tickets: purchases.map(({ product, price_paid, user }) => `${product.name} ${price_paid} ${user.full_name}`).toSorted(),
+      tickets: purchases
+        .map(({ product, price_paid, user }) => `${product.name} ${price_paid} ${user.full_name}`)
+        .toSorted(),
     }))
 }
 

@@ -201,8 +201,7 @@ export function toExternalOrder(rows: readonly PlacedRow[], options: OrderOption
   const wrongTargets = new Set(errors.map(({ target_field }) => target_field))
   const isUnread = rows.some((row) => row.errors.some(isOfWholeRow))
   const require = (targets: readonly string[], message: string) => {
-    const isThere =
-      isUnread || targets.some((target) => values[target] !== undefined || wrongTargets.has(target))
+    const isThere = isUnread || targets.some((target) => values[target] !== undefined || wrongTargets.has(target))
     if (!isThere) errors.push(missing(first, targets[0] ?? '', message))
   }
   require([
