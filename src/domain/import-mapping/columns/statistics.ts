@@ -1,4 +1,4 @@
-import { cleanCell } from '../../import-files/cells.ts'
+import { cleanCell } from '../../import-cells.ts'
 import { maxEmailLength, normalizeEmail } from '../../users.ts'
 import { currencyOfMark } from '../values/currencies.ts'
 import { readLanguage } from '../values/locales.ts'

@@ -1,4 +1,4 @@
-import { cleanCell } from '../../import-files/cells.ts'
+import { cleanCell } from '../../import-cells.ts'
 import { marksCurrency } from '../values/currencies.ts'
 import { plainWord } from '../values/words.ts'
 import { readCell, type Amount, type CellFault, type CellValue } from './cell.ts'
