@@ -30,8 +30,8 @@ export interface Client {
   /** The key makes the request safe to repeat: the API answers it once and remembers the answer. */
   post: <T>(path: string, body: unknown, idempotencyKey?: string) => Promise<T>
   patch: <T>(path: string, body: unknown, idempotencyKey?: string) => Promise<T>
-  /** Sends bytes as they are. */
-  upload: <T>(path: string, bytes: Uint8Array<ArrayBuffer>, headers: Record<string, string>) => Promise<T>
+  /** Sends a text as it is. */
+  upload: <T>(path: string, text: string, headers: Record<string, string>) => Promise<T>
   /** The text of an answer that is not JSON. */
   download: (path: string) => Promise<string>
 }
@@ -39,7 +39,7 @@ export interface Client {
 interface Sent {
   method: string
   path: string
-  body?: string | Uint8Array<ArrayBuffer>
+  body?: string
   headers?: Record<string, string>
 }
 
@@ -74,7 +74,7 @@ export function createClient(url: string, token: string): Client {
     get: (path) => call('GET', path),
     post: (path, body, key) => call('POST', path, body, key),
     patch: (path, body, key) => call('PATCH', path, body, key),
-    upload: async <T>(path: string, body: Uint8Array<ArrayBuffer>, headers: Record<string, string>) =>
+    upload: async <T>(path: string, body: string, headers: Record<string, string>) =>
       (await send({ method: 'POST', path, body, headers })).json() as Promise<T>,
     download: async (path) => (await send({ method: 'GET', path })).text(),
   }

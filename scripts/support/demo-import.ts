@@ -95,9 +95,9 @@ async function settled(client: Client, id: string): Promise<DataImport> {
   throw new Error('The import did not end in five minutes.')
 }
 
-async function uploaded(client: Client, home: Home, bytes: Uint8Array<ArrayBuffer>, name: string): Promise<DataImport> {
+async function uploaded(client: Client, home: Home, table: string, name: string): Promise<DataImport> {
   const query = new URLSearchParams({ organization_id: home.organization_id, purpose: 'import' })
-  const file = await client.upload<{ id: string }>(`/v1/files?${query.toString()}`, bytes, {
+  const file = await client.upload<{ id: string }>(`/v1/files?${query.toString()}`, table, {
     'content-type': 'text/csv',
     'content-disposition': `attachment; filename="${name}"`,
   })
@@ -183,8 +183,7 @@ async function mendReport(client: Client, home: Home, id: string, tell: Tell): P
   tell(`the error report has ${rows.length} rows; the broken one:`, `  ${broken}`)
   const mended = `${broken.slice(0, broken.indexOf(`,${brokenInvoice},`) + 1)}${mendedRow}`
   tell('mended, as it would be in a spreadsheet:', `  ${mended}`)
-  const bytes = new TextEncoder().encode(`${header}\r\n${mended}\r\n`)
-  const again = await uploaded(client, home, bytes, 'errors.csv')
+  const again = await uploaded(client, home, `${header}\r\n${mended}\r\n`, 'errors.csv')
   await client.patch(pathOf(again.id, '/column-mappings'), { mappings: [american] })
   const left = await processed(client, again.id)
   if (left.length > 0) throw new Error(left.join('\n'))
@@ -192,13 +191,8 @@ async function mendReport(client: Client, home: Home, id: string, tell: Tell): P
 }
 
 /** Brings a file in as its shop keeps it: suggestions, preview, a mended row, undone, and once more. */
-export async function importTable(
-  client: Client,
-  home: Home,
-  bytes: Uint8Array<ArrayBuffer>,
-  tell: Tell,
-): Promise<void> {
-  const first = await uploaded(client, home, bytes, tableName)
+export async function importTable(client: Client, home: Home, table: string, tell: Tell): Promise<void> {
+  const first = await uploaded(client, home, table, tableName)
   tell(`${tableName} is uploaded and read: ${first.total_rows} rows; suggested for its columns:`)
   tell(...(await suggestions(client, first.id)))
   await mapColumns(client, first.id, tell)
@@ -211,7 +205,7 @@ export async function importTable(
   tell(
     `the first import undone: ${undone.undone_orders} orders gone, ${undone.kept_orders} kept, ${await count()} left`,
   )
-  const second = await uploaded(client, home, bytes, tableName)
+  const second = await uploaded(client, home, table, tableName)
   await client.patch(pathOf(second.id, '/column-mappings'), { mappings: [american] })
   const left = await processed(client, second.id)
   if (left.length > 0) throw new Error(left.join('\n'))

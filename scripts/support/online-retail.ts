@@ -18,10 +18,10 @@ export const readLines = async (): Promise<Line[]> => parse(await readTable(), {
 const addressOf = (customer: string): string => (customer ? `customer-${customer}@example.com` : '')
 
 /** The shop's file as it is, with a column of addresses: the shop published none, and an order needs one. */
-export async function tableWithAddresses(): Promise<Uint8Array<ArrayBuffer>> {
+export async function tableWithAddresses(): Promise<string> {
   const lines = (await readTable()).trimEnd().split(/\r?\n/)
   const addresses = ['Email', ...(await readLines()).map(({ CustomerID }) => addressOf(CustomerID))]
-  return new TextEncoder().encode(lines.map((line, index) => `${line},${addresses[index]}\r\n`).join(''))
+  return lines.map((line, index) => `${line},${addresses[index]}\r\n`).join('')
 }
 
 /** `12/1/10 8:26` in London; all of the file is of December, when London keeps UTC. */

@@ -22,7 +22,7 @@ export interface WholeFile {
   /** What is asked before rows can be read: targets without a column, columns that can be read in two ways. */
   missing: string[]
   ambiguous: string[]
-  unmapped_values: Record<string, string[]>
+  unmapped_values: Record<string, readonly string[]>
   /** What the user answers; it wins over the suggestions. */
   answers: TargetMapping[]
   /** Null where the import cannot begin even then. */

@@ -66,7 +66,7 @@ const isOrderLevel = (target: string): boolean =>
   target.startsWith('consent.') || (targetFieldOf(target)?.is_order_level ?? false)
 
 /** A value as people write it. */
-function shown(target: string, value: Values[string]): string {
+function shown(target: string, value: Values[string] | undefined): string {
   const type = targetFieldOf(target)?.type
   if (typeof value === 'number' && type === 'money') return toMajor(value).toFixed(2)
   if (typeof value === 'number' && type === 'instant') return `${toIso(value).slice(0, 16).replace('T', ' ')} UTC`
