@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { type Client, createClient } from './support/client.ts'
 import { runCampaign } from './support/demo-campaign.ts'
 import { followConsents } from './support/demo-consents.ts'
-import { account, type Tenant, importOrders } from './support/demo-import.ts'
+import { account, type Tenant, importOrders, importTable } from './support/demo-import.ts'
 import { followRefund } from './support/demo-refund.ts'
 import { findOrders, followCustomer } from './support/demo-tour.ts'
 import { followWallet } from './support/demo-wallet.ts'
 import { followWebhooks } from './support/demo-webhooks.ts'
 import { type FakeStripeServer, startFakeStripe } from './support/fake-stripe-server.ts'
-import { ordersOf, readLines } from './support/online-retail.ts'
+import { ordersOf, readLines, tableWithAddresses } from './support/online-retail.ts'
 import { type Receiver, startReceiver } from './support/receiver.ts'
 import { startServer } from './support/server.ts'
 
@@ -67,9 +67,9 @@ async function main(url: string, rootToken: string, { receiver, stripe }: Around
 
   const lines = await readLines()
   const orders = ordersOf(lines)
-  title(`Import: ${lines.length} lines of a real shop are ${orders.length} invoices`)
-  tell(...account(await importOrders(manager, tenant, orders)))
-  title('The same import again makes nothing twice')
+  title(`Import of a file: ${lines.length} lines of a real shop are ${orders.length} invoices`)
+  await importTable(manager, tenant, await tableWithAddresses(), tell)
+  title('The same invoices from a program, as JSON: nothing is made twice')
   tell(...account(await importOrders(manager, tenant, orders)))
 
   title('Lists, filters, search, pages')

@@ -30,6 +30,17 @@ export interface Client {
   /** The key makes the request safe to repeat: the API answers it once and remembers the answer. */
   post: <T>(path: string, body: unknown, idempotencyKey?: string) => Promise<T>
   patch: <T>(path: string, body: unknown, idempotencyKey?: string) => Promise<T>
+  /** Sends a text as it is. */
+  upload: <T>(path: string, text: string, headers: Record<string, string>) => Promise<T>
+  /** The text of an answer that is not JSON. */
+  download: (path: string) => Promise<string>
+}
+
+interface Sent {
+  method: string
+  path: string
+  body?: string
+  headers?: Record<string, string>
 }
 
 /** Longer than the service holds the key of a request that was cut off. */
@@ -37,28 +48,35 @@ const patienceMs = 90_000
 
 /** A client of the API at `url`. It takes absolute addresses too, as `next` has them, and waits when it is told to. */
 export function createClient(url: string, token: string): Client {
-  async function call<T>(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<T> {
+  async function send({ method, path, body, headers = {} }: Sent): Promise<Response> {
     for (const deadline = Date.now() + patienceMs; ;) {
       const response = await fetch(new URL(path, url), {
         method,
-        headers: {
-          authorization: `Bearer ${token}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        headers: { authorization: `Bearer ${token}`, ...headers },
+        ...(body === undefined ? {} : { body }),
       })
-      if (response.ok) return (await response.json()) as T
+      if (response.ok) return response
       const pause = Number(response.headers.get('retry-after'))
       if (!pause || Date.now() + pause * 1000 > deadline) throw new ApiError(method, path, await problemOf(response))
       await response.body?.cancel()
       await wait(pause * 1000)
     }
   }
+  async function call<T>(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<T> {
+    const headers = {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+    }
+    const sent = { method, path, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+    return (await send(sent)).json() as Promise<T>
+  }
   return {
     get: (path) => call('GET', path),
     post: (path, body, key) => call('POST', path, body, key),
     patch: (path, body, key) => call('PATCH', path, body, key),
+    upload: async <T>(path: string, body: string, headers: Record<string, string>) =>
+      (await send({ method: 'POST', path, body, headers })).json() as Promise<T>,
+    download: async (path) => (await send({ method: 'GET', path })).text(),
   }
 }
 

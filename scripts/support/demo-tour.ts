@@ -3,7 +3,7 @@ import type { Tenant } from './demo-import.ts'
 
 interface ListedOrder {
   id: string
-  order_number: string
+  external_id: string
   status: string
   amount: number
   currency: string
@@ -14,7 +14,7 @@ interface ListedOrder {
 
 interface Order {
   id: string
-  order_number: string
+  external_id: string
   amount: number
   currency: string
   customer: { api_id: string; email: string }
@@ -35,7 +35,7 @@ type Tell = (...lines: string[]) => void
 const money = (amount: number, currency: string) => `${amount.toFixed(2)} ${currency.toUpperCase()}`
 
 const line = (order: ListedOrder) =>
-  `${order.order_number.padEnd(8)} ${order.status.padEnd(10)} ${money(order.amount, order.currency).padStart(12)}  ${String(order.items_count).padStart(5)} items  ${order.customer_email}`
+  `${order.external_id.padEnd(8)} ${order.status.padEnd(10)} ${money(order.amount, order.currency).padStart(12)}  ${String(order.items_count).padStart(5)} items  ${order.customer_email}`
 
 /** Finds orders in all the ways that the list has. */
 export async function findOrders(client: Client, { edition_id }: Tenant, tell: Tell): Promise<ListedOrder> {
@@ -52,10 +52,10 @@ export async function findOrders(client: Client, { edition_id }: Tenant, tell: T
   if (!first) throw new Error('No order was found.')
   const { customer_email } = first
   tell(`${(await list({ customer_email })).count} of customer ${customer_email}`)
-  const number = first.order_number.slice(-4)
+  const number = first.external_id.slice(-4)
   const found = await list({ search: number })
   tell(
-    `${found.count} found by the search for ${number}: ${found.results.map((order) => order.order_number).join(', ')}`,
+    `${found.count} found by the search for ${number}: ${found.results.map((order) => order.external_id).join(', ')}`,
   )
 
   let pages = 0
@@ -74,7 +74,7 @@ export async function followCustomer(client: Client, tenant: Tenant, listed: Lis
   const order = await client.get<Order>(`/v1/orders/${listed.id}`)
   const [transaction] = order.transactions
   tell(
-    `order ${order.order_number}: ${money(order.amount, order.currency)}, ${order.purchases.length} purchases, ` +
+    `order ${order.external_id}: ${money(order.amount, order.currency)}, ${order.purchases.length} purchases, ` +
       (transaction ? `payment ${transaction.status} by ${transaction.service}` : 'no payment'),
   )
   const [bought] = order.purchases

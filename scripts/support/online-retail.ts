@@ -9,8 +9,20 @@ type Line = Record<
   string
 >
 
-export const readLines = async (): Promise<Line[]> =>
-  parse(await readFile(join(root, 'scripts', 'data', 'online-retail-1000.csv')), { columns: true, bom: true })
+export const tableName = 'online-retail-1000.csv'
+
+const readTable = (): Promise<string> => readFile(join(root, 'scripts', 'data', tableName), 'utf8')
+
+export const readLines = async (): Promise<Line[]> => parse(await readTable(), { columns: true, bom: true })
+
+const addressOf = (customer: string): string => (customer ? `customer-${customer}@example.com` : '')
+
+/** The shop's file as it is, with a column of addresses: the shop published none, and an order needs one. */
+export async function tableWithAddresses(): Promise<string> {
+  const lines = (await readTable()).trimEnd().split(/\r?\n/)
+  const addresses = ['Email', ...(await readLines()).map(({ CustomerID }) => addressOf(CustomerID))]
+  return lines.map((line, index) => `${line},${addresses[index]}\r\n`).join('')
+}
 
 /** `12/1/10 8:26` in London; all of the file is of December, when London keeps UTC. */
 function instantOf(text: string): string {
@@ -37,7 +49,7 @@ export const ordersOf = (lines: readonly Line[]): ExternalOrder[] =>
       status: invoice.startsWith('C') ? 'cancelled' : 'completed',
       created: instantOf(first.InvoiceDate),
       currency: 'gbp',
-      customer: first.CustomerID ? { email: `customer-${first.CustomerID}@example.com` } : {},
+      customer: first.CustomerID ? { email: addressOf(first.CustomerID) } : {},
       items: items.map(itemOf),
     }
   })

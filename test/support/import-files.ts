@@ -1,4 +1,4 @@
-import { cleanCell } from '../../src/domain/import-files/cells.ts'
+import { cleanCell } from '../../src/domain/import-cells.ts'
 import { ReadError, type ReadFault } from '../../src/domain/import-files/faults.ts'
 import type { PlacedRow } from '../../src/domain/import-files/canonical.ts'
 import type { FileFormat, FormatOptions } from '../../src/domain/import-files/format.ts'

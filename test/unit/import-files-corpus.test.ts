@@ -1,34 +1,40 @@
 /// <reference types="vite/types/importMeta.d.ts" />
 import { describe, expect, it } from 'vitest'
-import type { CsvFormat } from '../../src/domain/import-files/format.ts'
+import { type WholeFile, wholeFile } from '../support/import-mapping/whole-file.ts'
+import type { CsvFormat, XlsxFormat } from '../../src/domain/import-files/format.ts'
 import { fileOfBytes } from '../../src/domain/import-files/source.ts'
 import { faultOf, inspectAndRead, meantCells } from '../support/import-files.ts'
 
 interface Expected {
   fault?: { code: string; line: number | null; column: number | null }
-  format?: Partial<CsvFormat> & { headerLine: number }
+  format?: Partial<CsvFormat | XlsxFormat> & { headerLine: number }
   rows?: { line: number; kind: string; cells: string[]; fault?: string }[]
+  /** Mapping, questions and orders. */
+  import?: WholeFile
 }
 
-const files = import.meta.glob<string>('../support/import-files/*.csv', {
+const files = import.meta.glob<string>('../support/import-files/*.{csv,xlsx}', {
   query: '?url&inline',
   import: 'default',
   eager: true,
 })
 const outcomes = import.meta.glob<Expected>('../support/import-files/*.json', { import: 'default', eager: true })
 
+const outcomePath = (path: string): string => path.replace(/\.(?:csv|xlsx)$/, '.json')
 const bytesOf = (url: string): Uint8Array => Uint8Array.fromBase64(url.slice(url.indexOf(',') + 1))
 
 describe('files as people bring them', () => {
   it('are all there, each with what is expected of it', () => {
-    expect(Object.keys(files).length).toBeGreaterThanOrEqual(25)
-    expect(Object.keys(outcomes)).toEqual(Object.keys(files).map((path) => path.replace('.csv', '.json')))
+    expect(Object.keys(files).length).toBeGreaterThanOrEqual(50)
+    expect(Object.keys(outcomes).toSorted()).toEqual(Object.keys(files).map(outcomePath).toSorted())
+    const lacking = Object.entries(outcomes).filter(([, expected]) => !expected.fault && !expected.import)
+    expect(lacking.map(([path]) => path)).toEqual([])
   })
 
-  it.each(Object.entries(files).map(([path, url]) => [path.replace(/.*\/(.*)\.csv/, '$1'), path, url]))(
+  it.each(Object.entries(files).map(([path, url]) => [path.replace(/.*\//, ''), path, url]))(
     'reads %s',
     async (_name, path, url) => {
-      const expected = outcomes[path.replace('.csv', '.json')]!
+      const expected = outcomes[outcomePath(path)]!
       const reading = inspectAndRead(fileOfBytes(bytesOf(url), 7))
       if (expected.fault) {
         expect(await faultOf(reading)).toMatchObject(expected.fault)
@@ -45,6 +51,14 @@ describe('files as people bring them', () => {
           ...(fault ? { fault: fault.code } : {}),
         })),
       ).toEqual(expected.rows)
+    },
+  )
+
+  it.each(Object.entries(files).map(([path, url]) => [path.replace(/.*\//, ''), path, url]))(
+    'suggests, asks and decides the orders of %s',
+    async (_name, path, url) => {
+      const expected = outcomes[outcomePath(path)]!.import
+      if (expected) expect(await wholeFile(bytesOf(url), expected.answers)).toEqual(expected)
     },
   )
 })

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cleanCell } from '../../src/domain/import-files/cells.ts'
+import { cleanCell } from '../../src/domain/import-cells.ts'
 import { ReadError } from '../../src/domain/import-files/faults.ts'
 import { canonicalChunks, inspectFile, startOf } from '../../src/domain/import-files/read.ts'
 import { fileOfBytes, type FileSource } from '../../src/domain/import-files/source.ts'

@@ -100,6 +100,21 @@ describe('a cell', () => {
     expect(values.every((value) => typeof value !== 'string' || value.length <= 1000)).toBe(true)
   })
 
+  it.each([
+    ['customer.phone_number', "'+4520123456", '+4520123456'],
+    ['order.external_id', '="0045"', '0045'],
+    ['order.external_id', "'0045", '0045'],
+    ['item.product', '="Early ""bird"""', 'Early "bird"'],
+    ['item.product', '=1+1', '=1+1'],
+    ['customer.last_name', "'s-Gravenhage", "'s-Gravenhage"],
+    ['customer.last_name', 'null', 'null'],
+    ['customer.last_name', 'n/a', null],
+    ['customer.last_name', '\u2013', null],
+    ['item.quantity', "'2", 2],
+  ])('of %s is without the guards of exporters: %j is %j', (target, cell, expected) => {
+    expect(valueOf(one(target), cell)).toEqual(expected)
+  })
+
   it('that is wrong says where it stands and what it is', () => {
     expect(decide({ target: 'customer.email', columns: [1] }, ['x', 'nobody']).errors).toEqual([
       {

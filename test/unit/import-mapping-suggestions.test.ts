@@ -92,6 +92,22 @@ describe('suggestions', () => {
     ])
   })
 
+  it('take nothing from before that the values contradict', () => {
+    const history = new Map([[headerKey('Kontakt'), 'customer.email']])
+    const targets = (cells: string[], header = 'Kontakt') =>
+      suggestImport({ columns: [{ header, statistics: statisticsOf(cells) }], history }).mappings.map(
+        ({ target, reason }) => `${target} by ${reason}`,
+      )
+    expect(targets(['ane@example.dk', '-'])).toEqual(['customer.email by history'])
+    expect(targets(['20 12 34 56', '+45 20 12 34 57'])).toEqual([])
+    expect(targets([])).toEqual(['customer.email by history'])
+    history.set(headerKey('Price'), 'item.quantity').set(headerKey('Kunde'), 'customer.full_name')
+    history.set(headerKey('E-mail'), 'customer.phone_number')
+    expect(targets(['10,50', '7,00'], 'Price')).toEqual(['item.quantity by history'])
+    expect(targets(['ane@example.dk'], 'E-mail')).toEqual(['customer.email by normalised'])
+    expect(targets(['10234', '10235'], 'Kunde')).toEqual([])
+  })
+
   it('bring a value map for statuses and for yes and no', () => {
     const { mappings } = suggestImport({
       columns: columns(

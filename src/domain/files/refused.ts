@@ -6,7 +6,10 @@ const beginnings: readonly [pattern: RegExp, reason: string][] = [
   [/^(?:\u00ca\u00fe\u00ba\u00be|\u00cf\u00fa\u00ed\u00fe)/, 'This is a program.'],
   [/^\0asm/, 'This is a program.'],
   [/^#!/, 'This is a script.'],
-  [/^\u00d0\u00cf\u0011\u00e0/, 'This is a document of an old Office: save workbooks as XLSX.'],
+  [
+    /^\u00d0\u00cf\u0011\u00e0/,
+    'This is a workbook with a password, or a document of an old Office: save it as XLSX without a password.',
+  ],
   [/^BM[\s\S]{4}\0\0\0\0/, 'This is a BMP image.'],
   [/^(?:II\*\0|MM\0\*)/, 'This is a TIFF image.'],
   [/^\0\0\u0001\0/, 'This is an icon.'],

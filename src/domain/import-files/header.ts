@@ -1,4 +1,4 @@
-import { cleanCell } from './cells.ts'
+import { cleanCell } from '../import-cells.ts'
 import { commonWidth, filledWidth } from './dialect.ts'
 import { maxColumns, ReadError } from './faults.ts'
 

@@ -1,4 +1,4 @@
-import { cleanCell } from './cells.ts'
+import { cleanCell } from '../import-cells.ts'
 import { tooManyCells } from './faults.ts'
 import { fold } from '../fold.ts'
 import type { SourceRecord } from './records.ts'

@@ -1,6 +1,6 @@
 export { decideDates, type DateFormat } from './columns/date-format.ts'
 export { decideNumbers, type FormatDecision, type NumberFormat } from './columns/number-format.ts'
-export { columnCounter, isBlank, mergeStatistics, statisticsOf, type ColumnStatistics } from './columns/statistics.ts'
+export { columnCounter, mergeStatistics, statisticsOf, type ColumnStatistics } from './columns/statistics.ts'
 export {
   groupings,
   leastConfidence,

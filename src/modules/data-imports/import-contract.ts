@@ -41,7 +41,8 @@ const optionFields = {
   date_format: z.enum(dateOptions).openapi({ description: 'Of all columns that say nothing else.' }),
   timezone: TimeZone.nullable().openapi({ description: "Of local times; null: the edition's." }),
   group_by: z.enum(groupings).nullable().openapi({
-    description: 'What the rows of one order have in common. Null until the file is read, which decides it.',
+    description:
+      'What the rows of one order have in common. Null until the file is read, and where it does not show it: then it is `external_id` if a column is mapped to `order.external_id`, and else `row`.',
   }),
   on_duplicate: z.enum(duplicatePolicies).openapi({
     description: 'What becomes of an order that an import brought before: left alone, brought up to date, or an error.',

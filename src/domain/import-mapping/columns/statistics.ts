@@ -1,3 +1,4 @@
+import { cleanCell } from '../../import-cells.ts'
 import { maxEmailLength, normalizeEmail } from '../../users.ts'
 import { currencyOfMark } from '../values/currencies.ts'
 import { readLanguage } from '../values/locales.ts'
@@ -44,9 +45,6 @@ const maxValues = 60
 const maxValueLength = 80
 const maxSamples = 5
 const maxSampleLength = 200
-
-/** What people and exporters write into a cell that has nothing. */
-export const isBlank = (text: string): boolean => /^(?:[-–—]|n\/a|#n\/a|info requested)?$/i.test(text.trim())
 
 interface CellFacts {
   text: string
@@ -128,11 +126,11 @@ export function columnCounter(): { add: (cell: string) => void; statistics: Colu
   return {
     statistics,
     add: (cell) => {
-      if (isBlank(cell)) {
+      const text = cleanCell(cell)
+      if (text === '') {
         statistics.blank++
         return
       }
-      const text = cell.trim()
       const facts = remembered.get(text) ?? factsOf(text)
       if (remembered.size < maxRemembered) remembered.set(text, facts)
       countCell(statistics, facts)

@@ -1,6 +1,6 @@
 import type { ItemStatus } from '../values/value-maps.ts'
 import { productKey, productOf, type ProductTuple } from './products.ts'
-import type { OrderError, OrderWarning, PlacedRow } from './row.ts'
+import { isOfWholeRow, type OrderError, type OrderWarning, type PlacedRow } from './row.ts'
 
 export interface DecidedItem extends ProductTuple {
   line: number
@@ -72,6 +72,7 @@ function itemOf({ line, values }: PlacedRow, product: ProductTuple): DecidedItem
 const isPriced = (item: DecidedItem): boolean => item.unit_price_minor !== null || item.line_total_minor !== null
 
 function itemErrors({ line, values, errors }: PlacedRow, item: DecidedItem | null): OrderError[] {
+  if (errors.some(isOfWholeRow)) return []
   const wrong = new Set(errors.map(({ target_field }) => target_field))
   const missing = (target_field: string, message: string): OrderError[] =>
     wrong.has(target_field)

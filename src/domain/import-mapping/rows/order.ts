@@ -1,12 +1,13 @@
+import { toIso } from '../../instants.ts'
 import type { Language } from '../../languages.ts'
-import type { Currency } from '../../money.ts'
+import { type Currency, toMajor } from '../../money.ts'
 import type { OrderStatus } from '../../orders.ts'
 import type { Grouping } from '../mapping.ts'
 import { targetFieldOf } from '../targets/fields.ts'
 import { isCurrency, marksCurrency } from '../values/currencies.ts'
 import { plainWord } from '../values/words.ts'
 import { decideItems, type DecidedItem } from './items.ts'
-import type { DecidedRow, OrderError, OrderWarning, PlacedRow } from './row.ts'
+import { type DecidedRow, isOfWholeRow, type OrderError, type OrderWarning, type PlacedRow } from './row.ts'
 
 export interface DecidedOrder {
   lines: readonly number[]
@@ -64,6 +65,15 @@ type Values = DecidedRow['values']
 const isOrderLevel = (target: string): boolean =>
   target.startsWith('consent.') || (targetFieldOf(target)?.is_order_level ?? false)
 
+/** A value as people write it. */
+function shown(target: string, value: Values[string] | undefined): string {
+  const type = targetFieldOf(target)?.type
+  if (typeof value === 'number' && type === 'money') return toMajor(value).toFixed(2)
+  if (typeof value === 'number' && type === 'instant') return `${toIso(value).slice(0, 16).replace('T', ' ')} UTC`
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return String(value)
+}
+
 /** The cells that the rows of an order agree in: a blank one inherits, a different one is an error. */
 function agreedValues(rows: readonly PlacedRow[]): { values: Values; errors: OrderError[] } {
   const values: Record<string, Values[string]> = {}
@@ -77,9 +87,10 @@ function agreedValues(rows: readonly PlacedRow[]): { values: Values; errors: Ord
         values[target] = value
         firstLines.set(target, row.line)
       } else if (values[target] !== value) {
-        const message = `Line ${first} says ${String(values[target])} of the same order, and this one ${String(value)}.`
+        const [said, own] = [shown(target, values[target]), shown(target, value)]
+        const message = `Line ${first} says ${said} of the same order, and this one ${own}.`
         const error = { column: null, target_field: target, code: 'inconsistent_order', message } as const
-        errors.push({ ...error, row: row.line, value: String(value) })
+        errors.push({ ...error, row: row.line, value: own })
       }
     }
   return { values, errors }
@@ -188,8 +199,9 @@ export function toExternalOrder(rows: readonly PlacedRow[], options: OrderOption
     ...(typeof currency === 'string' ? [] : [currency]),
   ]
   const wrongTargets = new Set(errors.map(({ target_field }) => target_field))
+  const isUnread = rows.some((row) => row.errors.some(isOfWholeRow))
   const require = (targets: readonly string[], message: string) => {
-    const isThere = targets.some((target) => values[target] !== undefined || wrongTargets.has(target))
+    const isThere = isUnread || targets.some((target) => values[target] !== undefined || wrongTargets.has(target))
     if (!isThere) errors.push(missing(first, targets[0] ?? '', message))
   }
   require([

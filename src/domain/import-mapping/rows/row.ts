@@ -1,4 +1,4 @@
-import { isBlank } from '../columns/statistics.ts'
+import { cleanCell } from '../../import-cells.ts'
 import { marksCurrency } from '../values/currencies.ts'
 import { plainWord } from '../values/words.ts'
 import { readCell, type Amount, type CellFault, type CellValue } from './cell.ts'
@@ -7,7 +7,8 @@ import type { TargetReader } from './prepare.ts'
 export interface RowError {
   /** Index of the column; null for what no column says. */
   column: number | null
-  target_field: string
+  /** Null for the fault of a whole row. */
+  target_field: string | null
   code: CellFault | 'currency_mismatch' | 'inconsistent_order'
   message: string
   value: string | null
@@ -39,20 +40,24 @@ export interface PlacedRow extends DecidedRow {
   line: number
 }
 
+/** Of a row whose cells cannot be told apart: nothing more is said of what it lacks. */
+export const isOfWholeRow = ({ target_field }: RowError): boolean => target_field === null
+
 type ReadTarget = { value: CellValue } | { ignored: true } | { error: RowError } | null
 
 const maxShownValue = 200
 
 /** The filled cells of a mapping after its value map, or what stands in for them. */
 function textsOf({ mapping, values }: TargetReader, cells: readonly string[]): string[] | 'ignored' {
-  const filled = mapping.columns.map((column) => cells[column] ?? '').filter((cell) => !isBlank(cell))
-  const isWhole = filled.length > 0 && !isBlank(cells[mapping.columns[0] ?? -1] ?? '')
-  const given = isWhole ? filled : [mapping.constant ?? mapping.default_value ?? filled.join(' ')]
+  const clean = mapping.columns.map((column) => cleanCell(cells[column] ?? ''))
+  const filled = clean.filter((text) => text !== '')
+  const isWhole = filled.length > 0 && clean[0] !== ''
+  const given = isWhole ? filled : [(mapping.constant ?? mapping.default_value ?? filled.join(' ')).trim()]
   const texts: string[] = []
-  for (const text of given.filter((one) => !isBlank(one))) {
-    const mapped = values?.get(plainWord(text))
+  for (const text of given) {
+    const mapped = text === '' ? undefined : values?.get(plainWord(text))
     if (mapped && 'ignore_row' in mapped) return 'ignored'
-    texts.push((mapped ? mapped.to : text).trim())
+    texts.push(mapped ? mapped.to.trim() : text)
   }
   return texts.filter((text) => text !== '')
 }

@@ -6,7 +6,7 @@ import { aliasesByKey, otherKeys } from '../targets/catalogue.ts'
 import { consentTarget, targetFieldOf, type KnownConsent } from '../targets/fields.ts'
 import { headerKey, headerWords, withoutBrackets } from '../targets/headers.ts'
 import { marketingAliases } from '../targets/item-aliases.ts'
-import { fitOf } from './fits.ts'
+import { contradicts, fitOf } from './fits.ts'
 
 export interface ImportColumn {
   header: string
@@ -103,7 +103,9 @@ export function candidateOf(column: ImportColumn, index: number, context: Candid
   const exact = certain(column.header.trim().toLowerCase(), 1, 'exact')
   if (exact) return exact
   const before = key === '' ? undefined : context.history.get(key)
-  if (before !== undefined) return before === null ? null : certain(before, 0.98, 'history')
+  if (before === null) return null
+  const remembered = before === undefined ? null : targetFieldOf(before, context.consents)
+  if (remembered && !contradicts(remembered.type, column.statistics)) return certain(remembered.key, 0.98, 'history')
   const consent = consentCandidate(key, context.consents)
   if (consent)
     return fitOf('boolean', column.statistics) === 'no' ? null : certain(consent.target, consent.confidence, 'alias')

@@ -52,3 +52,15 @@ export function fitOf(type: TargetType, statistics: ColumnStatistics | null): Fi
   if (kind === undefined || least === undefined) return fitsText(statistics)
   return shareOf(statistics, kind) >= least ? 'yes' : 'no'
 }
+
+/** Whether no cell of a column can be what a target takes: what the same header meant in another file is of no use. */
+export function contradicts(type: TargetType, statistics: ColumnStatistics | null): boolean {
+  if (!statistics || statistics.filled === 0) return false
+  const hasNo = (...kinds: CellKind[]) => kinds.every((kind) => statistics.kinds[kind] === 0)
+  if (type === 'email') return hasNo('email')
+  if (type === 'phone') return hasNo('phone', 'number', 'code')
+  if (type === 'money' || type === 'quantity') return hasNo('number')
+  if (type === 'instant') return hasNo('date', 'number', 'time')
+  if (type === 'name' || type === 'full_name') return hasNo('name')
+  return false
+}

@@ -101,7 +101,9 @@ export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
     history: await headerHistory(job.db, row.organization_id, state.columns),
   })
   const suggested = applied(row, state, openSuggestions(state, mappings))
-  const decided = { ...options, group_by: options.group_by ?? group_by ?? groupingOf(suggested.state) }
+  // Rows without an id stay undecided: the user may yet say which column has it.
+  const hasId = groupingOf(suggested.state) === 'external_id'
+  const decided = { ...options, group_by: options.group_by ?? group_by ?? (hasId ? ('external_id' as const) : null) }
   const final = { ...suggested.state, options: decided }
   return endPhase(job, row, {
     status: 'mapping_columns',

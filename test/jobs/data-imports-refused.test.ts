@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest'
+import { get, patch, post } from '../support/api.ts'
+import { bodyFor, csv, givenTenant, givenTable, pathOf, process, work } from '../support/data-imports.ts'
+import { type RawUpload, uploadRaw } from '../support/files.ts'
+import { givenRead, started } from '../support/imported-tables.ts'
+import { textRow, workbook } from '../support/xlsx.ts'
+
+const xlsx: RawUpload = {
+  name: 'orders.xlsx',
+  type: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+}
+const header = textRow(1, ['Order', 'Name', 'E-mail'])
+const sheet = (rows: string) => workbook({ sheets: [{ name: 'Orders', rows }] })
+const people = Array.from({ length: 50 }, (_, at) => textRow(at + 2, [`R-${at}`, 'Ane', 'ane@example.dk'])).join('')
+const lines = (rows: readonly string[]) => csv(rows.map((row) => `${row}\r\n`).join(''))
+const columnNames = (count: number) => Array.from({ length: count }, (_, at) => `Name${'abcdefghij'[at % 10]}${at}x`)
+
+const unreadable: [name: string, bytes: Uint8Array, code: string, message: string, upload?: RawUpload][] = [
+  ['without a header', lines(['1001;ane@example.dk;695,00', '1002;bo@example.dk;100,00']), 'no_header', 'line 1'],
+  ['with nothing below its header', lines(['Order;Name;E-mail']), 'empty_file', ''],
+  ['of 201 columns', lines([columnNames(201).join(';'), columnNames(201).join(';')]), 'too_many_columns', '201'],
+  [
+    'with a line that does not end',
+    lines(['Order;Name', 'R-1;Ane', `R-2;${'x'.repeat(400_000)}`]),
+    'line_too_long',
+    'Line 3',
+  ],
+  [
+    'with a quotation mark that opens on every line',
+    lines(['id,name,email', '1,"Ane",a@example.dk', ...Array.from({ length: 400 }, () => '1,"open,a@example.dk')]),
+    'too_many_open_quotes',
+    'line',
+  ],
+  ['that is a workbook cut off', sheet(header + people).subarray(0, 900), 'broken_xlsx', '', xlsx],
+  [
+    'that is a workbook which unpacks to more than it may',
+    workbook({ sheets: [{ name: 'x', rows: header }], parts: { 'xl/styles.xml': new Uint8Array(9_000_000) } }),
+    'broken_xlsx',
+    'larger than 8388608 bytes',
+    xlsx,
+  ],
+  ['that is a workbook without rows', sheet('<row r="1"/>'), 'empty_file', '', xlsx],
+  [
+    'that is a workbook with a cell beyond the last column',
+    sheet(`${header}<row r="2"><c r="GS2" t="str"><v>x</v></c></row>`),
+    'too_many_columns',
+    'line 2, column 201',
+    xlsx,
+  ],
+]
+
+describe('a file that cannot be read', () => {
+  it.each(unreadable)('%s fails with the code and the place', async (_, bytes, code, message, upload = {}) => {
+    const tenant = await givenTenant()
+    const file = await givenTable(tenant.organization.id, bytes as Uint8Array<ArrayBuffer>, upload)
+    const { id } = (await post('/v1/data-imports', bodyFor(tenant, file))).body
+    await work(id)
+    const { body } = await get(pathOf(id))
+    expect(body).toMatchObject({ status: 'failed', error_code: code, total_rows: 0, total_orders: 0 })
+    expect(body.error_message).toContain(message)
+    expect((await post(pathOf(id, '/column-mappings/process'), {})).status).toBe(409)
+  })
+
+  it('is read once the user says what was not seen: that it has no header', async () => {
+    const tenant = await givenTenant()
+    const file = await givenTable(tenant.organization.id, lines(['1001;ane@example.dk;695,00']))
+    const { id } = (await post('/v1/data-imports', bodyFor(tenant, file))).body
+    expect(await work(id)).toMatchObject({ status: 'failed', error_code: 'no_header' })
+    await patch(pathOf(id), { options: { has_header: false } })
+    expect(await work(id)).toMatchObject({ status: 'mapping_columns', error_code: null, total_rows: 1 })
+  })
+})
+
+const compound = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]
+const wide = (text: string) => Array.from(text).flatMap((letter) => [letter.charCodeAt(0), 0])
+
+describe('what is no table', () => {
+  it.each<[name: string, bytes: Uint8Array, status: number, code: string, detail: RegExp, upload?: RawUpload]>([
+    ['no bytes', new Uint8Array(), 400, 'empty_file', /no bytes/],
+    ['blank lines', csv('\r\n  \r\n'), 400, 'empty_file', /no text/],
+    [
+      'a workbook with a password',
+      Uint8Array.from([...compound, ...new Uint8Array(600), ...wide('EncryptedPackage')]),
+      415,
+      'unsupported_file_type',
+      /password/i,
+      xlsx,
+    ],
+    ['bytes', Uint8Array.from({ length: 700 }, (_, at) => (at * 7) % 32), 415, 'unsupported_file_type', /Taken are/],
+    ['a web page', csv('<html><table><tr><td>Order;Name</td></tr></table>'), 415, 'unsupported_file_type', /HTML/i],
+  ])('is refused when it is uploaded: %s', async (_, bytes, status, code, detail, upload = {}) => {
+    const { organization } = await givenTenant()
+    const reply = await uploadRaw(organization.id, bytes as Uint8Array<ArrayBuffer>, {
+      name: 'orders.csv',
+      type: 'text/csv',
+      query: { purpose: 'import' },
+      ...upload,
+    })
+    expect([reply.status, reply.body.code]).toEqual([status, code])
+    expect(reply.body.detail).toMatch(detail)
+    expect((await get(`/v1/files?organization_id=${organization.id}`)).body.count).toBe(0)
+  })
+})
+
+describe('a row that cannot be read', () => {
+  it('is one error with its line and column, and the rows around it are orders', async () => {
+    const tenant = await givenTenant()
+    const id = await givenRead(
+      tenant,
+      lines([
+        'Order ID;E-mail;Product;Price',
+        'A-1;ane@example.dk;Ticket;10,00',
+        'A-2;bo@example.dk;Ticket;10,00;and more',
+        'A-3;not an address;Ticket;10,50',
+        'A-4;dan@example.dk;"Two',
+        'lines";12,00',
+        'A-5;eva@example.dk;"never closed;10,00',
+        'A-6;fie@example.dk;Ticket;10,00',
+      ]),
+    )
+    expect(await process(id)).toMatchObject({ status: 'ready', total_rows: 6, valid_rows: 3, invalid_rows: 3 })
+    expect(await started(id, { skip_invalid_rows: true })).toMatchObject({
+      status: 'completed_with_errors',
+      created_orders: 3,
+      failed_orders: expect.any(Number),
+    })
+    const { results } = (await get(pathOf(id, '/rows?has_errors=true'))).body
+    const faults = (results as { row: number; errors: { row: number; column: string; code: string }[] }[]).map(
+      ({ row, errors }) => [row, ...errors.map((error) => `${error.row} ${error.column} ${error.code}`)],
+    )
+    expect(faults).toEqual([
+      [3, '3 null column_count'],
+      [4, '4 E-mail invalid_email'],
+      [7, '7 Product open_quote'],
+    ])
+    const created = (await get(pathOf(id, '/rows?outcome=created'))).body.results
+    expect(created.map(({ row }: { row: number }) => row)).toEqual([2, 5, 8])
+  })
+})

@@ -1,0 +1,199 @@
+import { sql } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { get, post } from '../support/api.ts'
+import { givenDefinition, recordsOf } from '../support/consents.ts'
+import { columnsOf, csv, givenTenant, type Tenant, mapColumns, pathOf } from '../support/data-imports.ts'
+import { givenEdition } from '../support/factories.ts'
+import { givenRead, previewed, started, suggestionsOf } from '../support/imported-tables.ts'
+import { db, write } from '../support/seed.ts'
+
+const tableOf = (rows: readonly string[]) => csv(rows.map((row) => `${row}\r\n`).join(''))
+
+/** A definition that is older than the orders. */
+async function givenConsent({ organization }: Tenant, fields: object = {}): Promise<{ id: string; target: string }> {
+  const { id, key } = await givenDefinition(organization.id, { ...fields })
+  await write(
+    sql`update consents set created_at = 0 where id = ${id}`,
+    sql`update consent_versions set created_at = 0 where consent_id = ${id}`,
+  )
+  return { id, target: `consent.${key}` }
+}
+
+const answersOf = async ({ organization }: Tenant, email: string, consent: string) => {
+  const user = await db().first(
+    sql<{ id: string }>`select id from users where organization_id = ${organization.id} and email = ${email}`,
+  )
+  return recordsOf(user?.id ?? '', consent)
+}
+
+const danish = tableOf([
+  'Ordrenr.;E-mail;Billettype;Pris;Købt den;Nyhedsbrev',
+  'N-1;ja@example.dk;Partout;100,00;15-01-2026 10:00;ja',
+  'N-2;nej@example.dk;Partout;100,00;15-01-2026 11:00;nej',
+  'N-3;tavs@example.dk;Partout;100,00;15-01-2026 12:00;',
+])
+
+describe('a column of consents', () => {
+  it('is suggested where the edition asks for one, and its answers are imported with the time of the order', async () => {
+    const tenant = await givenTenant()
+    const consent = await givenConsent(tenant)
+    const id = await givenRead(tenant, danish, { skipped: true })
+    const { results } = await columnsOf(id)
+    expect(results[5]).toMatchObject({ target_field: consent.target, is_suggested: true, confidence: 0.82 })
+    await previewed(id)
+    expect(await started(id)).toMatchObject({ status: 'completed', created_orders: 3 })
+    const [given, ...more] = await answersOf(tenant, 'ja@example.dk', consent.id)
+    expect(more).toEqual([])
+    expect(given).toMatchObject({
+      status: 'given',
+      method: 'import',
+      occurred_at: Date.parse('2026-01-15T09:00:00Z'),
+      import_id: id,
+    })
+    expect((await answersOf(tenant, 'nej@example.dk', consent.id)).map(({ status }) => status)).toEqual(['skipped'])
+    expect(await answersOf(tenant, 'tavs@example.dk', consent.id)).toEqual([])
+  })
+
+  it('says nothing with a no, unless the import says that the question was shown', async () => {
+    const tenant = await givenTenant()
+    const consent = await givenConsent(tenant)
+    const id = await givenRead(tenant, danish)
+    await previewed(id)
+    await started(id)
+    expect(await answersOf(tenant, 'nej@example.dk', consent.id)).toEqual([])
+    expect(await answersOf(tenant, 'ja@example.dk', consent.id)).toHaveLength(1)
+  })
+
+  it('is suggested for none of two that it may be, nor for those of others, and can be mapped by the user', async () => {
+    const [tenant, other] = [await givenTenant(), await givenTenant()]
+    const foreign = await givenConsent(other)
+    const unasked = await givenRead(tenant, danish)
+    expect((await columnsOf(unasked)).results[5]).toMatchObject({ target_field: null, is_suggested: false })
+    const [first] = [await givenConsent(tenant), await givenConsent(tenant, { name: 'Partners' })]
+    const id = await givenRead(tenant, danish)
+    expect((await columnsOf(id)).results[5]).toMatchObject({ target_field: null, confidence: 0 })
+    for (const target_field of [foreign.target, 'consent.of-nobody']) {
+      const refused = await mapColumns(id, [{ source_index: 5, target_field }])
+      expect(refused.body.errors).toMatchObject([
+        { code: 'unknown_target_field', pointer: '#/mappings/0/target_field' },
+      ])
+    }
+    expect((await mapColumns(id, [{ source_index: 5, target_field: first.target }])).status).toBe(200)
+    await previewed(id)
+    await started(id)
+    expect(await answersOf(tenant, 'ja@example.dk', first.id)).toHaveLength(1)
+  })
+
+  it('keeps the rows from being read once the edition asks for it no more', async () => {
+    const tenant = await givenTenant()
+    const consent = await givenConsent(tenant)
+    const id = await givenRead(tenant, danish)
+    await write(sql`update consents set is_active = 0 where id = ${consent.id}`)
+    const refused = await post(pathOf(id, '/column-mappings/process'), {})
+    expect(refused.body.errors).toMatchObject([
+      {
+        code: 'unknown_target_field',
+        pointer: '#/mappings/5/target_field',
+        detail: expect.stringContaining(consent.target),
+      },
+    ])
+    await mapColumns(id, [{ source_index: 5, is_ignored: true, target_field: null }])
+    await previewed(id)
+    expect(await started(id)).toMatchObject({ status: 'completed', created_orders: 3 })
+  })
+})
+
+const own = (order: string) =>
+  tableOf(['Løbenummer;Skriv til;Hvad;Betalt beløb;Bemærkning', `${order};ane@example.dk;Partout;100,00;ingen`])
+const ownMapping = [
+  { source_index: 0, target_field: 'order.external_id' },
+  { source_index: 1, target_field: 'customer.email' },
+  { source_index: 2, target_field: 'item.product' },
+  { source_index: 3, target_field: 'item.unit_price' },
+  { source_index: 4, is_ignored: true },
+]
+const nothing = {
+  '0 Løbenummer': null,
+  '1 Skriv til': null,
+  '2 Hvad': null,
+  '3 Betalt beløb': null,
+  '4 Bemærkning': null,
+}
+
+describe('headers that nobody knows', () => {
+  it('are suggested nothing, with no confidence', async () => {
+    const tenant = await givenTenant()
+    const id = await givenRead(tenant, own('1'))
+    expect(await suggestionsOf(id)).toEqual(nothing)
+    const { results } = await columnsOf(id)
+    expect(results.map(({ confidence }: { confidence: number }) => confidence)).toEqual([0, 0, 0, 0, 0])
+  })
+
+  it('are suggested what the organisation mapped them to in the import that it last began', async () => {
+    const [tenant, stranger] = [await givenTenant(), await givenTenant()]
+    const first = await givenRead(tenant, own('1'))
+    await previewed(first, { mappings: ownMapping })
+    const before = await givenRead(tenant, own('2'))
+    expect(await suggestionsOf(before)).toEqual(nothing)
+    await started(first)
+    const sibling = { ...tenant, edition: await givenEdition(tenant.organization) }
+    const second = await givenRead(sibling, own('3'))
+    const { results } = await columnsOf(second)
+    expect(
+      results.map((one: Record<string, unknown>) => [one['target_field'], one['confidence'], one['is_suggested']]),
+    ).toEqual([
+      ['order.external_id', 0.98, true],
+      ['customer.email', 0.98, true],
+      ['item.product', 0.98, true],
+      ['item.unit_price', 0.98, true],
+      [null, 0, false],
+    ])
+    expect(await suggestionsOf(await givenRead(stranger, own('4')))).toEqual(nothing)
+    await previewed(second, { mappings: [{ source_index: 3, target_field: 'item.line_total' }] })
+    await started(second)
+    const { '3 Betalt beløb': amount } = await suggestionsOf(await givenRead(tenant, own('5')))
+    expect(amount).toBe('item.line_total')
+  })
+
+  it('are suggested nothing from before that their values contradict', async () => {
+    const tenant = await givenTenant()
+    const first = await givenRead(tenant, own('1'))
+    await previewed(first, { mappings: ownMapping })
+    await started(first)
+    const turned = tableOf(['Løbenummer;Skriv til;Hvad;Betalt beløb', '9;20 12 34 56;Partout;på fakturaen'])
+    expect(await suggestionsOf(await givenRead(tenant, turned))).toEqual({
+      '0 Løbenummer': 'order.external_id',
+      '1 Skriv til': null,
+      '2 Hvad': 'item.product',
+      '3 Betalt beløb': null,
+    })
+  })
+})
+
+describe('rows whose id only the user knows', () => {
+  it('are one order by it, once its column is mapped', async () => {
+    const tenant = await givenTenant()
+    const rows = ['7;ane@example.dk;Partout;100,00', '8;bo@example.dk;Partout;100,00', '7;;Camping;50,50']
+    const id = await givenRead(tenant, tableOf(['Løbenummer;E-mail;Billettype;Stykpris', ...rows]))
+    expect((await get(pathOf(id))).body.options.group_by).toBeNull()
+    const mappings = [{ source_index: 0, target_field: 'order.external_id' }]
+    const { totals } = await previewed(id, { mappings })
+    expect(totals).toMatchObject({ create: 2, error: 0 })
+    expect(await started(id)).toMatchObject({ status: 'completed', created_orders: 2, total_orders: 2 })
+  })
+})
+
+describe('listImportTargetFields', () => {
+  it('lists the consents that the edition asks for beside what every order has', async () => {
+    const [tenant, other] = [await givenTenant(), await givenTenant()]
+    const [consent, foreign] = [await givenConsent(tenant), await givenConsent(other)]
+    const keysOf = async (query: string) => {
+      const { body } = await get(`/v1/data-imports/target-fields${query}`)
+      return (body.results as { key: string }[]).map(({ key }) => key)
+    }
+    const all = await keysOf('')
+    const keys = await keysOf(`?edition_id=${tenant.edition.id}`)
+    expect(keys.filter((key) => !all.includes(key))).toEqual([consent.target])
+    expect(keys).not.toContain(foreign.target)
+  })
+})

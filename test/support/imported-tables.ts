@@ -1,0 +1,78 @@
+import { expect } from 'vitest'
+import { get, post } from './api.ts'
+import { columnsOf, givenTable, type Tenant, bodyFor, mapColumns, pathOf, process, work } from './data-imports.ts'
+import type { RawUpload } from './files.ts'
+
+interface ShownOrder {
+  id: string
+  external_id: string
+  order_number: string | null
+  status: string
+  amount: number
+  currency: string
+  created: string
+  customer: { full_name: string; email: string | null }
+  purchases: { product: { name: string }; price_paid: number; status: string; user: { full_name: string } }[]
+}
+
+/** The orders of an edition in few words, by their ids at the source. */
+export async function ordersOf({ edition }: Tenant): Promise<object[]> {
+  const { body } = await get(`/v1/orders?edition_id=${edition.id}&page_size=100`)
+  const ids = (body.results as { id: string }[]).map(({ id }) => id)
+  const orders = await Promise.all(ids.map(async (id) => (await get(`/v1/orders/${id}`)).body as ShownOrder))
+  return orders
+    .toSorted((one, other) => (one.external_id < other.external_id ? -1 : 1))
+    .map(({ external_id, status, amount, currency, created, customer, purchases }) => ({
+      id: external_id,
+      status,
+      amount: `${amount} ${currency}`,
+      created,
+      customer: `${customer.full_name} <${customer.email}>`,
+      tickets: purchases
+        .map(({ product, price_paid, user }) => `${product.name} ${price_paid} ${user.full_name}`)
+        .toSorted(),
+    }))
+}
+
+/** The import of an uploaded file, read. */
+export async function givenRead(tenant: Tenant, bytes: BodyInit, options: object = {}, upload: RawUpload = {}) {
+  const file = await givenTable(tenant.organization.id, bytes, upload)
+  const { body } = await post('/v1/data-imports', bodyFor(tenant, file, { options }))
+  await work(body.id)
+  const { status, error_message } = (await get(pathOf(body.id))).body
+  expect([status, error_message]).toEqual(['mapping_columns', null])
+  return body.id as string
+}
+
+/** The target of each column, by its place and header. */
+export async function suggestionsOf(id: string): Promise<Record<string, string | null>> {
+  const { results } = await columnsOf(id)
+  const columns = results as { source_index: number; source_column: string; target_field: string | null }[]
+  return Object.fromEntries(
+    columns.map(({ source_index, source_column, target_field }) => [`${source_index} ${source_column}`, target_field]),
+  )
+}
+
+export interface Answers {
+  mappings?: object[]
+  constants?: object[]
+}
+
+/** What the preview says before anything is written. */
+export async function previewed(id: string, { mappings = [], constants = [] }: Answers = {}) {
+  if (mappings.length + constants.length > 0) {
+    const mapped = await mapColumns(id, mappings, constants)
+    expect(mapped.status, mapped.text).toBe(200)
+  }
+  expect((await process(id)).status).toBe('ready')
+  const { body } = await get(pathOf(id, '/preview'))
+  return body
+}
+
+/** Makes the orders. */
+export async function started(id: string, body: object = {}) {
+  const reply = await post(pathOf(id, '/start'), body)
+  expect(reply.status, reply.text).toBe(200)
+  await work(id)
+  return (await get(pathOf(id))).body
+}
