@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type AppError, editionArchived, importLimit, LostRace, sharedCustomer, storageFull } from '../domain/errors.ts'
+import { type AppError, doesNotExist, editionArchived, importLimit, LostRace, sharedCustomer, storageFull } from '../domain/errors.ts'
 import type { Database, Statement } from './database.ts'
 import { hasLostReference, isLostRace, raisedRefusal, violatedUnique } from './failures.ts'
 
@@ -28,6 +28,8 @@ const refusals = {
   import_limit: importLimit,
   shared_customer: sharedCustomer,
   storage_full: storageFull,
+  unknown_edition: () => doesNotExist('edition_id'),
+  unknown_organization: () => doesNotExist('organization_id'),
 } satisfies Record<string, () => AppError>
 
 /** Aborts the batch with the refusal unless the condition holds. A JSON path that is none is an error with its text. */

@@ -72,6 +72,44 @@ describe('uploadFile', () => {
     }
   })
 
+  it('takes tags as a part for each, in their order, or as one part of JSON', async () => {
+    const many = Array.from({ length: 50 }, (_, index) => `tag ${49 - index}`)
+    const cases: [parts: FormPart[], tags: string[]][] = [
+      [[['tags', '0']], ['0']],
+      [[['tags', 'poster']], ['poster']],
+      [[['tags', 'b'], ['tags', 'a']], ['b', 'a']],
+      [[['tags', 'true'], ['tags', '["a"]'], ['tags', '{"b":1}']], ['true', '["a"]', '{"b":1}']],
+      [many.map((tag): FormPart => ['tags', tag]), many],
+      [[['tags', '["b","a"]']], ['b', 'a']],
+      [[['tags', '[]']], []],
+      [[['tags', ' ["c"] ', undefined, 'application/json; charset=utf-8']], ['c']],
+      [[['tags', '[c']], ['[c']],
+      [[], []],
+    ]
+    for (const [parts, tags] of cases) {
+      const reply = await uploadForm([
+        ['organization_id', organization.id],
+        ...parts.slice(0, 1),
+        ['file', freshPng(), 'a.png', 'image/png'],
+        ...parts.slice(1),
+      ])
+      expect([reply.status, reply.body.tags], reply.text).toEqual([201, tags])
+    }
+  })
+
+  it('takes two orders of tags for two requests of one Idempotency-Key, and two orders of fields for one', async () => {
+    const headers = { 'idempotency-key': crypto.randomUUID() }
+    const bytes = freshPng()
+    const send = (...parts: FormPart[]) =>
+      uploadForm([['organization_id', organization.id], ...parts, ['file', bytes, 'a.png', 'image/png']], { headers })
+    const first = await send(['tags', 'b'], ['title', 'A'], ['tags', 'a'])
+    expect(first.status === 201 || first.text).toBe(true)
+    const moved = await send(['title', 'A'], ['tags', 'b'], ['tags', 'a'])
+    expect([moved.status, moved.body.id, moved.headers.get('idempotency-replayed')]).toEqual([201, first.body.id, 'true'])
+    const other = await send(['tags', 'a'], ['title', 'A'], ['tags', 'b'])
+    expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused'])
+  })
+
   it('reads the form of a browser', async () => {
     const form = new FormData()
     form.set('organization_id', organization.id)
@@ -86,12 +124,20 @@ describe('uploadFile', () => {
     const bytes = freshPng()
     const org = ['organization_id', organization.id] as [string, string]
     const file = ['file', bytes, 'a.png', 'image/png'] as [string, Uint8Array, string, string]
+    const tagsOf = (count: number): FormPart[] => Array.from({ length: count }, (_, index) => ['tags', `${index}`])
     const cases = [
       [await uploadForm([org]), 400, 'validation_error', '#/file'],
       [await uploadForm([org, file, file]), 400, 'validation_error', '#/file'],
       [await uploadForm([file, org, org]), 400, 'validation_error', '#/organization_id'],
       [await uploadForm([file]), 400, 'validation_error', '#/organization_id'],
-      [await uploadForm([file, org, ['tags', 'a']]), 400, 'validation_error', '#/tags'],
+      [await uploadForm([file, org, ['tags', 'a'], ['tags', 'a']]), 400, 'validation_error', '#/tags'],
+      [await uploadForm([file, org, ['tags', '']]), 400, 'validation_error', '#/tags/0'],
+      [await uploadForm([file, org, ['tags', '["a",1]']]), 400, 'validation_error', '#/tags/1'],
+      [await uploadForm([file, org, ['tags', '"a"', undefined, 'application/json']]), 400, 'validation_error', '#/tags'],
+      [await uploadForm([file, org, ['tags', 'a', undefined, 'application/json']]), 400, 'validation_error', '#/tags'],
+      [await uploadForm([file, org, ...tagsOf(51)]), 400, 'validation_error', '#/tags'],
+      [await uploadForm([file, org, ...tagsOf(100)]), 400, 'validation_error', '#/tags'],
+      [await uploadForm([file, org, ['alt_text', '{}'], ['alt_text', '{}']]), 400, 'validation_error', '#/alt_text'],
       [await uploadForm([file, org, ['tags', '["a","a"]']]), 400, 'validation_error', '#/tags'],
       [await uploadForm([file, org, ['colour', 'red']]), 400, 'validation_error', '#/colour'],
       [await uploadForm([file, org, ['title', 'a\0']]), 400, 'validation_error', '#/title'],

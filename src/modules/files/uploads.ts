@@ -7,6 +7,7 @@ import { insert } from '../../db/write.ts'
 import { AppError, fieldError, invalid, notFound } from '../../domain/errors.ts'
 import { type IncomingFile, partsOf, partSize, type ReceivedFile, uploadKeptMs } from '../../domain/files/files.ts'
 import { cleanFileName } from '../../domain/files/names.ts'
+import { declaredType } from '../../domain/files/types.ts'
 import { checkHome, openEditions } from '../editions/index.ts'
 import { countBytes, newStorageKey, releaseBytes, storeRefusal } from './storage.ts'
 import type { StartUploadInput } from './upload-contract.ts'
@@ -30,6 +31,7 @@ export async function startUpload(ctx: Ctx, input: StartUploadInput): Promise<Up
     tags: JSON.stringify(input.tags),
     metadata: JSON.stringify(input.metadata),
     size,
+    content_type: declaredType(input.content_type),
     storage_key,
     store_upload_id: await ctx.files.startParts(storage_key),
     uploaded_by: ctx.caller.is_superuser ? null : ctx.caller.id,
