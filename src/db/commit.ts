@@ -36,6 +36,18 @@ const refusals = {
 export const refuseUnless = (condition: SQL, code: keyof typeof refusals): SQL =>
   sql`select case when ${condition} then 1 else json_extract('{}', ${code}) end`
 
+interface Requirement {
+  /** True or false, and never null. */
+  condition: SQL
+  code: keyof typeof refusals
+}
+
+/** As `refuseUnless`, with the refusal of the first condition that fails. */
+export const refuseUnlessAll = (...requirements: readonly Requirement[]): SQL => {
+  const cases = requirements.map(({ condition, code }) => sql`when not ${condition} then json_extract('{}', ${code})`)
+  return sql`select case ${sql.join(cases, sql` `)} else 1 end`
+}
+
 const refusalOf = (error: unknown): AppError | undefined => {
   const code = raisedRefusal(error)
   return code !== null && Object.hasOwn(refusals, code) ? refusals[code as keyof typeof refusals]() : undefined

@@ -190,9 +190,12 @@ describe('an upload in parts', () => {
       ])
       const whole = await uploadRaw(here.id, bytes, { type: type ?? 'application/octet-stream' })
       expect(whole.body.code).toBe('unsupported_file_type')
+      expect((await remove(`/v1/files/uploads/${upload.id}`)).status).toBe(204)
     }
     const wrong = await send('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet')
     expect([wrong.reply.status, wrong.reply.body.code]).toEqual([415, 'unsupported_file_type'])
+    await remove(`/v1/files/uploads/${wrong.upload.id}`)
+    await sweepObjects(contextAt(Date.now()))
     expect(await accountOf(here.id)).toMatchObject({ objects: 1, references: [1], ...isWhole })
   })
 
@@ -204,6 +207,7 @@ describe('an upload in parts', () => {
     await put(upload.id, 1, bytes)
     const reply = await complete(upload.id)
     expect([reply.status, reply.body.code]).toEqual([400, 'type_mismatch'])
+    await remove(`/v1/files/uploads/${upload.id}`)
     const before = await usedBytes(here.id)
     for (const content_type of ['image/png', 'text/html', 'csv', '', 'x'.repeat(256), 7]) {
       const refused = await post('/v1/files/uploads', { ...input, content_type })
@@ -212,6 +216,7 @@ describe('an upload in parts', () => {
       if (refused.status === 201) await remove(`/v1/files/uploads/${refused.body.id}`)
     }
     expect(await usedBytes(here.id)).toBe(before)
+    await sweepObjects(contextAt(Date.now()))
   })
 
   it('that is left is dropped after a day, its bytes and what was counted for it too', async () => {

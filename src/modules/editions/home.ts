@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { refuseUnless } from '../../db/commit.ts'
+import { refuseUnlessAll } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { mayAt, type RoleCode, rolesAt } from '../../domain/access.ts'
 import { doesNotExist, fieldError, permissionDenied } from '../../domain/errors.ts'
@@ -15,17 +15,14 @@ export async function checkHome(ctx: Ctx, organizationId: string, editionId: str
 }
 
 /** As `checkHome`, inside the transaction that writes: it costs no round trip of its own. */
-export const homeStands = (organizationId: string, editionId: string | null): Statement[] => [
-  refuseUnless(sql`exists (select 1 from organizations where id = ${organizationId})`, 'unknown_organization'),
-  ...(editionId === null
-    ? []
-    : [
-        refuseUnless(
-          sql`exists (select 1 from editions where id = ${editionId} and organization_id = ${organizationId})`,
-          'unknown_edition',
-        ),
-      ]),
-]
+export function homeStands(organizationId: string, editionId: string | null): Statement {
+  const organization = sql`exists (select 1 from organizations where id = ${organizationId})`
+  const edition = sql`exists (select 1 from editions where id = ${editionId} and organization_id = ${organizationId})`
+  return refuseUnlessAll(
+    { condition: organization, code: 'unknown_organization' },
+    ...(editionId === null ? [] : [{ condition: edition, code: 'unknown_edition' } as const]),
+  )
+}
 
 /** Whoever moves something inside its organisation has one of these roles at its new place too. */
 export async function checkMove(

@@ -80,7 +80,7 @@ export async function createFile(ctx: Ctx, input: UploadInput, received: Receive
   const result = { ...row, is_used: 0, used_by: '[]' }
   ctx.afterCommit(() => requestScan(ctx, row.id))
   return commit(ctx, result, [
-    ...homeStands(organization_id, edition_id),
+    homeStands(organization_id, edition_id),
     ...openEditions(edition_id),
     keepContent(content, row.created_at),
     ...countNewContent(content),

@@ -8,6 +8,7 @@ import { AppError, fieldError, invalid, notFound } from '../../domain/errors.ts'
 import { type IncomingFile, partsOf, partSize, type ReceivedFile, uploadKeptMs } from '../../domain/files/files.ts'
 import { cleanFileName } from '../../domain/files/names.ts'
 import { declaredType } from '../../domain/files/types.ts'
+import { TooFewBytes, TooManyBytes } from '../../gateways/files/files.ts'
 import { checkHome, openEditions } from '../editions/index.ts'
 import { countBytes, newStorageKey, releaseBytes, storeRefusal } from './storage.ts'
 import type { StartUploadInput } from './upload-contract.ts'
@@ -83,8 +84,8 @@ export async function receivePart(ctx: Ctx, file: IncomingFile, { params, loaded
   const stored = await ctx.files
     .putPart({ key: storage_key, uploadId, number }, body, wanted)
     .catch((error: unknown) => {
-      const refusal = storeRefusal(error, wanted)
-      throw size === null && refusal instanceof AppError ? wrongSize() : refusal
+      const isWrongSize = error instanceof TooManyBytes || error instanceof TooFewBytes
+      throw size === null && isWrongSize ? wrongSize() : storeRefusal(error, wanted)
     })
   if (stored.checksum_sha256 !== digest)
     throw new AppError('checksum_mismatch', 'The part has another checksum than Content-Digest says.')
