@@ -15,7 +15,7 @@ filesBench.put('/floor/recorded-files/:key', async (c) => {
   const key = c.req.param('key')
   const httpMetadata = { contentType: c.req.header('content-type') ?? '' }
   const object = await c.env.FILES.put(`floor/${key}`, c.req.raw.body, { httpMetadata })
-  await c.env.DB.prepare('insert into objects_to_delete (storage_key, created_at) values (?, ?)')
+  await c.env.DB.prepare("insert into storage_sweeps (name, after_key, begun_at) values (?, '', ?)")
     .bind(`floor/${key}`, Date.now())
     .run()
   return c.json({ size: object?.size }, 201)
@@ -23,7 +23,7 @@ filesBench.put('/floor/recorded-files/:key', async (c) => {
 
 filesBench.get('/floor/recorded-files/:key', async (c) => {
   const key = `floor/${c.req.param('key')}`
-  await c.env.DB.prepare('select storage_key from objects_to_delete where storage_key = ?').bind(key).first()
+  await c.env.DB.prepare('select begun_at from storage_sweeps where name = ?').bind(key).first()
   const object = await c.env.FILES.get(key)
   if (!object) return c.notFound()
   const headers = { 'content-length': String(object.size), 'content-type': object.httpMetadata?.contentType ?? '' }

@@ -46,14 +46,13 @@ describe('an edition that is duplicated', () => {
     expect(await danglingImages()).toEqual([])
   })
 
-  it('holds an image whose deletion has begun', async () => {
-    const edition = await seedEdition(organization)
-    const file = await upload()
+  it('holds an image that the source gives up meanwhile', async () => {
     const source = await seedEdition(organization)
+    const file = await upload()
     await patch(`/v1/editions/${source}`, { meta_image_id: file.id })
     const copies: string[] = []
     const bindings = interruptedDatabase(/update "editions"/, async () => {
-      copies.push((await post(`/v1/editions/${source}/duplicate`, { name: `Copy ${edition}` })).body.id)
+      copies.push((await post(`/v1/editions/${source}/duplicate`, { name: `Copy ${source}` })).body.id)
     })
     await callWith(bindings, `/v1/editions/${source}`, { method: 'PATCH', body: { meta_image_id: null } })
     const refused = await remove(`/v1/files/${file.id}`)
