@@ -105,7 +105,9 @@ try {
   }
 
   console.log(`medians of ${rounds} each, in turns; the goal is ${goal} times the bare route\n`)
-  console.log(`${''.padEnd(43)}${'service'.padStart(11)} ${'bare'.padStart(11)}  ratio        ${'with a row'.padStart(11)}  ratio`)
+  console.log(
+    `${''.padEnd(43)}${'service'.padStart(11)} ${'bare'.padStart(11)}  ratio        ${'with a row'.padStart(11)}  ratio`,
+  )
   const cases = sizes.map((size) => ({ size, make: png, type: 'image/png' }))
   const imports = [{ size: 40 * kib * kib, make: table, type: 'text/csv' }]
   for (const { size, make, type } of [...cases, ...imports]) {

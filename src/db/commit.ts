@@ -1,5 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type AppError, doesNotExist, editionArchived, importLimit, LostRace, sharedCustomer, storageFull } from '../domain/errors.ts'
+import {
+  type AppError,
+  doesNotExist,
+  editionArchived,
+  importLimit,
+  LostRace,
+  sharedCustomer,
+  storageFull,
+} from '../domain/errors.ts'
 import type { Database, Statement } from './database.ts'
 import { hasLostReference, isLostRace, raisedRefusal, violatedUnique } from './failures.ts'
 

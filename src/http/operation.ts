@@ -181,9 +181,7 @@ function bodyContent({
   const form = body instanceof z.ZodObject ? body.extend({ file }) : z.object({ file })
   const raw = stream.types.map((type) => [type, { schema: bytes }] as const)
   const content = {
-    ...(stream.form
-      ? { 'multipart/form-data': { schema: form, encoding: encodingOf(stream.form), example } }
-      : {}),
+    ...(stream.form ? { 'multipart/form-data': { schema: form, encoding: encodingOf(stream.form), example } } : {}),
     ...Object.fromEntries(raw),
   }
   return { required: true, description: stream.description, content }

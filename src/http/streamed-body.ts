@@ -76,6 +76,7 @@ const isJsonArray = (text: string): boolean => {
 }
 
 interface TextPart {
+  name: string
   text: string
   type: string | null
 }
@@ -97,22 +98,19 @@ function valueOf(name: string, parts: readonly TextPart[], { jsonFields, listFie
 }
 
 /** By name alone: parts of the same name are a list, which has an order. */
-const byName = (one: readonly [string, TextPart], other: readonly [string, TextPart]): number =>
-  one[0] < other[0] ? -1 : Number(one[0] > other[0])
+const byName = (one: TextPart, other: TextPart): number => (one.name < other.name ? -1 : Number(one.name > other.name))
 
-function fieldsOf(texts: readonly [string, TextPart][], form: FormFields): Record<string, unknown> {
-  const parts = Map.groupBy(texts, ([name]) => name)
-  return Object.fromEntries(
-    [...parts].map(([name, found]) => [name, valueOf(name, found.map(([, part]) => part), form)]),
+const fieldsOf = (texts: readonly TextPart[], form: FormFields): Record<string, unknown> =>
+  Object.fromEntries(
+    [...Map.groupBy(texts, ({ name }) => name)].map(([name, parts]) => [name, valueOf(name, parts, form)]),
   )
-}
 
 async function readForm<Result extends Received>(
   stream: ReadableStream<Uint8Array>,
   { boundary, most, form }: { boundary: string; most: number; form: FormFields },
   sink: Sink<Result>,
 ): Promise<Omit<StreamedBody<Result>, 'digest'> & { said: unknown }> {
-  const texts: [string, TextPart][] = []
+  const texts: TextPart[] = []
   let received: { file: Result; said: unknown } | undefined
   for await (const part of partsOf(stream, boundary)) {
     const { name, fileName, type, body } = part
@@ -124,10 +122,10 @@ async function readForm<Result extends Received>(
       continue
     }
     if (texts.length >= maxParts) throw refusedField(name, 'repeated', `A form has at most ${maxParts} fields.`)
-    texts.push([name, { text: await textOf(part), type }])
+    texts.push({ name, text: await textOf(part), type })
   }
   if (!received) throw invalid(fieldError(['file'], 'required', 'This field is required.'))
-  const said = texts.toSorted(byName).map(([name, { text }]) => [name, text])
+  const said = texts.toSorted(byName).map(({ name, text }) => [name, text])
   return { fields: fieldsOf(texts, form), file: received.file, said: [received.said, said] }
 }
 

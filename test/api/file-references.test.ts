@@ -12,8 +12,8 @@ describe('references to files', () => {
       const keys = await rowsOf<{ from: string }>(
         `select "from" from pragma_foreign_key_list('${name}') where "table" = 'files'`,
       )
-      const named = columns.filter(
-        (column) => /(?:^|_)(?:file|image|avatar|logo|picture|photo|attachment)s?(?:_ids?)?$/.test(column.name),
+      const named = columns.filter((column) =>
+        /(?:^|_)(?:file|image|avatar|logo|picture|photo|attachment)s?(?:_ids?)?$/.test(column.name),
       )
       found.push(
         ...new Set(

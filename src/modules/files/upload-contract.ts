@@ -11,6 +11,8 @@ const Size = z
   .max(maxUploadBytes)
   .openapi({ description: 'Bytes of the whole file.', example: 20_000_000 })
 
+const ContentType = z.string().max(255)
+
 const Part = z
   .object({ number: z.int().openapi({ example: 1 }), size: z.int(), checksum_sha256: z.string() })
   .openapi('FileUploadPart')
@@ -25,7 +27,7 @@ export const FileUpload = z
     tags: Tags,
     metadata: JsonObject,
     size: Size,
-    content_type: z.string().nullable().openapi({
+    content_type: ContentType.nullable().openapi({
       description: 'As it was declared; null where nothing was. The file has the type of its content.',
       example: 'text/csv',
     }),
@@ -39,8 +41,6 @@ export const FileUpload = z
   })
   .openapi('FileUpload')
 
-const maxTypeLength = 255
-
 const StartUpload = z.object({
   organization_id: Id('org'),
   edition_id: Id('edt')
@@ -49,10 +49,10 @@ const StartUpload = z.object({
     .openapi({ description: 'Without it the file belongs to the whole organisation.' }),
   name: FileName,
   size: Size,
-  content_type: z
-    .string()
-    .max(maxTypeLength)
-    .refine(mayBeTable, { params: { code: 'invalid_choice' }, message: 'Uploads in parts are CSV or XLSX tables.' })
+  content_type: ContentType.refine(mayBeTable, {
+    params: { code: 'invalid_choice' },
+    message: 'Uploads in parts are CSV or XLSX tables.',
+  })
     .nullable()
     .optional()
     .openapi({
