@@ -74,7 +74,7 @@ async function compare(name: string, size: number, measured: Measured) {
   console.log(
     `${name.padEnd(34)} ${megabytes(size)} MB ${own.toFixed(1).padStart(8)} ms ${bare.toFixed(1).padStart(8)} ms ` +
       `${ratio.toFixed(2).padStart(6)} ${ratio <= goal ? 'met   ' : 'MISSED'} ${recorded.toFixed(1).padStart(8)} ms ` +
-      `${(own / recorded).toFixed(2).padStart(6)}`,
+      (own / recorded).toFixed(2).padStart(6),
   )
 }
 

@@ -83,7 +83,7 @@ function trickle({ request, headers, body, isChunked }: Sent) {
 
 async function expectTimeout(sent: Sent): Promise<void> {
   const { ms, text, bytesSent } = await trickle(sent)
-  expect([/^HTTP\/1\.1 408 /.test(text), /"code":\s*"request_timeout"/.test(text)], text).toEqual([true, true])
+  expect([text.startsWith('HTTP/1.1 408 '), /"code":\s*"request_timeout"/.test(text)], text).toEqual([true, true])
   expect(bytesSent).toBeLessThan(sent.body.length)
   expect(ms).toBeGreaterThanOrEqual(limitMs - 100)
   expect(ms).toBeLessThan(limitMs + graceMs)
@@ -109,7 +109,6 @@ describe('a file that comes byte by byte over a socket', () => {
       expect((await api().get<Page<object>>(`/v1/files?organization_id=${organization}`)).count).toBe(0)
       expect(await blobs()).toEqual(before)
     },
-    60_000,
   )
 
   it('as a part of an upload is sent again in time', async () => {
@@ -130,5 +129,5 @@ describe('a file that comes byte by byte over a socket', () => {
     })
     expect([again.status, (await api().get<{ parts: object[] }>(path)).parts.length]).toEqual([200, 1])
     await again.body?.cancel()
-  }, 60_000)
+  })
 })
