@@ -1,5 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type AppError, editionArchived, importLimit, LostRace, sharedCustomer, storageFull } from '../domain/errors.ts'
+import {
+  type AppError,
+  doesNotExist,
+  editionArchived,
+  importLimit,
+  LostRace,
+  sharedCustomer,
+  storageFull,
+} from '../domain/errors.ts'
 import type { Database, Statement } from './database.ts'
 import { hasLostReference, isLostRace, raisedRefusal, violatedUnique } from './failures.ts'
 
@@ -28,11 +36,25 @@ const refusals = {
   import_limit: importLimit,
   shared_customer: sharedCustomer,
   storage_full: storageFull,
+  unknown_edition: () => doesNotExist('edition_id'),
+  unknown_organization: () => doesNotExist('organization_id'),
 } satisfies Record<string, () => AppError>
 
 /** Aborts the batch with the refusal unless the condition holds. A JSON path that is none is an error with its text. */
 export const refuseUnless = (condition: SQL, code: keyof typeof refusals): SQL =>
   sql`select case when ${condition} then 1 else json_extract('{}', ${code}) end`
+
+interface Requirement {
+  /** True or false, and never null. */
+  condition: SQL
+  code: keyof typeof refusals
+}
+
+/** As `refuseUnless`, with the refusal of the first condition that fails. */
+export const refuseUnlessAll = (...requirements: readonly Requirement[]): SQL => {
+  const cases = requirements.map(({ condition, code }) => sql`when not ${condition} then json_extract('{}', ${code})`)
+  return sql`select case ${sql.join(cases, sql` `)} else 1 end`
+}
 
 const refusalOf = (error: unknown): AppError | undefined => {
   const code = raisedRefusal(error)

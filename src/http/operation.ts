@@ -57,13 +57,21 @@ export interface Operation<
 export interface StreamBody {
   /** Media types of a body that is the file itself. */
   types: readonly string[]
-  /** A form may bring the file too, as the part `file`, with the fields of `body` beside it; these come as JSON. */
-  form: { jsonFields: readonly string[] } | null
+  /** A form may bring the file too, as the part `file`, with the fields of `body` beside it. */
+  form: FormFields | null
   /** Bytes of the file. */
   most: number
   /** From the first read to the last. */
   maxReadMs: number
   description: string
+}
+
+/** Fields of a form that are no texts. */
+export interface FormFields {
+  /** Each value is one part of JSON. */
+  jsonFields: readonly string[]
+  /** Lists of texts: one part for each item, or one part that is a JSON array. */
+  listFields: readonly string[]
 }
 
 export interface FileAnswer {
@@ -151,6 +159,13 @@ function successOf(response: z.ZodType | undefined, file: FileAnswer | undefined
     : { description: 'Success, no content' }
 }
 
+/** How the parts of a form are written. */
+const encodingOf = ({ jsonFields, listFields }: FormFields) =>
+  Object.fromEntries([
+    ...jsonFields.map((name) => [name, { contentType: 'application/json' }] as const),
+    ...listFields.map((name) => [name, { contentType: 'text/plain' }] as const),
+  ])
+
 /** The body as the document shows it: a form, the file itself, or JSON. */
 function bodyContent({
   body,
@@ -166,7 +181,7 @@ function bodyContent({
   const form = body instanceof z.ZodObject ? body.extend({ file }) : z.object({ file })
   const raw = stream.types.map((type) => [type, { schema: bytes }] as const)
   const content = {
-    ...(stream.form ? { 'multipart/form-data': { schema: form, example } } : {}),
+    ...(stream.form ? { 'multipart/form-data': { schema: form, encoding: encodingOf(stream.form), example } } : {}),
     ...Object.fromEntries(raw),
   }
   return { required: true, description: stream.description, content }

@@ -4,7 +4,7 @@ import { fileTooLarge, type IncomingFile, type ReceivedFile } from '../domain/fi
 import { isStorable } from '../domain/text.ts'
 import type { AppContext } from './env.ts'
 import { boundaryOf, headerParameter, type Part, partsOf } from './multipart.ts'
-import type { StreamBody } from './operation.ts'
+import type { FormFields, StreamBody } from './operation.ts'
 import { limitedBody } from './body.ts'
 
 type Received = Pick<ReceivedFile, 'checksum_sha256'>
@@ -19,7 +19,7 @@ export interface StreamedBody<Result extends Received> {
   digest: string
 }
 
-const maxFields = 30
+const maxParts = 100
 const maxFieldBytes = 65_536
 /** Of all fields of a form with their frames. */
 const maxFrameBytes = 1_000_000
@@ -59,9 +59,7 @@ async function textOf({ name, body }: Part): Promise<string> {
   return text
 }
 
-/** Texts stay texts; where the form has a value of another type, its text is JSON. */
-function valueOf(name: string, text: string, jsonFields: readonly string[]): unknown {
-  if (!jsonFields.includes(name)) return text
+function parseField(name: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -69,13 +67,50 @@ function valueOf(name: string, text: string, jsonFields: readonly string[]): unk
   }
 }
 
+const isJsonArray = (text: string): boolean => {
+  try {
+    return Array.isArray(JSON.parse(text))
+  } catch {
+    return false
+  }
+}
+
+interface TextPart {
+  name: string
+  text: string
+  type: string | null
+}
+
+/** Each part is one item. One part alone may be the whole list as JSON: an array, or whatever it is declared to be. */
+function listOf(name: string, parts: readonly TextPart[]): unknown {
+  const [only, ...others] = parts
+  if (only && others.length === 0 && (mediaTypeOf(only.type) === 'application/json' || isJsonArray(only.text)))
+    return parseField(name, only.text)
+  return parts.map(({ text }) => text)
+}
+
+/** Texts stay texts; where the form has a value of another type, its text is JSON. */
+function valueOf(name: string, parts: readonly TextPart[], { jsonFields, listFields }: FormFields): unknown {
+  if (listFields.includes(name)) return listOf(name, parts)
+  const [only, ...others] = parts
+  if (!only || others.length) throw refusedField(name, 'repeated', 'A field comes once.')
+  return jsonFields.includes(name) ? parseField(name, only.text) : only.text
+}
+
+/** By name alone: parts of the same name are a list, which has an order. */
+const byName = (one: TextPart, other: TextPart): number => (one.name < other.name ? -1 : Number(one.name > other.name))
+
+const fieldsOf = (texts: readonly TextPart[], form: FormFields): Record<string, unknown> =>
+  Object.fromEntries(
+    [...Map.groupBy(texts, ({ name }) => name)].map(([name, parts]) => [name, valueOf(name, parts, form)]),
+  )
+
 async function readForm<Result extends Received>(
   stream: ReadableStream<Uint8Array>,
-  { boundary, most, jsonFields }: { boundary: string; most: number; jsonFields: readonly string[] },
+  { boundary, most, form }: { boundary: string; most: number; form: FormFields },
   sink: Sink<Result>,
 ): Promise<Omit<StreamedBody<Result>, 'digest'> & { said: unknown }> {
-  const fields: Record<string, unknown> = Object.create(null) as Record<string, unknown>
-  const texts: [string, string][] = []
+  const texts: TextPart[] = []
   let received: { file: Result; said: unknown } | undefined
   for await (const part of partsOf(stream, boundary)) {
     const { name, fileName, type, body } = part
@@ -86,14 +121,12 @@ async function readForm<Result extends Received>(
       received = { file, said: given }
       continue
     }
-    if (name in fields) throw refusedField(name, 'repeated', 'A field comes once.')
-    if (texts.length >= maxFields) throw refusedField(name, 'repeated', `A form has at most ${maxFields} fields.`)
-    const text = await textOf(part)
-    texts.push([name, text])
-    fields[name] = valueOf(name, text, jsonFields)
+    if (texts.length >= maxParts) throw refusedField(name, 'repeated', `A form has at most ${maxParts} fields.`)
+    texts.push({ name, text: await textOf(part), type })
   }
   if (!received) throw invalid(fieldError(['file'], 'required', 'This field is required.'))
-  return { fields: { ...fields }, file: received.file, said: [received.said, texts.toSorted()] }
+  const said = texts.toSorted(byName).map(({ name, text }) => [name, text])
+  return { fields: fieldsOf(texts, form), file: received.file, said: [received.said, said] }
 }
 
 const unsupported = ({ types, form }: StreamBody) =>
@@ -126,7 +159,7 @@ export async function readStreamed<Result extends Received>(
     throw new AppError('unsupported_media_type', 'Send the body without a Content-Encoding.', {
       headers: { 'accept-encoding': 'identity' },
     })
-  const form = boundary !== null && spec.form ? { boundary, ...spec.form } : null
+  const form = boundary !== null && spec.form ? { boundary, form: spec.form } : null
   if (!form && !spec.types.includes(mediaTypeOf(type))) throw unsupported(spec)
   const most = spec.most + (form ? maxFrameBytes : 0)
   const length = c.req.header('content-length')

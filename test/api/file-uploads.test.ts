@@ -167,6 +167,58 @@ describe('an upload in parts', () => {
     expect(await accountOf(here.id)).toMatchObject({ objects: 0, ...isWhole })
   })
 
+  it('of text in one column is a table where it was declared as one, as in one request', async () => {
+    const send = async (content_type?: string | null) => {
+      const bytes = utf8(`name\r\nperson ${next()}\r\n`)
+      const input = { organization_id: here.id, name: 'names.csv', size: bytes.length, content_type }
+      const upload = (await post('/v1/files/uploads', input)).body
+      await put(upload.id, 1, bytes)
+      return { upload, bytes, reply: await complete(upload.id) }
+    }
+    const declared = await send('Text/CSV; charset=utf-8')
+    expect(declared.upload.content_type).toBe('text/csv')
+    expect(declared.reply.status === 201 || declared.reply.text).toBe(true)
+    expect(declared.reply.body).toMatchObject({ mime_type: 'text/csv', purpose: 'import' })
+    expect((await get(`/v1/files/uploads/${declared.upload.id}`)).body.content_type).toBe('text/csv')
+    for (const type of [undefined, null, 'application/octet-stream']) {
+      const { upload, bytes, reply } = await send(type)
+      expect([type, upload.content_type, reply.status, reply.body.code]).toEqual([
+        type,
+        null,
+        415,
+        'unsupported_file_type',
+      ])
+      const whole = await uploadRaw(here.id, bytes, { type: type ?? 'application/octet-stream' })
+      expect(whole.body.code).toBe('unsupported_file_type')
+      expect((await remove(`/v1/files/uploads/${upload.id}`)).status).toBe(204)
+    }
+    const wrong = await send('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet')
+    expect([wrong.reply.status, wrong.reply.body.code]).toEqual([415, 'unsupported_file_type'])
+    await remove(`/v1/files/uploads/${wrong.upload.id}`)
+    await sweepObjects(contextAt(Date.now()))
+    expect(await accountOf(here.id)).toMatchObject({ objects: 1, references: [1], ...isWhole })
+  })
+
+  it('of a table that was declared as another is refused, and what can be no table from the start', async () => {
+    const bytes = table(3000)
+    const input = { organization_id: here.id, name: 'a.csv', size: bytes.length }
+    const xlsx = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+    const upload = (await post('/v1/files/uploads', { ...input, content_type: xlsx })).body
+    await put(upload.id, 1, bytes)
+    const reply = await complete(upload.id)
+    expect([reply.status, reply.body.code]).toEqual([400, 'type_mismatch'])
+    await remove(`/v1/files/uploads/${upload.id}`)
+    const before = await usedBytes(here.id)
+    for (const content_type of ['image/png', 'text/html', 'csv', '', 'x'.repeat(256), 7]) {
+      const refused = await post('/v1/files/uploads', { ...input, content_type })
+      const expected = content_type === '' ? [201, undefined] : [400, '#/content_type']
+      expect([content_type, refused.status, refused.body.errors?.[0]?.pointer]).toEqual([content_type, ...expected])
+      if (refused.status === 201) await remove(`/v1/files/uploads/${refused.body.id}`)
+    }
+    expect(await usedBytes(here.id)).toBe(before)
+    await sweepObjects(contextAt(Date.now()))
+  })
+
   it('that is left is dropped after a day, its bytes and what was counted for it too', async () => {
     const before = await storedKeys()
     const [open, joined] = [table(5000), table(6000)]

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { utf8 } from '../../src/domain/encoding.ts'
 import { call, callWith, get, patch } from '../support/api.ts'
 import { freshPng, rowsOf, uploadRaw } from '../support/files.ts'
-import { seedEdition, seedOrganization } from '../support/seed.ts'
+import { seedAccount, seedEdition, seedMember, seedOrganization, seedToken } from '../support/seed.ts'
 import { fakeImages, fetchFile } from '../support/served-files.ts'
 
 let organization: { id: string; event: string }
@@ -51,6 +51,41 @@ describe('an address', () => {
       expect([status, headers.get('cache-control')]).toEqual([200, 'private, no-store'])
       expect((await fetchFile(pathIn(url).split('?')[0] ?? '')).status).toBe(404)
     }
+  })
+
+  it('of a file of an import is given to those who may run imports, and to no viewer', async () => {
+    const edition = await seedEdition(organization)
+    const bytes = utf8(`a,b\n1,${crypto.randomUUID()}\n`)
+    const query = { edition_id: edition }
+    const file = (await uploadRaw(organization.id, bytes, { type: 'text/csv', name: 'a.csv', query })).body
+    const image = await upload(freshPng(), query)
+    for (const place of [undefined, edition])
+      for (const role of ['admin', 'manager', 'viewer'] as const) {
+        const account = await seedAccount()
+        await seedMember(account, { organization: organization.id, ...(place ? { edition: place } : {}), role })
+        const { token } = await seedToken(account)
+        const shown = (await get(`/v1/files/${file.id}`, token)).body
+        const listed = (await get(`/v1/files?edition_id=${edition}&purpose=import`, token)).body.results
+        for (const { id, url } of [shown, ...listed]) {
+          expect(id).toBe(file.id)
+          if (role === 'viewer') expect([place, url]).toEqual([place, null])
+          else expect((await fetchFile(pathIn(url))).bytes).toEqual(bytes)
+        }
+        expect(listed).toHaveLength(1)
+        expect((await get(`/v1/files/${image.id}`, token)).body.url).toBe(image.url)
+      }
+  })
+
+  it('of a file of an import is not given by a role elsewhere', async () => {
+    const [here, elsewhere] = [await seedEdition(organization), await seedEdition(organization)]
+    const bytes = utf8(`a,b\n1,${crypto.randomUUID()}\n`)
+    const options = { type: 'text/csv', name: 'a.csv', query: { edition_id: here } }
+    const file = (await uploadRaw(organization.id, bytes, options)).body
+    const account = await seedAccount()
+    await seedMember(account, { organization: organization.id, edition: here, role: 'viewer' })
+    await seedMember(account, { organization: organization.id, edition: elsewhere, role: 'admin' })
+    const { token } = await seedToken(account)
+    expect((await get(`/v1/files/${file.id}`, token)).body).toMatchObject({ id: file.id, url: null })
   })
 
   it('that is signed moves no ETag, and comes fresh from no cache', async () => {

@@ -1,3 +1,4 @@
+import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { sweepObjects } from '../../src/modules/files/jobs.ts'
 import { remove } from '../support/api.ts'
@@ -70,16 +71,29 @@ describe('bytes', () => {
     const here = await seedOrganization()
     await sweepObjects(contextAt(Date.now()))
     const before = (await storedKeys()).length
-    const contents = Array.from({ length: 20 }, () => freshPng())
-    const replies = await Promise.all(
-      Array.from({ length: 200 }, (_, index) => uploadRaw(here.id, contents[index % 20] ?? png())),
-    )
+    const same = freshPng()
+    const sent = Array.from({ length: 200 }, (_, index) => (index % 2 ? freshPng() : same))
+    const replies = await Promise.all(sent.map((bytes) => uploadRaw(here.id, bytes)))
     expect(replies.map(({ status }) => status).filter((status) => status !== 201)).toEqual([])
+    expect(new Set(replies.map(({ body }) => body.id)).size).toBe(200)
+    const checksums = await Promise.all(sent.map((bytes) => sha256Hex(bytes)))
+    expect(replies.map(({ body }) => body.checksum_sha256)).toEqual(checksums)
     const account = await accountOf(here.id)
-    expect(account).toMatchObject({ objects: 20, isCounted: true, isStored: true, lost: 0 })
-    expect(account.references).toEqual(Array.from({ length: 20 }, () => 10))
+    expect(account).toMatchObject({ objects: 101, isCounted: true, isStored: true, lost: 0 })
+    expect(account.references.toSorted((one, other) => other - one)).toEqual([
+      100,
+      ...Array.from({ length: 100 }, () => 1),
+    ])
+    const different = sent.filter((bytes) => bytes !== same)
+    expect(await usedBytes(here.id)).toBe([same, ...different].reduce((sum, { length }) => sum + length, 0))
+    // What the other 99 uploads of the same bytes stored goes, and nothing else.
     for (const _ of [1, 2]) await sweepObjects(contextAt(Date.now()))
-    expect((await storedKeys()).length).toBe(before + 20)
+    expect((await storedKeys()).length).toBe(before + 101)
+    const [stored] = await rowsOf<{ storage_key: string }>(
+      'select storage_key from stored_objects where checksum_sha256 = ?',
+      checksums[0],
+    )
+    expect(await (await env.FILES.get(stored?.storage_key ?? ''))?.bytes()).toEqual(same)
   }, 90_000)
 
   it('stay right while the same bytes come and go', async () => {

@@ -51,8 +51,8 @@ describe('an upload that dies', () => {
       // The answer may be lost of what was done.
       if (reply.status === 201) expect((await get(`/v1/files/${reply.body.id}`)).status).toBe(200)
     }
-    // Before and after the store, the look-up and the commit.
-    expect(crashes).toBe(6)
+    // Before and after the store and the commit.
+    expect(crashes).toBe(4)
     await dayLater()
     expect(await accountOf(here.id)).toMatchObject({ objects: 1, ...isWhole })
     expect(await unknownKeys()).toEqual([])

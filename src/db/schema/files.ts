@@ -51,6 +51,7 @@ export const fileUploads = sqliteTable('file_uploads', {
   tags: text().notNull(),
   metadata: text().notNull(),
   size: integer().notNull(),
+  content_type: text(),
   storage_key: text().notNull(),
   store_upload_id: text().notNull(),
   uploaded_by: text(),

@@ -49,3 +49,10 @@ export function declaredType(header: string | null | undefined): string | null {
 
 export const agrees = (declared: string, type: FileType): boolean =>
   declared === type || (otherDeclarations[type] ?? []).includes(declared)
+
+/** True where a `Content-Type` can be one of a table, or says nothing. */
+export function mayBeTable(header: string): boolean {
+  const type = declaredType(header)
+  if (type === null) return true
+  return Object.keys(fileTypes).some((one) => isFileType(one) && isTableType(one) && agrees(type, one))
+}

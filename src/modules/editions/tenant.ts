@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { refuseUnlessAll } from '../../db/commit.ts'
+import type { Statement } from '../../db/database.ts'
 import { mayAt, type RoleCode, rolesAt } from '../../domain/access.ts'
 import { doesNotExist, fieldError, permissionDenied } from '../../domain/errors.ts'
 
@@ -10,6 +12,16 @@ export async function checkTenant(ctx: Ctx, organizationId: string, editionId: s
     where organizations.id = ${organizationId}`)
   if (!found) throw doesNotExist('organization_id')
   if (editionId !== null && found.edition_id === null) throw doesNotExist('edition_id')
+}
+
+/** As `checkTenant`, inside the transaction that writes: it costs no round trip of its own. */
+export function tenantExists(organizationId: string, editionId: string | null): Statement {
+  const organization = sql`exists (select 1 from organizations where id = ${organizationId})`
+  const edition = sql`exists (select 1 from editions where id = ${editionId} and organization_id = ${organizationId})`
+  return refuseUnlessAll(
+    { condition: organization, code: 'unknown_organization' },
+    ...(editionId === null ? [] : [{ condition: edition, code: 'unknown_edition' } as const]),
+  )
 }
 
 /** Moving a row to another edition of its organisation takes one of these roles there too. */

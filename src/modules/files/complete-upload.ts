@@ -40,7 +40,7 @@ async function join(ctx: Ctx, row: UploadRow): Promise<ReceivedFile> {
   const stored = await ctx.files.read(storage_key, headBytes)
   // Somebody aborted it meanwhile.
   if (!stored) throw new LostRace(new Error('The object is gone.'))
-  return { ...stored, storage_key, name, declared: null }
+  return { ...stored, storage_key, name, declared: row.content_type }
 }
 
 /** Makes a file of an upload. The bytes are counted already; those that the organisation has are counted once. */
@@ -48,7 +48,7 @@ export async function completeUpload(ctx: Ctx, row: UploadRow): Promise<FileRow>
   if (row.file_id !== null) return commit(ctx, await findFile(ctx, row.file_id), openEditions(row.edition_id))
   checkParts(row)
   const received = await join(ctx, row)
-  const { mime_type } = judgeContent(received.head, received.size, null, partsLimits)
+  const { mime_type } = judgeContent(received.head, received.size, received.declared, partsLimits)
   checkPurpose('import', mime_type)
   const { organization_id, edition_id, title, tags, metadata } = row
   const file = newFile(ctx, received, {

@@ -45,7 +45,9 @@ export const File = z
     width: z.int().nullable().openapi({ description: 'Pixels; null for what is no image.' }),
     height: z.int().nullable().openapi({ description: 'Pixels; null for what is no image.' }),
     status: z.enum(fileStatuses).openapi({ description: '`quarantined` until a scanner has seen it.' }),
-    url: z.string().openapi({ description: 'Of the bytes. That of a file of an import works for 15 minutes.' }),
+    url: z.string().nullable().openapi({
+      description: 'Of the bytes. That of a file of an import works for 15 minutes, and is null for viewers.',
+    }),
     image: orNull(Image).openapi({ description: 'Null for what is no image.' }),
     is_used: z.boolean(),
     used_by: z.array(FileUse).max(20).openapi({ description: 'What of it you may see, at most 20.' }),
@@ -139,10 +141,11 @@ refused. The same bytes are kept once for an organisation, however many files ha
   body: UploadFields,
   stream: {
     types: [...Object.keys(fileTypes), 'application/octet-stream'],
-    form: { jsonFields: ['alt_text', 'tags', 'metadata'] },
+    form: { jsonFields: ['alt_text', 'metadata'], listFields: ['tags'] },
     most: maxFileBytes,
     maxReadMs: 300_000,
-    description: 'The file, in a form or by itself. Parts of a form come in any order.',
+    description: `The file, in a form or by itself. Parts of a form come in any order. \`tags\` is a part for each tag, or one
+part that is a JSON array; \`alt_text\` and \`metadata\` are JSON.`,
   },
   example: {
     organization_id: 'org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8',

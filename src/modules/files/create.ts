@@ -10,7 +10,7 @@ import { judgeContent } from '../../domain/files/content.ts'
 import { type FilePurpose, fitsPurpose, purposeOf, type ReceivedFile } from '../../domain/files/files.ts'
 import { cleanFileName } from '../../domain/files/names.ts'
 import { searchText } from '../../domain/fold.ts'
-import { checkTenant, openEditions } from '../editions/index.ts'
+import { tenantExists, openEditions } from '../editions/index.ts'
 import type { UploadInput } from './contract.ts'
 import type { FileRow, StoredFile } from './queries.ts'
 import { firstStatus, requestScan, scanStatements } from './scan.ts'
@@ -63,7 +63,6 @@ export async function createFile(ctx: Ctx, input: UploadInput, received: Receive
   const { mime_type, width, height } = judgeContent(received.head, received.size, received.declared)
   const purpose = input.purpose ?? purposeOf(mime_type)
   checkPurpose(purpose, mime_type)
-  await checkTenant(ctx, organization_id, edition_id)
   const row = newFile(ctx, received, {
     organization_id,
     edition_id,
@@ -81,6 +80,7 @@ export async function createFile(ctx: Ctx, input: UploadInput, received: Receive
   const result = { ...row, is_used: 0, used_by: '[]' }
   ctx.afterCommit(() => requestScan(ctx, row.id))
   return commit(ctx, result, [
+    tenantExists(organization_id, edition_id),
     ...openEditions(edition_id),
     keepContent(content, row.created_at),
     ...countNewContent(content),

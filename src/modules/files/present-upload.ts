@@ -13,6 +13,7 @@ export const presentUpload = (row: UploadRow): z.input<typeof FileUpload> => ({
   tags: JSON.parse(row.tags) as string[],
   metadata: JSON.parse(row.metadata) as Record<string, unknown>,
   size: row.size,
+  content_type: row.content_type,
   part_size: partBytes,
   part_count: partsOf(row.size),
   parts: row.parts.map(({ number, size, checksum_sha256 }) => ({ number, size, checksum_sha256 })),

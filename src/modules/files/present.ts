@@ -1,11 +1,12 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
+import { mayAt, type Tenant } from '../../domain/access.ts'
 import { fileAddress, imageAddresses, isPrivate, signedFileAddress } from '../../domain/files/addresses.ts'
 import type { FilePurpose } from '../../domain/files/files.ts'
 import { isImageType } from '../../domain/files/types.ts'
 import { toIso } from '../../domain/instants.ts'
 import type { TranslatedDict } from '../../domain/languages.ts'
-import type { File } from './contract.ts'
+import { type File, writers } from './contract.ts'
 import type { FileRow } from './queries.ts'
 import type { FileUse } from './references.ts'
 
@@ -25,7 +26,7 @@ export const presentFile = (row: FileRow, { config }: Ctx): PresentedFile => ({
   width: row.width,
   height: row.height,
   status: row.status,
-  url: isPrivate(row) ? '' : fileAddress(config.files.url, row, 'original'),
+  url: isPrivate(row) ? null : fileAddress(config.files.url, row, 'original'),
   image: isImageType(row.mime_type) ? imageAddresses(config.files.url, row) : null,
   is_used: row.is_used === 1,
   used_by: JSON.parse(row.used_by) as FileUse[],
@@ -36,8 +37,14 @@ export const presentFile = (row: FileRow, { config }: Ctx): PresentedFile => ({
   modified: toIso(row.modified_at),
 })
 
-/** Puts into an answer the address of a file that has no lasting one. */
-export async function signFile(answer: PresentedFile, row: FileRow, { config, now }: Ctx): Promise<PresentedFile> {
-  if (!isPrivate(row)) return answer
+const tenantOf = ({ organization_id, edition_id }: FileRow): Tenant => ({
+  organization_id,
+  editions: edition_id === null ? [] : [edition_id],
+})
+
+/** Puts into an answer the address of a file that has no lasting one. Those who may not run imports get none. */
+export async function signFile(answer: PresentedFile, row: FileRow, ctx: Ctx): Promise<PresentedFile> {
+  if (!isPrivate(row) || !mayAt(ctx.caller, writers, tenantOf(row))) return answer
+  const { config, now } = ctx
   return { ...answer, url: await signedFileAddress(config.files.url, config.linkSigningKey, { file: row, now: now() }) }
 }

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { maxUploadBytes, partBytes } from '../../domain/files/files.ts'
+import { mayBeTable } from '../../domain/files/types.ts'
 import { Id, IdParams, JsonObject, Timestamp } from '../../http/fields.ts'
 import { operation } from '../../http/operation.ts'
 import { File, FileName, tag, Tags, Title, writers } from './contract.ts'
@@ -9,6 +10,8 @@ const Size = z
   .min(1)
   .max(maxUploadBytes)
   .openapi({ description: 'Bytes of the whole file.', example: 20_000_000 })
+
+const ContentType = z.string().max(255)
 
 const Part = z
   .object({ number: z.int().openapi({ example: 1 }), size: z.int(), checksum_sha256: z.string() })
@@ -24,6 +27,10 @@ export const FileUpload = z
     tags: Tags,
     metadata: JsonObject,
     size: Size,
+    content_type: ContentType.nullable().openapi({
+      description: 'As it was declared; null where nothing was. The file has the type of its content.',
+      example: 'text/csv',
+    }),
     part_size: z.int().openapi({ description: 'Bytes of each part but the last.', example: partBytes }),
     part_count: z.int(),
     parts: z.array(Part).max(100).openapi({ description: 'Those that are there.' }),
@@ -42,6 +49,16 @@ const StartUpload = z.object({
     .openapi({ description: 'Without it the file belongs to the whole organisation.' }),
   name: FileName,
   size: Size,
+  content_type: ContentType.refine(mayBeTable, {
+    params: { code: 'invalid_choice' },
+    message: 'Uploads in parts are CSV or XLSX tables.',
+  })
+    .nullable()
+    .optional()
+    .openapi({
+      description: 'Of the whole file. Text in a single column is taken as a table where this says `text/csv`.',
+      example: 'text/csv',
+    }),
   title: Title.default(''),
   tags: Tags.default([]),
   metadata: JsonObject.default({}),
@@ -119,6 +136,7 @@ export const completeFileUpload = operation({
     'edition_archived',
     'empty_file',
     'invalid_image',
+    'type_mismatch',
     'unsupported_file_type',
     'file_too_large',
     'upload_incomplete',

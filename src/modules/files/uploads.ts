@@ -7,6 +7,8 @@ import { insert } from '../../db/write.ts'
 import { AppError, fieldError, invalid, notFound } from '../../domain/errors.ts'
 import { type IncomingFile, partsOf, partSize, type ReceivedFile, uploadKeptMs } from '../../domain/files/files.ts'
 import { cleanFileName } from '../../domain/files/names.ts'
+import { declaredType } from '../../domain/files/types.ts'
+import { TooFewBytes, TooManyBytes } from '../../gateways/files/files.ts'
 import { checkTenant, openEditions } from '../editions/index.ts'
 import { countBytes, newStorageKey, releaseBytes, storeRefusal } from './storage.ts'
 import type { StartUploadInput } from './upload-contract.ts'
@@ -30,6 +32,7 @@ export async function startUpload(ctx: Ctx, input: StartUploadInput): Promise<Up
     tags: JSON.stringify(input.tags),
     metadata: JSON.stringify(input.metadata),
     size,
+    content_type: declaredType(input.content_type),
     storage_key,
     store_upload_id: await ctx.files.startParts(storage_key),
     uploaded_by: ctx.caller.is_superuser ? null : ctx.caller.id,
@@ -81,8 +84,8 @@ export async function receivePart(ctx: Ctx, file: IncomingFile, { params, loaded
   const stored = await ctx.files
     .putPart({ key: storage_key, uploadId, number }, body, wanted)
     .catch((error: unknown) => {
-      const refusal = storeRefusal(error, wanted)
-      throw size === null && refusal instanceof AppError ? wrongSize() : refusal
+      const isWrongSize = error instanceof TooManyBytes || error instanceof TooFewBytes
+      throw size === null && isWrongSize ? wrongSize() : storeRefusal(error, wanted)
     })
   if (stored.checksum_sha256 !== digest)
     throw new AppError('checksum_mismatch', 'The part has another checksum than Content-Digest says.')

@@ -90,6 +90,7 @@ export const fileSamples: Record<string, SampleOf> = {
         edition_id: world.a.editions[0].id,
         name: 'orders-2025.csv',
         size: 20_000_000,
+        content_type: 'text/csv',
         title: 'Orders of 2025',
         tags: ['orders'],
         metadata: { internal_code: 'A-17' },

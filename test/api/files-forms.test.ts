@@ -1,0 +1,169 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { call } from '../support/api.ts'
+import { type FormPart, freshPng, png, sha256Hex, storedKeys, uploadForm, uploadRaw } from '../support/files.ts'
+import { seedOrganization } from '../support/seed.ts'
+
+let organization: { id: string; event: string }
+beforeAll(async () => {
+  organization = await seedOrganization()
+})
+
+describe('uploadFile with a form', () => {
+  it('takes a form with its parts in any order, and fields of other types as JSON', async () => {
+    const bytes = png(`form \r\n--boundary-of-the-test ${'x'.repeat(70_000)}`)
+    const fields = [
+      ['organization_id', organization.id],
+      ['alt_text', '{"en":"A stage"}'],
+      ['tags', '["a","b"]'],
+      ['metadata', '{"k":1}'],
+    ] as const
+    for (const at of [0, 2, 4]) {
+      const parts: FormPart[] = fields.map(([name, value]) => [name, value])
+      const form: FormPart[] = [...parts.slice(0, at), ['file', bytes, 'a.png', 'image/png'], ...parts.slice(at)]
+      const reply = await uploadForm(form)
+      expect(reply.status === 201 || reply.text).toBe(true)
+      expect(reply.body).toMatchObject({
+        name: 'a.png',
+        size: bytes.length,
+        checksum_sha256: await sha256Hex(bytes),
+        alt_text: { en: 'A stage' },
+        tags: ['a', 'b'],
+        metadata: { k: 1 },
+      })
+    }
+  })
+
+  it('takes tags as a part for each, in their order, or as one part of JSON', async () => {
+    const many = Array.from({ length: 50 }, (_, index) => `tag ${49 - index}`)
+    const cases: [parts: FormPart[], tags: string[]][] = [
+      [[['tags', '0']], ['0']],
+      [[['tags', 'poster']], ['poster']],
+      [
+        [
+          ['tags', 'b'],
+          ['tags', 'a'],
+        ],
+        ['b', 'a'],
+      ],
+      [
+        [
+          ['tags', 'true'],
+          ['tags', '["a"]'],
+          ['tags', '{"b":1}'],
+        ],
+        ['true', '["a"]', '{"b":1}'],
+      ],
+      [many.map((tag): FormPart => ['tags', tag]), many],
+      [[['tags', '["b","a"]']], ['b', 'a']],
+      [[['tags', '[]']], []],
+      [[['tags', ' ["c"] ', undefined, 'application/json; charset=utf-8']], ['c']],
+      [[['tags', '[c']], ['[c']],
+      [[], []],
+    ]
+    for (const [parts, tags] of cases) {
+      const reply = await uploadForm([
+        ['organization_id', organization.id],
+        ...parts.slice(0, 1),
+        ['file', freshPng(), 'a.png', 'image/png'],
+        ...parts.slice(1),
+      ])
+      expect([reply.status, reply.body.tags], reply.text).toEqual([201, tags])
+    }
+  })
+
+  it('takes two orders of tags for two requests of one Idempotency-Key, and two orders of fields for one', async () => {
+    const headers = { 'idempotency-key': crypto.randomUUID() }
+    const bytes = freshPng()
+    const send = (...parts: FormPart[]) =>
+      uploadForm([['organization_id', organization.id], ...parts, ['file', bytes, 'a.png', 'image/png']], { headers })
+    const first = await send(['tags', 'b'], ['title', 'A'], ['tags', 'a'])
+    expect(first.status === 201 || first.text).toBe(true)
+    const moved = await send(['title', 'A'], ['tags', 'b'], ['tags', 'a'])
+    expect([moved.status, moved.body.id, moved.headers.get('idempotency-replayed')]).toEqual([
+      201,
+      first.body.id,
+      'true',
+    ])
+    const other = await send(['tags', 'a'], ['title', 'A'], ['tags', 'b'])
+    expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused'])
+  })
+
+  it('reads the form of a browser', async () => {
+    const form = new FormData()
+    form.set('organization_id', organization.id)
+    form.set('file', new Blob([freshPng()], { type: 'image/png' }), 'Ærø "1".png')
+    const reply = await call('/v1/files', { method: 'POST', raw: form })
+    expect(reply.status === 201 || reply.text).toBe(true)
+    expect(reply.body.name).toBe('Ærø _1_.png')
+  })
+
+  it('refuses what is wrong with a form or a body, and keeps nothing of it', async () => {
+    const before = await storedKeys()
+    const bytes = freshPng()
+    const org = ['organization_id', organization.id] as [string, string]
+    const file = ['file', bytes, 'a.png', 'image/png'] as [string, Uint8Array, string, string]
+    const tagsOf = (count: number): FormPart[] => Array.from({ length: count }, (_, index) => ['tags', `${index}`])
+    const cases = [
+      [await uploadForm([org]), 400, 'validation_error', '#/file'],
+      [await uploadForm([org, file, file]), 400, 'validation_error', '#/file'],
+      [await uploadForm([file, org, org]), 400, 'validation_error', '#/organization_id'],
+      [await uploadForm([file]), 400, 'validation_error', '#/organization_id'],
+      [await uploadForm([file, org, ['tags', 'a'], ['tags', 'a']]), 400, 'validation_error', '#/tags'],
+      [await uploadForm([file, org, ['tags', '']]), 400, 'validation_error', '#/tags/0'],
+      [await uploadForm([file, org, ['tags', '["a",1]']]), 400, 'validation_error', '#/tags/1'],
+      [
+        await uploadForm([file, org, ['tags', '"a"', undefined, 'application/json']]),
+        400,
+        'validation_error',
+        '#/tags',
+      ],
+      [await uploadForm([file, org, ['tags', 'a', undefined, 'application/json']]), 400, 'validation_error', '#/tags'],
+      [await uploadForm([file, org, ...tagsOf(51)]), 400, 'validation_error', '#/tags'],
+      [await uploadForm([file, org, ...tagsOf(100)]), 400, 'validation_error', '#/tags'],
+      [await uploadForm([file, org, ['alt_text', '{}'], ['alt_text', '{}']]), 400, 'validation_error', '#/alt_text'],
+      [await uploadForm([file, org, ['tags', '["a","a"]']]), 400, 'validation_error', '#/tags'],
+      [await uploadForm([file, org, ['colour', 'red']]), 400, 'validation_error', '#/colour'],
+      [await uploadForm([file, org, ['title', 'a\0']]), 400, 'validation_error', '#/title'],
+      [await uploadForm([file, org, ['purpose', 'import']]), 400, 'validation_error', '#/purpose'],
+      [await uploadForm([file, org, ['edition_id', 'edt_none']]), 400, 'validation_error', '#/edition_id'],
+      [await uploadForm([org, ['file', 'a', 'a.svg', 'image/svg+xml']]), 415, 'unsupported_file_type', '#/file'],
+      [await uploadForm([org, ['file', bytes, 'a.jpg', 'image/jpeg']]), 400, 'type_mismatch', '#/file'],
+      [await uploadForm([org, ['file', '', 'a.png']]), 400, 'empty_file', '#/file'],
+      [await uploadRaw(organization.id, new Uint8Array()), 400, 'empty_file', '#/file'],
+      [await uploadRaw(organization.id, bytes, { type: 'text/html' }), 415, 'unsupported_media_type', undefined],
+      [
+        await uploadRaw(organization.id, bytes, { headers: { 'content-encoding': 'gzip' } }),
+        415,
+        'unsupported_media_type',
+        undefined,
+      ],
+      [await uploadRaw(organization.id, png('big', { size: 10_000_001 })), 413, 'file_too_large', '#/file'],
+    ] as const
+    for (const [index, [reply, status, code, pointer]] of cases.entries())
+      expect([index, reply.status, reply.body.code, reply.body.errors[0]?.pointer]).toEqual([
+        index,
+        status,
+        code,
+        pointer,
+      ])
+    expect(await storedKeys()).toEqual(before)
+  })
+
+  it('refuses a form that breaks off, has no boundary or no name', async () => {
+    const before = await storedKeys()
+    const send = (raw: string, type = 'multipart/form-data; boundary=x') =>
+      call('/v1/files', { method: 'POST', raw, headers: { 'content-type': type } })
+    for (const raw of [
+      '',
+      '--x',
+      '--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nabc',
+      '--x\r\nContent-Type: text/plain\r\n\r\nabc\r\n--x--',
+      `--x\r\nContent-Disposition: form-data; name="${'n'.repeat(9000)}"\r\n\r\n\r\n--x--`,
+    ]) {
+      const reply = await send(raw)
+      expect([raw.slice(0, 60), reply.status, reply.body.code]).toEqual([raw.slice(0, 60), 400, 'malformed_body'])
+    }
+    expect((await send('', 'multipart/form-data')).body.code).toBe('malformed_body')
+    expect(await storedKeys()).toEqual(before)
+  })
+})

@@ -1,0 +1,110 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { callWith, get, patch, post, remove } from '../support/api.ts'
+import { interruptedDatabase } from '../support/bindings.ts'
+import { freshPng, rowsOf, uploadRaw } from '../support/files.ts'
+import { freshId, seedEdition, seededAt, seedOrganization, write } from '../support/seed.ts'
+
+let organization: Awaited<ReturnType<typeof seedOrganization>>
+beforeAll(async () => {
+  organization = await seedOrganization()
+})
+
+const upload = async (): Promise<{ id: string }> => (await uploadRaw(organization.id, freshPng())).body
+
+/** Images of the editions of the organisation that no file has. */
+const danglingImages = () =>
+  rowsOf(
+    `select id from editions where organization_id = ? and meta_image_id is not null
+      and meta_image_id not in (select id from files)`,
+    organization.id,
+  )
+
+const addProduct = (edition: string, id: string, images: readonly string[]) =>
+  write(sql`insert into products (id, organization_id, edition_id, name, name_folded, created_at, images)
+    values (${id}, ${organization.id}, ${edition}, 'Day', ${id}, ${seededAt}, ${JSON.stringify(images)})`)
+
+const imagesOf = (edition: string) => rowsOf('select images from products where edition_id = ?', edition)
+
+describe('an edition that is duplicated', () => {
+  it.for([
+    ['before its rows are read', /select name from events/],
+    ['before the copy is written', /insert into "?editions"? /],
+  ] as const)('while its image is taken away and deleted, %s, has a copy without it', async ([, statement]) => {
+    const edition = await seedEdition(organization)
+    const file = await upload()
+    await patch(`/v1/editions/${edition}`, { meta_image_id: file.id })
+    const done: number[] = []
+    const bindings = interruptedDatabase(statement, async () => {
+      done.push((await patch(`/v1/editions/${edition}`, { meta_image_id: null })).status)
+      done.push((await remove(`/v1/files/${file.id}`)).status)
+    })
+    const body = { name: `Copy ${edition}` }
+    const copy = await callWith(bindings, `/v1/editions/${edition}/duplicate`, { method: 'POST', body })
+    expect([done, copy.status, copy.body.meta_image_id]).toEqual([[200, 204], 201, null])
+    expect((await get(`/v1/editions/${copy.body.id}`)).body).toMatchObject({ meta_image_id: null, meta_image: null })
+    expect(await danglingImages()).toEqual([])
+  })
+
+  it('holds an image that the source gives up meanwhile', async () => {
+    const source = await seedEdition(organization)
+    const file = await upload()
+    await patch(`/v1/editions/${source}`, { meta_image_id: file.id })
+    const copies: string[] = []
+    const bindings = interruptedDatabase(/update "editions"/, async () => {
+      copies.push((await post(`/v1/editions/${source}/duplicate`, { name: `Copy ${source}` })).body.id)
+    })
+    await callWith(bindings, `/v1/editions/${source}`, { method: 'PATCH', body: { meta_image_id: null } })
+    const refused = await remove(`/v1/files/${file.id}`)
+    expect([refused.status, refused.body.related_objects]).toMatchObject([409, [{ id: copies[0] }]])
+  })
+
+  it('while a product loses its image, which is deleted, has a copy of the product without it', async () => {
+    const edition = await seedEdition(organization)
+    const [gone, kept] = [await upload(), await upload()]
+    const id = freshId('product')
+    await addProduct(edition, id, [gone.id, kept.id])
+    const done: number[] = []
+    const bindings = interruptedDatabase(/insert into "?editions"? /, async () => {
+      await write(sql`update products set images = ${JSON.stringify([kept.id])} where id = ${id}`)
+      done.push((await remove(`/v1/files/${gone.id}`)).status)
+    })
+    const body = { name: `Copy ${edition}` }
+    const copy = await callWith(bindings, `/v1/editions/${edition}/duplicate`, { method: 'POST', body })
+    expect([done, copy.status]).toEqual([[204], 201])
+    expect(await imagesOf(copy.body.id)).toEqual([{ images: JSON.stringify([kept.id]) }])
+    expect((await remove(`/v1/files/${kept.id}`)).body.related_objects).toHaveLength(2)
+  })
+})
+
+describe('a product', () => {
+  it('that begins to show a file holds it, though its deletion or its change has begun', async () => {
+    const edition = await seedEdition(organization)
+    const requests: [statement: RegExp, request: object][] = [
+      [/delete from files/, { method: 'DELETE' }],
+      [/update "files"/, { method: 'PATCH', body: { purpose: 'other' } }],
+      [/update "files"/, { method: 'PATCH', body: { edition_id: edition } }],
+    ]
+    for (const [statement, request] of requests) {
+      const file = await upload()
+      const id = freshId('product')
+      const bindings = interruptedDatabase(statement, () => addProduct(edition, id, [file.id]))
+      const reply = await callWith(bindings, `/v1/files/${file.id}`, request)
+      expect([reply.status, reply.body.code]).toEqual([409, 'file_in_use'])
+      const { used_by, purpose, edition_id } = (await get(`/v1/files/${file.id}`)).body
+      expect([used_by, purpose, edition_id]).toMatchObject([[{ type: 'product', id }], 'image', null])
+    }
+  })
+
+  it('never shows a file that is gone, by a change either', async () => {
+    const edition = await seedEdition(organization)
+    const [kept, gone] = [await upload(), await upload()]
+    const id = freshId('product')
+    await addProduct(edition, id, [kept.id])
+    expect((await remove(`/v1/files/${gone.id}`)).status).toBe(204)
+    const images = JSON.stringify([kept.id, gone.id])
+    await expect(write(sql`update products set images = ${images} where id = ${id}`)).rejects.toThrow('FOREIGN KEY')
+    await expect(addProduct(edition, freshId('product'), [gone.id])).rejects.toThrow('FOREIGN KEY')
+    expect(await imagesOf(edition)).toEqual([{ images: JSON.stringify([kept.id]) }])
+  })
+})
