@@ -104,7 +104,9 @@ async function measured<Result>(name: string, total: number, work: () => Promise
   const processor = processorSeconds() - processorBefore
   const rate = Math.round(total / seconds)
   const cost = rows > 0 ? `${(rows / orders).toFixed(2).padStart(8)} rows written an order` : ''
-  console.log(`${name.padEnd(28)} ${seconds.toFixed(1).padStart(7)} s ${String(rate).padStart(8)} rows/s ${processor.toFixed(1).padStart(7)} s of a processor${cost}`)
+  console.log(
+    `${name.padEnd(28)} ${seconds.toFixed(1).padStart(7)} s ${String(rate).padStart(8)} rows/s ${processor.toFixed(1).padStart(7)} s of a processor${cost}`,
+  )
   return { result, seconds, rows }
 }
 
@@ -174,9 +176,8 @@ async function floors(): Promise<void> {
   let call = 1
   let rows = 0
   for (let end = call + floorCalls; call < end; call++)
-    rows += (
-      await client.post<{ rows_written: number }>('/floor/cost', { path, token, body: callOf(at, call) })
-    ).rows_written
+    rows += (await client.post<{ rows_written: number }>('/floor/cost', { path, token, body: callOf(at, call) }))
+      .rows_written
   const an = (rows / floorCalls / ordersPerCall).toFixed(2)
   const end = call + floorCalls
   await measured('external orders, 100 a call', total, async () => {
