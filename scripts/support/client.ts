@@ -62,20 +62,20 @@ export function createClient(url: string, token: string): Client {
       await wait(pause * 1000)
     }
   }
+  const read = async <T>(sent: Sent): Promise<T> => (await send(sent)).json() as Promise<T>
+
   async function call<T>(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<T> {
     const headers = {
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
     }
-    const sent = { method, path, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
-    return (await send(sent)).json() as Promise<T>
+    return read({ method, path, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
   }
   return {
     get: (path) => call('GET', path),
     post: (path, body, key) => call('POST', path, body, key),
     patch: (path, body, key) => call('PATCH', path, body, key),
-    upload: async <T>(path: string, body: string, headers: Record<string, string>) =>
-      (await send({ method: 'POST', path, body, headers })).json() as Promise<T>,
+    upload: (path, body, headers) => read({ method: 'POST', path, body, headers }),
     download: async (path) => (await send({ method: 'GET', path })).text(),
   }
 }

@@ -137,7 +137,7 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   createDataImport: { queries: 4, rows_read: 7, rows_written: 3 },
   getDataImport: { queries: 2, rows_read: 8, rows_written: 0 },
   updateDataImport: { queries: 5, rows_read: 11, rows_written: 3 },
-  cancelDataImport: { queries: 5, rows_read: 11, rows_written: 1 },
+  cancelDataImport: { queries: 5, rows_read: 11, rows_written: 2 },
   undoDataImport: { queries: 6, rows_read: 11, rows_written: 3 },
   listImportTargetFields: { queries: 3, rows_read: 9, rows_written: 0 },
   // They read the columns of the file and the consents and formats that decide on them.

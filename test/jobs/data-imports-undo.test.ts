@@ -6,7 +6,7 @@ import { workOnImport } from '../../src/modules/data-imports/work.ts'
 import { get, post } from '../support/api.ts'
 import { anOrder, contentsOf, givenShop, importOrders, type Shop } from '../support/orders.ts'
 import { scan } from '../support/purchases.ts'
-import { freshId, db, write } from '../support/seed.ts'
+import { freshId, db, unknownId, write } from '../support/seed.ts'
 import { aRow, importer, importNow, messageOf, seedStarted } from '../support/staged-imports.ts'
 import {
   beginUndo,
@@ -123,7 +123,7 @@ describe('an order that somebody touched', () => {
       },
     ],
     ['purchase_changed', (order) => write(sql`update purchases set version = version + 1 where order_id = ${order}`)],
-    ['order_missing', (order) => write(sql`update import_orders set order_id = 'gone' where order_id = ${order}`)],
+    ['order_missing', (order) => write(sql`update import_orders set order_id = ${unknownId(order)} where order_id = ${order}`)],
   ]
 
   it.each(touches)('stays with its customer and its product: %s', async (reason, touch) => {
