@@ -64,7 +64,8 @@ async function renewSection(name: string, section: string, content: string): Pro
 }
 
 const files = new Set<string>()
-for await (const file of glob(['*.*', '{src,test,scripts,migrations,docs,.ci}/**/*'], { cwd: root })) files.add(file)
+for await (const file of glob(['*', '.*', '{src,test,scripts,migrations,docs,.ci}/**/*'], { cwd: root }))
+  files.add(file)
 const readAll = (names: string[]) => Promise.all(names.map(async (path) => ({ path, text: await read(path) })))
 
 const sources = await readAll([...files].filter((file) => /^src\/modules\/.*\.ts$/.test(file)))
