@@ -56,7 +56,7 @@ export class WorkerPool<Task> {
       void this.#run(item)
     }
     if (this.#waiting.length > 0) {
-      this.#timer ??= setTimeout(() => this.#look(), this.#options.lookEveryMs)
+      this.#timer ??= setTimeout(() => this.#checkProgress(), this.#options.lookEveryMs)
     } else {
       clearTimeout(this.#timer)
       this.#timer = undefined
@@ -72,7 +72,7 @@ export class WorkerPool<Task> {
     this.#fill()
   }
 
-  #look(): void {
+  #checkProgress(): void {
     this.#timer = undefined
     for (const item of [...this.#running, ...this.#waiting]) item.looks++
     const heldUpBy = [...this.#running].filter(hasSeen(looksUntilHeld))

@@ -74,7 +74,11 @@ export class AudienceCalculation {
         })
       }
       default: {
-        const page = await membersOf(this.#job, row, record.segment_epoch, record.member_after, membersAPage)
+        const page = await membersOf(this.#job, row, {
+          epoch: record.segment_epoch,
+          after: record.member_after,
+          limit: membersAPage,
+        })
         // The segment was recalculated meanwhile, and the members of the old calculation are deleted.
         if (page === null) return this.#commit(record, () => this.#store.change({ step: 'segment', segment_epoch: 0 }))
         return this.#commit(record, () => {

@@ -79,9 +79,7 @@ const addressIn = (row: CampaignRow, person: { email: string | null; phone_numbe
 export async function membersOf(
   job: JobCtx,
   row: CampaignRow,
-  epoch: number,
-  after: number,
-  limit: number,
+  { epoch, after, limit }: { epoch: number; after: number; limit: number },
 ): Promise<{ people: NewRecipient[]; after: number | null } | null> {
   const set = { segmentSeq: row.segment_seq, epoch }
   const members = await membersAfter(job.db, set, after, limit, true)

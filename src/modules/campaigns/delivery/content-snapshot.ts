@@ -105,42 +105,62 @@ async function templatesOf(job: JobCtx, row: CampaignRow, isMarketing: boolean):
   return found
 }
 
-/** Keeps the campaign's present content. Answers an error when the campaign cannot be sent. */
-export async function keepContent(job: JobCtx, row: CampaignRow, content: number): Promise<{ error: string | null }> {
-  const missing = missingFor(readinessOf(job, row))
-  if (missing.length) return { error: missing.map(({ detail }) => detail).join(' ') }
-  const segment = await job.db.first(
-    sql<ContentContext['segment']>`select edition_id, communication_type from segments where seq = ${row.segment_seq}`,
-  )
-  const isMarketing = segment?.communication_type !== 'transactional'
-  const templates = await templatesOf(job, row, isMarketing)
-  if (templates.size === 0) return { error: 'The message is not there any more.' }
-  const sender = await emailSenderOf(job, row)
+interface MessageSender {
+  from: Mailbox
+  replyTo: string | null
+}
+
+const contextOf = (
+  { config }: Pick<JobCtx, 'config'>,
+  row: CampaignRow,
+  segment: ContentContext['segment'],
+  sender: MessageSender,
+): ContentContext => ({
+  public_url: config.publicUrl,
+  organization_id: row.organization_id,
+  edition_id: row.edition_id,
+  segment,
+  channel: row.channel,
+  campaign_name: row.name,
+  edition: {
+    name: row.edition_name,
+    start_at: row.edition_start_at,
+    end_at: row.edition_end_at,
+    timezone: row.edition_timezone,
+  },
+  organization_name: row.organization_name,
+  from: sender.from,
+  reply_to: sender.replyTo,
+  sms_sender: smsSenderOf(row),
+  has_unsubscribe: segment.communication_type !== 'transactional',
+})
+
+/** The campaign's links with their positions. Links of an earlier run keep theirs; `added` are the new ones. */
+async function linkPositions(job: JobCtx, row: CampaignRow, templates: ReadonlyMap<Language, Compiled>) {
   const known = await job.db.all(
     sql<{ position: number; url: string }>`select position, url from campaign_links where campaign_id = ${row.id}`,
   )
   const positions = new Map(known.map(({ position, url }) => [url, position]))
   for (const { links } of templates.values())
     for (const url of links) if (!positions.has(url)) positions.set(url, positions.size)
-  const context: ContentContext = {
-    public_url: job.config.publicUrl,
-    organization_id: row.organization_id,
-    edition_id: row.edition_id,
-    segment: segment ?? { edition_id: null, communication_type: 'marketing' },
-    channel: row.channel,
-    campaign_name: row.name,
-    edition: {
-      name: row.edition_name,
-      start_at: row.edition_start_at,
-      end_at: row.edition_end_at,
-      timezone: row.edition_timezone,
-    },
-    organization_name: row.organization_name,
-    from: sender.from,
-    reply_to: sender.replyTo,
-    sms_sender: smsSenderOf(row),
-    has_unsubscribe: isMarketing,
-  }
+  const added = [...positions]
+    .filter(([, position]) => position >= known.length)
+    .map(([url, position]) => ({ campaign_id: row.id, position, url }))
+  return { positions, added }
+}
+
+/** Keeps the campaign's present content. Answers an error when the campaign cannot be sent. */
+export async function keepContent(job: JobCtx, row: CampaignRow, content: number): Promise<{ error: string | null }> {
+  const missing = missingFor(readinessOf(job, row))
+  if (missing.length) return { error: missing.map(({ detail }) => detail).join(' ') }
+  const found = await job.db.first(
+    sql<ContentContext['segment']>`select edition_id, communication_type from segments where seq = ${row.segment_seq}`,
+  )
+  const segment = found ?? { edition_id: null, communication_type: 'marketing' as const }
+  const templates = await templatesOf(job, row, segment.communication_type !== 'transactional')
+  if (templates.size === 0) return { error: 'The message is not there any more.' }
+  const context = contextOf(job, row, segment, await emailSenderOf(job, row))
+  const { positions, added } = await linkPositions(job, row, templates)
   const contents = [...templates].map(([language, template]) => ({
     campaign_id: row.id,
     content,
@@ -152,9 +172,6 @@ export async function keepContent(job: JobCtx, row: CampaignRow, content: number
     surroundings: JSON.stringify({ ...context, language: template.language }),
     created_at: job.now(),
   }))
-  const added = [...positions]
-    .filter(([, position]) => position >= known.length)
-    .map(([url, position]) => ({ campaign_id: row.id, position, url }))
   // After a crash it replaces what was kept before, which nobody has been sent yet.
   const statements: Statement[] = [
     sql`delete from campaign_contents where campaign_id = ${row.id} and content = ${content}`,
