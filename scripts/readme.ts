@@ -1,8 +1,10 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { glob, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Check, checks } from '../src/domain/edition-health/index.ts'
 import { type Operation, tags } from '../src/http/operation.ts'
 import { root } from './support/paths.ts'
+import { brokenLinks, missingPaths } from './support/documents/links.ts'
+import { sliceImports, slicesSection } from './support/documents/slices.ts'
 import { type DescribedDocument, nullsPage } from './support/nulls.ts'
 import { importWasm } from './support/wasm.ts'
 
@@ -31,31 +33,51 @@ const checkTable = [
   ...checks.map(checkRow),
 ].join('\n')
 
-/** The text with what stands between the marks of a section replaced. */
-function withSection(text: string, name: string, content: string): string {
-  const [begin, end] = [`<!-- ${name}: npm run readme -->`, `<!-- /${name} -->`]
-  const [start, stop] = [text.indexOf(begin), text.indexOf(end)]
-  if (start < 0 || stop < start) throw new Error(`README.md has lost the marks of its section ${name}.`)
-  return `${text.slice(0, start + begin.length)}\n\n${content}\n\n${text.slice(stop)}`
+const isCheck = process.argv.includes('--check')
+const read = (name: string) => readFile(join(root, name), 'utf8')
+
+function fail(message: string): void {
+  console.error(message)
+  process.exitCode = 1
 }
 
 // Formatting pads the columns of tables.
 const bare = (text: string) => text.replaceAll(/ +/g, ' ').replaceAll(/-+/g, '-')
 
-/** Writes the page anew where it is stale, or fails where that is only asked. */
+/** Writes the page where it is stale. With --check it fails instead. */
 async function renew(name: string, make: (before: string) => string): Promise<void> {
-  const file = join(root, name)
-  const before = await readFile(file, 'utf8').catch(() => '')
+  const before = await read(name).catch(() => '')
   const after = make(before)
   if (bare(before) === bare(after)) return
-  if (process.argv.includes('--check')) {
-    console.error(`${name} is stale. Run: npm run readme`)
-    process.exitCode = 1
-  } else await writeFile(file, after)
+  if (isCheck) fail(`${name} is stale. Run: npm run readme`)
+  else await writeFile(join(root, name), after)
 }
 
-await renew('README.md', (before) =>
-  withSection(withSection(before, 'operations', tables.join('\n\n')), 'checks', checkTable),
-)
+/** Replaces the part of a page between the marks of a section. */
+async function renewSection(name: string, section: string, content: string): Promise<void> {
+  const [begin, end] = [`<!-- ${section}: npm run readme -->`, `<!-- /${section} -->`]
+  await renew(name, (text) => {
+    const [start, stop] = [text.indexOf(begin), text.indexOf(end)]
+    if (start < 0 || stop < start) throw new Error(`${name} has lost the marks of its section ${section}.`)
+    return `${text.slice(0, start + begin.length)}\n\n${content}\n\n${text.slice(stop)}`
+  })
+}
+
+const files = new Set<string>()
+for await (const file of glob(['*', '.*', '{src,test,scripts,migrations,docs,.ci}/**/*'], { cwd: root }))
+  files.add(file)
+const readAll = (names: string[]) => Promise.all(names.map(async (path) => ({ path, text: await read(path) })))
+
+const sources = await readAll([...files].filter((file) => /^src\/modules\/.*\.ts$/.test(file)))
+const slices = sliceImports(sources.map(({ path, text }) => [path, text]))
+
+await renewSection('docs/operations.md', 'operations', tables.join('\n\n'))
+await renewSection('docs/editions.md', 'checks', checkTable)
+await renewSection('docs/architecture.md', 'slices', slicesSection(slices))
 const document = JSON.parse(JSON.stringify(openApiDocument(routers))) as DescribedDocument
 await renew('docs/nulls.md', () => nullsPage(document))
+
+if (isCheck) {
+  const pages = await readAll([...files].filter((file) => file.endsWith('.md')).toSorted())
+  for (const message of [...brokenLinks(pages, files), ...missingPaths(pages, files)]) fail(message)
+}

@@ -54,7 +54,7 @@ async function introduce(server: Server, demo: DemoState): Promise<void> {
   const token = root === developmentRootToken ? [['TOKEN', root] as const] : []
   const variables = [['API', server.url] as const, ...token, ...demoVariables(demo)]
   const file = await writeShell(STATE_DIR, [...new Map(variables)])
-  console.log(`\nThe commands of README.md need these, which . ${file} sets:`)
+  console.log(`\nThe commands of README.md and docs need these, which . ${file} sets:`)
   for (const [name, value] of new Map(variables)) console.log(`export ${name}=${value}`)
   console.log(`\ncurl -H "Authorization: Bearer $TOKEN" $API/v1/auth/user-info\n`)
   console.log(`Ready ${server.url}`)

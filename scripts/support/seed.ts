@@ -183,7 +183,7 @@ export async function seed(root: Client, state: DemoState, save: () => Promise<v
   await save()
 }
 
-/** What the commands of README.md refer to, by the names of their variables. */
+/** What the commands of README.md and docs refer to, by the names of their variables. */
 export function demoVariables({ made, tokens }: DemoState): [name: string, value: string][] {
   const named: [string, string | undefined][] = [
     ['TOKEN', tokens[0]?.token],

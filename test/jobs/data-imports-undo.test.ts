@@ -123,7 +123,10 @@ describe('an order that somebody touched', () => {
       },
     ],
     ['purchase_changed', (order) => write(sql`update purchases set version = version + 1 where order_id = ${order}`)],
-    ['order_missing', (order) => write(sql`update import_orders set order_id = ${unknownId(order)} where order_id = ${order}`)],
+    [
+      'order_missing',
+      (order) => write(sql`update import_orders set order_id = ${unknownId(order)} where order_id = ${order}`),
+    ],
   ]
 
   it.each(touches)('stays with its customer and its product: %s', async (reason, touch) => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { glob, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -26,17 +26,27 @@ function blocksOf(text: string, language: string): Block[] {
 }
 
 const install = '# Event Commerce Management Service'
-const deployment = 'Deploying to Cloudflare'
+const deployment = 'docs/deploying.md'
+const setVariables = '. .wrangler/state/demo.sh'
+
+const read = (path: string) => readFile(join(root, path), 'utf8')
+const pagesIn = async (pattern: string) => (await Array.fromAsync(glob(pattern, { cwd: root }))).toSorted()
+const pages = ['README.md', ...(await pagesIn('docs/*.md'))].filter((path) => path !== deployment)
+const texts = new Map(await Promise.all(pages.map(async (path) => [path, await read(path)] as const)))
+const commandsOf = (path: string): string =>
+  blocksOf(texts.get(path) ?? '', 'sh')
+    .filter(({ heading }) => heading !== install)
+    .map(({ text }) => text)
+    .join('\n')
+const pagesWithCommands = pages.filter((path) => commandsOf(path) !== '')
 
 let folder: string
-let readme: string
 let launcher: Launcher
 let client: Client
 const given: Record<string, string> = {}
 beforeAll(async () => {
   // As in a fresh clone: the commands name the state folder as it is by default.
   folder = await mkdtemp(join(tmpdir(), 'slow-readme-'))
-  readme = await readFile(join(root, 'README.md'), 'utf8')
   launcher = await launch({ STATE_DIR: join(folder, '.wrangler', 'state'), SEED: '1' })
   await launcher.ready
   for (const [, name = '', value = ''] of launcher.output().matchAll(/^export (\w+)=(.*)$/gm)) given[name] = value
@@ -48,39 +58,63 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 })
 })
 
-describe('the commands of the README', () => {
-  it('run from top to bottom in one shell as they stand, and none is refused', async () => {
-    const blocks = blocksOf(readme, 'sh').filter(({ heading }) => ![install, deployment].includes(heading))
-    expect(blocks.length).toBeGreaterThanOrEqual(6)
-    const commands = blocks.map(({ text }) => text).join('\n')
+/** Runs the commands of a page in one shell, and answers how many requests were made. Fails when one is refused. */
+async function runPage(commands: string): Promise<number> {
+  const script = [
+    'set -eu',
+    ': > requests; : > refusals',
+    'curl() { echo >> requests; command curl --silent --show-error --fail-with-body "$@" || { echo "$*" >> refusals; return 22; }; }',
+    ...(commands.includes(setVariables) ? [] : [setVariables]),
+    commands,
+  ].join('\n')
+  const { stdout } = await run('sh', ['-c', script], { cwd: folder })
+  expect(await readFile(join(folder, 'refusals'), 'utf8'), stdout).toBe('')
+  return (await readFile(join(folder, 'requests'), 'utf8')).length
+}
+
+describe('the commands of the pages', () => {
+  it.each(pagesWithCommands)('of %s run from top to bottom as they stand, and none is refused', async (path) => {
+    const commands = commandsOf(path)
     expect(commands).not.toContain('…')
-    const script = [
-      'set -eu',
-      'curl() { command curl --silent --show-error --fail-with-body --output answer "$@" || { cat answer; exit 22; }; echo ok; }',
-      commands,
-    ].join('\n')
-    const { stdout } = await run('sh', ['-c', script], { cwd: folder })
-    expect(stdout.trim().split('\n')).toEqual(Array.from(commands.matchAll(/^curl /gm), () => 'ok'))
+    expect(await runPage(commands)).toBe([...commands.matchAll(/^(?:\w+=\$\()?(?:curl|post) /gm)].length)
+  })
+
+  it('stand in README.md and in the pages of features', () => {
+    expect(pagesWithCommands).toEqual(expect.arrayContaining(['README.md', 'docs/api.md', 'docs/orders.md']))
+    expect(pagesWithCommands.length).toBeGreaterThan(7)
+  })
+
+  it('send a first campaign from README.md', async () => {
+    const campaigns = async () => {
+      const { results } = await client.get<Page<{ name: string; status: string }>>(
+        `/v1/campaigns?organization_id=${given['ORG']}&page_size=500`,
+      )
+      return results.filter(({ name }) => name === 'Practical information').map(({ status }) => status)
+    }
+    await expect.poll(campaigns, { timeout: 120_000 }).toEqual(['sent'])
   })
 
   it('install and start with scripts of package.json', async () => {
-    const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { scripts: object }
-    const [block] = blocksOf(readme, 'sh').filter(({ heading }) => heading === install)
+    const { scripts } = JSON.parse(await read('package.json')) as { scripts: object }
+    const [block] = blocksOf(texts.get('README.md') ?? '', 'sh').filter(({ heading }) => heading === install)
     expect(block?.text).toMatch(/^npm ci && npm start /)
-    for (const [, name = ''] of readme.matchAll(/^\| `npm run ([\w:]+)`/gm)) expect(scripts).toHaveProperty([name])
+    const named = [...(texts.get('docs/testing.md') ?? '').matchAll(/^\| `npm run ([\w:]+)`/gm)]
+    expect(named.length).toBeGreaterThan(5)
+    for (const [, name = ''] of named) expect(scripts).toHaveProperty([name])
   })
 
   it('deploy every queue that wrangler.toml names', async () => {
-    const config = await readFile(join(root, 'wrangler.toml'), 'utf8')
-    const [block] = blocksOf(readme, 'sh').filter(({ heading }) => heading === deployment)
+    const [block] = blocksOf(await read(deployment), 'sh')
     const created = [...(block?.text ?? '').matchAll(/queues create (\S+)/g)].map(([, name]) => name)
-    const named = [...config.matchAll(/^(?:queue|dead_letter_queue) = "(.+)"$/gm)].map(([, name]) => name)
-    expect(new Set(created)).toEqual(new Set(named))
+    const named = [...(await read('wrangler.toml')).matchAll(/^(?:queue|dead_letter_queue) = "(.+)"$/gm)]
+    expect(new Set(created)).toEqual(new Set(named.map(([, name]) => name)))
   })
 
   it('show expressions that are right', async () => {
-    const [block] = blocksOf(readme, '').filter(({ heading }) => heading === 'Segments')
-    for (const expression of block?.text.trim().split('\n') ?? [])
+    const [block] = blocksOf(texts.get('docs/segments.md') ?? '', '')
+    const expressions = block?.text.trim().split('\n') ?? []
+    expect(expressions.length).toBeGreaterThan(1)
+    for (const expression of expressions)
       expect(
         await client.post('/v1/segments/validate-cel', { organization_id: given['ORG'], expression }),
       ).toMatchObject({ is_valid: true })
@@ -95,7 +129,7 @@ describe('the demonstration data', () => {
 
   it('have an edition that is over, one that is on and published, and one to come, in five languages', async () => {
     const editions = await all<{ id: string; name: string; status: string; is_draft: boolean }>('/v1/editions')
-    // The commands of the README have made one more.
+    // The commands of docs/editions.md have made one more.
     const own = editions.filter(({ name }) => name !== 'Next year')
     expect(own.map(({ status }) => status).toSorted()).toEqual(['current', 'past', 'upcoming'])
     expect(own.filter(({ is_draft }) => !is_draft).map(({ id }) => id)).toEqual([given['EDITION']])
