@@ -118,4 +118,21 @@ describe('an import that is interrupted', () => {
     await runToEnd(id)
     expect((await expectExact(shop, id)).row).toMatchObject({ status: 'completed', created_orders: 30 })
   })
+
+  it('lets a small import of another organisation end long before a large one', async () => {
+    const other = await givenShop()
+    const large = await seedStarted(shop, many(300))
+    const small = await seedStarted(other, many(30))
+    const machine = importer({ tick: 3000 })
+    const queue = [messageOf(large), messageOf(small)]
+    while ((await importNow(small)).status === 'importing') {
+      const next = queue.shift()
+      if (next) await machine.take(next)
+      queue.push(...machine.enqueued.splice(0))
+    }
+    const { status, created_orders } = await importNow(large)
+    expect(status).toBe('importing')
+    expect(created_orders).toBeLessThanOrEqual(100)
+    expect((await expectExact(other, small)).row).toMatchObject({ status: 'completed', created_orders: 30 })
+  })
 })

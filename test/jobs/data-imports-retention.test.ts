@@ -2,6 +2,8 @@ import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { sweepImportData } from '../../src/modules/data-imports/jobs.ts'
+import { importStep } from '../../src/modules/data-imports/run/import-step.ts'
+import type { ImportRow } from '../../src/modules/data-imports/steps.ts'
 import { get, patch, post } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
 import { givenReady, work } from '../support/imported-files.ts'
@@ -170,5 +172,27 @@ describe('eraseUser', () => {
     const found = await db().first(sql`select 1 from users where email = ${`ane-${mark}@example.dk`}
       and organization_id = ${shop.organization_id}`)
     expect(found).toBeUndefined()
+  })
+
+  it('makes no order of the person from rows that a consumer had read before', async () => {
+    const mark = freshMark()
+    await imported(mark)
+    const email = `ane-${mark}@example.dk`
+    const lines = Array.from({ length: 60 }, (_, index) => {
+      const buyer = index === 50 ? email : `guest-${index}-${mark}@example.dk`
+      return `B-${index}${mark};${buyer};Guest;Day ticket;1;225,00`
+    })
+    const id = await givenReady(shop, ['Order ID;E-mail;First name;Product;Quantity;Unit price', ...lines].join('\r\n'))
+    expect((await post(`/v1/data-imports/${id}/start`, {})).status).toBe(200)
+    const job = realJob()
+    let row: ImportRow | null = await importNow(id)
+    while (row && row.created_orders === 0) row = await importStep(job, row)
+    expect(row?.created_orders).toBe(25)
+    expect((await post(`/v1/user/${await userOf(email)}/erase`, {})).status).toBe(200)
+    await finishErasures()
+    expect(row && (await importStep(job, row))).toBeNull()
+    expect(await work(id)).toMatchObject({ status: 'completed_with_errors', created_orders: 59, failed_orders: 1 })
+    expect(await userOf(email)).toBe('')
+    expect(await textOf(id)).not.toContain(`ane-${mark}`)
   })
 })

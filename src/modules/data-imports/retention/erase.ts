@@ -89,7 +89,7 @@ const blank = sql`data = '{"values":{}}', warnings = iif(warnings = '[]', '[]', 
   errors = iif(errors = '[]' and outcome is not null and outcome <> 'error', '[]', ${reason})`
 
 /** Orders are whole: all rows of an order go with the person. One that is not imported yet cannot be any more. */
-function blanked({ id }: ImportRow, { rows, keys }: Found): Statement[] {
+function blanked({ id, phase }: ImportRow, { rows, keys }: Found): Statement[] {
   const numbers = sql`(select value from json_each(${JSON.stringify(rows)}))`
   const known = sql`(select value from json_each(${JSON.stringify(keys)}))`
   return [
@@ -101,6 +101,10 @@ function blanked({ id }: ImportRow, { rows, keys }: Found): Statement[] {
     sql`update import_orders set group_key = 'erased ' || number,
         errors = iif(errors = '[]', '[]', ${reason}), warnings = iif(warnings = '[]', '[]', ${reason})
       where import_id = ${id} and group_key in ${known}`,
+    // A consumer has read rows ahead: it stops, and the sweep has another one read them anew.
+    ...(phase === 'import'
+      ? [sql`update data_imports set epoch = epoch + 1 where id = ${id} and phase = 'import'`]
+      : []),
   ]
 }
 
