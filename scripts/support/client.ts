@@ -46,7 +46,7 @@ interface Sent {
 /** Longer than the service holds the key of a request that was cut off. */
 const patienceMs = 90_000
 
-/** A client of the API at `url`. It takes absolute addresses too, as `next` has them, and waits when it is told to. */
+/** A client of the API at `url`. It takes absolute addresses too, as `next` has them, and waits as long as `Retry-After` says. */
 export function createClient(url: string, token: string): Client {
   async function send({ method, path, body, headers = {} }: Sent): Promise<Response> {
     for (const deadline = Date.now() + patienceMs; ;) {

@@ -89,7 +89,7 @@ export async function runCampaign(client: Client, url: string, tenant: Tenant, t
   tell(`${url}/dev/outbox shows ${outbox.count} mails, among them: ${mail?.subject}`)
 
   const link = /href="(http[^"]+\/t\/c\/[^"]+)"/.exec(whole.html)?.[1] ?? ''
-  // Whoever comes sooner than a person can is counted as a machine.
+  // A visit sooner than a person can come is counted as a machine's.
   await wait(2500)
   const followed = await fetch(link, { redirect: 'manual', headers: { 'user-agent': phone } })
   tell(`its link leads to ${followed.headers.get('location')}; a transactional message has no link to unsubscribe`)

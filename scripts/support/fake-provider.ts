@@ -116,7 +116,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
     return conductOf(call, nth)
   }
 
-  /** Accepts or not, as it is told; null cuts the connection, and undefined leaves it hanging. */
+  /** Accepts the call or refuses it, as the test has chosen; null cuts the connection, and undefined leaves it hanging. */
   function conclude(conduct: Conduct, accept: () => Answer): Answer | null | undefined {
     if (conduct === 'cut') return null
     if (typeof conduct === 'object')
@@ -229,7 +229,7 @@ export function resendEvent(
   }
 }
 
-/** What Resend tells of an accepted e-mail; `more` is merged into `data`. */
+/** Resend's event about an accepted e-mail; `more` is merged into `data`. */
 export const resendEventOf = (type: string, message: Accepted, more: object = {}, at = Date.now()): object => ({
   type,
   created_at: new Date(at).toISOString(),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 interface Holder {
   pid: number
-  /** When the process began, where the machine tells: numbers of processes are used again. */
+  /** When the process began, where the machine knows it: numbers of processes are used again. */
   started: string
 }
 

@@ -59,7 +59,7 @@ export function startNode(args: readonly string[], options: Options = {}): Runni
   return { ended, stop }
 }
 
-/** Tells whether any process of the group is left after the signal was sent; 0 only asks. */
+/** Whether any process of the group is left after the signal was sent; 0 sends none. */
 function signalGroup(id: number, signal: 'SIGTERM' | 'SIGKILL' | 0): boolean {
   try {
     return process.kill(-id, signal)

@@ -33,7 +33,7 @@ export interface Post {
 
 export interface Receiver {
   url: (path: string) => string
-  /** How posts to the path are answered from now on; 200 unless told. */
+  /** How posts to the path are answered from now on; 200 by default. */
   tell: (path: string, behaviour: Behaviour) => void
   /** Checks posts to the path against this secret too. */
   trust: (path: string, secret: string) => void

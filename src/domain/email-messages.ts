@@ -46,5 +46,5 @@ export const scopeFault = (
 
 export const maxTitleLength = 200
 
-/** A title that tells a copy from what it was copied from. */
+/** A title that differs from the one of the original. */
 export const titleOfCopy = (title: string): string => `${[...title].slice(0, maxTitleLength - 7).join('')} (copy)`

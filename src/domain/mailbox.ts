@@ -17,7 +17,7 @@ export function parseMailbox(text: string): Mailbox | null {
   return { name: plain || null, address: inBrackets }
 }
 
-/** No `=?`: what looks like an encoded word would be decoded by whoever shows it. */
+/** No `=?`: mail programs would decode what looks like an encoded word. */
 const plainName = /^(?!.*=\?)[\p{L}\p{N}\p{M} !#$%&'*+/=?^_`{|}~-]*$/u
 
 /** As it stands in a header; a name that could be read otherwise is quoted. */

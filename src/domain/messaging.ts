@@ -33,7 +33,7 @@ export const providerEventTypes = [
   'failed',
 ] as const
 
-/** One thing that a provider tells about a message, in our words. Arrives in any order and any number of times. */
+/** One provider event of a message, in the words of this service. Arrives in any order and any number of times. */
 export interface ProviderEvent {
   /** The provider's own id of this event, or a digest of it. */
   id: string

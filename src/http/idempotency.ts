@@ -94,14 +94,14 @@ async function opened(seal: CryptoKey, text: string): Promise<string> {
   return body
 }
 
-/** Statements that store the answer together with the change that it tells of. */
+/** Statements that store the answer together with its change. */
 export const settling = async (ctx: Ctx, attempt: Attempt, answer: Answer) =>
   ctx.idempotency.settle(attempt.key, attempt.lease, await sealed(ctx, attempt, answer), attempt.fingerprint)
 
 /** After the request: keeps an answer that no transaction stored, or frees the key when another try may go better. */
 export async function close(ctx: Ctx, attempt: Attempt, answer: Answer, isKnown = true): Promise<void> {
   const { key, lease, fingerprint } = attempt
-  // A body that was not read to its end cannot be told from another.
+  // A body that was not read to its end could be any other.
   if (!isKnown || answer.status >= 500 || passing.has(answer.status)) await ctx.idempotency.release(key, lease)
   else await ctx.idempotency.store(key, lease, await sealed(ctx, attempt, answer), fingerprint)
 }

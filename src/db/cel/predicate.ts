@@ -48,7 +48,7 @@ export interface Explanation {
 /** SQL functions take 32 arguments in D1, and the values stand in lists of lists. */
 const listLength = 30
 
-/** Tells for one person which conditions of the expression hold; conditions about elements of lists count as a whole. */
+/** Which conditions of the expression hold for one person; conditions about elements of lists count as a whole. */
 export function explanationOf(expression: Expression, scope: Scope, source: string, userId: string): Explanation {
   const nodes = conditionsOf(expression)
   const facts = nodes.filter((node) => !isConnective(node))

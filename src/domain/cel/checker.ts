@@ -183,7 +183,7 @@ export class Checker implements TypeChecker {
 
   #logic(ast: Ast, op: '&&' | '||', range: Range): Expression {
     const operands: Expression[] = []
-    // Each operand tells of its own error, so that one look finds several.
+    // Each operand has its own error, so that one check finds several.
     for (const operand of chainOf(ast, op)) {
       try {
         operands.push(this.bool(operand))

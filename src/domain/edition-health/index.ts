@@ -50,7 +50,7 @@ export const summaryOf = (results: readonly CheckResult[]): Record<Severity, num
   return { critical: count('critical'), warning: count('warning'), info: count('info') }
 }
 
-/** The worst that failed; what is merely told does not make an edition less healthy. */
+/** The worst that failed; information does not make an edition less healthy. */
 export const statusOf = ({ critical, warning }: Record<Severity, number>): HealthStatus =>
   critical ? 'critical' : warning ? 'warning' : 'healthy'
 

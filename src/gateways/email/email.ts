@@ -38,7 +38,7 @@ export interface EmailGateway {
   deduplicates: boolean
   /** Whether campaigns may go through it, and not single transactional messages only. */
   bulk: boolean
-  /** Whether it tells of deliveries; otherwise what it accepted counts as delivered. */
+  /** Whether it reports deliveries; otherwise what it accepted counts as delivered. */
   reportsDelivery: boolean
   /** Where the provider sends from domains only that its account has verified. */
   domains?: ProviderDomains

@@ -4,7 +4,7 @@ import { type PassContent, ticketName } from '../../domain/wallet-pass.ts'
 
 export interface GoogleIdentity {
   issuerId: string
-  /** Where Google tells of passes that are saved and deleted. */
+  /** The address of Google's callbacks about passes that are saved and deleted. */
   callbackUrl: string
 }
 

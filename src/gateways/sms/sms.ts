@@ -16,7 +16,7 @@ export interface SmsGateway {
   batch: number
   /** Whether a call that is repeated with the same key and the same messages sends once. */
   deduplicates: boolean
-  /** Whether it tells of deliveries; otherwise what it accepted counts as delivered. */
+  /** Whether it reports deliveries; otherwise what it accepted counts as delivered. */
   reportsDelivery: boolean
   /** One result a message, in their order. Never throws. */
   send(messages: readonly OutboundSms[], idempotencyKey: string): Promise<SendResult[]>

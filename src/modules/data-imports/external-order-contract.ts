@@ -175,7 +175,7 @@ export const ExternalOrderSchema = z
     }),
     refunded_amount: Amount.optional().openapi({
       description:
-        'What was paid back of the order so far, in all, whoever paid it. It never becomes less; left out, it says nothing.',
+        'All that was paid back of the order so far, no matter who paid it. It never becomes less; left out, it says nothing.',
     }),
     payment: z
       .object({

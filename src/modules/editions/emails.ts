@@ -53,7 +53,7 @@ export function triggerStatements(
       from email_messages where email_messages.id = ${messageId}
       on conflict (edition_id, kind, channel) do update
       set email_message_id = excluded.email_message_id, is_active = 1, modified_at = excluded.modified_at`,
-    // Whoever removes the message meanwhile makes the change decide anew.
+    // A message that is removed meanwhile makes the change decide anew.
     changedOne(),
   ]
 }

@@ -30,7 +30,7 @@ export async function tenantOf(ctx: Ctx, organizationId: string, editionId: stri
   return tenant
 }
 
-/** A row together with what its answer tells of its tenant. */
+/** A row together with its tenant as the answer shows it. */
 export const detailOf = (row: MessageRow, { is_archived: _, ...tenant }: MessageTenant): MessageDetailRow => ({
   ...row,
   ...tenant,

@@ -6,7 +6,7 @@ import type { MessageDetailRow } from './queries.ts'
 import { checkChangeable } from './update.ts'
 import { inUse, isUnused, detachFromEnded, usesOf } from './usage.ts'
 
-/** Its renditions go with it by their foreign key. Whoever starts to use it meanwhile makes this decide anew. */
+/** Its renditions go with it by their foreign key. A reference that was made meanwhile makes this decide anew. */
 export async function deleteMessage(ctx: Ctx, row: MessageDetailRow): Promise<null> {
   checkChangeable(row)
   const uses = await usesOf(ctx, row)

@@ -89,7 +89,7 @@ export async function findMessage(
 export const adoptInstead = (owner: 'organisation' | 'platform'): string =>
   `This is a template of the ${owner}: adopt it first, and change or delete the copy of your edition.`
 
-/** As `findMessage`, for reading: whoever sees a message may read it, wherever their role is. */
+/** As `findMessage`, for reading: a caller who sees a message may read it, whatever the role. */
 export const findReadable = async (ctx: Ctx, id: string): Promise<MessageDetailRow & { tenant: null }> => ({
   ...(await findMessage(ctx, id)),
   tenant: null,

@@ -42,7 +42,7 @@ interface Change {
   occurredAt: number
 }
 
-/** The event that tells of a change of a purchase. */
+/** The event about a change of a purchase. */
 export const purchaseAction = (purchase: AnnouncedPurchase, change: Change): PurchaseAnnouncement => ({
   kind: 'purchase.action',
   organization_id: purchase.organization_id,

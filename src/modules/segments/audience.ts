@@ -28,7 +28,7 @@ interface People {
 export const editionsOf = ({ edition_id, editions }: SegmentTenant): readonly string[] | null =>
   edition_id === null ? (editions ?? null) : [edition_id]
 
-/** What an expression sees there, whoever asks. */
+/** What an expression sees there, for every caller. */
 export const scopeOf = (tenant: SegmentTenant, now: number): Scope => ({
   organizationId: tenant.organization_id,
   editionId: tenant.edition_id,

@@ -47,7 +47,7 @@ export async function findCalculation(job: JobCtx, id: string, epoch: number): P
 
 /**
  * Statements that begin a calculation of the segment as it was loaded, whatever it was before; the second is the guard.
- * Whoever runs another one is fenced out from then on.
+ * A consumer of an earlier calculation can commit nothing from then on.
  */
 export const beginning = (segment: Pick<Row, 'id' | 'version' | 'organization_id' | 'edition_id'>, now: number) => {
   const { from, id, where } = idsOf(segment)

@@ -4,7 +4,7 @@ import { segmentLifecycle } from '../../domain/segments.ts'
 import { leaving } from './calculation.ts'
 import type { SegmentRow } from './queries.ts'
 
-/** A segment without members and without a calculation; whoever runs one is fenced out. */
+/** A segment without members and without a calculation; a consumer of one can commit nothing more. */
 export const emptied = (segment: SegmentRow) => ({
   status: segmentLifecycle.initial,
   epoch: segment.epoch + 1,

@@ -13,7 +13,7 @@ export interface Member {
   excluded_for: string | null
 }
 
-/** For whoever is still reading a set that was replaced. */
+/** For readers of a set that was replaced. */
 export const leftoverAfterMs = 3_600_000
 
 export interface MemberSet {

@@ -108,7 +108,7 @@ async function updateAll(job: JobCtx, passes: PassRow[]): Promise<boolean> {
   return goesWell
 }
 
-/** Tells the platforms of passes that changed. A crash loses nothing: the lease runs out, and the call is made again. */
+/** Notifies the platforms of passes that changed. A crash loses nothing: the lease runs out, and the call is made again. */
 export async function sweepPassUpdates(job: JobCtx): Promise<void> {
   for (let round = 0; round < roundsASweep; round++) {
     const passes = await claim(job)

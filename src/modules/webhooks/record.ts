@@ -8,8 +8,8 @@ const field = (index: number): SQL => sql`said.value ->> ${sql.raw(String(index)
 const table = (rows: readonly unknown[][]): SQL => sql`json_each(${JSON.stringify(rows)}) as said`
 
 /**
- * What an attempt says of its delivery. A failure is heard only under the lease that it was made in: whoever ended,
- * asked for again or claimed the delivery since has the say. That the receiver has it stays true.
+ * What an attempt says of its delivery. A failure counts only under the lease that it was made in: an ending, a
+ * request to repeat or another claim since then wins. A success always counts, because the receiver has the event.
  */
 function deliveryStatement(outcomes: readonly Outcome[]): Statement {
   const rows = outcomes.map(({ claim, result, verdict, signature, startedAt, endedAt }) => [

@@ -40,7 +40,7 @@ export interface PlacedRow extends DecidedRow {
   line: number
 }
 
-/** Of a row whose cells cannot be told apart: nothing more is said of what it lacks. */
+/** An error of the whole row: which cell is which cannot be known, so missing values are not reported beside it. */
 export const isOfWholeRow = ({ target_field }: RowError): boolean => target_field === null
 
 type ReadTarget = { value: CellValue } | { ignored: true } | { error: RowError } | null

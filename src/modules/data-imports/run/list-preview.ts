@@ -26,7 +26,7 @@ const decided = new WeakMap<LoadedImport, Known>()
 const isCounted = (row: LoadedImport): boolean =>
   row.total_orders > maxPreviewed && countedStatuses.some((status) => status === row.status)
 
-/** The totals of an import with many orders. Whoever asks first has them counted in the background. */
+/** The totals of an import with many orders. The first request has them counted in the background. */
 async function findTotals(ctx: Ctx, row: LoadedImport): Promise<CountedPreview | null> {
   if (!isCounted(row)) return null
   const { id: import_id, version } = row
