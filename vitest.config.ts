@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers'
 import { defineConfig } from 'vitest/config'
 import { sourceBundle } from './test/support/source-bundle.ts'
@@ -112,8 +113,8 @@ const bundled = [
 
 export default defineConfig({
   test: {
-    // One for each core; the default leaves one of them to nobody.
-    maxWorkers: '100%',
+    // One more than there are cores: a worker spends a part of its time waiting for its own database.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       { plugins: [wasm], test: { name: 'document', include: inNode, server: inlined } },
       {
