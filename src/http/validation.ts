@@ -32,7 +32,7 @@ export function describe(issue: Issue): [code: string, detail: string] {
           ? ['blank', 'May not be blank.']
           : ['min_length', `At least ${issue.minimum} characters.`]
       return issue.origin === 'array'
-        ? ['min_items', `At least ${issue.minimum} items.`]
+        ? ['min_items', `At least ${issue.minimum} ${issue.minimum === 1 ? 'item' : 'items'}.`]
         : ['min_value', `At least ${issue.minimum}.`]
     case 'invalid_format':
       return [formatCodes[issue.format] ?? 'invalid', issue.message]

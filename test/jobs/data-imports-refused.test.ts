@@ -136,4 +136,15 @@ describe('a row that cannot be read', () => {
     const created = (await get(pathOf(id, '/rows?outcome=created'))).body.results
     expect(created.map(({ row }: { row: number }) => row)).toEqual([2, 5, 8])
   })
+
+  it('may be one that only takes items back: its order says so in words', async () => {
+    const tenant = await givenTenant()
+    const id = await givenRead(
+      tenant,
+      lines(['Order ID;E-mail;Product;Quantity;Price', 'C-1;ane@example.dk;Ticket;-1;10,00']),
+    )
+    await process(id)
+    const { errors } = (await get(pathOf(id, '/preview'))).body.results[0]
+    expect(errors).toMatchObject([{ row: 2, message: expect.stringContaining('only take items back') }])
+  })
 })

@@ -31,6 +31,9 @@ const stepsOf = (pointer: string): string[] =>
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 
+const nothingSold =
+  'Nothing is sold in this order: its rows only take items back, and no row has the items that they take.'
+
 const ownGroups = new Set(['customer', 'consents'])
 
 /** The target that a field of an order comes from. */
@@ -47,5 +50,6 @@ export function problemOf(order: Pick<DecidedOrder, 'lines' | 'items'>, error: F
   const steps = stepsOf(error.pointer ?? '#')
   const item = steps[0] === 'items' ? order.items[Number(steps[1])] : undefined
   const line = item?.line ?? order.lines[0] ?? 0
-  return problemAt(line, targetOf(steps), error.code, error.detail)
+  const isEmpty = steps[0] === 'items' && order.items.length === 0
+  return problemAt(line, targetOf(steps), error.code, isEmpty ? nothingSold : error.detail)
 }
