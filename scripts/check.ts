@@ -27,7 +27,7 @@ const steps: [name: string, args: string[]][] = [
       '--project=document',
       '--project=worker-shared',
       '--project=worker',
-      '--reporter=default',
+      '--reporter=agent',
       '--reporter=json',
       `--outputFile.json=${report}`,
     ],

@@ -47,7 +47,7 @@ async function introduce(server: Server, demo: DemoState): Promise<void> {
   const root = server.rootToken === developmentRootToken ? developmentRootToken : '$ROOT_TOKEN'
   console.log(`\nThe API:        ${server.url}/v1`)
   console.log(`Its reference:  ${server.url}/docs`)
-  console.log(`Its outbox:     ${server.url}/dev/outbox`)
+  console.log(`Dev mailbox:    ${server.url}/dev/outbox`)
   console.log(`Superuser:      ${root}`)
   for (const { role, name, token } of demo.tokens) console.log(`${role}:             ${token}  ${name}`)
   // A token that was given is no business of terminals and files.

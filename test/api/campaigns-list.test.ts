@@ -4,7 +4,7 @@ import { get, post, remove } from '../support/api.ts'
 import { inStatus } from '../support/campaign-status.ts'
 import { realJob, rowOf, until } from '../support/campaigns.ts'
 import { type Crowd, seedCampaigns, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
-import { deafen, inRecipientStore, seedRecipients } from '../support/seed-recipients.ts'
+import { ignoreStarts, inRecipientStore, seedRecipients } from '../support/seed-recipients.ts'
 import { seedSegment } from '../support/seed-segments.ts'
 import { db, write } from '../support/seed.ts'
 import { project } from '../../src/modules/campaigns/delivery/projection.ts'
@@ -100,7 +100,7 @@ describe('listCampaignRecipients', () => {
 describe('the projection', () => {
   it('of an earlier run or an earlier moment changes nothing', async () => {
     const { campaign } = await seedReady(crowd, { status: 'sending', run: 2, revision: 10 })
-    await deafen(campaign.id)
+    await ignoreStarts(campaign.id)
     const before = await rowOf(campaign.id)
     const snapshot = await inRecipientStore(campaign.id, (store) => store.record())
     if (!snapshot) throw new Error('no record')

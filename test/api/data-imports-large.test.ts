@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { findCounted } from '../../src/modules/data-imports/run/preview-counts.ts'
-import { get, patch, post } from '../support/api.ts'
+import { get, patch } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
-import { work } from '../support/imported-files.ts'
+import { preview, start, work } from '../support/imported-files.ts'
 import { givenShop, type Shop } from '../support/orders.ts'
 import { db, write } from '../support/seed.ts'
 import { aBadRow, aRow, importer, importNow, runToEnd, seedStaged, seedStarted } from '../support/staged-imports.ts'
@@ -12,13 +12,6 @@ let shop: Shop
 beforeEach(async () => {
   shop = await givenShop()
 })
-
-const preview = async (id: string, query = '') => {
-  const reply = await get(`/v1/data-imports/${id}/preview${query}`)
-  expect(reply.status, reply.text).toBe(200)
-  return reply.body
-}
-const start = (id: string, body: object = {}) => post(`/v1/data-imports/${id}/start`, body)
 
 describe('previewImportOrders', () => {
   it('counts every order of a large import by what the import then does, and finds those of an action', async () => {

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { encodeText } from '../../src/domain/import-files/encoding/encode.ts'
 import { get, post, requestOf } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
-import { givenReady, work } from '../support/imported-files.ts'
+import { givenReady, preview, start, work } from '../support/imported-files.ts'
 import { anOrder, contentsOf, givenShop, importOrders, type Shop } from '../support/orders.ts'
 import { write } from '../support/seed.ts'
 import {
@@ -23,13 +23,6 @@ let shop: Shop
 beforeEach(async () => {
   shop = await givenShop()
 })
-
-const preview = async (id: string, query = '') => {
-  const reply = await get(`/v1/data-imports/${id}/preview${query}`)
-  expect(reply.status, reply.text).toBe(200)
-  return reply.body
-}
-const start = (id: string, body: object = {}) => post(`/v1/data-imports/${id}/start`, body)
 
 const actionOf: Record<string, string> = {
   created: 'create',

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { get, patch, post } from './api.ts'
+import { get, patch, post, type Reply } from './api.ts'
 import { uploadRaw } from './files.ts'
 import type { Shop } from './orders.ts'
 import { importNow, runToEnd } from './staged-imports.ts'
@@ -9,6 +9,14 @@ export async function work(id: string): Promise<{ status: string } & Record<stri
   await runToEnd(id, (await importNow(id)).epoch)
   return (await get(`/v1/data-imports/${id}`)).body
 }
+
+export async function preview(id: string, query = ''): Promise<Reply['body']> {
+  const reply = await get(`/v1/data-imports/${id}/preview${query}`)
+  expect(reply.status, reply.text).toBe(200)
+  return reply.body
+}
+
+export const start = (id: string, body: object = {}): Promise<Reply> => post(`/v1/data-imports/${id}/start`, body)
 
 /** Uploads a file and brings its import to where it can start: columns and products as they are suggested. */
 export async function givenReady(shop: Shop, bytes: BodyInit, options: Record<string, unknown> = {}): Promise<string> {

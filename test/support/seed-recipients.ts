@@ -44,6 +44,6 @@ export const seedRecipients = (campaignId: string, count: number, record: Partia
     return people
   })
 
-/** An object that believes in a later start than it is ever told of: messages that wake it do nothing. */
-export const deafen = (campaignId: string) =>
+/** Gives the object a run later than any that is started, so that it ignores every start. */
+export const ignoreStarts = (campaignId: string) =>
   inRecipientStore(campaignId, (store) => store.change({ run: 1_000_000, status: 'failed' }))

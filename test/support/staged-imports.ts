@@ -14,7 +14,7 @@ import {
 } from '../../src/domain/import-mapping/index.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { workOnImports } from '../../src/modules/data-imports/jobs.ts'
-import { groupRows, stagedColumns } from '../../src/modules/data-imports/staged-rows.ts'
+import { groupRows, stagedData } from '../../src/modules/data-imports/staged-rows.ts'
 import { contextAt } from './context.ts'
 import type { Shop } from './orders.ts'
 import { db, freshId, seededAt, write } from './seed.ts'
@@ -91,7 +91,7 @@ export async function seedStaged(shop: Shop, rows: readonly FileRow[], staging: 
     const group_key = row.is_ignored ? null : groupKeyOf(row, group_by)
     const outcome = group_key !== null ? null : row.is_ignored ? ('ignored' as const) : ('error' as const)
     const place = { import_id: id, row_number: index + 1, file_line: row.line, byte_offset: 0, byte_length: 0 }
-    return { ...place, group_key, ...stagedColumns(row), outcome }
+    return { ...place, group_key, data: stagedData(row), errors: JSON.stringify(row.errors), outcome }
   })
   const invalid_rows = placed.filter(({ errors }) => errors.length > 0).length
   const counts = { created_orders: 0, updated_orders: 0, skipped_orders: 0, failed_orders: 0 }
@@ -140,7 +140,12 @@ export async function addStaged(id: string, rows: readonly FileRow[]): Promise<v
     }
     const number = before + index + 1
     const place = { import_id: id, row_number: number, file_line: row.line, byte_offset: 0, byte_length: 0 }
-    return { ...place, group_key: groupKeyOf(row, 'external_id'), ...stagedColumns(row) }
+    return {
+      ...place,
+      group_key: groupKeyOf(row, 'external_id'),
+      data: stagedData(row),
+      errors: JSON.stringify(row.errors),
+    }
   })
   await write(
     ...insertAll(importRows, staged),

@@ -6,7 +6,6 @@ export const filePurposes = ['image', 'import', 'attachment', 'other'] as const
 export type FilePurpose = (typeof filePurposes)[number]
 
 export const fileStatuses = ['ready', 'quarantined'] as const
-export type FileStatus = (typeof fileStatuses)[number]
 
 export const maxFileTitleLength = 200
 export const maxAltTextLength = 500

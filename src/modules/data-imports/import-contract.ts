@@ -61,7 +61,6 @@ const optionFields = {
 }
 const Options = z.object(optionFields).openapi('DataImportOptions')
 const OptionChanges = z.object(optionFields).partial()
-export type OptionChangesInput = z.output<typeof OptionChanges>
 
 const ImportedFile = z.object({ id: Id('fil'), name: z.string().max(maxNameLength), size: Count })
 

@@ -7,11 +7,25 @@ export type StagedRow = typeof importRows.$inferSelect
 /** What `data` of a staged row holds. */
 export type StagedData = Pick<DecidedRow, 'values' | 'currency_mark'>
 
-/** `data` and `errors` of a row, as they are stored. */
-export const stagedColumns = ({ values, currency_mark, errors }: DecidedRow): Pick<StagedRow, 'data' | 'errors'> => ({
-  data: JSON.stringify({ values, currency_mark } satisfies StagedData),
-  errors: JSON.stringify(errors),
-})
+/** What is wrong with a row of a file. `column` is an index; null for what no column says. */
+export interface ErrorOfRow {
+  column: number | null
+  /** Null for a row that cannot be read. */
+  target_field: string | null
+  code: RowError['code'] | 'column_count' | 'open_quote'
+  message: string
+  value: string | null
+}
+
+/** Why no order is made of a row. */
+export interface WarningOfRow {
+  code: 'total_row' | 'note_row' | 'ignored_by_value_map'
+  message: string
+}
+
+/** `data` of a row, as JSON; null for a row that cannot be read. */
+export const stagedData = (decided: StagedData | null): string =>
+  JSON.stringify(decided ? { values: decided.values, currency_mark: decided.currency_mark } : { values: {} })
 
 /** A staged row as its mapping read it. */
 export function placedRow({ data, errors, file_line }: StagedRow): PlacedRow {

@@ -1,6 +1,6 @@
 import { next } from '../seed.ts'
 import { type CampaignRow, seedCampaigns, seedReady } from '../seed-campaigns.ts'
-import { deafen, seedRecipients } from '../seed-recipients.ts'
+import { ignoreStarts, seedRecipients } from '../seed-recipients.ts'
 import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type SampleOf } from './sample.ts'
 
@@ -12,7 +12,7 @@ const messageIn = ({ a, b }: World) => bodyId('email_message_id', b.editions[0].
 /** Ready to be sent, with an object that does nothing of it by itself. */
 const fresh = async (world: World, columns: Partial<CampaignRow> = {}) => {
   const { campaign } = await seedReady(tenant(world), columns)
-  await deafen(campaign.id)
+  await ignoreStarts(campaign.id)
   return { path: { id: campaign.id }, references: [campaignIn(world)] }
 }
 

@@ -58,7 +58,7 @@ export async function audienceOf(job: JobCtx, row: CampaignRow, awaited: number)
   if (segment.status === 'calculating') {
     const calculation = await findCalculation(job, segment.id, segment.epoch)
     const step = calculation && (await stepOf(job, calculation))
-    // Another consumer makes the calculation, so there is nothing to do here for now.
+    // An overtaken calculation is another consumer's work.
     return { is_ready: false, epoch: segment.epoch, has_more: step?.state !== 'overtaken' }
   }
   try {

@@ -22,7 +22,7 @@ import {
 import { commitStep, type ImportRow } from '../steps.ts'
 import type { RowsPosition } from './stage-position.ts'
 import { canonicalOf, formatOf } from './source.ts'
-import { type ErrorOfRow, stagedData, type WarningOfRow } from './staged-row.ts'
+import { type ErrorOfRow, stagedData, type WarningOfRow } from '../staged-rows.ts'
 import { findPlace, groupingOf, loadMapping, prepare } from './state.ts'
 
 type StagedInsert = typeof importRows.$inferInsert
