@@ -1,59 +1,65 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { wranglerProgram } from './support/paths.ts'
 import { startNode } from './support/processes.ts'
-import { countTests, type Tests, testsLine } from './support/tests.ts'
+import { runTests, type Tests } from './support/tests.ts'
+
+// `slow` as the only word runs the slow tests instead of everything else.
+const isSlow = process.argv[2] === 'slow'
 
 const quit = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => quit.abort())
 
 const folder = await mkdtemp(join(tmpdir(), 'check-'))
-const report = join(folder, 'tests.json')
 const program = (...path: string[]) => join(import.meta.dirname, '..', 'node_modules', ...path)
-
-const steps: [name: string, args: string[]][] = [
-  ['format', [program('oxfmt', 'bin', 'oxfmt'), '--check', '.']],
-  ['lint', [program('oxlint', 'bin', 'oxlint'), '--type-aware', '--deny-warnings']],
-  ['binding types', [wranglerProgram, 'types', '--include-runtime=false', '--strict-vars=false', '--check']],
-  ['types', [program('typescript', 'bin', 'tsc')]],
-  ['readme', [join(import.meta.dirname, 'readme.ts'), '--check']],
-  ['document', [join(import.meta.dirname, 'lint-document.ts')]],
-  [
-    'tests',
-    [
-      program('vitest', 'vitest.mjs'),
-      'run',
-      '--project=document',
-      '--project=worker-shared',
-      '--project=worker',
-      '--reporter=agent',
-      '--reporter=json',
-      `--outputFile.json=${report}`,
-    ],
-  ],
-  ['bundle', [wranglerProgram, 'deploy', '--dry-run', '--outdir', join(folder, 'bundle')]],
-]
-
 const env = { NO_COLOR: '1', FORCE_COLOR: '0', WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' }
 
-/** Answers whether the step went well, and prints what it said if not. */
-async function run(name: string, args: string[]): Promise<boolean> {
-  const started = performance.now()
-  const { code, output } = await startNode(args, { env, signal: quit.signal }).ended
-  const seconds = ((performance.now() - started) / 1000).toFixed(1)
-  console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${name.padEnd(14)} ${seconds.padStart(6)} s`)
-  if (code !== 0) console.log(output)
-  return code === 0
+interface Outcome {
+  isWell: boolean
+  /** Printed where it is not empty. */
+  output: string
+  tests?: Tests
 }
 
+const node = (args: string[]) => async (): Promise<Outcome> => {
+  const { code, output } = await startNode(args, { env, signal: quit.signal }).ended
+  return { isWell: code === 0, output: code === 0 ? '' : output }
+}
+
+const vitest = (args: string[]) => async (): Promise<Outcome> => {
+  const { isWell, output, tests, passedAlone } = await runTests(args, { folder, env, signal: quit.signal })
+  if (!isWell) return { isWell, output, tests }
+  return {
+    isWell,
+    output: passedAlone.map((name) => `       passed only when it ran alone: ${name}`).join('\n'),
+    tests,
+  }
+}
+
+const fast: [name: string, step: () => Promise<Outcome>][] = [
+  ['format', node([program('oxfmt', 'bin', 'oxfmt'), '--check', '.'])],
+  ['lint', node([program('oxlint', 'bin', 'oxlint'), '--type-aware', '--deny-warnings'])],
+  ['binding types', node([wranglerProgram, 'types', '--include-runtime=false', '--strict-vars=false', '--check'])],
+  ['types', node([program('typescript', 'bin', 'tsc')])],
+  ['readme', node([join(import.meta.dirname, 'readme.ts'), '--check'])],
+  ['document', node([join(import.meta.dirname, 'lint-document.ts')])],
+  ['tests', vitest(['--project=document', '--project=worker-shared', '--project=worker'])],
+  ['bundle', node([wranglerProgram, 'deploy', '--dry-run', '--outdir', join(folder, 'bundle')])],
+]
+const slow: typeof fast = [['slow tests', vitest(['--project=slow', '--maxWorkers=100%'])]]
+
 let tests: Tests = { passed: 0, failed: 0 }
-for (const [name, args] of steps) {
-  const isWell = await run(name, args)
-  if (name === 'tests') tests = countTests(await readFile(report, 'utf8').catch(() => null), isWell)
-  if (isWell) continue
+for (const [name, step] of isSlow ? slow : fast) {
+  const started = performance.now()
+  const outcome = await step()
+  const seconds = ((performance.now() - started) / 1000).toFixed(1)
+  console.log(`${outcome.isWell ? 'ok    ' : 'FAILED'} ${name.padEnd(14)} ${seconds.padStart(6)} s`)
+  if (outcome.output) console.log(outcome.output)
+  if (outcome.tests) tests = outcome.tests
+  if (outcome.isWell) continue
   process.exitCode = 1
   break
 }
 await rm(folder, { recursive: true, force: true })
-console.log(testsLine(tests))
+console.log(`tests: ${tests.passed} passed, ${tests.failed} failed`)
