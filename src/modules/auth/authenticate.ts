@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import { type Caller, type Grant, superuser, type TokenScope } from '../../domain/access.ts'
 import { sha256, toHex, utf8 } from '../../domain/encoding.ts'
@@ -32,8 +32,11 @@ const refuse = (error?: 'invalid_token') =>
     headers: { 'www-authenticate': `Bearer realm="event-commerce"${error ? `, error="${error}"` : ''}` },
   })
 
-const grantsOf = sql`(select json_group_array(json_object('organization_id', organization_id, 'edition_id', edition_id,
-  'role', role)) from members where members.account_id = accounts.id`
+/** The grants of an account as JSON: those in one organisation, or all. */
+const grantsIn = (organization: SQL) => sql<string>`(select json_group_array(json_object(
+    'organization_id', organization_id, 'edition_id', edition_id, 'role', role))
+  from members where members.account_id = accounts.id
+    and (${organization} is null or members.organization_id = ${organization}))`
 
 interface AccountRow {
   account_id: string
@@ -77,8 +80,8 @@ async function byToken(token: string, credentials: Credentials): Promise<Authent
   const { db, now } = credentials
   const row = isWellFormedToken(token)
     ? await db.first(sql<TokenRow>`select access_tokens.id, account_id, access_tokens.organization_id, scopes,
-        last_used_at, expires_at, revoked_at, refused_at, ${lineageStands(now)} as is_standing, email, ${grantsOf} and (access_tokens.organization_id is null
-        or members.organization_id = access_tokens.organization_id)) as grants
+        last_used_at, expires_at, revoked_at, refused_at, ${lineageStands(now)} as is_standing, email,
+        ${grantsIn(sql`access_tokens.organization_id`)} as grants
       from access_tokens join accounts on accounts.id = account_id
       where token_hash = ${toHex(await sha256(token))}`)
     : undefined
@@ -106,7 +109,7 @@ async function byIdentity(token: string, identity: IdentityProvider, { db, now }
   const row =
     email === null
       ? undefined
-      : await db.first(sql<AccountRow>`select id as account_id, email, ${grantsOf}) as grants
+      : await db.first(sql<AccountRow>`select id as account_id, email, ${grantsIn(sql`null`)} as grants
           from accounts where email = ${email}`)
   if (!row) throw refuse('invalid_token')
   return {

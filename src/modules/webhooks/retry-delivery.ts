@@ -25,12 +25,13 @@ export async function retryDelivery(ctx: Ctx, delivery: LoadedDelivery): Promise
   const now = ctx.now()
   const manual = decide(delivery, now)
   const changes = { status: 'retrying', manual, next_retry_at: now, lease_until: null, modified_at: now }
-  ctx.afterCommit(() => enqueueEndpoints(ctx, endpoint.is_slow ? 'slow' : 'fast', [endpoint_id]))
-  return commit(ctx, { ...delivery, ...changes }, [
+  const retried = await commit(ctx, { ...delivery, ...changes }, [
     sql`update webhook_deliveries set status = 'retrying', manual = ${manual}, next_retry_at = ${now},
         lease_until = null, modified_at = ${now}
       where id = ${id} and status = ${delivery.status} and attempts = ${attempts} and manual is null
         and exists (select 1 from webhook_endpoints where id = ${endpoint_id} and is_active = 1)`,
     changedOne(),
   ])
+  ctx.afterCommit(() => enqueueEndpoints(ctx, endpoint.is_slow ? 'slow' : 'fast', [endpoint_id]))
+  return retried
 }
