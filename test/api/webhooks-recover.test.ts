@@ -75,7 +75,7 @@ describe('recoverWebhookDeliveries', () => {
 describe('testWebhook', () => {
   it('delivers the example of any kind to this endpoint alone', async () => {
     const { post: ask, enqueued } = quietClient()
-    const [endpoint, other] = [await givenEndpoint(), await givenEndpoint({ events: '["consent.given"]' })]
+    const [endpoint, other] = [await givenEndpoint(), await givenEndpoint({ events: ['consent.given'] })]
     const reply = await ask(`/v1/webhooks/${endpoint.id}/test`, { event: 'consent.given' }, world.people.EA.token)
     expect(reply.status).toBe(201)
     const path = `/v1/webhooks/${endpoint.id}/deliveries/${reply.body.id}`

@@ -6,7 +6,7 @@ import { webhookEvents } from '../../db/schema/webhooks.ts'
 import { inList } from '../../db/visibility.ts'
 import { insert, insertAll } from '../../db/write.ts'
 import { toIso } from '../../domain/instants.ts'
-import type { EventKind } from '../../domain/webhooks.ts'
+import { deliveryLifecycle, type EventKind } from '../../domain/webhooks.ts'
 import { checkedData, type EventData } from './payload-contract.ts'
 import { enqueueDue } from './enqueue.ts'
 
@@ -96,7 +96,7 @@ export function announceTo(
     endpoint_id: endpoint.id,
     event_id: event.id,
     kind: event.kind,
-    status: 'pending',
+    status: deliveryLifecycle.initial,
     next_retry_at: Math.max(now, endpoint.breaker_until ?? 0),
     created_at: now,
     modified_at: now,

@@ -35,12 +35,12 @@ export async function updateEndpoint(
     ...(name === undefined ? {} : { name }),
     ...(url === undefined ? {} : { url }),
     ...(edition_id === undefined ? {} : { edition_id }),
-    ...(events === undefined ? {} : { events: JSON.stringify(events) }),
+    ...(events === undefined ? {} : { events }),
     ...(timeout_seconds === undefined ? {} : { timeout_seconds }),
     ...activity(endpoint, is_active, now),
     ...(isFresh ? unknownHealth : {}),
   }
-  if (isEmpty(changesIn<EndpointRow>(endpoint, asked, ['events'])))
+  if (isEmpty(changesIn<EndpointRow>(endpoint, asked)))
     return commit(ctx, endpoint, openEditions(endpoint.edition_id))
   const changes = { ...asked, modified_at: now }
   const updated = await commit(ctx, { ...endpoint, ...changes, version: endpoint.version + 1 }, [
