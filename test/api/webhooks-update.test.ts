@@ -153,7 +153,7 @@ describe('updateWebhook', () => {
     expect(await endpointRow(id)).toMatchObject({
       name: 'Together',
       timeout_seconds: 3,
-      events: ['consent.given'],
+      events: '["consent.given"]',
       version: 4,
     })
   })
