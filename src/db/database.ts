@@ -20,7 +20,7 @@ const overloaded = (error: unknown): never => {
 }
 
 type RowsOfOne<S extends Statement> = S extends SQL<infer Row> ? Row[] : S extends Query<infer Row> ? Row[] : unknown[]
-type RowsOf<S extends readonly Statement[]> = { [K in keyof S]: RowsOfOne<S[K]> }
+type RowsOf<S extends readonly Statement[]> = { -readonly [K in keyof S]: RowsOfOne<S[K]> }
 
 /** D1 with a meter. One `batch` is one transaction and one round trip. */
 export class Database {
