@@ -55,8 +55,8 @@ export async function findTenant(
   }
   if (organization_id === undefined)
     throw invalid(naming(null, 'required_filter', 'Give organization_id or edition_id.'))
-  const editions = editionsSeen(ctx, organization_id)
-  if (editions.length) return { organization_id, edition_id: null, editions }
+  const seen = editionsSeen(ctx, organization_id)
+  if (seen.length) return { organization_id, edition_id: null, editions: seen }
   const found = await ctx.db.first(
     select({ id: organizations.id })
       .from(organizations)
