@@ -145,7 +145,7 @@ async function look({ id }: Pick<World, 'id'>) {
 /** What must hold at every moment. */
 async function check(world: World): Promise<void> {
   const { row, members, leftovers } = await look(world)
-  const status = row.status as SegmentStatus
+  const { status } = row
   expect(segmentLifecycle.states).toContain(status)
   // Readers see a whole set of one calculation, and its size is what the segment says.
   const shown = members.filter(({ epoch }) => epoch === row.members_epoch)

@@ -89,14 +89,18 @@ describe('fields', () => {
   it('decode the rows of a page', async () => {
     await db().batch(insertAll(lamps, [lamp, dark]))
     const { id, labels, is_on } = getTableColumns(lamps)
-    const page = await paginate(db(), { page: 1, size: 1, after: null }, {
-      from: sql`${lamps}`,
-      key: sql`${id}`,
-      where: [],
-      sort: [{ by: sql`${lamps.name}`, desc: true }],
-      columns: { id, labels, is_on },
-      joins: sql`join ${lamps} on ${id} = page.key`,
-    })
+    const page = await paginate(
+      db(),
+      { page: 1, size: 1, after: null },
+      {
+        from: sql`${lamps}`,
+        key: sql`${id}`,
+        where: [],
+        sort: [{ by: sql`${lamps.name}`, desc: true }],
+        columns: { id, labels, is_on },
+        joins: sql`join ${lamps} on ${id} = page.key`,
+      },
+    )
     expect([page.count, page.rows]).toMatchObject([2, [{ id: 'a', labels: lamp.labels, is_on: true }]])
   })
 })

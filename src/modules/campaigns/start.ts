@@ -12,7 +12,11 @@ import type { CampaignDetailRow, LoadedCampaign } from './queries.ts'
 import { checkReady, checkTransition, invalidTransition } from './refusals.ts'
 
 /** A new run. The campaign's object begins it when it is woken. */
-async function startRun(ctx: Ctx, campaign: LoadedCampaign, status: 'calculating' | 'sending'): Promise<CampaignDetailRow> {
+async function startRun(
+  ctx: Ctx,
+  campaign: LoadedCampaign,
+  status: 'calculating' | 'sending',
+): Promise<CampaignDetailRow> {
   const now = ctx.now()
   const isAnew = status === 'calculating'
   const changes = {

@@ -23,7 +23,13 @@ export {
   marketingRefusal,
   marketingStatus,
 } from './answers/marketing.ts'
-export { type CampaignSubscriber, givenConsents, resubscribe, unsubscribe, withdrawnConsents } from './answers/unsubscribe.ts'
+export {
+  type CampaignSubscriber,
+  givenConsents,
+  resubscribe,
+  unsubscribe,
+  withdrawnConsents,
+} from './answers/unsubscribe.ts'
 export {
   type AnswerImport,
   askedConsents,

@@ -40,9 +40,6 @@ export async function setCapturedRecords(
 ): Promise<readonly string[]> {
   refuseInProduction(ctx)
   const rows = [...new Set(read())].map((value) => ({ name: bareName(name), value }))
-  await ctx.db.batch([
-    remove(capturedDnsRecords, isAt(name)),
-    ...insertAll(capturedDnsRecords, rows),
-  ])
+  await ctx.db.batch([remove(capturedDnsRecords, isAt(name)), ...insertAll(capturedDnsRecords, rows)])
   return capturedRecordsAt(ctx, name)
 }

@@ -1,9 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import { toIso } from '../../domain/instants.ts'
-import {
-  outcomeDetails,
-  ownershipRecord,
-} from '../../domain/sender-domains.ts'
+import { outcomeDetails, ownershipRecord } from '../../domain/sender-domains.ts'
 import type { SenderDomain } from './contract.ts'
 import type { SenderDomainRow } from './queries.ts'
 

@@ -77,8 +77,7 @@ export function announceAll(job: JobCtx, announcements: readonly Announcement[])
 }
 
 /** As `announceAll`, for one event. */
-export const announce = (job: JobCtx, announcement: Announcement): Statement[] =>
-  announceAll(job, [announcement])
+export const announce = (job: JobCtx, announcement: Announcement): Statement[] => announceAll(job, [announcement])
 
 /**
  * An event for one active endpoint alone, whatever it subscribes to. The last statement adds one delivery, or none when

@@ -40,8 +40,7 @@ export async function updateEndpoint(
     ...activity(endpoint, is_active, now),
     ...(isFresh ? unknownHealth : {}),
   }
-  if (isEmpty(changesIn<EndpointRow>(endpoint, asked)))
-    return commit(ctx, endpoint, openEditions(endpoint.edition_id))
+  if (isEmpty(changesIn<EndpointRow>(endpoint, asked))) return commit(ctx, endpoint, openEditions(endpoint.edition_id))
   const changes = { ...asked, modified_at: now }
   const updated = await commit(ctx, { ...endpoint, ...changes, version: endpoint.version + 1 }, [
     ...openEditions(endpoint.edition_id, edition_id),
