@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { Hono } from 'hono'
 import type { Bindings } from '../../src/app.ts'
-import type { Ctx } from '../../src/context.ts'
+import { commitPart } from '../../src/db/commit.ts'
 import { webhookEndpoints } from '../../src/db/schema/webhooks.ts'
 import { inList } from '../../src/db/visibility.ts'
 import { insertAll } from '../../src/db/write.ts'
@@ -42,7 +42,7 @@ webhooksBench.post('/floor/webhooks/endpoints', async (c) => {
     organization_id,
     name: 'Bench',
     url,
-    events: '["purchase.action"]',
+    events: ['purchase.action' as const],
     timeout_seconds,
     secret: mintSecret(randomBytes),
     created_at: job.now(),
@@ -56,27 +56,21 @@ webhooksBench.post('/floor/webhooks/endpoints', async (c) => {
 webhooksBench.post('/floor/webhooks/announce', async (c) => {
   const { organization_id, count } = await c.req.json<{ organization_id: string; count: number }>()
   const job = openJob(c.env)
-  const afterCommits: (() => Promise<unknown>)[] = []
   const ids: string[] = []
-  // Announcing uses nothing of a request but this.
-  const ctx = {
-    ...job,
-    newId: (kind) => {
-      const id = job.newId(kind)
-      ids.push(id)
-      return id
-    },
-    afterCommit: (work: () => Promise<unknown>) => afterCommits.push(work),
-  } as Partial<Ctx> as Ctx
+  const newId: typeof job.newId = (kind) => {
+    const id = job.newId(kind)
+    ids.push(id)
+    return id
+  }
   const announcement = { kind: 'purchase.action' as const, organization_id, edition_id: null, data: purchase }
-  await job.db.batch(
-    announceAll(
-      ctx,
-      Array.from({ length: count }, () => announcement),
-    ),
+  const statements = announceAll(
+    { ...job, newId },
+    Array.from({ length: count }, () => announcement),
   )
+  const enqueue: (() => Promise<unknown>)[] = []
+  await commitPart({ db: job.db, afterCommit: (work) => void enqueue.push(work) }, statements)
   const committed_at = Date.now()
-  for (const work of afterCommits) c.executionCtx.waitUntil(work())
+  for (const work of enqueue) c.executionCtx.waitUntil(work())
   return c.json({ ids, committed_at }, 201)
 })
 

@@ -56,7 +56,7 @@ async function deliveryOf(job: JobCtx, endpoint: Endpoint, request: RowsRequest,
   const id = job.newId('webhook_event')
   const head = { id, type: 'purchase.action', created: toIso(at), api_version: 'v1', organization_id, edition_id }
   const payload = JSON.stringify({ ...head, data: dataOf(sale, at) })
-  const event = { id, organization_id, edition_id, kind: 'purchase.action', payload, created_at: at }
+  const event = { id, organization_id, edition_id, kind: 'purchase.action' as const, payload, created_at: at }
   const delivery_id = job.newId('webhook_delivery')
   const answers = answersTo(index)
   let started_at = at
@@ -72,7 +72,7 @@ async function deliveryOf(job: JobCtx, endpoint: Endpoint, request: RowsRequest,
       error: status_code === 204 ? null : 'http_error',
       is_manual: 0,
       next_retry_at: wait === undefined ? null : started_at + wait * 1000,
-      next_reason: wait === undefined ? null : 'schedule',
+      next_reason: wait === undefined ? null : ('schedule' as const),
     }
   })
   const { primary } = await signedHeaders(endpoint, event, started_at)
@@ -82,7 +82,7 @@ async function deliveryOf(job: JobCtx, endpoint: Endpoint, request: RowsRequest,
     event_id: id,
     kind: event.kind,
     attempts: attempts.length,
-    status: answers.at(-1) === 204 ? 'success' : 'exhausted',
+    status: answers.at(-1) === 204 ? ('success' as const) : ('exhausted' as const),
     step: attempts.length,
     response_status_code: answers.at(-1) ?? null,
     signature: primary,

@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import {
   type AppError,
   doesNotExist,
@@ -15,7 +15,24 @@ export interface UnitOfWork {
   db: Database
   /** Statements that record what was done, if anything changes, and store the request's answer: for the transaction that decides it. */
   settle: (result: unknown, isChange: boolean) => Promise<Statement[]>
+  /** Takes work until the answer is out. Without it the work is done as soon as the transaction stands. */
+  afterCommit?: (work: Work) => void
 }
+
+/** What is due once a transaction stands. It may be lost: a sweep makes up for it. */
+type Work = () => Promise<unknown>
+
+interface FollowedStatement extends SQLWrapper {
+  afterCommit: Work
+}
+
+/** The statement with work that is due once it is committed. A transaction that is aborted leaves none behind. */
+export const followedBy = (statement: Statement, afterCommit: Work): Statement => {
+  const followed: FollowedStatement = { getSQL: () => statement.getSQL(), afterCommit }
+  return followed
+}
+
+const isFollowed = (statement: Statement): statement is Statement & FollowedStatement => 'afterCommit' in statement
 
 /**
  * Aborts the batch unless the statement directly before it changed exactly one row. `json()` of a text that is no JSON
@@ -91,7 +108,7 @@ export async function decideAgain<Result>(attempt: () => Promise<Result>): Promi
 
 /** One transaction of a request that makes several: it does not settle the answer. */
 export async function commitPart(
-  unit: Pick<UnitOfWork, 'db'>,
+  unit: Pick<UnitOfWork, 'db' | 'afterCommit'>,
   statements: readonly Statement[],
   unique: Readonly<Record<string, () => Error>> = {},
 ): Promise<void> {
@@ -104,4 +121,7 @@ export async function commitPart(
     const refuse = columns === null ? undefined : unique[columns]
     throw refuse ? refuse() : (refusalOf(error) ?? error)
   }
+  const due = statements.filter(isFollowed).map((statement) => statement.afterCommit)
+  if (unit.afterCommit) for (const work of due) unit.afterCommit(work)
+  else await Promise.allSettled(due.map((work) => work()))
 }

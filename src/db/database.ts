@@ -3,6 +3,7 @@ import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import { AppError } from '../domain/errors.ts'
 import type { Meter } from '../domain/meter.ts'
 import { isTransient } from './failures.ts'
+import { decoded, type Query } from './select.ts'
 
 /** A statement with the shape of the rows that it answers, as D1 gives them: column names, integers, text. */
 export type Statement<Row = unknown> = (SQL<Row> | SQLWrapper) & { readonly _row?: Row }
@@ -18,7 +19,8 @@ const overloaded = (error: unknown): never => {
   throw new AppError('overloaded', 'The database is busy. Try again in a moment.', { headers, cause: error })
 }
 
-type RowsOf<S extends readonly Statement[]> = { [K in keyof S]: S[K] extends SQL<infer Row> ? Row[] : unknown[] }
+type RowsOfOne<S extends Statement> = S extends SQL<infer Row> ? Row[] : S extends Query<infer Row> ? Row[] : unknown[]
+type RowsOf<S extends readonly Statement[]> = { -readonly [K in keyof S]: RowsOfOne<S[K]> }
 
 /** D1 with a meter. One `batch` is one transaction and one round trip. */
 export class Database {
@@ -36,14 +38,14 @@ export class Database {
   }
 
   /** All rows of one statement. */
-  async all<Row>(statement: SQL<Row>): Promise<Row[]> {
+  async all<Row>(statement: SQL<Row> | Query<Row>): Promise<Row[]> {
     const result = await this.#prepare(statement).all<Row>().catch(overloaded)
     this.#count(result)
     this.meter.round_trips++
-    return result.results
+    return decoded(statement, result.results)
   }
 
-  async first<Row>(statement: SQL<Row>): Promise<Row | undefined> {
+  async first<Row>(statement: SQL<Row> | Query<Row>): Promise<Row | undefined> {
     return (await this.all(statement))[0]
   }
 
@@ -53,7 +55,8 @@ export class Database {
     const results = await this.#client.batch(prepared).catch(overloaded)
     this.meter.round_trips++
     for (const result of results) this.#count(result)
-    return results.map((result) => result.results) as RowsOf<S>
+    const rows = statements.map((statement, index) => decoded(statement, results[index]?.results ?? []))
+    return rows as RowsOf<S>
   }
 
   #prepare(statement: Statement): D1PreparedStatement {

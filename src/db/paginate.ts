@@ -1,7 +1,8 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { is, SQL, sql } from 'drizzle-orm'
 import { AppError } from '../domain/errors.ts'
 import type { Page, PageRequest } from '../domain/page.ts'
 import type { Database } from './database.ts'
+import { answering, type Fields, type RowOf, selection } from './select.ts'
 
 /**
  * A column that may be NULL. NULL stands last in both directions. `indexed` says that an index has the column as it is:
@@ -39,16 +40,18 @@ type After = readonly (string | number)[]
  * A list: `key` is the unique row key of the table `from` and ends every order; `columns` and `joins` are looked up
  * for the rows of the page only, through `page.key`.
  */
-export interface ListSource {
+export interface ListSource<Columns extends SQL | Fields = SQL> {
   from: SQL
   key: SQL
   where: readonly SQL[]
   sort: readonly SortKey[]
-  columns: SQL
+  columns: Columns
   joins: SQL
   /** The count of the whole list, where it is known without counting. */
   count?: number | null
 }
+
+type Listed = Pick<ListSource, 'from' | 'key' | 'where'>
 
 const and = (conditions: readonly SQL[]): SQL => (conditions.length ? sql.join([...conditions], sql` and `) : sql`1`)
 
@@ -105,7 +108,7 @@ interface Run {
 }
 
 /** The first rows of a run, with their keys. */
-function rowsOf(source: ListSource, { sort, shown, where, after }: Run, limit: SQL): SQL {
+function rowsOf(source: Listed, { sort, shown, where, after }: Run, limit: SQL): SQL {
   const keys = shown.map((by, index) => sql`${by} as ${keyName(index)}`)
   const conditions = [...source.where, ...where, ...(after ? [beyond(sort, after)] : [])]
   return sql`select ${source.key} as key, ${sql.join(keys, sql`, `)} from ${source.from} where ${and(conditions)}
@@ -113,7 +116,7 @@ function rowsOf(source: ListSource, { sort, shown, where, after }: Run, limit: S
 }
 
 /** The rows with a value in the first column, then those without one, which are not read before they are needed. */
-function valuesFirst(source: ListSource, { by, desc }: IndexedKey, rest: readonly Key[], page: RowsAsked): SQL {
+function valuesFirst(source: Listed, { by, desc }: IndexedKey, rest: readonly Key[], page: RowsAsked): SQL {
   const { after, limit, offset } = page
   const others = rest.map((key) => key.by)
   const groups = by.absent.map((condition, index): Run => {
@@ -141,7 +144,7 @@ interface RowsAsked {
   offset: number
 }
 
-function pageOf(source: ListSource, sort: readonly SortKey[], keys: readonly Key[], page: RowsAsked): SQL {
+function pageOf(source: Listed, sort: readonly SortKey[], keys: readonly Key[], page: RowsAsked): SQL {
   const [first, ...rest] = sort
   if (first && isNullable(first.by) && first.by.indexed)
     return valuesFirst(source, { by: first.by, desc: first.desc }, keysOf(rest), page)
@@ -152,9 +155,19 @@ function pageOf(source: ListSource, sort: readonly SortKey[], keys: readonly Key
 /**
  * One page and the exact count of the whole list, from one snapshot. Throws `invalid_page` past the end; page 1 of
  * nothing is an empty page. One row more than the page tells whether another follows: the count does not, for who walks
- * by cursor while rows go away.
+ * by cursor while rows go away. Rows are decoded where their columns are fields.
  */
-export async function paginate<Row>(db: Database, request: PageRequest, source: ListSource): Promise<Page<Row>> {
+export async function paginate<Row>(db: Database, request: PageRequest, source: ListSource): Promise<Page<Row>>
+export async function paginate<F extends Fields>(
+  db: Database,
+  request: PageRequest,
+  source: ListSource<F>,
+): Promise<Page<RowOf<F>>>
+export async function paginate<Row>(
+  db: Database,
+  request: PageRequest,
+  source: ListSource<SQL | Fields>,
+): Promise<Page<Row>> {
   const sort = [...source.sort, { by: source.key, desc: source.sort.at(-1)?.desc ?? false }]
   const keys = keysOf(sort)
   const after = request.after?.length === keys.length ? request.after : null
@@ -162,8 +175,9 @@ export async function paginate<Row>(db: Database, request: PageRequest, source: 
   const names = keys.map((_, index) => sql`page.${keyName(index)}`)
   const outerOrder = orderOf(keys.map(({ desc }, index) => ({ by: sql`page.${keyName(index)}`, desc })))
   const asked = { after, limit: request.size + 1, offset: after ? 0 : skipped }
+  const { columns } = source
   const rows = sql<Row & Record<string, string | number>>`
-    select ${sql.join(names, sql`, `)}, ${source.columns}
+    select ${sql.join(names, sql`, `)}, ${is(columns, SQL) ? columns : selection(columns)}
     from (${pageOf(source, sort, keys, asked)}) as page ${source.joins}
     order by ${outerOrder}`
   const known = source.count ?? null
@@ -171,7 +185,7 @@ export async function paginate<Row>(db: Database, request: PageRequest, source: 
     known === null
       ? sql<{ n: number }>`select count(*) as n from ${source.from} where ${and(source.where)}`
       : sql<{ n: number }>`select ${known} as n`
-  const [found, [total]] = await db.batch([rows, count])
+  const [found, [total]] = await db.batch([is(columns, SQL) ? rows : answering(columns, rows), count])
   const n = total?.n ?? 0
   if (request.page > 1 && !after && skipped >= n) throw new AppError('invalid_page', 'Invalid page.')
   const rowsOfPage = found.slice(0, request.size)

@@ -1,4 +1,4 @@
-import { getTableColumns, type InferInsertModel, type SQL, sql, type Table } from 'drizzle-orm'
+import { type Column, getTableColumns, type InferInsertModel, type SQL, sql, type Table } from 'drizzle-orm'
 import { changedOne } from './commit.ts'
 import { sameJson } from '../domain/json.ts'
 import type { Statement } from './database.ts'
@@ -7,14 +7,30 @@ type Insert<T extends Table> = InferInsertModel<T>
 
 export const columnName = (name: string): SQL => sql.raw(`"${name}"`)
 
+interface Written {
+  name: string
+  column: Column
+}
+
 /** Only columns of the table are written; keys that the row does not have keep the table's default. */
-const columnsIn = (table: Table, row: object): string[] =>
-  Object.keys(getTableColumns(table)).filter((name) => row[name as keyof typeof row] !== undefined)
+const columnsIn = (table: Table, row: object): Written[] =>
+  Object.entries(getTableColumns(table))
+    .filter(([name]) => row[name as keyof typeof row] !== undefined)
+    .map(([name, column]) => ({ name, column }))
+
+const namesOf = (written: readonly Written[]): SQL =>
+  sql.join(
+    written.map(({ name }) => columnName(name)),
+    sql`, `,
+  )
+
+/** Bound values, stored as the modes of their columns say. */
+const valuesOf = (written: readonly Written[], row: object): SQL[] =>
+  written.map(({ name, column }) => sql`${sql.param(row[name as keyof typeof row], column)}`)
 
 export function insert<T extends Table>(table: T, row: Insert<T>): SQL {
-  const names = columnsIn(table, row)
-  const values = names.map((name) => sql`${row[name as keyof Insert<T>]}`)
-  return sql`insert into ${table} (${sql.join(names.map(columnName), sql`, `)}) values (${sql.join(values, sql`, `)})`
+  const written = columnsIn(table, row)
+  return sql`insert into ${table} (${namesOf(written)}) values (${sql.join(valuesOf(written, row), sql`, `)})`
 }
 
 /** Below D1's limit of 2 MB for one bound value, whatever the characters. */
@@ -39,13 +55,17 @@ export function slices(items: readonly string[], maxLength = maxParameterLength)
 export function insertAll<T extends Table>(table: T, rows: readonly Insert<T>[]): SQL[] {
   const [first] = rows
   if (!first) return []
-  const names = columnsIn(table, first)
-  const columns = sql.join(names.map(columnName), sql`, `)
+  const written = columnsIn(table, first)
+  const columns = namesOf(written)
   const fields = sql.join(
-    names.map((_, index) => sql`value ->> ${sql.raw(String(index))}`),
+    written.map((_, index) => sql`value ->> ${sql.raw(String(index))}`),
     sql`, `,
   )
-  const data = rows.map((row) => JSON.stringify(names.map((name) => row[name as keyof Insert<T>] ?? null)))
+  const stored = (row: Insert<T>, { name, column }: Written): unknown => {
+    const value: unknown = row[name as keyof Insert<T>]
+    return value === null || value === undefined ? null : column.mapToDriverValue(value)
+  }
+  const data = rows.map((row) => JSON.stringify(written.map((one) => stored(row, one))))
   return slices(data).map(
     (part) =>
       sql`insert into ${table} (${columns}) select ${fields} from json_each(${`[${part.join(',')}]`}) where true`,
@@ -54,11 +74,15 @@ export function insertAll<T extends Table>(table: T, rows: readonly Insert<T>[])
 
 /** Changes the given columns of the rows that `where` names. */
 export function update<T extends Table>(table: T, changes: Partial<Insert<T>>, where: SQL): SQL {
-  const sets = columnsIn(table, changes).map((name) => sql`${columnName(name)} = ${changes[name as keyof Insert<T>]}`)
+  const written = columnsIn(table, changes)
+  const values = valuesOf(written, changes)
+  const sets = written.map(({ name }, index) => sql`${columnName(name)} = ${values[index]}`)
   return sql`update ${table} set ${sql.join(sets, sql`, `)} where ${where}`
 }
 
-/** What of `changes` the row does not have already; of columns in `json`, texts that say the same are the same. */
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+/** What of `changes` the row does not have already. JSON that says the same is the same: of objects, and of texts in `json`. */
 export function changesIn<Row extends object>(
   row: Row,
   changes: Partial<Row>,
@@ -67,6 +91,7 @@ export function changesIn<Row extends object>(
   const isSame = (name: keyof Row) => {
     const [before, after] = [row[name], changes[name]]
     if (before === after || after === undefined) return true
+    if (isObject(before) && isObject(after)) return sameJson(JSON.stringify(before), JSON.stringify(after))
     return json.includes(name) && typeof before === 'string' && typeof after === 'string' && sameJson(before, after)
   }
   const names = (Object.keys(changes) as (keyof Row)[]).filter((name) => !isSame(name))
@@ -85,10 +110,12 @@ export function updateVersion<T extends Table>(
   return [update(table, next, sql`id = ${row.id} and version = ${row.version}`), changedOne()]
 }
 
+/** Removes the rows that `where` names. */
+export const remove = (table: Table, where: SQL | undefined): SQL => sql`delete from ${table} where ${where ?? sql`0`}`
+
 /** As `insert`, if the condition holds when the statement runs. */
 export function insertWhere<T extends Table>(table: T, row: Insert<T>, condition: SQL): SQL {
-  const names = columnsIn(table, row)
-  const values = names.map((name) => sql`${row[name as keyof Insert<T>]}`)
-  return sql`insert into ${table} (${sql.join(names.map(columnName), sql`, `)})
-    select ${sql.join(values, sql`, `)} where ${condition}`
+  const written = columnsIn(table, row)
+  return sql`insert into ${table} (${namesOf(written)})
+    select ${sql.join(valuesOf(written, row), sql`, `)} where ${condition}`
 }

@@ -28,6 +28,9 @@ export const deliveryLifecycle = lifecycle('pending', {
 export const deliveryStatuses = deliveryLifecycle.states
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
+/** Why an endpoint was switched off: by hand, by an answer 410, or after days of nothing but failures. */
+export const disabledReasons = ['manual', 'gone', 'failing'] as const
+
 export const secretsOverlapMs = 86_400_000
 export const disableAfterMs = 5 * 86_400_000
 export const maxInFlight = 4
@@ -65,7 +68,8 @@ export function retryAfterMs(header: string | null, now: number): number | null 
   return Number.isFinite(ms) && ms > 0 ? Math.min(ms, maxRetryAfterMs) : null
 }
 
-export type NextReason = 'schedule' | 'retry_after' | 'breaker'
+export const nextReasons = ['schedule', 'retry_after', 'breaker'] as const
+export type NextReason = (typeof nextReasons)[number]
 
 interface Position {
   id: string
@@ -89,7 +93,8 @@ export function nextAttempt(
     : { at: now + planned, reason: 'schedule' }
 }
 
-export type Manual = 'extra' | 'alone' | null
+export const manualRetries = ['extra', 'alone'] as const
+export type Manual = (typeof manualRetries)[number] | null
 
 /** What a retry by hand asks for: one attempt beside the schedule, or one alone after it. Null when there is none. */
 export function manualRetryOf(status: DeliveryStatus): Manual {

@@ -94,7 +94,7 @@ describe('the page of a person’s consents', () => {
     await give(scene.other, first.id)
     await seedEndpoint(
       { organization: scene.organization, edition: scene.edition },
-      { events: '["consent.given","consent.withdrawn"]', edition_id: null },
+      { events: ['consent.given', 'consent.withdrawn'], edition_id: null },
     )
     const path = await pageOf(scene, scene.person)
     const entries = (await db.all(sql`select id from audit_log where organization_id = ${scene.organization}`)).length

@@ -76,7 +76,7 @@ describe('unsubscribing', () => {
     const person = crowd.people[0]
     await seedEndpoint(
       { organization: crowd.organization, edition: crowd.edition },
-      { events: '["consent.withdrawn"]', edition_id: null },
+      { events: ['consent.withdrawn'], edition_id: null },
     )
     const mail = captured.find(({ recipient }) => recipient.includes(person?.email ?? '?'))
     const headers = JSON.parse(mail?.headers ?? '{}') as Record<string, string>

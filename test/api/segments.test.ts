@@ -140,7 +140,7 @@ describe('listSegments', () => {
 describe('getSegment', () => {
   it('counts its campaigns, and is stale a day after its calculation', async () => {
     const day = 86_400_000
-    const old = { status: 'ready', epoch: 1, members_epoch: 1 }
+    const old = { status: 'ready' as const, epoch: 1, members_epoch: 1 }
     const stale = await seedSegment(place(), { ...old, calculated_at: Date.now() - day })
     const good = await seedSegment(place(), { ...old, calculated_at: Date.now() - day + 60_000 })
     await seedCampaign(place(), stale.id, 'sent')
@@ -154,7 +154,7 @@ describe('getSegment', () => {
 })
 
 describe('updateSegment', () => {
-  const ready = { status: 'ready', epoch: 3, members_epoch: 3, user_count: 7, calculated_at: 1 }
+  const ready = { status: 'ready' as const, epoch: 3, members_epoch: 3, user_count: 7, calculated_at: 1 }
 
   it('keeps the members when only words change', async () => {
     const { id } = await seedSegment(place(), ready)

@@ -82,7 +82,7 @@ describe('the page of a link to unsubscribe', () => {
     await write(sql`update consent_records set expires_at = ${expires} where user_id = ${person?.id ?? ''}`)
     await seedEndpoint(
       { organization: crowd.organization, edition: crowd.edition },
-      { events: '["consent.given"]', edition_id: null },
+      { events: ['consent.given'], edition_id: null },
     )
     const [path = ''] = pathsIn(mailTo(await capturedOf(id), person?.email), 'u')
     const left = await leave(path)

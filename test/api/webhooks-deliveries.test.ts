@@ -166,7 +166,7 @@ describe('getWebhookDelivery', () => {
 
 describe('retryWebhookDelivery', () => {
   it('asks for one attempt alone of what has ended, at once', async () => {
-    for (const status of ['failed', 'exhausted']) {
+    for (const status of ['failed', 'exhausted'] as const) {
       const { send, enqueued } = quietClient()
       const endpoint = await givenEndpoint()
       const row = await seedDelivery(place(), endpoint.id, { status })

@@ -42,7 +42,7 @@ describe('importExternalOrders with emit_webhooks', () => {
     const [edition, organisation] = [await seedEndpoint(place(), open), await seedEndpoint(place(null), open)]
     const other = await givenEdition({ id: shop.organization_id })
     const deaf = [
-      await seedEndpoint(place(), { ...open, events: '["consent.given"]' }),
+      await seedEndpoint(place(), { ...open, events: ['consent.given'] }),
       await seedEndpoint(place(), { ...open, is_active: 0 }),
       await seedEndpoint(place(other.id), open),
       await seedEndpoint({ organization: (await givenShop()).organization_id, edition: null }, open),

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { webhookEndpoints } from '../../src/db/schema/webhooks.ts'
+import type { DeliveryStatus } from '../../src/domain/webhooks.ts'
 import { exampleData } from '../../src/modules/webhooks/example-contract.ts'
 import { get, post, publicUrl } from '../support/api.ts'
 import { next, seededAt } from '../support/seed.ts'
@@ -22,7 +23,7 @@ describe('recoverWebhookDeliveries', () => {
   it('sends again what has failed or is exhausted of a window, from the start of the schedule', async () => {
     const { post: ask, enqueued } = quietClient()
     const endpoint = await givenEndpoint()
-    const made = async (status: string, created_at: number) =>
+    const made = async (status: DeliveryStatus, created_at: number) =>
       (await seedDelivery(place(), endpoint.id, { status, created_at, step: 9, next_retry_at: neverOpen })).id
     const first = await made('failed', seededAt)
     const last = await made('exhausted', seededAt + 1000)
@@ -75,7 +76,7 @@ describe('recoverWebhookDeliveries', () => {
 describe('testWebhook', () => {
   it('delivers the example of any kind to this endpoint alone', async () => {
     const { post: ask, enqueued } = quietClient()
-    const [endpoint, other] = [await givenEndpoint(), await givenEndpoint({ events: '["consent.given"]' })]
+    const [endpoint, other] = [await givenEndpoint(), await givenEndpoint({ events: ['consent.given'] })]
     const reply = await ask(`/v1/webhooks/${endpoint.id}/test`, { event: 'consent.given' }, world.people.EA.token)
     expect(reply.status).toBe(201)
     const path = `/v1/webhooks/${endpoint.id}/deliveries/${reply.body.id}`

@@ -179,7 +179,7 @@ describe('events', () => {
   it('say that purchases are cancelled where the import announced them, and nothing otherwise', async () => {
     await seedEndpoint(
       { organization: shop.organization_id, edition: shop.edition_id },
-      { events: '["purchase.action"]' },
+      { events: ['purchase.action'] },
     )
     const silent = await importedFile(shop, manyRows(1))
     await undoToEnd(silent.id)

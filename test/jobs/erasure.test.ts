@@ -107,7 +107,7 @@ describe('the erasure', () => {
     const event = (payload: string) => ({
       id: freshId('webhook_event'),
       organization_id,
-      kind: 'purchase.action',
+      kind: 'purchase.action' as const,
       payload,
       created_at,
     })

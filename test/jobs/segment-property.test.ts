@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { CalculateMessage } from '../../src/context.ts'
 import { AppError } from '../../src/domain/errors.ts'
-import { segmentLifecycle, type SegmentStatus } from '../../src/domain/segments.ts'
+import { segmentLifecycle } from '../../src/domain/segments.ts'
 import { type Calculation, findCalculation, stepOf } from '../../src/modules/segments/calculation.ts'
 import { sweepCalculations, sweepLeftovers } from '../../src/modules/segments/jobs.ts'
 import { findSegment } from '../../src/modules/segments/queries.ts'
@@ -145,7 +145,7 @@ async function look({ id }: Pick<World, 'id'>) {
 /** What must hold at every moment. */
 async function check(world: World): Promise<void> {
   const { row, members, leftovers } = await look(world)
-  const status = row.status as SegmentStatus
+  const { status } = row
   expect(segmentLifecycle.states).toContain(status)
   // Readers see a whole set of one calculation, and its size is what the segment says.
   const shown = members.filter(({ epoch }) => epoch === row.members_epoch)

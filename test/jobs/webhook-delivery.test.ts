@@ -27,7 +27,7 @@ describe('announce', () => {
     const untold = await Promise.all([
       givenEndpoint({ ...place, edition_id: other.id }),
       givenEndpoint({ ...place, is_active: 0 }),
-      givenEndpoint({ ...place, events: '["consent.given"]' }),
+      givenEndpoint({ ...place, events: ['consent.given'] }),
       givenEndpoint(),
     ])
     await happen({ ...place, edition_id: edition.id }, 2)

@@ -83,7 +83,7 @@ export async function givenKnown(): Promise<Known> {
   const email = `person-${mark}@example.dk`
   const phone = `+4531${String(200_000 + next())}`
   const place = { organization: shop.organization_id, edition: shop.edition_id }
-  await seedEndpoint(place, { events: '["purchase.action"]' })
+  await seedEndpoint(place, { events: ['purchase.action'] })
   const body = { ...shop, source: 'webshop', send_receipts: true, emit_webhooks: true }
   const orders = [order({ email: `old-${email}`, phone, mark }, next())]
   const reply = await post('/v1/data-imports/external-orders', { ...body, orders })

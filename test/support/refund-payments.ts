@@ -43,7 +43,7 @@ export async function givenAccount(place: { organization: string; edition: strin
 export async function givenSale(type = 'test'): Promise<Sale> {
   const organization = await seedOrganization()
   const place = { organization: organization.id, edition: await seedEdition(organization) }
-  await seedEndpoint(place, { events: '["purchase.action"]' })
+  await seedEndpoint(place, { events: ['purchase.action'] })
   const account = await givenAccount(place, type)
   return sellMore({ ...place, account })
 }

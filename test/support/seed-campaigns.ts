@@ -84,7 +84,7 @@ export interface Ready {
 
 /** A campaign that can go out to everybody in the edition. */
 export async function seedReady(place: Place, columns: Partial<CampaignRow> = {}): Promise<Ready> {
-  const channel = columns.channel ?? 'email'
+  const channel = columns.channel === 'sms' ? 'sms' : 'email'
   const segment = await seedSegment(place, { communication_channel: channel })
   const message = await seedMessage(place, { type: 'campaign', blocks: JSON.stringify(campaignBlocks) })
   const [campaign] = await seedCampaigns(place, segment.id, 1, {

@@ -18,7 +18,7 @@ const rowOf = (organization: string, columns: Partial<Row>): Row => {
     checked_at: null,
     check_outcome: null,
     provider_domain_id: null,
-    provider_records: '[]',
+    provider_records: [],
     version: 1,
     ...times,
     ...columns,

@@ -20,7 +20,7 @@ export async function seedEndpoints(
   count: number,
   columns: Partial<EndpointRow> = {},
 ): Promise<EndpointRow[]> {
-  const rows = Array.from({ length: count }, () => {
+  const rows = Array.from({ length: count }, (): EndpointRow => {
     const number = next()
     const at = seededAt + Math.floor(number / 3) * 1000
     return {
@@ -29,7 +29,7 @@ export async function seedEndpoints(
       edition_id: place.edition,
       name: `Endpoint ${Math.floor(number / 2)}`,
       url: 'https://hooks.example.com/events',
-      events: '["purchase.action"]',
+      events: ['purchase.action'],
       is_active: 1,
       timeout_seconds: 0,
       secret: mintSecret(randomBytes),
@@ -64,8 +64,8 @@ export async function seedDeliveries(
   count: number,
   columns: Partial<DeliveryRow> = {},
 ): Promise<DeliveryRow[]> {
-  const kinds = ['purchase.action', 'consent.given', 'consent.withdrawn']
-  const rows = Array.from({ length: count }, () => {
+  const kinds = ['purchase.action', 'consent.given', 'consent.withdrawn'] as const
+  const rows = Array.from({ length: count }, (): DeliveryRow => {
     const number = next()
     const at = seededAt + Math.floor(number / 3) * 1000
     return {
@@ -105,7 +105,7 @@ export async function seedDeliveries(
     error: 'http_error',
     is_manual: 0,
     next_retry_at: row.created_at + 5000,
-    next_reason: 'schedule',
+    next_reason: 'schedule' as const,
   }))
   await write(
     ...insertAll(webhookEvents, events),

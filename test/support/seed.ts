@@ -151,7 +151,7 @@ export async function seedOrganizations(account: string, count: number): Promise
     organization_id: row.id,
     edition_id: null,
     account_id: account,
-    role: 'admin',
+    role: 'admin' as const,
     first_name: '',
     last_name: '',
     created_at: seededAt,
@@ -166,7 +166,7 @@ export async function seedMembers(organization: string, count: number): Promise<
     created_at: seededAt,
     last_seen_at: null,
   }))
-  const roles = ['viewer', 'admin', 'manager']
+  const roles = ['viewer', 'admin', 'manager'] as const
   const rows = people.map((person, index) => ({
     id: freshId('member'),
     organization_id: organization,

@@ -102,7 +102,7 @@ export async function givenWalletPurchase(): Promise<Trade & Place> {
   const organization = await seedOrganization()
   const place = { organization: organization.id, edition: await seedEdition(organization) }
   await seedEndpoint(place, {
-    events: '["wallet.vendorA.pass-added","wallet.vendorA.pass-removed","wallet.vendorB.pass-added"]',
+    events: ['wallet.vendorA.pass-added', 'wallet.vendorA.pass-removed', 'wallet.vendorB.pass-added'],
   })
   return { ...place, ...(await seedWalletTrade(place)) }
 }

@@ -123,7 +123,7 @@ export async function givenEndpoint(columns: Partial<Endpoint> = {}): Promise<En
     organization_id: columns.organization_id ?? (await givenOrganisation()).id,
     name: 'Receiver',
     url: `https://receiver-${++made}.example.com/hook`,
-    events: '["purchase.action"]',
+    events: ['purchase.action' as const],
     secret: mintSecret((length) => crypto.getRandomValues(new Uint8Array(length))),
     created_at: now,
     modified_at: now,

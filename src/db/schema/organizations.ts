@@ -1,4 +1,5 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { memberRoles } from '../../domain/access.ts'
 
 export const organizations = sqliteTable('organizations', {
   id: text().primaryKey(),
@@ -33,7 +34,7 @@ export const members = sqliteTable('members', {
   organization_id: text().notNull(),
   edition_id: text(),
   account_id: text().notNull(),
-  role: text().notNull(),
+  role: text({ enum: memberRoles }).notNull(),
   first_name: text().notNull(),
   last_name: text().notNull(),
   created_at: integer().notNull(),

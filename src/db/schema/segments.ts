@@ -1,4 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { channels } from '../../domain/messaging.ts'
+import { communicationTypes, segmentStatuses } from '../../domain/segments.ts'
 
 export const segments = sqliteTable('segments', {
   seq: integer().primaryKey(),
@@ -8,11 +10,11 @@ export const segments = sqliteTable('segments', {
   name: text().notNull(),
   search: text().notNull(),
   description: text().notNull().default(''),
-  communication_type: text().notNull(),
-  communication_channel: text().notNull(),
+  communication_type: text({ enum: communicationTypes }).notNull(),
+  communication_channel: text({ enum: channels }).notNull(),
   expression: text().notNull(),
   is_time_dependent: integer().notNull(),
-  status: text().notNull(),
+  status: text({ enum: segmentStatuses }).notNull(),
   epoch: integer().notNull().default(0),
   members_epoch: integer().notNull().default(0),
   cursor_id: text().notNull().default(''),

@@ -1,4 +1,12 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import {
+  deliveryStatuses,
+  disabledReasons,
+  type EventKind,
+  eventKindNames,
+  manualRetries,
+  nextReasons,
+} from '../../domain/webhooks.ts'
 
 export const webhookEndpoints = sqliteTable('webhook_endpoints', {
   id: text().primaryKey(),
@@ -6,14 +14,14 @@ export const webhookEndpoints = sqliteTable('webhook_endpoints', {
   edition_id: text(),
   name: text().notNull(),
   url: text().notNull(),
-  events: text().notNull(),
+  events: text({ mode: 'json' }).$type<EventKind[]>().notNull(),
   is_active: integer().notNull().default(1),
   timeout_seconds: integer().notNull().default(0),
   secret: text().notNull(),
   previous_secret: text(),
   previous_secret_until: integer(),
   disabled_at: integer(),
-  disabled_reason: text(),
+  disabled_reason: text({ enum: disabledReasons }),
   failing_since: integer(),
   failures_in_row: integer().notNull().default(0),
   breaker_until: integer(),
@@ -27,7 +35,7 @@ export const webhookEvents = sqliteTable('webhook_events', {
   id: text().primaryKey(),
   organization_id: text().notNull(),
   edition_id: text(),
-  kind: text().notNull(),
+  kind: text({ enum: eventKindNames }).notNull(),
   payload: text().notNull(),
   created_at: integer().notNull(),
 })
@@ -36,11 +44,11 @@ export const webhookDeliveries = sqliteTable('webhook_deliveries', {
   id: text().primaryKey(),
   endpoint_id: text().notNull(),
   event_id: text().notNull(),
-  kind: text().notNull(),
-  status: text().notNull(),
+  kind: text({ enum: eventKindNames }).notNull(),
+  status: text({ enum: deliveryStatuses }).notNull(),
   attempts: integer().notNull().default(0),
   step: integer().notNull().default(0),
-  manual: text(),
+  manual: text({ enum: manualRetries }),
   response_status_code: integer(),
   signature: text(),
   signed_at: integer(),
@@ -63,7 +71,7 @@ export const webhookAttempts = sqliteTable(
     response_text: text(),
     is_manual: integer().notNull(),
     next_retry_at: integer(),
-    next_reason: text(),
+    next_reason: text({ enum: nextReasons }),
   },
   (table) => [primaryKey({ columns: [table.delivery_id, table.number] })],
 )

@@ -1,5 +1,9 @@
-import { sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
+import { accessTokens } from '../../db/schema/auth.ts'
+import { accounts } from '../../db/schema/organizations.ts'
+import { fromJson, type RowOf, select } from '../../db/select.ts'
+import { update } from '../../db/write.ts'
 import { type Caller, type Grant, superuser, type TokenScope } from '../../domain/access.ts'
 import { sha256, toHex, utf8 } from '../../domain/encoding.ts'
 import { refusedTokenEveryMs } from '../../domain/audit.ts'
@@ -32,26 +36,29 @@ const refuse = (error?: 'invalid_token') =>
     headers: { 'www-authenticate': `Bearer realm="event-commerce"${error ? `, error="${error}"` : ''}` },
   })
 
-const grantsOf = sql`(select json_group_array(json_object('organization_id', organization_id, 'edition_id', edition_id,
-  'role', role)) from members where members.account_id = accounts.id`
+/** The grants of an account: those in one organisation, or all. */
+const grantsIn = (organization: SQL) =>
+  fromJson<Grant[]>(sql`(select json_group_array(json_object(
+    'organization_id', organization_id, 'edition_id', edition_id, 'role', role))
+  from members where members.account_id = accounts.id
+    and (${organization} is null or members.organization_id = ${organization}))`)
 
-interface AccountRow {
-  account_id: string
-  email: string
-  grants: string
-}
-
-interface TokenRow extends AccountRow {
-  id: string
-  organization_id: string | null
-  scopes: string
-  last_used_at: number | null
-  expires_at: number | null
-  revoked_at: number | null
-  refused_at: number | null
+const tokenFields = (now: number) => ({
+  id: accessTokens.id,
+  account_id: accessTokens.account_id,
+  organization_id: accessTokens.organization_id,
+  scopes: accessTokens.scopes,
+  last_used_at: accessTokens.last_used_at,
+  expires_at: accessTokens.expires_at,
+  revoked_at: accessTokens.revoked_at,
+  refused_at: accessTokens.refused_at,
   /** 0 when what minted the token has come to its end. */
-  is_standing: number
-}
+  is_standing: sql<number>`${lineageStands(now)}`,
+  email: accounts.email,
+  grants: grantsIn(sql`${accessTokens.organization_id}`),
+})
+
+type TokenRow = RowOf<ReturnType<typeof tokenFields>>
 
 /** Who used a token after its end. */
 export interface RefusedUse {
@@ -76,11 +83,12 @@ async function refuseEnded(row: TokenRow, { now, recordRefused }: Credentials): 
 async function byToken(token: string, credentials: Credentials): Promise<Authenticated> {
   const { db, now } = credentials
   const row = isWellFormedToken(token)
-    ? await db.first(sql<TokenRow>`select access_tokens.id, account_id, access_tokens.organization_id, scopes,
-        last_used_at, expires_at, revoked_at, refused_at, ${lineageStands(now)} as is_standing, email, ${grantsOf} and (access_tokens.organization_id is null
-        or members.organization_id = access_tokens.organization_id)) as grants
-      from access_tokens join accounts on accounts.id = account_id
-      where token_hash = ${toHex(await sha256(token))}`)
+    ? await db.first(
+        select(tokenFields(now))
+          .from(accessTokens)
+          .innerJoin(accounts, eq(accounts.id, accessTokens.account_id))
+          .where(eq(accessTokens.token_hash, toHex(await sha256(token)))),
+      )
     : undefined
   if (!row) throw refuse('invalid_token')
   await refuseEnded(row, credentials)
@@ -88,14 +96,14 @@ async function byToken(token: string, credentials: Credentials): Promise<Authent
     id: row.account_id,
     email: row.email,
     is_superuser: false,
-    grants: JSON.parse(row.grants) as Grant[],
+    grants: row.grants,
     scopes: row.scopes.split(' ') as TokenScope[],
     credential: { kind: 'token', id: row.id, organization_id: row.organization_id },
   }
   const touch = async () => {
     await db.batch([
-      sql`update access_tokens set last_used_at = ${now} where id = ${row.id}`,
-      sql`update accounts set last_seen_at = ${now} where id = ${row.account_id}`,
+      update(accessTokens, { last_used_at: now }, eq(accessTokens.id, row.id)),
+      update(accounts, { last_seen_at: now }, eq(accounts.id, row.account_id)),
     ])
   }
   return { caller, touch: (row.last_used_at ?? 0) <= now - touchEveryMs ? touch : null }
@@ -106,15 +114,18 @@ async function byIdentity(token: string, identity: IdentityProvider, { db, now }
   const row =
     email === null
       ? undefined
-      : await db.first(sql<AccountRow>`select id as account_id, email, ${grantsOf}) as grants
-          from accounts where email = ${email}`)
+      : await db.first(
+          select({ account_id: accounts.id, email: accounts.email, grants: grantsIn(sql`null`) })
+            .from(accounts)
+            .where(eq(accounts.email, email)),
+        )
   if (!row) throw refuse('invalid_token')
   return {
     caller: {
       id: row.account_id,
       email: row.email,
       is_superuser: false,
-      grants: JSON.parse(row.grants) as Grant[],
+      grants: row.grants,
       scopes: ['read', 'write'],
       credential: { kind: 'oidc', id: null, organization_id: null },
     },

@@ -1,8 +1,9 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { keyOfFile } from '../../db/images.ts'
 import { paginate } from '../../db/paginate.ts'
-import type { accessTokens } from '../../db/schema/auth.ts'
+import { accessTokens } from '../../db/schema/auth.ts'
+import { answering, fromJson, type RowOf, select, selection } from '../../db/select.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'
 import type { Caller, Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -12,6 +13,8 @@ import { lineageStands } from './lineage.ts'
 
 export type AccessTokenRow = typeof accessTokens.$inferSelect
 
+const columns = getTableColumns(accessTokens)
+
 export function listTokens(
   ctx: Ctx,
   asked: PageRequest,
@@ -19,31 +22,33 @@ export function listTokens(
 ): Promise<Page<AccessTokenRow>> {
   const { caller } = ctx
   const bound = caller.credential.organization_id
-  return paginate<AccessTokenRow>(ctx.db, asked, {
-    from: sql`access_tokens`,
-    key: sql`id`,
+  const { id, account_id, organization_id, name, created_at, revoked_at, expires_at } = columns
+  return paginate(ctx.db, asked, {
+    from: sql`${accessTokens}`,
+    key: sql`${id}`,
     where: [
-      sql`account_id = ${caller.id}`,
-      sql`revoked_at is null`,
-      sql`(expires_at is null or expires_at > ${ctx.now()})`,
+      eq(account_id, caller.id),
+      isNull(revoked_at),
+      sql`(${expires_at} is null or ${expires_at} > ${ctx.now()})`,
       lineageStands(ctx.now()),
-      ...(bound ? [sql`organization_id = ${bound}`] : []),
+      ...(bound ? [eq(organization_id, bound)] : []),
     ],
-    sort: sortBy(ordering, '-created', { created: sql`created_at`, name: sql`name` }),
-    columns: sql`access_tokens.*`,
-    joins: sql`join access_tokens on access_tokens.id = page.key`,
+    sort: sortBy(ordering, '-created', { created: sql`${created_at}`, name: sql`${name}` }),
+    columns,
+    joins: sql`join ${accessTokens} on ${id} = page.key`,
   })
 }
 
 /** The caller's own token, or one bound to an organisation that the caller is an admin of. */
 export async function findToken(ctx: Ctx, id: string): Promise<AccessTokenRow & { tenant: Tenant | null }> {
   const { caller } = ctx
-  const own = caller.credential.organization_id
-    ? sql`account_id = ${caller.id} and organization_id = ${caller.credential.organization_id}`
-    : sql`account_id = ${caller.id}`
-  const administered = visible(caller, visibilityOf(sql`organization_id`, sql`null`), ['OA'])
+  const bound = caller.credential.organization_id
+  const own = and(eq(columns.account_id, caller.id), bound ? eq(columns.organization_id, bound) : undefined)
+  const administered = visible(caller, visibilityOf(sql`${columns.organization_id}`, sql`null`), ['OA'])
   const row = await ctx.db.first(
-    sql<AccessTokenRow>`select * from access_tokens where id = ${id} and ((${own}) or ${administered})`,
+    select(columns)
+      .from(accessTokens)
+      .where(and(eq(columns.id, id), or(own, administered))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: null }
@@ -69,8 +74,9 @@ export const findMember = (ctx: Ctx, id: string): Promise<MemberRow | undefined>
 export const callingToken = async (ctx: Ctx): Promise<Pick<AccessTokenRow, 'expires_at' | 'generation'> | undefined> =>
   ctx.caller.credential.kind === 'token'
     ? ctx.db.first(
-        sql<Pick<AccessTokenRow, 'expires_at' | 'generation'>>`select expires_at, generation from access_tokens
-          where id = ${ctx.caller.credential.id}`,
+        select({ expires_at: columns.expires_at, generation: columns.generation })
+          .from(accessTokens)
+          .where(eq(columns.id, ctx.caller.credential.id ?? '')),
       )
     : undefined
 
@@ -85,14 +91,6 @@ export interface UserInfoRows {
   token: AccessTokenRow | null
   organizations: { id: string; name: string; slug: string; avatar_id: string | null; avatar_key: string | null }[]
   editions: { id: string; full_name: string; slug: string; organization_id: string }[]
-  editions_count: number
-}
-
-interface InfoRow {
-  account: string | null
-  token: string | null
-  organizations: string
-  editions: string
   editions_count: number
 }
 
@@ -119,22 +117,20 @@ export async function readUserInfo(ctx: Ctx): Promise<UserInfoRows> {
       sql`organizations.id in (select organization_id from editions where id in (select value from json_each(${JSON.stringify(ids)})))`,
   })
   const editions = visible(caller, visibilityOf(sql`organization_id`, sql`id`))
-  const row = await ctx.db.first(sql<InfoRow>`select
-    ${accountOf(caller)} as account,
-    (select json_object('id', id, 'name', name, 'shown', shown, 'scopes', scopes, 'organization_id', organization_id,
-      'created_at', created_at, 'expires_at', expires_at, 'last_used_at', last_used_at)
-      from access_tokens where id = ${caller.credential.id}) as token,
-    (select json_group_array(json_object('id', id, 'name', name, 'slug', slug,
-        'avatar_id', avatar_file_id, 'avatar_key', ${keyOfFile(sql`avatar_file_id`)})) from
-      (select * from organizations where ${organizations} order by name, id limit ${editionsShown})) as organizations,
-    (select json_group_array(json_object('id', id, 'full_name', full_name, 'slug', slug, 'organization_id', organization_id))
-      from (select * from editions where ${editions} order by created_at desc, id desc limit ${editionsShown})) as editions,
-    (select count(*) from editions where ${editions}) as editions_count`)
-  return {
-    account: JSON.parse(row?.account ?? 'null') as UserInfoRows['account'],
-    token: JSON.parse(row?.token ?? 'null') as UserInfoRows['token'],
-    organizations: JSON.parse(row?.organizations ?? '[]') as UserInfoRows['organizations'],
-    editions: JSON.parse(row?.editions ?? '[]') as UserInfoRows['editions'],
-    editions_count: row?.editions_count ?? 0,
+  const fields = {
+    account: fromJson<UserInfoRows['account']>(accountOf(caller)),
+    token: fromJson<UserInfoRows['token']>(sql`(select json_object('id', id, 'name', name, 'shown', shown,
+        'scopes', scopes, 'organization_id', organization_id, 'created_at', created_at, 'expires_at', expires_at,
+        'last_used_at', last_used_at)
+      from access_tokens where id = ${caller.credential.id})`),
+    organizations: fromJson<UserInfoRows['organizations']>(sql`(select json_group_array(json_object('id', id,
+        'name', name, 'slug', slug, 'avatar_id', avatar_file_id, 'avatar_key', ${keyOfFile(sql`avatar_file_id`)}))
+      from (select * from organizations where ${organizations} order by name, id limit ${editionsShown}))`),
+    editions: fromJson<UserInfoRows['editions']>(sql`(select json_group_array(json_object('id', id,
+        'full_name', full_name, 'slug', slug, 'organization_id', organization_id))
+      from (select * from editions where ${editions} order by created_at desc, id desc limit ${editionsShown}))`),
+    editions_count: sql<number>`(select count(*) from editions where ${editions})`,
   }
+  const row = await ctx.db.first(answering(fields, sql<RowOf<typeof fields>>`select ${selection(fields)}`))
+  return row ?? { account: null, token: null, organizations: [], editions: [], editions_count: 0 }
 }

@@ -24,11 +24,12 @@ export async function scheduleCampaign(ctx: Ctx, campaign: LoadedCampaign, text:
   checkTransition(campaign, 'scheduled', 'scheduled')
   checkReady(ctx, campaign)
   const changes = { status: 'scheduled' as const, scheduled_at, error_message: '', modified_at: now }
-  ctx.afterCommit(() => ctx.senders.of(campaign.id).wake(campaign.id, scheduled_at))
-  return commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
+  const scheduled = await commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
     ...openEditions(campaign.edition_id),
     ...segmentStays(ctx, campaign),
     ...messageStays(campaign),
     ...updateVersion(campaigns, campaign, changes),
   ])
+  ctx.afterCommit(() => ctx.senders.of(campaign.id).wake(campaign.id, scheduled_at))
+  return scheduled
 }

@@ -12,7 +12,11 @@ import type { CampaignDetailRow, LoadedCampaign } from './queries.ts'
 import { checkReady, checkTransition, invalidTransition } from './refusals.ts'
 
 /** A new run. The campaign's object begins it when it is woken. */
-function startRun(ctx: Ctx, campaign: LoadedCampaign, status: 'calculating' | 'sending'): Promise<CampaignDetailRow> {
+async function startRun(
+  ctx: Ctx,
+  campaign: LoadedCampaign,
+  status: 'calculating' | 'sending',
+): Promise<CampaignDetailRow> {
   const now = ctx.now()
   const isAnew = status === 'calculating'
   const changes = {
@@ -23,14 +27,15 @@ function startRun(ctx: Ctx, campaign: LoadedCampaign, status: 'calculating' | 's
     heartbeat_at: now,
     modified_at: now,
   }
-  ctx.afterCommit(() => ctx.senders.of(campaign.id).wake(campaign.id))
-  return commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
+  const started = await commit(ctx, { ...campaign, ...changes, version: campaign.version + 1 }, [
     ...openEditions(campaign.edition_id),
     ...segmentStays(ctx, campaign),
     ...(isAnew ? messageStays(campaign) : []),
     ...updateVersion(campaigns, campaign, changes),
     ...(isAnew ? [keepSegment(campaign.id)] : []),
   ])
+  ctx.afterCommit(() => ctx.senders.of(campaign.id).wake(campaign.id))
+  return started
 }
 
 export async function sendCampaignNow(ctx: Ctx, campaign: LoadedCampaign): Promise<CampaignDetailRow> {

@@ -10,8 +10,8 @@ export {
   asLatest,
   latestOf,
   type RecordRow,
-} from './records.ts'
-export { answersOfPerson, findVersion, type PersonAnswer } from './person-answers.ts'
+} from './answers/records.ts'
+export { answersOfPerson, findVersion, type PersonAnswer } from './answers/person-answers.ts'
 export {
   answersToKeys,
   decidingAnswer,
@@ -22,8 +22,14 @@ export {
   type MarketingScope,
   marketingRefusal,
   marketingStatus,
-} from './marketing.ts'
-export { type CampaignSubscriber, givenConsents, resubscribe, unsubscribe, withdrawnConsents } from './unsubscribe.ts'
+} from './answers/marketing.ts'
+export {
+  type CampaignSubscriber,
+  givenConsents,
+  resubscribe,
+  unsubscribe,
+  withdrawnConsents,
+} from './answers/unsubscribe.ts'
 export {
   type AnswerImport,
   askedConsents,
@@ -31,5 +37,5 @@ export {
   type ImportDefinitions,
   importedAnswers,
   type ImportedAnswers,
-} from './import.ts'
-export { answeredLater, importedChains, type ImportedRecord, takeBackAnswers } from './taken-back.ts'
+} from './answers/import.ts'
+export { answeredLater, importedChains, type ImportedRecord, takeBackAnswers } from './answers/taken-back.ts'

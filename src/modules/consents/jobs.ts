@@ -3,9 +3,9 @@ import type { JobCtx } from '../../context.ts'
 import { contactSeenInEdition } from '../../db/shared-customers.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { commitAnnounced } from '../webhooks/index.ts'
-import { answerAnnouncements, answerRaces, answerStatements, expiryRecord, type RecordRow } from './records.ts'
+import { answerAnnouncements, answerRaces, answerStatements, expiryRecord, type RecordRow } from './answers/records.ts'
 
-export { sweepLapsed } from './lapse.ts'
+export { sweepLapsed } from './answers/lapse.ts'
 
 /** Consents that one transaction ends, and transactions of one sweep: the rest waits for the next minute. */
 const consentsABatch = 250

@@ -1,14 +1,17 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
-import type { editions } from '../../db/schema/editions.ts'
+import { editions } from '../../db/schema/editions.ts'
+import { files } from '../../db/schema/files.ts'
+import { events, organizations } from '../../db/schema/organizations.ts'
+import { select } from '../../db/select.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/access.ts'
 import { openEndedMs } from '../../domain/editions.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
 import type { EditionFilters, EditionOrdering } from './contract.ts'
 
 export type EditionRow = typeof editions.$inferSelect
@@ -16,7 +19,9 @@ export type EditionListRow = EditionRow & OrganizationSummaryRow
 /** `image_key` opens the file that `meta_image_id` names; null without one. */
 export type EditionDetailRow = EditionListRow & { event_name: string; image_key: string | null }
 
-const editionVisibility = visibilityOf(sql`editions.organization_id`, sql`editions.id`)
+const columns = { ...getTableColumns(editions), ...organizationSummaryFields }
+
+const editionVisibility = visibilityOf(sql`${editions.organization_id}`, sql`${editions.id}`)
 
 /** `editionStatus` of the domain, for `editions` in a statement. */
 export const statusAt = (now: number): SQL<{ status: string }> => sql`case
@@ -32,36 +37,40 @@ export function listEditions(
   filters: EditionFilters,
 ): Promise<Page<EditionListRow>> {
   const { organization_id, event_id, is_draft, is_archived = false, status, search } = filters
-  return paginate<EditionListRow>(ctx.db, page, {
-    from: sql`editions`,
-    key: sql`id`,
+  return paginate(ctx.db, page, {
+    from: sql`${editions}`,
+    key: sql`${editions.id}`,
     where: [
       visible(ctx.caller, editionVisibility),
-      ...(organization_id ? [sql`organization_id = ${organization_id}`] : []),
-      ...(event_id ? [sql`event_id = ${event_id}`] : []),
-      sql`is_archived = ${Number(is_archived)}`,
-      ...(is_draft === undefined ? [] : [sql`is_draft = ${Number(is_draft)}`]),
+      ...(organization_id ? [eq(editions.organization_id, organization_id)] : []),
+      ...(event_id ? [eq(editions.event_id, event_id)] : []),
+      eq(editions.is_archived, Number(is_archived)),
+      ...(is_draft === undefined ? [] : [eq(editions.is_draft, Number(is_draft))]),
       ...(status ? [sql`${statusAt(ctx.now())} = ${status}`] : []),
-      ...(search ? [containsFolded(sql`search`, search)] : []),
+      ...(search ? [containsFolded(sql`${editions.search}`, search)] : []),
     ],
     sort: sortBy<EditionOrdering[number]['name'], SortKey['by']>(ordering, '-created', {
-      created: sql`created_at`,
-      modified: sql`modified_at`,
-      start_date: nullable(sql`start_at`),
-      end_date: nullable(sql`end_at`),
-      name: sql`name`,
+      created: sql`${editions.created_at}`,
+      modified: sql`${editions.modified_at}`,
+      start_date: nullable(sql`${editions.start_at}`),
+      end_date: nullable(sql`${editions.end_at}`),
+      name: sql`${editions.name}`,
     }),
-    columns: sql`editions.*, ${organizationSummaryColumns}`,
-    joins: sql`join editions on editions.id = page.key join organizations on organizations.id = editions.organization_id`,
+    columns,
+    joins: sql`join ${editions} on ${editions.id} = page.key
+      join ${organizations} on ${organizations.id} = ${editions.organization_id}`,
   })
 }
 
 export async function findEdition(ctx: Ctx, id: string): Promise<EditionDetailRow & { tenant: Tenant }> {
-  const row = await ctx.db.first(sql<EditionDetailRow>`select editions.*, ${organizationSummaryColumns},
-      events.name as event_name, files.access_key as image_key
-    from editions join organizations on organizations.id = editions.organization_id
-      join events on events.id = editions.event_id left join files on files.id = editions.meta_image_id
-    where editions.id = ${id} and ${visible(ctx.caller, editionVisibility)}`)
+  const row = await ctx.db.first(
+    select({ ...columns, event_name: events.name, image_key: files.access_key })
+      .from(editions)
+      .innerJoin(organizations, eq(organizations.id, editions.organization_id))
+      .innerJoin(events, eq(events.id, editions.event_id))
+      .leftJoin(files, eq(files.id, editions.meta_image_id))
+      .where(and(eq(editions.id, id), visible(ctx.caller, editionVisibility))),
+  )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.id] } }
 }

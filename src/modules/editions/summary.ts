@@ -1,24 +1,25 @@
 import type { z } from '@hono/zod-openapi'
-import { type SQL, sql } from 'drizzle-orm'
+import { editions } from '../../db/schema/editions.ts'
+import { type RowOf, selection } from '../../db/select.ts'
 import { toIsoOrNull } from '../../domain/instants.ts'
 import type { EditionSummary } from '../../http/fields.ts'
 
-export interface EditionSummaryRow {
-  edition_id: string
-  edition_full_name: string
-  edition_slug: string
-  edition_start_at: number | null
-  edition_end_at: number | null
-  edition_timezone: string
-  edition_is_draft: number
-  edition_published_at: number | null
+/** Of a joined `editions`, what its summary is made of. */
+export const editionSummaryFields = {
+  edition_id: editions.id,
+  edition_full_name: editions.full_name,
+  edition_slug: editions.slug,
+  edition_start_at: editions.start_at,
+  edition_end_at: editions.end_at,
+  edition_timezone: editions.timezone,
+  edition_is_draft: editions.is_draft,
+  edition_published_at: editions.published_at,
 }
 
-/** Columns of a joined `editions` that its summary is made of. */
-export const editionSummaryColumns: SQL = sql`editions.id as edition_id, editions.full_name as edition_full_name,
-  editions.slug as edition_slug, editions.start_at as edition_start_at, editions.end_at as edition_end_at,
-  editions.timezone as edition_timezone, editions.is_draft as edition_is_draft,
-  editions.published_at as edition_published_at`
+export type EditionSummaryRow = RowOf<typeof editionSummaryFields>
+
+/** The same for a query in SQL. */
+export const editionSummaryColumns = selection(editionSummaryFields)
 
 export const presentEditionSummary = (row: EditionSummaryRow): z.input<typeof EditionSummary> => ({
   id: row.edition_id,

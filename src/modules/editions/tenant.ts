@@ -1,15 +1,21 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { refuseUnlessAll } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
+import { editions } from '../../db/schema/editions.ts'
+import { organizations } from '../../db/schema/organizations.ts'
+import { select } from '../../db/select.ts'
 import { mayAt, type RoleCode, rolesAt } from '../../domain/access.ts'
 import { doesNotExist, fieldError, permissionDenied } from '../../domain/errors.ts'
 
 /** Refuses an unknown organisation, and an edition of another one. */
 export async function checkTenant(ctx: Ctx, organizationId: string, editionId: string | null): Promise<void> {
-  const found = await ctx.db.first(sql<{ edition_id: string | null }>`select editions.id as edition_id
-    from organizations left join editions on editions.id = ${editionId} and editions.organization_id = organizations.id
-    where organizations.id = ${organizationId}`)
+  const found = await ctx.db.first(
+    select({ edition_id: editions.id })
+      .from(organizations)
+      .leftJoin(editions, and(eq(editions.id, editionId ?? ''), eq(editions.organization_id, organizations.id)))
+      .where(eq(organizations.id, organizationId)),
+  )
   if (!found) throw doesNotExist('organization_id')
   if (editionId !== null && found.edition_id === null) throw doesNotExist('edition_id')
 }

@@ -49,12 +49,7 @@ export interface LoadedOrder {
   transactions: TransactionRow[]
 }
 
-type LineRow =
-  | ({ kind: 'item' } & CartItemRow)
-  | ({ kind: 'purchase' } & Omit<PurchaseRow, 'user_id'> & { user_id: string | null })
-  | ({ kind: 'transaction' } & TransactionRow)
-
-/** The order and all its lines as two statements of one snapshot. */
+/** The order and all its lines, from one snapshot. */
 export async function findOrder(ctx: Ctx, id: string): Promise<LoadedOrder> {
   const { column, columns, join } = customersSeenBy(ctx.caller)
   const head = sql<OrderHeadRow>`select orders.*, ${editionSummaryColumns}, ${organizationSummaryColumns},
@@ -69,47 +64,47 @@ export async function findOrder(ctx: Ctx, id: string): Promise<LoadedOrder> {
     join users on users.id = orders.user_id ${join}
     join carts on carts.order_id = orders.id
     where orders.id = ${id} and ${visible(ctx.caller, orderVisibility)}`
-  const [[row], lines] = await ctx.db.batch([head, linesOf(id, customersSeenBy(ctx.caller, sql`holders`))])
+  const holders = customersSeenBy(ctx.caller, sql`holders`)
+  const [[row], items, purchases, transactions] = await ctx.db.batch([
+    head,
+    itemsOf(id),
+    purchasesOf(id, holders),
+    transactionsOf(id),
+  ])
   if (!row) throw notFound()
-  const of = <Kind extends LineRow['kind']>(kind: Kind) =>
-    lines.filter((line): line is Extract<LineRow, { kind: Kind }> => line.kind === kind)
   const buyer = { user_id: row.user_id, first_name: row.first_name, last_name: row.last_name, email: row.email }
   return {
     tenant: { organization_id: row.organization_id, editions: [row.edition_id] },
     head: row,
-    items: of('item'),
-    purchases: of('purchase').map((line) => ({
-      ...line,
-      ...(line.user_id === null ? buyer : { user_id: line.user_id }),
+    items,
+    purchases: purchases.map((purchase) => ({
+      ...purchase,
+      ...(purchase.user_id === null ? buyer : { user_id: purchase.user_id }),
     })),
-    transactions: of('transaction'),
+    transactions,
   }
 }
 
-/** Of a purchase whose holder is the order's customer the columns of the holder are null. */
-const linesOf = (orderId: string, holders: CustomerView) => sql<LineRow>`
-  select 'item' as kind, cart_items.id as id, cart_items.position as position, quantity, cart_items.price_minor as price_minor,
-    cart_items.deposit_minor as deposit_minor, cart_items.handling_fee_minor as handling_fee_minor,
-    ${boughtColumns(sql`cart_items`)}, null as vendor_code, null as status, null as uses_limit, null as uses_count,
-    null as is_unlimited_use, null as valid_until, null as created_at, null as modified_at, null as type, null as service,
-    null as amount_minor, null as currency, null as service_fee_minor, null as refunded_minor, null as reserved_minor,
-    null as rest_minor, null as provider_reference, null as user_id, null as first_name, null as last_name, null as email
+const itemsOf = (orderId: string) => sql<CartItemRow>`select cart_items.id, cart_items.quantity,
+    cart_items.price_minor, cart_items.deposit_minor, cart_items.handling_fee_minor, ${boughtColumns(sql`cart_items`)}
   from cart_items ${boughtJoins(sql`cart_items`)} where cart_items.order_id = ${orderId}
-  union all
-  select 'purchase', purchases.id, 0, 1, purchases.price_minor, purchases.deposit_minor, purchases.handling_fee_minor,
-    ${boughtColumns(sql`purchases`)}, vendor_code, purchases.status, uses_limit, uses_count, is_unlimited_use,
-    valid_until, purchases.created_at, purchases.modified_at, null, null, null, null, null, purchases.refunded_minor,
-    purchases.reserved_minor, ${purchaseRest(sql`purchases`, sql`payment`)}, null,
-    holders.id, ${holders.columns(['first_name', 'last_name', 'email'])}
+  order by cart_items.position, cart_items.id`
+
+/** Where the holder is the order's customer, the columns of the holder are null. */
+type HeldPurchaseRow = Omit<PurchaseRow, 'user_id'> & { user_id: string | null }
+
+const purchasesOf = (orderId: string, holders: CustomerView) => sql<HeldPurchaseRow>`select purchases.id,
+    purchases.vendor_code, purchases.status, purchases.price_minor, purchases.deposit_minor,
+    purchases.handling_fee_minor, purchases.uses_limit, purchases.uses_count, purchases.is_unlimited_use,
+    purchases.valid_until, purchases.created_at, purchases.modified_at, purchases.refunded_minor,
+    purchases.reserved_minor, ${purchaseRest(sql`purchases`, sql`payment`)} as rest_minor,
+    holders.id as user_id, ${holders.columns(['first_name', 'last_name', 'email'])}, ${boughtColumns(sql`purchases`)}
   from purchases ${boughtJoins(sql`purchases`)}
     left join transactions as payment on payment.order_id = purchases.order_id and payment.type = 'payment'
     left join users as holders on holders.id =
       nullif(purchases.user_id, (select user_id from orders where orders.id = ${orderId})) ${holders.join}
-  where purchases.order_id = ${orderId}
-  union all
-  select 'transaction', id, 0, null, null, null, handling_fee_minor, null, null, null, null, null, null, null, null, null, null,
-    null, status, null, null, null, null, created_at, null, type, service, amount_minor, currency, service_fee_minor,
-    refunded_minor, reserved_minor, iif(type = 'payment', ${orderRest(sql`${orderId}`, sql`transactions`)}, 0),
-    provider_reference, null, null, null, null
-  from transactions where order_id = ${orderId}
-  order by kind, position, id`
+  where purchases.order_id = ${orderId} order by purchases.id`
+
+const transactionsOf = (orderId: string) => sql<TransactionRow>`select *,
+    iif(type = 'payment', ${orderRest(sql`${orderId}`, sql`transactions`)}, 0) as rest_minor
+  from transactions where order_id = ${orderId} order by id`

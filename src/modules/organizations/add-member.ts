@@ -1,6 +1,8 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
+import { editions } from '../../db/schema/editions.ts'
+import { select } from '../../db/select.ts'
 import { doesNotExist, fieldError, invalid } from '../../domain/errors.ts'
 import type { AddMemberInput } from './contract.ts'
 import type { MemberRow } from './queries.ts'
@@ -8,9 +10,9 @@ import type { MemberRow } from './queries.ts'
 const alreadyMember = () => invalid(fieldError(['email'], 'unique', 'This person has a role there already.'))
 
 async function checkEdition(ctx: Ctx, organizationId: string, editionId: string): Promise<void> {
-  const edition = await ctx.db.first(
-    sql`select id from editions where id = ${editionId} and organization_id = ${organizationId}`,
-  )
+  const { id, organization_id } = editions
+  const isThere = and(eq(id, editionId), eq(organization_id, organizationId))
+  const edition = await ctx.db.first(select({ id }).from(editions).where(isThere))
   if (!edition) throw doesNotExist('edition_id')
 }
 

@@ -1,7 +1,8 @@
-import { sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { events } from '../../db/schema/organizations.ts'
+import { events, organizations } from '../../db/schema/organizations.ts'
+import { select } from '../../db/select.ts'
 import { insert } from '../../db/write.ts'
 import { doesNotExist } from '../../domain/errors.ts'
 import { searchText } from '../../domain/fold.ts'
@@ -9,7 +10,8 @@ import type { CreateEventInput } from './contract.ts'
 import type { EventRow } from './queries.ts'
 
 export async function createEvent(ctx: Ctx, input: CreateEventInput): Promise<EventRow> {
-  const organization = await ctx.db.first(sql`select id from organizations where id = ${input.organization_id}`)
+  const { id } = organizations
+  const organization = await ctx.db.first(select({ id }).from(organizations).where(eq(id, input.organization_id)))
   if (!organization) throw doesNotExist('organization_id')
   const now = ctx.now()
   const row: EventRow = {

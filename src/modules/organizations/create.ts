@@ -1,7 +1,8 @@
-import { sql } from 'drizzle-orm'
+import { and, gte, lt } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import { organizations } from '../../db/schema/organizations.ts'
+import { select } from '../../db/select.ts'
 import { insert } from '../../db/write.ts'
 import { fieldError, invalid, LostRace } from '../../domain/errors.ts'
 import { searchText } from '../../domain/fold.ts'
@@ -30,8 +31,8 @@ export async function createOrganization(ctx: Ctx, input: CreateOrganizationInpu
 }
 
 async function free(ctx: Ctx, base: string): Promise<string> {
-  const rows = await ctx.db.all(
-    sql<{ slug: string }>`select slug from organizations where slug >= ${base} and slug < ${`${base}.`}`,
-  )
+  const { slug } = organizations
+  const beginsAlike = and(gte(slug, base), lt(slug, `${base}.`))
+  const rows = await ctx.db.all(select({ slug }).from(organizations).where(beginsAlike))
   return freeSlug(base, new Set(rows.map((row) => row.slug)))
 }

@@ -1,2 +1,7 @@
 export { findOrganization } from './queries.ts'
-export { type OrganizationSummaryRow, organizationSummaryColumns, presentOrganizationSummary } from './summary.ts'
+export {
+  type OrganizationSummaryRow,
+  organizationSummaryColumns,
+  organizationSummaryFields,
+  presentOrganizationSummary,
+} from './summary.ts'

@@ -1,6 +1,5 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import type { MemberRole } from '../../domain/access.ts'
 import { imageOrNull } from '../../domain/files/addresses.ts'
 import { toIso } from '../../domain/instants.ts'
 import { toMajor } from '../../domain/money.ts'
@@ -35,7 +34,7 @@ export const presentMember = (row: Omit<MemberRow, 'account_id'>): z.input<typeo
   first_name: row.first_name,
   last_name: row.last_name,
   full_name: fullName(row),
-  role: row.role as MemberRole,
+  role: row.role,
   edition_id: row.edition_id,
   created: toIso(row.created_at),
 })

@@ -1,18 +1,26 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { paginate } from '../../db/paginate.ts'
-import type { events, members, organizations } from '../../db/schema/organizations.ts'
 import { keyOfFile } from '../../db/images.ts'
+import { accounts, events, members, organizations } from '../../db/schema/organizations.ts'
+import { type RowOf, select } from '../../db/select.ts'
 import { inList, visibilityOf, visible } from '../../db/visibility.ts'
 import type { MemberRole, Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 
-/** `avatar_key` opens the file that `avatar_file_id` names; null without one. */
-export type OrganizationRow = typeof organizations.$inferSelect & { avatar_key: string | null }
-export type EventRow = typeof events.$inferSelect
-export type MemberRow = typeof members.$inferSelect & { email: string }
+const organizationColumns = {
+  ...getTableColumns(organizations),
+  /** Opens the file that `avatar_file_id` names; null without one. */
+  avatar_key: sql<string | null>`${keyOfFile(sql`${organizations.avatar_file_id}`)}`,
+}
+const eventColumns = getTableColumns(events)
+const memberColumns = { ...getTableColumns(members), email: accounts.email }
+
+export type OrganizationRow = RowOf<typeof organizationColumns>
+export type EventRow = RowOf<typeof eventColumns>
+export type MemberRow = RowOf<typeof memberColumns>
 
 /** An organisation is seen by all its roles, those of its editions too. */
 const organizationVisibility = (organization: SQL) => ({
@@ -21,12 +29,12 @@ const organizationVisibility = (organization: SQL) => ({
     sql`${organization} in (select organization_id from editions where ${inList(sql`id`, ids)})`,
 })
 
-const columns = sql`organizations.*, ${keyOfFile(sql`organizations.avatar_file_id`)} as avatar_key`
+const seenOrganization = organizationVisibility(sql`${organizations.id}`)
 
 const eventVisibility = {
-  inOrganizations: (ids: readonly string[]) => inList(sql`events.organization_id`, ids),
+  inOrganizations: (ids: readonly string[]) => inList(sql`${events.organization_id}`, ids),
   inEditions: (ids: readonly string[]) =>
-    sql`events.id in (select event_id from editions where ${inList(sql`id`, ids)})`,
+    sql`${events.id} in (select event_id from editions where ${inList(sql`id`, ids)})`,
 }
 
 export function listOrganizations(
@@ -35,23 +43,29 @@ export function listOrganizations(
   ordering: readonly OrderBy<'created' | 'modified' | 'name'>[],
   filters: { search?: string | undefined },
 ): Promise<Page<OrganizationRow>> {
-  return paginate<OrganizationRow>(ctx.db, page, {
-    from: sql`organizations`,
-    key: sql`id`,
+  const { id, name, search, created_at, modified_at } = organizations
+  return paginate(ctx.db, page, {
+    from: sql`${organizations}`,
+    key: sql`${id}`,
     where: [
-      visible(ctx.caller, organizationVisibility(sql`organizations.id`)),
-      ...(filters.search ? [containsFolded(sql`search`, filters.search)] : []),
+      visible(ctx.caller, seenOrganization),
+      ...(filters.search ? [containsFolded(sql`${search}`, filters.search)] : []),
     ],
-    sort: sortBy(ordering, '-created', { created: sql`created_at`, modified: sql`modified_at`, name: sql`name` }),
-    columns,
-    joins: sql`join organizations on organizations.id = page.key`,
+    sort: sortBy(ordering, '-created', {
+      created: sql`${created_at}`,
+      modified: sql`${modified_at}`,
+      name: sql`${name}`,
+    }),
+    columns: organizationColumns,
+    joins: sql`join ${organizations} on ${id} = page.key`,
   })
 }
 
 export async function findOrganization(ctx: Ctx, id: string): Promise<OrganizationRow & { tenant: Tenant }> {
   const row = await ctx.db.first(
-    sql<OrganizationRow>`select ${columns} from organizations
-      where id = ${id} and ${visible(ctx.caller, organizationVisibility(sql`organizations.id`))}`,
+    select(organizationColumns)
+      .from(organizations)
+      .where(and(eq(organizations.id, id), visible(ctx.caller, seenOrganization))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.id, editions: 'any' } }
@@ -69,17 +83,17 @@ export function listMembers(
   page: PageRequest,
   query: MemberQuery,
 ): Promise<Page<MemberRow>> {
-  return paginate<MemberRow>(ctx.db, page, {
-    from: sql`members`,
-    key: sql`id`,
+  return paginate(ctx.db, page, {
+    from: sql`${members}`,
+    key: sql`${members.id}`,
     where: [
-      sql`organization_id = ${organizationId}`,
-      ...(query.role ? [sql`role = ${query.role}`] : []),
-      ...(query.edition_id ? [sql`edition_id = ${query.edition_id}`] : []),
+      eq(members.organization_id, organizationId),
+      ...(query.role ? [eq(members.role, query.role)] : []),
+      ...(query.edition_id ? [eq(members.edition_id, query.edition_id)] : []),
     ],
-    sort: sortBy(query.ordering, 'created', { created: sql`created_at`, role: sql`role` }),
-    columns: sql`members.*, accounts.email`,
-    joins: sql`join members on members.id = page.key join accounts on accounts.id = members.account_id`,
+    sort: sortBy(query.ordering, 'created', { created: sql`${members.created_at}`, role: sql`${members.role}` }),
+    columns: memberColumns,
+    joins: sql`join ${members} on ${members.id} = page.key join ${accounts} on ${accounts.id} = ${members.account_id}`,
   })
 }
 
@@ -89,10 +103,13 @@ export async function findMember(
   organizationId: string,
   id: string,
 ): Promise<MemberRow & { tenant: Tenant }> {
-  const row = await ctx.db.first(sql<MemberRow>`select members.*, accounts.email
-    from members join accounts on accounts.id = members.account_id
-    where members.id = ${id} and members.organization_id = ${organizationId}
-      and ${visible(ctx.caller, visibilityOf(sql`members.organization_id`, sql`null`))}`)
+  const visibility = visibilityOf(sql`${members.organization_id}`, sql`null`)
+  const row = await ctx.db.first(
+    select(memberColumns)
+      .from(members)
+      .innerJoin(accounts, eq(accounts.id, members.account_id))
+      .where(and(eq(members.id, id), eq(members.organization_id, organizationId), visible(ctx.caller, visibility))),
+  )
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [] } }
 }
@@ -103,16 +120,17 @@ export function listEvents(
   ordering: readonly OrderBy<'created' | 'name'>[],
   filters: { organization_id?: string | undefined; search?: string | undefined },
 ): Promise<Page<EventRow>> {
-  return paginate<EventRow>(ctx.db, page, {
-    from: sql`events`,
-    key: sql`id`,
+  const { id, organization_id, name, search, created_at } = events
+  return paginate(ctx.db, page, {
+    from: sql`${events}`,
+    key: sql`${id}`,
     where: [
       visible(ctx.caller, eventVisibility),
-      ...(filters.organization_id ? [sql`organization_id = ${filters.organization_id}`] : []),
-      ...(filters.search ? [containsFolded(sql`search`, filters.search)] : []),
+      ...(filters.organization_id ? [eq(organization_id, filters.organization_id)] : []),
+      ...(filters.search ? [containsFolded(sql`${search}`, filters.search)] : []),
     ],
-    sort: sortBy(ordering, '-created', { created: sql`created_at`, name: sql`name` }),
-    columns: sql`events.*`,
-    joins: sql`join events on events.id = page.key`,
+    sort: sortBy(ordering, '-created', { created: sql`${created_at}`, name: sql`${name}` }),
+    columns: eventColumns,
+    joins: sql`join ${events} on ${id} = page.key`,
   })
 }

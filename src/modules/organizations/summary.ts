@@ -1,24 +1,26 @@
 import type { z } from '@hono/zod-openapi'
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { keyOfFile } from '../../db/images.ts'
+import { organizations } from '../../db/schema/organizations.ts'
+import { type RowOf, selection } from '../../db/select.ts'
 import { imageOrNull } from '../../domain/files/addresses.ts'
 import type { OrganizationSummary } from '../../http/fields.ts'
 
-export interface OrganizationSummaryRow {
-  organization_id: string
-  organization_name: string
-  organization_slug: string
-  organization_avatar_id: string | null
+/** Of a joined `organizations`, what its summary is made of. */
+export const organizationSummaryFields = {
+  organization_id: organizations.id,
+  organization_name: organizations.name,
+  organization_slug: organizations.slug,
+  organization_avatar_id: organizations.avatar_file_id,
   /** Opens the avatar. */
-  organization_avatar_key: string | null
+  organization_avatar_key: sql<string | null>`${keyOfFile(sql`${organizations.avatar_file_id}`)}`,
 }
 
-/** Columns of a joined `organizations` that its summary is made of. */
-export const organizationSummaryColumns: SQL = sql`organizations.id as organization_id,
-  organizations.name as organization_name, organizations.slug as organization_slug,
-  organizations.avatar_file_id as organization_avatar_id,
-  ${keyOfFile(sql`organizations.avatar_file_id`)} as organization_avatar_key`
+export type OrganizationSummaryRow = RowOf<typeof organizationSummaryFields>
+
+/** The same for a query in SQL. */
+export const organizationSummaryColumns = selection(organizationSummaryFields)
 
 export const presentOrganizationSummary = (
   row: OrganizationSummaryRow,

@@ -12,6 +12,11 @@ export async function cancelBatch(ctx: Ctx, batch: LoadedBatch): Promise<BatchDe
   if (!refundBatchLifecycle.allows(batch.status, 'cancelled')) throw wrongStatus(batch, 'cancelled')
   const now = ctx.now()
   const changes = { status: 'cancelled' as const, due_at: now, lease_until: null, ended_at: now, modified_at: now }
+  const cancelled = await commit(
+    ctx,
+    { ...batch, ...changes, version: batch.version + 1 },
+    updateVersion(refundBatches, batch, changes),
+  )
   ctx.afterCommit(() => enqueueBatches(ctx, [batch.id]))
-  return commit(ctx, { ...batch, ...changes, version: batch.version + 1 }, updateVersion(refundBatches, batch, changes))
+  return cancelled
 }

@@ -84,13 +84,14 @@ export async function createBatch(
   const { changes, customers } = await countNext(ctx, row, ordersAtOnce)
   const isCounting = changes.status === 'counting'
   const batch = { ...row, ...changes, customers_count: customers.length, due_at: isCounting ? row.created_at : null }
-  if (isCounting) ctx.afterCommit(() => enqueueBatches(ctx, [batch.id]))
-  return commit(ctx, { ...batch, totals: '[]' }, [
+  const created = await commit(ctx, { ...batch, totals: '[]' }, [
     ...openEditions(edition.id),
     insert(refundBatches, batch),
     // Those that the rest of the dry run meets again.
     ...(isCounting ? [addCustomers(batch.id, customers)] : []),
   ])
+  if (isCounting) ctx.afterCommit(() => enqueueBatches(ctx, [batch.id]))
+  return created
 }
 
 export const wrongStatus = ({ status }: BatchRow, what: string): AppError =>

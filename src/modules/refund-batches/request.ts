@@ -1,4 +1,4 @@
-import type { Ctx, JobCtx } from '../../context.ts'
+import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
 import { refundBatches } from '../../db/schema/refund-batches.ts'
 import { updateVersion } from '../../db/write.ts'
@@ -100,8 +100,6 @@ async function requestsOf(
   if (found.length === 0) return requests
   const targets = found.map(({ order }) => ({ kind: 'order' as const, id: order.id }))
   const subjects = await findSubjects({ db: job.db, caller: superuser }, targets, batch.include_fees === 1)
-  // Messages go out once for all of them.
-  const ctx: JobCtx & Pick<Ctx, 'afterCommit'> = { ...job, afterCommit: () => undefined }
   for (const [index, one] of found.entries()) {
     const subject = subjects[index]
     if (!subject) continue
@@ -114,7 +112,7 @@ async function requestsOf(
     if (!paying) continue
     const { purchases, amount_minor } = made
     const request = { batch: requestOf(batch), purchases, amount_minor, paying }
-    const changes = await batchRequestStatements(ctx, paid, request)
+    const changes = await batchRequestStatements(job, paid, request)
     requests.statements.push(...changes.statements)
     requests.announcements.push(...changes.announcements)
   }

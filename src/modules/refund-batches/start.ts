@@ -38,9 +38,10 @@ export async function startBatch(ctx: Ctx, batch: LoadedBatch): Promise<BatchDet
     lease_until: null,
     modified_at: now,
   }
-  ctx.afterCommit(() => enqueueBatches(ctx, [batch.id]))
-  return commit(ctx, { ...batch, ...changes, version: batch.version + 1 }, [
+  const started = await commit(ctx, { ...batch, ...changes, version: batch.version + 1 }, [
     ...openEditions(batch.edition_id),
     ...updateVersion(refundBatches, batch, changes),
   ])
+  ctx.afterCommit(() => enqueueBatches(ctx, [batch.id]))
+  return started
 }

@@ -41,6 +41,7 @@ export async function settleRefund(ctx: Ctx, refund: LocatedRefund, reference: s
     provider_reference: reference,
     completed_at: ctx.now(),
   }
+  const answer = await commit(ctx, settled, [...statements, ...announceAll(ctx, announcements)])
   ctx.afterCommit(() => enqueueEmails(ctx))
-  return commit(ctx, settled, [...statements, ...announceAll(ctx, announcements)])
+  return answer
 }

@@ -1,4 +1,4 @@
-import type { Ctx, JobCtx } from '../../context.ts'
+import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { PaymentService } from '../../gateways/payments/payments.ts'
@@ -73,11 +73,15 @@ interface Approved {
   refund: RefundRow
   statements: Statement[]
   announcements: Announcement[]
+  /** Enqueues what is due once the statements are committed. */
+  enqueue: (job: JobCtx) => Promise<void>
 }
+
+const enqueueNothing = async (): Promise<void> => undefined
 
 /** What follows an approval: `refund` is the approved row as the statements before have written it. */
 export async function afterApproval(
-  ctx: JobCtx & Pick<Ctx, 'afterCommit'>,
+  ctx: JobCtx,
   refund: RefundRow,
   { way }: PayingBack,
   purchases: readonly RefundedPurchase[],
@@ -90,10 +94,9 @@ export async function afterApproval(
     amount_minor,
     occurredAt: now,
   })
-  if (way === 'by provider') ctx.afterCommit(() => enqueueRefunds(ctx))
-  if (way !== 'at once') return { refund, statements: purchasesAreAsRead(purchases), announcements: approved }
+  const enqueue = way === 'by provider' ? enqueueRefunds : enqueueNothing
+  if (way !== 'at once') return { refund, statements: purchasesAreAsRead(purchases), announcements: approved, enqueue }
   const { statements, announcements } = await completionStatements(ctx, refund, { provider_reference: null, purchases })
-  ctx.afterCommit(() => enqueueEmails(ctx))
   return {
     refund: {
       ...refund,
@@ -104,5 +107,6 @@ export async function afterApproval(
     },
     statements,
     announcements: [...approved, ...announcements],
+    enqueue: enqueueEmails,
   }
 }

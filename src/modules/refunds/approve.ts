@@ -145,7 +145,7 @@ export async function approveRefund(ctx: Ctx, refund: LoadedRefund, input: Appro
   const named = new Set(shares.items.map(({ purchase_id }) => purchase_id))
   const purchases = subject.purchases.filter(({ id }) => named.has(id))
   const approved = await afterApproval(ctx, { ...refund, ...changes, version: refund.version + 1 }, paying, purchases)
-  return commit(ctx, { ...refund, ...approved.refund }, [
+  const answer = await commit(ctx, { ...refund, ...approved.refund }, [
     ...openEditions(refund.edition_id),
     ...before,
     ...updateVersion(refundRequests, refund, changes),
@@ -153,4 +153,6 @@ export async function approveRefund(ctx: Ctx, refund: LoadedRefund, input: Appro
     ...approved.statements,
     ...announceAll(ctx, approved.announcements),
   ])
+  ctx.afterCommit(() => approved.enqueue(ctx))
+  return answer
 }

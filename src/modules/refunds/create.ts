@@ -162,11 +162,13 @@ async function create(ctx: Ctx, asked: Asked): Promise<RefundDetailRow> {
     occurredAt: refund.created_at,
   })
   const approved = paying && (await afterApproval(ctx, refund, paying, purchases))
-  return commit(ctx, detailOf(asked, approved?.refund ?? refund), [
+  const created = await commit(ctx, detailOf(asked, approved?.refund ?? refund), [
     ...creation({ refund, shares, purchases }),
     ...(approved?.statements ?? []),
     ...announceAll(ctx, [...requested, ...(approved?.announcements ?? [])]),
   ])
+  if (approved) ctx.afterCommit(() => approved.enqueue(ctx))
+  return created
 }
 
 /** A request for a purchase that the path names, and that the caller may change. */

@@ -1,4 +1,4 @@
-import type { Ctx, JobCtx } from '../../context.ts'
+import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
 import { toMajor } from '../../domain/money.ts'
 import { shareOut } from '../../domain/refund-shares.ts'
@@ -36,7 +36,7 @@ export interface RequestChanges {
 
 /** The statements of an approved request for some purchases of an order: what single requests and approvals write. */
 export async function batchRequestStatements(
-  ctx: JobCtx & Pick<Ctx, 'afterCommit'>,
+  ctx: JobCtx,
   subject: Paid,
   request: BatchRequest,
 ): Promise<RequestChanges> {

@@ -34,8 +34,7 @@ export async function rejectRefund(ctx: Ctx, refund: LoadedRefund, input: Reject
     occurredAt: now,
   })
   const mail = await refundEmailStatements(ctx, 'refund_rejection', { ...rejected, amount_minor })
-  if (mail.length) ctx.afterCommit(() => enqueueEmails(ctx))
-  return commit(ctx, rejected, [
+  const answer = await commit(ctx, rejected, [
     ...openEditions(refund.edition_id),
     ...updateVersion(refundRequests, refund, changes),
     ...purchasesAreAsRead(purchases),
@@ -43,4 +42,6 @@ export async function rejectRefund(ctx: Ctx, refund: LoadedRefund, input: Reject
     ...mail,
     ...announceAll(ctx, events),
   ])
+  if (mail.length) ctx.afterCommit(() => enqueueEmails(ctx))
+  return answer
 }

@@ -1,16 +1,18 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
-import type { segments } from '../../db/schema/segments.ts'
+import { editions } from '../../db/schema/editions.ts'
+import { organizations } from '../../db/schema/organizations.ts'
+import { segments } from '../../db/schema/segments.ts'
+import { select } from '../../db/select.ts'
 import { inList, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import type { Channel } from '../../domain/messaging.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import { campaignStatusesInNeed, type CommunicationType, type SegmentStatus } from '../../domain/segments.ts'
-import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
-import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import { campaignStatusesInNeed } from '../../domain/segments.ts'
+import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.ts'
+import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
 import type { SegmentFilters, SegmentOrdering } from './contract.ts'
 
 type Row = typeof segments.$inferSelect
@@ -20,22 +22,23 @@ type Summaries = Omit<OrganizationSummaryRow, 'organization_id'> &
   Omit<{ [Key in keyof EditionSummaryRow]: EditionSummaryRow[Key] | null }, 'edition_id'>
 
 export interface SegmentRow extends Row, Summaries {
-  status: SegmentStatus
-  communication_type: CommunicationType
-  communication_channel: Channel
   campaigns_count: number
 }
 
 export type LoadedSegment = SegmentRow & { tenant: Tenant }
 
-const segmentVisibility = visibilityOf(sql`segments.organization_id`, sql`segments.edition_id`)
+const segmentVisibility = visibilityOf(sql`${segments.organization_id}`, sql`${segments.edition_id}`)
 
 /** The summaries repeat the segment's own ids, so its columns come last: an edition that is missing must not hide them. */
-const columns: SQL = sql`${organizationSummaryColumns}, ${editionSummaryColumns}, segments.*,
-  (select count(*) from campaigns where campaigns.segment_id = segments.id) as campaigns_count`
+const columns = {
+  ...organizationSummaryFields,
+  ...editionSummaryFields,
+  ...getTableColumns(segments),
+  campaigns_count: sql<number>`(select count(*) from campaigns where campaigns.segment_id = ${segments.id})`,
+}
 
-const joins: SQL = sql`join organizations on organizations.id = segments.organization_id
-  left join editions on editions.id = segments.edition_id`
+const joins = sql`join ${organizations} on ${organizations.id} = ${segments.organization_id}
+  left join ${editions} on ${editions.id} = ${segments.edition_id}`
 
 const tenantOf = ({ organization_id, edition_id }: Pick<Row, 'organization_id' | 'edition_id'>): Tenant => ({
   organization_id,
@@ -51,31 +54,34 @@ export function listSegments(
   filters: SegmentFilters,
 ): Promise<Page<SegmentRow>> {
   const { search } = filters
-  return paginate<SegmentRow>(ctx.db, page, {
-    from: sql`segments`,
-    key: sql`segments.seq`,
+  return paginate(ctx.db, page, {
+    from: sql`${segments}`,
+    key: sql`${segments.seq}`,
     where: [
-      sql`segments.deleted_at is null`,
+      isNull(segments.deleted_at),
       visibleIn(ctx.caller, segmentVisibility, filters),
-      ...exact.flatMap((name) => (filters[name] ? [sql`segments.${sql.raw(name)} = ${filters[name]}`] : [])),
-      ...(search ? [containsFolded(sql`segments.search`, search)] : []),
+      ...exact.flatMap((name) => (filters[name] ? [sql`${segments[name]} = ${filters[name]}`] : [])),
+      ...(search ? [containsFolded(sql`${segments.search}`, search)] : []),
     ],
     sort: sortBy<SegmentOrdering[number]['name'], SortKey['by']>(ordering, '-created', {
-      created: sql`segments.created_at`,
-      modified: sql`segments.modified_at`,
-      name: sql`segments.name`,
-      user_count: sql`segments.user_count`,
-      calculated_at: nullable(sql`segments.calculated_at`),
+      created: sql`${segments.created_at}`,
+      modified: sql`${segments.modified_at}`,
+      name: sql`${segments.name}`,
+      user_count: sql`${segments.user_count}`,
+      calculated_at: nullable(sql`${segments.calculated_at}`),
     }),
     columns,
-    joins: sql`join segments on segments.seq = page.key ${joins}`,
+    joins: sql`join ${segments} on ${segments.seq} = page.key ${joins}`,
   })
 }
 
 export async function findSegment(ctx: Ctx, id: string): Promise<LoadedSegment> {
   const row = await ctx.db.first(
-    sql<SegmentRow>`select ${columns} from segments ${joins}
-      where segments.id = ${id} and segments.deleted_at is null and ${visible(ctx.caller, segmentVisibility)}`,
+    select(columns)
+      .from(segments)
+      .innerJoin(organizations, eq(organizations.id, segments.organization_id))
+      .leftJoin(editions, eq(editions.id, segments.edition_id))
+      .where(and(eq(segments.id, id), isNull(segments.deleted_at), visible(ctx.caller, segmentVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: tenantOf(row) }
@@ -87,11 +93,10 @@ export async function summariesOf(
   tenant: Pick<Row, 'organization_id' | 'edition_id'>,
 ): Promise<Summaries | undefined> {
   const row = await ctx.db.first(
-    sql<Summaries & Pick<Row, 'organization_id' | 'edition_id'>>`select ${organizationSummaryColumns},
-        ${editionSummaryColumns}
-      from organizations left join editions on editions.id = ${tenant.edition_id}
-        and editions.organization_id = organizations.id
-      where organizations.id = ${tenant.organization_id}`,
+    select({ ...organizationSummaryFields, ...editionSummaryFields })
+      .from(organizations)
+      .leftJoin(editions, and(eq(editions.id, tenant.edition_id ?? ''), eq(editions.organization_id, organizations.id)))
+      .where(eq(organizations.id, tenant.organization_id)),
   )
   if (!row) return undefined
   const { organization_id: _organization, edition_id: _edition, ...summaries } = row

@@ -6,7 +6,7 @@ import { enqueueCalculations } from './jobs.ts'
 import type { LoadedSegment, SegmentRow } from './queries.ts'
 import { segmentCalculating } from './update.ts'
 
-export function recalculateSegment(ctx: Ctx, segment: LoadedSegment): Promise<SegmentRow> {
+export async function recalculateSegment(ctx: Ctx, segment: LoadedSegment): Promise<SegmentRow> {
   if (!segmentLifecycle.allows(segment.status, 'calculating')) throw segmentCalculating(segment.status)
   const now = ctx.now()
   const begun: SegmentRow = {
@@ -20,6 +20,7 @@ export function recalculateSegment(ctx: Ctx, segment: LoadedSegment): Promise<Se
     heartbeat_at: now,
     error_message: '',
   }
+  const calculating = await commit(ctx, begun, beginning(segment, now))
   ctx.afterCommit(() => enqueueCalculations(ctx, [begun]))
-  return commit(ctx, begun, beginning(segment, now))
+  return calculating
 }

@@ -1,21 +1,22 @@
 import type { z } from '@hono/zod-openapi'
-import { type SQL, sql } from 'drizzle-orm'
+import { segments } from '../../db/schema/segments.ts'
+import { type RowOf, selection } from '../../db/select.ts'
 import type { SegmentSummary } from '../../http/fields.ts'
 
-export interface SegmentSummaryRow {
-  segment_id: string
-  segment_name: string
-  segment_communication_type: string
-  segment_communication_channel: string
-  segment_status: string
-  segment_user_count: number
+/** Of a joined `segments`, what its summary is made of; of a deleted one too, for the campaigns it was used by. */
+const segmentSummaryFields = {
+  segment_id: segments.id,
+  segment_name: segments.name,
+  segment_communication_type: segments.communication_type,
+  segment_communication_channel: segments.communication_channel,
+  segment_status: segments.status,
+  segment_user_count: segments.user_count,
 }
 
-/** Columns of a joined `segments` that its summary is made of; of a deleted one too, for the campaigns it was used by. */
-export const segmentSummaryColumns: SQL = sql`segments.id as segment_id, segments.name as segment_name,
-  segments.communication_type as segment_communication_type,
-  segments.communication_channel as segment_communication_channel, segments.status as segment_status,
-  segments.user_count as segment_user_count`
+export type SegmentSummaryRow = RowOf<typeof segmentSummaryFields>
+
+/** The same for a query in SQL. */
+export const segmentSummaryColumns = selection(segmentSummaryFields)
 
 export const presentSegmentSummary = (row: SegmentSummaryRow): z.input<typeof SegmentSummary> => ({
   id: row.segment_id,

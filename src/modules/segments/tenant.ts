@@ -1,5 +1,8 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
+import { editions } from '../../db/schema/editions.ts'
+import { organizations } from '../../db/schema/organizations.ts'
+import { select } from '../../db/select.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'
 import { reachOf } from '../../domain/access.ts'
 import { type FieldError, invalid } from '../../domain/errors.ts'
@@ -13,9 +16,12 @@ export interface TenantInput {
 /** How a request names its own parts: a body by pointers, a query by names. */
 type Naming = (name: keyof TenantInput | null, code: string, detail: string) => FieldError
 
-const editionVisibility = visibilityOf(sql`organization_id`, sql`id`)
+const editionVisibility = visibilityOf(sql`${editions.organization_id}`, sql`${editions.id}`)
 /** The whole of an organisation is seen by its own roles alone. */
-const organizationVisibility = { ...visibilityOf(sql`id`, sql`id`), inEditions: () => sql`0` }
+const organizationVisibility = {
+  ...visibilityOf(sql`${organizations.id}`, sql`${organizations.id}`),
+  inEditions: () => sql`0`,
+}
 
 /** The editions of the organisation in which a caller has a role, where the caller has none in the organisation. */
 function editionsSeen(ctx: Ctx, organizationId: string): string[] {
@@ -38,8 +44,9 @@ export async function findTenant(
   const unknown = (name: keyof TenantInput) => invalid(naming(name, 'does_not_exist', 'Object does not exist.'))
   if (edition_id !== undefined) {
     const edition = await ctx.db.first(
-      sql<{ organization_id: string }>`select organization_id from editions
-        where id = ${edition_id} and ${visible(ctx.caller, editionVisibility)}`,
+      select({ organization_id: editions.organization_id })
+        .from(editions)
+        .where(and(eq(editions.id, edition_id), visible(ctx.caller, editionVisibility))),
     )
     if (organization_id !== undefined && edition && edition.organization_id !== organization_id)
       throw unknown('organization_id')
@@ -48,10 +55,12 @@ export async function findTenant(
   }
   if (organization_id === undefined)
     throw invalid(naming(null, 'required_filter', 'Give organization_id or edition_id.'))
-  const editions = editionsSeen(ctx, organization_id)
-  if (editions.length) return { organization_id, edition_id: null, editions }
+  const seen = editionsSeen(ctx, organization_id)
+  if (seen.length) return { organization_id, edition_id: null, editions: seen }
   const found = await ctx.db.first(
-    sql`select 1 from organizations where id = ${organization_id} and ${visible(ctx.caller, organizationVisibility)}`,
+    select({ id: organizations.id })
+      .from(organizations)
+      .where(and(eq(organizations.id, organization_id), visible(ctx.caller, organizationVisibility))),
   )
   if (!found) throw unknown('organization_id')
   return { organization_id, edition_id: null }

@@ -1,7 +1,8 @@
-import { sql } from 'drizzle-orm'
+import { asc, eq } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { capturedDnsRecords } from '../../db/schema/sender-domains.ts'
-import { insertAll } from '../../db/write.ts'
+import { select } from '../../db/select.ts'
+import { insertAll, remove } from '../../db/write.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { CapturedRecords } from '../../gateways/dns/captured.ts'
 
@@ -9,13 +10,15 @@ export type RecordsCtx = Pick<JobCtx, 'db' | 'config'>
 
 const bareName = (name: string): string => name.toLowerCase().replace(/\.$/, '')
 
+const isAt = (name: string) => eq(capturedDnsRecords.name, bareName(name))
+
 /** What the capture gateway of the name system answers. */
 export const capturedRecords = ({ db }: Pick<JobCtx, 'db'>): CapturedRecords => ({
   textsAt: async (name) => {
-    const rows = await db.all(
-      sql<{ value: string }>`select value from captured_dns_records where name = ${bareName(name)} order by value`,
-    )
-    return rows.map(({ value }) => value)
+    const { value } = capturedDnsRecords
+    const found = select({ value }).from(capturedDnsRecords).where(isAt(name)).orderBy(asc(value))
+    const rows = await db.all(found)
+    return rows.map((row) => row.value)
   },
 })
 
@@ -37,9 +40,6 @@ export async function setCapturedRecords(
 ): Promise<readonly string[]> {
   refuseInProduction(ctx)
   const rows = [...new Set(read())].map((value) => ({ name: bareName(name), value }))
-  await ctx.db.batch([
-    sql`delete from captured_dns_records where name = ${bareName(name)}`,
-    ...insertAll(capturedDnsRecords, rows),
-  ])
+  await ctx.db.batch([remove(capturedDnsRecords, isAt(name)), ...insertAll(capturedDnsRecords, rows)])
   return capturedRecordsAt(ctx, name)
 }

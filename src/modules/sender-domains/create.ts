@@ -1,6 +1,9 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { changedOne, commit } from '../../db/commit.ts'
+import { senderDomains } from '../../db/schema/sender-domains.ts'
+import { select } from '../../db/select.ts'
+import { insertWhere } from '../../db/write.ts'
 import { toHex } from '../../domain/encoding.ts'
 import { AppError, fieldError, invalid } from '../../domain/errors.ts'
 import { maxSenderDomains, senderDomainLifecycle } from '../../domain/sender-domains.ts'
@@ -16,9 +19,8 @@ export async function createSenderDomain(
   organizationId: string,
   { domain }: CreateSenderDomainInput,
 ): Promise<SenderDomainRow> {
-  const known = await ctx.db.all(
-    sql<{ domain: string }>`select domain from sender_domains where organization_id = ${organizationId}`,
-  )
+  const isOwn = eq(senderDomains.organization_id, organizationId)
+  const known = await ctx.db.all(select({ domain: senderDomains.domain }).from(senderDomains).where(isOwn))
   if (known.some((one) => one.domain === domain)) throw alreadyThere()
   if (known.length >= maxSenderDomains)
     throw new AppError('too_many_sender_domains', `An organisation has at most ${maxSenderDomains} sender domains.`)
@@ -34,14 +36,13 @@ export async function createSenderDomain(
     checked_at: null,
     check_outcome: null,
     provider_domain_id: null,
-    provider_records: '[]',
+    provider_records: [],
     version: 1,
     created_at: now,
     modified_at: now,
   }
-  const added = sql`insert into sender_domains (id, organization_id, domain, status, token, created_at, modified_at)
-    select ${row.id}, ${organizationId}, ${domain}, ${row.status}, ${row.token}, ${now}, ${now}
-    where (select count(*) from sender_domains where organization_id = ${organizationId}) < ${maxSenderDomains}`
+  const isRoomLeft = sql`(select count(*) from ${senderDomains} where ${isOwn}) < ${maxSenderDomains}`
+  const added = insertWhere(senderDomains, row, isRoomLeft)
   return commit(ctx, row, [added, changedOne()], {
     'sender_domains.organization_id, sender_domains.domain': alreadyThere,
   })

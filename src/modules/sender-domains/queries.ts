@@ -1,7 +1,8 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
-import type { senderDomains } from '../../db/schema/sender-domains.ts'
+import { senderDomains } from '../../db/schema/sender-domains.ts'
+import { select } from '../../db/select.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -12,19 +13,27 @@ export { findOrganization } from '../organizations/index.ts'
 
 export type SenderDomainRow = typeof senderDomains.$inferSelect
 
+const columns = getTableColumns(senderDomains)
+
+/** Domains with all their columns. */
+export const selectSenderDomains = () => select(columns).from(senderDomains)
+
+const visibility = visibilityOf(sql`${senderDomains.organization_id}`, sql`null`)
+
 export function listSenderDomains(
   ctx: Ctx,
   organizationId: string,
   page: PageRequest,
   query: { ordering: readonly OrderBy<'created' | 'domain'>[]; status?: SenderDomainStatus | undefined },
 ): Promise<Page<SenderDomainRow>> {
-  return paginate<SenderDomainRow>(ctx.db, page, {
-    from: sql`sender_domains`,
-    key: sql`id`,
-    where: [sql`organization_id = ${organizationId}`, ...(query.status ? [sql`status = ${query.status}`] : [])],
-    sort: sortBy(query.ordering, 'created', { created: sql`created_at`, domain: sql`domain` }),
-    columns: sql`sender_domains.*`,
-    joins: sql`join sender_domains on sender_domains.id = page.key`,
+  const { id, organization_id, status, created_at, domain } = columns
+  return paginate(ctx.db, page, {
+    from: sql`${senderDomains}`,
+    key: sql`${id}`,
+    where: [eq(organization_id, organizationId), ...(query.status ? [eq(status, query.status)] : [])],
+    sort: sortBy(query.ordering, 'created', { created: sql`${created_at}`, domain: sql`${domain}` }),
+    columns,
+    joins: sql`join ${senderDomains} on ${id} = page.key`,
   })
 }
 
@@ -34,9 +43,8 @@ export async function findSenderDomain(
   organizationId: string,
   id: string,
 ): Promise<SenderDomainRow & { tenant: Tenant }> {
-  const row = await ctx.db.first(sql<SenderDomainRow>`select * from sender_domains
-    where id = ${id} and organization_id = ${organizationId}
-      and ${visible(ctx.caller, visibilityOf(sql`organization_id`, sql`null`))}`)
+  const isThere = and(eq(columns.id, id), eq(columns.organization_id, organizationId), visible(ctx.caller, visibility))
+  const row = await ctx.db.first(selectSenderDomains().where(isThere))
   if (!row) throw notFound()
   return { ...row, tenant: { organization_id: row.organization_id, editions: [] } }
 }

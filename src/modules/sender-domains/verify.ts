@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, ne, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
@@ -14,7 +14,7 @@ import {
   type TxtAnswer,
 } from '../../domain/sender-domains.ts'
 import type { VerifySenderDomainInput } from './contract.ts'
-import type { SenderDomainRow } from './queries.ts'
+import { type SenderDomainRow, selectSenderDomains } from './queries.ts'
 
 type Changes = Partial<SenderDomainRow>
 
@@ -32,9 +32,13 @@ const asVerified = (row: SenderDomainRow, by: SenderDomainVerifier, now: number)
 
 const asPending: Changes = { status: 'pending', verified_by: null, verified_at: null }
 
-const holderOf = (ctx: Ctx, row: SenderDomainRow): Promise<SenderDomainRow | undefined> =>
-  ctx.db.first(sql<SenderDomainRow>`select * from sender_domains
-    where domain = ${row.domain} and status = 'verified' and id <> ${row.id}`)
+/** The status is written out because the index holds verified rows only. */
+const holderOf = (ctx: Ctx, row: SenderDomainRow): Promise<SenderDomainRow | undefined> => {
+  const { id, domain, status } = senderDomains
+  return ctx.db.first(
+    selectSenderDomains().where(and(eq(domain, row.domain), sql`${status} = 'verified'`, ne(id, row.id))),
+  )
+}
 
 /** Takes the domain from the organisation that has it, whose proof is gone; refuses while there is one. */
 async function release(ctx: Ctx, row: SenderDomainRow, answer: TxtAnswer | null): Promise<Statement[]> {
@@ -66,7 +70,7 @@ async function askProvider(ctx: Ctx, row: SenderDomainRow): Promise<{ outcome: C
   if (!domains) return { outcome: 'verified', known: {} }
   const found = await domains.check(row.domain, row.provider_domain_id)
   if (!found) return { outcome: 'provider_unavailable', known: {} }
-  const known = { provider_domain_id: found.id, provider_records: JSON.stringify(found.records) }
+  const known = { provider_domain_id: found.id, provider_records: found.records }
   return { outcome: found.is_verified ? 'verified' : 'provider_pending', known }
 }
 

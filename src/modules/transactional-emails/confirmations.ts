@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
 import { transactionalEmails } from '../../db/schema/transactional-emails.ts'
-import { insertAll } from '../../db/write.ts'
+import { insertWhere } from '../../db/write.ts'
 import { confirmationAddress, mintConfirmationToken } from '../../domain/consent-tokens.ts'
 import { compile, type Compiled } from '../../domain/email/compile.ts'
 import { type ConsentWording, consentConfirmation } from '../../domain/email/consent-confirmation.ts'
@@ -60,7 +60,7 @@ export function confirmationStatements(ctx: Pick<Ctx, 'now' | 'newId'>, confirma
     created_at: now,
     modified_at: now,
   }
-  return insertAll(transactionalEmails, [row]).map((insert) => sql`${insert} and not ${recentRequest(record_id, now)}`)
+  return [insertWhere(transactionalEmails, row, sql`not ${recentRequest(record_id, now)}`)]
 }
 
 /** Whom a message is from and to, as its order or its edition says. */

@@ -1,16 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Ctx, JobCtx } from '../../context.ts'
+import type { JobCtx } from '../../context.ts'
+import { followedBy } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { webhookEvents } from '../../db/schema/webhooks.ts'
 import { inList } from '../../db/visibility.ts'
 import { insert, insertAll } from '../../db/write.ts'
 import { toIso } from '../../domain/instants.ts'
-import type { EventKind } from '../../domain/webhooks.ts'
+import { deliveryLifecycle, type EventKind } from '../../domain/webhooks.ts'
 import { checkedData, type EventData } from './payload-contract.ts'
 import { enqueueDue } from './enqueue.ts'
-
-/** Requests tell, and background work that does something once its own commit is through. */
-type AnnouncingCtx = JobCtx & Pick<Ctx, 'afterCommit'>
 
 interface AnnouncementOf<Kind extends EventKind> {
   kind: Kind
@@ -22,9 +20,9 @@ interface AnnouncementOf<Kind extends EventKind> {
 export type Announcement = { [Kind in EventKind]: AnnouncementOf<Kind> }[EventKind]
 
 /** The body that every endpoint receives, and the event's row. */
-function eventOf(ctx: AnnouncingCtx, announcement: Announcement) {
-  const now = ctx.now()
-  const id = ctx.newId('webhook_event')
+function eventOf(job: JobCtx, announcement: Announcement) {
+  const now = job.now()
+  const id = job.newId('webhook_event')
   const { kind, organization_id, edition_id, data } = announcement
   const payload = JSON.stringify({
     id,
@@ -44,8 +42,8 @@ const columns = sql.raw('(id, endpoint_id, event_id, kind, status, next_retry_at
 const eventsAStatement = 10_000
 
 /** One statement for any number of events, by the endpoints of each event's organisation. */
-function deliveriesOf(ctx: AnnouncingCtx, eventIds: readonly string[]): SQL {
-  const now = ctx.now()
+function deliveriesOf(job: JobCtx, eventIds: readonly string[]): SQL {
+  const now = job.now()
   // The rows are known to SQL alone, so it makes their ids: a ULID's time and 64 random bits in hexadecimal.
   return sql`insert into webhook_deliveries ${columns}
     select 'whd_' || substr(events.id, 5, 10) || hex(randomblob(8)), endpoints.id, events.id, events.kind, 'pending',
@@ -58,49 +56,52 @@ function deliveriesOf(ctx: AnnouncingCtx, eventIds: readonly string[]): SQL {
     on conflict do nothing`
 }
 
+/** The statement that adds deliveries, with the messages of the queue that say so. */
+const enqueued = (job: JobCtx, deliveries: SQL, eventIds: readonly string[]): Statement =>
+  followedBy(deliveries, () => enqueueDue(job, eventIds))
+
 /**
  * Statements that tell every subscribed, active endpoint of these events, for the transaction of the change that caused
  * them: the events happened exactly if the change did. They stay few however many events there are.
  */
-export function announceAll(ctx: AnnouncingCtx, announcements: readonly Announcement[]): Statement[] {
+export function announceAll(job: JobCtx, announcements: readonly Announcement[]): Statement[] {
   if (announcements.length === 0) return []
-  const events = announcements.map((announcement) => eventOf(ctx, announcement))
+  const events = announcements.map((announcement) => eventOf(job, announcement))
   const ids = events.map(({ id }) => id)
-  ctx.afterCommit(() => enqueueDue(ctx, ids))
-  const deliveries: SQL[] = []
-  for (let start = 0; start < ids.length; start += eventsAStatement)
-    deliveries.push(deliveriesOf(ctx, ids.slice(start, start + eventsAStatement)))
+  const deliveries: Statement[] = []
+  for (let start = 0; start < ids.length; start += eventsAStatement) {
+    const some = ids.slice(start, start + eventsAStatement)
+    deliveries.push(enqueued(job, deliveriesOf(job, some), some))
+  }
   return [...insertAll(webhookEvents, events), ...deliveries]
 }
 
 /** As `announceAll`, for one event. */
-export const announce = (ctx: AnnouncingCtx, announcement: Announcement): Statement[] =>
-  announceAll(ctx, [announcement])
+export const announce = (job: JobCtx, announcement: Announcement): Statement[] => announceAll(job, [announcement])
 
 /**
  * An event for one active endpoint alone, whatever it subscribes to. The last statement adds one delivery, or none when
  * the endpoint was switched off meanwhile.
  */
 export function announceTo(
-  ctx: AnnouncingCtx,
+  job: JobCtx,
   endpoint: { id: string; breaker_until: number | null },
   announcement: Announcement,
 ) {
-  const event = eventOf(ctx, announcement)
-  const now = ctx.now()
+  const event = eventOf(job, announcement)
+  const now = job.now()
   const delivery = {
-    id: ctx.newId('webhook_delivery'),
+    id: job.newId('webhook_delivery'),
     endpoint_id: endpoint.id,
     event_id: event.id,
     kind: event.kind,
-    status: 'pending',
+    status: deliveryLifecycle.initial,
     next_retry_at: Math.max(now, endpoint.breaker_until ?? 0),
     created_at: now,
     modified_at: now,
   }
-  ctx.afterCommit(() => enqueueDue(ctx, [event.id]))
-  const add: Statement = sql`insert into webhook_deliveries ${columns}
+  const add = sql`insert into webhook_deliveries ${columns}
     select ${delivery.id}, id, ${event.id}, ${event.kind}, ${delivery.status}, ${delivery.next_retry_at}, ${now}, ${now}
     from webhook_endpoints where id = ${endpoint.id} and is_active = 1`
-  return { event, delivery, statements: [insert(webhookEvents, event), add] }
+  return { event, delivery, statements: [insert(webhookEvents, event), enqueued(job, add, [event.id])] }
 }

@@ -13,8 +13,5 @@ export async function commitAnnounced(
   announcements: readonly Announcement[],
   unique: Readonly<Record<string, () => Error>> = {},
 ): Promise<void> {
-  const after: (() => Promise<unknown>)[] = []
-  const announcer = { ...job, afterCommit: (work: () => Promise<unknown>) => void after.push(work) }
-  await commitPart(job, [...statements, ...announceAll(announcer, announcements)], unique)
-  await Promise.allSettled(after.map((work) => work()))
+  await commitPart(job, [...statements, ...announceAll(job, announcements)], unique)
 }

@@ -19,7 +19,7 @@ export async function createEndpoint(ctx: Ctx, input: CreateWebhookInput): Promi
     edition_id,
     name: input.name,
     url: input.url,
-    events: JSON.stringify(input.events),
+    events: input.events,
     is_active: Number(is_active),
     timeout_seconds: input.timeout_seconds,
     secret: mintSecret(ctx.randomBytes),

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import type { RoleCode } from '../../domain/access.ts'
-import { eventKindNames, maxEndpointNameLength, maxUrlLength } from '../../domain/webhooks.ts'
+import { disabledReasons, eventKindNames, maxEndpointNameLength, maxUrlLength } from '../../domain/webhooks.ts'
 import { Id, RequiredText, Timestamp } from '../../http/fields.ts'
 
 /** Who sees an endpoint, and who changes it and knows its secret. */
@@ -86,7 +86,7 @@ export const WebhookEndpointDetail = WebhookEndpoint.extend({
     description: 'Until then the secret before the last rotation signs too; null when it does not.',
   }),
   disabled_at: Timestamp.nullable().openapi({ description: 'Null while it is switched on.' }),
-  disabled_reason: z.enum(['manual', 'gone', 'failing']).nullable().openapi({
+  disabled_reason: z.enum(disabledReasons).nullable().openapi({
     description:
       'Switched off by hand, by an answer 410, or after five days of nothing but failures. Null while it is switched on.',
   }),

@@ -2,7 +2,6 @@ import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
 import { mayAt } from '../../domain/access.ts'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
-import type { DeliveryStatus, EventKind } from '../../domain/webhooks.ts'
 import type { WebhookDelivery, WebhookDeliveryDetail } from './delivery-contract.ts'
 import { keepers, type WebhookEndpoint, type WebhookEndpointDetail } from './endpoint-contract.ts'
 import { type DeliveryDetailRow, type DeliveryRow, type EndpointRow, tenantOf } from './queries.ts'
@@ -13,14 +12,12 @@ export const presentEndpointItem = (row: EndpointRow): z.input<typeof WebhookEnd
   name: row.name,
   url: row.url,
   edition_id: row.edition_id,
-  events: JSON.parse(row.events) as EventKind[],
+  events: row.events,
   is_active: row.is_active === 1,
   timeout_seconds: row.timeout_seconds,
   created: toIso(row.created_at),
   modified: toIso(row.modified_at),
 })
-
-type DisabledReason = z.input<typeof WebhookEndpointDetail>['disabled_reason']
 
 export const presentEndpoint = (row: EndpointRow, ctx: Ctx): z.input<typeof WebhookEndpointDetail> => ({
   ...presentEndpointItem(row),
@@ -30,13 +27,13 @@ export const presentEndpoint = (row: EndpointRow, ctx: Ctx): z.input<typeof Webh
       ? toIso(row.previous_secret_until)
       : null,
   disabled_at: toIsoOrNull(row.disabled_at),
-  disabled_reason: row.disabled_reason as DisabledReason,
+  disabled_reason: row.disabled_reason,
   failing_since: toIsoOrNull(row.failing_since),
 })
 
 export const presentDeliveryItem = (row: DeliveryRow): z.input<typeof WebhookDelivery> => ({
   id: row.id,
-  status: row.status as DeliveryStatus,
+  status: row.status,
   event: row.kind,
   attempts: row.attempts,
   response_status_code: row.response_status_code,

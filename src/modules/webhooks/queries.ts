@@ -1,7 +1,8 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
-import type { webhookAttempts, webhookDeliveries, webhookEndpoints } from '../../db/schema/webhooks.ts'
+import { type webhookAttempts, webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/webhooks.ts'
+import { fromJson, select } from '../../db/select.ts'
 import { inList, type Visibility, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -25,7 +26,13 @@ export interface LoadedDelivery extends DeliveryDetailRow {
   endpoint: { is_active: number; breaker_until: number | null; is_slow: number }
 }
 
-const endpointVisibility = visibilityOf(sql`webhook_endpoints.organization_id`, sql`webhook_endpoints.edition_id`)
+const endpointColumns = getTableColumns(webhookEndpoints)
+const deliveryColumns = getTableColumns(webhookDeliveries)
+
+const tenantIn = (table: typeof webhookEndpoints | typeof webhookEvents): Visibility =>
+  visibilityOf(sql`${table.organization_id}`, sql`${table.edition_id}`)
+
+const endpointVisibility = tenantIn(webhookEndpoints)
 
 export const tenantOf = (endpoint: { organization_id: string; edition_id: string | null }): Tenant => ({
   organization_id: endpoint.organization_id,
@@ -39,24 +46,31 @@ export function listEndpoints(
   filters: WebhookFilters,
 ): Promise<Page<EndpointRow>> {
   const { organization_id, edition_id, is_active } = filters
-  return paginate<EndpointRow>(ctx.db, page, {
-    from: sql`webhook_endpoints`,
-    key: sql`id`,
+  const { id, name, created_at, modified_at } = endpointColumns
+  return paginate(ctx.db, page, {
+    from: sql`${webhookEndpoints}`,
+    key: sql`${id}`,
     where: [
       visibleIn(ctx.caller, endpointVisibility, filters, readers),
-      ...(organization_id ? [sql`organization_id = ${organization_id}`] : []),
-      ...(edition_id ? [sql`edition_id = ${edition_id}`] : []),
-      ...(is_active === undefined ? [] : [sql`is_active = ${Number(is_active)}`]),
+      ...(organization_id ? [eq(endpointColumns.organization_id, organization_id)] : []),
+      ...(edition_id ? [eq(endpointColumns.edition_id, edition_id)] : []),
+      ...(is_active === undefined ? [] : [eq(endpointColumns.is_active, Number(is_active))]),
     ],
-    sort: sortBy(ordering, '-created', { created: sql`created_at`, modified: sql`modified_at`, name: sql`name` }),
-    columns: sql`webhook_endpoints.*`,
-    joins: sql`join webhook_endpoints on webhook_endpoints.id = page.key`,
+    sort: sortBy(ordering, '-created', {
+      created: sql`${created_at}`,
+      modified: sql`${modified_at}`,
+      name: sql`${name}`,
+    }),
+    columns: endpointColumns,
+    joins: sql`join ${webhookEndpoints} on ${id} = page.key`,
   })
 }
 
 export async function findEndpoint(ctx: Ctx, id: string): Promise<LoadedEndpoint> {
   const row = await ctx.db.first(
-    sql<EndpointRow>`select * from webhook_endpoints where id = ${id} and ${visible(ctx.caller, endpointVisibility)}`,
+    select(endpointColumns)
+      .from(webhookEndpoints)
+      .where(and(eq(endpointColumns.id, id), visible(ctx.caller, endpointVisibility))),
   )
   if (!row) throw notFound()
   return { ...row, tenant: tenantOf(row) }
@@ -66,8 +80,8 @@ const eventWhere = (condition: SQL): SQL =>
   sql`exists (select 1 from webhook_events where webhook_events.id = webhook_deliveries.event_id and ${condition})`
 
 const eventVisibility: Visibility = {
-  inOrganizations: (ids) => eventWhere(inList(sql`webhook_events.organization_id`, ids)),
-  inEditions: (ids) => eventWhere(inList(sql`webhook_events.edition_id`, ids)),
+  inOrganizations: (ids) => eventWhere(inList(sql`${webhookEvents.organization_id}`, ids)),
+  inEditions: (ids) => eventWhere(inList(sql`${webhookEvents.edition_id}`, ids)),
 }
 
 /**
@@ -87,48 +101,60 @@ export const listDeliveries = (
   page: PageRequest,
   { ordering, ...filters }: DeliveryQuery,
 ): Promise<Page<DeliveryRow>> =>
-  paginate<DeliveryRow>(ctx.db, page, {
-    from: sql`webhook_deliveries`,
-    key: sql`id`,
+  paginate(ctx.db, page, {
+    from: sql`${webhookDeliveries}`,
+    key: sql`${deliveryColumns.id}`,
     where: [
       isAsked(endpoint, filters) ? reachedDeliveries(ctx, endpoint) : sql`0`,
-      ...(filters.status ? [sql`status = ${filters.status}`] : []),
-      ...(filters.edition_id ? [eventWhere(sql`webhook_events.edition_id = ${filters.edition_id}`)] : []),
+      ...(filters.status ? [eq(deliveryColumns.status, filters.status)] : []),
+      ...(filters.edition_id ? [eventWhere(eq(webhookEvents.edition_id, filters.edition_id))] : []),
     ],
-    sort: sortBy(ordering, '-created', { created: sql`created_at`, modified: sql`modified_at`, name: sql`kind` }),
-    columns: sql`webhook_deliveries.*`,
-    joins: sql`join webhook_deliveries on webhook_deliveries.id = page.key`,
+    sort: sortBy(ordering, '-created', {
+      created: sql`${deliveryColumns.created_at}`,
+      modified: sql`${deliveryColumns.modified_at}`,
+      name: sql`${deliveryColumns.kind}`,
+    }),
+    columns: deliveryColumns,
+    joins: sql`join ${webhookDeliveries} on ${deliveryColumns.id} = page.key`,
   })
 
-interface FoundDelivery extends DeliveryRow {
-  payload: string
-  attempt_log: string
-  organization_id: string
-  edition_id: string | null
-  is_active: number
-  breaker_until: number | null
-  is_slow: number
-}
+/** The last attempts of a delivery, newest first. */
+const attempts = fromJson<AttemptRow[]>(sql`(select json_group_array(json_object('number', number,
+    'started_at', started_at, 'duration_ms', duration_ms, 'status_code', status_code, 'error', error,
+    'is_manual', is_manual, 'next_retry_at', next_retry_at, 'next_reason', next_reason,
+    'response_text', response_text))
+  from (select * from webhook_attempts where delivery_id = ${webhookDeliveries.id}
+    order by number desc limit ${attemptsShown}))`)
 
 export async function findDelivery(ctx: Ctx, endpointId: string, id: string): Promise<LoadedDelivery> {
-  const row = await ctx.db.first(sql<FoundDelivery>`select webhook_deliveries.*, webhook_events.payload,
-      webhook_endpoints.organization_id, webhook_endpoints.edition_id, webhook_endpoints.is_active,
-      webhook_endpoints.breaker_until, webhook_endpoints.is_slow,
-      (select json_group_array(json_object('number', number, 'started_at', started_at, 'duration_ms', duration_ms,
-        'status_code', status_code, 'error', error, 'is_manual', is_manual, 'next_retry_at', next_retry_at,
-        'next_reason', next_reason, 'response_text', response_text))
-        from (select * from webhook_attempts where delivery_id = webhook_deliveries.id
-          order by number desc limit ${attemptsShown})) as attempt_log
-    from webhook_deliveries join webhook_endpoints on webhook_endpoints.id = webhook_deliveries.endpoint_id
-      join webhook_events on webhook_events.id = webhook_deliveries.event_id
-    where webhook_deliveries.id = ${id} and webhook_deliveries.endpoint_id = ${endpointId}
-      and ${visible(ctx.caller, endpointVisibility)}
-      and ${visible(ctx.caller, visibilityOf(sql`webhook_events.organization_id`, sql`webhook_events.edition_id`))}`)
+  const row = await ctx.db.first(
+    select({
+      ...deliveryColumns,
+      payload: webhookEvents.payload,
+      organization_id: webhookEndpoints.organization_id,
+      edition_id: webhookEndpoints.edition_id,
+      is_active: webhookEndpoints.is_active,
+      breaker_until: webhookEndpoints.breaker_until,
+      is_slow: webhookEndpoints.is_slow,
+      attempt_log: attempts,
+    })
+      .from(webhookDeliveries)
+      .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpoint_id))
+      .innerJoin(webhookEvents, eq(webhookEvents.id, webhookDeliveries.event_id))
+      .where(
+        and(
+          eq(webhookDeliveries.id, id),
+          eq(webhookDeliveries.endpoint_id, endpointId),
+          visible(ctx.caller, endpointVisibility),
+          visible(ctx.caller, tenantIn(webhookEvents)),
+        ),
+      ),
+  )
   if (!row) throw notFound()
   const { organization_id, edition_id, is_active, breaker_until, is_slow, attempt_log, ...delivery } = row
   return {
     ...delivery,
-    attempt_log: (JSON.parse(attempt_log) as AttemptRow[]).toSorted((a, b) => a.number - b.number),
+    attempt_log: attempt_log.toSorted((a, b) => a.number - b.number),
     tenant: tenantOf({ organization_id, edition_id }),
     endpoint: { is_active, breaker_until, is_slow },
   }

@@ -36,10 +36,11 @@ export async function recoverDeliveries(
   const recovered = counted?.n ?? 0
   if (recovered === 0) return commit(ctx, { recovered }, [])
   const dueAt = Math.max(now, endpoint.breaker_until ?? 0)
-  ctx.afterCommit(() => enqueueEndpoints(ctx, endpoint.is_slow ? 'slow' : 'fast', [endpoint.id], dueAt - now))
-  return commit(ctx, { recovered }, [
+  const answer = await commit(ctx, { recovered }, [
     sql`update webhook_deliveries set status = 'retrying', step = 0, manual = null, next_retry_at = ${dueAt},
         lease_until = null, modified_at = ${now} where ${lost}`,
     sql`select case when changes() = ${recovered} then 1 else json('guard') end`,
   ])
+  ctx.afterCommit(() => enqueueEndpoints(ctx, endpoint.is_slow ? 'slow' : 'fast', [endpoint.id], dueAt - now))
+  return answer
 }

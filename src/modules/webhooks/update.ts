@@ -35,19 +35,19 @@ export async function updateEndpoint(
     ...(name === undefined ? {} : { name }),
     ...(url === undefined ? {} : { url }),
     ...(edition_id === undefined ? {} : { edition_id }),
-    ...(events === undefined ? {} : { events: JSON.stringify(events) }),
+    ...(events === undefined ? {} : { events }),
     ...(timeout_seconds === undefined ? {} : { timeout_seconds }),
     ...activity(endpoint, is_active, now),
     ...(isFresh ? unknownHealth : {}),
   }
-  if (isEmpty(changesIn<EndpointRow>(endpoint, asked, ['events'])))
-    return commit(ctx, endpoint, openEditions(endpoint.edition_id))
+  if (isEmpty(changesIn<EndpointRow>(endpoint, asked))) return commit(ctx, endpoint, openEditions(endpoint.edition_id))
   const changes = { ...asked, modified_at: now }
-  if (isFresh && endpoint.breaker_until !== null) ctx.afterCommit(() => enqueueEndpoints(ctx, 'fast', [endpoint.id]))
-  return commit(ctx, { ...endpoint, ...changes, version: endpoint.version + 1 }, [
+  const updated = await commit(ctx, { ...endpoint, ...changes, version: endpoint.version + 1 }, [
     ...openEditions(endpoint.edition_id, edition_id),
     ...(isFresh ? [endWaiting([endpoint.id], now)] : []),
     ...updateVersion(webhookEndpoints, endpoint, changes),
     ...(is_active === false ? [failOpenDeliveries([endpoint.id], now)] : []),
   ])
+  if (isFresh && endpoint.breaker_until !== null) ctx.afterCommit(() => enqueueEndpoints(ctx, 'fast', [endpoint.id]))
+  return updated
 }

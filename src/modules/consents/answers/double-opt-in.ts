@@ -1,9 +1,10 @@
-import type { Ctx } from '../../context.ts'
-import type { Statement } from '../../db/database.ts'
-import { AppError, fieldError, invalid } from '../../domain/errors.ts'
-import type { Language, TranslatedDict } from '../../domain/languages.ts'
-import { suppressionReasonOf } from '../suppressions/index.ts'
-import { confirmationStatements, isRecentlyAsked, enqueueEmails } from '../transactional-emails/index.ts'
+import type { Ctx } from '../../../context.ts'
+import { followedBy } from '../../../db/commit.ts'
+import type { Statement } from '../../../db/database.ts'
+import { AppError, fieldError, invalid } from '../../../domain/errors.ts'
+import type { Language, TranslatedDict } from '../../../domain/languages.ts'
+import { suppressionReasonOf } from '../../suppressions/index.ts'
+import { confirmationStatements, enqueueEmails, isRecentlyAsked } from '../../transactional-emails/index.ts'
 import type { AnswerRow } from './answer-queries.ts'
 import type { RecordRow } from './records.ts'
 
@@ -37,8 +38,7 @@ export async function confirmationRequest(ctx: Ctx, definition: AnswerRow, asked
   if (await isRecentlyAsked(ctx, record.id)) return []
   const wordingIn = (json: string) => (JSON.parse(json) as TranslatedDict)[language] ?? ''
   const { organization_id, edition_id, user_id, consent_id, number } = record
-  ctx.afterCommit(() => enqueueEmails(ctx))
-  return confirmationStatements(ctx, {
+  const statements = confirmationStatements(ctx, {
     organization_id,
     edition_id,
     user_id,
@@ -53,4 +53,5 @@ export async function confirmationRequest(ctx: Ctx, definition: AnswerRow, asked
       link_url: wordingIn(definition.link_url) || null,
     },
   })
+  return statements.map((statement) => followedBy(statement, () => enqueueEmails(ctx)))
 }

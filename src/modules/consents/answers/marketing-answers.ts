@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
-import type { JobCtx } from '../../context.ts'
-import { contactSeenInEdition } from '../../db/shared-customers.ts'
-import type { Channel } from '../../domain/messaging.ts'
-import type { DefinitionRow } from './queries.ts'
+import type { JobCtx } from '../../../context.ts'
+import { contactSeenInEdition } from '../../../db/shared-customers.ts'
+import type { Channel } from '../../../domain/messaging.ts'
+import type { DefinitionRow } from '../queries.ts'
 import type { AnsweredDefinition, AnsweringUser, RecordRow } from './records.ts'
 
 /** The latest answer of a person to a consent to marketing. */

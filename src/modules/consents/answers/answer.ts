@@ -1,22 +1,22 @@
 import { sql } from 'drizzle-orm'
-import type { Ctx } from '../../context.ts'
-import { commit, refuseUnless } from '../../db/commit.ts'
-import type { Statement } from '../../db/database.ts'
-import { changeableEditions, contactSeenInEdition, isKnownElsewhere } from '../../db/shared-customers.ts'
-import { visibilityOf, visible } from '../../db/visibility.ts'
+import type { Ctx } from '../../../context.ts'
+import { commit, refuseUnless } from '../../../db/commit.ts'
+import type { Statement } from '../../../db/database.ts'
+import { changeableEditions, contactSeenInEdition, isKnownElsewhere } from '../../../db/shared-customers.ts'
+import { visibilityOf, visible } from '../../../db/visibility.ts'
 import {
   type AnswerAction,
   type AnswerDecision,
   answerLifecycle,
   languagesOf,
   statusOfAction,
-} from '../../domain/consents.ts'
-import { AppError, doesNotExist, type FieldError, fieldError, invalid, sharedCustomer } from '../../domain/errors.ts'
-import { toIso } from '../../domain/instants.ts'
-import type { TranslatedDict } from '../../domain/languages.ts'
-import { openEditions } from '../editions/index.ts'
-import { announceAll } from '../webhooks/index.ts'
-import type { AnswerInput } from './answer-contract.ts'
+} from '../../../domain/consents.ts'
+import { AppError, doesNotExist, type FieldError, fieldError, invalid, sharedCustomer } from '../../../domain/errors.ts'
+import { toIso } from '../../../domain/instants.ts'
+import type { TranslatedDict } from '../../../domain/languages.ts'
+import { openEditions } from '../../editions/index.ts'
+import { announceAll } from '../../webhooks/index.ts'
+import type { AnswerInput } from '../answer-contract.ts'
 import { confirmationRequest } from './double-opt-in.ts'
 import { type AnswerSubject, recordText, type SeenRecord, seenRecord } from './answer-queries.ts'
 import { answerAnnouncements, answered, answerRaces, answerStatements, latestOf, type RecordRow } from './records.ts'

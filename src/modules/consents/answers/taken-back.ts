@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { changedExactly, stillHolds } from '../../db/commit.ts'
-import type { Database, Statement } from '../../db/database.ts'
+import { changedExactly, stillHolds } from '../../../db/commit.ts'
+import type { Database, Statement } from '../../../db/database.ts'
 import type { RecordRow } from './records.ts'
 
 type ImportedRecord = Pick<

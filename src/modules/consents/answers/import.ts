@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
-import type { JobCtx } from '../../context.ts'
-import type { Database } from '../../db/database.ts'
-import type { consentVersions } from '../../db/schema/consents.ts'
-import { inList } from '../../db/visibility.ts'
-import { shownLanguage } from '../../domain/consents.ts'
-import type { Language, TranslatedDict } from '../../domain/languages.ts'
-import type { DefinitionRow } from './queries.ts'
+import type { JobCtx } from '../../../context.ts'
+import type { Database } from '../../../db/database.ts'
+import type { consentVersions } from '../../../db/schema/consents.ts'
+import { inList } from '../../../db/visibility.ts'
+import { shownLanguage } from '../../../domain/consents.ts'
+import type { Language, TranslatedDict } from '../../../domain/languages.ts'
+import type { DefinitionRow } from '../queries.ts'
 import { type Answered, answered, type AnsweringUser, type AskedAnswer, latestOf, type RecordRow } from './records.ts'
 
 type Version = Pick<

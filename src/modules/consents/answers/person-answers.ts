@@ -1,9 +1,9 @@
 import { getTableColumns, sql } from 'drizzle-orm'
-import type { JobCtx } from '../../context.ts'
-import { consentRecords, type consents, type consentVersions } from '../../db/schema/consents.ts'
-import { contactSeenInEdition } from '../../db/shared-customers.ts'
-import { inList } from '../../db/visibility.ts'
-import type { Language } from '../../domain/languages.ts'
+import type { JobCtx } from '../../../context.ts'
+import { consentRecords, type consents, type consentVersions } from '../../../db/schema/consents.ts'
+import { contactSeenInEdition } from '../../../db/shared-customers.ts'
+import { inList } from '../../../db/visibility.ts'
+import type { Language } from '../../../domain/languages.ts'
 import type { RecordRow } from './records.ts'
 
 type VersionRow = typeof consentVersions.$inferSelect

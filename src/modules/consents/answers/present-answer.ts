@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi'
-import type { Ctx } from '../../context.ts'
+import type { Ctx } from '../../../context.ts'
 import {
   allowedActions,
   type AnswerMethod,
@@ -9,11 +9,11 @@ import {
   isCurrentAnswer,
   shownLanguage,
   stateOf,
-} from '../../domain/consents.ts'
-import type { Language, TranslatedDict } from '../../domain/languages.ts'
-import { toIso, toIsoOrNull } from '../../domain/instants.ts'
-import type { Channel } from '../../domain/messaging.ts'
-import type { ConsentProof, ConsentRecord, UserConsent } from './answer-contract.ts'
+} from '../../../domain/consents.ts'
+import type { Language, TranslatedDict } from '../../../domain/languages.ts'
+import { toIso, toIsoOrNull } from '../../../domain/instants.ts'
+import type { Channel } from '../../../domain/messaging.ts'
+import type { ConsentProof, ConsentRecord, UserConsent } from '../answer-contract.ts'
 import { type AnswerRow, type SeenRecord, seenRecord } from './answer-queries.ts'
 import type { Proof } from './proof.ts'
 import { asLatest, type RecordRow } from './records.ts'

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
-import type { JobCtx } from '../../context.ts'
-import { changedExactly } from '../../db/commit.ts'
-import type { Statement } from '../../db/database.ts'
-import { consentRecords } from '../../db/schema/consents.ts'
-import { insertAll } from '../../db/write.ts'
-import { evidenceHash, hashVersion, recordHash } from '../../domain/consent-records.ts'
+import type { JobCtx } from '../../../context.ts'
+import { changedExactly } from '../../../db/commit.ts'
+import type { Statement } from '../../../db/database.ts'
+import { consentRecords } from '../../../db/schema/consents.ts'
+import { insertAll } from '../../../db/write.ts'
+import { evidenceHash, hashVersion, recordHash } from '../../../domain/consent-records.ts'
 import {
   answerEnd,
   type AnswerDecision,
@@ -15,10 +15,10 @@ import {
   isSettled,
   type LatestAnswer,
   type SettledStatus,
-} from '../../domain/consents.ts'
-import { LostRace } from '../../domain/errors.ts'
-import { toIso, toIsoOrNull } from '../../domain/instants.ts'
-import type { Announcement } from '../webhooks/index.ts'
+} from '../../../domain/consents.ts'
+import { LostRace } from '../../../domain/errors.ts'
+import { toIso, toIsoOrNull } from '../../../domain/instants.ts'
+import type { Announcement } from '../../webhooks/index.ts'
 
 export type RecordRow = typeof consentRecords.$inferSelect
 

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
-import type { Ctx } from '../../context.ts'
-import type { consentVersions } from '../../db/schema/consents.ts'
-import { contentHash, recordFault, type StoredRecord } from '../../domain/consent-records.ts'
-import { notFound } from '../../domain/errors.ts'
-import type { Language } from '../../domain/languages.ts'
+import type { Ctx } from '../../../context.ts'
+import type { consentVersions } from '../../../db/schema/consents.ts'
+import { contentHash, recordFault, type StoredRecord } from '../../../domain/consent-records.ts'
+import { notFound } from '../../../domain/errors.ts'
+import type { Language } from '../../../domain/languages.ts'
 import { type AnswerSubject, type SeenRecord, seenRecord } from './answer-queries.ts'
 import type { RecordRow } from './records.ts'
-import { wordingOf } from './wording.ts'
+import { wordingOf } from '../wording.ts'
 
 type VersionRow = typeof consentVersions.$inferSelect
 

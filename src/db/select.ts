@@ -1,0 +1,76 @@
+import { Column, type DriverValueDecoder, type GetColumnData, is, SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { QueryBuilder, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
+
+/** What a query answers: columns, or expressions with a type. The keys are the names in its rows. */
+export type Fields = Readonly<Record<string, SQLiteColumn | SQL>>
+
+/** The rows of these fields, as the modes of their columns say. */
+export type RowOf<F extends Fields> = {
+  -readonly [Key in keyof F]: F[Key] extends Column
+    ? GetColumnData<F[Key]>
+    : F[Key] extends SQL<infer Value>
+      ? Value
+      : never
+}
+
+/** A query that knows its fields, so that its rows are decoded. The builder's queries are of this shape. */
+export interface Query<Row> extends SQLWrapper {
+  readonly _: { readonly result: Row[]; readonly selectedFields: object }
+}
+
+const builder = new QueryBuilder()
+
+/** An expression decodes its values too, which drizzle's types do not show. */
+const decoderOf = (field: Column | SQL): DriverValueDecoder<unknown, unknown> =>
+  is(field, Column) ? field : (field as unknown as { decoder: DriverValueDecoder<unknown, unknown> }).decoder
+
+/**
+ * `select` of drizzle's query builder. D1 answers objects by the names of columns, so each field gets its key as a name:
+ * columns of two tables with the same name would be one otherwise.
+ */
+export function select<F extends Fields>(fields: F) {
+  const named = Object.entries(fields).map(([key, field]) => [
+    key,
+    sql`${field}`.mapWith<DriverValueDecoder<unknown, unknown>>(decoderOf(field)).as(key),
+  ])
+  // The types stay those of the columns.
+  return builder.select(Object.fromEntries(named) as F)
+}
+
+/** An expression that answers JSON of this type, which its author vouches for. */
+export const fromJson = <Value>(expression: SQL): SQL<Value> =>
+  expression.mapWith((text: string): Value => JSON.parse(text) as Value)
+
+/** The fields for a query in `sql`: what stands behind `select`. */
+export const selection = (fields: Fields): SQL =>
+  sql.join(
+    Object.entries(fields).map(([key, field]) => sql`${field} as ${sql.identifier(key)}`),
+    sql`, `,
+  )
+
+/** A query in `sql` that answers these fields by their names, and maybe more. */
+export const answering = <Row>(fields: Fields, statement: SQL<Row>): Query<Row> => {
+  const shape: unknown = { selectedFields: fields }
+  return { _: shape as Query<Row>['_'], getSQL: () => statement }
+}
+
+type Decoder = readonly [key: string, decode: (value: unknown) => unknown]
+
+const decodersOf = (fields: object): Decoder[] =>
+  Object.entries(fields).map(([key, field]: [string, Column | SQL | SQL.Aliased]) => {
+    const decoder = decoderOf(is(field, SQL.Aliased) ? field.sql : field)
+    return [key, (value) => decoder.mapFromDriverValue(value)]
+  })
+
+const isQuery = (statement: SQLWrapper): statement is Query<unknown> => '_' in statement
+
+/** Rows of D1 as the fields of their statement say; as they are where it does not know any. */
+export function decoded<Row>(statement: SQLWrapper, rows: Row[]): Row[] {
+  if (!isQuery(statement) || rows.length === 0) return rows
+  const decoders = decodersOf(statement._.selectedFields)
+  return rows.map((row) => {
+    const values = row as Record<string, unknown>
+    const fields = decoders.map(([key, decode]) => [key, values[key] === null ? null : decode(values[key])] as const)
+    return { ...row, ...Object.fromEntries(fields) }
+  })
+}

@@ -1,0 +1,84 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Ctx, QueueName } from '../../src/context.ts'
+import { LostRace } from '../../src/domain/errors.ts'
+import { usePurchase } from '../../src/modules/purchases/use.ts'
+import { findUsablePurchase } from '../../src/modules/purchases/use-queries.ts'
+import { approveRefund } from '../../src/modules/refunds/approve.ts'
+import { createPurchaseRefund } from '../../src/modules/refunds/create.ts'
+import { findRefund } from '../../src/modules/refunds/queries.ts'
+import { contextAt } from '../support/context.ts'
+import { db } from '../support/factories.ts'
+import type { Shop } from '../support/orders.ts'
+import { announcedOf } from '../support/purchases.ts'
+import { askFor, givenBought, givenShopWithAccount, oneTicket } from '../support/refunds.ts'
+import { neverOpen, seedEndpoint } from '../support/seed-webhooks.ts'
+
+let shop: Shop
+beforeAll(async () => {
+  shop = await givenShopWithAccount('test')
+  await seedEndpoint({ organization: shop.organization_id, edition: shop.edition_id })
+})
+
+/** A request before which somebody changes something, directly before its first commit; and what it leaves to be done. */
+function raced(happen: () => Promise<unknown>) {
+  const work: (() => Promise<unknown>)[] = []
+  const enqueued: QueueName[] = []
+  let now = Date.now()
+  const ctx: Ctx = {
+    ...contextAt(now),
+    now: () => now,
+    afterCommit: (one) => void work.push(one),
+    jobQueue: { enqueue: async (name, messages) => void enqueued.push(...messages.map(() => name)) },
+  }
+  const batch = ctx.db.batch.bind(ctx.db)
+  let tries = 0
+  ctx.db.batch = async (statements) => {
+    // What is read comes in small batches.
+    if (statements.length > 2 && ++tries === 1) await happen()
+    return batch(statements)
+  }
+  // The breaker of a seeded endpoint is open, so that nothing is posted to it.
+  const finish = async () => {
+    now = neverOpen
+    await Promise.all(work.map((one) => one()))
+    return enqueued
+  }
+  return { ctx, finish, work, tries: () => tries }
+}
+
+const use = (id: string) => db.all(sql`update purchases set status = 'used' where id = ${id}`)
+
+describe('a decision that lost its race', () => {
+  it('is made again, and its events are enqueued once', async () => {
+    const { purchases } = await givenBought(shop, oneTicket)
+    const [id = ''] = purchases
+    const { ctx, finish, tries } = raced(() => use(id))
+    await createPurchaseRefund(ctx, id, { reason: 'other' })
+    expect(tries()).toBe(2)
+    expect(await announcedOf({ id, shop })).toEqual(['refund_requested:used'])
+    expect(await finish()).toEqual(['webhooks'])
+  })
+
+  it('leaves no work behind when it is not made again', async () => {
+    const { purchases } = await givenBought(shop, oneTicket)
+    const [id = ''] = purchases
+    const { body } = await askFor(id)
+    const { ctx, work } = raced(() => use(id))
+    await expect(approveRefund(ctx, await findRefund(ctx, body.id), {})).rejects.toThrow(LostRace)
+    expect(work).toEqual([])
+    await approveRefund(ctx, await findRefund(ctx, body.id), {})
+    expect(work).not.toEqual([])
+  })
+
+  it('of a use of a ticket leaves the work of the second try alone', async () => {
+    const { purchases } = await givenBought(shop, oneTicket)
+    const [id = ''] = purchases
+    const { ctx, finish } = raced(() => db.all(sql`update purchases set uses_count = uses_limit where id = ${id}`))
+    const attempt = async () => usePurchase(ctx, await findUsablePurchase(ctx, id), {})
+    await expect(attempt()).rejects.toThrow(LostRace)
+    await db.all(sql`update purchases set uses_count = 0 where id = ${id}`)
+    await attempt()
+    expect(await finish()).toEqual(['webhooks'])
+  })
+})
