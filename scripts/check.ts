@@ -15,6 +15,7 @@ const program = (...path: string[]) => join(import.meta.dirname, '..', 'node_mod
 const steps: [name: string, args: string[]][] = [
   ['format', [program('oxfmt', 'bin', 'oxfmt'), '--check', '.']],
   ['lint', [program('oxlint', 'bin', 'oxlint'), '--type-aware', '--deny-warnings']],
+  ['unused', [program('knip', 'bin', 'knip.js'), '--no-progress', '--treat-config-hints-as-errors']],
   ['binding types', [wranglerProgram, 'types', '--include-runtime=false', '--strict-vars=false', '--check']],
   ['types', [program('typescript', 'bin', 'tsc')]],
   ['readme', [join(import.meta.dirname, 'readme.ts'), '--check']],

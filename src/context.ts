@@ -60,7 +60,7 @@ export interface Config {
   oidc: { issuer: string; audience: string } | null
 }
 
-export interface Provider {
+interface Provider {
   /** `capture` keeps messages for `/dev/outbox` instead of sending them. */
   name: string
   apiBase: string

@@ -95,7 +95,7 @@ export async function readPreferencesToken(
 }
 
 /** An answer, by the key of its record. */
-export interface AnswerKey {
+interface AnswerKey {
   user_id: string
   consent_id: string
   number: number

@@ -21,7 +21,7 @@ export const maxEvidenceBytes = 2048
 export const maxSourceLength = 64
 
 /** How long a pending answer waits for its confirmation. */
-export const confirmationMs = 7 * dayMs
+const confirmationMs = 7 * dayMs
 
 /**
  * How a person stands to a definition; `none` is the state before the first answer. A pending answer waits for its
@@ -43,7 +43,7 @@ export type AnswerStatus = Exclude<AnswerState, 'none'>
 export const answerStatuses = answerStates.filter((state) => state !== 'none') as [AnswerStatus, ...AnswerStatus[]]
 
 /** Statuses that cause events and are counted: a pending answer is neither announced nor counted. */
-export const settledStatuses = ['given', 'skipped', 'withdrawn', 'expired'] as const satisfies readonly AnswerStatus[]
+const settledStatuses = ['given', 'skipped', 'withdrawn', 'expired'] as const satisfies readonly AnswerStatus[]
 export type SettledStatus = (typeof settledStatuses)[number]
 export const isSettled = (status: AnswerStatus): status is SettledStatus => status !== 'pending'
 
@@ -97,7 +97,7 @@ export function stateOf(answer: LatestAnswer | null, at: number): AnswerState {
   return answer.previous_status === 'given' ? 'expired' : (answer.previous_status ?? 'skipped')
 }
 
-export const isOfEarlierWording = (
+const isOfEarlierWording = (
   answer: Pick<LatestAnswer, 'consent_version'>,
   rules: Pick<AnswerRules, 'reconsent_on_change' | 'wording_version'>,
 ): boolean => rules.reconsent_on_change === 1 && answer.consent_version < rules.wording_version
@@ -106,7 +106,7 @@ export const isOfEarlierWording = (
 export const isCurrentAnswer = (answer: LatestAnswer | null, rules: AnswerRules, at: number): boolean =>
   answer !== null && stateOf(answer, at) === 'given' && !isOfEarlierWording(answer, rules)
 
-export type AnswerRefusal = 'invalid_transition' | 'consent_required' | 'consent_inactive' | 'before_last_answer'
+type AnswerRefusal = 'invalid_transition' | 'consent_required' | 'consent_inactive' | 'before_last_answer'
 
 export type AnswerDecision =
   | { kind: 'unchanged' }

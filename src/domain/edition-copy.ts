@@ -16,7 +16,7 @@ export const copiedTables = {
   pass_designs: 'pass_design',
 } as const satisfies Record<string, IdKind>
 
-export type CopiedTable = keyof typeof copiedTables
+type CopiedTable = keyof typeof copiedTables
 
 /** Written with the copy, from what was copied. */
 export const derivedTables: readonly string[] = ['consent_versions']

@@ -7,7 +7,7 @@ export type Channel = (typeof channels)[number]
  * came, so it may have been sent. configuration: no message goes until somebody mends the provider's account. sender:
  * none from this address goes until it is verified; those of other senders do.
  */
-export const sendFailures = ['permanent', 'transient', 'rate_limited', 'unknown', 'configuration', 'sender'] as const
+const sendFailures = ['permanent', 'transient', 'rate_limited', 'unknown', 'configuration', 'sender'] as const
 export type SendFailure = (typeof sendFailures)[number]
 
 export type SendResult =
@@ -21,7 +21,7 @@ export const failure = (
   retryAfterMs: number | null = null,
 ): SendResult => ({ ok: false, kind, code, detail, retryAfterMs })
 
-export const providerEventTypes = [
+const providerEventTypes = [
   'accepted',
   'deferred',
   'delivered',

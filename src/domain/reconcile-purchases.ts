@@ -2,7 +2,7 @@ import type { PricedItem } from './orders.ts'
 import { type BoughtOption, type PurchaseStatus } from './purchases.ts'
 
 /** What a purchase is of. */
-export interface Unit extends Omit<PricedItem, 'quantity'> {
+interface Unit extends Omit<PricedItem, 'quantity'> {
   product_id: string
   variant_id: string | null
   location_id: string | null

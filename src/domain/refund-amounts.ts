@@ -30,7 +30,7 @@ interface Target {
 }
 
 /** Throws `purchase_not_refundable`, `transaction_not_captured` or `nothing_to_refund`. */
-export function checkRefundable({ purchase_status, payment_status }: Target): void {
+function checkRefundable({ purchase_status, payment_status }: Target): void {
   if (purchase_status === 'refunded') throw nothingToRefund()
   if (purchase_status !== null && !isHeld(purchase_status))
     throw new AppError('purchase_not_refundable', `Only a purchase that is ${heldStatuses.join(' or ')} is refunded.`, {

@@ -36,7 +36,7 @@ export interface BatchTerms {
   cancels: boolean
 }
 
-export interface BatchPurchase {
+interface BatchPurchase {
   id: string
   status: string
   /** Whether the filter names it. */
@@ -54,7 +54,7 @@ export interface BatchOrder {
   purchases: readonly BatchPurchase[]
 }
 
-export type LeftOut = Partial<Record<LeftOutReason, number>>
+type LeftOut = Partial<Record<LeftOutReason, number>>
 
 export interface OrderPlan {
   /** The purchases that one request pays back; none for an order that gets no request. */
@@ -73,7 +73,7 @@ function verdict(order: BatchOrder, purchase: BatchPurchase, cancels: boolean): 
   return cancels ? null : 'nothing_left'
 }
 
-export function addTo(all: LeftOut, reason: LeftOutReason, count: number): void {
+function addTo(all: LeftOut, reason: LeftOutReason, count: number): void {
   if (count > 0) all[reason] = (all[reason] ?? 0) + count
 }
 

@@ -2,7 +2,7 @@ import { sha256, toHex } from './encoding.ts'
 import { dayMs } from './instants.ts'
 import type { Channel } from './messaging.ts'
 
-export const suppressionReasons = ['unsubscribed', 'complaint', 'hard_bounce', 'invalid'] as const
+const suppressionReasons = ['unsubscribed', 'complaint', 'hard_bounce', 'invalid'] as const
 export type SuppressionReason = (typeof suppressionReasons)[number]
 
 /** What is known of an address that is dead, whatever is sent to it. The other reasons keep marketing away alone. */

@@ -4,7 +4,7 @@ import { dayMs } from './instants.ts'
 const usualMs = 365 * dayMs
 
 /** Days that a token minted by a session of the identity provider lives at most: the more it may do, the sooner it ends. */
-export const sessionDays: Readonly<Record<MemberRole, number>> = { admin: 90, manager: 180, viewer: 365 }
+const sessionDays: Readonly<Record<MemberRole, number>> = { admin: 90, manager: 180, viewer: 365 }
 
 /** So many tokens stand above one at most: each of them is looked up whenever it is used. */
 export const maxGeneration = 8

@@ -12,7 +12,7 @@ export const transactionalEmailLifecycle = lifecycle('pending', {
   failed: ['sent'],
   sent: [],
 })
-export const transactionalEmailStatuses = transactionalEmailLifecycle.states
+const transactionalEmailStatuses = transactionalEmailLifecycle.states
 export type TransactionalEmailStatus = (typeof transactionalEmailStatuses)[number]
 
 /** Messages about a refund: that it was paid back, that it was not granted, that a payment back failed after all. */

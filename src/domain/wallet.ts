@@ -59,7 +59,7 @@ interface Added {
   removed_at: number | null
 }
 
-export const isAdded = ({ added_at, removed_at }: Added): boolean => added_at !== null && removed_at === null
+const isAdded = ({ added_at, removed_at }: Added): boolean => added_at !== null && removed_at === null
 
 export interface CallbackDecision {
   /** False for one that comes after a later one. */

@@ -33,7 +33,7 @@ function scheduleOf(text: string): readonly number[] {
 }
 
 /** Who can send messages and look for records. */
-export const providers = {
+const providers = {
   EMAIL_PROVIDER: ['capture', 'resend', 'cloudflare'],
   SMS_PROVIDER: ['capture', 'gatewayapi'],
   DNS_PROVIDER: ['capture', 'https'],

@@ -29,7 +29,7 @@ export type Bindings = Env & {
   IMAGES?: ImagesBinding
 }
 
-export interface Variables {
+interface Variables {
   requestId: string
   /** Set once the caller is known. */
   ctx: Ctx

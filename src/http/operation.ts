@@ -74,7 +74,7 @@ export interface FormFields {
   listFields: readonly string[]
 }
 
-export interface FileAnswer {
+interface FileAnswer {
   type: 'text/csv' | 'application/json' | 'text/event-stream'
   description: string
   example: string

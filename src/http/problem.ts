@@ -49,7 +49,7 @@ export const Problem = z
   })
   .openapi('Problem', { description: 'RFC 9457 problem details.' })
 
-export interface ProblemDocument {
+interface ProblemDocument {
   type: string
   title: string
   status: number

@@ -71,7 +71,7 @@ export const purchaseColumns: Columns = {
 }
 
 /** The plus keeps SQLite from reading all of the organisation for each person. */
-export const ownedBy = (row: SQL, bound: Bound): SQL =>
+const ownedBy = (row: SQL, bound: Bound): SQL =>
   sql`${row}.user_id = u.id and +${row}.organization_id = ${bound.organization()}`
 
 /** Holds for rows of the editions that the expression sees. Again without the help of an index. */

@@ -13,7 +13,7 @@ export const stampNames = [
   'complained_at',
   'unsubscribed_at',
 ] as const
-export type StampName = (typeof stampNames)[number]
+type StampName = (typeof stampNames)[number]
 
 export type Stamps = Record<StampName, number | null>
 

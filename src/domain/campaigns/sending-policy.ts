@@ -2,7 +2,7 @@ import type { Language } from '../languages.ts'
 import type { SendResult } from '../messaging.ts'
 
 /** The most recipients of a chunk: a consumer holds them at a time, and a lost answer concerns them all. */
-export const maxChunk = 100
+const maxChunk = 100
 /** A chunk has at least so many recipients, also when the provider takes few messages a call. */
 const minChunk = 20
 
@@ -22,7 +22,7 @@ export const leaseMs = 60_000
 export const leaseMarginMs = 25_000
 
 /** Providers forget a key after 24 hours. A call is not repeated later than this. */
-export const repeatableMs = 20 * 3_600_000
+const repeatableMs = 20 * 3_600_000
 
 /** The most chunks that consumers hold at once. */
 export const maxLanes = 16

@@ -1,8 +1,8 @@
 import { durationOf, type Milliseconds, timestampOf } from './instants.ts'
 import { type Constant, type LiteralExpression, type Range, Refusal, type Type } from './types.ts'
 
-export const minInt = -(2n ** 63n)
-export const maxInt = 2n ** 63n - 1n
+const minInt = -(2n ** 63n)
+const maxInt = 2n ** 63n - 1n
 
 const literal = (value: Constant, type: Type, range: Range): LiteralExpression => ({
   node: 'literal',

@@ -4,7 +4,7 @@ import { type CelError, errorAt, type Expression } from './types.ts'
 /** Combinations of elements that lists inside lists may look at for one person have to stay below this. */
 export const maxCombinations = 100_000
 /** Work for each element of the lists of a person, in tenths of a microsecond: 5,000 elements stay below 300 ms. */
-export const maxWorkAnElement = 500
+const maxWorkAnElement = 500
 
 /** Work in the body of the innermost list that one combination includes; what takes longer counts several times. */
 const workACombination = 20

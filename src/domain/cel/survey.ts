@@ -1,7 +1,7 @@
 import { type Expression, isList, type MacroExpression } from './types.ts'
 
 /** Lists that an expression can walk through, by where their length is kept; `written` ones stand in the source. */
-export type KeptList = 'orders' | 'purchases' | 'campaigns' | 'options' | 'user_metadata' | 'order_metadata'
+type KeptList = 'orders' | 'purchases' | 'campaigns' | 'options' | 'user_metadata' | 'order_metadata'
 
 /** The most that one person of an organisation has of each list. It may be too high and is never too low. */
 export type ListSizes = Record<KeptList, number>

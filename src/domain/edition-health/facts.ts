@@ -20,18 +20,18 @@ export interface ProductFacts extends Subject {
   has_pass_design: boolean
 }
 
-export interface MessageFacts extends Subject {
+interface MessageFacts extends Subject {
   type: string
   subject: TranslatedDict
   has_blocks: boolean
 }
 
-export interface ConsentFacts extends Subject {
+interface ConsentFacts extends Subject {
   type: string
   text: TranslatedDict
 }
 
-export interface EndpointFacts extends Subject {
+interface EndpointFacts extends Subject {
   is_active: boolean
   disabled_reason: string | null
   /** A delivery of this edition's events was given up in the last day. */

@@ -8,7 +8,7 @@ import { basics, schedule } from './schedule.ts'
 import { branding, consents, localization } from './texts.ts'
 
 export { type Check, severities, type Severity }
-export type { EditionFacts, Subject }
+export type { EditionFacts }
 
 /** In the order in which they are answered. */
 export const checks: readonly Check[] = [

@@ -62,7 +62,7 @@ const item = {
   total: money('Price of all of them.', 90_000),
 }
 
-export const catalogue = {
+const catalogue = {
   customer: {
     first_name: plain('First name of the recipient.', 'Astrid'),
     last_name: plain('Last name of the recipient.', 'Holm'),

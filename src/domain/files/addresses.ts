@@ -1,7 +1,7 @@
 import type { TokenSigner } from '../signed-tokens.ts'
 import { openFileToken, signFileToken } from './expiring-tokens.ts'
 
-export const variants = ['thumbnail', 'optimized', 'large', 'original'] as const
+const variants = ['thumbnail', 'optimized', 'large', 'original'] as const
 export type Variant = (typeof variants)[number]
 export type MadeVariant = Exclude<Variant, 'original'>
 
@@ -10,7 +10,7 @@ export const isVariant = (name: string): name is Variant => variants.some((varia
 /** Files of imports hold people's data: nobody reads them by a lasting address. */
 export const isPrivate = ({ purpose }: { purpose: string }): boolean => purpose === 'import'
 
-export const signedAddressMs = 900_000
+const signedAddressMs = 900_000
 
 /** Whom an address was made for: a scanner reads files that nobody else may read yet. */
 const readers = ['person', 'scanner'] as const

@@ -7,7 +7,7 @@ import { openFileToken, signFileToken } from './expiring-tokens.ts'
 export const scanStates = lifecycle('pending', { pending: ['clean', 'infected'], clean: ['infected'], infected: [] })
 
 export const verdicts = ['clean', 'infected'] as const
-export type Verdict = (typeof verdicts)[number]
+type Verdict = (typeof verdicts)[number]
 
 export interface ScanAnswer {
   verdict: Verdict

@@ -9,7 +9,7 @@ export interface ApplePass {
 }
 
 /** A pass that somebody asked for. */
-export type RequestedPass =
+type RequestedPass =
   | { platform: 'apple'; content: PassContent; download_url: string }
   | { platform: 'google'; content: PassContent }
 

@@ -2,10 +2,10 @@ import type { PaymentService } from '../../domain/merchant-accounts.ts'
 import type { Currency } from '../../domain/money.ts'
 import type { RefundReason } from '../../domain/refunds.ts'
 
-export { type PaymentService, paymentServices } from '../../domain/merchant-accounts.ts'
+export { type PaymentService } from '../../domain/merchant-accounts.ts'
 
 /** Why a provider did not pay back, in our words. */
-export const refundFailureCodes = [
+const refundFailureCodes = [
   'declined',
   'insufficient_funds',
   'already_refunded',

@@ -14,7 +14,7 @@ import {
 import { readRefund, refusalOf, unknownOutcome } from './stripe-outcomes.ts'
 import { isSignedByStripe } from './stripe-signature.ts'
 
-export const stripeApiBase = 'https://api.stripe.com'
+const stripeApiBase = 'https://api.stripe.com'
 /** What the answers look like that this file reads. */
 export const stripeVersion = '2026-08-26.dahlia'
 

@@ -1,4 +1,4 @@
-export const postErrors = [
+const postErrors = [
   'timeout',
   'connection_refused',
   'connection_reset',

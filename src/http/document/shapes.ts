@@ -4,7 +4,7 @@ export interface Reference {
   $ref: string
 }
 
-export interface Schema {
+interface Schema {
   type?: string | string[]
   enum?: unknown[]
   format?: string
@@ -23,12 +23,12 @@ export interface Parameter {
   example?: unknown
 }
 
-export interface Media {
+interface Media {
   schema?: unknown
   example?: unknown
 }
 
-export interface Answer {
+interface Answer {
   description: string
   headers?: Record<string, Reference>
   content?: Record<string, Media>

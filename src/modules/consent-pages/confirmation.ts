@@ -9,7 +9,7 @@ import { findPerson, type LinkedPerson } from './person.ts'
 import { commitAnswers, decide, type Visit } from './record.ts'
 import { wordingIn } from './shown.ts'
 
-export const confirmationSource = 'confirmation_link'
+const confirmationSource = 'confirmation_link'
 
 /** An answer that waits for its confirmation, or has it by this very link. */
 interface Found {

@@ -9,7 +9,7 @@ import { findPerson, type LinkedPerson } from './person.ts'
 import { commitAnswers, decide, type Visit } from './record.ts'
 import { shownConsent } from './shown.ts'
 
-export const preferencesSource = 'preferences_page'
+const preferencesSource = 'preferences_page'
 
 /** Whose page a link opens; null for one that is forged, too old, or went to an address that is not theirs any more. */
 export async function personOfLink(job: JobCtx, token: string): Promise<LinkedPerson | null> {

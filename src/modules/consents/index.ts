@@ -1,15 +1,11 @@
 export {
   answerAnnouncements,
   type Answered,
-  type AnsweredDefinition,
-  type AnsweringUser,
   answerRaces,
   answerStatements,
   answered,
   type AskedAnswer,
   asLatest,
-  latestOf,
-  type RecordRow,
 } from './records.ts'
 export { answersOfPerson, findVersion, type PersonAnswer } from './person-answers.ts'
 export {
@@ -25,7 +21,6 @@ export {
 } from './marketing.ts'
 export { type CampaignSubscriber, givenConsents, resubscribe, unsubscribe, withdrawnConsents } from './unsubscribe.ts'
 export {
-  type AnswerImport,
   askedConsents,
   importDefinitions,
   type ImportDefinitions,

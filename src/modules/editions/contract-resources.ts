@@ -133,11 +133,9 @@ export const EditionDetail = z
   })
   .openapi('EditionDetail')
 
-export const MetaChoice = z
-  .object({ value: z.string(), label: z.string(), description: z.string() })
-  .openapi('MetaChoice')
+const MetaChoice = z.object({ value: z.string(), label: z.string(), description: z.string() }).openapi('MetaChoice')
 
-export const MerchantAccountMetaChoice = MetaChoice.extend({
+const MerchantAccountMetaChoice = MetaChoice.extend({
   type: z.string(),
   supported_currencies: z.array(z.string()),
 }).openapi('MerchantAccountMetaChoice')

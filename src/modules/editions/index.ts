@@ -1,4 +1,4 @@
 export { checkTenant, checkMove, tenantExists } from './tenant.ts'
 export { openEditions } from './open.ts'
 export { type EditionSummaryRow, editionSummaryColumns, presentEditionSummary } from './summary.ts'
-export { type TargetEdition, reachedEdition, triggerStatements, typeInUse, assignEmail } from './emails.ts'
+export { type TargetEdition, reachedEdition, typeInUse, assignEmail } from './emails.ts'

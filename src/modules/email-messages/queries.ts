@@ -108,7 +108,7 @@ export interface MessageBrief {
 }
 
 /** True for the messages that an edition may send: its own, its organisation's and the platform's. */
-export const sendableBy = (edition: { organization_id: string; edition_id: string }): SQL =>
+const sendableBy = (edition: { organization_id: string; edition_id: string }): SQL =>
   sql`(email_messages.organization_id is null or email_messages.organization_id = ${edition.organization_id})
     and (email_messages.edition_id is null or email_messages.edition_id = ${edition.edition_id})`
 

@@ -35,7 +35,7 @@ export const framing = (source: Omit<Source, 'subject' | 'blocks'>): CompileOpti
   sender: source.sender_name ?? source.organization_name ?? '',
 })
 
-export const messageOf = (source: Pick<Source, 'subject' | 'blocks'>, filesUrl: string): Message => ({
+const messageOf = (source: Pick<Source, 'subject' | 'blocks'>, filesUrl: string): Message => ({
   subject: JSON.parse(source.subject) as TranslatedDict,
   blocks: blocksShown(source.blocks, filesUrl),
   template: 'modern',

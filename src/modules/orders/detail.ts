@@ -11,7 +11,7 @@ import { type OrganizationSummaryRow, organizationSummaryColumns } from '../orga
 import { boughtColumns, boughtJoins, type BoughtRow, type PurchaseRow } from '../purchases/index.ts'
 import { orderVisibility } from './list.ts'
 
-export type TransactionRow = typeof transactions.$inferSelect & { rest_minor: number }
+type TransactionRow = typeof transactions.$inferSelect & { rest_minor: number }
 
 export interface CartItemRow extends BoughtRow {
   id: string

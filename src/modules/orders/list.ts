@@ -9,7 +9,7 @@ import { invalid, parameterError } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
 
-export type OrderRow = typeof orders.$inferSelect
+type OrderRow = typeof orders.$inferSelect
 
 export interface OrderListRow extends OrderRow, Omit<EditionSummaryRow, 'edition_id'> {
   first_name: string

@@ -8,7 +8,7 @@ import { accountsOf, planOf } from './plan.ts'
 import type { BatchRow } from './queries.ts'
 import { walk } from './walk.ts'
 
-export const ordersAStep = 200
+const ordersAStep = 200
 
 export interface Counted {
   /** Of the batch; `customers_count` is not among them. */

@@ -25,7 +25,7 @@ export function movePayment(transactionId: string, amount: number, { refunded, r
 }
 
 /** Moves the amounts of a refund's purchases. `status` says what becomes of theirs, over `purchases` and `items`. */
-export const movePurchases = (
+const movePurchases = (
   refundId: string,
   { refunded, reserved }: Move,
   change: { now: number; status?: SQL },

@@ -16,7 +16,7 @@ import { imagesOfProduct } from '../purchases/index.ts'
 export type RefundRow = typeof refundRequests.$inferSelect
 
 /** A purchase as a request shows it; null for a refund of a whole order or payment. */
-export interface ShownPurchase {
+interface ShownPurchase {
   vendor_code: string | null
   product_id: string | null
   product_name: string | null

@@ -10,7 +10,7 @@ import { userVisibility } from '../users/index.ts'
 import { audienceConditions, decidingConsent, scopeOf } from './audience.ts'
 import type { LoadedSegment } from './queries.ts'
 
-export interface Condition {
+interface Condition {
   name: string
   reason: string | null
 }

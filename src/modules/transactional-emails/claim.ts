@@ -5,7 +5,7 @@ import { emailLeaseMs, type SendVerdict } from '../../domain/transactional-email
 import type { OutboundEmail } from '../../gateways/email/email.ts'
 import { suppressionReasonAt } from '../suppressions/index.ts'
 
-export type EmailRow = typeof transactionalEmails.$inferSelect
+type EmailRow = typeof transactionalEmails.$inferSelect
 /** The row as it is since it was taken, and for what its address is suppressed. */
 export type Claim = EmailRow & { suppression: string | null }
 

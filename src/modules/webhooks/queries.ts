@@ -13,7 +13,7 @@ import { readers } from './endpoint-contract.ts'
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
 export type LoadedEndpoint = EndpointRow & { tenant: Tenant }
 export type DeliveryRow = typeof webhookDeliveries.$inferSelect
-export type AttemptRow = Omit<typeof webhookAttempts.$inferSelect, 'delivery_id'>
+type AttemptRow = Omit<typeof webhookAttempts.$inferSelect, 'delivery_id'>
 
 export interface DeliveryDetailRow extends DeliveryRow {
   payload: string
