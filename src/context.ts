@@ -33,8 +33,8 @@ export interface Config {
   idempotencySecret: string | null
   /** Sends what has no sender of its own. */
   emailFrom: Mailbox
-  email: Provider
-  sms: Provider
+  email: MessageProvider
+  sms: MessageProvider
   dns: { name: string; apiBase: string }
   wallet: WalletConfig
   payments: {
@@ -60,7 +60,7 @@ export interface Config {
   oidc: { issuer: string; audience: string } | null
 }
 
-interface Provider {
+interface MessageProvider {
   /** `capture` keeps messages for `/dev/outbox` instead of sending them. */
   name: string
   apiBase: string

@@ -22,7 +22,7 @@ interface KeyRow {
   body: string | null
 }
 
-export type Claim =
+export type KeyClaim =
   | { state: 'claimed' }
   | { state: 'in_progress' }
   | { state: 'other_request'; fingerprint: string; answer: StoredAnswer | null }
@@ -45,7 +45,7 @@ export class IdempotencyStore {
     lease: { id: string; ms?: number },
     fingerprint: string,
     now: number,
-  ): Promise<Claim> {
+  ): Promise<KeyClaim> {
     const { id, ms = leaseMs } = lease
     const take = sql`insert into idempotency_keys (caller_id, key_hash, fingerprint, lease_id, lease_until, expires_at)
       values (${key.callerId}, ${key.keyHash}, ${fingerprint}, ${id}, ${now + ms}, ${now + keepMs})

@@ -9,7 +9,7 @@ export interface KnownSizes {
   mean: MeanSizes
 }
 
-interface Row extends ListSizes {
+interface ListSizesRow extends ListSizes {
   people: number
   all_orders: number
   all_purchases: number
@@ -24,7 +24,13 @@ export const listSizesOf = (organizationId: SQL): SQL =>
     from list_sizes where list_sizes.organization_id = ${organizationId})`
 
 export function readListSizes(json: string | null): KnownSizes {
-  const row = { ...noLists, people: 0, all_orders: 0, all_purchases: 0, ...(JSON.parse(json ?? '{}') as Partial<Row>) }
+  const row = {
+    ...noLists,
+    people: 0,
+    all_orders: 0,
+    all_purchases: 0,
+    ...(JSON.parse(json ?? '{}') as Partial<ListSizesRow>),
+  }
   const { people, all_orders, all_purchases, ...most } = row
   const mean = (total: number, largest: number) => Math.min(largest, total / Math.max(1, people))
   return { most, mean: { orders: mean(all_orders, most.orders), purchases: mean(all_purchases, most.purchases) } }

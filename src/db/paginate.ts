@@ -28,7 +28,7 @@ export const nullable = (column: SQL, { indexed = false } = {}): NullableKey => 
   absent: [sql`${column} is null`],
 })
 
-interface Key {
+interface OrderKey {
   by: SQL
   desc: boolean
 }
@@ -53,7 +53,7 @@ export interface ListSource {
 const and = (conditions: readonly SQL[]): SQL => (conditions.length ? sql.join([...conditions], sql` and `) : sql`1`)
 
 /** Rows that come after the given keys; one row comparison, which an index serves, when all keys run the same way. */
-function beyond(sort: readonly Key[], after: After): SQL {
+function beyond(sort: readonly OrderKey[], after: After): SQL {
   const sign = (desc: boolean) => (desc ? sql`<` : sql`>`)
   if (sort.every((key) => key.desc === sort[0]?.desc)) {
     const values = after.map((value) => sql`${value}`)
@@ -72,7 +72,7 @@ function beyond(sort: readonly Key[], after: After): SQL {
 const isNullable = (by: SortKey['by']): by is NullableKey => 'column' in by
 
 /** A column that may be NULL makes two keys: whether it is NULL, and its value or 0. */
-const keysOf = (sort: readonly SortKey[]): Key[] =>
+const keysOf = (sort: readonly SortKey[]): OrderKey[] =>
   sort.flatMap(({ by, desc }) =>
     isNullable(by)
       ? [
@@ -84,7 +84,7 @@ const keysOf = (sort: readonly SortKey[]): Key[] =>
 
 const keyName = (index: number): SQL => sql.raw(`k${index}`)
 
-const orderOf = (sort: readonly Key[]): SQL =>
+const orderOf = (sort: readonly OrderKey[]): SQL =>
   sql.join(
     sort.map(({ by, desc }) => sql`${by} ${desc ? sql`desc` : sql`asc`}`),
     sql`, `,
@@ -97,7 +97,7 @@ interface IndexedKey {
 
 interface Run {
   /** Keys in their order, those that are the same in all rows left out. */
-  sort: readonly Key[]
+  sort: readonly OrderKey[]
   /** Expressions of all keys. */
   shown: readonly SQL[]
   where: readonly SQL[]
@@ -113,7 +113,7 @@ function rowsOf(source: ListSource, { sort, shown, where, after }: Run, limit: S
 }
 
 /** The rows with a value in the first column, then those without one, which are not read before they are needed. */
-function valuesFirst(source: ListSource, { by, desc }: IndexedKey, rest: readonly Key[], page: RowsAsked): SQL {
+function valuesFirst(source: ListSource, { by, desc }: IndexedKey, rest: readonly OrderKey[], page: RowsAsked): SQL {
   const { after, limit, offset } = page
   const others = rest.map((key) => key.by)
   const groups = by.absent.map((condition, index): Run => {
@@ -141,7 +141,7 @@ interface RowsAsked {
   offset: number
 }
 
-function pageOf(source: ListSource, sort: readonly SortKey[], keys: readonly Key[], page: RowsAsked): SQL {
+function pageOf(source: ListSource, sort: readonly SortKey[], keys: readonly OrderKey[], page: RowsAsked): SQL {
   const [first, ...rest] = sort
   if (first && isNullable(first.by) && first.by.indexed)
     return valuesFirst(source, { by: first.by, desc: first.desc }, keysOf(rest), page)

@@ -3,7 +3,7 @@ import { changedOne } from './commit.ts'
 import { sameJson } from '../domain/json.ts'
 import type { Statement } from './database.ts'
 
-type Insert<T extends Table> = InferInsertModel<T>
+type InsertModel<T extends Table> = InferInsertModel<T>
 
 export const columnName = (name: string): SQL => sql.raw(`"${name}"`)
 
@@ -11,9 +11,9 @@ export const columnName = (name: string): SQL => sql.raw(`"${name}"`)
 const columnsIn = (table: Table, row: object): string[] =>
   Object.keys(getTableColumns(table)).filter((name) => row[name as keyof typeof row] !== undefined)
 
-export function insert<T extends Table>(table: T, row: Insert<T>): SQL {
+export function insert<T extends Table>(table: T, row: InsertModel<T>): SQL {
   const names = columnsIn(table, row)
-  const values = names.map((name) => sql`${row[name as keyof Insert<T>]}`)
+  const values = names.map((name) => sql`${row[name as keyof InsertModel<T>]}`)
   return sql`insert into ${table} (${sql.join(names.map(columnName), sql`, `)}) values (${sql.join(values, sql`, `)})`
 }
 
@@ -36,7 +36,7 @@ export function slices(items: readonly string[], maxLength = maxParameterLength)
 }
 
 /** Any number of rows in few statements, each with one bound parameter. All rows have the columns of the first. */
-export function insertAll<T extends Table>(table: T, rows: readonly Insert<T>[]): SQL[] {
+export function insertAll<T extends Table>(table: T, rows: readonly InsertModel<T>[]): SQL[] {
   const [first] = rows
   if (!first) return []
   const names = columnsIn(table, first)
@@ -45,7 +45,7 @@ export function insertAll<T extends Table>(table: T, rows: readonly Insert<T>[])
     names.map((_, index) => sql`value ->> ${sql.raw(String(index))}`),
     sql`, `,
   )
-  const data = rows.map((row) => JSON.stringify(names.map((name) => row[name as keyof Insert<T>] ?? null)))
+  const data = rows.map((row) => JSON.stringify(names.map((name) => row[name as keyof InsertModel<T>] ?? null)))
   return slices(data).map(
     (part) =>
       sql`insert into ${table} (${columns}) select ${fields} from json_each(${`[${part.join(',')}]`}) where true`,
@@ -53,8 +53,10 @@ export function insertAll<T extends Table>(table: T, rows: readonly Insert<T>[])
 }
 
 /** Changes the given columns of the rows that `where` names. */
-export function update<T extends Table>(table: T, changes: Partial<Insert<T>>, where: SQL): SQL {
-  const sets = columnsIn(table, changes).map((name) => sql`${columnName(name)} = ${changes[name as keyof Insert<T>]}`)
+export function update<T extends Table>(table: T, changes: Partial<InsertModel<T>>, where: SQL): SQL {
+  const sets = columnsIn(table, changes).map(
+    (name) => sql`${columnName(name)} = ${changes[name as keyof InsertModel<T>]}`,
+  )
   return sql`update ${table} set ${sql.join(sets, sql`, `)} where ${where}`
 }
 
@@ -79,16 +81,16 @@ export const isEmpty = (changes: object): boolean => Object.keys(changes).length
 export function updateVersion<T extends Table>(
   table: T,
   row: { id: string; version: number },
-  changes: Partial<Insert<T>>,
+  changes: Partial<InsertModel<T>>,
 ): Statement[] {
   const next = { ...changes, version: row.version + 1 }
   return [update(table, next, sql`id = ${row.id} and version = ${row.version}`), changedOne()]
 }
 
 /** As `insert`, if the condition holds when the statement runs. */
-export function insertWhere<T extends Table>(table: T, row: Insert<T>, condition: SQL): SQL {
+export function insertWhere<T extends Table>(table: T, row: InsertModel<T>, condition: SQL): SQL {
   const names = columnsIn(table, row)
-  const values = names.map((name) => sql`${row[name as keyof Insert<T>]}`)
+  const values = names.map((name) => sql`${row[name as keyof InsertModel<T>]}`)
   return sql`insert into ${table} (${sql.join(names.map(columnName), sql`, `)})
     select ${sql.join(values, sql`, `)} where ${condition}`
 }

@@ -111,23 +111,27 @@ export class AppError extends Error {
   }
 }
 
-type Path = readonly PropertyKey[]
+type FieldPath = readonly PropertyKey[]
 
 /** A name that somebody made up may be as long as a body; an answer repeats its beginning. */
 const maxStepLength = 128
 
-const stepsOf = (path: Path): string[] => path.map((step) => String(step).slice(0, maxStepLength))
+const stepsOf = (path: FieldPath): string[] => path.map((step) => String(step).slice(0, maxStepLength))
 
 /** RFC 6901 pointer in its URI fragment form, as RFC 9457 shows it: `#/blocks/0/type`. */
-export const pointerTo = (path: Path): string =>
+export const pointerTo = (path: FieldPath): string =>
   `#${stepsOf(path)
     .map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`)
     .join('')}`
 
 /** A code that is written out has an entry in the guide; others are texts that a library or a table gives. */
-type Known<Code extends string> = string extends Code ? Code : FieldCode
+type KnownFieldCode<Code extends string> = string extends Code ? Code : FieldCode
 
-export const fieldError = <Code extends string>(path: Path, code: Known<Code> & Code, detail: string): FieldError => ({
+export const fieldError = <Code extends string>(
+  path: FieldPath,
+  code: KnownFieldCode<Code> & Code,
+  detail: string,
+): FieldError => ({
   code,
   detail,
   attr: stepsOf(path).join('.') || null,
@@ -136,7 +140,7 @@ export const fieldError = <Code extends string>(path: Path, code: Known<Code> & 
 
 export const parameterError = <Code extends string>(
   name: string | null,
-  code: Known<Code> & Code,
+  code: KnownFieldCode<Code> & Code,
   detail: string,
 ): FieldError => ({
   code,
@@ -149,7 +153,7 @@ const withHint = (what: string, meant: string | null): string =>
   meant === null ? `${what}.` : `${what}; did you mean \`${meant}\`?`
 
 /** A field of a body that the operation does not know, with the name that may be meant. */
-export const unknownField = (path: Path, meant: string | null): FieldError =>
+export const unknownField = (path: FieldPath, meant: string | null): FieldError =>
   fieldError(path, 'unknown_field', withHint('No such field', meant))
 
 export const unknownParameter = (name: string, meant: string | null): FieldError =>

@@ -31,12 +31,12 @@ export interface GoogleCallback {
 export const callbackProtocol = 'ECv2SigningOnly'
 const maxKeySignatures = 5
 
-type Fields = Readonly<Record<string, unknown>>
+type CallbackFields = Readonly<Record<string, unknown>>
 
-function fieldsOf(text: string): Fields | null {
+function fieldsOf(text: string): CallbackFields | null {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as CallbackFields) : null
   } catch {
     return null
   }
@@ -48,7 +48,7 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 export function readCallback(body: string): SignedCallback | null {
   const { signature, intermediateSigningKey, protocolVersion, signedMessage } = fieldsOf(body) ?? {}
   if (protocolVersion !== callbackProtocol || !isText(signature) || !isText(signedMessage)) return null
-  const { signedKey, signatures } = (intermediateSigningKey ?? {}) as Fields
+  const { signedKey, signatures } = (intermediateSigningKey ?? {}) as CallbackFields
   if (!isText(signedKey) || !Array.isArray(signatures) || signatures.length > maxKeySignatures) return null
   return signatures.every(isText) ? { signature, signedKey, keySignatures: signatures, signedMessage } : null
 }

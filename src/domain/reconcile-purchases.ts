@@ -43,7 +43,7 @@ export interface Reconciled<Existing> {
   added: WantedUnit[]
 }
 
-type Key = (unit: Unit & { holder_id: string | null; status: PurchaseStatus }) => string
+type UnitKey = (unit: Unit & { holder_id: string | null; status: PurchaseStatus }) => string
 
 const thingOf = (unit: Unit): string =>
   JSON.stringify([
@@ -81,7 +81,7 @@ interface Pairing<Existing> {
 function paired<Existing extends ExistingUnit>(
   existing: readonly Existing[],
   wanted: readonly WantedUnit[],
-  keys: readonly Key[],
+  keys: readonly UnitKey[],
 ): Pairing<Existing> {
   let left: Pairing<Existing> = { pairs: [], existing, wanted }
   for (const key of keys) {
@@ -108,7 +108,7 @@ function paired<Existing extends ExistingUnit>(
 function pairedByHolder<Existing extends ExistingUnit>(
   existing: readonly Existing[],
   wanted: readonly WantedUnit[],
-  keys: { holding: readonly Key[]; others: readonly Key[] },
+  keys: { holding: readonly UnitKey[]; others: readonly UnitKey[] },
 ): Pairing<Existing> {
   const isNamed = (unit: WantedUnit) => unit.holder_id !== null
   const named = paired(existing, wanted.filter(isNamed), keys.holding)
@@ -131,15 +131,15 @@ export function reconcile<Existing extends ExistingUnit>(
   customerId: string,
 ): Reconciled<Existing> {
   const things = new Map<Unit, string>()
-  const sameThing: Key = (unit) => {
+  const sameThing: UnitKey = (unit) => {
     const thing = things.get(unit) ?? thingOf(unit)
     things.set(unit, thing)
     return thing
   }
-  const held: Key = (unit) => `${sameThing(unit)} ${unit.holder_id ?? customerId}`
-  const heldAsLong: Key = (unit) => `${held(unit)} ${unit.valid_until}`
-  const unchanged: Key = (unit) => `${heldAsLong(unit)} ${ticketStatus(unit.status)}`
-  const asLong: Key = (unit) => `${sameThing(unit)} ${unit.valid_until}`
+  const held: UnitKey = (unit) => `${sameThing(unit)} ${unit.holder_id ?? customerId}`
+  const heldAsLong: UnitKey = (unit) => `${held(unit)} ${unit.valid_until}`
+  const unchanged: UnitKey = (unit) => `${heldAsLong(unit)} ${ticketStatus(unit.status)}`
+  const asLong: UnitKey = (unit) => `${sameThing(unit)} ${unit.valid_until}`
   const isCancelled = (unit: WantedUnit) => unit.status === 'cancelled'
   const cancelled = wanted.filter(isCancelled)
   const live = sorted(

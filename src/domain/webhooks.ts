@@ -67,7 +67,7 @@ export function retryAfterMs(header: string | null, now: number): number | null 
 
 export type NextReason = 'schedule' | 'retry_after' | 'breaker'
 
-interface Position {
+interface SchedulePosition {
   id: string
   /** Attempts of the schedule that have failed. */
   step: number
@@ -75,7 +75,7 @@ interface Position {
 
 /** When the attempt after `step` failed ones is due; null when the schedule is used up. */
 export function nextAttempt(
-  delivery: Position,
+  delivery: SchedulePosition,
   schedule: readonly number[],
   now: number,
   retryAfter: number | null,
@@ -97,7 +97,7 @@ export function manualRetryOf(status: DeliveryStatus): Manual {
   return deliveryLifecycle.allows(status, 'retrying') && status !== deliveryLifecycle.initial ? 'alone' : null
 }
 
-export interface Verdict {
+export interface DeliveryVerdict {
   status: DeliveryStatus
   step: number
   next: { at: number; reason: NextReason } | null
@@ -105,11 +105,11 @@ export interface Verdict {
 
 /** What an attempt makes of its delivery. 410 means that nobody is there any more; an attempt alone has no next. */
 export function judgeAttempt(
-  delivery: Position & { manual: Manual },
+  delivery: SchedulePosition & { manual: Manual },
   answer: { ok: boolean; status: number | null; retryAfter: string | null },
   schedule: readonly number[],
   now: number,
-): Verdict {
+): DeliveryVerdict {
   const { step, manual } = delivery
   if (answer.ok) return { status: 'success', step, next: null }
   if (answer.status === 410) return { status: 'failed', step, next: null }

@@ -40,7 +40,7 @@ const providers = {
   WALLET_PROVIDER: ['capture', 'live'],
 } as const
 
-export type Provider<Variable extends keyof typeof providers> = (typeof providers)[Variable][number]
+export type ProviderName<Variable extends keyof typeof providers> = (typeof providers)[Variable][number]
 
 function providerOf(variable: keyof typeof providers, given: string | undefined): string {
   const name = given || 'capture'

@@ -3,20 +3,20 @@ import type { Expression } from '../../domain/cel/index.ts'
 import { durationRange, timestampRange } from '../../domain/cel/instants.ts'
 import { boundedDuration, boundedInteger, boundedTimestamp, called, converted } from './calls.ts'
 import {
-  type Bound,
+  type BoundScope,
   consentColumn,
   editionColumn,
   hasConsent,
   orderColumns,
   purchaseColumns,
-  type Scope,
+  type ExpressionScope,
   statsColumns,
 } from './columns.ts'
 import type { ExpressionLowering } from './expression-lowering.ts'
 import { type Json, jsonAs, jsonAt, jsonEquals, sizeOfJson } from './json.ts'
 import { contains, macro, rowsOf } from './lists.ts'
 import { Person } from './person.ts'
-import { type Element, sizeOf } from './rows.ts'
+import { type ElementSql, sizeOf } from './rows.ts'
 import { besides, chain, Constants, equals, failing, integer, okOf, strict, total, type Value } from './values.ts'
 
 type Of<Node extends Expression['node']> = Extract<Expression, { node: Node }>
@@ -24,12 +24,12 @@ type Of<Node extends Expression['node']> = Extract<Expression, { node: Node }>
 /** Turns checked expressions into SQL over `users u`. */
 export class Lowering implements ExpressionLowering {
   readonly constants: Constants
-  readonly bound: Bound
+  readonly bound: BoundScope
   readonly #person: Person
-  readonly #elements: { name: string; element: Element }[] = []
+  readonly #elements: { name: string; element: ElementSql }[] = []
   #aliases = 0
 
-  constructor(scope: Scope, constants: Constants) {
+  constructor(scope: ExpressionScope, constants: Constants) {
     this.constants = constants
     this.#person = new Person(scope)
     const text = (value: string) => constants.text(value)
@@ -109,7 +109,7 @@ export class Lowering implements ExpressionLowering {
     return sources.length ? sql`(select ${expression} from ${sql.join(sources, sql`, `)})` : expression
   }
 
-  with<T>(name: string, element: Element, inside: () => T): T {
+  with<T>(name: string, element: ElementSql, inside: () => T): T {
     this.#elements.push({ name, element })
     try {
       return inside()

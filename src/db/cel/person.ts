@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { hiddenColumnsIn, isKnownElsewhere, type ShownColumn } from '../shared-customers.ts'
-import { type Scope, userColumns } from './columns.ts'
+import { type ExpressionScope, userColumns } from './columns.ts'
 import type { Value } from './values.ts'
 
 /** Fields that other editions may have filled, with the column each is made of. Others are the same to everybody. */
@@ -27,7 +27,7 @@ export class Person {
   readonly #editions: readonly string[] | null
   readonly #used = new Set<ShownColumn>()
 
-  constructor({ editions }: Scope) {
+  constructor({ editions }: ExpressionScope) {
     this.#editions = editions
   }
 

@@ -3,13 +3,13 @@ import type { Json } from './json.ts'
 import { chain, failing, guarded, total, type Value } from './values.ts'
 
 /** What the variable of a macro stands for: a row of a table, a value, or a value of metadata. */
-export type Element = { row: SQL } | { value: Value } | { json: Json }
+export type ElementSql = { row: SQL } | { value: Value } | { json: Json }
 
 /** A list: the rows that it has. */
 export interface Rows {
   from: SQL
   where: SQL[]
-  element: Element
+  element: ElementSql
   /** Which rows the list keeps; all of them when it says nothing. An error here is an error of the list. */
   keep: Value | null
   /** Holds when there is a list at all. */

@@ -31,14 +31,14 @@ export const work = {
   consent: 30,
   metadata: 45,
 } as const
-export interface List {
+export interface ListRead {
   kind: KeptList | 'written'
   size: number
 }
 
 /** Something that is done once for each combination of elements of the lists around it. */
 export interface Site {
-  lists: readonly List[]
+  lists: readonly ListRead[]
   node: Expression
   /** For each combination, without the lists inside. */
   work: number
@@ -47,7 +47,7 @@ export interface Site {
 type Of<Node extends Expression['node']> = Extract<Expression, { node: Node }>
 
 /** What the variable of a macro stands for. */
-interface Element {
+interface ElementVariable {
   name: string
   /** Of an element of metadata: where the metadata is. */
   metadata: KeptList
@@ -61,8 +61,8 @@ const textCalls = ['contains', 'startsWith', 'endsWith', 'lowerAscii', 'upperAsc
 class Survey {
   readonly sites: Site[] = []
   readonly #sizes: ListSizes
-  #lists: readonly List[] = []
-  #elements: readonly Element[] = []
+  #lists: readonly ListRead[] = []
+  #elements: readonly ElementVariable[] = []
   #site: Site
 
   constructor(sizes: ListSizes, expression: Expression) {
@@ -122,7 +122,7 @@ class Survey {
     this.#site.work += amount
   }
 
-  #elementNamed(name: string): Element | undefined {
+  #elementNamed(name: string): ElementVariable | undefined {
     return this.#elements.findLast((element) => element.name === name)
   }
 
@@ -184,7 +184,7 @@ class Survey {
     return macro === 'exists_one' ? 2 * work.element : work.element
   }
 
-  #with(element: Element, inside: () => void): void {
+  #with(element: ElementVariable, inside: () => void): void {
     const before = this.#elements
     this.#elements = [...before, element]
     inside()
@@ -210,7 +210,7 @@ class Survey {
     })
   }
 
-  #through(kind: List['kind'], size: number, node: Expression, body: () => void): void {
+  #through(kind: ListRead['kind'], size: number, node: Expression, body: () => void): void {
     const [lists, site] = [this.#lists, this.#site]
     this.#lists = [...lists, { kind, size }]
     this.#site = { lists: this.#lists, node, work: 0 }
@@ -220,7 +220,7 @@ class Survey {
     this.#site = site
   }
 
-  #lengthOf(list: Expression): [List['kind'], number] {
+  #lengthOf(list: Expression): [ListRead['kind'], number] {
     if (list.node === 'list') return ['written', list.items.length]
     const kind = this.#kindOf(list)
     return [kind, this.#sizes[kind]]

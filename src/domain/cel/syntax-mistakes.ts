@@ -1,7 +1,7 @@
 import { type Mistake, mistakeAt, mistakenNumber, mistakenSign } from './mistaken-signs.ts'
 import { mistakenWord } from './mistaken-words.ts'
 import { endsValue, isOperator, type Token, tokensOf } from './tokens.ts'
-import type { Range } from './types.ts'
+import type { SourceRange } from './types.ts'
 import { quoted } from './words.ts'
 
 const shown = 10
@@ -99,7 +99,7 @@ function patternsIn(given: readonly Token[]): Mistake[] {
 const spoken = (token: Token): string => quoted(token.text) ?? 'this'
 
 /** What is wrong at the place where the parser stopped, when it is no known mistake. */
-function missingAt(tokens: readonly Token[], place: Range): string | null {
+function missingAt(tokens: readonly Token[], place: SourceRange): string | null {
   const index = tokens.findIndex(({ start, end }) => start >= place.start || end > place.start)
   const [before, at] = index < 0 ? [tokens.at(-1), undefined] : [tokens[index - 1], tokens[index]]
   const question = tokens.findLast(({ text }) => text === '?')
@@ -128,8 +128,8 @@ function missingAt(tokens: readonly Token[], place: Range): string | null {
 /** What is wrong with a source that cannot be parsed; `place` is where the parser stopped. Never empty, at most ten. */
 export function syntaxMistakes(
   source: string,
-  { code, ...place }: Range & { code: string },
-): (Range & { code: string; message: string })[] {
+  { code, ...place }: SourceRange & { code: string },
+): (SourceRange & { code: string; message: string })[] {
   const tokens = tokensOf(source)
   const patterns = patternsIn(tokens)
   const isTextOpen = patterns.some(({ more }) => more === tokens.length)

@@ -1,7 +1,7 @@
-import type { Range } from './types.ts'
+import type { SourceRange } from './types.ts'
 
 /** A piece of the source; `open_text` is a text without its last quote. */
-export interface Token extends Range {
+export interface Token extends SourceRange {
   kind: 'word' | 'number' | 'text' | 'open_text' | 'sign'
   text: string
 }

@@ -1,6 +1,6 @@
 import type { Ast } from './parse.ts'
 import type { Operand } from './type-hints.ts'
-import type { Expression, Range, Scalar } from './types.ts'
+import type { Expression, SourceRange, Scalar } from './types.ts'
 
 /** A call of a function, with what stands before the dot. */
 export interface Call<Receiver = Ast | null> {
@@ -18,11 +18,11 @@ export interface TypeChecker {
   bool: (ast: Ast, code?: string) => Expression
   /** Metadata read as a type; anything else is left as it is. */
   as: (operand: Expression, type: Scalar) => Expression
-  consent: (key: string, range: Range) => Expression
+  consent: (key: string, range: SourceRange) => Expression
   /** Keeps a literal that is compared with a field of known values. */
   note: (expression: Expression, literal: Expression) => void
   /** A checked part with its text, for what is said about it. */
   operand: (expression: Expression, ast: Ast) => Operand
-  rangeOf: (ast: Range) => Range
-  textOf: (ast: Range) => string
+  rangeOf: (ast: SourceRange) => SourceRange
+  textOf: (ast: SourceRange) => string
 }

@@ -1,11 +1,11 @@
 /** Where something stands in the source: UTF-16 offsets from 0, `end` exclusive. */
-export interface Range {
+export interface SourceRange {
   start: number
   end: number
 }
 
 /** What is wrong with an expression, and where; `line` and `column` count from 1. */
-export interface CelError extends Range {
+export interface CelError extends SourceRange {
   code: string
   message: string
   line: number
@@ -50,7 +50,7 @@ interface KnownFrom {
   by: 'value' | 'label'
 }
 
-interface Base extends Range {
+interface Base extends SourceRange {
   type: Type
   nullable: boolean
   values?: KnownFrom | undefined
@@ -104,16 +104,16 @@ export const nameOf = (type: Type): string => {
 /** Thrown inside the checker and answered as an error of the expression. */
 export class Refusal extends Error {
   readonly code: string
-  readonly range: Range
+  readonly range: SourceRange
 
-  constructor(code: string, message: string, range: Range) {
+  constructor(code: string, message: string, range: SourceRange) {
     super(message)
     this.code = code
     this.range = range
   }
 }
 
-export function errorAt(source: string, code: string, message: string, range: Range): CelError {
+export function errorAt(source: string, code: string, message: string, range: SourceRange): CelError {
   const start = Math.min(Math.max(range.start, 0), source.length)
   const end = Math.min(Math.max(range.end, start), source.length)
   const before = source.slice(0, start)

@@ -1,13 +1,13 @@
 import type { Language, TranslatedDict } from '../languages.ts'
 
 /** Something that a check found at fault. Hidden from callers who may not see it, which does not change the verdict. */
-export interface Subject {
+export interface FactSubject {
   id: string
   name: string
   is_hidden: boolean
 }
 
-export interface ProductFacts extends Subject {
+export interface ProductFacts extends FactSubject {
   is_draft: boolean
   name_translations: TranslatedDict
   category_id: string | null
@@ -20,18 +20,18 @@ export interface ProductFacts extends Subject {
   has_pass_design: boolean
 }
 
-interface MessageFacts extends Subject {
+interface MessageFacts extends FactSubject {
   type: string
   subject: TranslatedDict
   has_blocks: boolean
 }
 
-interface ConsentFacts extends Subject {
+interface ConsentFacts extends FactSubject {
   type: string
   text: TranslatedDict
 }
 
-interface EndpointFacts extends Subject {
+interface EndpointFacts extends FactSubject {
   is_active: boolean
   disabled_reason: string | null
   /** A delivery of this edition's events was given up in the last day. */
@@ -95,5 +95,5 @@ export interface EditionFacts {
   consents: readonly ConsentFacts[]
   endpoints: readonly EndpointFacts[]
   /** Imports that have waited for somebody to map them for more than a week. */
-  unfinished_imports: readonly Subject[]
+  unfinished_imports: readonly FactSubject[]
 }

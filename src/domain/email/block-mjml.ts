@@ -5,7 +5,7 @@ import { orderSummary } from './order-summary.ts'
 import { cleanRichText } from './rich-text.ts'
 import { gutter, innerWidth, light } from './theme.ts'
 import { isAddress } from './urls.ts'
-import { type Reader, wordsOf } from './words.ts'
+import { type TextReader, wordsOf } from './words.ts'
 
 /**
  * Keeps what is not ours out of the markup while it is compiled: texts and addresses are put away under marks, and back
@@ -26,7 +26,7 @@ export class Placeholders {
 
 /** Where a block stands: across the card, or in a column with so much room. */
 interface Spot {
-  reader: Reader
+  reader: TextReader
   placeholders: Placeholders
   side: number
   room: number
@@ -173,7 +173,7 @@ function component(block: Block, spot: Spot): string {
 const section = (block: Block, padding: string, inside: string): string =>
   `<mj-section${attributes({ 'background-color': block.data.background_color, padding })}>${inside}</mj-section>`
 
-function columns(block: Extract<Block, { type: 'columns' }>, reader: Reader, placeholders: Placeholders): string {
+function columns(block: Extract<Block, { type: 'columns' }>, reader: TextReader, placeholders: Placeholders): string {
   const { columns: all, padding } = block.data
   const given = all.reduce((sum, column) => sum + (column.width ?? 0), 0)
   const unset = all.filter((column) => column.width === undefined).length
@@ -188,7 +188,7 @@ function columns(block: Extract<Block, { type: 'columns' }>, reader: Reader, pla
 }
 
 /** A block as a section of the card; empty when it has nothing to say. Footers stand under the card. */
-export function sectionOf(block: Block, reader: Reader, placeholders: Placeholders): string {
+export function sectionOf(block: Block, reader: TextReader, placeholders: Placeholders): string {
   if (block.type === 'columns') return columns(block, reader, placeholders)
   const inside = component(block, { reader, placeholders, side: gutter, room: innerWidth })
   return inside === '' ? '' : section(block, '0', `<mj-column>${inside}</mj-column>`)

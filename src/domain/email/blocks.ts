@@ -135,18 +135,18 @@ export const allBlocks = (blocks: readonly Block[]): { block: Block; path: (stri
 /** How a field is written: as HTML, as text, or as an address. */
 type Kind = 'html' | 'text' | 'address'
 
-export interface Field {
+export interface BlockField {
   name: string
   kind: Kind
   /** By language, or the one value for all languages. */
   value: TranslatedDict | string
 }
 
-const field = (name: string, kind: Kind, value: TranslatedDict | string | undefined): Field[] =>
+const field = (name: string, kind: Kind, value: TranslatedDict | string | undefined): BlockField[] =>
   value === undefined ? [] : [{ name, kind, value }]
 
 /** The fields of a block that may hold Liquid. */
-export function fieldsOf(block: Block): Field[] {
+export function fieldsOf(block: Block): BlockField[] {
   switch (block.type) {
     case 'rich_text':
     case 'footer':

@@ -7,7 +7,7 @@ import { footerOf, plainFooter } from './footer.ts'
 import { htmlOf } from './mrml.ts'
 import { fonts, gutter, light, styles, width } from './theme.ts'
 import { readerFor } from './translations.ts'
-import { type Reader, wordsOf } from './words.ts'
+import { type TextReader, wordsOf } from './words.ts'
 
 /** Part of what renditions are known by: another number compiles every message anew. */
 export const compilerVersion = 2
@@ -42,7 +42,12 @@ export interface CompileOptions {
 }
 
 /** The markup of the whole message, without its texts. */
-export function mjmlOf(message: Message, reader: Reader, options: CompileOptions, placeholders: Placeholders): string {
+export function mjmlOf(
+  message: Message,
+  reader: TextReader,
+  options: CompileOptions,
+  placeholders: Placeholders,
+): string {
   const title = placeholders.keep(escapeHtml(options.title))
   const body = message.blocks.map((block) => sectionOf(block, reader, placeholders)).join('')
   const footers = message.blocks.filter((block) => block.type === 'footer').map(({ data }) => data)

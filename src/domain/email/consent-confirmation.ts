@@ -3,7 +3,7 @@ import type { Block } from './blocks.ts'
 import type { Message } from './compile.ts'
 import { escapeHtml, escapeLiquid } from './escape.ts'
 
-interface Words {
+interface ConfirmationWords {
   subject: string
   heading: string
   intro: (organisation: string) => string
@@ -12,7 +12,7 @@ interface Words {
   ends: string
 }
 
-const words: Record<Language, Words> = {
+const words: Record<Language, ConfirmationWords> = {
   en: {
     subject: 'Please confirm',
     heading: 'Please confirm',

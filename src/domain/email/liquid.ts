@@ -10,7 +10,7 @@ import {
 } from 'liquidjs/dist/liquid.browser.mjs'
 import { chargeCosts, chargedOperators, withoutPlaces } from './liquid-costs.ts'
 import { Budget, Charge, ChargedEmitter, OverBudget } from './budget.ts'
-import { type Fault, maxSteps, maxTemplateLength, stepsOf, TooMuch } from './liquid-bounds.ts'
+import { type TemplateFault, maxSteps, maxTemplateLength, stepsOf, TooMuch } from './liquid-bounds.ts'
 import { categories, listNames } from './variables.ts'
 
 const allowedTags = ['if', 'unless', 'case', 'for', 'assign', 'capture', 'comment', 'raw']
@@ -160,12 +160,12 @@ export const isOverBudget = (error: unknown): error is LiquidError =>
 const isRecursion = (error: unknown): boolean =>
   error instanceof RangeError || (error instanceof LiquidError && error.originalError instanceof RangeError)
 
-const faultAt = (code: Fault['code'], detail: string, token: Token | undefined): Fault => {
+const faultAt = (code: TemplateFault['code'], detail: string, token: Token | undefined): TemplateFault => {
   const [line, column] = token?.getPosition() ?? [1, 1]
   return { code, detail, line: line ?? 1, column: column ?? 1 }
 }
 
-export function faultOf(error: unknown): Fault {
+export function faultOf(error: unknown): TemplateFault {
   if (error instanceof TooMuch) return faultAt(error.code, error.message, error.node.token)
   if (isOverBudget(error)) return faultAt('template_too_large', plainDetail(error.message), error.token)
   if (isRecursion(error)) return faultAt('invalid_template', 'It is nested too deeply.', undefined)
@@ -183,7 +183,7 @@ const scope = {
 
 interface Faulty {
   ok: false
-  fault: Fault
+  fault: TemplateFault
 }
 
 interface Readable {
@@ -193,7 +193,7 @@ interface Readable {
 }
 
 /** `length` is that of the text with the sample values in it. */
-export type Checked = (Readable & { length: number }) | Faulty
+export type CheckedTemplate = (Readable & { length: number }) | Faulty
 
 interface Bounds {
   /** Characters as it is written. */
@@ -222,7 +222,7 @@ export function read(text: string, limit = maxTemplateLength): Readable | Faulty
 }
 
 /** Bounds what a text makes of the sample values. */
-export function run({ parsed, steps }: Readable, sample: object, most = maxCharactersOfMessage): Checked {
+export function run({ parsed, steps }: Readable, sample: object, most = maxCharactersOfMessage): CheckedTemplate {
   try {
     const { length } = render('text', parsed, sample, {
       length: new Budget(most),
@@ -235,7 +235,7 @@ export function run({ parsed, steps }: Readable, sample: object, most = maxChara
 }
 
 /** Reads one text of a message and bounds what it may cost; `sample` are the values that it has to work with. */
-export function check(text: string, sample: object, { limit, most }: Bounds = {}): Checked {
+export function check(text: string, sample: object, { limit, most }: Bounds = {}): CheckedTemplate {
   const readable = read(text, limit)
   return readable.ok ? run(readable, sample, most) : readable
 }

@@ -21,7 +21,7 @@ export interface Preview {
   unknown_variables: UnknownVariable[]
 }
 
-export interface Asked {
+export interface PreviewRequest {
   mode: 'mjml' | 'html'
   language: Language
   type: EmailMessageType
@@ -42,7 +42,7 @@ function laidOver(under: unknown, over: unknown): unknown {
 }
 
 /** What recipients of such a message would have, and what was handed in over it. */
-function contextOf({ type, values }: Asked, language: Language): TemplateContext {
+function contextOf({ type, values }: PreviewRequest, language: Language): TemplateContext {
   const context = laidOver(sampleContext(language), values) as Record<string, unknown>
   for (const { category, name } of withheldFrom(type)) {
     const given = context[category]
@@ -52,12 +52,12 @@ function contextOf({ type, values }: Asked, language: Language): TemplateContext
 }
 
 /** Which text of a message makes too much of what was handed in, and where in it. */
-export function overflowOfPreview(message: Message, asked: Asked, options: CompileOptions): FieldError | null {
+export function overflowOfPreview(message: Message, asked: PreviewRequest, options: CompileOptions): FieldError | null {
   const reader = readerFor(message, asked.language, options.defaultLanguage)
   return overflowOf(message, reader, contextOf(asked, reader.language))
 }
 
-export function previewOf(message: Message, asked: Asked, options: CompileOptions): Preview {
+export function previewOf(message: Message, asked: PreviewRequest, options: CompileOptions): Preview {
   const { mode, language, type } = asked
   const reader = readerFor(message, language, options.defaultLanguage)
   const template = compile(message, language, options)

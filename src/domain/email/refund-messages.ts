@@ -6,13 +6,13 @@ import type { Message } from './compile.ts'
 import { escapeHtml, escapeLiquid } from './escape.ts'
 
 /** What the platform's own messages about a refund say. `{order}` and `{amount}` are filled in. */
-interface Words {
+interface RefundWords {
   subject: Record<RefundEmailKind, string>
   text: Record<RefundEmailKind, string>
   reason: string
 }
 
-const words: Record<Language, Words> = {
+const words: Record<Language, RefundWords> = {
   en: {
     subject: {
       refund_confirmation: 'Your refund for order {order}',

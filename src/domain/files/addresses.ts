@@ -14,7 +14,7 @@ const signedAddressMs = 900_000
 
 /** Whom an address was made for: a scanner reads files that nobody else may read yet. */
 const readers = ['person', 'scanner'] as const
-export type Reader = (typeof readers)[number]
+export type AddressReader = (typeof readers)[number]
 
 const signer: TokenSigner = { purpose: 'file-addresses', macBytes: 16 }
 
@@ -63,7 +63,7 @@ export const mailVariant = ({ mime_type, size }: { mime_type: string; size: numb
 
 interface SignedAddress {
   file: { id: string; access_key: string }
-  reader?: Reader
+  reader?: AddressReader
   now: number
 }
 
@@ -78,7 +78,12 @@ export async function signedFileAddress(
 }
 
 /** For whom the token of an address still opens this file; null for one that is not ours, of another file, or over. */
-export async function readerOf(secret: string, token: string, fileId: string, now: number): Promise<Reader | null> {
+export async function readerOf(
+  secret: string,
+  token: string,
+  fileId: string,
+  now: number,
+): Promise<AddressReader | null> {
   const opened = await openFileToken(secret, signer, token, now)
   return opened?.fileId === fileId ? (readers[opened.mark] ?? null) : null
 }

@@ -2,7 +2,7 @@ import { asciiAddress, formatMailbox, type Mailbox } from '../../domain/mailbox.
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging.ts'
 import { retryAfterMs } from '../../domain/webhooks.ts'
 import { refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
-import { type Answer, failureWithoutAnswer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
+import { type ProviderAnswer, failureWithoutAnswer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'
 import { resendDomains } from './resend-domains.ts'
 
@@ -43,13 +43,13 @@ function kindOf(status: number, code: string): SendFailure {
   return [400, 413, 422, 451].includes(status) ? 'permanent' : 'configuration'
 }
 
-function restOf({ headers }: Answer & { came: true }, code: string, now: number): number | null {
+function restOf({ headers }: ProviderAnswer & { came: true }, code: string, now: number): number | null {
   const said = retryAfterMs(headers.get('retry-after') ?? headers.get('ratelimit-reset'), now)
   // The headers tell when the next call of this second may be made, which is of no use before the next day.
   return code === 'daily_quota_exceeded' ? Math.max(said ?? 0, quotaRestMs) : said
 }
 
-function failureOf(answer: Answer, now: number): SendResult {
+function failureOf(answer: ProviderAnswer, now: number): SendResult {
   if (!answer.came) return failureWithoutAnswer(answer.code)
   const said = isRecord(answer.body) ? answer.body : {}
   const code = textOf(said['name']) || `http_${answer.status}`

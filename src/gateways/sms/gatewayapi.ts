@@ -1,7 +1,7 @@
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging.ts'
 import { retryAfterMs } from '../../domain/webhooks.ts'
 import { refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
-import { type Answer, failureWithoutAnswer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
+import { type ProviderAnswer, failureWithoutAnswer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
 import type { OutboundSms, SmsGateway } from './sms.ts'
 
 interface Options {
@@ -29,7 +29,7 @@ function kindOfStatus(status: number): SendFailure {
   return [400, 413, 422].includes(status) ? 'permanent' : 'configuration'
 }
 
-function resultOf(answer: Answer, now: number): SendResult {
+function resultOf(answer: ProviderAnswer, now: number): SendResult {
   if (!answer.came) return failureWithoutAnswer(answer.code)
   const said = isRecord(answer.body) ? answer.body : {}
   if (answer.status >= 200 && answer.status < 300) {

@@ -49,7 +49,7 @@ export async function findToken(ctx: Ctx, id: string): Promise<AccessTokenRow & 
   return { ...row, tenant: null }
 }
 
-export interface MemberRow {
+export interface TokenMemberRow {
   id: string
   account_id: string
   organization_id: string
@@ -58,8 +58,8 @@ export interface MemberRow {
 }
 
 /** A member of an organisation in which the caller has a role of the organisation. */
-export const findMember = (ctx: Ctx, id: string): Promise<MemberRow | undefined> =>
-  ctx.db.first(sql<MemberRow>`select id, account_id, organization_id,
+export const findMember = (ctx: Ctx, id: string): Promise<TokenMemberRow | undefined> =>
+  ctx.db.first(sql<TokenMemberRow>`select id, account_id, organization_id,
       (select minters.id from members as minters where minters.organization_id = members.organization_id
         and minters.account_id = ${ctx.caller.id} and minters.edition_id is null and minters.role = 'admin')
       as minter_member_id

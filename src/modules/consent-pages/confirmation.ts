@@ -12,14 +12,14 @@ import { wordingIn } from './shown.ts'
 const confirmationSource = 'confirmation_link'
 
 /** An answer that waits for its confirmation, or has it by this very link. */
-interface Found {
+interface FoundAnswer {
   person: LinkedPerson
   answer: PersonAnswer & { before: NonNullable<PersonAnswer['before']> }
   is_confirmed: boolean
 }
 
 /** Null for a link that confirms nothing: forged, over, answered otherwise since, or of a consent that is not asked for. */
-async function findAnswer(job: JobCtx, token: string): Promise<Found | null> {
+async function findAnswer(job: JobCtx, token: string): Promise<FoundAnswer | null> {
   const target = await readConfirmationToken(job.config.linkSigningKey, token)
   const person = target && (await findPerson(job, target))
   if (!target || !person) return null
@@ -38,7 +38,7 @@ async function findAnswer(job: JobCtx, token: string): Promise<Found | null> {
 /** What the page of the link shows, in the language of the message unless another is asked for. */
 async function confirmableOf(
   job: JobCtx,
-  { person, answer, is_confirmed }: Found,
+  { person, answer, is_confirmed }: FoundAnswer,
   asked: Language | null,
 ): Promise<Confirmable | null> {
   const { definition, edition, before } = answer

@@ -6,7 +6,7 @@ import { isDeadAddress } from '../../domain/suppressions.ts'
 import { ownNames, pageWords, type ShownStatus } from './words.ts'
 
 /** Pages as language, title and content; who serves them sets the frame. */
-export interface Page {
+export interface LinkPage {
   language: string
   title: string
   content: ReturnType<typeof html>
@@ -41,7 +41,7 @@ export interface Preferences {
   consents: readonly ShownConsent[]
 }
 
-export type Outcome = 'saved' | 'unchanged' | 'stale'
+export type FormOutcome = 'saved' | 'unchanged' | 'stale'
 
 const zone = 'UTC'
 
@@ -134,13 +134,13 @@ function suppressionNotice({ suppression, address, language }: Preferences) {
   return html`<p class="notice">${isFinal ? words.unreachable(address) : words.unsubscribed(address)}</p>`
 }
 
-function outcomeNotice(outcome: Outcome | undefined, language: Language) {
+function outcomeNotice(outcome: FormOutcome | undefined, language: Language) {
   if (!outcome) return ''
   return html`<p class="notice" role="${outcome === 'stale' ? 'alert' : 'status'}">${pageWords[language][outcome]}</p>`
 }
 
 /** Everything that a person agreed to or could, with the one form that changes it. */
-export function preferencesPage(preferences: Preferences, outcome?: Outcome): Page {
+export function preferencesPage(preferences: Preferences, outcome?: FormOutcome): LinkPage {
   const { language, organization_name, address, consents } = preferences
   const words = pageWords[language]
   const cards = consents.map((consent, index) => consentCard(consent, index, language))
@@ -171,7 +171,7 @@ export function confirmationPage({
   consent,
   is_confirmed,
   preferences,
-}: Confirmable): Page {
+}: Confirmable): LinkPage {
   const words = pageWords[language]
   const content = html`<h1>${words.confirmTitle}</h1>
     ${
@@ -190,7 +190,7 @@ export function confirmationPage({
 }
 
 /** The same for every link that opens nothing. */
-export const unknownPage = (): Page => ({
+export const unknownPage = (): LinkPage => ({
   language: 'en',
   title: 'Not found',
   content: html`<h1>Not found</h1>

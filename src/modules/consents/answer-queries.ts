@@ -73,12 +73,12 @@ function editionsKnowing(ctx: Ctx, user: Pick<LoadedUser, 'organization_id' | 't
   return known.filter((id) => reach.editions.some((grant) => grant.edition_id === id))
 }
 
-interface Filters {
+interface AnswerFilters {
   edition_id?: string | undefined
   type?: string | undefined
 }
 
-function conditions(ctx: Ctx, user: LoadedUser, { edition_id, type }: Filters): SQL[] {
+function conditions(ctx: Ctx, user: LoadedUser, { edition_id, type }: AnswerFilters): SQL[] {
   const known = editionsKnowing(ctx, user)
   const hasAnswered = sql`exists (select 1 from consent_records r where r.user_id = ${user.id}
     and r.consent_id = consents.id and r.is_latest = 1)`
@@ -97,7 +97,7 @@ export function listAnswers(
   ctx: Ctx,
   user: LoadedUser,
   page: PageRequest,
-  query: Filters & { ordering: readonly OrderBy<'position' | 'name'>[] },
+  query: AnswerFilters & { ordering: readonly OrderBy<'position' | 'name'>[] },
 ): Promise<Page<AnswerRow>> {
   const view = customersSeenBy(ctx.caller)
   return paginate<AnswerRow>(ctx.db, page, {

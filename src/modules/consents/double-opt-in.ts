@@ -7,7 +7,7 @@ import { confirmationStatements, isRecentlyAsked, enqueueEmails } from '../trans
 import type { AnswerRow } from './answer-queries.ts'
 import type { RecordRow } from './records.ts'
 
-interface Asked {
+interface ConfirmationRequest {
   /** As the edition of the consent, or the organisation, knows it. */
   email: string | null
   language: Language
@@ -29,7 +29,11 @@ async function recipientOf(ctx: Ctx, organizationId: string, email: string | nul
  * Statements that ask the person to confirm a pending answer, for the transaction that records it. None where they were
  * asked within the hour.
  */
-export async function confirmationRequest(ctx: Ctx, definition: AnswerRow, asked: Asked): Promise<Statement[]> {
+export async function confirmationRequest(
+  ctx: Ctx,
+  definition: AnswerRow,
+  asked: ConfirmationRequest,
+): Promise<Statement[]> {
   const { record, language } = asked
   if (ctx.config.linkSigningKey === '')
     throw invalid(fieldError(['method'], 'links_not_configured', 'This service has no key for the links of messages.'))

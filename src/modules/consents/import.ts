@@ -6,7 +6,14 @@ import { inList } from '../../db/visibility.ts'
 import { shownLanguage } from '../../domain/consents.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { DefinitionRow } from './queries.ts'
-import { type Answered, answered, type AnsweringUser, type AskedAnswer, latestOf, type RecordRow } from './records.ts'
+import {
+  type DecidedAnswer,
+  answered,
+  type AnsweringUser,
+  type AskedAnswer,
+  latestOf,
+  type RecordRow,
+} from './records.ts'
 
 type Version = Pick<
   typeof consentVersions.$inferSelect,
@@ -16,7 +23,7 @@ type Version = Pick<
 /** What the keys of an import mean, with the wordings of all times, newest first. */
 export type ImportDefinitions = ReadonlyMap<string, DefinitionRow & { versions: readonly Version[] }>
 
-interface Edition {
+interface AnswerEdition {
   id: string
   organization_id: string
   default_language: string
@@ -25,7 +32,7 @@ interface Edition {
 /** By key: the edition's own definition stands in the place of the organisation's. Keys without one are left out. */
 export async function importDefinitions(
   db: Database,
-  edition: Edition,
+  edition: AnswerEdition,
   keys: readonly string[],
 ): Promise<ImportDefinitions> {
   if (keys.length === 0) return new Map()
@@ -55,7 +62,7 @@ export interface ImportedAnswers {
 }
 
 export interface AnswerImport {
-  edition: Edition
+  edition: AnswerEdition
   definitions: ImportDefinitions
   import_id: string | null
   source: string
@@ -120,11 +127,11 @@ export async function importedAnswers(
   ctx: Pick<JobCtx, 'db' | 'newId'>,
   run: AnswerImport,
   answers: readonly ImportedAnswers[],
-): Promise<Answered[]> {
+): Promise<DecidedAnswer[]> {
   const questions = questionsOf(run, answers)
   if (questions.length === 0) return []
   const stored = await latestRecords(ctx.db, questions)
-  const chains = new Map<string, Answered>()
+  const chains = new Map<string, DecidedAnswer>()
   for (const question of questions) {
     const { definition, given } = question
     const key = chainKey(given.user.id, definition.id)
@@ -145,7 +152,7 @@ export async function importedAnswers(
 /** What is asked in an edition, by the keys that imports name. */
 export async function askedConsents(
   db: Database,
-  edition: Pick<Edition, 'id' | 'organization_id'>,
+  edition: Pick<AnswerEdition, 'id' | 'organization_id'>,
 ): Promise<Pick<DefinitionRow, 'key' | 'name' | 'type'>[]> {
   const rows = await db.all(
     sql<Pick<DefinitionRow, 'key' | 'name' | 'type' | 'is_active'>>`select key, name, type, is_active from consents

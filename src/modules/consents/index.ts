@@ -1,6 +1,6 @@
 export {
   answerAnnouncements,
-  type Answered,
+  type DecidedAnswer,
   answerRaces,
   answerStatements,
   answered,

@@ -37,7 +37,7 @@ const consentJoins = sql`join consent_stats on consent_stats.consent_id = consen
   join organizations on organizations.id = consents.organization_id
   left join editions on editions.id = consents.edition_id`
 
-interface Filters {
+interface ConsentFilters {
   organization_id?: string | undefined
   edition_id?: string | undefined
   type?: string | undefined
@@ -47,7 +47,7 @@ interface Filters {
 
 type Ordering = readonly OrderBy<'created' | 'modified' | 'name' | 'position'>[]
 
-function conditions(ctx: Ctx, filters: Filters): SQL[] {
+function conditions(ctx: Ctx, filters: ConsentFilters): SQL[] {
   const { organization_id, edition_id, type, is_active, search } = filters
   return [
     visibleIn(ctx.caller, definitionVisibility, filters),
@@ -63,7 +63,7 @@ export const listConsents = (
   ctx: Ctx,
   page: PageRequest,
   ordering: Ordering,
-  filters: Filters,
+  filters: ConsentFilters,
 ): Promise<Page<ConsentRow>> =>
   paginate<ConsentRow>(ctx.db, page, {
     from: sql`consents`,

@@ -5,7 +5,7 @@ import { LostRace } from '../../domain/errors.ts'
 import { type DuplicatePolicy, maxUnitsPerOrder } from '../../domain/external-orders.ts'
 import type { ChannelAddress } from '../../domain/suppressions.ts'
 import {
-  type Answered,
+  type DecidedAnswer,
   answerAnnouncements,
   answerRaces,
   answerStatements,
@@ -126,7 +126,7 @@ function statementsOfGroup(
   ctx: EngineCtx,
   run: ImportRun,
   { context, decision }: Decided,
-  read: { suppressed: readonly Statement[]; answers: readonly Answered[] },
+  read: { suppressed: readonly Statement[]; answers: readonly DecidedAnswer[] },
 ): Statement[] {
   const { edition, changeable, receipt_message } = run
   const scope = { organization_id: edition.organization_id, changeable, now: context.now }

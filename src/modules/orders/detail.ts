@@ -8,12 +8,12 @@ import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
-import { boughtColumns, boughtJoins, type BoughtRow, type PurchaseRow } from '../purchases/index.ts'
+import { boughtColumns, boughtJoins, type BoughtRow, type ShownPurchaseRow } from '../purchases/index.ts'
 import { orderVisibility } from './list.ts'
 
-type TransactionRow = typeof transactions.$inferSelect & { rest_minor: number }
+type ShownTransactionRow = typeof transactions.$inferSelect & { rest_minor: number }
 
-export interface CartItemRow extends BoughtRow {
+export interface ShownCartItemRow extends BoughtRow {
   id: string
   quantity: number
   price_minor: number
@@ -44,15 +44,15 @@ export interface OrderHeadRow
 export interface LoadedOrder {
   tenant: Tenant
   head: OrderHeadRow
-  items: CartItemRow[]
-  purchases: PurchaseRow[]
-  transactions: TransactionRow[]
+  items: ShownCartItemRow[]
+  purchases: ShownPurchaseRow[]
+  transactions: ShownTransactionRow[]
 }
 
 type LineRow =
-  | ({ kind: 'item' } & CartItemRow)
-  | ({ kind: 'purchase' } & Omit<PurchaseRow, 'user_id'> & { user_id: string | null })
-  | ({ kind: 'transaction' } & TransactionRow)
+  | ({ kind: 'item' } & ShownCartItemRow)
+  | ({ kind: 'purchase' } & Omit<ShownPurchaseRow, 'user_id'> & { user_id: string | null })
+  | ({ kind: 'transaction' } & ShownTransactionRow)
 
 /** The order and all its lines as two statements of one snapshot. */
 export async function findOrder(ctx: Ctx, id: string): Promise<LoadedOrder> {

@@ -46,7 +46,7 @@ export function containsText(view: CustomerView, text: string): SQL {
   return sql`(${containsFoldedOrDigits(sql`orders.search_own`, text)} or ${ofCustomer(view, whole, given)})`
 }
 
-type Condition = (value: string, view: CustomerView) => SQL
+type OrderCondition = (value: string, view: CustomerView) => SQL
 
 const textFilters = {
   transaction_id: (id) => sql`orders.id = (select order_id from transactions where id = ${id})`,
@@ -58,7 +58,7 @@ const textFilters = {
   search: (text, view) => containsText(view, text),
   status: (status) => sql`orders.status = ${status}`,
   type: (type) => sql`orders.type = ${type}`,
-} satisfies Record<string, Condition>
+} satisfies Record<string, OrderCondition>
 
 /**
  * The scopes of a list. An index has the external ids of each edition: looked up first, they are all that is read, so

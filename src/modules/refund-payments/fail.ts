@@ -11,13 +11,13 @@ import { moveAmounts, purchasesAreAsRead } from './amounts.ts'
 import { cancelTransaction, type RefundChanges } from './complete.ts'
 import { amountOf, purchasesOf, refundAnnouncements, type RefundedPurchase, type RefundRow } from './refund.ts'
 
-type Failure = Pick<Extract<RefundOutcome, { state: 'failed' }>, 'provider_reference' | 'code' | 'message'>
+type RefundFailure = Pick<Extract<RefundOutcome, { state: 'failed' }>, 'provider_reference' | 'code' | 'message'>
 type FailCtx = Pick<JobCtx, 'db' | 'now' | 'newId'>
 
 const maxMessageLength = 500
 const status = 'failed'
 
-const markFailed = (refund: RefundRow, failure: Failure, from: RefundStatus, now: number): SQL =>
+const markFailed = (refund: RefundRow, failure: RefundFailure, from: RefundStatus, now: number): SQL =>
   sql`update refund_requests set status = ${status}, refunded_minor = 0, failure_code = ${failure.code},
       failure_message = ${failure.message.slice(0, maxMessageLength)},
       provider_reference = coalesce(${failure.provider_reference}, provider_reference), due_at = null,
@@ -39,7 +39,11 @@ const announced = (
   })
 
 /** The provider did not pay back: what was reserved is released. */
-export async function failureStatements(ctx: FailCtx, refund: RefundRow, failure: Failure): Promise<RefundChanges> {
+export async function failureStatements(
+  ctx: FailCtx,
+  refund: RefundRow,
+  failure: RefundFailure,
+): Promise<RefundChanges> {
   const now = ctx.now()
   const purchases = await purchasesOf(ctx, refund.id)
   return {
@@ -93,7 +97,11 @@ function handOver(refund: RefundRow, others: readonly OtherCancellation[]): Stat
  * The provider took back a success: the amounts count no more, and purchases that this refund cancelled are what they
  * were before. That undoes a cancellation, so it is no edge of the purchases' lifecycle.
  */
-export async function takenBackStatements(ctx: FailCtx, refund: RefundRow, failure: Failure): Promise<RefundChanges> {
+export async function takenBackStatements(
+  ctx: FailCtx,
+  refund: RefundRow,
+  failure: RefundFailure,
+): Promise<RefundChanges> {
   const now = ctx.now()
   const purchases = await purchasesOf(ctx, refund.id)
   const cancelled = 'refunded'

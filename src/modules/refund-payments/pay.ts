@@ -36,20 +36,20 @@ const callOf = (refund: RefundRow, key: string, payment: string): RefundCall => 
   metadata: { refund_request_id: refund.id, order_id: refund.order_id },
 })
 
-interface Attempt {
+interface RefundAttempt {
   refund: RefundRow
   payment: string
   gateway: PaymentGateway
   isFirstCall: boolean
 }
 
-const progressOf = ({ refund, isFirstCall }: Attempt) => ({
+const progressOf = ({ refund, isFirstCall }: RefundAttempt) => ({
   provider_reference: refund.provider_reference,
   began_at: beganAt(refund),
   is_first_call: isFirstCall,
 })
 
-async function lookUp(attempt: Attempt): Promise<RefundOutcome | 'not_found'> {
+async function lookUp(attempt: RefundAttempt): Promise<RefundOutcome | 'not_found'> {
   const { refund, payment, gateway } = attempt
   const { provider_key, provider_reference } = refund
   if (provider_key !== null) return gateway.lookup({ key: provider_key, payment, provider_reference })
@@ -58,7 +58,7 @@ async function lookUp(attempt: Attempt): Promise<RefundOutcome | 'not_found'> {
   return (await gateway.find(provider_reference))?.outcome ?? 'not_found'
 }
 
-async function ask(job: JobCtx, attempt: Attempt): Promise<RefundOutcome> {
+async function ask(job: JobCtx, attempt: RefundAttempt): Promise<RefundOutcome> {
   const found = await lookUp(attempt)
   if (found !== 'not_found') return found
   return isNeverMade(progressOf(attempt), job.now())
@@ -67,12 +67,12 @@ async function ask(job: JobCtx, attempt: Attempt): Promise<RefundOutcome> {
 }
 
 /** A refusal of a call that is repeated says nothing of the earlier one: the provider is asked for that. */
-async function checkRefusal(attempt: Attempt, refusal: RefundOutcome): Promise<RefundOutcome> {
+async function checkRefusal(attempt: RefundAttempt, refusal: RefundOutcome): Promise<RefundOutcome> {
   const found = await lookUp(attempt)
   return found === 'not_found' ? refusal : found
 }
 
-async function outcomeOf(job: JobCtx, attempt: Attempt): Promise<RefundOutcome> {
+async function outcomeOf(job: JobCtx, attempt: RefundAttempt): Promise<RefundOutcome> {
   const { refund, payment, gateway, isFirstCall } = attempt
   const { provider_key } = refund
   const step = stepOf(progressOf(attempt), gateway.capabilities.is_idempotent, job.now())
@@ -95,7 +95,7 @@ export async function recordOutcome(job: JobCtx, attempt: RefundRow, outcome: Re
 }
 
 /** The account and the payment of a refund; null when the account cannot be used. */
-async function attemptOf(job: JobCtx, refund: RefundRow, isFirstCall: boolean): Promise<Attempt | null> {
+async function attemptOf(job: JobCtx, refund: RefundRow, isFirstCall: boolean): Promise<RefundAttempt | null> {
   const account = await accessOfStarted(job, refund)
   if (!account) return null
   const paid = await job.db.first(

@@ -16,12 +16,12 @@ export interface RefundedPurchase extends AnnouncedPurchase {
   status_before: string | null
 }
 
-type Reader = Pick<JobCtx, 'db'>
+type RefundCtx = Pick<JobCtx, 'db'>
 
-export const loadRefund = ({ db }: Reader, id: string): Promise<RefundRow | undefined> =>
+export const loadRefund = ({ db }: RefundCtx, id: string): Promise<RefundRow | undefined> =>
   db.first(sql<RefundRow>`select * from refund_requests where id = ${id}`)
 
-export const purchasesOf = ({ db }: Reader, refundId: string): Promise<RefundedPurchase[]> =>
+export const purchasesOf = ({ db }: RefundCtx, refundId: string): Promise<RefundedPurchase[]> =>
   db.all(sql<RefundedPurchase>`select ${announcedColumns}, purchases.status, refund_items.status_before
     from refund_items cross join purchases on purchases.id = refund_items.purchase_id ${announcedJoins}
     where refund_items.refund_request_id = ${refundId} order by purchases.id`)

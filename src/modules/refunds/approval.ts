@@ -13,7 +13,7 @@ import {
 import { enqueueEmails } from '../transactional-emails/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
 import type { RefundRow } from './queries.ts'
-import type { Subject } from './subject.ts'
+import type { RefundSubject } from './subject.ts'
 
 /** How a refund is paid back. */
 export interface PayingBack {
@@ -23,7 +23,10 @@ export interface PayingBack {
   way: 'at once' | 'by hand' | 'by provider'
 }
 
-type Paid = Pick<Subject, 'edition_id' | 'edition_account_id' | 'merchant_account_id' | 'provider_reference'>
+type PayingAccount = Pick<
+  RefundSubject,
+  'edition_id' | 'edition_account_id' | 'merchant_account_id' | 'provider_reference'
+>
 
 /** Finds the account of a payment; null for one that is not ready. */
 export type FindAccount = (paid: PaidThrough) => Promise<MerchantAccount | null>
@@ -34,7 +37,7 @@ export type FindAccount = (paid: PaidThrough) => Promise<MerchantAccount | null>
  */
 export async function payingBack(
   ctx: Pick<JobCtx, 'db' | 'config'>,
-  paid: Paid,
+  paid: PayingAccount,
   amount: number,
   findAccount: FindAccount = (through) => accessOf(ctx, through),
 ): Promise<PayingBack | null> {

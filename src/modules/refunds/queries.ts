@@ -70,7 +70,7 @@ export async function findRefund(ctx: Ctx, id: string): Promise<LoadedRefund> {
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
-interface Filters {
+interface RefundFilters {
   edition_id?: string | undefined
   organization_id?: string | undefined
   order_id?: string | undefined
@@ -84,14 +84,14 @@ interface Filters {
   created_before?: number | undefined
 }
 
-type Condition = (value: string | number, view: CustomerView) => SQL
+type RefundCondition = (value: string | number, view: CustomerView) => SQL
 
-const own = (column: string): Condition => {
+const own = (column: string): RefundCondition => {
   const name = sql.raw(column)
   return (value) => sql`refund_requests.${name} = ${value}`
 }
 
-const conditionsOf: Record<keyof Filters, Condition> = {
+const conditionsOf: Record<keyof RefundFilters, RefundCondition> = {
   edition_id: own('edition_id'),
   organization_id: own('organization_id'),
   order_id: own('order_id'),
@@ -108,8 +108,8 @@ const conditionsOf: Record<keyof Filters, Condition> = {
   created_before: (at) => sql`refund_requests.created_at <= ${at}`,
 }
 
-function conditions(ctx: Ctx, view: CustomerView, filters: Filters): SQL[] {
-  const asked = (Object.keys(conditionsOf) as (keyof Filters)[]).flatMap((name) => {
+function conditions(ctx: Ctx, view: CustomerView, filters: RefundFilters): SQL[] {
+  const asked = (Object.keys(conditionsOf) as (keyof RefundFilters)[]).flatMap((name) => {
     const value = filters[name]
     return value === undefined ? [] : [conditionsOf[name](value, view)]
   })
@@ -120,7 +120,7 @@ export function listRefunds(
   ctx: Ctx,
   page: PageRequest,
   ordering: readonly OrderBy<'created' | 'modified' | 'requested_amount' | 'status'>[],
-  filters: Filters,
+  filters: RefundFilters,
 ): Promise<Page<RefundDetailRow>> {
   const view = customersSeenBy(ctx.caller)
   return paginate<RefundDetailRow>(ctx.db, page, {

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Scope } from '../../db/cel/index.ts'
+import type { ExpressionScope } from '../../db/cel/index.ts'
 import { inList } from '../../db/visibility.ts'
 import type { Channel } from '../../domain/messaging.ts'
 import type { CommunicationType } from '../../domain/segments.ts'
@@ -18,7 +18,7 @@ export interface Audience {
 
 export type SegmentTenant = Pick<Audience, 'organization_id' | 'edition_id' | 'editions'>
 
-interface People {
+interface PeopleSql {
   from: SQL
   id: SQL
   where: SQL
@@ -29,7 +29,7 @@ export const editionsOf = ({ edition_id, editions }: SegmentTenant): readonly st
   edition_id === null ? (editions ?? null) : [edition_id]
 
 /** What an expression sees there, for every caller. */
-export const scopeOf = (tenant: SegmentTenant, now: number): Scope => ({
+export const scopeOf = (tenant: SegmentTenant, now: number): ExpressionScope => ({
   organizationId: tenant.organization_id,
   editionId: tenant.edition_id,
   editions: editionsOf(tenant),
@@ -44,7 +44,7 @@ const knownIn = (editions: readonly string[], isSampled: boolean): SQL =>
     where ${inList(sql`edition_id`, editions)})`
 
 /** The people of an organisation, or those who have bought in some of its editions, as `users u`. */
-export function peopleOf({ organization_id, edition_id, editions }: SegmentTenant, isSampled = false): People {
+export function peopleOf({ organization_id, edition_id, editions }: SegmentTenant, isSampled = false): PeopleSql {
   const ofOrganization = sql`u.organization_id = ${organization_id}`
   if (edition_id !== null)
     return {
@@ -63,7 +63,7 @@ export function peopleOf({ organization_id, edition_id, editions }: SegmentTenan
 }
 
 /** The same people by their ids alone, which one index has in order. */
-export function idsOf({ organization_id, edition_id, editions }: SegmentTenant, isSampled = false): People {
+export function idsOf({ organization_id, edition_id, editions }: SegmentTenant, isSampled = false): PeopleSql {
   if (edition_id !== null)
     return {
       from: sql`user_editions ${bySample('user_editions_sample', isSampled)}`,

@@ -111,7 +111,7 @@ export async function fail(job: JobCtx, calculation: Calculation, message: strin
   ])
 }
 
-export type Step =
+export type CalculationStep =
   | { state: 'calculating'; calculation: Calculation }
   /** `overtaken`: somebody else has moved, ended or fenced it, and nothing was written here. */
   | { state: 'ready' | 'failed' | 'overtaken' }
@@ -120,7 +120,7 @@ export type Step =
  * Makes one step, of as many people as one statement bears. A fault of the expression, and lists that have become too
  * long for it, end the calculation as `failed`; a fault of the machinery throws, and the step can be made again.
  */
-export async function stepOf(job: JobCtx, calculation: Calculation, size?: number): Promise<Step> {
+export async function stepOf(job: JobCtx, calculation: Calculation, size?: number): Promise<CalculationStep> {
   const { expression: source, sizes } = calculation
   const checked = checkExpression(source)
   if (!checked.ok) {

@@ -16,7 +16,7 @@ import {
 import type { VerifySenderDomainInput } from './contract.ts'
 import type { SenderDomainRow } from './queries.ts'
 
-type Changes = Partial<SenderDomainRow>
+type DomainChanges = Partial<SenderDomainRow>
 
 const taken = () =>
   new AppError('sender_domain_taken', 'Another organisation has verified this domain, and its record still stands.')
@@ -24,13 +24,13 @@ const taken = () =>
 /** Another organisation verified the domain between the look and the commit: the next try sees which. */
 const takenMeanwhile = () => new LostRace('the domain was verified meanwhile')
 
-const asVerified = (row: SenderDomainRow, by: SenderDomainVerifier, now: number): Changes => ({
+const asVerified = (row: SenderDomainRow, by: SenderDomainVerifier, now: number): DomainChanges => ({
   status: 'verified',
   verified_by: by,
   verified_at: row.status === 'verified' ? row.verified_at : now,
 })
 
-const asPending: Changes = { status: 'pending', verified_by: null, verified_at: null }
+const asPending: DomainChanges = { status: 'pending', verified_by: null, verified_at: null }
 
 const holderOf = (ctx: Ctx, row: SenderDomainRow): Promise<SenderDomainRow | undefined> =>
   ctx.db.first(sql<SenderDomainRow>`select * from sender_domains
@@ -52,7 +52,12 @@ async function release(ctx: Ctx, row: SenderDomainRow, answer: TxtAnswer | null)
   })
 }
 
-const write = (ctx: Ctx, row: SenderDomainRow, changes: Changes, released: Statement[]): Promise<SenderDomainRow> => {
+const write = (
+  ctx: Ctx,
+  row: SenderDomainRow,
+  changes: DomainChanges,
+  released: Statement[],
+): Promise<SenderDomainRow> => {
   const all = { ...changes, modified_at: ctx.now() }
   const result = { ...row, ...all, version: row.version + 1 }
   return commit(ctx, result, [...released, ...updateVersion(senderDomains, row, all)], {
@@ -61,7 +66,7 @@ const write = (ctx: Ctx, row: SenderDomainRow, changes: Changes, released: State
 }
 
 /** What the provider that sends makes of a domain that is proved; without one that keeps domains, that is enough. */
-async function askProvider(ctx: Ctx, row: SenderDomainRow): Promise<{ outcome: CheckOutcome; known: Changes }> {
+async function askProvider(ctx: Ctx, row: SenderDomainRow): Promise<{ outcome: CheckOutcome; known: DomainChanges }> {
   const { domains } = ctx.email
   if (!domains) return { outcome: 'verified', known: {} }
   const found = await domains.check(row.domain, row.provider_domain_id)
@@ -71,7 +76,7 @@ async function askProvider(ctx: Ctx, row: SenderDomainRow): Promise<{ outcome: C
 }
 
 /** What a check makes of the domain. A name system that does not answer says nothing. */
-function changesOf(row: SenderDomainRow, outcome: CheckOutcome, now: number): Changes {
+function changesOf(row: SenderDomainRow, outcome: CheckOutcome, now: number): DomainChanges {
   const checked = { checked_at: now, check_outcome: outcome }
   if (outcome === 'verified')
     return row.verified_by === 'superuser' ? checked : { ...checked, ...asVerified(row, 'dns', now) }

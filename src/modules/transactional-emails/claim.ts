@@ -7,7 +7,7 @@ import { suppressionReasonAt } from '../suppressions/index.ts'
 
 type EmailRow = typeof transactionalEmails.$inferSelect
 /** The row as it is since it was taken, and for what its address is suppressed. */
-export type Claim = EmailRow & { suppression: string | null }
+export type EmailClaim = EmailRow & { suppression: string | null }
 
 const recipientPlace = {
   organization_id: sql`transactional_emails.organization_id`,
@@ -16,9 +16,9 @@ const recipientPlace = {
 }
 
 /** Takes what is due, the longest due first. Nobody else gets it before the lease is over, and then as another attempt. */
-export const claimEmails = (job: JobCtx, count: number): Promise<Claim[]> => {
+export const claimEmails = (job: JobCtx, count: number): Promise<EmailClaim[]> => {
   const now = job.now()
-  return job.db.all(sql<Claim>`update transactional_emails set attempts = attempts + 1,
+  return job.db.all(sql<EmailClaim>`update transactional_emails set attempts = attempts + 1,
       lease_until = ${now + emailLeaseMs}, modified_at = ${now}
     where id in (select id from transactional_emails indexed by transactional_emails_due
       where status = 'pending' and next_attempt_at <= ${now} and coalesce(lease_until, 0) <= ${now}
@@ -30,7 +30,7 @@ export const claimEmails = (job: JobCtx, count: number): Promise<Claim[]> => {
  * Notes that a call is about to be made, and with what: from here on nobody knows what became of it, until its answer is
  * recorded. False when somebody else has taken the message since.
  */
-export async function markCall(job: JobCtx, claim: Claim, content: OutboundEmail): Promise<boolean> {
+export async function markCall(job: JobCtx, claim: EmailClaim, content: OutboundEmail): Promise<boolean> {
   const marked = await job.db.all(sql`update transactional_emails set is_doubtful = 1, provider = ${job.email.name},
       content = ${JSON.stringify(content)}, first_call_at = coalesce(first_call_at, ${job.now()})
     where id = ${claim.id} and attempts = ${claim.attempts} and status = 'pending' and lease_until > ${job.now()}
@@ -39,7 +39,7 @@ export async function markCall(job: JobCtx, claim: Claim, content: OutboundEmail
 }
 
 /** What an attempt made of its message. It is heard only while no other has begun; that it was sent stays true. */
-export const recordVerdict = (job: JobCtx, claim: Claim, verdict: SendVerdict): Promise<unknown> => {
+export const recordVerdict = (job: JobCtx, claim: EmailClaim, verdict: SendVerdict): Promise<unknown> => {
   const now = job.now()
   const { status, next_attempt_at, is_doubtful, keeps_content, provider_id, error_code, error_detail } = verdict
   return job.db.all(sql`update transactional_emails set status = ${status}, next_attempt_at = ${next_attempt_at},
@@ -51,7 +51,7 @@ export const recordVerdict = (job: JobCtx, claim: Claim, verdict: SendVerdict): 
 }
 
 /** Gives back what was taken and not begun: the attempt was none. */
-export const releaseEmails = (job: JobCtx, claims: readonly Claim[], until: number): Promise<unknown> =>
+export const releaseEmails = (job: JobCtx, claims: readonly EmailClaim[], until: number): Promise<unknown> =>
   job.db.all(sql`update transactional_emails set attempts = attempts - 1, lease_until = null,
       next_attempt_at = max(next_attempt_at, ${until})
     where status = 'pending' and (id, attempts) in

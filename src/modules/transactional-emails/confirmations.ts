@@ -9,7 +9,7 @@ import { type ConsentWording, consentConfirmation } from '../../domain/email/con
 import type { Language } from '../../domain/languages.ts'
 import { confirmationIntervalMs, transactionalEmailLifecycle } from '../../domain/transactional-emails.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
-import type { Claim } from './claim.ts'
+import type { EmailClaim } from './claim.ts'
 
 interface KeptConfirmation {
   consent_id: string
@@ -75,7 +75,7 @@ export interface Frame {
   is_sender_verified: number
 }
 
-export const loadFrame = ({ db }: JobCtx, claim: Claim): Promise<Frame | undefined> =>
+export const loadFrame = ({ db }: JobCtx, claim: EmailClaim): Promise<Frame | undefined> =>
   db.first(sql<Frame>`select organizations.name as organization_name, editions.full_name as edition_name,
       editions.email_sender_name, editions.email_sender_address, editions.email_reply_to, users.first_name,
       users.last_name,
@@ -87,7 +87,7 @@ export const loadFrame = ({ db }: JobCtx, claim: Claim): Promise<Frame | undefin
 /** The message with its signed link. */
 export async function confirmationTemplate(
   { config }: JobCtx,
-  claim: Claim & { confirmation: string },
+  claim: EmailClaim & { confirmation: string },
   { organization_name, edition_name }: Frame,
 ): Promise<Compiled> {
   const { organization_id, user_id, recipient } = claim

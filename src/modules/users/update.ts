@@ -12,7 +12,7 @@ import type { ChannelAddress } from '../../domain/suppressions.ts'
 import { contactSearch, givenSearchColumns, normalizePhone, searchColumns } from '../../domain/users.ts'
 import { restoredSuppressions } from '../suppressions/index.ts'
 import type { UpdateUserInput } from './contract.ts'
-import { isShown, type LoadedUser, type UserRow } from './queries.ts'
+import { isShown, type LoadedUser, type ShownUserRow } from './queries.ts'
 
 function phoneOf(user: LoadedUser, given: string | null | undefined): string | null {
   if (given === undefined) return user.phone_number
@@ -27,10 +27,13 @@ const phoneTaken = () =>
   invalid(fieldError(['phone_number'], 'unique', 'Another customer has this number and no e-mail.'))
 
 /** Orders are found by their customer's address and number too. */
-export const customerOrdersSearch = (userId: string, contact: Pick<UserRow, 'email' | 'phone_number'>): Statement =>
+export const customerOrdersSearch = (
+  userId: string,
+  contact: Pick<ShownUserRow, 'email' | 'phone_number'>,
+): Statement =>
   sql`update orders set search = search_own || ${searchSeparator + contactSearch(contact)} where user_id = ${userId}`
 
-type Contact = Pick<UserRow, 'email' | 'phone_number' | 'first_name' | 'last_name'>
+type Contact = Pick<ShownUserRow, 'email' | 'phone_number' | 'first_name' | 'last_name'>
 
 /** Statements by which an edition role changes customers of its own editions alone; what it says is theirs to see. */
 const changeInEditions = (user: LoadedUser, contact: Contact, editionIds: readonly string[]): Statement[] => [
@@ -63,7 +66,7 @@ function judgeChange(user: LoadedUser, editionIds: readonly string[] | null): vo
 }
 
 /** The addresses that the customer gets by a change. */
-const gained = (user: UserRow, contact: Pick<UserRow, 'email' | 'phone_number'>): ChannelAddress[] => [
+const gained = (user: ShownUserRow, contact: Pick<ShownUserRow, 'email' | 'phone_number'>): ChannelAddress[] => [
   ...(contact.email === null || contact.email === user.email
     ? []
     : [{ channel: 'email' as const, address: contact.email }]),
@@ -90,7 +93,7 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
         'A customer keeps an e-mail address or a number.',
       ),
     )
-  if (isEmpty(changesIn<UserRow>(user, contact))) return commit(ctx, user, [])
+  if (isEmpty(changesIn<ShownUserRow>(user, contact))) return commit(ctx, user, [])
   const changes = {
     ...contact,
     ...searchColumns(contact),

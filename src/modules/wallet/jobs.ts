@@ -14,7 +14,7 @@ const passesAtOnce = 5
 const phonesARound = 25
 const callbacksASweep = 1000
 
-interface Phone {
+interface PhoneToPush {
   device_id: string
   push_token: string
 }
@@ -49,7 +49,7 @@ async function updateGoogle(job: JobCtx, pass: PassRow): Promise<boolean> {
 }
 
 /** A phone that has dropped the pass is as good as one that says so. */
-const forgetPhone = (job: JobCtx, passId: string, phone: Phone): Promise<void> =>
+const forgetPhone = (job: JobCtx, passId: string, phone: PhoneToPush): Promise<void> =>
   decideAgain(async () => {
     const pass = await job.db.first(sql<AnnouncedPass & { push_token: string | null }>`select ${announcedColumns},
         (select push_token from wallet_registrations where pass_id = wallet_passes.id
@@ -58,13 +58,13 @@ const forgetPhone = (job: JobCtx, passId: string, phone: Phone): Promise<void> =
     if (pass) await unregisterPhone(job, pass, phone.device_id)
   })
 
-const noteNotified = (job: JobCtx, pass: PassRow, phone: Phone): Promise<unknown> =>
+const noteNotified = (job: JobCtx, pass: PassRow, phone: PhoneToPush): Promise<unknown> =>
   job.db.all(sql`update wallet_registrations set notified_number = ${pass.change_number}
     where pass_id = ${pass.id} and device_id = ${phone.device_id} and push_token = ${phone.push_token}`)
 
 /** Pushes to some phones of the pass, each noted as soon as its push is sent; the rest stays due. */
 async function pushApple(job: JobCtx, pass: PassRow): Promise<boolean> {
-  const phones = await job.db.all(sql<Phone>`select device_id, push_token from wallet_registrations
+  const phones = await job.db.all(sql<PhoneToPush>`select device_id, push_token from wallet_registrations
     where pass_id = ${pass.id} and notified_number < ${pass.change_number}
     order by notified_number, device_id limit ${phonesARound}`)
   for (const phone of phones) {

@@ -4,7 +4,7 @@ interface Item<Task> {
   looks: number
 }
 
-interface Options<Task> {
+interface WorkerPoolOptions<Task> {
   size: number
   /** Never rejects. */
   run: (task: Task) => Promise<void>
@@ -24,13 +24,13 @@ const looksUntilLate = 5
  * quickly, others wait as long as the line is, so that a busy machine does not get busier.
  */
 export class WorkerPool<Task> {
-  readonly #options: Options<Task>
+  readonly #options: WorkerPoolOptions<Task>
   readonly #running = new Set<Item<Task>>()
   readonly #waiting: Item<Task>[] = []
   #timer: ReturnType<typeof setTimeout> | undefined
   #changes = 0
 
-  constructor(options: Options<Task>) {
+  constructor(options: WorkerPoolOptions<Task>) {
     this.#options = options
   }
 
