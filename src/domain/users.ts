@@ -36,7 +36,7 @@ export function normalizePhone(text: string, countryCode: string | null): string
   return number?.isValid() ? number.number : null
 }
 
-interface Contact {
+export interface Contact {
   email: string | null
   phone_number: string | null
   first_name: string

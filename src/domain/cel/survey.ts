@@ -1,4 +1,4 @@
-import { type Expression, isList, type MacroExpression } from './types.ts'
+import { type Expression, isList, type MacroExpression, type ExpressionOf } from './types.ts'
 
 /** Lists that an expression can walk through, by where their length is kept; `written` ones stand in the source. */
 type KeptList = 'orders' | 'purchases' | 'campaigns' | 'options' | 'user_metadata' | 'order_metadata'
@@ -44,12 +44,10 @@ export interface Site {
   work: number
 }
 
-type Of<Node extends Expression['node']> = Extract<Expression, { node: Node }>
-
 /** What the variable of a macro stands for. */
 interface ElementVariable {
   name: string
-  /** Of an element of metadata: where the metadata is. */
+  /** ExpressionOf an element of metadata: where the metadata is. */
   metadata: KeptList
   /** The `map` that has made it: the database may make it anew at each use. */
   map: MacroExpression | null
@@ -126,7 +124,7 @@ class Survey {
     return this.#elements.findLast((element) => element.name === name)
   }
 
-  #variable(node: Of<'variable'>): void {
+  #variable(node: ExpressionOf<'variable'>): void {
     if (node.type === 'json') this.#spend(work.metadata)
     const map = this.#elementNamed(node.name)?.map
     if (!map?.result) return
@@ -140,7 +138,7 @@ class Survey {
     this.#elements = before
   }
 
-  #field(node: Of<'field'>): void {
+  #field(node: ExpressionOf<'field'>): void {
     const { object, name } = node
     if (object.node === 'consent') return this.#spend(2 * work.consent)
     if (object.type === 'stats') {
@@ -152,7 +150,7 @@ class Survey {
     if (name === 'product_name') this.#spend(work.lookUp)
   }
 
-  #call({ name, args }: Of<'call'>): void {
+  #call({ name, args }: ExpressionOf<'call'>): void {
     const [first] = args
     if (name === 'size' && first && (isList(first.type) || first.type === 'json'))
       return this.#inside(first, first, () => undefined, work.bareElement)
@@ -161,7 +159,7 @@ class Survey {
     this.#spend(isText ? work.text : work.conversion)
   }
 
-  #in(node: Of<'in'>): void {
+  #in(node: ExpressionOf<'in'>): void {
     const { element, list } = node
     this.value(element)
     if (list.node === 'list' && element.type !== 'json') return this.#spend(work.text)
@@ -172,7 +170,7 @@ class Survey {
     })
   }
 
-  #body({ range, variable, predicate, result }: Of<'macro'>): void {
+  #body({ range, variable, predicate, result }: ExpressionOf<'macro'>): void {
     this.#with({ name: variable, metadata: this.#metadataOf(range), map: mapIn(range) }, () => {
       if (predicate) this.value(predicate)
       // A mapped value is made once for itself and once to see whether it is an error.
@@ -180,7 +178,7 @@ class Survey {
     })
   }
 
-  #eachOf({ macro }: Of<'macro'>): number {
+  #eachOf({ macro }: ExpressionOf<'macro'>): number {
     return macro === 'exists_one' ? 2 * work.element : work.element
   }
 

@@ -91,6 +91,8 @@ export type Expression =
   | (Base & { node: 'list'; items: LiteralExpression[] })
   | MacroExpression
 
+export type ExpressionOf<Node extends Expression['node']> = Extract<Expression, { node: Node }>
+
 const scalars: readonly Type[] = ['bool', 'int', 'double', 'string', 'timestamp', 'duration']
 export const isScalar = (type: Type): type is Scalar => scalars.includes(type)
 

@@ -2,17 +2,16 @@ import { asciiAddress, formatMailbox, type Mailbox } from '../../domain/mailbox.
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging.ts'
 import { retryAfterMs } from '../../domain/webhooks.ts'
 import { refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
-import { type ProviderAnswer, failureWithoutAnswer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
+import {
+  type ProviderAnswer,
+  failureWithoutAnswer,
+  isRecord,
+  postJson,
+  textOf,
+  type ProviderOptions,
+} from '../provider-api/post-json.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'
 import { resendDomains } from './resend-domains.ts'
-
-interface Options {
-  /** Without a slash at the end. */
-  apiBase: string
-  apiKey: string
-  now: () => number
-  timeoutMs?: number
-}
 
 const standardBase = 'https://api.resend.com'
 const quotaRestMs = 3_600_000
@@ -91,7 +90,7 @@ const wireOf = ({ from, to, replyTo, subject, html, text, headers, reference }: 
 })
 
 /** One call, or where the provider finds it too large, one of each half: the same halves under the same keys each time. */
-async function call(messages: readonly OutboundEmail[], key: string, options: Options): Promise<SendResult[]> {
+async function call(messages: readonly OutboundEmail[], key: string, options: ProviderOptions): Promise<SendResult[]> {
   const { apiBase, apiKey, now, timeoutMs = standardTimeoutMs } = options
   const headers = {
     authorization: `Bearer ${apiKey}`,
@@ -111,7 +110,7 @@ async function call(messages: readonly OutboundEmail[], key: string, options: Op
 }
 
 /** The HTTP API of Resend, and of what is compatible with it. */
-export const resendGateway = (options: Options): EmailGateway => ({
+export const resendGateway = (options: ProviderOptions): EmailGateway => ({
   name: 'resend',
   batch: 100,
   deduplicates: true,

@@ -6,6 +6,14 @@ export type ProviderAnswer =
   | { came: true; status: number; headers: Headers; body: unknown }
   | { came: false; code: 'timeout' | 'network_error' | 'unreadable_answer' | 'impossible_call' }
 
+export interface ProviderOptions {
+  /** Without a slash at the end. */
+  apiBase: string
+  apiKey: string
+  now: () => number
+  timeoutMs?: number
+}
+
 const maxBytes = 500_000
 
 /** The body as JSON; null for what is none, or is longer than any answer that we understand. */

@@ -1,16 +1,15 @@
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging.ts'
 import { retryAfterMs } from '../../domain/webhooks.ts'
 import { refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
-import { type ProviderAnswer, failureWithoutAnswer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
+import {
+  type ProviderAnswer,
+  failureWithoutAnswer,
+  isRecord,
+  postJson,
+  textOf,
+  type ProviderOptions,
+} from '../provider-api/post-json.ts'
 import type { OutboundSms, SmsGateway } from './sms.ts'
-
-interface Options {
-  /** Without a slash at the end. */
-  apiBase: string
-  apiKey: string
-  now: () => number
-  timeoutMs?: number
-}
 
 const standardBase = 'https://messaging.gatewayapi.eu'
 /**
@@ -54,7 +53,7 @@ const wireOf = ({ from, to, body, reference }: OutboundSms) => ({
  * GatewayAPI's mobile messages, one call a recipient: each has its own answer, id and reference, and one bad number
  * fails alone, where the bulk call of the older API refuses all. It has no keys that make a call repeatable.
  */
-export const gatewayApi = ({ apiBase, apiKey, now, timeoutMs = 12_000 }: Options): SmsGateway => ({
+export const gatewayApi = ({ apiBase, apiKey, now, timeoutMs = 12_000 }: ProviderOptions): SmsGateway => ({
   name: 'gatewayapi',
   batch: callsABatch,
   deduplicates: false,

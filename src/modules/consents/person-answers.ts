@@ -1,12 +1,10 @@
 import { getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { consentRecords, type consents, type consentVersions } from '../../db/schema/consents.ts'
+import { consentRecords, type consents, type ConsentVersionRow } from '../../db/schema/consents.ts'
 import { contactSeenInEdition } from '../../db/shared-customers.ts'
 import { inList } from '../../db/visibility.ts'
 import type { Language } from '../../domain/languages.ts'
 import type { RecordRow } from './records.ts'
-
-type VersionRow = typeof consentVersions.$inferSelect
 
 /** A consent that applies to a person, and the person's latest answer to it. */
 export interface PersonAnswer {
@@ -81,6 +79,6 @@ export async function answersOfPerson(
 export const findVersion = (
   { db }: Pick<JobCtx, 'db'>,
   { consent_id, consent_version }: Pick<RecordRow, 'consent_id' | 'consent_version'>,
-): Promise<VersionRow | undefined> =>
-  db.first(sql<VersionRow>`select * from consent_versions where consent_id = ${consent_id}
+): Promise<ConsentVersionRow | undefined> =>
+  db.first(sql<ConsentVersionRow>`select * from consent_versions where consent_id = ${consent_id}
     and version = ${consent_version}`)

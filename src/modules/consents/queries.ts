@@ -10,10 +10,10 @@ import type { Language } from '../../domain/languages.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import type { Nullable } from '../../domain/nullable.ts'
 
 export type DefinitionRow = typeof consents.$inferSelect
 
-type Nullable<Row> = { [Key in keyof Row]: Row[Key] | null }
 type Stats = Omit<typeof consentStats.$inferSelect, 'consent_id'>
 
 /** A definition with its counts, organisation and edition; the columns of an edition are null for one of the whole organisation. */

@@ -11,10 +11,10 @@ import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import type { EmailMessageFilters, EmailMessageOrdering } from './contract.ts'
 import { writers } from './message-contract.ts'
+import type { Nullable } from '../../domain/nullable.ts'
 
 export type MessageRow = typeof emailMessages.$inferSelect
 
-type Nullable<Row> = { [Key in keyof Row]: Row[Key] | null }
 type TenantColumns = Nullable<OrganizationSummaryRow> & Nullable<EditionSummaryRow>
 
 export type MessageListRow = Omit<MessageRow, 'blocks' | 'organization_id' | 'edition_id'> & TenantColumns

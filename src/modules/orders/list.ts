@@ -2,14 +2,12 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsDigits, containsFolded, containsFoldedOrDigits } from '../../db/contains.ts'
 import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
-import type { orders } from '../../db/schema/orders.ts'
+import type { OrderRow } from '../../db/schema/orders.ts'
 import { type CustomerView, customersSeenBy, givenSearch } from '../../db/shared-customers.ts'
 import { visibilityOf, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
-
-type OrderRow = typeof orders.$inferSelect
 
 export interface OrderListRow extends OrderRow, Omit<EditionSummaryRow, 'edition_id'> {
   first_name: string

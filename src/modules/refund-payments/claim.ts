@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { refundLeaseMs } from '../../domain/refund-payments.ts'
-import type { RefundRow } from './refund.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 
 /** Takes what is due, the longest due first. Nobody else gets it before the lease is over. */
 export const claimRefunds = (job: JobCtx, count: number): Promise<RefundRow[]> => {

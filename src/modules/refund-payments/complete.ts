@@ -12,7 +12,8 @@ import { refundEmailStatements } from '../transactional-emails/index.ts'
 import { passChanged } from '../wallet/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
 import { moveAmounts, purchasesAreAsRead } from './amounts.ts'
-import { amountOf, purchasesOf, refundAnnouncements, type RefundedPurchase, type RefundRow } from './refund.ts'
+import { amountOf, purchasesOf, refundAnnouncements, type RefundedPurchase } from './refund.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 
 export interface RefundChanges {
   statements: Statement[]

@@ -8,7 +8,8 @@ import type { RefundOutcome } from '../../gateways/payments/payments.ts'
 import { auditRefund } from './audit.ts'
 import { completionStatements, type RefundChanges } from './complete.ts'
 import { failureStatements, takenBackStatements } from './fail.ts'
-import { amountOf, type RefundRow } from './refund.ts'
+import { amountOf } from './refund.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 
 type Failed = Extract<RefundOutcome, { state: 'failed' }>
 

@@ -9,7 +9,8 @@ import { enqueueEmails } from '../transactional-emails/index.ts'
 import { commitAnnounced } from '../webhooks/index.ts'
 import { storeKey } from './claim.ts'
 import { beganAt, changesBy } from './outcome.ts'
-import { amountOf, loadRefund, type RefundRow } from './refund.ts'
+import { amountOf, loadRefund } from './refund.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 
 const notReady = {
   state: 'failed',

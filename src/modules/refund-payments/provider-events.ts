@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { decideAgain } from '../../db/commit.ts'
-import { paymentEvents } from '../../db/schema/refunds.ts'
+import { paymentEvents, type RefundRow } from '../../db/schema/refunds.ts'
 import { insert } from '../../db/write.ts'
 import { AppError, LostRace } from '../../domain/errors.ts'
 import { refundOfKey } from '../../domain/refund-payments.ts'
@@ -17,7 +17,7 @@ import { commitAnnounced } from '../webhooks/index.ts'
 import type { RefundChanges } from './complete.ts'
 import { changesBy, changesByEarlier, flagStatements } from './outcome.ts'
 import { providerRefundChanges } from './provider-refund.ts'
-import { loadRefund, type RefundRow } from './refund.ts'
+import { loadRefund } from './refund.ts'
 
 /** One answer for an account that is not there and for a signature that does not fit. */
 const refused = (): AppError =>

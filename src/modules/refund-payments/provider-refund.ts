@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { stillHolds } from '../../db/commit.ts'
-import { refundRequests } from '../../db/schema/refunds.ts'
+import { refundRequests, type RefundRow } from '../../db/schema/refunds.ts'
 import { inList } from '../../db/visibility.ts'
 import { insert } from '../../db/write.ts'
 import { transactionStatuses, wasCaptured } from '../../domain/orders.ts'
@@ -12,7 +12,6 @@ import type { MerchantAccount } from '../merchant-accounts/index.ts'
 import { movePayment } from './amounts.ts'
 import { auditRefund } from './audit.ts'
 import { type RefundChanges, refundTransaction } from './complete.ts'
-import type { RefundRow } from './refund.ts'
 
 interface PaymentRow {
   id: string

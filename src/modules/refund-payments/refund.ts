@@ -1,13 +1,11 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import type { refundRequests } from '../../db/schema/refunds.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 import { type Currency, toMajor } from '../../domain/money.ts'
 import type { PurchaseStatus } from '../../domain/purchases.ts'
 import type { RefundStatus } from '../../domain/refunds.ts'
 import { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseAction } from '../purchases/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
-
-export type RefundRow = typeof refundRequests.$inferSelect
 
 /** A purchase of a refund, as events tell of it. */
 export interface RefundedPurchase extends AnnouncedPurchase {

@@ -8,7 +8,8 @@ import { refundLifecycle } from '../../domain/refunds.ts'
 import { enqueueEmails } from '../transactional-emails/index.ts'
 import { announceAll } from '../webhooks/index.ts'
 import { completionStatements } from './complete.ts'
-import { amountOf, type RefundRow } from './refund.ts'
+import { amountOf } from './refund.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 
 export type LocatedRefund = RefundRow & { tenant: Tenant }
 

@@ -12,8 +12,8 @@ import {
 } from '../refund-payments/index.ts'
 import { enqueueEmails } from '../transactional-emails/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
-import type { RefundRow } from './queries.ts'
 import type { RefundSubject } from './subject.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 
 /** How a refund is paid back. */
 export interface PayingBack {

@@ -7,8 +7,8 @@ import { auditRefund, refundAnnouncements } from '../refund-payments/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
 import { afterApproval, approvedColumns, type PayingBack } from './approval.ts'
 import { creation, type PaidSubject, rowOf } from './create.ts'
-import type { RefundRow } from './queries.ts'
 import { remaining } from './subject.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 
 /** What a batch asks for of one order, and how it is paid back. */
 export interface BatchRequest {

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
-import type { refundRequests } from '../../db/schema/refunds.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 import { type CustomerView, customersSeenBy } from '../../db/shared-customers.ts'
 import { visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/access.ts'
@@ -12,8 +12,6 @@ import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index
 import { containsText } from '../orders/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import { imagesOfProduct } from '../purchases/index.ts'
-
-export type RefundRow = typeof refundRequests.$inferSelect
 
 /** A purchase as a request shows it; null for a refund of a whole order or payment. */
 interface ShownPurchase {

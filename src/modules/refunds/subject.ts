@@ -20,6 +20,7 @@ import {
   imagesOfProduct,
   purchaseVisibility,
 } from '../purchases/index.ts'
+import type { Nullable } from '../../domain/nullable.ts'
 
 export interface RefundTarget {
   kind: (typeof refundTargets)[number]
@@ -64,8 +65,6 @@ interface HeadRow extends EditionSummaryRow, OrganizationSummaryRow {
   edition_account_id: string | null
   rest_minor: number
 }
-
-type Nullable<Row> = { [Key in keyof Row]: Row[Key] | null }
 
 interface PaymentColumns extends SubjectPayment {
   transaction_id: string

@@ -4,15 +4,13 @@ import { changedOne } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { isLostRace, isStatementFailure } from '../../db/failures.ts'
 import { type KnownSizes, listSizesOf, readListSizes } from '../../db/list-sizes.ts'
-import type { segments } from '../../db/schema/segments.ts'
+import type { StoredSegmentRow } from '../../db/schema/segments.ts'
 import { predicateOf } from '../../db/cel/index.ts'
 import { checkExpression, costError, type Expression, meanWork, peopleAStatement } from '../../domain/cel/index.ts'
 import { AppError, LostRace } from '../../domain/errors.ts'
 import type { Channel } from '../../domain/messaging.ts'
 import { type CommunicationType, exclusionReasons } from '../../domain/segments.ts'
 import { type Audience, audienceReason, idsOf, peopleOf, scopeOf } from './audience.ts'
-
-type Row = typeof segments.$inferSelect
 
 /** A calculation that is running, as it stood when it was read. */
 export interface Calculation extends Audience {
@@ -30,7 +28,7 @@ const columns = sql`seq, id, organization_id, edition_id, communication_type, co
   cursor_id, calculation_started_at, ${listSizesOf(sql`segments.organization_id`)} as sizes`
 
 type CalculationRow = Pick<
-  Row,
+  StoredSegmentRow,
   'seq' | 'id' | 'organization_id' | 'edition_id' | 'expression' | 'epoch' | 'cursor_id' | 'calculation_started_at'
 > & { communication_type: CommunicationType; communication_channel: Channel; sizes: string | null }
 
@@ -49,7 +47,10 @@ export async function findCalculation(job: JobCtx, id: string, epoch: number): P
  * Statements that begin a calculation of the segment as it was loaded, whatever it was before; the second is the guard.
  * A consumer of an earlier calculation can commit nothing from then on.
  */
-export const beginning = (segment: Pick<Row, 'id' | 'version' | 'organization_id' | 'edition_id'>, now: number) => {
+export const beginning = (
+  segment: Pick<StoredSegmentRow, 'id' | 'version' | 'organization_id' | 'edition_id'>,
+  now: number,
+) => {
   const { from, id, where } = idsOf(segment)
   return [
     sql`update segments set status = 'calculating', epoch = epoch + 1, version = version + 1, cursor_id = '',

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
-import type { segments } from '../../db/schema/segments.ts'
+import type { StoredSegmentRow } from '../../db/schema/segments.ts'
 import { inList, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -13,13 +13,11 @@ import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import type { SegmentFilters, SegmentOrdering } from './contract.ts'
 
-type Row = typeof segments.$inferSelect
-
 /** Of the organisation, and of the edition where there is one. */
 type Summaries = Omit<OrganizationSummaryRow, 'organization_id'> &
   Omit<{ [Key in keyof EditionSummaryRow]: EditionSummaryRow[Key] | null }, 'edition_id'>
 
-export interface SegmentRow extends Row, Summaries {
+export interface SegmentRow extends StoredSegmentRow, Summaries {
   status: SegmentStatus
   communication_type: CommunicationType
   communication_channel: Channel
@@ -37,7 +35,10 @@ const columns: SQL = sql`${organizationSummaryColumns}, ${editionSummaryColumns}
 const joins: SQL = sql`join organizations on organizations.id = segments.organization_id
   left join editions on editions.id = segments.edition_id`
 
-const tenantOf = ({ organization_id, edition_id }: Pick<Row, 'organization_id' | 'edition_id'>): Tenant => ({
+const tenantOf = ({
+  organization_id,
+  edition_id,
+}: Pick<StoredSegmentRow, 'organization_id' | 'edition_id'>): Tenant => ({
   organization_id,
   editions: edition_id === null ? [] : [edition_id],
 })
@@ -84,10 +85,10 @@ export async function findSegment(ctx: Ctx, id: string): Promise<LoadedSegment> 
 /** What the answer about a segment says of its tenant, for one that is being written. */
 export async function summariesOf(
   ctx: Ctx,
-  tenant: Pick<Row, 'organization_id' | 'edition_id'>,
+  tenant: Pick<StoredSegmentRow, 'organization_id' | 'edition_id'>,
 ): Promise<Summaries | undefined> {
   const row = await ctx.db.first(
-    sql<Summaries & Pick<Row, 'organization_id' | 'edition_id'>>`select ${organizationSummaryColumns},
+    sql<Summaries & Pick<StoredSegmentRow, 'organization_id' | 'edition_id'>>`select ${organizationSummaryColumns},
         ${editionSummaryColumns}
       from organizations left join editions on editions.id = ${tenant.edition_id}
         and editions.organization_id = organizations.id

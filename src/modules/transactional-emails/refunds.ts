@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { transactionalEmails } from '../../db/schema/transactional-emails.ts'
-import type { refundRequests } from '../../db/schema/refunds.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 import { inList } from '../../db/visibility.ts'
 import { insertAll } from '../../db/write.ts'
 import { refundConfirmationEmailTypes } from '../../domain/editions.ts'
@@ -16,8 +16,6 @@ import { type RefundEmailKind, transactionalEmailLifecycle } from '../../domain/
 import { boughtColumns, boughtJoins, type BoughtRow } from '../purchases/index.ts'
 import type { EmailClaim } from './claim.ts'
 import type { OrderAndItems } from './order-context.ts'
-
-type RefundRow = typeof refundRequests.$inferSelect
 
 /** A refund as it is once the transaction is through that sends the message. */
 export type MailedRefund = Pick<

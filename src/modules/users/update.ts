@@ -9,7 +9,7 @@ import { changesIn, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { AppError, fieldError, invalid, sharedCustomer } from '../../domain/errors.ts'
 import { searchSeparator } from '../../domain/fold.ts'
 import type { ChannelAddress } from '../../domain/suppressions.ts'
-import { contactSearch, givenSearchColumns, normalizePhone, searchColumns } from '../../domain/users.ts'
+import { contactSearch, givenSearchColumns, normalizePhone, searchColumns, type Contact } from '../../domain/users.ts'
 import { restoredSuppressions } from '../suppressions/index.ts'
 import type { UpdateUserInput } from './contract.ts'
 import { isShown, type LoadedUser, type ShownUserRow } from './queries.ts'
@@ -32,8 +32,6 @@ export const customerOrdersSearch = (
   contact: Pick<ShownUserRow, 'email' | 'phone_number'>,
 ): Statement =>
   sql`update orders set search = search_own || ${searchSeparator + contactSearch(contact)} where user_id = ${userId}`
-
-type Contact = Pick<ShownUserRow, 'email' | 'phone_number' | 'first_name' | 'last_name'>
 
 /** Statements by which an edition role changes customers of its own editions alone; what it says is theirs to see. */
 const changeInEditions = (user: LoadedUser, contact: Contact, editionIds: readonly string[]): Statement[] => [
