@@ -30,7 +30,7 @@ export const latestAnswer = (record: SQL, user: SQL, consentId: SQL): SQL =>
     and ${record}.is_latest = 1`
 
 /** Active definitions that are asked for in an edition. */
-export const isAskedIn = (definition: SQL, { organization_id, edition_id }: ConsentScope): SQL =>
+export const isOfferedIn = (definition: SQL, { organization_id, edition_id }: ConsentScope): SQL =>
   sql`${definition}.organization_id = ${organization_id} and coalesce(${definition}.edition_id, '') in ('', ${edition_id})
     and ${definition}.is_active = 1 and not ${isShadowed(definition, sql`${edition_id}`)}`
 

@@ -97,7 +97,7 @@ export class IdempotencyStore {
 }
 
 /** Forgets at most `limit` keys whose day is over. */
-export async function forgetExpiredKeys(db: Database, now: number, limit = 1000): Promise<void> {
+export async function deleteExpiredKeys(db: Database, now: number, limit = 1000): Promise<void> {
   await db.batch([
     sql`delete from idempotency_keys where (caller_id, key_hash) in
       (select caller_id, key_hash from idempotency_keys where expires_at <= ${now} limit ${limit})`,

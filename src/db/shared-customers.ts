@@ -15,13 +15,13 @@ const listed =
     // One edition is found by the table's key.
     editionIds.length === 1 ? sql`${column} = ${editionIds[0]}` : inList(column, editionIds)
 
-const isKnownBeside = (user: SQL, editions: Editions): SQL =>
+const isSharedBeyond = (user: SQL, editions: Editions): SQL =>
   sql`exists (select 1 from user_editions as others where others.user_id = ${user}.id
     and not (${editions(sql`others.edition_id`)}))`
 
 /** Holds for a row of `users` whom an edition beside `editionIds` knows too. `user` is the row's name in the query. */
-export const isKnownElsewhere = (user: SQL, editionIds: readonly string[]): SQL =>
-  isKnownBeside(user, listed(editionIds))
+export const isSharedOutside = (user: SQL, editionIds: readonly string[]): SQL =>
+  isSharedBeyond(user, listed(editionIds))
 
 const given = (user: SQL, column: string, editions: Editions): SQL => {
   const name = sql.raw(column)
@@ -36,7 +36,7 @@ const contactGiven = (user: SQL, column: ContactColumn, editions: Editions): SQL
     : sql`coalesce(${given(user, column, editions)}, '')`
 
 const contactSeen = (user: SQL, column: ContactColumn, editions: Editions): SQL =>
-  sql`iif(${isKnownBeside(user, editions)}, ${contactGiven(user, column, editions)}, ${user}.${sql.raw(column)})`
+  sql`iif(${isSharedBeyond(user, editions)}, ${contactGiven(user, column, editions)}, ${user}.${sql.raw(column)})`
 
 /** A contact column as roles of the edition that a column names see it; where that is null, the customer's own. */
 export const contactSeenInEdition = (user: SQL, column: ContactColumn, editionId: SQL): SQL =>

@@ -1,6 +1,6 @@
 import type { FieldCode } from './error-guide/fields.ts'
 import type { FieldError } from './field-error.ts'
-import { askForRole } from './roles-in-words.ts'
+import { roleAdvice } from './roles-in-words.ts'
 
 export type { FieldError }
 
@@ -195,7 +195,7 @@ export const sharedCustomer = (): AppError =>
 export const permissionDenied = (
   requiredRoles: readonly string[],
   errors: readonly FieldError[] = [],
-  instead = askForRole(requiredRoles),
+  instead = roleAdvice(requiredRoles),
 ): AppError =>
   new AppError('permission_denied', `Your role does not allow this operation. ${instead}`, {
     errors,

@@ -47,7 +47,7 @@ export const nothingToRefund = (): AppError =>
   new AppError('nothing_to_refund', 'All of it was paid back, or is asked for in open refund requests.')
 
 /** The amount of a new request: what is asked for, or all that is left. Throws what refuses it. */
-export function amountAsked(target: RefundableTarget, asked: number | undefined, isCancelling: boolean): number {
+export function requestedAmount(target: RefundableTarget, asked: number | undefined, isCancelling: boolean): number {
   if (asked !== undefined) checkPositive(asked, isCancelling)
   checkRefundable(target)
   const { max_minor, currency } = target

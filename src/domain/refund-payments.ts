@@ -9,7 +9,7 @@ export const refundLeaseMs = 90_000
 /** Providers keep keys for a day: later, a call that is repeated would be a new one. */
 const keyKeptMs = 20 * hourMs
 /** A call that was made longer ago is over, whatever became of it. */
-const callOverMs = 15 * minuteMs
+const callEndsAfterMs = 15 * minuteMs
 
 /** After these times a provider is asked what became of a refund that it has taken, and then each day. */
 const pendingMarks = [hourMs, 6 * hourMs, 24 * hourMs, 72 * hourMs]
@@ -42,7 +42,7 @@ export function stepOf(progress: RefundProgress, isIdempotent: boolean, now: num
 
 /** Whether a provider that knows no refund of this key never will: its call is over. */
 export const isNeverMade = (progress: RefundProgress, now: number): boolean =>
-  progress.provider_reference === null && now - progress.began_at >= callOverMs
+  progress.provider_reference === null && now - progress.began_at >= callEndsAfterMs
 
 function nextMark(began: number, now: number): number {
   const age = now - began

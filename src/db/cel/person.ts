@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { hiddenColumnsIn, isKnownElsewhere, type ShownColumn } from '../shared-customers.ts'
+import { hiddenColumnsIn, isSharedOutside, type ShownColumn } from '../shared-customers.ts'
 import { type ExpressionScope, userColumns } from './columns.ts'
 import type { Value } from './values.ts'
 
@@ -64,7 +64,7 @@ export class Person {
     })
     return [
       sql`(select ${sql.join(columns, sql`, `)}
-        from (select ${isKnownElsewhere(user, editions)} as is_shared) limit 1 offset 0) ${seen}`,
+        from (select ${isSharedOutside(user, editions)} as is_shared) limit 1 offset 0) ${seen}`,
     ]
   }
 }

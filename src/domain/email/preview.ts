@@ -35,15 +35,15 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const unsafe = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** `over` laid on `under`: objects key by key, anything else as a whole. */
-function laidOver(under: unknown, over: unknown): unknown {
+function mergedValues(under: unknown, over: unknown): unknown {
   if (!isObject(under) || !isObject(over)) return over
   const entries = Object.entries(over).filter(([key]) => !unsafe.has(key))
-  return { ...under, ...Object.fromEntries(entries.map(([key, value]) => [key, laidOver(under[key], value)])) }
+  return { ...under, ...Object.fromEntries(entries.map(([key, value]) => [key, mergedValues(under[key], value)])) }
 }
 
 /** What recipients of such a message would have, and what was handed in over it. */
 function contextOf({ type, values }: PreviewRequest, language: Language): TemplateContext {
-  const context = laidOver(sampleContext(language), values) as Record<string, unknown>
+  const context = mergedValues(sampleContext(language), values) as Record<string, unknown>
   for (const { category, name } of withheldFrom(type)) {
     const given = context[category]
     if (isObject(given)) context[category] = { ...given, [name]: '' }

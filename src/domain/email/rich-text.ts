@@ -104,7 +104,7 @@ const recent = new Map<string, RichText>()
 const maxRecentLength = 1_000_000
 let recentLength = 0
 
-function remember(source: string, read: RichText): void {
+function cacheRichText(source: string, read: RichText): void {
   if (recent.has(source)) return
   recent.set(source, read)
   recentLength += source.length + read.html.length + read.text.length
@@ -125,9 +125,9 @@ export function cleanRichText(source: string): RichText {
   let [written, read] = [source, readRichText(source)]
   for (let readings = 1; read.html !== written && readings < mostReadings; readings++)
     [written, read] = [read.html, readRichText(read.html)]
-  remember(source, read)
+  cacheRichText(source, read)
   // It reads as it is written.
-  if (read.html === written) remember(written, read)
+  if (read.html === written) cacheRichText(written, read)
   return read
 }
 

@@ -7,10 +7,10 @@ import { clientNetwork, limitOf, policyOf, tooMany } from './rate-limit.ts'
 const failuresPerNetwork = 30
 const blockedMs = 60_000
 const acceptedMs = 600_000
-const mostRemembered = 10_000
+const maxEntries = 10_000
 
 /** What is known until a time. The oldest entries go first when there are too many. */
-class Memory {
+class ExpiringSet {
   readonly #until = new Map<string, number>()
 
   /** Milliseconds that are left; 0 when it is not known. */
@@ -25,14 +25,14 @@ class Memory {
   keep(key: string, forMs: number): void {
     this.#until.delete(key)
     const [oldest] = this.#until.keys()
-    if (this.#until.size >= mostRemembered && oldest !== undefined) this.#until.delete(oldest)
+    if (this.#until.size >= maxEntries && oldest !== undefined) this.#until.delete(oldest)
     this.#until.set(key, Date.now() + forMs)
   }
 }
 
 /** Networks that failed too often, and digests of credentials that were good lately; of this isolate. */
-const blocked = new Memory()
-const accepted = new Memory()
+const blocked = new ExpiringSet()
+const accepted = new ExpiringSet()
 
 const refusal = (waitMs: number): AppError =>
   tooMany(

@@ -6,7 +6,7 @@ import { refusedTokenEveryMs } from '../../domain/audit.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isWellFormedToken } from '../../domain/tokens.ts'
 import type { IdentityProvider } from '../../gateways/identity/identity.ts'
-import { lineageStands } from './lineage.ts'
+import { isLineageValid } from './lineage.ts'
 
 /** `last_used_at` is written at most this often. */
 const touchEveryMs = 300_000
@@ -77,7 +77,7 @@ async function byToken(token: string, credentials: Credentials): Promise<Authent
   const { db, now } = credentials
   const row = isWellFormedToken(token)
     ? await db.first(sql<TokenRow>`select access_tokens.id, account_id, access_tokens.organization_id, scopes,
-        last_used_at, expires_at, revoked_at, refused_at, ${lineageStands(now)} as is_standing, email, ${grantsOf} and (access_tokens.organization_id is null
+        last_used_at, expires_at, revoked_at, refused_at, ${isLineageValid(now)} as is_standing, email, ${grantsOf} and (access_tokens.organization_id is null
         or members.organization_id = access_tokens.organization_id)) as grants
       from access_tokens join accounts on accounts.id = account_id
       where token_hash = ${toHex(await sha256(token))}`)

@@ -8,7 +8,7 @@ import type { Caller, Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { editionsShown } from './contract.ts'
-import { lineageStands } from './lineage.ts'
+import { isLineageValid } from './lineage.ts'
 
 export type AccessTokenRow = typeof accessTokens.$inferSelect
 
@@ -26,7 +26,7 @@ export function listTokens(
       sql`account_id = ${caller.id}`,
       sql`revoked_at is null`,
       sql`(expires_at is null or expires_at > ${ctx.now()})`,
-      lineageStands(ctx.now()),
+      isLineageValid(ctx.now()),
       ...(bound ? [sql`organization_id = ${bound}`] : []),
     ],
     sort: sortBy(ordering, '-created', { created: sql`created_at`, name: sql`name` }),

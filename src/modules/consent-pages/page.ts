@@ -56,7 +56,7 @@ export function shownIn(value: string): { id: string; wording_version: number; w
   return version === undefined ? null : { id, wording_version: Number(version), wasGiven: given === '1' }
 }
 
-function standingText({ standing, since, until }: ShownConsent, language: Language): string {
+function statusText({ standing, since, until }: ShownConsent, language: Language): string {
   const words = pageWords[language]
   const day = (at: number | null) => dateText(at, language, zone, 'day')
   const ends = standing === 'given' && until !== null ? ` ${words.until(day(until))}` : ''
@@ -92,7 +92,7 @@ function consentCard(consent: ShownConsent, index: number, language: Language) {
   const words = pageWords[language]
   const own = bcp47(consent.language)
   const stands = html`<small class="soft" id="${titleId(index)}-state"
-    >${consent.edition_name === null ? '' : `${consent.edition_name}. `}${standingText(consent, language)}</small
+    >${consent.edition_name === null ? '' : `${consent.edition_name}. `}${statusText(consent, language)}</small
   >`
   if (!consent.is_open)
     return html`<section class="card" aria-labelledby="${titleId(index)}">

@@ -30,7 +30,7 @@ export function wordingIn(
 }
 
 /** Somebody who was asked to confirm and did not within the time was asked and did not agree. */
-function standingOf(latest: LatestAnswer | null, isCurrent: boolean, now: number): ShownStatus {
+function shownStatusOf(latest: LatestAnswer | null, isCurrent: boolean, now: number): ShownStatus {
   const state = stateOf(latest, now)
   if (latest?.status === 'pending' && state !== 'pending') return 'skipped'
   return state === 'given' && !isCurrent ? 'outdated' : state
@@ -40,7 +40,7 @@ function standingOf(latest: LatestAnswer | null, isCurrent: boolean, now: number
 export function shownConsent(answer: PersonAnswer, language: Language, now: number): ShownConsent | null {
   const { definition, edition, before } = answer
   const latest = asLatest(before)
-  const standing = standingOf(latest, isCurrentAnswer(latest, definition, now), now)
+  const standing = shownStatusOf(latest, isCurrentAnswer(latest, definition, now), now)
   const isOver = definition.is_active === 0 || edition?.is_archived === 1
   if (isOver && standing !== 'given') return null
   return {

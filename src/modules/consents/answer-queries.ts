@@ -66,7 +66,7 @@ export const recordText = (record: SeenRecord): string =>
   JSON.stringify(seenColumns.map((name) => record[name as keyof SeenRecord]))
 
 /** The editions that know the person, of those that the caller sees. */
-function editionsKnowing(ctx: Ctx, user: Pick<LoadedUser, 'organization_id' | 'tenant'>): readonly string[] {
+function visibleEditionsOf(ctx: Ctx, user: Pick<LoadedUser, 'organization_id' | 'tenant'>): readonly string[] {
   const known = user.tenant.editions === 'any' ? [] : user.tenant.editions
   const reach = reachOf(ctx.caller)
   if (reach.all || reach.organizations.includes(user.organization_id)) return known
@@ -79,7 +79,7 @@ interface AnswerFilters {
 }
 
 function conditions(ctx: Ctx, user: LoadedUser, { edition_id, type }: AnswerFilters): SQL[] {
-  const known = editionsKnowing(ctx, user)
+  const known = visibleEditionsOf(ctx, user)
   const hasAnswered = sql`exists (select 1 from consent_records r where r.user_id = ${user.id}
     and r.consent_id = consents.id and r.is_latest = 1)`
   const asked = edition_id === undefined ? known : known.filter((id) => id === edition_id)
@@ -144,7 +144,7 @@ export async function findSubject(ctx: Ctx, userId: string, consentId: string): 
   if (edition_id !== null && !known.includes(edition_id)) throw notFound()
   const tenant = { organization_id, editions: edition_id === null ? known : [edition_id] }
   // The definition of an edition in which the caller has no role is not there for them.
-  if (edition_id !== null && !editionsKnowing(ctx, { organization_id, tenant }).length) throw notFound()
+  if (edition_id !== null && !visibleEditionsOf(ctx, { organization_id, tenant }).length) throw notFound()
   return { id: userId, organization_id, tenant, erased_at, email, default_language, answer }
 }
 

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit, refuseUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { changeableEditions, contactSeenInEdition, isKnownElsewhere } from '../../db/shared-customers.ts'
+import { changeableEditions, contactSeenInEdition, isSharedOutside } from '../../db/shared-customers.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'
 import {
   type AnswerAction,
@@ -102,7 +102,7 @@ function sharedGuard(ctx: Ctx, { id, organization_id, tenant, answer }: AnswerSu
   if (editions === null) return []
   if (tenant.editions !== 'any' && tenant.editions.some((edition) => !editions.includes(edition)))
     throw sharedCustomer()
-  const isElsewhere = isKnownElsewhere(sql`users`, editions)
+  const isElsewhere = isSharedOutside(sql`users`, editions)
   return [
     refuseUnless(sql`not exists (select 1 from users where users.id = ${id} and ${isElsewhere})`, 'shared_customer'),
   ]

@@ -3,7 +3,7 @@ import type { Statement } from '../../db/database.ts'
 import { AppError, fieldError, invalid } from '../../domain/errors.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import { suppressionReasonOf } from '../suppressions/index.ts'
-import { confirmationStatements, isRecentlyAsked, enqueueEmails } from '../transactional-emails/index.ts'
+import { confirmationStatements, isConfirmationRecent, enqueueEmails } from '../transactional-emails/index.ts'
 import type { AnswerRow } from './answer-queries.ts'
 import type { RecordRow } from './records.ts'
 
@@ -38,7 +38,7 @@ export async function confirmationRequest(
   if (ctx.config.linkSigningKey === '')
     throw invalid(fieldError(['method'], 'links_not_configured', 'This service has no key for the links of messages.'))
   const recipient = await recipientOf(ctx, record.organization_id, asked.email)
-  if (await isRecentlyAsked(ctx, record.id)) return []
+  if (await isConfirmationRecent(ctx, record.id)) return []
   const wordingIn = (json: string) => (JSON.parse(json) as TranslatedDict)[language] ?? ''
   const { organization_id, edition_id, user_id, consent_id, number } = record
   ctx.afterCommit(() => enqueueEmails(ctx))

@@ -89,7 +89,10 @@ function questionsOf({ definitions, skipped }: AnswerImport, answers: readonly I
   return questions.toSorted((one, other) => one.given.at - other.given.at)
 }
 
-function asked(run: AnswerImport, { definition, isGiven, given }: Question): AskedAnswer & { wording: Version | null } {
+function answerOf(
+  run: AnswerImport,
+  { definition, isGiven, given }: Question,
+): AskedAnswer & { wording: Version | null } {
   const wording = definition.versions.find(({ created_at }) => created_at <= given.at) ?? definition.versions.at(-1)
   const texts = JSON.parse(wording?.text ?? definition.text) as TranslatedDict
   const fallback = run.edition.default_language as Language
@@ -138,7 +141,7 @@ export async function importedAnswers(
     const chain = chains.get(key)
     const before = chain ? latestOf(chain) : (stored.get(key) ?? null)
     if (before !== null && given.at <= before.occurred_at) continue
-    const { wording, ...answer } = asked(run, question)
+    const { wording, ...answer } = answerOf(run, question)
     const shown = wording && { wording_version: wording.version, content_hash: wording.content_hash }
     const subject = { definition: { ...definition, ...shown }, user: given.user, before }
     const outcome = await answered(ctx, subject, answer)
@@ -150,7 +153,7 @@ export async function importedAnswers(
 }
 
 /** What is asked in an edition, by the keys that imports name. */
-export async function askedConsents(
+export async function consentsInEdition(
   db: Database,
   edition: Pick<AnswerEdition, 'id' | 'organization_id'>,
 ): Promise<Pick<DefinitionRow, 'key' | 'name' | 'type'>[]> {

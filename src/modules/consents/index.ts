@@ -21,7 +21,7 @@ export {
 } from './marketing.ts'
 export { type CampaignSubscriber, givenConsents, resubscribe, unsubscribe, withdrawnConsents } from './unsubscribe.ts'
 export {
-  askedConsents,
+  consentsInEdition,
   importDefinitions,
   type ImportDefinitions,
   importedAnswers,

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { isAskedIn } from '../../db/consents.ts'
+import { isOfferedIn } from '../../db/consents.ts'
 import { inList } from '../../db/visibility.ts'
 import { dayMs } from '../../domain/instants.ts'
 import { workingStatuses } from '../../domain/refund-batches.ts'
@@ -108,7 +108,7 @@ export const consentsOf = ({
   organization_id,
 }: EditionRow): SQL<ConsentFactRow> => sql<ConsentFactRow>`select id, name,
     edition_id, type, text from consents
-  where ${isAskedIn(sql`consents`, { organization_id, edition_id: id })} order by id`
+  where ${isOfferedIn(sql`consents`, { organization_id, edition_id: id })} order by id`
 
 export interface EndpointFactRow {
   id: string

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { imageStands } from '../../db/images.ts'
+import { imageGuard } from '../../db/images.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
 import { editionFullName, endsBeforeStart, isClosedTo, publishedAt } from '../../domain/editions.ts'
@@ -75,7 +75,7 @@ export async function updateEdition(
       : triggerStatements(ctx, row, kind, messageId)
   })
   return commit(ctx, result, [
-    ...(changes.meta_image_id ? [imageStands(ctx.caller, { ...row, edition_id: row.id }, changes.meta_image_id)] : []),
+    ...(changes.meta_image_id ? [imageGuard(ctx.caller, { ...row, edition_id: row.id }, changes.meta_image_id)] : []),
     ...updateVersion(editions, row, changes),
     ...triggered,
   ])

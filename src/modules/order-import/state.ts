@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts'
 import type { locations, options, products, variants } from '../../db/schema/catalog.ts'
 import type { cartItems, carts, orders, purchases, transactions } from '../../db/schema/orders.ts'
 import type { userEditions, users } from '../../db/schema/users.ts'
-import { isKnownElsewhere } from '../../db/shared-customers.ts'
+import { isSharedOutside } from '../../db/shared-customers.ts'
 import { inList } from '../../db/visibility.ts'
 import type { ExternalOrder } from '../../domain/external-orders.ts'
 import { fold } from '../../domain/fold.ts'
@@ -97,8 +97,8 @@ function sourcesOf(
   const ids = group.map((order) => order.external_id)
   const orders = sql`select * from orders where edition_id = ${edition_id} and external_source = ${source}
     and ${inList(sql`external_id`, ids)}`
-  const users = sql`select users.*, ${isKnownElsewhere(sql`users`, [edition_id])} as is_shared,
-    ${changeable === null ? sql`0` : isKnownElsewhere(sql`users`, changeable)} as is_kept,
+  const users = sql`select users.*, ${isSharedOutside(sql`users`, [edition_id])} as is_shared,
+    ${changeable === null ? sql`0` : isSharedOutside(sql`users`, changeable)} as is_kept,
     (select email from user_editions where edition_id = ${edition_id} and user_id = users.id) as given_email
     ${reads.before ? givenJson(edition_id) : sql``}
     from users where organization_id = ${organization_id}`

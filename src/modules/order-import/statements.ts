@@ -5,7 +5,7 @@ import { growLists } from '../../db/list-sizes.ts'
 import { locations, options, products, variants } from '../../db/schema/catalog.ts'
 import { cartItems, carts, orders, purchases, transactions } from '../../db/schema/orders.ts'
 import { userEditions, users } from '../../db/schema/users.ts'
-import { isKnownElsewhere } from '../../db/shared-customers.ts'
+import { isSharedOutside } from '../../db/shared-customers.ts'
 import { inList } from '../../db/visibility.ts'
 import { insertAll, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { openStatuses, orderMovesFrom } from '../../domain/purchases.ts'
@@ -65,7 +65,7 @@ function givenLast(rows: readonly NewRows['userEditions'][]): Statement[] {
 
 /** A customer as they were read, whom no edition knows by now that the caller may not speak for. */
 function userStatements({ user, changes }: Extract<Change, { write: 'user' }>, { changeable }: Scope): Statement[] {
-  const isOurs = changeable === null ? sql`1` : sql`not ${isKnownElsewhere(sql`users`, changeable)}`
+  const isOurs = changeable === null ? sql`1` : sql`not ${isSharedOutside(sql`users`, changeable)}`
   const where = sql`id = ${user.id} and version = ${user.version} and ${isOurs}`
   return [update(users, { ...changes, version: user.version + 1 }, where), changedOne()]
 }

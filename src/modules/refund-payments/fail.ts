@@ -75,7 +75,7 @@ const otherCancellations = (refundId: string): SQL<OtherCancellation> =>
     group by others.purchase_id`
 
 /** What such a refund cancels from now on: the purchase stays cancelled until that one is taken back as well. */
-function handOver(refund: RefundRow, others: readonly OtherCancellation[]): Statement[] {
+function moveCancellations(refund: RefundRow, others: readonly OtherCancellation[]): Statement[] {
   const pairs = JSON.stringify(others.map(({ refund_request_id, purchase_id }) => [refund_request_id, purchase_id]))
   return [
     stillHolds(sql`(select count(*) from (${otherCancellations(refund.id)})) = ${others.length}`),
@@ -117,7 +117,7 @@ export async function takenBackStatements(
       markFailed(refund, failure, 'completed', now),
       changedOne(),
       ...purchasesAreAsRead(purchases),
-      ...handOver(refund, others),
+      ...moveCancellations(refund, others),
       ...moveAmounts(
         refund,
         { refunded: -1, reserved: 0 },

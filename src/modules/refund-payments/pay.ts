@@ -59,7 +59,7 @@ async function lookUp(attempt: RefundAttempt): Promise<RefundOutcome | 'not_foun
   return (await gateway.find(provider_reference))?.outcome ?? 'not_found'
 }
 
-async function ask(job: JobCtx, attempt: RefundAttempt): Promise<RefundOutcome> {
+async function queryProvider(job: JobCtx, attempt: RefundAttempt): Promise<RefundOutcome> {
   const found = await lookUp(attempt)
   if (found !== 'not_found') return found
   return isNeverMade(progressOf(attempt), job.now())
@@ -77,7 +77,7 @@ async function outcomeOf(job: JobCtx, attempt: RefundAttempt): Promise<RefundOut
   const { refund, payment, gateway, isFirstCall } = attempt
   const { provider_key } = refund
   const step = stepOf(progressOf(attempt), gateway.capabilities.is_idempotent, job.now())
-  if (step === 'look up' || provider_key === null) return ask(job, attempt)
+  if (step === 'look up' || provider_key === null) return queryProvider(job, attempt)
   const outcome = await gateway.refund(callOf(refund, provider_key, payment))
   const isRefusal = outcome.state === 'failed' && outcome.provider_reference === null
   return isRefusal && !isFirstCall ? checkRefusal(attempt, outcome) : outcome

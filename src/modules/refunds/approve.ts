@@ -9,7 +9,7 @@ import { mayAt } from '../../domain/access.ts'
 import { AppError, editionArchived, LostRace } from '../../domain/errors.ts'
 import { transactionStatuses, wasCaptured, type TransactionStatus } from '../../domain/orders.ts'
 import { isHeld } from '../../domain/purchases.ts'
-import { amountAsked, checkPositive, checkTransition, exceeds } from '../../domain/refund-amounts.ts'
+import { requestedAmount, checkPositive, checkTransition, exceeds } from '../../domain/refund-amounts.ts'
 import { checkReview, readPolicy } from '../../domain/refund-policy.ts'
 import { type Shared, shareOut, shrink, totalParts } from '../../domain/refund-shares.ts'
 import { openEditions } from '../editions/index.ts'
@@ -117,7 +117,7 @@ async function amountsAgain(
       refund.batch_id === null ? maxOf(subject, kind) : restOf(subject, purchases, refund.service_fee_minor > 0),
     currency: subject.currency,
   }
-  amountAsked(facts, amount, isCancelling)
+  requestedAmount(facts, amount, isCancelling)
   const shares = shareOut(amount, purchases.map(remaining))
   return {
     shares,

@@ -7,7 +7,7 @@ import { insertWhere } from '../../db/write.ts'
 import { type Caller, mayAt, type RoleCode } from '../../domain/access.ts'
 import { doesNotExist, editionArchived, fieldError, invalid, notFound, permissionDenied } from '../../domain/errors.ts'
 import { isHeld } from '../../domain/purchases.ts'
-import { amountAsked } from '../../domain/refund-amounts.ts'
+import { requestedAmount } from '../../domain/refund-amounts.ts'
 import { isApprovedAtOnce, readPolicy } from '../../domain/refund-policy.ts'
 import { type Shared, shareOut, totalParts } from '../../domain/refund-shares.ts'
 import { refundAnnouncements } from '../refund-payments/index.ts'
@@ -47,7 +47,7 @@ function decide(subject: RefundSubject, target: RefundTarget, input: CreateInput
     max_minor: maxOf(subject, target.kind),
     currency,
   }
-  const amount = amountAsked(facts, input.amount, input.cancel_purchase ?? false)
+  const amount = requestedAmount(facts, input.amount, input.cancel_purchase ?? false)
   const held = subject.purchases.filter(({ status }) => isHeld(status))
   const shares = shareOut(amount, held.map(remaining))
   return { subject: { ...subject, transaction_id: transaction_id ?? '' }, target, input, amount, shares }

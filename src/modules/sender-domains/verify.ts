@@ -66,7 +66,10 @@ const write = (
 }
 
 /** What the provider that sends makes of a domain that is proved; without one that keeps domains, that is enough. */
-async function askProvider(ctx: Ctx, row: SenderDomainRow): Promise<{ outcome: CheckOutcome; known: DomainChanges }> {
+async function checkAtProvider(
+  ctx: Ctx,
+  row: SenderDomainRow,
+): Promise<{ outcome: CheckOutcome; known: DomainChanges }> {
   const { domains } = ctx.email
   if (!domains) return { outcome: 'verified', known: {} }
   const found = await domains.check(row.domain, row.provider_domain_id)
@@ -98,7 +101,7 @@ export async function verifySenderDomain(
   if (proof !== 'verified') return write(ctx, row, changesOf(row, proof, ctx.now()), [])
   const released = await release(ctx, row, answer)
   // Not before the proof: no organisation adds the domains of others to the account.
-  const { outcome, known } = await askProvider(ctx, row)
+  const { outcome, known } = await checkAtProvider(ctx, row)
   const changes = { ...changesOf(row, outcome, ctx.now()), ...known }
   return write(ctx, row, changes, outcome === 'verified' ? released : [])
 }

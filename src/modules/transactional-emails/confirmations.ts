@@ -36,7 +36,7 @@ const recentRequest = (recordId: string, now: number): SQL =>
     and earlier.created_at > ${now - confirmationIntervalMs})`
 
 /** Whether a message about this answer was written within the interval. */
-export async function isRecentlyAsked(ctx: Pick<Ctx, 'db' | 'now'>, recordId: string): Promise<boolean> {
+export async function isConfirmationRecent(ctx: Pick<Ctx, 'db' | 'now'>, recordId: string): Promise<boolean> {
   const row = await ctx.db.first(sql<{ is_recent: number }>`select ${recentRequest(recordId, ctx.now())} as is_recent`)
   return row?.is_recent === 1
 }

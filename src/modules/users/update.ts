@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { commit, refuseUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { userEditions, users } from '../../db/schema/users.ts'
-import { changeableEditions, isKnownElsewhere } from '../../db/shared-customers.ts'
+import { changeableEditions, isSharedOutside } from '../../db/shared-customers.ts'
 import { inList } from '../../db/visibility.ts'
 import { changesIn, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { AppError, fieldError, invalid, sharedCustomer } from '../../domain/errors.ts'
@@ -36,7 +36,7 @@ export const customerOrdersSearch = (
 /** Statements by which an edition role changes customers of its own editions alone; what it says is theirs to see. */
 const changeInEditions = (user: LoadedUser, contact: Contact, editionIds: readonly string[]): Statement[] => [
   refuseUnless(
-    sql`not exists (select 1 from users where users.id = ${user.id} and ${isKnownElsewhere(sql`users`, editionIds)})`,
+    sql`not exists (select 1 from users where users.id = ${user.id} and ${isSharedOutside(sql`users`, editionIds)})`,
     'shared_customer',
   ),
   update(

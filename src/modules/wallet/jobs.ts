@@ -49,7 +49,7 @@ async function updateGoogle(job: JobCtx, pass: PassRow): Promise<boolean> {
 }
 
 /** A phone that has dropped the pass is as good as one that says so. */
-const forgetPhone = (job: JobCtx, passId: string, phone: PhoneToPush): Promise<void> =>
+const deletePhone = (job: JobCtx, passId: string, phone: PhoneToPush): Promise<void> =>
   decideAgain(async () => {
     const pass = await job.db.first(sql<AnnouncedPass & { push_token: string | null }>`select ${announcedColumns},
         (select push_token from wallet_registrations where pass_id = wallet_passes.id
@@ -81,7 +81,7 @@ async function pushApple(job: JobCtx, pass: PassRow): Promise<boolean> {
       await conclude(job, pass, nextUpdateAt(pass.update_attempts, job.now()), 'push_failed')
       return false
     }
-    await (result === 'gone' ? forgetPhone(job, pass.id, phone) : noteNotified(job, pass, phone))
+    await (result === 'gone' ? deletePhone(job, pass.id, phone) : noteNotified(job, pass, phone))
   }
   await conclude(job, pass, phones.length === phonesARound ? job.now() : null, null)
   return true

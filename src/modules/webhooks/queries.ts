@@ -77,7 +77,7 @@ const eventVisibility: Visibility = {
 export const reachedDeliveries = (ctx: Ctx, endpoint: EndpointRow): SQL =>
   sql`endpoint_id = ${endpoint.id} and ${visibleIn(ctx.caller, eventVisibility, { organization_id: endpoint.organization_id })}`
 
-const isAsked = (endpoint: EndpointRow, { organization_id, is_active }: DeliveryFilters): boolean =>
+const matchesFilters = (endpoint: EndpointRow, { organization_id, is_active }: DeliveryFilters): boolean =>
   (organization_id === undefined || organization_id === endpoint.organization_id) &&
   (is_active === undefined || is_active === (endpoint.is_active === 1))
 
@@ -91,7 +91,7 @@ export const listDeliveries = (
     from: sql`webhook_deliveries`,
     key: sql`id`,
     where: [
-      isAsked(endpoint, filters) ? reachedDeliveries(ctx, endpoint) : sql`0`,
+      matchesFilters(endpoint, filters) ? reachedDeliveries(ctx, endpoint) : sql`0`,
       ...(filters.status ? [sql`status = ${filters.status}`] : []),
       ...(filters.edition_id ? [eventWhere(sql`webhook_events.edition_id = ${filters.edition_id}`)] : []),
     ],

@@ -12,7 +12,7 @@ import {
   type Transform,
   type ValueMap,
 } from '../../../domain/import-mapping/index.ts'
-import { askedConsents } from '../../consents/index.ts'
+import { consentsInEdition } from '../../consents/index.ts'
 import type { ImportRow } from '../steps.ts'
 
 export type ColumnRow = typeof importColumns.$inferSelect
@@ -55,7 +55,7 @@ export async function loadMapping(
     sql<ColumnRow>`select * from import_columns where import_id = ${id} order by source_index`,
     sql<ConstantRow>`select * from import_constants where import_id = ${id} order by target_field`,
   ])
-  const consents = await askedConsents(db, { id: place.edition_id, organization_id: place.organization_id })
+  const consents = await consentsInEdition(db, { id: place.edition_id, organization_id: place.organization_id })
   return { columns, constants, consents, options, place }
 }
 

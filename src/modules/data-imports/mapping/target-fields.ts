@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { visibilityOf, visible } from '../../../db/visibility.ts'
 import { parameterError, invalid } from '../../../domain/errors.ts'
-import { askedConsents } from '../../consents/index.ts'
+import { consentsInEdition } from '../../consents/index.ts'
 import { keepers } from '../contract-parts.ts'
 import type { KnownConsent } from './state.ts'
 
@@ -14,5 +14,5 @@ export async function consentTargets(ctx: Ctx, editionId: string | undefined): P
       and ${visible(ctx.caller, visibilityOf(sql`editions.organization_id`, sql`editions.id`), keepers)}`,
   )
   if (!edition) throw invalid(parameterError('edition_id', 'does_not_exist', 'Object does not exist.'))
-  return askedConsents(ctx.db, edition)
+  return consentsInEdition(ctx.db, edition)
 }

@@ -1,6 +1,6 @@
 import { withTimeLimit } from '../time-limit/time-limit.ts'
 
-const rememberedMs = 60_000
+const failureCacheMs = 60_000
 const timeLimitMs = 5000
 const mostAddresses = 100
 
@@ -22,7 +22,7 @@ export class ProviderFailure extends Error {
  * The JSON behind an address, when it is what `isWanted` says. After a failure it is not asked again for a minute, so that a
  * provider that hangs holds up the requests of its first seconds alone.
  */
-export async function fetchRemembering<Wanted>(
+export async function fetchWithFailureCache<Wanted>(
   url: string,
   isWanted: (json: unknown) => json is Wanted,
 ): Promise<Wanted> {
@@ -41,7 +41,7 @@ export async function fetchRemembering<Wanted>(
     return json
   } catch (cause) {
     if (failing.size >= mostAddresses) failing.clear()
-    failing.set(url, { until: Date.now() + rememberedMs, cause })
-    throw new ProviderFailure(rememberedMs, cause)
+    failing.set(url, { until: Date.now() + failureCacheMs, cause })
+    throw new ProviderFailure(failureCacheMs, cause)
   }
 }
