@@ -63,7 +63,7 @@ export class IdempotencyStore {
   }
 
   /**
-   * Statements that store the answer; they abort their batch when the lease went to somebody else meanwhile.
+   * Statements that store the answer; they abort their batch when another request has the lease by now.
    * `fingerprint` is that of a body which was not known when the key was taken.
    */
   settle(key: IdempotencyKey, lease: string, answer: StoredAnswer, fingerprint: string | null = null): Statement[] {
@@ -96,7 +96,7 @@ export class IdempotencyStore {
   }
 }
 
-/** Forgets at most `limit` keys whose day is over. */
+/** Deletes at most `limit` keys that have expired. */
 export async function deleteExpiredKeys(db: Database, now: number, limit = 1000): Promise<void> {
   await db.batch([
     sql`delete from idempotency_keys where (caller_id, key_hash) in

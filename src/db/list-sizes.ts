@@ -18,7 +18,7 @@ interface ListSizesRow extends ListSizes {
 const names = ['orders', 'purchases', 'campaigns', 'options', 'user_metadata', 'order_metadata'] as const
 const totals = ['people', 'all_orders', 'all_purchases'] as const
 
-/** The row of the organisation as JSON, as a column; null where nobody has added anything. */
+/** The row of the organisation as JSON, as a column; null before anything was added. */
 export const listSizesOf = (organizationId: SQL): SQL =>
   sql`(select json_object(${sql.raw([...names, ...totals].map((name) => `'${name}', ${name}`).join(', '))})
     from list_sizes where list_sizes.organization_id = ${organizationId})`

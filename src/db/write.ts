@@ -17,7 +17,7 @@ export function insert<T extends Table>(table: T, row: InsertModel<T>): SQL {
   return sql`insert into ${table} (${sql.join(names.map(columnName), sql`, `)}) values (${sql.join(values, sql`, `)})`
 }
 
-/** Below D1's limit of 2 MB for one bound value, whatever the characters. */
+/** Below D1's limit of 2 MB for one bound value, with any characters. */
 const maxParameterLength = 500_000
 
 /** Parts of a JSON array that fit into one bound value each. */
@@ -77,7 +77,7 @@ export function changesIn<Row extends object>(
 
 export const isEmpty = (changes: object): boolean => Object.keys(changes).length === 0
 
-/** A change of the one row that was decided on: when somebody changed it since, the whole batch is aborted. */
+/** A change of the one row that was decided on: when it has changed since, the whole batch is aborted. */
 export function updateVersion<T extends Table>(
   table: T,
   row: { id: string; version: number },

@@ -93,7 +93,7 @@ export function stateOf(answer: LatestAnswer | null, at: number): AnswerState {
   const isOver = answer.expires_at !== null && answer.expires_at <= at
   if (answer.status === 'given') return isOver ? 'expired' : 'given'
   if (answer.status !== 'pending' || !isOver) return answer.status
-  // Who was asked to confirm, and did not, stands as before, or was asked and did not agree.
+  // After an unconfirmed request the earlier answer holds; without one the consent is skipped.
   return answer.previous_status === 'given' ? 'expired' : (answer.previous_status ?? 'skipped')
 }
 
@@ -159,7 +159,7 @@ export const wordingFields = ['title', 'text', 'link_url', 'legal_basis'] as con
 export const languagesOf = (texts: TranslatedDict): Language[] =>
   languages.filter((language) => texts[language]?.trim())
 
-/** The language in which somebody is shown the wording: theirs, the default one, else the first that it has. */
+/** The language in which the wording is shown: that of the person, the default one, else the first that it has. */
 export const shownLanguage = (texts: TranslatedDict, asked: Language, defaultLanguage: Language): Language => {
   const known = languagesOf(texts)
   return [asked, defaultLanguage].find((language) => known.includes(language)) ?? known[0] ?? defaultLanguage

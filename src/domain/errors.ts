@@ -113,7 +113,7 @@ export class AppError extends Error {
 
 type FieldPath = readonly PropertyKey[]
 
-/** A name that somebody made up may be as long as a body; an answer repeats its beginning. */
+/** A client's field name may be as long as a body, so an answer repeats only its beginning. */
 const maxStepLength = 128
 
 const stepsOf = (path: FieldPath): string[] => path.map((step) => String(step).slice(0, maxStepLength))
@@ -152,7 +152,7 @@ export const parameterError = <Code extends string>(
 const withHint = (what: string, meant: string | null): string =>
   meant === null ? `${what}.` : `${what}; did you mean \`${meant}\`?`
 
-/** A field of a body that the operation does not know, with the name that may be meant. */
+/** An unknown field of a body, with the name that may be meant. */
 export const unknownField = (path: FieldPath, meant: string | null): FieldError =>
   fieldError(path, 'unknown_field', withHint('No such field', meant))
 
@@ -168,7 +168,7 @@ export const invalid = (...errors: FieldError[]): AppError =>
     },
   )
 
-/** One answer for what does not exist and for what the caller may not see, so that it gives nothing away. */
+/** One answer for what does not exist and for what the caller may not see, so that it reveals nothing. */
 export const notFound = (): AppError => new AppError('not_found', 'Not found.')
 
 /** An id in a body that does not exist, or belongs to another tenant. The answer is the same in both cases. */
@@ -183,7 +183,7 @@ export const storageFull = (): AppError =>
 export const importLimit = (): AppError =>
   new AppError('import_limit', 'At most 2 imports of an organisation work at the same time.')
 
-/** An edition role asks to change a person whom other editions know, or to take the address of such a person. */
+/** An edition role tries to change a person of other editions too, or to take the address of such a person. */
 export const sharedCustomer = (): AppError =>
   new AppError(
     'shared_customer',
@@ -191,7 +191,7 @@ export const sharedCustomer = (): AppError =>
     { extra: { required_roles: ['OA', 'OM'] } },
   )
 
-/** `instead` says what the caller may do; without it the answer says whom to ask. */
+/** `instead` says what the caller may do; without it the answer names the roles that may. */
 export const permissionDenied = (
   requiredRoles: readonly string[],
   errors: readonly FieldError[] = [],

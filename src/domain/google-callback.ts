@@ -68,7 +68,7 @@ export function signedBytes(...texts: readonly string[]): Uint8Array<ArrayBuffer
 
 const numberBytes = 32
 
-/** The two integers of a DER signature, 32 bytes each, as WebCrypto wants them; null for what is no such signature. */
+/** The two integers of a DER signature, 32 bytes each, as WebCrypto needs them; null for anything else. */
 export function rawSignature(der: Uint8Array): Uint8Array<ArrayBuffer> | null {
   const raw = new Uint8Array(2 * numberBytes)
   if (der[0] !== 0x30 || der[1] !== der.length - 2 || der.length > 72) return null

@@ -37,7 +37,7 @@ export const paymentStatusOf: Record<OrderStatus, TransactionStatus> = {
   cancelled: 'cancelled',
 }
 
-/** Whether the money came in once, whatever went back since. */
+/** Whether the order was paid once, also where it was paid back since. */
 export const wasCaptured = (status: TransactionStatus): boolean =>
   status === 'refunded' || transactionLifecycle.sourcesOf('refunded').includes(status)
 

@@ -73,7 +73,7 @@ const refused = (current_status: keyof typeof notUsable): AppError =>
 const isOver = ({ valid_until }: Usable, now: number): boolean => valid_until !== null && valid_until <= now
 
 /**
- * The status after that many uses. Throws `purchase_not_usable`, also when the validity is over and nobody has written
+ * The status after that many uses. Throws `purchase_not_usable`, also when the validity is over and no job has written
  * it down yet, and `no_uses_left`.
  */
 export function statusAfterUse(purchase: Usable, quantity: number, now: number): 'active' | 'used' {

@@ -59,7 +59,10 @@ const thingOf = (unit: Unit): string =>
     unit.handling_fee_minor,
   ])
 
-/** What a wanted unit takes first. A used purchase cannot be cancelled any more; one that was paid back is no ticket. */
+/**
+ * Which purchase a wanted unit takes first. A used purchase cannot be cancelled any more; one that was paid back is no
+ * ticket.
+ */
 const keepingOrder: readonly PurchaseStatus[] = ['used', 'active', 'pending', 'expired', 'refunded', 'cancelled']
 /** What a cancelled unit takes first: what can still be cancelled. */
 const cancellingOrder: readonly PurchaseStatus[] = ['pending', 'active', 'refunded', 'expired', 'used', 'cancelled']
@@ -77,7 +80,7 @@ interface Pairing<Existing> {
   wanted: readonly WantedUnit[]
 }
 
-/** Pairs by each key in turn, of which the first is the strictest. */
+/** Pairs by one key after the other; the first is the strictest. */
 function paired<Existing extends ExistingUnit>(
   existing: readonly Existing[],
   wanted: readonly WantedUnit[],
@@ -102,7 +105,7 @@ function paired<Existing extends ExistingUnit>(
 }
 
 /**
- * Units with a holder choose before those that fall to the customer, and both before a purchase changes its holder: so
+ * Units with a holder choose before those of the customer, and both before a purchase changes its holder: so
  * the same import again changes nothing.
  */
 function pairedByHolder<Existing extends ExistingUnit>(
@@ -122,7 +125,7 @@ function pairedByHolder<Existing extends ExistingUnit>(
 }
 
 /**
- * How the purchases of an order become the wanted units. Equal ones stay who they are, missing ones are added, the rest
+ * How the purchases of an order become the wanted units. Equal ones stay the same, missing ones are added, the rest
  * is dropped: nothing that was bought is forgotten. `customerId` is whose the purchases are that name no holder.
  */
 export function reconcile<Existing extends ExistingUnit>(

@@ -46,7 +46,7 @@ function checkRefundable({ purchase_status, payment_status }: RefundableTarget):
 export const nothingToRefund = (): AppError =>
   new AppError('nothing_to_refund', 'All of it was paid back, or is asked for in open refund requests.')
 
-/** The amount of a new request: what is asked for, or all that is left. Throws what refuses it. */
+/** The amount of a new request: the requested amount, or all that is left. Throws the refusal. */
 export function requestedAmount(target: RefundableTarget, asked: number | undefined, isCancelling: boolean): number {
   if (asked !== undefined) checkPositive(asked, isCancelling)
   checkRefundable(target)

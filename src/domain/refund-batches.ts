@@ -12,7 +12,7 @@ export const refundBatchLifecycle = lifecycle('counting', {
 export const refundBatchStatuses = refundBatchLifecycle.states
 export type RefundBatchStatus = (typeof refundBatchStatuses)[number]
 
-/** Statuses in which a batch goes on by itself. */
+/** Statuses in which a batch continues by itself. */
 export const workingStatuses: readonly RefundBatchStatus[] = ['counting', 'running']
 
 /** Why a purchase that the filter names is left out. */
@@ -41,7 +41,7 @@ interface BatchPurchase {
   status: string
   /** Whether the filter names it. */
   is_chosen: boolean
-  /** What is left of it, whatever is left of the payment. */
+  /** What is left of it, without regard to the rest of the payment. */
   share_minor: number
   reserved_minor: number
 }

@@ -3,7 +3,7 @@ import { formatMoney, toMajor } from './money.ts'
 
 /** Amounts in minor units, of the currency of each request; null for no such rule. */
 export interface RefundPolicy {
-  /** Who asked for a refund may not approve it. */
+  /** The account that requested a refund may not approve it. */
   four_eyes: boolean
   /** The most that a manager approves. */
   manager_limit: number | null
@@ -40,7 +40,7 @@ export function checkReview(policy: RefundPolicy, review: Review): void {
 }
 
 /**
- * Whether a new request is approved at once. The whole of what was asked for of the payment counts: many small
+ * Whether a new request is approved at once. All requests for the payment count together: many small
  * requests are not a way round a review.
  */
 export const isApprovedAtOnce = (policy: RefundPolicy, askedOfPayment: number): boolean =>

@@ -18,7 +18,7 @@ export const maxExpressionLength = 4000
 export const maxDescriptionLength = 2000
 
 /**
- * Why somebody whom the expression holds for gets nothing: each by the first that applies. `unsubscribed` is who
+ * Why a person for whom the expression holds gets nothing: the first reason that applies. `unsubscribed` is who
  * withdrew a consent or asked to be left alone, `no_consent` who never gave one or whose consent is over.
  */
 export const exclusionReasons = ['no_address', 'no_consent', 'unsubscribed', 'bounced', 'inactive'] as const

@@ -5,7 +5,7 @@ import type { Channel } from './messaging.ts'
 const suppressionReasons = ['unsubscribed', 'complaint', 'hard_bounce', 'invalid'] as const
 export type SuppressionReason = (typeof suppressionReasons)[number]
 
-/** What is known of an address that is dead, whatever is sent to it. The other reasons keep marketing away alone. */
+/** Reasons for which an address gets nothing at all. The other reasons stop marketing only. */
 export const deadAddressReasons = ['hard_bounce', 'invalid'] as const satisfies readonly SuppressionReason[]
 
 export const isDeadAddress = (reason: string): boolean => deadAddressReasons.some((one) => one === reason)

@@ -69,7 +69,7 @@ export interface CallbackDecision {
   removed_at: number | null
 }
 
-/** What a callback makes of a pass. Callbacks repeat, and arrive in any order: their expiry tells which is later. */
+/** The change of a pass by a callback. Callbacks repeat and arrive in any order: their expiry says which is later. */
 export function decideCallback(
   pass: Added & { callback_expires_at: number | null },
   callback: { event: 'save' | 'del'; expires_at: number },

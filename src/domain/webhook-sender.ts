@@ -26,13 +26,13 @@ export interface DeliveryClaim {
   endpoint: ClaimedEndpoint
 }
 
-/** An object that posts: its connections are its own, so that what hangs in it holds up nobody outside. */
+/** An object that posts. Its connections are its own, so that a hanging one does not delay others. */
 export interface WebhookSenderRpc {
-  /** Takes the claims over and answers at once. It records what comes of them by itself. */
+  /** Takes the claims over and answers at once. It records their results itself. */
   deliver(lane: Lane, claims: readonly DeliveryClaim[]): Promise<void>
 }
 
 export interface WebhookSenders {
-  /** One that nobody else has. */
+  /** One that no other run uses. */
   create: () => WebhookSenderRpc
 }

@@ -56,7 +56,7 @@ function hashOf(text: string): number {
 /** A date of HTTP begins with its weekday; Date.parse alone finds dates in any words. */
 const httpDate = /^[a-z]{3,9},? .*\d{2}:\d{2}:\d{2}/i
 
-/** Milliseconds that a Retry-After header asks for: seconds or an HTTP date. Null for anything else or the past. */
+/** Milliseconds of a Retry-After header: seconds or an HTTP date. Null for anything else or the past. */
 export function retryAfterMs(header: string | null, now: number): number | null {
   if (header === null) return null
   const text = header.trim()
@@ -91,7 +91,7 @@ export function nextAttempt(
 
 export type Manual = 'extra' | 'alone' | null
 
-/** What a retry by hand asks for: one attempt beside the schedule, or one alone after it. Null when there is none. */
+/** What a retry by hand requests: one attempt beside the schedule, or one alone after it. Null when there is none. */
 export function manualRetryOf(status: DeliveryStatus): Manual {
   if (status === 'retrying') return 'extra'
   return deliveryLifecycle.allows(status, 'retrying') && status !== deliveryLifecycle.initial ? 'alone' : null
@@ -103,7 +103,7 @@ export interface DeliveryVerdict {
   next: { at: number; reason: NextReason } | null
 }
 
-/** What an attempt makes of its delivery. 410 means that nobody is there any more; an attempt alone has no next. */
+/** The delivery after an attempt. 410 means that the endpoint is gone; a single attempt has no next one. */
 export function judgeAttempt(
   delivery: SchedulePosition & { manual: Manual },
   answer: { ok: boolean; status: number | null; retryAfter: string | null },

@@ -66,7 +66,7 @@ const chosen = (config: ProviderConfig) => ({
   passes: choose('WALLET_PROVIDER', passesGateways, config.wallet.name),
 })
 
-/** Throws for providers that nobody knows. */
+/** Throws for unknown providers. */
 export const checkProviders = (config: ProviderConfig): unknown => chosen(config)
 
 type Gateways = Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'payments' | 'files' | 'images' | 'scanner'>

@@ -11,7 +11,7 @@ export interface FormPart {
   /** Null for a plain field. */
   fileName: string | null
   type: string | null
-  /** To be read to its end before the next part is asked for. */
+  /** To be read to its end before the next part is read. */
   body: ReadableStream<Uint8Array>
 }
 
@@ -43,7 +43,7 @@ const joined = (one: Uint8Array, other: Uint8Array): Uint8Array => {
   return both
 }
 
-/** What was read of the body and belongs to nobody yet. */
+/** What was read of the body and is not part of an item yet. */
 class BodyInput {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
   rest: Uint8Array = new Uint8Array()

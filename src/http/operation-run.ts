@@ -31,19 +31,21 @@ interface VerbInput<P, Q, B, Loaded> {
  */
 export interface Handling<P, Q, B, R, Loaded extends Located | undefined, Result> {
   load?: (ctx: Ctx, params: P) => Promise<Loaded>
-  /** Where a body asks to write: the role is judged there. */
+  /** The tenant to which a body writes: the role is checked there. */
   target?: (body: B) => { organization_id: string; edition_id?: string | null | undefined }
   handle: (ctx: Ctx, input: VerbInput<P, Q, B, Loaded>) => Promise<Result>
   file?: FileHandling<P, Loaded>
   /** Left out by operations that answer nothing. */
   present?: (result: Result, ctx: Ctx) => R
-  /** Puts into the answer what works for a short time: neither the ETag nor the audit log knows it, and no cache keeps it. */
+  /**
+   * Adds to the answer what is valid for a short time. It is not part of the ETag or the audit log, and is not cached.
+   */
   sign?: (answer: R, result: Result, ctx: Ctx) => Promise<R>
   /** The representation that `If-Match` speaks of, where it is not the answer. */
   represent?: (loaded: Loaded, ctx: Ctx) => unknown
   /** Address of what was created. */
   location?: (body: R) => string
-  /** Seconds that the caller's own cache may keep the answer; without it the cache asks again every time. */
+  /** Seconds that the caller's own cache may keep the answer; without it the cache revalidates every time. */
   maxAge?: number
 }
 

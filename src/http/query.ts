@@ -16,7 +16,7 @@ function givenBy(c: AppContext): QueryParameters {
   return given
 }
 
-/** Lists whose pages have one size take no notice of another that is asked for. */
+/** Lists with a fixed page size ignore `page_size`. */
 const ignoredBy = (names: readonly string[]): readonly string[] =>
   names.includes('page') && !names.includes('page_size') ? ['page_size'] : []
 

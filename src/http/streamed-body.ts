@@ -24,7 +24,7 @@ const maxFieldBytes = 65_536
 /** Of all fields of a form with their frames. */
 const maxFrameBytes = 1_000_000
 
-/** What clients send who do not know the type. */
+/** The type that clients send when they do not know a better one. */
 const meaningless = new Set(['application/octet-stream', 'binary/octet-stream', ''])
 
 const mediaTypeOf = (type: string | null): string => (type ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''

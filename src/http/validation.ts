@@ -47,7 +47,7 @@ export function describe(issue: Issue): [code: string, detail: string] {
   }
 }
 
-/** `input` tells a missing field from a null one, which zod reports alike. */
+/** `input` distinguishes a missing field from a null one, which zod reports alike. */
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (value, step) =>

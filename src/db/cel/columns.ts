@@ -2,12 +2,12 @@ import { type SQL, sql } from 'drizzle-orm'
 import { definitionOf, isCurrentConsent, latestAnswer } from '../consents.ts'
 import { failing, optional, total, type Value } from './values.ts'
 
-/** Whose data an expression is asked of, and when. */
+/** Whose data an expression reads, and at what time. */
 export interface ExpressionScope {
   organizationId: string
   /** The edition that the expression is about; null when it is about several or about the organisation. */
   editionId: string | null
-  /** The editions whose data the expression sees; null for the whole organisation. */
+  /** The editions whose data the expression reads; null for the whole organisation. */
   editions: readonly string[] | null
   /** Milliseconds UTC. */
   now: number
@@ -74,7 +74,7 @@ export const purchaseColumns: Columns = {
 const ownedBy = (row: SQL, bound: BoundScope): SQL =>
   sql`${row}.user_id = u.id and +${row}.organization_id = ${bound.organization()}`
 
-/** Holds for rows of the editions that the expression sees. Again without the help of an index. */
+/** Holds for rows of the editions that the expression reads. No index is used here either. */
 function isSeen(edition: SQL, { editions, text }: BoundScope): SQL {
   const [only] = editions ?? []
   return editions?.length === 1 && only !== undefined
@@ -82,13 +82,13 @@ function isSeen(edition: SQL, { editions, text }: BoundScope): SQL {
     : sql`+${edition} in (select value from json_each(${text(JSON.stringify(editions))}))`
 }
 
-/** The person's orders or purchases that the expression sees. */
+/** The person's orders or purchases that the expression reads. */
 export const boughtBy = (row: SQL, bound: BoundScope): SQL =>
   bound.editions === null
     ? ownedBy(row, bound)
     : sql`${ownedBy(row, bound)} and ${isSeen(sql`${row}.edition_id`, bound)}`
 
-/** What the person did with the campaigns that the expression sees. */
+/** What the person did with the campaigns that the expression reads. */
 export function receivedBy(row: SQL, bound: BoundScope): SQL {
   if (bound.editions === null) return ownedBy(row, bound)
   const campaign = bound.alias('q')

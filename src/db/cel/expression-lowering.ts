@@ -5,7 +5,7 @@ import type { Json } from './json.ts'
 import type { ElementSql } from './rows.ts'
 import type { Value } from './values.ts'
 
-/** What the lowering of lists asks of the lowering of the whole expression. */
+/** What the lowering of lists needs from the lowering of the whole expression. */
 export interface ExpressionLowering {
   readonly bound: BoundScope
   /** `positive`: the place where it stands takes an error for false. */

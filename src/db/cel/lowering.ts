@@ -20,7 +20,7 @@ import { type ElementSql, sizeOf } from './rows.ts'
 import { besides, chain, Constants, equals, failing, integer, okOf, strict, total, type Value } from './values.ts'
 import type { ExpressionOf } from '../../domain/cel/types.ts'
 
-/** Turns checked expressions into SQL over `users u`. */
+/** Converts checked expressions into SQL over `users u`. */
 export class Lowering implements ExpressionLowering {
   readonly constants: Constants
   readonly bound: BoundScope

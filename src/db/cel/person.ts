@@ -22,7 +22,7 @@ const hiddenFields: Record<string, ShownColumn> = {
 const user = sql`u`
 const seen = sql`seen`
 
-/** The person `u` as the scope of an expression sees them. */
+/** The person `u` as the scope of an expression shows them. */
 export class Person {
   readonly #editions: readonly string[] | null
   readonly #used = new Set<ShownColumn>()
@@ -57,7 +57,7 @@ export class Person {
     const hidden = hiddenColumnsIn(user, editions)
     const columns = [...this.#used].map((name) => {
       const column = sql.raw(name)
-      // Nobody but those whom no edition of the scope knows, and who are in none of its audiences, lacks one of these.
+      // Only people of no edition of the scope, who are in none of its audiences, lack one of these.
       const known =
         name === 'locale' || name === 'created_at' ? sql`coalesce(${hidden[name]}, u.${column})` : hidden[name]
       return sql`iif(is_shared, ${known}, u.${column}) as ${column}`

@@ -37,7 +37,7 @@ export const predicateOf = (expression: Expression, scope: ExpressionScope): SQL
 export type Truth = boolean | null
 
 export interface Explanation {
-  /** Selects one row for this person, or none when the organisation does not know them. */
+  /** Selects one row for this person, or none for a person of another organisation. */
   statement: SQL<{ truths: string }>
   /** Conditions in the order of the source; what contains others comes before them. */
   parts: { start: number; end: number; text: string }[]

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Json } from './json.ts'
 import { chain, failing, guarded, total, type Value } from './values.ts'
 
-/** What the variable of a macro stands for: a row of a table, a value, or a value of metadata. */
+/** The value of the variable of a macro: a row of a table, a value, or a value of metadata. */
 export type ElementSql = { row: SQL } | { value: Value } | { json: Json }
 
 /** A list: the rows that it has. */

@@ -93,7 +93,7 @@ export interface ErasedRecipient {
  * was lost.
  */
 export interface CampaignSenderRpc {
-  /** Reads the campaign's row, now or at the given time, and does what it asks for. */
+  /** Reads the campaign's row, now or at the given time, and does what it requests. */
   wake(campaignId: string, at?: number): Promise<void>
   /** Stops the run, also one that has not begun yet; `done` is false when the run is over already. */
   cancel(campaignId: string, run: number): Promise<{ done: boolean; snapshot: CampaignSnapshot }>

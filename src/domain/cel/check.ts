@@ -26,7 +26,7 @@ export function typedExpression(source: string): CheckedExpression {
   return { ok: false, errors: errors.toSorted((one, other) => one.start - other.start) }
 }
 
-/** An expression that tells who belongs to a segment: it has to be true or false. */
+/** An expression that decides who belongs to a segment: it has to be true or false. */
 export function checkExpression(source: string): CheckedExpression {
   const checked = typedExpression(source)
   if (!checked.ok) return checked

@@ -59,7 +59,7 @@ export const hasNestedLists = (expression: Expression): boolean =>
 
 export const hasLists = (expression: Expression): boolean => sitesOf(expression, noLists).length > 1
 
-/** The list whose conditions are more than may be asked of each element, or null. */
+/** The list with more conditions than may be tested for each element, or null. */
 export function heavyList(expression: Expression): Expression | null {
   let all = 0
   for (const { lists, node, work: amount } of sitesOf(expression, noLists)) {

@@ -44,7 +44,7 @@ export interface Site {
   work: number
 }
 
-/** What the variable of a macro stands for. */
+/** The variable of a macro. */
 interface ElementVariable {
   name: string
   /** ExpressionOf an element of metadata: where the metadata is. */
@@ -111,7 +111,7 @@ class Survey {
       case 'in':
         return this.#in(node)
       case 'macro':
-        // `exists_one` takes each condition twice: for its truth, and to see whether it is an error.
+        // `exists_one` takes each condition twice: for its truth, and for whether it is an error.
         return this.#inside(node.range, node, () => this.#body(node), this.#eachOf(node))
     }
   }

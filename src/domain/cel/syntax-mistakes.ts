@@ -30,7 +30,7 @@ function mistakenBrackets(tokens: readonly Token[]): Mistake[] {
   return [{ ...mistakeAt(last, message), code: 'expected_token' }]
 }
 
-/** `in (1, 2)`: lists in the wrong brackets, each by the index of its first token. One pass, whatever is nested. */
+/** `in (1, 2)`: lists in the wrong brackets, each by the index of its first token. One pass, with any nesting. */
 function mistakenLists(tokens: readonly Token[]): ReadonlyMap<number, Mistake> {
   const found = new Map<number, Mistake>()
   const open: { index: number; hasComma: boolean }[] = []
@@ -145,7 +145,7 @@ export function syntaxMistakes(
   return [{ code, message, ...place }]
 }
 
-/** The message of what the parser itself knows best: numbers, letters by their number, reserved words. */
+/** The message for faults that the parser describes best: numbers, letters by their number, reserved words. */
 export function knownSyntax(code: string, text: string): string | null {
   const shownText = quoted(text) ?? 'This'
   if (code === 'invalid_macro_argument')

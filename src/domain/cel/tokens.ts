@@ -19,7 +19,7 @@ const pattern = new RegExp(
   'gu',
 )
 
-/** The source in pieces, whatever is wrong with it; spaces and comments are left out. */
+/** The source in pieces, also of a faulty one; spaces and comments are left out. */
 export function tokensOf(source: string): Token[] {
   const tokens: Token[] = []
   for (const match of source.matchAll(pattern)) {

@@ -9,7 +9,7 @@ export interface Call<Receiver = Ast | null> {
   args: readonly Ast[]
 }
 
-/** What the checks of calls, macros and operators ask of the checker of the whole expression. */
+/** What the checks of calls, macros and operators need from the checker of the whole expression. */
 export interface TypeChecker {
   /** Variables of the macros around, innermost last. */
   readonly elements: (Expression & { node: 'variable' })[]

@@ -38,7 +38,7 @@ function literalHint(wanted: Type, { expression, text }: Operand): string {
   return wanted === 'bool' && /^(?:true|false)$/i.test(said) ? write(said.toLowerCase()) : ''
 }
 
-/** What to ask of something that is no simple value. */
+/** What to do with a value that is not simple. */
 function objectHint({ expression, text }: Operand, other: Type): string {
   const { type } = expression
   if (isList(type)) {

@@ -43,7 +43,7 @@ export type ComparisonOperator = '<' | '<=' | '>' | '>=' | '==' | '!='
 export type MacroName = 'exists' | 'exists_one' | 'all' | 'filter' | 'map'
 export type Constant = string | bigint | number | boolean | null
 
-/** Where the known values of something stand; `by` tells whether it is compared with their ids and keys or their names. */
+/** Where the known values of a field are; `by` says whether it is compared with their ids and keys or their names. */
 interface KnownFrom {
   from: ValuesFrom
   field: string
@@ -67,7 +67,7 @@ export type MacroExpression = Base & {
   result: Expression | null
 }
 
-/** A checked expression: every node knows its type, and metadata is converted where a type is needed. */
+/** A checked expression: every node has its type, and metadata is converted where a type is needed. */
 export type Expression =
   /** Timestamps and durations are milliseconds. */
   | LiteralExpression

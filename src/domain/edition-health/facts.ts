@@ -94,6 +94,6 @@ export interface EditionFacts {
   /** Active ones of the edition and of the organisation. */
   consents: readonly ConsentFacts[]
   endpoints: readonly EndpointFacts[]
-  /** Imports that have waited for somebody to map them for more than a week. */
+  /** Imports that have waited for their mapping for more than a week. */
   unfinished_imports: readonly FactSubject[]
 }

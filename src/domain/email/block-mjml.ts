@@ -43,7 +43,7 @@ const padded = (padding: Padding | undefined, side: number, vertical = 10): stri
     .map((size) => `${size}px`)
     .join(' ')
 
-/** Colours of the template's own turn over in the dark, unless an organiser's colour is in front of or behind them. */
+/** Colours of the template's own change in dark mode, unless an organiser's colour is in front of or behind them. */
 const own = (name: string, data: { color?: string | undefined; background_color?: string | undefined }) =>
   data.color === undefined && data.background_color === undefined ? name : undefined
 

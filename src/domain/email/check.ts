@@ -53,7 +53,7 @@ function sourcesOf({ subject = {}, blocks = [] }: MessageDraft, pick: Pick = () 
   return [...byLanguage(['subject'], 'subject', subject, pick), ...inBlocks]
 }
 
-/** The texts that somebody reads of a message. */
+/** The texts of a message that recipients read. */
 export const sourcesFor = (draft: MessageDraft, reader: TextReader): TextSource[] =>
   sourcesOf(draft, (texts) => [languageFor(texts, reader)].filter((language) => language !== null))
 
@@ -69,7 +69,7 @@ interface Judged {
   length: number
 }
 
-/** Where nobody has run the Liquid, as in an editor, it must not be taken for a tag. */
+/** Where Liquid is not rendered, as in an editor, it must not be taken for a tag. */
 const looksLikeMarkup = /<[a-z/!?]/i
 
 const refused = (code: string, detail: string): Refused => ({
@@ -161,7 +161,10 @@ export interface UnknownVariable {
 const isKnown = (name: string): boolean =>
   knownNames.has(name) || knownNames.has(name.replace(/\.(size|first|last)$/, ''))
 
-/** Names that nothing fills in for messages of this type, of the texts that this reader sees. For a draft without faults. */
+/**
+ * Names that nothing fills in for messages of this type, of the texts that this reader gets. For a draft without
+ * faults.
+ */
 export function unknownVariables(draft: MessageDraft, reader: TextReader, type: EmailMessageType): UnknownVariable[] {
   const withheld = withheldFrom(type).map(({ category, name }) => `${category}.${name}`)
   const names = sourcesFor(draft, reader).flatMap((source) => {

@@ -21,7 +21,7 @@ export interface Template {
   links: readonly string[]
 }
 
-/** A template, and the one language that all of it is in: the asked one, or what stands in for it. */
+/** A template, and the one language that all of it is in: the requested one, or its fallback. */
 export interface Compiled extends Template {
   language: Language
 }

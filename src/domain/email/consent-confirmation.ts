@@ -58,7 +58,7 @@ const words: Record<Language, ConfirmationWords> = {
   },
 }
 
-/** What a person is asked to agree to, in one language. */
+/** The consent that a person is to confirm, in one language. */
 export interface ConsentWording {
   title: string
   text: string
@@ -80,7 +80,9 @@ const paragraphs = (text: string): string =>
     .map((line) => `<p>${escapeHtml(line)}</p>`)
     .join('')
 
-/** The platform's message that asks for a confirmation. Texts of organisations stand in it as text: no Liquid, no HTML. */
+/**
+ * The platform's message that requests a confirmation. Texts of organisations are plain text in it: no Liquid, no HTML.
+ */
 export function consentConfirmation({ language, organisation, wording, address }: ConfirmationMessage): Message {
   const own = words[language]
   const of = (text: string): TranslatedDict => ({ [language]: text })

@@ -56,7 +56,7 @@ const allowedFilters = [
 /** Characters that the filters of one text may make: more when sending, where values may be longer than samples. */
 const filteredWhenSaved = 50_000
 const filteredWhenSent = 250_000
-/** A text that makes more of the samples is too large for its message, whatever else this holds. */
+/** A text that makes more of the samples is too large for its message, also alone. */
 export const maxCharactersOfMessage = 250_000
 
 function engine(escapes: boolean): Liquid {
@@ -72,7 +72,7 @@ function engine(escapes: boolean): Liquid {
   chargeCosts(liquid)
   const { renderer } = liquid
   const renderTemplates = renderer.renderTemplates.bind(renderer)
-  // Without an emitter the text is kept by who asks for it: a whole rendering, or a capture.
+  // Without an emitter the caller keeps the text: a whole rendering, or a capture.
   renderer.renderTemplates = (templates, context, emitter = new ChargedEmitter(context)) =>
     renderTemplates(templates, context, emitter)
   for (const tag of Object.keys(liquid.tags)) if (!allowedTags.includes(tag)) delete liquid.tags[tag]
@@ -240,7 +240,7 @@ export function check(text: string, sample: object, { limit, most }: Bounds = {}
   return readable.ok ? run(readable, sample, most) : readable
 }
 
-/** A text in pieces: what is Liquid, as LiquidJS itself sees it, and what stands between. */
+/** A text in pieces: what is Liquid, as LiquidJS reads it, and what is between. */
 export interface Piece {
   isLiquid: boolean
   text: string

@@ -14,7 +14,7 @@ export interface Preview {
   html: string
   subject: string
   text: string
-  /** The one that the message is in, whatever was asked for. */
+  /** The language of the message, which may differ from the requested one. */
   language: Language
   size_bytes: number
   missing_translations: MissingTranslation[]
@@ -25,7 +25,7 @@ export interface PreviewRequest {
   mode: 'mjml' | 'html'
   language: Language
   type: EmailMessageType
-  /** Laid over the sample values. */
+  /** They replace sample values. */
   values: Record<string, unknown>
 }
 
@@ -34,14 +34,14 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const unsafe = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** `over` laid on `under`: objects key by key, anything else as a whole. */
+/** `over` merged into `under`: objects key by key, anything else as a whole. */
 function mergedValues(under: unknown, over: unknown): unknown {
   if (!isObject(under) || !isObject(over)) return over
   const entries = Object.entries(over).filter(([key]) => !unsafe.has(key))
   return { ...under, ...Object.fromEntries(entries.map(([key, value]) => [key, mergedValues(under[key], value)])) }
 }
 
-/** What recipients of such a message would have, and what was handed in over it. */
+/** What recipients of such a message would have, with the values of the request in their place. */
 function contextOf({ type, values }: PreviewRequest, language: Language): TemplateContext {
   const context = mergedValues(sampleContext(language), values) as Record<string, unknown>
   for (const { category, name } of withheldFrom(type)) {
@@ -72,7 +72,7 @@ export function previewOf(message: Message, asked: PreviewRequest, options: Comp
   }
 }
 
-/** A subject as the recipient of the samples would see it; as it is written when it cannot be read. */
+/** A subject, rendered with the samples; unchanged when it cannot be rendered. */
 export function previewSubject(subject: string, language: Language): string {
   const sample = sampleContext(language)
   if (!check(subject, sample).ok) return subject

@@ -31,7 +31,7 @@ const dark = {
 } as const
 
 /**
- * Classes tell which colours are the template's own and turn over in the dark; those that an organiser chose stay as
+ * Classes mark the colours that are the template's own and change in dark mode; those that an organiser chose stay as
  * they are. No two braces of it may stand together: they would be Liquid.
  */
 export const styles = `

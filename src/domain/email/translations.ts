@@ -11,7 +11,7 @@ interface Text {
 
 const isIn = ({ value }: Text, language: Language): boolean => Boolean(value[language]?.trim())
 
-/** The texts of a message that somebody has written in any language. */
+/** The texts of a message that exist in any language. */
 const writtenTexts = (draft: MessageDraft): Text[] =>
   [
     { path: ['subject'], value: draft.subject ?? {} },
@@ -23,7 +23,7 @@ const writtenTexts = (draft: MessageDraft): Text[] =>
   ].filter((text) => languages.some((language) => isIn(text, language)))
 
 /**
- * The one language that a message is read in: the asked one, else the default one, English, any other, the first in
+ * The one language that a message is read in: the requested one, else the default one, English, any other, the first in
  * which no text is missing. Where each lacks some, the one that lacks the fewest.
  */
 export function readerFor(draft: MessageDraft, asked: Language, defaultLanguage: Language): TextReader {
@@ -44,7 +44,10 @@ export interface MissingTranslation {
   fallback: Language | null
 }
 
-/** Texts that the asked language lacks, and what this reader sees of them. A text that nobody has written misses nothing. */
+/**
+ * Texts that the requested language lacks, and what this reader gets for them. A text without any language is not
+ * missing.
+ */
 export const missingTranslations = (draft: MessageDraft, asked: Language, reader: TextReader): MissingTranslation[] =>
   writtenTexts(draft)
     .filter((text) => !isIn(text, asked))

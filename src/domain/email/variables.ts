@@ -161,7 +161,7 @@ type ValueOf<V> = V extends { of: infer Fields }
   ? readonly { [F in keyof Fields]?: string | number | null }[]
   : string | number | null
 
-/** What sending fills in: as much of it as it knows. Amounts and times come formatted. */
+/** The values that sending fills in, where it has them. Amounts and times are formatted. */
 export type TemplateContext = {
   [C in Category]?: { [V in keyof (typeof catalogue)[C]]?: ValueOf<(typeof catalogue)[C][V]> }
 } & {

@@ -72,14 +72,14 @@ async function read(api: ResendApi, id: string, domain: string): Promise<Provide
   }
 }
 
-/** The domains of the account at Resend. A key that may only send cannot ask. */
+/** The domains of the account at Resend. A key that may only send cannot read them. */
 export const resendDomains = (api: ResendApi): ProviderDomains => ({
   async check(domain, knownId) {
     const known = knownId === null ? null : await read(api, knownId, domain)
     const id = known?.id ?? (await register(api, domain))
     if (id === null) return null
     const found = known ?? (await read(api, id, domain))
-    // It looks at the records some time after it was asked to.
+    // The provider checks the records some time after the request.
     if (found && !found.is_verified)
       await postJson(`${api.base}/domains/${encodeURIComponent(id)}/verify`, headersOf(api), {}, timeoutMs)
     return found

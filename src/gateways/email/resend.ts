@@ -36,7 +36,7 @@ function kindOf(status: number, code: string): SendFailure {
   // An organisation's own address, of a domain that nobody has verified: the others can send.
   if (status === 403 && code === 'validation_error') return 'sender'
   if (status === 429) return 'rate_limited'
-  // A call with a key can be repeated whatever became of it.
+  // A call with a key can be repeated safely after any result.
   if (status >= 500 || status === 408 || status === 409) return 'transient'
   // Keys, domains and addresses of the API: every message would be answered like this.
   return [400, 413, 422, 451].includes(status) ? 'permanent' : 'configuration'

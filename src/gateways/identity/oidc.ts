@@ -39,7 +39,7 @@ const claimTypes = new Set(['id', 'bearer', 'access'])
 const isOneOf = (types: ReadonlySet<string>, type: unknown): boolean =>
   type === undefined || (typeof type === 'string' && types.has(type.toLowerCase().replace(/^application\//, '')))
 
-/** Refresh and logout tokens, and security events, are signed by the same keys and say nothing of who asks now. */
+/** Refresh and logout tokens, and security events, are signed by the same keys and do not identify the caller. */
 const isSignIn = (header: { typ?: unknown }, claims: JWTPayload): boolean =>
   isOneOf(headerTypes, header.typ) &&
   isOneOf(claimTypes, claims['typ']) &&

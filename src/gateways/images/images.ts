@@ -8,7 +8,7 @@ export interface ImageShape {
 /** Makes images of another shape. */
 export interface ImagesGateway {
   /**
-   * One still picture as WebP: turned as its metadata says, and without the metadata. Throws where the image cannot be
+   * One still image as WebP: rotated as its metadata says, and without the metadata. Throws where the image cannot be
    * read, or where the service fails.
    */
   toWebp: (image: ReadableStream<Uint8Array>, shape: ImageShape) => Promise<Uint8Array<ArrayBuffer>>

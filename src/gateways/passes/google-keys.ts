@@ -5,7 +5,7 @@ import { googleSenders } from './google-names.ts'
 
 const timeoutMs = 5000
 const cachedMs = 3_600_000
-/** Nobody makes us ask more often than this, neither by forged callbacks nor while Google does not answer. */
+/** The shortest time between two reads, also with forged callbacks and while Google does not answer. */
 const pauseMs = 60_000
 const maxKeys = 20
 
@@ -27,13 +27,13 @@ function keysIn(body: unknown): RootKey[] | null {
   })
 }
 
-/** The keys at an address: remembered for an hour, and the old ones go on where there is no good answer. */
+/** The keys at an address: cached for an hour, and used longer while there is no good answer. */
 async function keysAt(url: string, isFresh: boolean, now: number): Promise<readonly RootKey[] | null> {
   const known = cachedKeys.get(url)
   const age = known ? now - known.askedAt : Number.POSITIVE_INFINITY
   const isEnough = known?.keys && age < cachedMs && !isFresh
   if (known && (isEnough || age < pauseMs)) return known.keys
-  // Others do not ask meanwhile.
+  // Other requests do not read meanwhile.
   cachedKeys.set(url, { askedAt: now, keys: known?.keys ?? null })
   const answer = await getJson(url, { accept: 'application/json' }, timeoutMs)
   const keys = (answer.came && answer.status === 200 ? keysIn(answer.body) : null) ?? known?.keys ?? null

@@ -1,7 +1,7 @@
 import { failure, type SendResult } from '../../domain/messaging.ts'
 import { isTimeout, withTimeLimit } from '../time-limit/time-limit.ts'
 
-/** What a provider answered, or that no whole answer came: the call may have been heard all the same. */
+/** What a provider answered, or that no whole answer came: the call may have been received all the same. */
 export type ProviderAnswer =
   | { came: true; status: number; headers: Headers; body: unknown }
   | { came: false; code: 'timeout' | 'network_error' | 'unreadable_answer' | 'impossible_call' }
@@ -38,13 +38,13 @@ async function readCapped(response: Response): Promise<unknown> {
   }
 }
 
-/** Whether such a call can be made at all: addresses and keys are typed in by people. */
+/** Whether such a call can be made at all: operators type addresses and keys. */
 function isPossible(url: string, headers: Readonly<Record<string, string>>): boolean {
   const isAscii = Object.values(headers).every((value) => /^[\t\x20-\x7e]*$/.test(value.trim()))
   return isAscii && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 }
 
-/** What it means that no whole answer came: sent or not, nobody knows, unless there was no call to begin with. */
+/** Without a whole answer it is unknown whether the message was sent, unless no call was made. */
 export const failureWithoutAnswer = (code: (ProviderAnswer & { came: false })['code']): SendResult =>
   code === 'impossible_call'
     ? failure('configuration', code, 'The address of the API, or its key, is none.')

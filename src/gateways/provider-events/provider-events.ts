@@ -19,7 +19,7 @@ const readers = {
 
 export type EventProvider = keyof typeof readers
 
-/** Providers that tell what becomes of messages. */
+/** Providers that report deliveries and bounces. */
 export const isEventProvider = (name: string): name is EventProvider => Object.hasOwn(readers, name)
 
 /** The events of one request of a provider; null where its signature is not good, or no secret is configured. */

@@ -67,7 +67,7 @@ export const gatewayApi = ({ apiBase, apiKey, now, timeoutMs = 12_000 }: Provide
       for (const message of acceptable) {
         const result = resultOf(await postJson(url, headers, wireOf(message), timeoutMs), now())
         results.push(result)
-        // The others would be answered the same, and asking on makes it worse: nothing was sent of them.
+        // The others would get the same answer, and more calls make it worse: nothing was sent of them.
         if (!result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration'))
           return acceptable.map((_, index) => results[index] ?? result)
       }

@@ -58,7 +58,7 @@ const ifNoneMatch: Parameter = {
   schema: { type: 'string', example: '"0aR3xU1nV0xJ8mYk2bq1Sg"' },
 }
 
-/** What `parseQuery` asks of every parameter: an id of the right kind, and no value means no filter. */
+/** What `parseQuery` requires of every parameter: an id of the right kind, and no value means no filter. */
 function withQueryRules(parameter: Parameter): void {
   const prefix = idPrefixOf(parameter.name)
   if (prefix) parameter.schema.pattern ??= `^${prefix}_`

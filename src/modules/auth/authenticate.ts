@@ -23,7 +23,7 @@ interface Credentials {
 
 export interface Authenticated {
   caller: Caller
-  /** A note of the token's use, due now; nobody waits for it. */
+  /** Records the use of the token when that is due. The request does not wait for it. */
   touch: (() => Promise<void>) | null
 }
 

@@ -96,7 +96,7 @@ interface InfoRow {
   editions_count: number
 }
 
-/** The account; of a token bound to an organisation only what this organisation knows of its member. */
+/** The account; of a token bound to an organisation only what this organisation stores of its member. */
 function accountOf({ id, credential }: Caller): SQL {
   if (credential.organization_id !== null)
     return sql`(select json_object('id', id, 'created_at', created_at, 'last_seen_at', null,

@@ -113,7 +113,9 @@ export async function countersOf(ctx: Ctx, campaign: CampaignRow): Promise<Campa
 
 export type ListedRecipient = RecipientRow & { is_cancelled: boolean }
 
-/** Hides the contact of recipients whom only other editions know. A provider's answer may contain the address too. */
+/**
+ * Hides the contact of recipients who belong only to other editions. A provider's answer may contain the address too.
+ */
 async function withoutHidden(ctx: Ctx, campaign: CampaignRow, rows: readonly RecipientRow[]): Promise<RecipientRow[]> {
   const view = customersSeenBy(ctx.caller)
   if (view.isWhole || rows.length === 0) return [...rows]

@@ -12,7 +12,7 @@ export interface LinkPage {
   content: ReturnType<typeof html>
 }
 
-/** One consent as its person sees it. */
+/** One consent as it is shown to its person. */
 export interface ShownConsent {
   id: string
   /** Null for a consent of the whole organisation. */

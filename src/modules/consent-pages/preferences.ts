@@ -73,7 +73,7 @@ async function attempt(job: JobCtx, { person, language, form, visit }: Preferenc
     const answer = answers.find(({ definition }) => definition.id === id)
     const consent = consents.find((one) => one.id === id)
     if (!answer || !consent) return 'stale'
-    // Not given and not wanted: answered elsewhere meanwhile.
+    // Not given and not chosen: the consent was answered elsewhere meanwhile.
     if (!isWanted && consent.standing !== 'given') continue
     const outcome = await decide(job, person, answer, {
       status: isWanted ? 'given' : 'withdrawn',

@@ -21,7 +21,7 @@ import type { LinkedPerson } from './person.ts'
 /** What is known of the request by which a person answers. */
 export interface Visit {
   request_id: string
-  /** What shows that somebody answered: the network and the program, no whole address. */
+  /** Evidence of an answer: the network and the program, not the whole IP address. */
   evidence: Readonly<Record<string, string>>
 }
 
@@ -32,7 +32,7 @@ export const decide = (
   asked: AskedAnswer,
 ): Promise<DecidedAnswer> => answered(job, { definition, user: { id: person.id, email }, before }, asked)
 
-/** News that somebody agrees to through the channel of the link may come again to the address that it was sent to. */
+/** Who agrees to news through the channel of the link resubscribes the address that the link was sent to. */
 function liftedSuppression(
   person: LinkedPerson,
   answers: readonly PersonAnswer[],

@@ -40,7 +40,7 @@ function checkInput(ctx: Ctx, { answer }: AnswerSubject, action: AnswerAction, i
 }
 
 interface AnswerContext {
-  /** Where the question was asked, by the order. */
+  /** The edition in which the consent was offered: that of the order. */
   edition_id: string | null
   email: string | null
   wording: { version: number; content_hash: string } | null
@@ -96,7 +96,7 @@ function refusalOf(
   return new AppError(reason, detailOf[reason])
 }
 
-/** An edition role answers the organisation's consents only for people whom no other edition knows. */
+/** An edition role may answer the organisation's consents only for people of no other edition. */
 function sharedGuard(ctx: Ctx, { id, organization_id, tenant, answer }: AnswerSubject): Statement[] {
   const editions = answer.edition_id === null ? changeableEditions(ctx.caller, organization_id) : null
   if (editions === null) return []

@@ -5,7 +5,7 @@ import { AppError } from '../../domain/errors.ts'
 import { openEditions } from '../editions/index.ts'
 import type { ConsentRow } from './queries.ts'
 
-/** Somebody who answers meanwhile makes this decide again. */
+/** An answer that is recorded meanwhile makes this decide again. */
 export async function deleteConsent(ctx: Ctx, row: ConsentRow): Promise<null> {
   if (row.records > 0)
     throw new AppError('consent_has_records', 'Somebody has answered this consent. Set is_active to false.')

@@ -8,14 +8,14 @@ import type { AnswerRow } from './answer-queries.ts'
 import type { RecordRow } from './records.ts'
 
 interface ConfirmationRequest {
-  /** As the edition of the consent, or the organisation, knows it. */
+  /** The address that the edition of the consent, or the organisation, has. */
   email: string | null
   language: Language
   /** The pending answer. */
   record: RecordRow
 }
 
-/** Where the person is asked; refuses where nobody may be. */
+/** The address to which the request goes; refuses one that takes no messages. */
 async function recipientOf(ctx: Ctx, organizationId: string, email: string | null): Promise<string> {
   if (email === null) throw new AppError('email_missing', 'This customer has no e-mail address.')
   const place = { organization_id: organizationId, channel: 'email', address: email }

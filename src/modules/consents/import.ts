@@ -57,7 +57,7 @@ export interface ImportedAnswers {
   at: number
   language: Language | null
   consents: Readonly<Record<string, boolean>>
-  /** How the source knows the order. */
+  /** The id of the order in the source. */
   evidence: Readonly<Record<string, unknown>>
 }
 
@@ -152,7 +152,7 @@ export async function importedAnswers(
   return [...chains.values()]
 }
 
-/** What is asked in an edition, by the keys that imports name. */
+/** The active consents of an edition, by the keys that imports name. */
 export async function consentsInEdition(
   db: Database,
   edition: Pick<AnswerEdition, 'id' | 'organization_id'>,

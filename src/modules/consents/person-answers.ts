@@ -10,7 +10,7 @@ import type { RecordRow } from './records.ts'
 export interface PersonAnswer {
   definition: typeof consents.$inferSelect
   edition: { name: string; default_language: Language; is_archived: number } | null
-  /** Of the person, as the receivers of an event of the consent's edition see it. */
+  /** Of the person, as it is shown in events of the consent's edition. */
   email: string | null
   before: RecordRow | null
 }
@@ -36,8 +36,9 @@ function recordIn(text: string | null): RecordRow | null {
 }
 
 /**
- * What a person is asked for or has answered: the organisation's consents and those of the editions that know the person,
- * in the order in which they are asked for. None of somebody who was erased. For the person alone: no role of a caller limits it. `only` names some.
+ * The consents that are offered to a person or have an answer: the organisation's and those of the person's editions,
+ * in their order. None for an erased person. No role of a caller limits them, because they are for the person alone.
+ * `only` names some of them.
  */
 export async function answersOfPerson(
   { db }: Pick<JobCtx, 'db'>,

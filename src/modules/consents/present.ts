@@ -10,7 +10,7 @@ import type { Consent } from './contract.ts'
 import type { ConsentRow } from './queries.ts'
 import { wordingOf } from './wording.ts'
 
-/** People of all editions answer to a definition of the organisation: how many is for its own roles. */
+/** People of all editions answer a definition of the organisation. Only its own roles see their number. */
 const mayReadStats = (ctx: Ctx, { organization_id, edition_id }: ConsentRow): boolean =>
   edition_id !== null || mayAt(ctx.caller, organizationRoles(roleCodes), { organization_id, editions: [] })
 

@@ -22,7 +22,7 @@ export type ConsentRow = Omit<DefinitionRow, 'organization_id' | 'edition_id'> &
   Nullable<EditionSummaryRow> &
   Stats & { default_language: Language | null }
 
-/** Edition roles see the definitions of the organisation too: they are asked for in their editions. */
+/** Edition roles see the definitions of the organisation too, which are offered in their editions. */
 const definitionVisibility: Visibility = {
   inOrganizations: (ids) => inList(sql`consents.organization_id`, ids),
   inEditions: (ids) => sql`(${inList(sql`consents.edition_id`, ids)} or (consents.edition_id is null
@@ -79,7 +79,7 @@ export const listConsents = (
     joins: sql`join consents on consents.id = page.key ${consentJoins}`,
   })
 
-/** A definition that the caller sees. Where it stands is for changing it: the organisation's is for its own roles. */
+/** A definition that the caller sees. Its tenant decides who may change it: the organisation's needs its roles. */
 export async function findConsent(ctx: Ctx, id: string): Promise<ConsentRow & { tenant: Tenant }> {
   const row = await ctx.db.first(sql<ConsentRow>`select ${columns} from consents ${consentJoins}
     where consents.id = ${id} and ${visible(ctx.caller, definitionVisibility)}`)
@@ -88,7 +88,7 @@ export async function findConsent(ctx: Ctx, id: string): Promise<ConsentRow & { 
   return { ...row, tenant: { organization_id, editions: edition_id === null ? [] : [edition_id] } }
 }
 
-/** As `findConsent`, for reading: everybody who sees it may read it, with a role of the organisation or of an edition. */
+/** As `findConsent`, for reading: all roles of the organisation and of its editions may read it. */
 export const findReadable = async (ctx: Ctx, id: string): Promise<ConsentRow & { tenant: null }> => ({
   ...(await findConsent(ctx, id)),
   tenant: null,

@@ -32,7 +32,7 @@ export interface AnsweredDefinition extends AnswerRules {
   expires_after_days: number | null
 }
 
-/** Who answers; `email` is what the receivers of the answer's event may see. */
+/** Who answers. The answer's event contains this `email`. */
 export interface AnsweringUser {
   id: string
   email: string | null
@@ -45,7 +45,7 @@ export interface AskedAnswer {
   method: AnswerMethod
   source: string
   language: string
-  /** Where the question was asked, for a definition of the whole organisation. */
+  /** The edition in which the consent was offered, for a definition of the whole organisation. */
   edition_id?: string | null
   order_id?: string | null
   import_id?: string | null
@@ -164,7 +164,7 @@ export async function answered(
 export const expiryRecord = (ctx: Pick<JobCtx, 'newId'>, before: RecordRow): Promise<RecordRow> =>
   chained(ctx, before, expiryOf(before))
 
-/** The record that a request to confirm ends with when nobody confirmed it. */
+/** The record with which an unconfirmed request ends. */
 export const closingRecord = (
   ctx: Pick<JobCtx, 'newId'>,
   before: RecordRow,
@@ -193,8 +193,8 @@ const notLatest = (replaced: readonly RecordRow[]): Statement[] => {
 
 /**
  * Statements that write these answers, for the transaction of what they belong to. They stay few however many answers
- * there are. Somebody who answered one of the questions meanwhile makes the transaction fail: give `answerRaces` to
- * `commit`, and decide again.
+ * there are. An answer to one of the consents that is recorded meanwhile makes the transaction fail: give `answerRaces`
+ * to `commit`, and decide again.
  */
 export function answerStatements(answers: readonly Pick<DecidedAnswer, 'before' | 'records'>[]): Statement[] {
   const changed = answers.filter(({ records }) => records.length > 0)
@@ -204,7 +204,7 @@ export function answerStatements(answers: readonly Pick<DecidedAnswer, 'before' 
   return [...notLatest(changed.flatMap(({ before }) => before ?? [])), ...insertAll(consentRecords, added)]
 }
 
-const lostRace = () => new LostRace('somebody answered meanwhile')
+const lostRace = () => new LostRace('another answer was recorded meanwhile')
 
 export const answerRaces: Readonly<Record<string, () => Error>> = {
   'consent_records.user_id, consent_records.consent_id, consent_records.number': lostRace,

@@ -18,7 +18,7 @@ const asColumn = (value: unknown): unknown => {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
 }
 
-/** What was asked, in the form of the columns. */
+/** The requested changes, as columns. */
 function requestedColumns(input: UpdateConsentInput, key: string): Partial<DefinitionRow> {
   const given = Object.entries(input).filter(([, value]) => value !== undefined)
   const columns = Object.fromEntries(given.map(([name, value]) => [name, asColumn(value)])) as Partial<DefinitionRow>

@@ -7,7 +7,7 @@ import { style } from './style.ts'
 type MailboxMarkup = ReturnType<typeof html>
 
 /**
- * Messages may have any content. No script runs and nothing is loaded from elsewhere, so that nobody learns that a
+ * Messages may have any content. No script runs and nothing is loaded from elsewhere, so that no sender learns that a
  * message was looked at. The frame of an e-mail inherits this.
  */
 export const policy = [

@@ -50,7 +50,7 @@ async function slugOf(
   return input.slug ?? freeSlug(base, others)
 }
 
-/** Aborts the batch when the source, or a message that it uses, is no longer what the plan was made for. */
+/** Aborts the batch when the source, or a message that it uses, has changed since the plan was made. */
 function sourceUnchanged(source: EditionDetailRow, plan: CopyPlan): SQL {
   const messages = plan.rows.email_messages.map(({ from }) => from)
   return sql`select case when exists (select 1 from editions where id = ${source.id} and version = ${source.version})

@@ -119,10 +119,10 @@ export interface EndpointFactRow {
   has_exhausted: number
 }
 
-/** No schedule lasts longer, even when a receiver asks for a day before every attempt. */
+/** No schedule lasts longer, even when a receiver requests a day between all attempts. */
 const longestScheduleMs = 11 * dayMs
 
-/** Endpoints that hear of this edition, and those of the organisation that hear of all. */
+/** Endpoints that get events of this edition, and those of the organisation that get all events. */
 export const endpointsOf = (
   { id, organization_id }: EditionRow,
   now: number,

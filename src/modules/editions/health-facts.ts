@@ -19,7 +19,9 @@ import type { EditionRow } from './queries.ts'
 const organizationRoles: readonly RoleCode[] = ['OA', 'OM', 'OV']
 const managers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 
-/** Who may see rows of the organisation itself, and who sees endpoints and imports: as the lists of those groups do. */
+/**
+ * Who may see rows of the organisation itself, and who may see endpoints and imports: the same roles as in their lists.
+ */
 function visibilityOf(ctx: Ctx, edition: EditionRow) {
   const roles = (editionId: string | null) =>
     rolesAt(ctx.caller, {

@@ -39,7 +39,7 @@ function refusalOf(error: unknown, shown: PreviewedMessage): unknown {
   return detail === null ? error : invalid(fieldError(['context'], 'not_renderable', detail))
 }
 
-/** The message as its recipients would see it; what is handed in is held to what saving would hold it to. */
+/** The message as recipients would see it. What the caller sends is checked as if it were saved. */
 export async function previewMessage(
   ctx: Ctx,
   row: MessageDetailRow,

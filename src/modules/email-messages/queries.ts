@@ -21,7 +21,7 @@ export type MessageListRow = Omit<MessageRow, 'blocks' | 'organization_id' | 'ed
 export type MessageDetailRow = Omit<MessageRow, 'organization_id' | 'edition_id'> &
   TenantColumns & { default_language: Language | null; email_sender_name: string | null }
 
-/** Edition roles see the templates of the organisation too: they adopt them. The platform's are seen by everybody. */
+/** Edition roles see the templates of the organisation too, to copy them. All callers see the platform's. */
 const messageVisibility: Visibility = {
   inOrganizations: (ids) => inList(sql`email_messages.organization_id`, ids),
   inEditions: (ids) => sql`(${inList(sql`email_messages.edition_id`, ids)} or (email_messages.edition_id is null
@@ -95,7 +95,7 @@ export const findReadable = async (ctx: Ctx, id: string): Promise<MessageDetailR
   tenant: null,
 })
 
-/** A message as those who send it need to know it. */
+/** What a sender needs of a message. */
 export interface MessageBrief {
   id: string
   title: string

@@ -47,7 +47,7 @@ export async function sealSecrets(
   }
 }
 
-/** Enough to tell keys apart in a list. */
+/** Enough to distinguish keys in a list. */
 export const lastFour = (key: string | null): string | null => (key === null ? null : key.slice(-4))
 
 /** The columns of secrets after a change of them; none where nothing changes. A secret that nothing opens is dropped. */

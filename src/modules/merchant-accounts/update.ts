@@ -9,7 +9,7 @@ import { changedSecrets } from './secrets.ts'
 
 const asInteger = (value: boolean | undefined): number | undefined => (value === undefined ? undefined : Number(value))
 
-/** What was asked, in the form of the columns; what is undefined was not asked. */
+/** The requested changes, as columns; undefined for columns that the request does not name. */
 function requestedColumns(input: UpdateMerchantAccountInput): Partial<MerchantAccountRow> {
   const { name, description, provider_account, supported_currencies: currencies } = input
   const asked = {

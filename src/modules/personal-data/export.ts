@@ -35,7 +35,7 @@ async function* rowsOf(ctx: Ctx, section: Section): AsyncGenerator<ExportedRow> 
   }
 }
 
-/** The customer in the objects of campaigns, which know recipients by the number of the customer's row. */
+/** The customer in the objects of campaigns, which find recipients by the number of the customer's row. */
 async function* recipients(ctx: Ctx, user: LoadedUser): AsyncGenerator<ExportedRow> {
   let after = 0
   for (;;) {
@@ -79,7 +79,7 @@ async function* documentOf(ctx: Ctx, user: LoadedUser): AsyncGenerator<string, v
   yield '}\n'
 }
 
-/** The document of a customer; that it was asked for is recorded before the first row goes out. */
+/** The document of a customer; the audit entry is written before the first row is sent. */
 export const exportUser = (ctx: Ctx, user: LoadedUser) => ({
   name: `user-${user.id}.json`,
   open: async () => {

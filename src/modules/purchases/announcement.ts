@@ -19,7 +19,7 @@ export interface AnnouncedPurchase {
   order_id: string
   order_number: string | null
   user_id: string
-  /** As endpoints of the edition see it. */
+  /** As it is shown to endpoints of the edition. */
   user_email: string | null
 }
 

@@ -51,7 +51,7 @@ export const addCustomers = (id: string, customers: readonly string[]): SQL =>
   sql`insert into refund_batch_customers (batch_id, user_id)
     select ${id}, value from json_each(${JSON.stringify(customers)}) where true on conflict do nothing`
 
-/** Writes one step of a dry run; a lost race when somebody else was faster. */
+/** Writes one step of a dry run; a lost race when another consumer was faster. */
 export function writeCounted(job: JobCtx, batch: BatchRow, { changes, customers }: CountedStep): Promise<void> {
   return commitPart(job, [
     addCustomers(batch.id, customers),

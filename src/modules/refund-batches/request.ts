@@ -95,7 +95,7 @@ interface Requests {
   isArchived: boolean
 }
 
-/** The requests for what was found, as the orders are now; `sums` gets what is asked for. */
+/** The requests for what was found, as the orders are now; `sums` gets the requested amounts. */
 async function requestsOf(
   job: JobCtx,
   batch: BatchRow,
@@ -127,7 +127,7 @@ async function requestsOf(
   return requests
 }
 
-/** An archived edition changes no more: the batch ends as if somebody had cancelled it. */
+/** An archived edition does not change any more: the batch ends as if it had been cancelled. */
 function endArchived(job: JobCtx, batch: BatchRow): Promise<void> {
   const now = job.now()
   const changes = { status: 'cancelled' as const, due_at: now, ended_at: now, modified_at: now }

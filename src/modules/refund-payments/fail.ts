@@ -74,7 +74,7 @@ const otherCancellations = (refundId: string): SQL<OtherCancellation> =>
       and refund_requests.status = 'completed' and refund_requests.cancel_purchase = 1
     group by others.purchase_id`
 
-/** What such a refund cancels from now on: the purchase stays cancelled until that one is taken back as well. */
+/** Moves the cancellation to the other refund: the purchase stays cancelled until that refund fails as well. */
 function moveCancellations(refund: RefundRow, others: readonly OtherCancellation[]): Statement[] {
   const pairs = JSON.stringify(others.map(({ refund_request_id, purchase_id }) => [refund_request_id, purchase_id]))
   return [

@@ -67,7 +67,7 @@ async function queryProvider(job: JobCtx, attempt: RefundAttempt): Promise<Refun
     : { state: 'unknown', message: 'The provider does not know the refund yet.' }
 }
 
-/** A refusal of a call that is repeated says nothing of the earlier one: the provider is asked for that. */
+/** The refusal of a repeated call does not show the result of the earlier call, so the refund is looked up. */
 async function checkRefusal(attempt: RefundAttempt, refusal: RefundOutcome): Promise<RefundOutcome> {
   const found = await lookUp(attempt)
   return found === 'not_found' ? refusal : found
@@ -106,7 +106,7 @@ async function attemptOf(job: JobCtx, refund: RefundRow, isFirstCall: boolean): 
   return { refund, payment: paid?.provider_reference ?? '', gateway: job.payments.of(account), isFirstCall }
 }
 
-/** Asks whether a success was taken back, for a webhook that was lost. */
+/** Looks up whether a success was reversed, because the webhook may have been lost. */
 async function recheck(job: JobCtx, refund: RefundRow): Promise<void> {
   const attempt = await attemptOf(job, refund, false)
   const found = attempt ? await lookUp(attempt) : 'not_found'
@@ -124,7 +124,7 @@ export async function payRefund(job: JobCtx, claim: RefundRow): Promise<void> {
   if (refund?.status !== 'processing') return
   const attempt = await attemptOf(job, refund, isFirstCall)
   if (attempt) return recordOutcome(job, refund, await outcomeOf(job, attempt))
-  // Of an earlier call nobody knows what became of it.
+  // The result of an earlier call is unknown.
   const unknown: RefundOutcome = { state: 'unknown', message: notReady.message }
   return recordOutcome(job, refund, isFirstCall ? notReady : unknown)
 }

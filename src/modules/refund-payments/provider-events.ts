@@ -107,8 +107,8 @@ async function apply(
 }
 
 /**
- * Takes in what a provider posts to a merchant account. An event only says which refund to ask for, so that their order
- * does not matter. Whatever fails on our side is an error, by which the provider sends the event again.
+ * Handles what a provider posts to a merchant account. An event only names the refund to look up, so that their order
+ * does not matter. A failure on our side is answered with an error, and the provider sends the event again.
  */
 export async function receivePaymentEvent(
   job: JobCtx,

@@ -101,7 +101,7 @@ function rowOf(job: JobCtx, account: MerchantAccount, payment: PaymentRow, refun
 /**
  * What records a refund that was made at the provider and not by us: its amount counts on the payment, and also where
  * open requests had reserved it, because the money is gone. Purchases stay as they are. Null for one that failed, is not
- * decided, or is of no payment that we know.
+ * decided, or its payment is unknown here.
  */
 export async function providerRefundChanges(
   job: JobCtx,

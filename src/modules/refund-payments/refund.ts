@@ -7,7 +7,7 @@ import type { RefundStatus } from '../../domain/refunds.ts'
 import { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseAction } from '../purchases/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
 
-/** A purchase of a refund, as events tell of it. */
+/** A purchase of a refund, as events show it. */
 export interface RefundedPurchase extends AnnouncedPurchase {
   status: string
   /** The status before this refund cancelled it; null when it did not. */

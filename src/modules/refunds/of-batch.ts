@@ -10,7 +10,7 @@ import { creation, type PaidSubject, rowOf } from './create.ts'
 import { remaining } from './subject.ts'
 import type { RefundRow } from '../../db/schema/refunds.ts'
 
-/** What a batch asks for of one order, and how it is paid back. */
+/** What a batch requests for one order, and how it is paid back. */
 export interface BatchRequest {
   batch: {
     id: string

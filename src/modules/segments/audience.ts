@@ -28,7 +28,7 @@ interface PeopleSql {
 export const editionsOf = ({ edition_id, editions }: SegmentTenant): readonly string[] | null =>
   edition_id === null ? (editions ?? null) : [edition_id]
 
-/** What an expression sees there, for every caller. */
+/** What expressions read there, for every caller. */
 export const scopeOf = (tenant: SegmentTenant, now: number): ExpressionScope => ({
   organizationId: tenant.organization_id,
   editionId: tenant.edition_id,
@@ -97,7 +97,7 @@ const marketingOf = ({ communication_channel, ...tenant }: Audience): MarketingS
 
 /**
  * What each condition of an audience finds wrong with the person `u`, in the order in which they count; null is well.
- * `suppressed` asks for the suppression of the person in another way.
+ * `suppressed` replaces the SQL that finds the person's suppression.
  */
 export const audienceConditions = (
   audience: Audience,

@@ -20,7 +20,7 @@ export interface Calculation extends Audience {
   expression: string
   cursor_id: string
   started_at: number
-  /** Of the organisation's lists when they were read last: they decide whether and in which steps it goes on. */
+  /** Of the organisation's lists when they were read last: they decide whether it continues, and in which steps. */
   sizes: KnownSizes
 }
 
@@ -44,7 +44,7 @@ export async function findCalculation(job: JobCtx, id: string, epoch: number): P
 }
 
 /**
- * Statements that begin a calculation of the segment as it was loaded, whatever it was before; the second is the guard.
+ * Statements that begin a calculation of the segment as it was loaded, in any status; the second is the guard.
  * A consumer of an earlier calculation can commit nothing from then on.
  */
 export const beginning = (
@@ -63,7 +63,7 @@ export const beginning = (
 
 const running = ({ seq, epoch }: Calculation): SQL => sql`seq = ${seq} and epoch = ${epoch} and status = 'calculating'`
 
-/** Marks the sets that `where` finds as read by nobody new: the sweep deletes them when their readers are done. */
+/** Marks the sets that `where` finds as closed to new readers. The sweep deletes them after their last reader. */
 export const leaving = (epoch: SQL, where: SQL, now: number): SQL =>
   sql`insert into segment_leftovers (segment_seq, epoch, left_at)
     select seq, ${epoch}, ${now} from segments where ${where} on conflict do nothing`
@@ -114,7 +114,7 @@ export async function fail(job: JobCtx, calculation: Calculation, message: strin
 
 export type CalculationStep =
   | { state: 'calculating'; calculation: Calculation }
-  /** `overtaken`: somebody else has moved, ended or fenced it, and nothing was written here. */
+  /** `overtaken`: another consumer has continued or ended the calculation, and nothing was written here. */
   | { state: 'ready' | 'failed' | 'overtaken' }
 
 /**

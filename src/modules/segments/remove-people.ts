@@ -14,7 +14,7 @@ export const isInRunningAudience = (user: ReturnType<typeof sql>) =>
           or m.epoch in (select l.epoch from segment_leftovers l where l.segment_seq = s.seq)))))`
 
 /**
- * Takes people who are about to be deleted out of every set: the number of a row may be given to somebody else later.
+ * Takes people who are about to be deleted out of every set: a later row may get the same number.
  * The counts follow.
  */
 export function removedFromSegments(organizationId: string, userSeqs: readonly number[]): Statement[] {

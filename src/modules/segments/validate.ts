@@ -68,7 +68,7 @@ async function warningsOf(ctx: Ctx, tenant: SegmentTenant, literals: readonly Kn
   })
 }
 
-/** Up to so many people all are asked, unless the expression takes long; of more a sample. */
+/** Up to so many people, all are tested, unless the expression takes long. Of more, a sample is tested. */
 const allUpTo = 10_000
 const sampled = 2000
 const firstParts = 32

@@ -21,7 +21,7 @@ type DomainChanges = Partial<SenderDomainRow>
 const taken = () =>
   new AppError('sender_domain_taken', 'Another organisation has verified this domain, and its record still stands.')
 
-/** Another organisation verified the domain between the look and the commit: the next try sees which. */
+/** Another organisation verified the domain between the check and the commit. The next try finds which. */
 const takenMeanwhile = () => new LostRace('the domain was verified meanwhile')
 
 const asVerified = (row: SenderDomainRow, by: SenderDomainVerifier, now: number): DomainChanges => ({
@@ -65,7 +65,7 @@ const write = (
   })
 }
 
-/** What the provider that sends makes of a domain that is proved; without one that keeps domains, that is enough. */
+/** The check of a proved domain by the provider that sends. A provider without domains accepts it at once. */
 async function checkAtProvider(
   ctx: Ctx,
   row: SenderDomainRow,

@@ -15,7 +15,10 @@ const recipientPlace = {
   address: sql`transactional_emails.recipient`,
 }
 
-/** Takes what is due, the longest due first. Nobody else gets it before the lease is over, and then as another attempt. */
+/**
+ * Claims what is due, the longest due first. No other consumer gets it before the lease ends, and then as another
+ * attempt.
+ */
 export const claimEmails = (job: JobCtx, count: number): Promise<EmailClaim[]> => {
   const now = job.now()
   return job.db.all(sql<EmailClaim>`update transactional_emails set attempts = attempts + 1,
@@ -27,8 +30,8 @@ export const claimEmails = (job: JobCtx, count: number): Promise<EmailClaim[]> =
 }
 
 /**
- * Notes that a call is about to be made, and with what: from here on nobody knows what became of it, until its answer is
- * recorded. False when somebody else has taken the message since.
+ * Records the call that is about to be made. From here on its result is unknown until its answer is
+ * recorded. False when another consumer has taken the message since.
  */
 export async function markCall(job: JobCtx, claim: EmailClaim, content: OutboundEmail): Promise<boolean> {
   const marked = await job.db.all(sql`update transactional_emails set is_doubtful = 1, provider = ${job.email.name},
@@ -38,7 +41,7 @@ export async function markCall(job: JobCtx, claim: EmailClaim, content: Outbound
   return marked.length === 1
 }
 
-/** What an attempt made of its message. It is heard only while no other has begun; that it was sent stays true. */
+/** The result of an attempt. It is recorded only while no other attempt has begun; `sent` is always recorded. */
 export const recordVerdict = (job: JobCtx, claim: EmailClaim, verdict: SendVerdict): Promise<unknown> => {
   const now = job.now()
   const { status, next_attempt_at, is_doubtful, keeps_content, provider_id, error_code, error_detail } = verdict
@@ -57,7 +60,7 @@ export const releaseEmails = (job: JobCtx, claims: readonly EmailClaim[], until:
     where status = 'pending' and (id, attempts) in
       (select value ->> 0, value ->> 1 from json_each(${JSON.stringify(claims.map(({ id, attempts }) => [id, attempts]))}))`)
 
-/** A message that was given up because no answer came, of which the provider tells that it went out. */
+/** A message that failed because no answer came, and that the provider reports as sent. */
 export const sentAfterAll = (id: string, providerId: string | null, at: number): SQL =>
   sql`update transactional_emails set status = 'sent', sent_at = ${at}, provider_id = ${providerId}, error_code = null,
       error_detail = '', modified_at = ${at}

@@ -17,7 +17,7 @@ interface KeptConfirmation {
   wording: ConsentWording
 }
 
-/** An answer that its person is asked to confirm. */
+/** An answer that its person has to confirm. */
 export interface Confirmation {
   organization_id: string
   edition_id: string | null
@@ -42,7 +42,7 @@ export async function isConfirmationRecent(ctx: Pick<Ctx, 'db' | 'now'>, recordI
 }
 
 /**
- * The statement that sends the message, for the transaction that records the answer or finds it asked for again. It sends
+ * The statement that sends the message, for the transaction that records the answer or repeats the request. It sends
  * nothing when the same answer had a message within the interval.
  */
 export function confirmationStatements(ctx: Pick<Ctx, 'now' | 'newId'>, confirmation: Confirmation): Statement[] {

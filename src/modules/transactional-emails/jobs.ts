@@ -16,7 +16,7 @@ const atOnce = 4 * callsAtOnce
 export const isEmailSendMessage = (body: unknown): body is EmailSendMessage =>
   typeof body === 'object' && body !== null && (body as Partial<EmailSendMessage>).type === 'email.send'
 
-/** One message under its claim. Answers until when the provider wants to be left alone, if it does. */
+/** Sends one claimed message. Answers the end of the pause that the provider requests, if it does. */
 async function attempt(job: JobCtx, claim: EmailClaim): Promise<number | null> {
   const end = (verdict: SendVerdict) => recordVerdict(job, claim, verdict)
   const { deduplicates, name } = job.email
@@ -47,7 +47,7 @@ async function attempt(job: JobCtx, claim: EmailClaim): Promise<number | null> {
   return isOfAll ? verdict.next_attempt_at : null
 }
 
-/** What stops a consumer: faults of our own, and a provider that wants to be left alone. */
+/** What stops a consumer: faults of our own, and a provider that requests a pause. */
 interface Stops {
   faults: unknown[]
   restUntil: number | null
@@ -74,7 +74,7 @@ async function attemptAll(job: JobCtx, waiting: EmailClaim[], stops: Stops): Pro
 
 /**
  * Sends what is due until nothing is. A crash loses nothing: leases expire and the sweep enqueues again. When the provider
- * asks for rest, what was not begun waits as well.
+ * requests a pause, messages that were not begun wait as well.
  */
 export async function sendEmails(job: JobCtx): Promise<void> {
   const endsAt = job.now() + shiftMs

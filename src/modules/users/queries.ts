@@ -21,7 +21,7 @@ export type ShownUserRow = Pick<
   'id' | 'seq' | 'organization_id' | 'version' | 'erased_at' | ShownColumn
 >
 
-/** Customers are the organisation's; edition roles see those who bought in their editions. */
+/** Customers are the organisation's; edition roles see those with an order in their editions. */
 export const userVisibility = {
   inOrganizations: (ids: readonly string[]) => inList(sql`users.organization_id`, ids),
   inEditions: (ids: readonly string[]) =>

@@ -33,7 +33,7 @@ export const customerOrdersSearch = (
 ): Statement =>
   sql`update orders set search = search_own || ${searchSeparator + contactSearch(contact)} where user_id = ${userId}`
 
-/** Statements by which an edition role changes customers of its own editions alone; what it says is theirs to see. */
+/** The change of an edition role is stored with its editions only, and other editions do not see it. */
 const changeInEditions = (user: LoadedUser, contact: Contact, editionIds: readonly string[]): Statement[] => [
   refuseUnless(
     sql`not exists (select 1 from users where users.id = ${user.id} and ${isSharedOutside(sql`users`, editionIds)})`,
@@ -46,14 +46,14 @@ const changeInEditions = (user: LoadedUser, contact: Contact, editionIds: readon
   ),
 ]
 
-/** That an address is taken says that its owner exists: only to who may see the owner. */
+/** The error that an address is taken shows that its owner exists, so only callers who may see the owner get it. */
 async function refusalOf(ctx: Ctx, user: LoadedUser, contact: Contact, error: unknown): Promise<unknown> {
   const field = error instanceof AppError && error.errors.find(({ code }) => code === 'unique')?.attr
   if (field !== 'email' && field !== 'phone_number') return error
   return (await isShown(ctx, user.organization_id, { column: field, value: contact[field] })) ? error : sharedCustomer()
 }
 
-/** Refuses where an edition that the caller may not change knows the customer too. */
+/** Refuses a customer who also belongs to an edition that the caller may not change. */
 function judgeChange(user: LoadedUser, editionIds: readonly string[] | null): void {
   if (
     editionIds !== null &&

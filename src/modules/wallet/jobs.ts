@@ -19,7 +19,7 @@ interface PhoneToPush {
   push_token: string
 }
 
-/** Takes what is due, the longest due first. Nobody else gets it before the lease is over. */
+/** Claims what is due, the longest due first. No other consumer gets it before the lease ends. */
 const claim = (job: JobCtx): Promise<PassRow[]> => {
   const now = job.now()
   return job.db.all(sql<PassRow>`update wallet_passes set lease_until = ${now + updateLeaseMs},
@@ -116,7 +116,7 @@ export async function sweepPassUpdates(job: JobCtx): Promise<void> {
   }
 }
 
-/** Forgets nonces of callbacks that have expired: these are refused without them. */
+/** Deletes nonces of expired callbacks, which are refused without them. */
 export const sweepCallbacks = ({ db, now }: JobCtx): Promise<unknown> =>
   db.all(sql`delete from wallet_callbacks where nonce_hash in
     (select nonce_hash from wallet_callbacks where expires_at <= ${now()} limit ${callbacksASweep})`)

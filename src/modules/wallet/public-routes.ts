@@ -28,7 +28,7 @@ const phoneRequestOf = (c: AppContext): PhoneRequest & { device: string } => ({
   authorization: c.req.header('authorization'),
 })
 
-/** A phone's body, whatever it says of its type. */
+/** The JSON body of a phone, with any content type. */
 const jsonOf = async (c: AppContext): Promise<Record<string, unknown>> =>
   parseJson(await readBody(c, maxPhoneBytes), new Headers({ 'content-type': 'application/json' }))
 

@@ -29,8 +29,8 @@ function roomFor(pass: RegisteredPass): Statement[] {
 }
 
 /**
- * Notes that a phone holds the pass. The counter is in the same transaction, so that nobody counts the phones: the first
- * one is `added`, and of two that are first at once one decides again. Answers whether the phone is new.
+ * Records that a phone has the pass. The counter is in the same transaction, so that phones need not be counted: the
+ * first one is `added`, and of two that are first at once one decides again. Answers whether the phone is new.
  */
 export async function registerPhone(job: JobCtx, pass: RegisteredPass, phone: RegisteredPhone): Promise<boolean> {
   const now = job.now()

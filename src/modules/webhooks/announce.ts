@@ -9,7 +9,7 @@ import type { EventKind } from '../../domain/webhooks.ts'
 import { checkedData, type EventData } from './payload-contract.ts'
 import { enqueueDue } from './enqueue.ts'
 
-/** Requests tell, and background work that does something once its own commit is through. */
+/** The context of a request, or of background work that runs after-commit work itself. */
 type AnnouncingCtx = JobCtx & Pick<Ctx, 'afterCommit'>
 
 interface AnnouncementOf<Kind extends EventKind> {
@@ -59,8 +59,8 @@ function deliveriesOf(ctx: AnnouncingCtx, eventIds: readonly string[]): SQL {
 }
 
 /**
- * Statements that tell every subscribed, active endpoint of these events, for the transaction of the change that caused
- * them: the events happened exactly if the change did. They stay few however many events there are.
+ * Statements that announce these events to every subscribed, active endpoint, for the transaction of the change that
+ * caused them: the events happened exactly if the change did. They stay few however many events there are.
  */
 export function announceAll(ctx: AnnouncingCtx, announcements: readonly Announcement[]): Statement[] {
   if (announcements.length === 0) return []
@@ -78,8 +78,8 @@ export const announce = (ctx: AnnouncingCtx, announcement: Announcement): Statem
   announceAll(ctx, [announcement])
 
 /**
- * An event for one active endpoint alone, whatever it subscribes to. The last statement adds one delivery, or none when
- * the endpoint was switched off meanwhile.
+ * An event for one active endpoint alone, whether it subscribes to it or not. The last statement adds one delivery, or
+ * none when the endpoint was switched off meanwhile.
  */
 export function announceTo(
   ctx: AnnouncingCtx,

@@ -22,7 +22,7 @@ export async function conclude(
     outcomes.some(({ claim, result, slow }) => claim.endpoint_id === id && result && slow !== (lane === 'slow')),
   )
   const staying = goOn ? ids.filter((id) => !otherLane.includes(id)) : []
-  // Only what was asked for gets through an open breaker. Its success closes it.
+  // Only a requested attempt passes an open breaker. Its success closes the breaker.
   const closing = ids.filter((id) =>
     outcomes.some(({ claim, result }) => claim.endpoint_id === id && claim.manual !== null && result?.error === null),
   )
@@ -67,7 +67,7 @@ async function judgeHealth(
       return switchOff(endpoint.id, 'failing', now)
     const own = outcomes.filter(({ claim }) => claim.endpoint_id === endpoint.id).map(({ claim }) => claim)
     const open = endpoint.breaker_until !== null && endpoint.breaker_until > now ? endpoint.breaker_until : null
-    // What was asked for behind an open breaker does not make it longer, however often it fails.
+    // A requested attempt that fails does not extend an open breaker.
     if (open !== null && own.every(({ manual }) => manual !== null))
       return waitFor(
         own.map(({ id }) => id),

@@ -9,7 +9,7 @@ import { WorkerPool } from './worker-pool.ts'
 /** A run claims this long before it leaves the rest to the next. */
 const runMs = 20_000
 /**
- * The platform ends what goes on in the background 30 s after the handler has returned. A run that is left claims for a
+ * The platform ends background work 30 s after the handler has returned. A run that is left claims for a
  * third of this, and its longest post ends before the rest is over.
  */
 const backgroundMs = 10_000
@@ -36,12 +36,12 @@ interface DeliveryOptions {
   longestPostMs: number
 }
 
-/** Of a run that goes on in the background of a consumer, and of one in an object, which lives as long as it posts. */
+/** For a run in the background of a consumer, and for one in an object, which exists while it posts. */
 export const consumerLimits = { longestPostMs: longestSharedPostMs }
 export const objectLimits = { longestPostMs: Number.POSITIVE_INFINITY }
 
 /**
- * Posts claims and goes on with what is due of their endpoints. Each ending is recorded in the round trip that claims
+ * Posts claims and continues with what is due of their endpoints. Each result is recorded in the round trip that claims
  * the endpoint's next. When posts that hang keep claims waiting, these are handed over to new objects with connections
  * of their own: those of the endpoints that hang to one, all others to another. A crash loses no delivery: leases run
  * out and the sweep finds them.

@@ -83,7 +83,7 @@ const eventData = {
 
 export type EventData<Kind extends EventKind> = z.output<(typeof eventData)[Kind]>
 
-/** The body of the requests that tell of an event. */
+/** The body of the requests that deliver an event. */
 export const payloadOf = (kind: EventKind) =>
   z.object({
     id: Id('evn').openapi({ description: 'The same for every endpoint and every attempt; also the `webhook-id`.' }),

@@ -72,7 +72,7 @@ const eventVisibility: Visibility = {
 
 /**
  * Which deliveries of an endpoint the caller reaches. One that was moved keeps those of the place it came from: they
- * tell of people there, whom the roles of its new edition need not know.
+ * contain people there, whom the roles of its new edition may not see.
  */
 export const reachedDeliveries = (ctx: Ctx, endpoint: EndpointRow): SQL =>
   sql`endpoint_id = ${endpoint.id} and ${visibleIn(ctx.caller, eventVisibility, { organization_id: endpoint.organization_id })}`

@@ -23,7 +23,7 @@ function deliveryStatement(outcomes: readonly AttemptOutcome[]): Statement {
     signature === null ? null : Math.floor(startedAt / 1000) * 1000,
     verdict.next?.at ?? null,
     endedAt,
-    // What is given back is still what was asked for.
+    // A released claim keeps the request of a manual attempt.
     result === null && verdict.next ? claim.manual : null,
     claim.lease_until,
   ])
@@ -124,7 +124,7 @@ const isOpenBefore = (until: number): SQL =>
   sql`status in ('pending', 'retrying') and next_retry_at < ${until} and manual is null`
 
 /**
- * Leaves an endpoint alone until then: what is due before waits, and its attempts say why. What somebody asked for does
+ * Pauses an endpoint until then: what is due before waits, and its attempts say why. A requested attempt does
  * not wait.
  */
 export const openBreaker = (endpointId: string, until: number): Statement[] => [

@@ -172,7 +172,7 @@ export async function keepContent(job: JobCtx, row: CampaignRow, content: number
     surroundings: JSON.stringify({ ...context, language: template.language }),
     created_at: job.now(),
   }))
-  // After a crash it replaces what was kept before, which nobody has been sent yet.
+  // After a crash it replaces the earlier snapshot, which was not sent to anybody yet.
   const statements: Statement[] = [
     sql`delete from campaign_contents where campaign_id = ${row.id} and content = ${content}`,
     ...insertAll(campaignLinks, added),
