@@ -44,7 +44,7 @@ function checkRefundable({ purchase_status, payment_status }: RefundableTarget):
 }
 
 export const nothingToRefund = (): AppError =>
-  new AppError('nothing_to_refund', 'All of it was paid back, or is asked for in open refund requests.')
+  new AppError('nothing_to_refund', 'All of it was paid back or is part of open refund requests.')
 
 /** The amount of a new request: the requested amount, or all that is left. Throws the refusal. */
 export function requestedAmount(target: RefundableTarget, asked: number | undefined, isCancelling: boolean): number {

@@ -31,7 +31,7 @@ interface Review {
 /** Throws `four_eyes_required` or `above_limit` when the policy keeps the reviewer from approving. */
 export function checkReview(policy: RefundPolicy, review: Review): void {
   if (policy.four_eyes && review.requested_by === review.reviewer)
-    throw new AppError('four_eyes_required', 'Somebody else than who asked for this refund has to approve it.')
+    throw new AppError('four_eyes_required', 'Another account than the one that requested this refund must approve it.')
   const { manager_limit } = policy
   if (manager_limit !== null && !review.isAdmin && review.amount_minor > manager_limit)
     throw new AppError('above_limit', `Managers approve up to ${formatMoney(manager_limit, review.currency)}.`, {

@@ -80,7 +80,7 @@ async function sealed(ctx: Ctx, attempt: IdempotentAttempt, answer: HttpAnswer) 
 /** Development and tests do without a secret; a production that has none takes no keys, so that it is noticed. */
 function secretOf({ config }: Ctx): string {
   if (config.idempotencySecret === null && config.environment === 'production')
-    throw new AppError('idempotency_unavailable', 'Requests with an Idempotency-Key are not taken at present.', {
+    throw new AppError('idempotency_unavailable', 'Requests with an Idempotency-Key are not accepted at present.', {
       cause: new Error('Neither IDEMPOTENCY_KEY nor LINK_SIGNING_KEY is set.'),
     })
   return config.idempotencySecret ?? ''

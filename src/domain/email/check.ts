@@ -108,7 +108,7 @@ function checkPlain({ kind, text }: TextSource, sample: object): CheckedTemplate
   const checked = check(text, sample, { limit: kind === 'subject' ? maxSubjectLength : undefined })
   if (!checked.ok) return checked
   if (kind === 'address' && !isAddress(text))
-    return refused('invalid_address', 'No address that a link may go to: http, https, mailto or tel.')
+    return refused('invalid_address', 'A link may lead to an http, https, mailto or tel address only.')
   if (kind === 'subject' && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text))
     return refused('invalid_characters', 'A subject is one line.')
   return checked

@@ -19,7 +19,7 @@ export const refundErrors = {
     mend: 'Let somebody else approve it. Another token of the same account is the same account.',
     example: {
       path: `${aRequest}/approve`,
-      detail: 'Somebody else than who asked for this refund has to approve it.',
+      detail: 'Another account than the one that requested this refund must approve it.',
     },
   },
   merchant_not_ready: {
@@ -35,7 +35,7 @@ export const refundErrors = {
     mend: 'Look at the refund requests of the order. To cancel a purchase, send an amount of 0 with `cancel_purchase`.',
     example: {
       path: `${aPurchase}/refund-requests`,
-      detail: 'All of it was paid back, or is asked for in open refund requests.',
+      detail: 'All of it was paid back or is part of open refund requests.',
     },
   },
   purchase_not_refundable: {

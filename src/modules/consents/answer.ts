@@ -30,7 +30,13 @@ function checkInput(ctx: Ctx, { answer }: AnswerSubject, action: AnswerAction, i
   if (action !== 'withdraw' && !known.includes(language))
     errors.push(fieldError(['language'], 'text_missing_language', `The wording is in ${known.join(', ')}.`))
   if (input.method === 'double_opt_in' && input.occurred_at !== undefined)
-    errors.push(fieldError(['occurred_at'], 'not_with_double_opt_in', 'The person is asked now.'))
+    errors.push(
+      fieldError(
+        ['occurred_at'],
+        'not_with_double_opt_in',
+        'The person is asked to confirm now, so the answer has no earlier time.',
+      ),
+    )
   if (occurred_at > ctx.now()) errors.push(fieldError(['occurred_at'], 'in_future', 'This time has not come yet.'))
   if (occurred_at < answer.created_at)
     errors.push(
@@ -77,7 +83,7 @@ async function contextOf(ctx: Ctx, subject: AnswerSubject, input: AnswerInput): 
 }
 
 const detailOf = {
-  consent_inactive: 'This consent is not asked for any more.',
+  consent_inactive: 'This consent is not active.',
   consent_required: 'This consent is required.',
 } as const
 

@@ -33,7 +33,7 @@ export async function sealSecrets(
     return { sealed_api_key: null, sealed_webhook_secret: null, sealed_with: null }
   const [current] = config.payments.secrets
   if (current === undefined)
-    throw new AppError('sealing_unavailable', 'Keys of payment providers are not taken at present.', {
+    throw new AppError('sealing_unavailable', 'Keys of payment providers are not accepted at present.', {
       cause: new Error('MERCHANT_KEY_SECRET is not set.'),
     })
   const seal = async (name: SecretName): Promise<string | null> => {

@@ -24,7 +24,7 @@ const refused = (): AppError =>
   new AppError('not_authenticated', 'The signature is missing, too old or does not fit the body.')
 
 const unavailable = (cause: unknown): AppError =>
-  new AppError('overloaded', 'The provider cannot be asked now. Send the event again.', {
+  new AppError('overloaded', 'The provider cannot be reached now. Send the event again.', {
     headers: { 'retry-after': '60' },
     cause,
   })

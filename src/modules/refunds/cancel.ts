@@ -18,7 +18,11 @@ const status = 'cancelled'
 /** Only the account that made the request may cancel it, with any of its tokens. */
 export async function cancelRefund(ctx: Ctx, refund: LoadedRefund): Promise<RefundDetailRow> {
   if (refund.requested_by !== ctx.caller.id)
-    throw permissionDenied(cancelRefundRequest.roles, [], 'Only who asked for a refund cancels it. Reject it instead.')
+    throw permissionDenied(
+      cancelRefundRequest.roles,
+      [],
+      'Only the account that requested a refund may cancel it. Reject it instead.',
+    )
   checkTransition(refund.status, status, status)
   const now = ctx.now()
   const changes = { status: 'cancelled' as const, modified_at: now }

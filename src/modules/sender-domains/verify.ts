@@ -19,7 +19,7 @@ import type { SenderDomainRow } from './queries.ts'
 type DomainChanges = Partial<SenderDomainRow>
 
 const taken = () =>
-  new AppError('sender_domain_taken', 'Another organisation has verified this domain, and its record still stands.')
+  new AppError('sender_domain_taken', 'Another organisation has verified this domain, and its record still exists.')
 
 /** Another organisation verified the domain between the check and the commit. The next try finds which. */
 const takenMeanwhile = () => new LostRace('the domain was verified meanwhile')
