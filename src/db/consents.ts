@@ -15,7 +15,7 @@ export const isCurrentConsent = (record: SQL, definition: SQL, now: number): SQL
   sql`(${record}.status = 'given' and coalesce(${record}.expires_at > ${sql.raw(String(now))}, 1)
     and not (${definition}.reconsent_on_change = 1 and ${record}.consent_version < ${definition}.wording_version))`
 
-/** Holds for definitions of the organisation that an own one of the edition, with the same key, stands in the place of. */
+/** Holds for definitions of the organisation that the edition replaces by its own with the same key. */
 export const isShadowed = (definition: SQL, editionId: SQL): SQL =>
   sql`(${definition}.edition_id is null and exists (select 1 from consents own
     where own.organization_id = ${definition}.organization_id and coalesce(own.edition_id, '') = ${editionId}

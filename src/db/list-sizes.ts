@@ -54,7 +54,7 @@ export interface ListGrowth {
   order_metadata: number
 }
 
-/** A person who has more is not counted on: no list may stand inside one that is so long. */
+/** The largest size that is expected: no list may be inside a longer one. */
 const owned = (table: string): SQL =>
   sql`(select count(*) from (select 1 from ${sql.raw(table)} where user_id = value limit ${maxCombinations}))`
 

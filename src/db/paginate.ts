@@ -4,7 +4,7 @@ import type { Page, PageRequest } from '../domain/page.ts'
 import type { Database } from './database.ts'
 
 /**
- * A column that may be NULL. NULL stands last in both directions. `indexed` says that an index has the column as it is:
+ * A column that may be NULL. NULL is last in both directions. `indexed` says that an index has the column as it is:
  * an order that begins with it reads the rows with a value, then those without one, both through that index.
  */
 export interface NullableKey {

@@ -82,7 +82,7 @@ export type ShownColumn = (typeof shownColumns)[number]
 export interface CustomerView {
   isWhole: boolean
   join: SQL
-  /** Holds for rows of which only what the caller's editions said is shown. */
+  /** Holds for rows of which only the data of the caller's editions is shown. */
   isHidden: SQL
   column: (name: ShownColumn) => SQL
   /** Columns under their own names. */

@@ -24,7 +24,7 @@ export const maxSourceLength = 64
 const confirmationMs = 7 * dayMs
 
 /**
- * How a person stands to a definition; `none` is the state before the first answer. A pending answer waits for its
+ * The state of a person's answer to a definition; `none` before the first answer. A pending answer waits for its
  * confirmation and is no consent.
  */
 export const answerLifecycle = lifecycle('none', {

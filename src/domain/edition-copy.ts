@@ -61,7 +61,7 @@ export type CopySource = Record<CopiedTable, readonly SourceRow[]>
 
 export interface CopyPlan {
   rows: Record<CopiedTable, { from: string; to: string; parent: string | null }[]>
-  /** The message that stands in the copy where the source has this one. */
+  /** The message of the copy that replaces this one of the source. */
   messageOf: (id: string | null) => string | null
 }
 

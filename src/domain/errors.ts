@@ -4,7 +4,7 @@ import { roleAdvice } from './roles-in-words.ts'
 
 export type { FieldError }
 
-/** Every refusal of the API by its stable code, with the HTTP status it goes out with. */
+/** Every refusal of the API by its stable code, with its HTTP status. */
 export const errorStatus = {
   validation_error: 400,
   malformed_body: 400,

@@ -7,7 +7,7 @@ export interface RootKey {
   expires_at: number
 }
 
-/** The name that signs callbacks, and the root keys that stand behind it. */
+/** The name that signs callbacks, and its root keys. */
 export interface CallbackSender {
   name: string
   keys: readonly RootKey[]

@@ -20,7 +20,7 @@ export function parseMailbox(text: string): Mailbox | null {
 /** No `=?`: mail programs would decode what looks like an encoded word. */
 const plainName = /^(?!.*=\?)[\p{L}\p{N}\p{M} !#$%&'*+/=?^_`{|}~-]*$/u
 
-/** As it stands in a header; a name that could be read otherwise is quoted. */
+/** The form for a header; a name that could be read otherwise is quoted. */
 export function formatMailbox({ name, address: at }: Mailbox): string {
   if (!name) return at
   return `${plainName.test(name) ? name : `"${name.replaceAll(/["\\]/g, String.raw`\$&`)}"`} <${at}>`

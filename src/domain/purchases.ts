@@ -13,7 +13,7 @@ export const purchaseLifecycle = lifecycle('pending', {
 export const purchaseStatuses = purchaseLifecycle.states
 export type PurchaseStatus = (typeof purchaseStatuses)[number]
 
-/** What an order's status makes of a purchase that was neither used nor refunded. */
+/** The status of a purchase that was neither used nor refunded, by the order's status. */
 export const purchaseStatusOf: Record<OrderStatus, PurchaseStatus> = {
   pending: 'pending',
   confirmed: 'active',

@@ -105,7 +105,7 @@ export function planOrder(order: BatchOrder, { share, includes_fees, cancels }: 
   return { purchases: [], amount_minor: 0, left_out }
 }
 
-/** What a walk over orders adds up to. */
+/** The sums over all orders. */
 export interface BatchSums {
   orders: number
   purchases: number

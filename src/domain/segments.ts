@@ -26,11 +26,11 @@ export const exclusionReasons = ['no_address', 'no_consent', 'unsubscribed', 'bo
 /** Campaigns in these states still need their segment and their message. */
 export const campaignStatusesInNeed = ['draft', 'scheduled', 'calculating', 'sending'] as const
 
-/** A calculation that gave no sign of life for so long is begun again where it stands, and in the end given up. */
+/** A calculation without progress for so long is continued by another consumer, and fails in the end. */
 export const quietAfterMs = 2 * 60_000
 export const lostAfterMs = 15 * 60_000
 
-/** People stand in so many parts of equal size by the last two letters of their ids, which are random. */
+/** The random last two letters of their ids divide people into so many parts of equal size. */
 export const sampleParts = 1024
 const idLetters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 

@@ -1,6 +1,6 @@
 import { fromBase64, toBase64Url, utf8 } from './encoding.ts'
 
-/** Tokens that stand in links: some bytes, and a MAC of them under a key that is derived for one purpose. */
+/** Tokens of links: some bytes, and a MAC of them under a key that is derived for one purpose. */
 
 export interface TokenSigner {
   purpose: string
@@ -107,7 +107,7 @@ export async function openToken(secret: string, signer: TokenSigner, token: stri
   } catch {
     return null
   }
-  // Characters that say nothing may not differ, or one link would have many tokens.
+  // Unused bits may not differ, or one link would have many tokens.
   if (toBase64Url(bytes) !== token || bytes.length <= signer.macBytes) return null
   const content = bytes.slice(0, -signer.macBytes)
   const isOurs = areEqual(await macOf(secret, signer, content), bytes.slice(-signer.macBytes))

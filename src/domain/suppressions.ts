@@ -10,7 +10,7 @@ export const deadAddressReasons = ['hard_bounce', 'invalid'] as const satisfies 
 
 export const isDeadAddress = (reason: string): boolean => deadAddressReasons.some((one) => one === reason)
 
-/** So many messages in so many days that an address did not take make it a dead one. */
+/** So many soft bounces in so many days suppress an address. */
 export const softBouncesUntilDead = 3
 export const softBounceMemoryMs = 14 * dayMs
 

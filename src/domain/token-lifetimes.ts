@@ -8,7 +8,7 @@ const usualMs = 365 * dayMs
  */
 const sessionDays: Readonly<Record<MemberRole, number>> = { admin: 90, manager: 180, viewer: 365 }
 
-/** So many tokens stand above one at most: each of them is looked up whenever it is used. */
+/** The longest chain of tokens above one: each of them is read at every use. */
 export const maxGeneration = 8
 
 /** Grants that a token of the caller has, bound to an organisation or not. */

@@ -96,7 +96,7 @@ function restMs({ attempts }: SendState, kind: SendFailure, askedMs: number | nu
   return Math.max(kind === 'configuration' ? configurationRestMs : backoff, askedMs ?? 0)
 }
 
-/** What an attempt makes of its message. `state` is as it was before the call, `attempts` counts this one. */
+/** The message after an attempt. `state` is as it was before the call, `attempts` counts this one. */
 export function judgeSend(state: SendState, result: SendResult, deduplicates: boolean, now: number): SendVerdict {
   if (result.ok) return ended('sent', { provider_id: result.providerId })
   const { kind, code, detail, retryAfterMs } = result

@@ -121,7 +121,7 @@ const shapeOf = (schema: z.ZodType | null | undefined): Shape => (schema instanc
 
 /**
  * Clients read a resource, change a field and send all of it back: what the answer has beside the body is ignored where
- * a body stands for the resource, in changes and where a list's path makes a new one. An action such as duplicating
+ * a body is the whole resource, in changes and where a list's path makes a new one. An action such as duplicating
  * takes no resource.
  */
 export function answeredBeside(operations: readonly Operation[], operation: Operation): AnsweredFields {

@@ -25,7 +25,7 @@ const own = (column: string) => (row: SQL) => total(sql`${row}.${sql.raw(column)
 /** Without the help of an index: the person's own rows are fewer. */
 const unindexed = (column: string) => (row: SQL) => total(sql`+${row}.${sql.raw(column)}`)
 const maybe = (column: string) => (row: SQL) => optional(sql`${row}.${sql.raw(column)}`)
-/** An erased customer has none: the id stands in its place. */
+/** An erased customer has none: the column contains the id instead. */
 const phoneNumber = (row: SQL): SQL => sql`nullif(${row}.phone_number, u.id)`
 
 export const userColumns: Columns = {

@@ -8,7 +8,7 @@ import type { Value } from './values.ts'
 /** What the lowering of lists needs from the lowering of the whole expression. */
 export interface ExpressionLowering {
   readonly bound: BoundScope
-  /** `positive`: the place where it stands takes an error for false. */
+  /** `positive`: its place counts an error as false. */
   value: (expression: Expression, positive?: boolean) => Value
   json: (expression: Expression) => Json
   /** The row of a variable. */

@@ -62,7 +62,7 @@ function receipts({ bound }: ExpressionLowering, name: string): Rows {
   })
 }
 
-/** What filter and map make of a list. */
+/** The list that filter or map makes. */
 function made(lowering: ExpressionLowering, { range, variable, predicate, result }: ExpressionOf<'macro'>): Rows {
   const source = rowsOf(lowering, range)
   return lowering.with(variable, source.element, () => {

@@ -3,7 +3,7 @@ import { hiddenColumnsIn, isSharedOutside, type ShownColumn } from '../shared-cu
 import { type ExpressionScope, userColumns } from './columns.ts'
 import type { Value } from './values.ts'
 
-/** Fields that other editions may have filled, with the column each is made of. Others are the same to everybody. */
+/** Fields that other editions may have filled, with the column of each. Others are the same for all callers. */
 const hiddenFields: Record<string, ShownColumn> = {
   email: 'email',
   has_email: 'email',

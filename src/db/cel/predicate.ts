@@ -45,7 +45,7 @@ export interface Explanation {
   truthsOf: (row: { truths: string }) => Truth[]
 }
 
-/** SQL functions take 32 arguments in D1, and the values stand in lists of lists. */
+/** SQL functions take 32 arguments in D1, and the values are in lists of lists. */
 const listLength = 30
 
 /** Which conditions of the expression hold for one person; conditions about elements of lists count as a whole. */

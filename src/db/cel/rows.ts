@@ -68,7 +68,7 @@ const result = (rows: Rows, expression: SQL, ...others: readonly (Value | null)[
 const found = (rows: Rows, condition: SQL): SQL =>
   sql`exists (select 1 from ${rows.from} ${whereOf([...rows.where, ...(rows.keep ? [rows.keep.sql] : []), condition])})`
 
-/** `positive`: the place where it stands takes an error for false. */
+/** `positive`: its place counts an error as false. */
 export function existsIn(rows: Rows, condition: Value, positive: boolean): Value {
   if (!rows.keep?.fails && (positive || !condition.fails)) return result(rows, found(rows, condition.sql), condition)
   const all = judged(rows, condition, 0)

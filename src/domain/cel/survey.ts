@@ -1,6 +1,6 @@
 import { type Expression, isList, type MacroExpression, type ExpressionOf } from './types.ts'
 
-/** Lists that an expression can walk through, by where their length is kept; `written` ones stand in the source. */
+/** Lists that an expression can walk through, by where their length is kept; `written` ones are part of the source. */
 type KeptList = 'orders' | 'purchases' | 'campaigns' | 'options' | 'user_metadata' | 'order_metadata'
 
 /** The most that one person of an organisation has of each list. It may be too high and is never too low. */

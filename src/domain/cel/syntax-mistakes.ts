@@ -89,7 +89,7 @@ function patternsIn(given: readonly Token[]): Mistake[] {
     isBetween = word === 'between' ? mistake !== null : isBetween && !isSecond
     if (!mistake) continue
     found.push(mistake)
-    // What follows is read as if the operator stood here.
+    // The rest is read as if the operator were here.
     if (!mistake.more && token.kind === 'word') tokens[index] = { ...token, kind: 'sign', text: '&&' }
     index += mistake.more ?? 0
   }

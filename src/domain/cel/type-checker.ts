@@ -2,7 +2,7 @@ import type { Ast } from './parse.ts'
 import type { Operand } from './type-hints.ts'
 import type { Expression, SourceRange, Scalar } from './types.ts'
 
-/** A call of a function, with what stands before the dot. */
+/** A call of a function, with what is before the dot. */
 export interface Call<Receiver = Ast | null> {
   name: string
   receiver: Receiver

@@ -78,7 +78,7 @@ const participles: Record<ArithmeticOperator, string> = {
   '%': 'divided',
 }
 
-/** A number that a number of the other kind stands beside. */
+/** A number next to a number of the other kind. */
 function numberHint(left: Operand, right: Operand): string {
   const int = [left, right].find(({ expression }) => expression.type === 'int')
   if (int?.expression.node === 'literal') return write(`${int.text}.0`)

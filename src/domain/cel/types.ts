@@ -1,4 +1,4 @@
-/** Where something stands in the source: UTF-16 offsets from 0, `end` exclusive. */
+/** A place in the source: UTF-16 offsets from 0, `end` exclusive. */
 export interface SourceRange {
   start: number
   end: number
@@ -63,7 +63,7 @@ export type MacroExpression = Base & {
   range: Expression
   variable: string
   predicate: Expression | null
-  /** What `map` makes of an element. */
+  /** The result of `map` for an element. */
   result: Expression | null
 }
 

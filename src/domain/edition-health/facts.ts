@@ -84,7 +84,7 @@ export interface EditionFacts {
   /** The organisation has verified the domain of the sender's address. */
   is_sender_verified: boolean
   has_marketing_segment: boolean
-  /** A refund of which the provider's word and ours differ, or which has had no end for a month. */
+  /** A refund with another state at the provider than here, or without an end for a month. */
   has_stuck_refund: boolean
   /** A refund batch that has something to do and did nothing for an hour. */
   has_stalled_refund_batch: boolean

@@ -24,7 +24,7 @@ export class Placeholders {
   }
 }
 
-/** Where a block stands: across the card, or in a column with so much room. */
+/** The place of a block: across the card, or in a column of a width. */
 interface Spot {
   reader: TextReader
   placeholders: Placeholders
@@ -119,7 +119,7 @@ function social(data: SocialData, { reader, placeholders, side }: Spot): string 
   })}>${placeholders.keep(links.join(' '))}</mj-text>`
 }
 
-/** What stands in a column; empty for what has nothing to say in this language. */
+/** The content of a column; empty for a block without text in this language. */
 function component(block: Block, spot: Spot): string {
   const { reader, placeholders, side } = spot
   switch (block.type) {
@@ -187,7 +187,7 @@ function columns(block: Extract<Block, { type: 'columns' }>, reader: TextReader,
   return section(block, padded(padding, gutter - 10, 0), parts.join(''))
 }
 
-/** A block as a section of the card; empty when it has nothing to say. Footers stand under the card. */
+/** A block as a section of the card; empty for a block without text. Footers are below the card. */
 export function sectionOf(block: Block, reader: TextReader, placeholders: Placeholders): string {
   if (block.type === 'columns') return columns(block, reader, placeholders)
   const inside = component(block, { reader, placeholders, side: gutter, room: innerWidth })

@@ -90,7 +90,7 @@ interface Typed<Type extends string, Data> {
   data: Data
 }
 
-/** What stands alone, and inside columns. */
+/** Blocks that are possible alone and inside columns. */
 export type PlainBlock =
   | Typed<'rich_text', RichTextData>
   | Typed<'heading', HeadingData>

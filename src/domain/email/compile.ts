@@ -9,7 +9,7 @@ import { fonts, gutter, light, styles, width } from './theme.ts'
 import { readerFor } from './translations.ts'
 import { type TextReader, wordsOf } from './words.ts'
 
-/** Part of what renditions are known by: another number compiles every message anew. */
+/** Part of the key of renditions: another number compiles every message anew. */
 export const compilerVersion = 2
 
 /** A message in one language with its Liquid still in it. */
@@ -33,7 +33,7 @@ export interface Message {
 }
 
 export interface CompileOptions {
-  /** Stands in for a language that texts are missing in, before English does. */
+  /** The fallback for a language in which texts are missing, before English. */
   defaultLanguage: Language
   /** Title of the document, and the line above the card: the edition, or the organisation. */
   title: string

@@ -1,7 +1,7 @@
 import type { Template } from 'liquidjs'
 import { isTooDeep } from './liquid-costs.ts'
 
-/** Templates are bounded before they run: the clock of the platform stands still while they do. */
+/** Templates are bounded before they run: the platform's clock does not advance while they run. */
 
 /** Items of a list that a template goes through. */
 export const maxListItems = 50

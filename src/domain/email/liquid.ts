@@ -89,7 +89,7 @@ export type { Parsed }
 
 export const parse = (output: Output, text: string): Parsed[] => engines[output].parse(text)
 
-/** What the filters of one text of a message may make of a recipient's values. */
+/** The largest output of the filters of one text of a message. */
 export const filtersWhenSent = (): Budget => new Budget(filteredWhenSent)
 
 /** Both are spent while a text is rendered. */
@@ -198,7 +198,7 @@ export type CheckedTemplate = (Readable & { length: number }) | Faulty
 interface Bounds {
   /** Characters as it is written. */
   limit?: number | undefined
-  /** Characters that it makes of the samples. */
+  /** Characters of its rendering with the samples. */
   most?: number
 }
 
@@ -221,7 +221,7 @@ export function read(text: string, limit = maxTemplateLength): Readable | Faulty
   }
 }
 
-/** Bounds what a text makes of the sample values. */
+/** Limits the rendering of a text with the sample values. */
 export function run({ parsed, steps }: Readable, sample: object, most = maxCharactersOfMessage): CheckedTemplate {
   try {
     const { length } = render('text', parsed, sample, {

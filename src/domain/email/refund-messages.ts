@@ -152,7 +152,7 @@ export interface RefundMessage {
   note?: string | null
 }
 
-/** The platform's message about a refund. What people wrote stands in it as text: no Liquid, no HTML. */
+/** The platform's message about a refund. Texts of people are plain text in it: no Liquid, no HTML. */
 export function refundMessage({ kind, language, order, amount, reason, note }: RefundMessage): Message {
   const own = words[language]
   const of = (text: string): TranslatedDict => ({ [language]: text })

@@ -32,7 +32,7 @@ const dark = {
 
 /**
  * Classes mark the colours that are the template's own and change in dark mode; those that an organiser chose stay as
- * they are. No two braces of it may stand together: they would be Liquid.
+ * they are. No two of its braces may be adjacent: they would be Liquid.
  */
 export const styles = `
 :root { color-scheme: light dark; supported-color-schemes: light dark; }

@@ -6,7 +6,7 @@ const schemes = ['https:', 'http:', 'mailto:', 'tel:']
 /** Browsers overlook these inside a scheme, and templates have no use for them in an address. */
 const isPlain = (text: string): boolean => !/[\s\p{Cc}<>"'`\\]/u.test(text)
 
-/** What an address goes to is settled before any Liquid in it: the scheme, and the host of a page. */
+/** The target of an address is fixed before any Liquid in it: the scheme, and the host of a page. */
 const startsSafely = (text: string): boolean => /^(https?:\/\/[^/?#{}]+([/?#]|$)|mailto:|tel:)/i.test(text)
 
 const isWholeAddress = (text: string): boolean => {

@@ -1,7 +1,7 @@
 import { type Language, languages, type TranslatedDict } from '../languages.ts'
 import { phrases, type Phrases } from './phrases.ts'
 
-/** The language of a rendering, and what stands in where a message is whole in no language. */
+/** The language of a rendering, and its fallbacks where a message is complete in no language. */
 export interface TextReader {
   language: Language
   defaultLanguage: Language

@@ -14,12 +14,12 @@ const domains = '/v1/organizations/org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/sender-domains
 /** Refusals of what the state of a resource does not allow. */
 export const conflictErrors = {
   consent_has_records: {
-    cause: 'Somebody has answered this consent. What was answered is proof, and stays.',
-    mend: 'Set `is_active` of the consent to false: nobody is asked any more.',
+    cause: 'This consent has answers. They are proof and are kept.',
+    mend: 'Set `is_active` of the consent to false: it is offered to nobody any more.',
     example: { path: aConsent, detail: 'This consent has answers. Set is_active to false.' },
   },
   consent_inactive: {
-    cause: 'The consent is not asked for any more: `is_active` is false.',
+    cause: 'The consent is not active: `is_active` is false.',
     mend: 'Set `is_active` of the consent to true first. Withdrawing is always possible.',
     example: { path: `${anAnswer}/give`, detail: 'This consent is not active.' },
   },

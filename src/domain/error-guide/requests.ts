@@ -64,7 +64,7 @@ export const requestErrors = {
   },
   not_found: {
     cause:
-      'Nothing exists at this address, or you may not see it. The answer is the same in both cases, so that it gives nothing away.',
+      'Nothing exists at this address, or you may not see it. The answer is the same in both cases, so that it reveals nothing.',
     mend: 'Check the path and the id. If they are right, ask for a role in the organisation that the resource belongs to.',
     example: { detail: 'Not found.' },
   },

@@ -14,7 +14,7 @@ const resourceRules = {
     detail: 'The wording is in en, da.',
   },
   not_with_double_opt_in: {
-    cause: 'The person is asked by e-mail now, so that the answer has no earlier time.',
+    cause: 'The person is asked to confirm by e-mail now, so that the answer has no earlier time.',
     mend: 'Leave the time out.',
     detail: 'The person is asked to confirm now, so the answer has no earlier time.',
   },
@@ -29,7 +29,7 @@ const resourceRules = {
     detail: 'The last answer is of 2026-06-01T08:00:00.000Z.',
   },
   consent_inactive: {
-    cause: 'The consent is not asked for any more: its `is_active` is false.',
+    cause: 'The consent is not active: its `is_active` is false.',
     mend: 'Leave the answer out, or set `is_active` of the consent to true first.',
     detail: 'This consent is not active.',
   },
@@ -160,7 +160,7 @@ const resourceRules = {
     detail: 'The payment of this order is cancelled: nothing can be paid back of it.',
   },
   no_receipt_message: {
-    cause: 'Receipts were asked for, and the edition has no message to send as one.',
+    cause: 'Receipts were requested, and the edition has no message for receipts.',
     mend: 'Adopt a receipt template into the edition, or send `send_receipts` as false.',
     detail: 'The edition has no message for receipts.',
   },

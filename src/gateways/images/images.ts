@@ -1,7 +1,7 @@
 export interface ImageShape {
   width: number
   height?: number
-  /** `crop` fills the shape and cuts what stands out; `scale-down` fits in. Neither makes an image larger. */
+  /** `crop` fills the shape and cuts what is outside; `scale-down` fits in. Neither makes an image larger. */
   fit: 'crop' | 'scale-down'
 }
 

@@ -89,7 +89,7 @@ export function refusalOf(answer: ProviderAnswer): RefundOutcome {
   const error = isRecord(answer.body) ? answer.body['error'] : null
   // A refusal of something on the way has no error of Stripe's.
   if (saysNothing(answer.status) || !isRecord(error)) return unknownOutcome(`Stripe answered ${answer.status}.`)
-  // The key stands for a call with other parameters, and what became of that call is not said.
+  // The key belongs to a call with other parameters, whose result the answer does not contain.
   if (error['type'] === 'idempotency_error') return unknownOutcome('The key stands for another call.')
   const [code, isRetryable] = failureOf(answer.status, error)
   const said =

@@ -145,7 +145,7 @@ function readEvent(body: Uint8Array): PaymentEvent | null {
   if (!isRecord(event) || !isRecord(event['data'])) return null
   const [id, type] = [textOf(event['id']), textOf(event['type'])]
   const refunded = readRefund(event['data']['object'])
-  // `charge.refunded` names no refund, and comes beside one that does.
+  // `charge.refunded` names no refund, and another event names it.
   if (!id || !refundEvents.has(type) || !refunded) return null
   return {
     id,

@@ -3,7 +3,7 @@ import type { Operation } from '../operation.ts'
 import { hasETag } from './headers.ts'
 import type { Documented, Parameter } from './shapes.ts'
 
-/** Parameters that mean the same in every group; what a contract says of its own stands. */
+/** Parameters that mean the same in every group; a contract may describe them otherwise. */
 const meanings: Readonly<Record<string, string>> = {
   created_after: 'Only what was made at this time or later.',
   created_before: 'Only what was made before this time.',

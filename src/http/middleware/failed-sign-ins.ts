@@ -51,7 +51,7 @@ async function countFailure(c: AppContext, network: string): Promise<void> {
 /**
  * Counts only failures, by network: good sign-ins have no limit here. A network that failed too often is refused for a
  * minute before the database is read. A credential that was valid lately in this isolate is checked all the same, so
- * that one who shares an address with an attacker, or with a forgotten script, goes on working.
+ * that one who shares an address with an attacker, or with a forgotten script, is not blocked.
  */
 export async function limitFailedSignIns<Result>(c: AppContext, signIn: () => Promise<Result>): Promise<Result> {
   const credential = c.req.header('authorization')

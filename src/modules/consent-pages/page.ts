@@ -25,7 +25,7 @@ export interface ShownConsent {
   /** The language that title and text are in. */
   language: Language
   standing: ShownStatus
-  /** When it came to stand so. */
+  /** When the answer got this status. */
   since: number | null
   until: number | null
   /** Whether the person can change it here. */

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { type LinkAddress, taggedAddress } from '../../domain/consent-tokens.ts'
 
-/** Whom a link is for, and the address that it was sent to. */
+/** The person of a link, and the address that it was sent to. */
 export interface LinkedPerson extends LinkAddress {
   id: string
   organization_name: string

@@ -1,6 +1,6 @@
 import type { Language } from '../../domain/languages.ts'
 
-/** How a person stands to a consent, as its page says it. */
+/** The status of an answer, as its page shows it. */
 export type ShownStatus = 'none' | 'pending' | 'given' | 'outdated' | 'skipped' | 'withdrawn' | 'expired'
 
 interface LinkPageWords {
@@ -10,7 +10,7 @@ interface LinkPageWords {
   wording: string
   more: string
   save: string
-  /** `day` is when it came to stand so. */
+  /** `day` is when the answer got this status. */
   standing: Record<ShownStatus, (day: string) => string>
   until: (day: string) => string
   fixed: string

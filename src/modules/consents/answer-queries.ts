@@ -22,7 +22,7 @@ export interface SeenRecord extends RecordRow {
   is_hidden: number
 }
 
-/** A definition, and how one person stands to it. */
+/** A definition, and one person's answer to it. */
 export interface AnswerRow extends DefinitionRow {
   user_id: string
   /** For `seenRecord`. */

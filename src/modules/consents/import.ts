@@ -29,7 +29,7 @@ interface AnswerEdition {
   default_language: string
 }
 
-/** By key: the edition's own definition stands in the place of the organisation's. Keys without one are left out. */
+/** By key: the edition's own definition replaces the organisation's. Keys without one are left out. */
 export async function importDefinitions(
   db: Database,
   edition: AnswerEdition,

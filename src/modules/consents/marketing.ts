@@ -41,7 +41,10 @@ const bestFirst = (now: number): SQL =>
   sql`order by case when ${isGiven(now)} then 0 when r.status = 'withdrawn' then 1 else 2 end, r.occurred_at desc
     limit 1`
 
-/** How a person stands to marketing: the best of all answers, or `none`. A consent that is over or outdated is `expired`. */
+/**
+ * The person's answer to marketing: the best of all answers, or `none`. A consent that is over or outdated is
+ * `expired`.
+ */
 export const marketingStatus = (user: SQL, scope: MarketingScope, now: number): SQL =>
   sql`coalesce((select case when ${isGiven(now)} then 'given' when r.status = 'given' then 'expired' else r.status end
     ${answers(user, scope)} ${bestFirst(now)}), 'none')`

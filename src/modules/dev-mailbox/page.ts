@@ -104,7 +104,7 @@ const field = (name: string, value: string | MailboxMarkup | null): MailboxMarku
         <dd>${value}</dd>`
     : ''
 
-/** Links of the message open beside the outbox; the frame itself goes nowhere. */
+/** Links of the message open in another tab; the frame itself does not navigate. */
 const framed = (content: string): string => `<base target="_blank">${content}`
 
 const emailBody = (row: CapturedRow): MailboxMarkup =>

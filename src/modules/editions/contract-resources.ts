@@ -16,7 +16,7 @@ import {
   Translated,
 } from '../../http/fields.ts'
 
-/** What goes out, and the fields that go out as they come in. */
+/** The fields of answers, and those that answers repeat as they were sent. */
 
 export const CountryCode = z.enum(countryCodes)
 export const TaxType = z.enum(taxTypes)

@@ -21,7 +21,7 @@ export interface Facts {
   has_stalled_refund_batch: number
 }
 
-/** The oldest and the newest orders stand for all, which may be a hundred thousand. */
+/** The oldest and the newest orders are a sample: an edition may have a hundred thousand. */
 const ordersLookedAt = 50
 
 const ordersOf = (editionId: string, direction: 'asc' | 'desc') => sql`select currency from (select currency from orders

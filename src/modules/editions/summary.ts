@@ -14,7 +14,7 @@ export interface EditionSummaryRow {
   edition_published_at: number | null
 }
 
-/** Columns of a joined `editions` that its summary is made of. */
+/** Columns of a joined `editions` of its summary. */
 export const editionSummaryColumns: SQL = sql`editions.id as edition_id, editions.full_name as edition_full_name,
   editions.slug as edition_slug, editions.start_at as edition_start_at, editions.end_at as edition_end_at,
   editions.timezone as edition_timezone, editions.is_draft as edition_is_draft,

@@ -14,7 +14,7 @@ export interface OrganizationSummaryRow {
   organization_avatar_key: string | null
 }
 
-/** Columns of a joined `organizations` that its summary is made of. */
+/** Columns of a joined `organizations` of its summary. */
 export const organizationSummaryColumns: SQL = sql`organizations.id as organization_id,
   organizations.name as organization_name, organizations.slug as organization_slug,
   organizations.avatar_file_id as organization_avatar_id,

@@ -61,7 +61,7 @@ async function eraseInCampaigns(job: JobCtx, erasure: ErasureRow): Promise<Erasu
   return move(job, erasure, progress, againMs)
 }
 
-/** Whom the rows of imports are searched for. */
+/** The person for whom rows of imports are searched. */
 function personOf(erasure: ErasureRow): ErasedPerson {
   const addresses = addressesOf(erasure)
   const of = (wanted: string) => addresses.flatMap(({ channel, address }) => (channel === wanted ? [address] : []))

@@ -63,7 +63,7 @@ interface OtherCancellation {
   purchase_id: string
 }
 
-/** Completed refunds beside this one that were to cancel the same purchases, and found them cancelled. */
+/** Other completed refunds that were to cancel the same purchases, and found them cancelled. */
 const otherCancellations = (refundId: string): SQL<OtherCancellation> =>
   sql<OtherCancellation>`select min(others.refund_request_id) as refund_request_id, others.purchase_id
     from refund_items as items

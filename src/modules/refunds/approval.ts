@@ -54,7 +54,7 @@ export async function payingBack(
 export const merchantNotReady = (): AppError =>
   new AppError('merchant_not_ready', 'The merchant account of this payment has no key, or is switched off.')
 
-/** What an approval makes of the row; what an earlier attempt left is cleared. */
+/** The columns after an approval; those of an earlier attempt are cleared. */
 export const approvedColumns = (refund: RefundRow, { service, merchant_account_id, way }: PayingBack, now: number) => ({
   status: way === 'by hand' ? ('processing' as const) : ('approved' as const),
   service,

@@ -101,7 +101,7 @@ async function purchasesAgain(ctx: Ctx, refund: LoadedRefund, subject: RefundSub
   return held.filter(({ id }) => named.has(id))
 }
 
-/** A failed request holds nothing any more: its amount is reserved anew, and spread over what is there now. */
+/** A failed request reserves nothing any more: its amount is reserved anew, over what is left now. */
 async function amountsAgain(
   ctx: Ctx,
   refund: LoadedRefund,

@@ -182,7 +182,7 @@ export function remaining(purchase: SubjectPurchase): Remaining {
   }
 }
 
-/** Where a purchase stands, for judging the caller before anything else is read. */
+/** The tenant of a purchase, to check the caller before anything else is read. */
 export async function findPurchaseTenant(ctx: Ctx, id: string): Promise<{ purchase_id: string; tenant: Tenant }> {
   const row = await ctx.db.first(
     sql<{ organization_id: string; edition_id: string }>`select purchases.organization_id, purchases.edition_id

@@ -6,7 +6,7 @@ import type { CommunicationType } from '../../domain/segments.ts'
 import { decidingAnswer, type MarketingScope, marketingRefusal, marketingStatus } from '../consents/index.ts'
 import { listedSuppressionExclusion } from '../suppressions/index.ts'
 
-/** Whom a message may be meant for, and what it is allowed to be. */
+/** Who may get a message, and its type and channel. */
 export interface Audience {
   organization_id: string
   edition_id: string | null
@@ -82,7 +82,7 @@ export function idsOf({ organization_id, edition_id, editions }: SegmentTenant, 
 /** Where messages of a channel reach a person `u`. */
 export const addressOf = (channel: Channel): SQL => (channel === 'email' ? sql`u.email` : sql`u.phone_number`)
 
-/** How the person `u` stands to marketing through the channel: the best of all answers, or `none`. */
+/** The answer of the person `u` to marketing through the channel: the best of all answers, or `none`. */
 export const consentStatus = (audience: Audience, now: number): SQL =>
   marketingStatus(sql`u.id`, marketingOf(audience), now)
 

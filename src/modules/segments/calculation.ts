@@ -12,7 +12,7 @@ import type { Channel } from '../../domain/messaging.ts'
 import { type CommunicationType, exclusionReasons } from '../../domain/segments.ts'
 import { type Audience, audienceReason, idsOf, peopleOf, scopeOf } from './audience.ts'
 
-/** A calculation that is running, as it stood when it was read. */
+/** A running calculation, as it was read. */
 export interface Calculation extends Audience {
   seq: number
   id: string

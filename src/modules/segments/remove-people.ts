@@ -5,7 +5,7 @@ import { runningStatuses } from '../../domain/campaigns/lifecycle.ts'
 
 const epochsOf = sql`(s.members_epoch, s.epoch)`
 
-/** True where a running campaign of the organisation goes to this person, or may. `user` is a row of `users`. */
+/** True where a running campaign of the organisation sends to this person, or may. `user` is a row of `users`. */
 export const isInRunningAudience = (user: ReturnType<typeof sql>) =>
   sql`exists (select 1 from campaigns c join segments s on s.id = c.segment_id
     where c.organization_id = ${user}.organization_id and ${inList(sql`c.status`, runningStatuses)}

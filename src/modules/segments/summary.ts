@@ -11,7 +11,7 @@ export interface SegmentSummaryRow {
   segment_user_count: number
 }
 
-/** Columns of a joined `segments` that its summary is made of; of a deleted one too, for the campaigns it was used by. */
+/** Columns of a joined `segments` of its summary; also of a deleted one, for the campaigns that used it. */
 export const segmentSummaryColumns: SQL = sql`segments.id as segment_id, segments.name as segment_name,
   segments.communication_type as segment_communication_type,
   segments.communication_channel as segment_communication_channel, segments.status as segment_status,

@@ -78,7 +78,7 @@ async function checkAtProvider(
   return { outcome: found.is_verified ? 'verified' : 'provider_pending', known }
 }
 
-/** What a check makes of the domain. A name system that does not answer says nothing. */
+/** The change of the domain by a check. Without an answer of the name system nothing changes. */
 function changesOf(row: SenderDomainRow, outcome: CheckOutcome, now: number): DomainChanges {
   const checked = { checked_at: now, check_outcome: outcome }
   if (outcome === 'verified')

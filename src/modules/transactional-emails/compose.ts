@@ -92,7 +92,7 @@ function outbound(job: JobCtx, claim: EmailClaim, { frame, template, context }: 
   }
 }
 
-/** The message as it goes out, or why there is none. What was handed out before is handed out again, to the letter. */
+/** The message as it is sent, or why there is none. A repeated call gets exactly the same message. */
 export async function compose(job: JobCtx, claim: EmailClaim): Promise<Composed> {
   if (claim.content !== null) return { email: JSON.parse(claim.content) as OutboundEmail }
   const draft = await draftOf(job, claim)

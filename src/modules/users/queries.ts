@@ -127,7 +127,9 @@ export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
   return { ...user, tenant: { organization_id: row.organization_id, editions: JSON.parse(editions) as string[] } }
 }
 
-/** Whether the caller is shown a customer of the organisation with this address or number, whom a change ran into. */
+/**
+ * Whether the caller is shown a customer of the organisation with this address or number, with whom a change conflicts.
+ */
 export async function isShown(
   ctx: Ctx,
   organizationId: string,

@@ -29,7 +29,7 @@ const claim = (job: JobCtx): Promise<PassRow[]> => {
     returning *`)
 }
 
-/** What an update made of its pass. A change that came meanwhile stays due. */
+/** The result of an update. A change that was made meanwhile stays due. */
 const conclude = (job: JobCtx, pass: PassRow, dueAt: number | null, error: string | null): Promise<unknown> =>
   job.db.all(sql`update wallet_passes set lease_until = null,
       update_due_at = iif(change_number = ${pass.change_number}, ${dueAt}, update_due_at),

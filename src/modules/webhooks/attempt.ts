@@ -5,7 +5,7 @@ import { signedHeaders } from '../../domain/webhook-signature.ts'
 import { isSlow, judgeAttempt, timeoutMs, type DeliveryVerdict } from '../../domain/webhooks.ts'
 import type { PostResult } from '../../gateways/webhook-post/webhook-post.ts'
 
-/** What came of a claim. Nothing was sent where `result` is null: it may not be sent, or is given back for later. */
+/** The result of a claim. Nothing was sent where `result` is null: it may not be sent, or is released for later. */
 export interface AttemptOutcome {
   claim: DeliveryClaim
   startedAt: number

@@ -6,7 +6,7 @@ interface BatchWriterOptions<Item> {
   gatherMs: number
 }
 
-/** Writes items in batches, one batch at a time: what comes meanwhile is the next batch. */
+/** Writes items in batches, one batch at a time: items that are added meanwhile are the next batch. */
 export class BatchWriter<Item> {
   readonly #options: BatchWriterOptions<Item>
   #items: Item[] = []

@@ -16,7 +16,7 @@ import { type ObjectStorage, snapshotOf } from './schema.ts'
 
 /** The campaign's row is at most this much behind the object. */
 const projectEveryMs = 2000
-/** Each alarm first sets the next one this much later, in case it dies. */
+/** Each alarm first sets the next one this much later, in case it is interrupted. */
 const reviveMs = 5000
 /** After this long without a consumer, the queue messages count as lost. */
 const enqueueAgainMs = 10_000
