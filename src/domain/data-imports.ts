@@ -29,11 +29,11 @@ export const dataImportStatuses = dataImportLifecycle.states
 export type DataImportStatus = (typeof dataImportStatuses)[number]
 
 /** What is read or staged of a file, and not yet started. */
-export const mappingStatuses = ['mapping_columns', 'mapping_products', 'ready'] as const satisfies DataImportStatus[]
+const mappingStatuses = ['mapping_columns', 'mapping_products', 'ready'] as const satisfies DataImportStatus[]
 /** Statuses in which the mapping, the options and the file of an import can be changed. */
-export const editableStatuses = ['draft', ...mappingStatuses, 'failed'] as const satisfies DataImportStatus[]
+const editableStatuses = ['draft', ...mappingStatuses, 'failed'] as const satisfies DataImportStatus[]
 /** Statuses whose rows and orders are staged as the mapping says. */
-export const stagedStatuses = [
+const stagedStatuses = [
   'mapping_products',
   'ready',
   'importing',

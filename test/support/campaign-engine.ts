@@ -30,7 +30,7 @@ export const conducts = [
 ] as const
 export type Conduct = (typeof conducts)[number]
 
-export class Dies extends Error {}
+class Dies extends Error {}
 
 const failure = (kind: Exclude<SendResult, { ok: true }>['kind'], retryAfterMs: number | null = null): SendResult => ({
   ok: false,

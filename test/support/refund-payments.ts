@@ -62,8 +62,6 @@ export async function sellMore(place: { organization: string; edition: string; a
   return { ...place, ...trade, amount }
 }
 
-export const paymentReference = (sale: Trade): string => `pi_${sale.transaction}`
-
 /** A refund that was approved and is due, with its amount reserved. */
 export async function givenRefund(sale: Sale, columns: Partial<RefundRow> = {}): Promise<string> {
   const now = Date.now()

@@ -15,7 +15,7 @@ import { deliver, type Lane } from '../../src/modules/webhooks/jobs.ts'
 import { capturing, contextAt, testConfig } from './context.ts'
 import { db, givenOrganisation } from './factories.ts'
 
-export interface Sent {
+interface Sent {
   url: string
   headers: Record<string, string>
   body: string

@@ -12,7 +12,7 @@ export interface FailedRow {
 }
 
 /** The columns that a report adds; first, because rows differ in length. They are no columns when it is read again. */
-export const reportColumns = ['_line', '_errors'] as const
+const reportColumns = ['_line', '_errors'] as const
 
 type Written = Pick<CsvFormat, 'encoding' | 'delimiter' | 'quotes' | 'lineBreak'>
 

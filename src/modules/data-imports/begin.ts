@@ -16,7 +16,7 @@ import { openEditions } from '../editions/index.ts'
 import type { LoadedImport } from './queries.ts'
 import { type ImportChanges, type ImportRow, enqueueImports } from './steps.ts'
 
-export const invalidTransition = ({ status }: { status: DataImportStatus }, what: string): AppError =>
+const invalidTransition = ({ status }: { status: DataImportStatus }, what: string): AppError =>
   new AppError('invalid_transition', `Data import in status '${status}' cannot be ${what}.`, {
     extra: { current_status: status, allowed_transitions: dataImportLifecycle.targetsOf(status) },
   })

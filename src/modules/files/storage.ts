@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Ctx, JobCtx } from '../../context.ts'
+import type { Ctx } from '../../context.ts'
 import { refuseUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { toHex } from '../../domain/encoding.ts'
@@ -11,7 +11,7 @@ import {
   type IncomingFile,
   type ReceivedFile,
 } from '../../domain/files/files.ts'
-import { type OpenObject, TooFewBytes, TooManyBytes } from '../../gateways/files/files.ts'
+import { TooFewBytes, TooManyBytes } from '../../gateways/files/files.ts'
 
 /** Each set of bytes has a key of its own, which is used once and names nobody. */
 export const newStorageKey = (ctx: Ctx): string => `objects/${toHex(ctx.randomBytes(16))}`
@@ -101,10 +101,3 @@ export const releaseContent = (organizationId: string, storageKey: string, now: 
     where organization_id = ${organizationId} and ${isStored(storageKey)} and not ${hasFiles(storageKey)}`,
   sql`delete from stored_objects where storage_key = ${storageKey} and not ${hasFiles(storageKey)}`,
 ]
-
-/** The bytes of a file, or some of them; null where they are lost. */
-export const openStoredObject = async (
-  { files }: Pick<JobCtx, 'files'>,
-  { storage_key }: { storage_key: string | null },
-  range?: { offset: number; length: number },
-): Promise<OpenObject | null> => (storage_key === null ? null : files.open(storage_key, range))

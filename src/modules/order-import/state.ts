@@ -16,8 +16,8 @@ export type OrderRow = typeof orders.$inferSelect
 export type PurchaseRow = typeof purchases.$inferSelect
 export type TransactionRow = typeof transactions.$inferSelect
 
-export type CartRow = typeof carts.$inferSelect
-export type CartItemRow = typeof cartItems.$inferSelect
+type CartRow = typeof carts.$inferSelect
+type CartItemRow = typeof cartItems.$inferSelect
 
 /** What an edition says of a customer. */
 export type GivenColumns = Pick<

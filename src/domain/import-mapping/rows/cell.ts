@@ -15,7 +15,7 @@ import { splitFullName } from '../../users.ts'
 import { itemStatuses, itemStatusOf, orderStatusOf } from '../values/value-maps.ts'
 import { readBoolean, readStatus } from '../values/words.ts'
 
-export const cellFaults = [
+const cellFaults = [
   'missing_required',
   'invalid_email',
   'invalid_phone',

@@ -169,7 +169,7 @@ const customerOf = (values: Values): DecidedOrder['customer'] => ({
 
 /** Where orders of files were paid; what this API does not know was paid at the source. */
 const paymentServices = ['import', 'manual', 'stripe'] as const
-export type PaymentService = (typeof paymentServices)[number]
+type PaymentService = (typeof paymentServices)[number]
 
 function paymentOf(values: Values): DecidedOrder['payment'] {
   const named = text(values, 'order.payment_service')

@@ -18,7 +18,7 @@ export interface TargetReader {
   values: ReadonlyMap<string, MappedValue> | null
 }
 
-export interface AmbiguousColumn {
+interface AmbiguousColumn {
   target: string
   column: number
   decision: Extract<FormatDecision<NumberFormat | DateFormat>, { status: 'ambiguous' }>

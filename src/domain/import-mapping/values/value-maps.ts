@@ -44,7 +44,7 @@ export const unmappedValues = (type: TargetType, statistics: ColumnStatistics, m
     : []
 
 /** What a value map makes of a cell; case, accents and spaces at its ends do not count. */
-export function mappedValue(map: ValueMap | null | undefined, text: string): ValueMap[string] | null {
+function mappedValue(map: ValueMap | null | undefined, text: string): ValueMap[string] | null {
   if (!map) return null
   if (Object.hasOwn(map, text)) return map[text] ?? null
   const word = plainWord(text)

@@ -85,7 +85,7 @@ export function columnsByTarget(columns: readonly ColumnRow[]): Map<string, Colu
 }
 
 /** The mappings of the targets: columns, and constants where there are none. */
-export function targetMappings(state: MappingState): TargetMapping[] {
+function targetMappings(state: MappingState): TargetMapping[] {
   const byTarget = columnsByTarget(state.columns)
   const constants = new Map(state.constants.map(({ target_field, value }) => [target_field, value]))
   const ofColumns = [...byTarget].map(([target, columns]): TargetMapping => {

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import type { PreviewAction } from './preview.ts'
 
-export type PreviewTotals = Record<PreviewAction, number>
+type PreviewTotals = Record<PreviewAction, number>
 
 /** Orders of one part. */
 export const ordersAPart = 1000

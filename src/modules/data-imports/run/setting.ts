@@ -12,7 +12,7 @@ import type { MappedProduct } from './mapped-products.ts'
 export type Edition = typeof editions.$inferSelect
 
 /** What of an import's options its orders are made by. */
-export interface RunOptions {
+interface RunOptions {
   group_by: Grouping
   on_duplicate: DuplicatePolicy
   default_currency: Currency
