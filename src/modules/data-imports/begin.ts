@@ -71,13 +71,13 @@ function changedBy(ctx: Ctx, row: LoadedImport, changes: ImportChanges): LoadedI
   return { ...row, ...(changes as Partial<ImportRow>), modified_at: ctx.now(), version: row.version + 1 }
 }
 
-interface Change {
+interface ImportChange {
   changed: LoadedImport
   changes: ImportChanges
   statements: readonly Statement[]
 }
 
-const statementsOf = (ctx: Ctx, row: LoadedImport, { changed, changes, statements }: Change): Statement[] => [
+const statementsOf = (ctx: Ctx, row: LoadedImport, { changed, changes, statements }: ImportChange): Statement[] => [
   ...openEditions(row.edition_id),
   ...updateVersion(dataImports, row, { ...changes, modified_at: changed.modified_at }),
   ...(typeof changes.phase === 'string' ? workStatements(ctx, changed) : []),

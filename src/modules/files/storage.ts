@@ -39,7 +39,7 @@ export async function receiveFile(ctx: Ctx, file: IncomingFile): Promise<Receive
 /** Bytes of a request that was refused. */
 export const discardFile = (ctx: Ctx, { storage_key }: ReceivedFile): Promise<void> => ctx.files.delete([storage_key])
 
-interface Content {
+interface StoredContent {
   organization_id: string
   checksum_sha256: string
   storage_key: string
@@ -50,12 +50,12 @@ const isStored = (key: string): SQL => sql`exists (select 1 from stored_objects 
 const hasFiles = (key: string): SQL => sql`exists (select 1 from files where storage_key = ${key})`
 
 /** The key of the bytes that the organisation has with this checksum. */
-export const keyOfContent = ({ organization_id, checksum_sha256 }: Content): SQL =>
+export const keyOfContent = ({ organization_id, checksum_sha256 }: StoredContent): SQL =>
   sql`(select storage_key from stored_objects
     where organization_id = ${organization_id} and checksum_sha256 = ${checksum_sha256})`
 
 /** Takes the bytes for the organisation unless it has the same ones; bytes that were lost come back with all their files. */
-export const keepContent = (content: Content, now: number): Statement =>
+export const keepContent = (content: StoredContent, now: number): Statement =>
   sql`insert into stored_objects (storage_key, organization_id, checksum_sha256, size, created_at)
     values (${content.storage_key}, ${content.organization_id}, ${content.checksum_sha256}, ${content.size}, ${now})
     on conflict (organization_id, checksum_sha256) do update set storage_key = excluded.storage_key, is_missing = 0
@@ -76,7 +76,7 @@ export const countBytes = (organizationId: string, bytes: number, condition: SQL
   refuseUnless(sql`(changes() = 0 or ${withinLimit(organizationId)})`, 'storage_full'),
 ]
 
-export const countNewContent = ({ organization_id, size, storage_key }: Content): Statement[] =>
+export const countNewContent = ({ organization_id, size, storage_key }: StoredContent): Statement[] =>
   countBytes(organization_id, size, isNew(storage_key))
 
 export const releaseBytes = (organizationId: string, bytes: number, condition: SQL = sql`1`): Statement =>
@@ -84,7 +84,7 @@ export const releaseBytes = (organizationId: string, bytes: number, condition: S
     where organization_id = ${organizationId} and ${condition}`
 
 /** Bytes that were counted while they came in, and that the organisation turns out to have already. */
-export const releaseKnownContent = ({ organization_id, size, storage_key }: Content): Statement =>
+export const releaseKnownContent = ({ organization_id, size, storage_key }: StoredContent): Statement =>
   releaseBytes(organization_id, size, sql`not ${isNew(storage_key)}`)
 
 /** Bytes that nothing needs because others are the same. */

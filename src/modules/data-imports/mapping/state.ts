@@ -17,7 +17,7 @@ import type { ImportRow } from '../steps.ts'
 
 export type ColumnRow = typeof importColumns.$inferSelect
 export type ConstantRow = typeof importConstants.$inferSelect
-export type KnownConsent = Parameters<typeof prepareMappings>[0]['consents'][number]
+export type EditionConsent = Parameters<typeof prepareMappings>[0]['consents'][number]
 
 /** What of an edition decides how cells are read. */
 export interface ReadingPlace {
@@ -31,7 +31,7 @@ export interface ReadingPlace {
 export interface MappingState {
   columns: readonly ColumnRow[]
   constants: readonly ConstantRow[]
-  consents: readonly KnownConsent[]
+  consents: readonly EditionConsent[]
   options: ImportOptions
   place: ReadingPlace
 }
