@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, customFetch, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import { AppError } from '../../domain/errors.ts'
 import type { IdentityProvider } from './identity.ts'
-import { fetchWithFailureCache, ProviderFailure } from './failure-cache-fetch'
+import { fetchWithFailureCache, ProviderFailure } from './failure-cache-fetch.ts'
 
 const algorithms = ['RS256', 'ES256', 'EdDSA']
 const keysKeptMs = 600_000
