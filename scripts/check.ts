@@ -40,6 +40,7 @@ const vitest = (args: string[]) => async (): Promise<Outcome> => {
 const fast: [name: string, step: () => Promise<Outcome>][] = [
   ['format', node([program('oxfmt', 'bin', 'oxfmt'), '--check', '.'])],
   ['lint', node([program('oxlint', 'bin', 'oxlint'), '--type-aware', '--deny-warnings'])],
+  ['unused', node([program('knip', 'bin', 'knip.js'), '--no-progress', '--treat-config-hints-as-errors'])],
   ['binding types', node([wranglerProgram, 'types', '--include-runtime=false', '--strict-vars=false', '--check'])],
   ['types', node([program('typescript', 'bin', 'tsc')])],
   ['readme', node([join(import.meta.dirname, 'readme.ts'), '--check'])],

@@ -33,8 +33,8 @@ export interface Config {
   idempotencySecret: string | null
   /** Sends what has no sender of its own. */
   emailFrom: Mailbox
-  email: Provider
-  sms: Provider
+  email: MessageProvider
+  sms: MessageProvider
   dns: { name: string; apiBase: string }
   wallet: WalletConfig
   payments: {
@@ -54,13 +54,13 @@ export interface Config {
   files: {
     /** Where files are served. No slash at the end. */
     url: string
-    /** Whom files are shown to before anybody reads them; null for nobody. */
+    /** The scanner that reads files before they are served; null for none. */
     scan: { url: string; key: string } | null
   }
   oidc: { issuer: string; audience: string } | null
 }
 
-export interface Provider {
+interface MessageProvider {
   /** `capture` keeps messages for `/dev/outbox` instead of sending them. */
   name: string
   apiBase: string
@@ -113,7 +113,7 @@ export interface WorkRefundBatchMessage {
   batch_id: string
 }
 
-/** A campaign has something to send. The consumer asks its object for chunks. */
+/** A campaign has something to send. The consumer gets chunks from its object. */
 export interface SendChunksMessage {
   type: 'campaign.send-chunks'
   campaign_id: string
@@ -126,7 +126,7 @@ export interface CampaignEventsMessage {
   events: RecipientEvent[]
 }
 
-/** The background work of an import goes on; `epoch` says which start of it. */
+/** The background work of an import is to continue; `epoch` says which start of it. */
 export interface ImportWorkMessage {
   type: 'import.work'
   import_id: string
@@ -187,7 +187,7 @@ export interface JobCtx {
   files: FileStore
   /** Null where nothing makes variants of images. */
   images: ImagesGateway | null
-  /** Null where nobody scans files. */
+  /** Null without a scanner. */
   scanner: FileScanner | null
 }
 

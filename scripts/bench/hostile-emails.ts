@@ -26,7 +26,7 @@ interface Took {
 const warmUps = 5
 const runs = 20
 const goalMs = 20
-export const phases = ['save', 'compile', 'render', 'preview', 'sms'] as const
+const phases = ['save', 'compile', 'render', 'preview', 'sms'] as const
 type Phase = (typeof phases)[number]
 
 interface Row {

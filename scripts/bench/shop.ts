@@ -4,7 +4,7 @@ import { createClient } from '../support/client.ts'
 import { root } from '../support/paths.ts'
 import { type Server, startServer } from '../support/server.ts'
 
-export const stateDir = process.env['BENCH_STATE_DIR'] ?? '.wrangler/bench'
+const stateDir = process.env['BENCH_STATE_DIR'] ?? '.wrangler/bench'
 const shopFile = join(resolve(root, stateDir), 'bench.json')
 
 /** Where the orders of the bench are, and who may read them. */

@@ -16,7 +16,7 @@ export type Conduct =
   /** Answers this and accepts nothing. */
   | { status: number; name?: string; headers?: Record<string, string> }
 
-export interface Call {
+interface Call {
   channel: 'email' | 'sms'
   /** The Idempotency-Key of an e-mail call; SMS have none. */
   key: string

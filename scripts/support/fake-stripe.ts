@@ -1,6 +1,6 @@
 import { type FakeEvent, FakeRefunds, type FakeStatus, type Refusal, refusal } from './fake-stripe-refunds.ts'
 
-export type { FakeEvent, FakePayment, FakeRefund } from './fake-stripe-refunds.ts'
+export type { FakeEvent, FakePayment } from './fake-stripe-refunds.ts'
 
 /** What becomes of one call that makes a refund. */
 export type Conduct =
@@ -18,7 +18,7 @@ export type Conduct =
   /** Answers this and accepts nothing. */
   | { status: number; code?: string; type?: string; param?: string; message?: string }
 
-export interface RefundCallSeen {
+interface RefundCallSeen {
   key: string
   payment: string
   account: string | null
@@ -26,7 +26,7 @@ export interface RefundCallSeen {
 }
 
 /** `cut` and `hang` are no answers: the one who serves ends the connection, or lets it wait. */
-export type FakeAnswer = { status: number; body: unknown } | 'cut' | 'hang'
+type FakeAnswer = { status: number; body: unknown } | 'cut' | 'hang'
 
 interface Options {
   now?: () => number

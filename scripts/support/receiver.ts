@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 
 /** A status, or a way not to answer properly. */
-export type Answer =
+type Answer =
   | number
   | { status: number; headers?: OutgoingHttpHeaders; body?: string }
   /** Takes the request and never answers. */
@@ -17,7 +17,7 @@ export type Answer =
   | 'huge'
 
 /** `nth` counts the posts with this webhook-id to this path, from 1. */
-export type Behaviour = Answer | ((post: Post, nth: number) => Answer)
+type Behaviour = Answer | ((post: Post, nth: number) => Answer)
 
 export interface Post {
   path: string

@@ -4,7 +4,7 @@ import { externalOrders } from './seed-orders.ts'
 import { dayMs, type Make, rowsPath } from './seed-rows.ts'
 import { makeAudienceSegment, makeExampleSegments } from './seed-segments.ts'
 
-export interface DemoToken {
+interface DemoToken {
   role: string
   name: string
   token: string

@@ -96,7 +96,7 @@ export async function commit<Result>(
 /** More than the requests that anybody makes to one row at the same moment. */
 const maxTries = 20
 
-/** Reads, decides and commits once more where somebody else was faster. */
+/** Reads, decides and commits once more after a lost race. */
 export async function decideAgain<Result>(attempt: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++)
     try {

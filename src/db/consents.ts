@@ -7,12 +7,15 @@ export interface ConsentScope {
   edition_id: string | SQL | null
 }
 
-/** Holds for an answer that counts at `now`: given, not over, and given to the present wording where a change asks anew. */
+/**
+ * Holds for an answer that counts at `now`: given, not over, and given to the present wording where a change needs a
+ * new answer.
+ */
 export const isCurrentConsent = (record: SQL, definition: SQL, now: number): SQL =>
   sql`(${record}.status = 'given' and coalesce(${record}.expires_at > ${sql.raw(String(now))}, 1)
     and not (${definition}.reconsent_on_change = 1 and ${record}.consent_version < ${definition}.wording_version))`
 
-/** Holds for definitions of the organisation that an own one of the edition, with the same key, stands in the place of. */
+/** Holds for definitions of the organisation that the edition replaces by its own with the same key. */
 export const isShadowed = (definition: SQL, editionId: SQL): SQL =>
   sql`(${definition}.edition_id is null and exists (select 1 from consents own
     where own.organization_id = ${definition}.organization_id and coalesce(own.edition_id, '') = ${editionId}
@@ -29,8 +32,8 @@ export const latestAnswer = (record: SQL, user: SQL, consentId: SQL): SQL =>
   sql`consent_records ${record} where ${record}.user_id = ${user} and ${record}.consent_id = ${consentId}
     and ${record}.is_latest = 1`
 
-/** Active definitions that are asked for in an edition. */
-export const isAskedIn = (definition: SQL, { organization_id, edition_id }: ConsentScope): SQL =>
+/** Active definitions that are offered in an edition. */
+export const isOfferedIn = (definition: SQL, { organization_id, edition_id }: ConsentScope): SQL =>
   sql`${definition}.organization_id = ${organization_id} and coalesce(${definition}.edition_id, '') in ('', ${edition_id})
     and ${definition}.is_active = 1 and not ${isShadowed(definition, sql`${edition_id}`)}`
 

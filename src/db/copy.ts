@@ -25,7 +25,7 @@ export function copyRows(table: Table, rows: readonly CopiedRow[], columns: Read
     if (name === 'id') return sql`copied.value ->> 1`
     return columns[name] ?? sql`source.${columnName(name)}`
   })
-  // The list is walked and each row found by its key; the planner may not turn that round.
+  // The list is walked and each row found by its key; the planner may not reverse that.
   const ids = rows.map(({ from, to, parent }) => JSON.stringify([from, to, parent]))
   return slices(ids, maxParameterLength).map(
     (part) => sql`insert into ${table} (${sql.join(names.map(columnName), sql`, `)})

@@ -8,7 +8,7 @@ import { decoded, type Query } from './select.ts'
 /** A statement with the shape of the rows that it answers, as D1 gives them: column names, integers, text. */
 export type Statement<Row = unknown> = (SQL<Row> | SQLWrapper) & { readonly _row?: Row }
 
-/** A database, or a session of it that knows how fresh its reads are. */
+/** A database, or a session of it that records how fresh its reads are. */
 export type Client = Pick<D1DatabaseSession, 'prepare' | 'batch'> & Partial<Pick<D1DatabaseSession, 'getBookmark'>>
 
 const dialect = new SQLiteSyncDialect()

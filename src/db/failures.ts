@@ -9,7 +9,7 @@ function messageOf(error: unknown): string {
 /** True when a guard aborted the batch: the statement before it did not change exactly one row. */
 export const isLostRace = (error: unknown): boolean => messageOf(error).includes('malformed JSON')
 
-/** True when a row that was referred to is gone, or one that goes is referred to since: somebody was faster. */
+/** True when a referenced row was deleted, or a row to delete is referenced by now: a lost race. */
 export const hasLostReference = (error: unknown): boolean => messageOf(error).includes('FOREIGN KEY constraint failed')
 
 /** The code that a condition aborted the batch with, or null. */

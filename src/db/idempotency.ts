@@ -22,7 +22,7 @@ interface KeyRow {
   body: string | null
 }
 
-export type Claim =
+export type KeyClaim =
   | { state: 'claimed' }
   | { state: 'in_progress' }
   | { state: 'other_request'; fingerprint: string; answer: StoredAnswer | null }
@@ -45,7 +45,7 @@ export class IdempotencyStore {
     lease: { id: string; ms?: number },
     fingerprint: string,
     now: number,
-  ): Promise<Claim> {
+  ): Promise<KeyClaim> {
     const { id, ms = leaseMs } = lease
     const take = sql`insert into idempotency_keys (caller_id, key_hash, fingerprint, lease_id, lease_until, expires_at)
       values (${key.callerId}, ${key.keyHash}, ${fingerprint}, ${id}, ${now + ms}, ${now + keepMs})
@@ -63,7 +63,7 @@ export class IdempotencyStore {
   }
 
   /**
-   * Statements that store the answer; they abort their batch when the lease went to somebody else meanwhile.
+   * Statements that store the answer; they abort their batch when another request has the lease by now.
    * `fingerprint` is that of a body which was not known when the key was taken.
    */
   settle(key: IdempotencyKey, lease: string, answer: StoredAnswer, fingerprint: string | null = null): Statement[] {
@@ -96,8 +96,8 @@ export class IdempotencyStore {
   }
 }
 
-/** Forgets at most `limit` keys whose day is over. */
-export async function forgetExpiredKeys(db: Database, now: number, limit = 1000): Promise<void> {
+/** Deletes at most `limit` keys that have expired. */
+export async function deleteExpiredKeys(db: Database, now: number, limit = 1000): Promise<void> {
   await db.batch([
     sql`delete from idempotency_keys where (caller_id, key_hash) in
       (select caller_id, key_hash from idempotency_keys where expires_at <= ${now} limit ${limit})`,

@@ -16,7 +16,7 @@ export const isShowable = (caller: Caller, { organization_id, edition_id }: Show
       or ${visible(caller, visibilityOf(sql`files.organization_id`, sql`files.edition_id`))}))`
 
 /** Aborts the batch, as a lost race, where the file is gone meanwhile or is no longer what may be shown. */
-export const imageStands = (caller: Caller, shower: Shower, id: string): SQL =>
+export const imageGuard = (caller: Caller, shower: Shower, id: string): SQL =>
   stillHolds(sql`exists (select 1 from files where files.id = ${id} and ${isShowable(caller, shower)})`)
 
 /** What opens the file that `column` names. */

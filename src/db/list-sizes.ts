@@ -9,7 +9,7 @@ export interface KnownSizes {
   mean: MeanSizes
 }
 
-interface Row extends ListSizes {
+interface ListSizesRow extends ListSizes {
   people: number
   all_orders: number
   all_purchases: number
@@ -18,13 +18,19 @@ interface Row extends ListSizes {
 const names = ['orders', 'purchases', 'campaigns', 'options', 'user_metadata', 'order_metadata'] as const
 const totals = ['people', 'all_orders', 'all_purchases'] as const
 
-/** The row of the organisation as JSON, as a column; null where nobody has added anything. */
+/** The row of the organisation as JSON, as a column; null before anything was added. */
 export const listSizesOf = (organizationId: SQL): SQL =>
   sql`(select json_object(${sql.raw([...names, ...totals].map((name) => `'${name}', ${name}`).join(', '))})
     from list_sizes where list_sizes.organization_id = ${organizationId})`
 
 export function readListSizes(json: string | null): KnownSizes {
-  const row = { ...noLists, people: 0, all_orders: 0, all_purchases: 0, ...(JSON.parse(json ?? '{}') as Partial<Row>) }
+  const row = {
+    ...noLists,
+    people: 0,
+    all_orders: 0,
+    all_purchases: 0,
+    ...(JSON.parse(json ?? '{}') as Partial<ListSizesRow>),
+  }
   const { people, all_orders, all_purchases, ...most } = row
   const mean = (total: number, largest: number) => Math.min(largest, total / Math.max(1, people))
   return { most, mean: { orders: mean(all_orders, most.orders), purchases: mean(all_purchases, most.purchases) } }
@@ -48,7 +54,7 @@ export interface ListGrowth {
   order_metadata: number
 }
 
-/** A person who has more is not counted on: no list may stand inside one that is so long. */
+/** The largest size that is expected: no list may be inside a longer one. */
 const owned = (table: string): SQL =>
   sql`(select count(*) from (select 1 from ${sql.raw(table)} where user_id = value limit ${maxCombinations}))`
 

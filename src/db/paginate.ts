@@ -5,7 +5,7 @@ import type { Database } from './database.ts'
 import { answering, type Fields, type RowOf, selection } from './select.ts'
 
 /**
- * A column that may be NULL. NULL stands last in both directions. `indexed` says that an index has the column as it is:
+ * A column that may be NULL. NULL is last in both directions. `indexed` says that an index has the column as it is:
  * an order that begins with it reads the rows with a value, then those without one, both through that index.
  */
 export interface NullableKey {
@@ -29,7 +29,7 @@ export const nullable = (column: SQL, { indexed = false } = {}): NullableKey => 
   absent: [sql`${column} is null`],
 })
 
-interface Key {
+interface OrderKey {
   by: SQL
   desc: boolean
 }
@@ -56,7 +56,7 @@ type Listed = Pick<ListSource, 'from' | 'key' | 'where'>
 const and = (conditions: readonly SQL[]): SQL => (conditions.length ? sql.join([...conditions], sql` and `) : sql`1`)
 
 /** Rows that come after the given keys; one row comparison, which an index serves, when all keys run the same way. */
-function beyond(sort: readonly Key[], after: After): SQL {
+function beyond(sort: readonly OrderKey[], after: After): SQL {
   const sign = (desc: boolean) => (desc ? sql`<` : sql`>`)
   if (sort.every((key) => key.desc === sort[0]?.desc)) {
     const values = after.map((value) => sql`${value}`)
@@ -75,7 +75,7 @@ function beyond(sort: readonly Key[], after: After): SQL {
 const isNullable = (by: SortKey['by']): by is NullableKey => 'column' in by
 
 /** A column that may be NULL makes two keys: whether it is NULL, and its value or 0. */
-const keysOf = (sort: readonly SortKey[]): Key[] =>
+const keysOf = (sort: readonly SortKey[]): OrderKey[] =>
   sort.flatMap(({ by, desc }) =>
     isNullable(by)
       ? [
@@ -87,7 +87,7 @@ const keysOf = (sort: readonly SortKey[]): Key[] =>
 
 const keyName = (index: number): SQL => sql.raw(`k${index}`)
 
-const orderOf = (sort: readonly Key[]): SQL =>
+const orderOf = (sort: readonly OrderKey[]): SQL =>
   sql.join(
     sort.map(({ by, desc }) => sql`${by} ${desc ? sql`desc` : sql`asc`}`),
     sql`, `,
@@ -100,7 +100,7 @@ interface IndexedKey {
 
 interface Run {
   /** Keys in their order, those that are the same in all rows left out. */
-  sort: readonly Key[]
+  sort: readonly OrderKey[]
   /** Expressions of all keys. */
   shown: readonly SQL[]
   where: readonly SQL[]
@@ -116,7 +116,7 @@ function rowsOf(source: Listed, { sort, shown, where, after }: Run, limit: SQL):
 }
 
 /** The rows with a value in the first column, then those without one, which are not read before they are needed. */
-function valuesFirst(source: Listed, { by, desc }: IndexedKey, rest: readonly Key[], page: RowsAsked): SQL {
+function valuesFirst(source: Listed, { by, desc }: IndexedKey, rest: readonly OrderKey[], page: RowsAsked): SQL {
   const { after, limit, offset } = page
   const others = rest.map((key) => key.by)
   const groups = by.absent.map((condition, index): Run => {
@@ -144,7 +144,7 @@ interface RowsAsked {
   offset: number
 }
 
-function pageOf(source: Listed, sort: readonly SortKey[], keys: readonly Key[], page: RowsAsked): SQL {
+function pageOf(source: Listed, sort: readonly SortKey[], keys: readonly OrderKey[], page: RowsAsked): SQL {
   const [first, ...rest] = sort
   if (first && isNullable(first.by) && first.by.indexed)
     return valuesFirst(source, { by: first.by, desc: first.desc }, keysOf(rest), page)

@@ -14,20 +14,23 @@ export const paymentRest = (payment: SQL): SQL =>
     max(0, ${payment}.amount_minor - ${payment}.refunded_minor - ${payment}.reserved_minor), 0)`
 
 /**
- * What was paid for a purchase and is neither paid back nor reserved, whatever is left of its payment; 0 unless the
- * purchase is held. The handling fee is in it when `fees` is 1.
+ * What was paid for a purchase and is neither paid back nor reserved, without regard to the rest of its payment; 0
+ * unless the purchase is held. The handling fee is in it when `fees` is 1.
  */
 export const purchaseShare = (purchase: SQL, fees: SQL): SQL =>
   sql`iif(${oneOf(sql`${purchase}.status`, heldStatuses)}, max(0, ${purchase}.price_minor + ${purchase}.deposit_minor
     + ${purchase}.handling_fee_minor * ${fees} - ${purchase}.refunded_minor - ${purchase}.reserved_minor), 0)`
 
-/** The most that can be asked for a purchase. This and `orderRest` are what every answer shows and every guard checks. */
+/**
+ * The most that can be requested for a purchase. This and `orderRest` are what every answer shows and every guard
+ * checks.
+ */
 export const purchaseRest = (purchase: SQL, payment: SQL, fees: SQL = sql`0`): SQL =>
   sql`min(${purchaseShare(purchase, fees)}, ${paymentRest(payment)})`
 
 /**
- * The most that can be asked for an order or its payment: what is left of its purchases, and never more than is left
- * of the payment. With `fees` it is all that is left of the payment.
+ * The most that can be requested for an order or its payment: what is left of its purchases, and never more than is
+ * left of the payment. With `fees` it is all that is left of the payment.
  */
 export const orderRest = (orderId: SQL, payment: SQL, fees: SQL = sql`0`): SQL =>
   sql`iif(${fees} = 1, ${paymentRest(payment)}, min(${paymentRest(payment)},

@@ -15,13 +15,16 @@ const listed =
     // One edition is found by the table's key.
     editionIds.length === 1 ? sql`${column} = ${editionIds[0]}` : inList(column, editionIds)
 
-const isKnownBeside = (user: SQL, editions: Editions): SQL =>
+const isSharedBeyond = (user: SQL, editions: Editions): SQL =>
   sql`exists (select 1 from user_editions as others where others.user_id = ${user}.id
     and not (${editions(sql`others.edition_id`)}))`
 
-/** Holds for a row of `users` whom an edition beside `editionIds` knows too. `user` is the row's name in the query. */
-export const isKnownElsewhere = (user: SQL, editionIds: readonly string[]): SQL =>
-  isKnownBeside(user, listed(editionIds))
+/**
+ * Holds for a row of `users` that also belongs to an edition outside `editionIds`. `user` is the row's name in the
+ * query.
+ */
+export const isSharedOutside = (user: SQL, editionIds: readonly string[]): SQL =>
+  isSharedBeyond(user, listed(editionIds))
 
 const given = (user: SQL, column: string, editions: Editions): SQL => {
   const name = sql.raw(column)
@@ -36,9 +39,11 @@ const contactGiven = (user: SQL, column: ContactColumn, editions: Editions): SQL
     : sql`coalesce(${given(user, column, editions)}, '')`
 
 const contactSeen = (user: SQL, column: ContactColumn, editions: Editions): SQL =>
-  sql`iif(${isKnownBeside(user, editions)}, ${contactGiven(user, column, editions)}, ${user}.${sql.raw(column)})`
+  sql`iif(${isSharedBeyond(user, editions)}, ${contactGiven(user, column, editions)}, ${user}.${sql.raw(column)})`
 
-/** A contact column as roles of the edition that a column names see it; where that is null, the customer's own. */
+/**
+ * A contact column as it is shown to roles of the edition that a column names; where that is null, the customer's own.
+ */
 export const contactSeenInEdition = (user: SQL, column: ContactColumn, editionId: SQL): SQL =>
   sql`iif(${editionId} is null, ${user}.${sql.raw(column)},
     ${contactSeen(user, column, (id) => sql`${id} = ${editionId}`)})`
@@ -77,7 +82,7 @@ export type ShownColumn = (typeof shownColumns)[number]
 export interface CustomerView {
   isWhole: boolean
   join: SQL
-  /** Holds for rows of which only what the caller's editions said is shown. */
+  /** Holds for rows of which only the data of the caller's editions is shown. */
   isHidden: SQL
   column: (name: ShownColumn) => SQL
   /** Columns under their own names. */
@@ -108,7 +113,10 @@ const joinedAt = (user: SQL, editions: Editions): SQL =>
   sql`(select min(given.created_at) from user_editions as given where given.user_id = ${user}.id
     and ${editions(sql`given.edition_id`)})`
 
-/** The columns that are shown of a person whom other editions know: what the own editions said, and nothing that others could change. */
+/**
+ * The shown columns of a person of several editions: what the own editions were given, and nothing that others could
+ * change.
+ */
 function hiddenColumns(user: SQL, editions: Editions): Record<ShownColumn, SQL> {
   const rows = sql`from user_editions as given where given.user_id = ${user}.id and ${editions(sql`given.edition_id`)}`
   return {
@@ -131,7 +139,7 @@ function hiddenColumns(user: SQL, editions: Editions): Record<ShownColumn, SQL> 
 export const hiddenColumnsIn = (user: SQL, editionIds: readonly string[]): Record<ShownColumn, SQL> =>
   hiddenColumns(user, listed(editionIds))
 
-/** Customers as the caller sees them through all roles together. */
+/** Customers as they are shown to the caller, through all roles together. */
 export function customersSeenBy(caller: Caller, user: SQL = sql`users`): CustomerView {
   const reach = reachOf(caller)
   if (reach.all || reach.editions.length === 0) return wholeView(user)

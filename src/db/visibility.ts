@@ -36,7 +36,7 @@ function within(reach: Extract<Reach, { all: false }>, table: Visibility): SQL {
 }
 
 /**
- * As `visible`, for a list that asks for one organisation or one edition: what the caller reaches there is settled
+ * As `visible`, for a list of one organisation or one edition: what the caller reaches there is decided
  * before the first row, so that an index alone can find and count the rows.
  */
 export function visibleIn(

@@ -3,7 +3,7 @@ import { changedOne } from './commit.ts'
 import { sameJson } from '../domain/json.ts'
 import type { Statement } from './database.ts'
 
-type Insert<T extends Table> = InferInsertModel<T>
+type InsertModel<T extends Table> = InferInsertModel<T>
 
 export const columnName = (name: string): SQL => sql.raw(`"${name}"`)
 
@@ -28,12 +28,12 @@ const namesOf = (written: readonly Written[]): SQL =>
 const valuesOf = (written: readonly Written[], row: object): SQL[] =>
   written.map(({ name, column }) => sql`${sql.param(row[name as keyof typeof row], column)}`)
 
-export function insert<T extends Table>(table: T, row: Insert<T>): SQL {
+export function insert<T extends Table>(table: T, row: InsertModel<T>): SQL {
   const written = columnsIn(table, row)
   return sql`insert into ${table} (${namesOf(written)}) values (${sql.join(valuesOf(written, row), sql`, `)})`
 }
 
-/** Below D1's limit of 2 MB for one bound value, whatever the characters. */
+/** Below D1's limit of 2 MB for one bound value, with any characters. */
 const maxParameterLength = 500_000
 
 /** Parts of a JSON array that fit into one bound value each. */
@@ -52,7 +52,7 @@ export function slices(items: readonly string[], maxLength = maxParameterLength)
 }
 
 /** Any number of rows in few statements, each with one bound parameter. All rows have the columns of the first. */
-export function insertAll<T extends Table>(table: T, rows: readonly Insert<T>[]): SQL[] {
+export function insertAll<T extends Table>(table: T, rows: readonly InsertModel<T>[]): SQL[] {
   const [first] = rows
   if (!first) return []
   const written = columnsIn(table, first)
@@ -61,8 +61,8 @@ export function insertAll<T extends Table>(table: T, rows: readonly Insert<T>[])
     written.map((_, index) => sql`value ->> ${sql.raw(String(index))}`),
     sql`, `,
   )
-  const stored = (row: Insert<T>, { name, column }: Written): unknown => {
-    const value: unknown = row[name as keyof Insert<T>]
+  const stored = (row: InsertModel<T>, { name, column }: Written): unknown => {
+    const value: unknown = row[name as keyof InsertModel<T>]
     return value === null || value === undefined ? null : column.mapToDriverValue(value)
   }
   const data = rows.map((row) => JSON.stringify(written.map((one) => stored(row, one))))
@@ -73,7 +73,7 @@ export function insertAll<T extends Table>(table: T, rows: readonly Insert<T>[])
 }
 
 /** Changes the given columns of the rows that `where` names. */
-export function update<T extends Table>(table: T, changes: Partial<Insert<T>>, where: SQL): SQL {
+export function update<T extends Table>(table: T, changes: Partial<InsertModel<T>>, where: SQL): SQL {
   const written = columnsIn(table, changes)
   const values = valuesOf(written, changes)
   const sets = written.map(({ name }, index) => sql`${columnName(name)} = ${values[index]}`)
@@ -100,11 +100,11 @@ export function changesIn<Row extends object>(
 
 export const isEmpty = (changes: object): boolean => Object.keys(changes).length === 0
 
-/** A change of the one row that was decided on: when somebody changed it since, the whole batch is aborted. */
+/** A change of the one row that was decided on: when it has changed since, the whole batch is aborted. */
 export function updateVersion<T extends Table>(
   table: T,
   row: { id: string; version: number },
-  changes: Partial<Insert<T>>,
+  changes: Partial<InsertModel<T>>,
 ): Statement[] {
   const next = { ...changes, version: row.version + 1 }
   return [update(table, next, sql`id = ${row.id} and version = ${row.version}`), changedOne()]
@@ -114,7 +114,7 @@ export function updateVersion<T extends Table>(
 export const remove = (table: Table, where: SQL | undefined): SQL => sql`delete from ${table} where ${where ?? sql`0`}`
 
 /** As `insert`, if the condition holds when the statement runs. */
-export function insertWhere<T extends Table>(table: T, row: Insert<T>, condition: SQL): SQL {
+export function insertWhere<T extends Table>(table: T, row: InsertModel<T>, condition: SQL): SQL {
   const written = columnsIn(table, row)
   return sql`insert into ${table} (${namesOf(written)})
     select ${sql.join(valuesOf(written, row), sql`, `)} where ${condition}`

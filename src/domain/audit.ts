@@ -3,7 +3,7 @@ import { dayMs } from './instants.ts'
 /** What became of one field. Of hidden ones only that they changed is kept. */
 export type AuditChange = { field: string; before: unknown; after: unknown } | { field: string; is_hidden: true }
 
-/** What an entry says beside who called, when, and by which request. */
+/** What an entry contains besides the caller, the time and the request. */
 export interface AuditEntry {
   action: string
   organization_id: string | null
@@ -17,7 +17,7 @@ export type Presented = Readonly<Record<string, unknown>>
 
 export const auditKeptMs = 400 * dayMs
 
-/** Who stands in entries about what background work did. */
+/** The actor in entries about background work. */
 export const systemActor = 'system'
 
 /** The action of an entry about a token that was used after its end. */
@@ -39,7 +39,7 @@ const secrets = [
 const reports = ['attempt_log', 'results']
 const messageContents = ['blocks', 'subject', 'sms_body', 'html', 'payload']
 
-/** Translations of a content stand beside it, as `subject_translations`. */
+/** Translations of a content are next to it, as `subject_translations`. */
 const isHidden = (field: string): boolean =>
   secrets.includes(field) ||
   reports.includes(field) ||

@@ -70,7 +70,7 @@ export const evidenceHash = (recordId: string, evidence: string): Promise<string
 
 const inOrder = (texts: TranslatedDict) => languages.map((language) => texts[language] ?? null)
 
-/** Of the wording in all languages; the same words have the same hash, whatever the order of their languages. */
+/** Of the wording in all languages; the same words have the same hash, with their languages in any order. */
 export const contentHash = ({ title, text, link_url, legal_basis }: Wording): Promise<string> =>
   hashOf([inOrder(title), inOrder(text), inOrder(link_url), legal_basis])
 

@@ -16,7 +16,7 @@ import {
 import type { ChannelAddress } from './suppressions.ts'
 
 /**
- * Tokens of the pages on which people see and answer consents. They hold the person, or the answer to confirm, the day
+ * Tokens of the pages on which people read and answer consents. They hold the person, or the answer to confirm, the day
  * on which they were made, and a tag of organisation and address: nobody reads the address from it, and a link that
  * went to an address which the person no longer has opens nothing.
  */
@@ -95,7 +95,7 @@ export async function readPreferencesToken(
 }
 
 /** An answer, by the key of its record. */
-export interface AnswerKey {
+interface AnswerKey {
   user_id: string
   consent_id: string
   number: number

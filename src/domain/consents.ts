@@ -21,10 +21,10 @@ export const maxEvidenceBytes = 2048
 export const maxSourceLength = 64
 
 /** How long a pending answer waits for its confirmation. */
-export const confirmationMs = 7 * dayMs
+const confirmationMs = 7 * dayMs
 
 /**
- * How a person stands to a definition; `none` is the state before the first answer. A pending answer waits for its
+ * The state of a person's answer to a definition; `none` before the first answer. A pending answer waits for its
  * confirmation and is no consent.
  */
 export const answerLifecycle = lifecycle('none', {
@@ -43,7 +43,7 @@ export type AnswerStatus = Exclude<AnswerState, 'none'>
 export const answerStatuses = answerStates.filter((state) => state !== 'none') as [AnswerStatus, ...AnswerStatus[]]
 
 /** Statuses that cause events and are counted: a pending answer is neither announced nor counted. */
-export const settledStatuses = ['given', 'skipped', 'withdrawn', 'expired'] as const satisfies readonly AnswerStatus[]
+const settledStatuses = ['given', 'skipped', 'withdrawn', 'expired'] as const satisfies readonly AnswerStatus[]
 export type SettledStatus = (typeof settledStatuses)[number]
 export const isSettled = (status: AnswerStatus): status is SettledStatus => status !== 'pending'
 
@@ -93,11 +93,11 @@ export function stateOf(answer: LatestAnswer | null, at: number): AnswerState {
   const isOver = answer.expires_at !== null && answer.expires_at <= at
   if (answer.status === 'given') return isOver ? 'expired' : 'given'
   if (answer.status !== 'pending' || !isOver) return answer.status
-  // Who was asked to confirm, and did not, stands as before, or was asked and did not agree.
+  // After an unconfirmed request the earlier answer holds; without one the consent is skipped.
   return answer.previous_status === 'given' ? 'expired' : (answer.previous_status ?? 'skipped')
 }
 
-export const isOfEarlierWording = (
+const isOfEarlierWording = (
   answer: Pick<LatestAnswer, 'consent_version'>,
   rules: Pick<AnswerRules, 'reconsent_on_change' | 'wording_version'>,
 ): boolean => rules.reconsent_on_change === 1 && answer.consent_version < rules.wording_version
@@ -106,7 +106,7 @@ export const isOfEarlierWording = (
 export const isCurrentAnswer = (answer: LatestAnswer | null, rules: AnswerRules, at: number): boolean =>
   answer !== null && stateOf(answer, at) === 'given' && !isOfEarlierWording(answer, rules)
 
-export type AnswerRefusal = 'invalid_transition' | 'consent_required' | 'consent_inactive' | 'before_last_answer'
+type AnswerRefusal = 'invalid_transition' | 'consent_required' | 'consent_inactive' | 'before_last_answer'
 
 export type AnswerDecision =
   | { kind: 'unchanged' }
@@ -159,7 +159,7 @@ export const wordingFields = ['title', 'text', 'link_url', 'legal_basis'] as con
 export const languagesOf = (texts: TranslatedDict): Language[] =>
   languages.filter((language) => texts[language]?.trim())
 
-/** The language in which somebody is shown the wording: theirs, the default one, else the first that it has. */
+/** The language in which the wording is shown: that of the person, the default one, else the first that it has. */
 export const shownLanguage = (texts: TranslatedDict, asked: Language, defaultLanguage: Language): Language => {
   const known = languagesOf(texts)
   return [asked, defaultLanguage].find((language) => known.includes(language)) ?? known[0] ?? defaultLanguage

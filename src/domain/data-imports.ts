@@ -29,11 +29,11 @@ export const dataImportStatuses = dataImportLifecycle.states
 export type DataImportStatus = (typeof dataImportStatuses)[number]
 
 /** What is read or staged of a file, and not yet started. */
-export const mappingStatuses = ['mapping_columns', 'mapping_products', 'ready'] as const satisfies DataImportStatus[]
+const mappingStatuses = ['mapping_columns', 'mapping_products', 'ready'] as const satisfies DataImportStatus[]
 /** Statuses in which the mapping, the options and the file of an import can be changed. */
-export const editableStatuses = ['draft', ...mappingStatuses, 'failed'] as const satisfies DataImportStatus[]
+const editableStatuses = ['draft', ...mappingStatuses, 'failed'] as const satisfies DataImportStatus[]
 /** Statuses whose rows and orders are staged as the mapping says. */
-export const stagedStatuses = [
+const stagedStatuses = [
   'mapping_products',
   'ready',
   'importing',
@@ -169,7 +169,7 @@ export const importActionNames = [
 ] as const
 export type ImportActionName = (typeof importActionNames)[number]
 
-interface ImportState {
+interface ImportFacts {
   status: DataImportStatus
   phase: ImportPhase | null
   /** JSON; null before the file was read. */
@@ -197,7 +197,7 @@ const needFormat: readonly ImportActionName[] = ['update_column_mappings', 'vali
 const needFile: readonly ImportActionName[] = ['update', ...needFormat]
 
 /** What can be asked of an import as it stands. */
-export const allowsAction = (row: ImportState, action: ImportActionName, now: number): boolean => {
+export const allowsAction = (row: ImportFacts, action: ImportActionName, now: number): boolean => {
   if (row.rows_deleted_at !== null) return false
   if (row.files_deleted_at !== null && needFile.includes(action)) return false
   if (action === 'undo') return row.undo_until !== null && row.undo_until > now && canBeUndone(row.status)
@@ -219,7 +219,7 @@ export const endedStatuses = [
 
 const canBeUndone = (status: DataImportStatus): boolean => dataImportLifecycle.allows(status, 'undoing')
 
-export const allowedActions = (row: ImportState, now: number): ImportActionName[] =>
+export const allowedActions = (row: ImportFacts, now: number): ImportActionName[] =>
   importActionNames.filter((action) => allowsAction(row, action, now))
 
 interface ImportProgress {

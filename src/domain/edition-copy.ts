@@ -16,12 +16,15 @@ export const copiedTables = {
   pass_designs: 'pass_design',
 } as const satisfies Record<string, IdKind>
 
-export type CopiedTable = keyof typeof copiedTables
+type CopiedTable = keyof typeof copiedTables
 
 /** Written with the copy, from what was copied. */
 export const derivedTables: readonly string[] = ['consent_versions']
 
-/** What belongs to an edition, or to a row of it, and stays behind; with the reason. A test knows no other table. */
+/**
+ * What belongs to an edition, or to a row of it, and stays behind; with the reason. A test fails for a table that is
+ * not listed.
+ */
 export const tablesLeft: Readonly<Record<string, string>> = {
   members: 'Roles are given to people, edition by edition.',
   files: 'Files are shared: the copy names the same image.',
@@ -30,7 +33,7 @@ export const tablesLeft: Readonly<Record<string, string>> = {
   purchases: 'Sales are not copied.',
   purchase_uses: 'Sales are not copied.',
   audit_log: 'Its entries are about the source.',
-  user_editions: 'Nobody has bought in the copy yet.',
+  user_editions: 'The copy has no customers yet.',
   email_renditions: 'They are compiled from the messages, which the copy has.',
   refund_requests: 'They are of orders of the source.',
   transactional_emails: 'They were sent for orders of the source.',
@@ -40,8 +43,8 @@ export const tablesLeft: Readonly<Record<string, string>> = {
   product_images: 'They are kept with the images of the products, which the copy has.',
   email_message_images: 'They are kept with the blocks of the messages, which the copy has.',
   import_products: 'They are of files of orders of the source.',
-  data_imports: 'They tell where the orders of the source came from.',
-  webhook_endpoints: 'Nobody asked for the events of the copy.',
+  data_imports: 'They say where the orders of the source came from.',
+  webhook_endpoints: 'No endpoint has subscribed to the events of the copy.',
   webhook_events: 'They happened in the source.',
   consent_records: 'People consented to the source alone.',
   segments: 'They speak of those who bought in the source.',
@@ -58,7 +61,7 @@ export type CopySource = Record<CopiedTable, readonly SourceRow[]>
 
 export interface CopyPlan {
   rows: Record<CopiedTable, { from: string; to: string; parent: string | null }[]>
-  /** The message that stands in the copy where the source has this one. */
+  /** The message of the copy that replaces this one of the source. */
   messageOf: (id: string | null) => string | null
 }
 

@@ -1,10 +1,10 @@
 import type { FieldCode } from './error-guide/fields.ts'
 import type { FieldError } from './field-error.ts'
-import { askForRole } from './roles-in-words.ts'
+import { roleAdvice } from './roles-in-words.ts'
 
 export type { FieldError }
 
-/** Every refusal of the API by its stable code, with the HTTP status it goes out with. */
+/** Every refusal of the API by its stable code, with its HTTP status. */
 export const errorStatus = {
   validation_error: 400,
   malformed_body: 400,
@@ -111,23 +111,27 @@ export class AppError extends Error {
   }
 }
 
-type Path = readonly PropertyKey[]
+type FieldPath = readonly PropertyKey[]
 
-/** A name that somebody made up may be as long as a body; an answer repeats its beginning. */
+/** A client's field name may be as long as a body, so an answer repeats only its beginning. */
 const maxStepLength = 128
 
-const stepsOf = (path: Path): string[] => path.map((step) => String(step).slice(0, maxStepLength))
+const stepsOf = (path: FieldPath): string[] => path.map((step) => String(step).slice(0, maxStepLength))
 
 /** RFC 6901 pointer in its URI fragment form, as RFC 9457 shows it: `#/blocks/0/type`. */
-export const pointerTo = (path: Path): string =>
+export const pointerTo = (path: FieldPath): string =>
   `#${stepsOf(path)
     .map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`)
     .join('')}`
 
 /** A code that is written out has an entry in the guide; others are texts that a library or a table gives. */
-type Known<Code extends string> = string extends Code ? Code : FieldCode
+type KnownFieldCode<Code extends string> = string extends Code ? Code : FieldCode
 
-export const fieldError = <Code extends string>(path: Path, code: Known<Code> & Code, detail: string): FieldError => ({
+export const fieldError = <Code extends string>(
+  path: FieldPath,
+  code: KnownFieldCode<Code> & Code,
+  detail: string,
+): FieldError => ({
   code,
   detail,
   attr: stepsOf(path).join('.') || null,
@@ -136,7 +140,7 @@ export const fieldError = <Code extends string>(path: Path, code: Known<Code> & 
 
 export const parameterError = <Code extends string>(
   name: string | null,
-  code: Known<Code> & Code,
+  code: KnownFieldCode<Code> & Code,
   detail: string,
 ): FieldError => ({
   code,
@@ -148,8 +152,8 @@ export const parameterError = <Code extends string>(
 const withHint = (what: string, meant: string | null): string =>
   meant === null ? `${what}.` : `${what}; did you mean \`${meant}\`?`
 
-/** A field of a body that the operation does not know, with the name that may be meant. */
-export const unknownField = (path: Path, meant: string | null): FieldError =>
+/** An unknown field of a body, with the name that may be meant. */
+export const unknownField = (path: FieldPath, meant: string | null): FieldError =>
   fieldError(path, 'unknown_field', withHint('No such field', meant))
 
 export const unknownParameter = (name: string, meant: string | null): FieldError =>
@@ -164,7 +168,7 @@ export const invalid = (...errors: FieldError[]): AppError =>
     },
   )
 
-/** One answer for what does not exist and for what the caller may not see, so that it gives nothing away. */
+/** One answer for what does not exist and for what the caller may not see, so that it reveals nothing. */
 export const notFound = (): AppError => new AppError('not_found', 'Not found.')
 
 /** An id in a body that does not exist, or belongs to another tenant. The answer is the same in both cases. */
@@ -179,7 +183,7 @@ export const storageFull = (): AppError =>
 export const importLimit = (): AppError =>
   new AppError('import_limit', 'At most 2 imports of an organisation work at the same time.')
 
-/** An edition role asks to change a person whom other editions know, or to take the address of such a person. */
+/** An edition role tries to change a person of other editions too, or to take the address of such a person. */
 export const sharedCustomer = (): AppError =>
   new AppError(
     'shared_customer',
@@ -187,11 +191,11 @@ export const sharedCustomer = (): AppError =>
     { extra: { required_roles: ['OA', 'OM'] } },
   )
 
-/** `instead` says what the caller may do; without it the answer says whom to ask. */
+/** `instead` says what the caller may do; without it the answer names the roles that may. */
 export const permissionDenied = (
   requiredRoles: readonly string[],
   errors: readonly FieldError[] = [],
-  instead = askForRole(requiredRoles),
+  instead = roleAdvice(requiredRoles),
 ): AppError =>
   new AppError('permission_denied', `Your role does not allow this operation. ${instead}`, {
     errors,

@@ -47,7 +47,7 @@ export function itemBeyondCall(orders: readonly unknown[]): { order: number; ite
   return null
 }
 
-/** Statuses of an import that this API knows by its own orders; files bring more. */
+/** Statuses of an import that orders of this API have too; files contain more. */
 export const importStatuses = ['completed', 'completed_with_errors'] as const
 
 export interface ExternalItem extends PricedItem {

@@ -9,7 +9,7 @@ const letters: Record<string, string> = {
   þ: 'th',
   ı: 'i',
   ħ: 'h',
-  // The same letter at the end of a word, which the part of a word does not know.
+  // The same letter has another form at the end of a word; a search text may end inside a word.
   ς: 'σ',
 }
 

@@ -7,7 +7,7 @@ export interface RootKey {
   expires_at: number
 }
 
-/** The name that signs callbacks, and the root keys that stand behind it. */
+/** The name that signs callbacks, and its root keys. */
 export interface CallbackSender {
   name: string
   keys: readonly RootKey[]
@@ -31,12 +31,12 @@ export interface GoogleCallback {
 export const callbackProtocol = 'ECv2SigningOnly'
 const maxKeySignatures = 5
 
-type Fields = Readonly<Record<string, unknown>>
+type CallbackFields = Readonly<Record<string, unknown>>
 
-function fieldsOf(text: string): Fields | null {
+function fieldsOf(text: string): CallbackFields | null {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as CallbackFields) : null
   } catch {
     return null
   }
@@ -48,7 +48,7 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 export function readCallback(body: string): SignedCallback | null {
   const { signature, intermediateSigningKey, protocolVersion, signedMessage } = fieldsOf(body) ?? {}
   if (protocolVersion !== callbackProtocol || !isText(signature) || !isText(signedMessage)) return null
-  const { signedKey, signatures } = (intermediateSigningKey ?? {}) as Fields
+  const { signedKey, signatures } = (intermediateSigningKey ?? {}) as CallbackFields
   if (!isText(signedKey) || !Array.isArray(signatures) || signatures.length > maxKeySignatures) return null
   return signatures.every(isText) ? { signature, signedKey, keySignatures: signatures, signedMessage } : null
 }
@@ -68,7 +68,7 @@ export function signedBytes(...texts: readonly string[]): Uint8Array<ArrayBuffer
 
 const numberBytes = 32
 
-/** The two integers of a DER signature, 32 bytes each, as WebCrypto wants them; null for what is no such signature. */
+/** The two integers of a DER signature, 32 bytes each, as WebCrypto needs them; null for anything else. */
 export function rawSignature(der: Uint8Array): Uint8Array<ArrayBuffer> | null {
   const raw = new Uint8Array(2 * numberBytes)
   if (der[0] !== 0x30 || der[1] !== der.length - 2 || der.length > 72) return null

@@ -29,7 +29,7 @@ const blanks = new Set([
 
 const longestBlank = Math.max(...Array.from(blanks, ({ length }) => length))
 
-export const isBlank = (text: string): boolean =>
+const isBlank = (text: string): boolean =>
   text === '' || (text.length <= longestBlank && blanks.has(text.toLowerCase()))
 
 const isLetterOrDigit = (code: number): boolean =>

@@ -44,7 +44,7 @@ export function newPaymentStatus(status: OrderStatus, amountMinor: number, refun
   return refundedMinor < amountMinor ? 'partially_refunded' : 'refunded'
 }
 
-export interface Payment {
+export interface PaymentAmounts {
   status: TransactionStatus
   amount_minor: number
   refunded_minor: number
@@ -53,11 +53,11 @@ export interface Payment {
 }
 
 /** What went back of a payment, or is about to. */
-export const takenBack = (payment: Pick<Payment, 'refunded_minor' | 'reserved_minor'>): number =>
+export const takenBack = (payment: Pick<PaymentAmounts, 'refunded_minor' | 'reserved_minor'>): number =>
   payment.refunded_minor + payment.reserved_minor
 
 /** Whether the amounts of a payment are what refunds rely on. */
-const isSettled = (payment: Payment): boolean =>
+const isSettled = (payment: PaymentAmounts): boolean =>
   takenBack(payment) > 0 || payment.status === 'partially_refunded' || payment.status === 'refunded'
 
 /** Whether the payment came to nothing, so that nothing can be paid back of it. */
@@ -75,7 +75,7 @@ export interface PaymentAfter {
  * and what went back never becomes less.
  */
 export function paymentAfter(
-  payment: Payment,
+  payment: PaymentAmounts,
   order: { status: OrderStatus; amount_minor: number; refunded_minor: number | null },
 ): { payment: PaymentAfter; follows: boolean } {
   const { status, amount_minor, refunded_minor } = payment

@@ -17,6 +17,6 @@ const sortKeys = (_: string, value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     : value
 
-/** Whether two JSON texts are equal, whatever the order of their keys. */
+/** Whether two JSON texts are equal, with their keys in any order. */
 export const sameJson = (a: string, b: string): boolean =>
   a === b || JSON.stringify(JSON.parse(a), sortKeys) === JSON.stringify(JSON.parse(b), sortKeys)

@@ -20,7 +20,7 @@ export function parseMailbox(text: string): Mailbox | null {
 /** No `=?`: mail programs would decode what looks like an encoded word. */
 const plainName = /^(?!.*=\?)[\p{L}\p{N}\p{M} !#$%&'*+/=?^_`{|}~-]*$/u
 
-/** As it stands in a header; a name that could be read otherwise is quoted. */
+/** The form for a header; a name that could be read otherwise is quoted. */
 export function formatMailbox({ name, address: at }: Mailbox): string {
   if (!name) return at
   return `${plainName.test(name) ? name : `"${name.replaceAll(/["\\]/g, String.raw`\$&`)}"`} <${at}>`
@@ -29,14 +29,14 @@ export function formatMailbox({ name, address: at }: Mailbox): string {
 const maxName = 120
 
 const controls = /[\p{Cc}\p{Zl}\p{Zp}]+/gu
-/** They turn the order around in which a text is shown. */
+/** They reverse the order in which a text is shown. */
 const directions = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]+/g
 
 /** A name for a header, of what people are called: one line, and no longer than clients show. */
 export const displayName = (text: string): string | null =>
   [...text.replaceAll(directions, '').replaceAll(controls, ' ')].slice(0, maxName).join('').trim() || null
 
-/** Whether it is shown as something that an address is in; characters that nobody sees hide none. */
+/** Whether it is shown as something that an address is in; invisible characters do not hide one. */
 const holdsAddress = (text: string): boolean => /[^\s@]@[^\s@]/.test(text.normalize('NFKC').replaceAll(/\p{Cf}+/gu, ''))
 
 /** Encoded words are decoded by some clients: what they then show is not what was checked. */
@@ -64,7 +64,7 @@ export interface SenderFields {
 }
 
 /**
- * Who an e-mail comes from. An address whose domain nobody has verified never stands in `From`: the platform's stands
+ * The sender of an e-mail. An address of an unverified domain is never in `From`: the platform's stands
  * there, and answers go to the other one. What is no address is left out.
  */
 export function senderOf(fields: SenderFields, platform: Mailbox): { from: Mailbox; replyTo: string | null } {

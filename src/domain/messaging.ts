@@ -1,13 +1,13 @@
-/** What stands between a message and its person: what sending answers, and what providers tell later. */
+/** The results of sending a message, and what providers report later. */
 export const channels = ['email', 'sms'] as const
 export type Channel = (typeof channels)[number]
 
 /**
  * permanent: this message never goes. transient, rate_limited: nothing was sent, later it may. unknown: the answer never
- * came, so it may have been sent. configuration: no message goes until somebody mends the provider's account. sender:
+ * came, so it may have been sent. configuration: no message is sent before the provider's account is corrected. sender:
  * none from this address goes until it is verified; those of other senders do.
  */
-export const sendFailures = ['permanent', 'transient', 'rate_limited', 'unknown', 'configuration', 'sender'] as const
+const sendFailures = ['permanent', 'transient', 'rate_limited', 'unknown', 'configuration', 'sender'] as const
 export type SendFailure = (typeof sendFailures)[number]
 
 export type SendResult =
@@ -21,7 +21,7 @@ export const failure = (
   retryAfterMs: number | null = null,
 ): SendResult => ({ ok: false, kind, code, detail, retryAfterMs })
 
-export const providerEventTypes = [
+const providerEventTypes = [
   'accepted',
   'deferred',
   'delivered',

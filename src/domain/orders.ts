@@ -29,7 +29,7 @@ export type TransactionStatus = (typeof transactionStatuses)[number]
 export const transactionServices = ['manual', 'test', 'import', 'stripe'] as const
 export type TransactionService = (typeof transactionServices)[number]
 
-/** How the payment of an imported order stands, by the order's status. */
+/** The status of the payment of an imported order, by the order's status. */
 export const paymentStatusOf: Record<OrderStatus, TransactionStatus> = {
   pending: 'pending',
   confirmed: 'authorized',
@@ -37,7 +37,7 @@ export const paymentStatusOf: Record<OrderStatus, TransactionStatus> = {
   cancelled: 'cancelled',
 }
 
-/** Whether the money came in once, whatever went back since. */
+/** Whether the order was paid once, also where it was paid back since. */
 export const wasCaptured = (status: TransactionStatus): boolean =>
   status === 'refunded' || transactionLifecycle.sourcesOf('refunded').includes(status)
 
@@ -125,7 +125,7 @@ export function summaryLines(totals: CartTotals, currency: string): SummaryLine[
 }
 
 /**
- * What an order number is sorted by: folded, with the length of each number before its digits, so that A-2 stands before
+ * What an order number is sorted by: folded, with the length of each number before its digits, so that A-2 sorts before
  * A-10. The migration that added the column makes the same of what was there.
  */
 export const numberKey = (orderNumber: string | null): string | null =>

@@ -10,17 +10,17 @@ export interface Page<Row> {
   count: number
   page: number
   size: number
-  /** Sort keys of the last row: where the next page goes on. Null on the last page. */
+  /** Sort keys of the last row: the next page begins after it. Null on the last page. */
   after: (string | number)[] | null
 }
 
-/** One key of an asked order: `desc` for a leading minus. */
+/** One key of a requested order: `desc` for a leading minus. */
 export interface OrderBy<Name extends string> {
   name: Name
   desc: boolean
 }
 
-/** The keys of an order, or of the group's own order (`-created`) when none was asked for. */
+/** The keys of an order, or of the group's own order (`-created`) when none was requested. */
 export function sortBy<Name extends string, By>(
   asked: readonly OrderBy<Name>[],
   otherwise: Name | `-${Name}`,

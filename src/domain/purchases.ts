@@ -13,7 +13,7 @@ export const purchaseLifecycle = lifecycle('pending', {
 export const purchaseStatuses = purchaseLifecycle.states
 export type PurchaseStatus = (typeof purchaseStatuses)[number]
 
-/** What an order's status makes of a purchase that was neither used nor refunded. */
+/** The status of a purchase that was neither used nor refunded, by the order's status. */
 export const purchaseStatusOf: Record<OrderStatus, PurchaseStatus> = {
   pending: 'pending',
   confirmed: 'active',
@@ -38,7 +38,7 @@ export const heldStatuses: readonly PurchaseStatus[] = ['active', 'used']
 
 export const isHeld = (status: string): boolean => (heldStatuses as readonly string[]).includes(status)
 
-interface Counted {
+interface CountedUses {
   status: string
   uses_limit: number
   uses_count: number
@@ -46,7 +46,7 @@ interface Counted {
 }
 
 /** Uses that are left. Of a purchase without a limit none is ever taken away. */
-export function availableUses(purchase: Counted): number {
+export function availableUses(purchase: CountedUses): number {
   if (!isHeld(purchase.status)) return 0
   if (purchase.is_unlimited_use === 1) return purchase.uses_limit
   return Math.max(0, purchase.uses_limit - purchase.uses_count)
@@ -55,7 +55,7 @@ export function availableUses(purchase: Counted): number {
 /** The most uses of one request, and of one purchase that has a limit. */
 export const maxUses = 10_000
 
-interface Usable extends Counted {
+interface Usable extends CountedUses {
   /** Milliseconds UTC; null for a purchase that does not end by itself. */
   valid_until: number | null
 }
@@ -73,7 +73,7 @@ const refused = (current_status: keyof typeof notUsable): AppError =>
 const isOver = ({ valid_until }: Usable, now: number): boolean => valid_until !== null && valid_until <= now
 
 /**
- * The status after that many uses. Throws `purchase_not_usable`, also when the validity is over and nobody has written
+ * The status after that many uses. Throws `purchase_not_usable`, also when the validity is over and no job has written
  * it down yet, and `no_uses_left`.
  */
 export function statusAfterUse(purchase: Usable, quantity: number, now: number): 'active' | 'used' {

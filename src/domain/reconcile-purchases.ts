@@ -2,7 +2,7 @@ import type { PricedItem } from './orders.ts'
 import { type BoughtOption, type PurchaseStatus } from './purchases.ts'
 
 /** What a purchase is of. */
-export interface Unit extends Omit<PricedItem, 'quantity'> {
+interface Unit extends Omit<PricedItem, 'quantity'> {
   product_id: string
   variant_id: string | null
   location_id: string | null
@@ -43,7 +43,7 @@ export interface Reconciled<Existing> {
   added: WantedUnit[]
 }
 
-type Key = (unit: Unit & { holder_id: string | null; status: PurchaseStatus }) => string
+type UnitKey = (unit: Unit & { holder_id: string | null; status: PurchaseStatus }) => string
 
 const thingOf = (unit: Unit): string =>
   JSON.stringify([
@@ -59,7 +59,10 @@ const thingOf = (unit: Unit): string =>
     unit.handling_fee_minor,
   ])
 
-/** What a wanted unit takes first. A used purchase cannot be cancelled any more; one that was paid back is no ticket. */
+/**
+ * Which purchase a wanted unit takes first. A used purchase cannot be cancelled any more; one that was paid back is no
+ * ticket.
+ */
 const keepingOrder: readonly PurchaseStatus[] = ['used', 'active', 'pending', 'expired', 'refunded', 'cancelled']
 /** What a cancelled unit takes first: what can still be cancelled. */
 const cancellingOrder: readonly PurchaseStatus[] = ['pending', 'active', 'refunded', 'expired', 'used', 'cancelled']
@@ -77,11 +80,11 @@ interface Pairing<Existing> {
   wanted: readonly WantedUnit[]
 }
 
-/** Pairs by each key in turn, of which the first is the strictest. */
+/** Pairs by one key after the other; the first is the strictest. */
 function paired<Existing extends ExistingUnit>(
   existing: readonly Existing[],
   wanted: readonly WantedUnit[],
-  keys: readonly Key[],
+  keys: readonly UnitKey[],
 ): Pairing<Existing> {
   let left: Pairing<Existing> = { pairs: [], existing, wanted }
   for (const key of keys) {
@@ -102,13 +105,13 @@ function paired<Existing extends ExistingUnit>(
 }
 
 /**
- * Units with a holder choose before those that fall to the customer, and both before a purchase changes its holder: so
+ * Units with a holder choose before those of the customer, and both before a purchase changes its holder: so
  * the same import again changes nothing.
  */
 function pairedByHolder<Existing extends ExistingUnit>(
   existing: readonly Existing[],
   wanted: readonly WantedUnit[],
-  keys: { holding: readonly Key[]; others: readonly Key[] },
+  keys: { holding: readonly UnitKey[]; others: readonly UnitKey[] },
 ): Pairing<Existing> {
   const isNamed = (unit: WantedUnit) => unit.holder_id !== null
   const named = paired(existing, wanted.filter(isNamed), keys.holding)
@@ -122,7 +125,7 @@ function pairedByHolder<Existing extends ExistingUnit>(
 }
 
 /**
- * How the purchases of an order become the wanted units. Equal ones stay who they are, missing ones are added, the rest
+ * How the purchases of an order become the wanted units. Equal ones stay the same, missing ones are added, the rest
  * is dropped: nothing that was bought is forgotten. `customerId` is whose the purchases are that name no holder.
  */
 export function reconcile<Existing extends ExistingUnit>(
@@ -131,15 +134,15 @@ export function reconcile<Existing extends ExistingUnit>(
   customerId: string,
 ): Reconciled<Existing> {
   const things = new Map<Unit, string>()
-  const sameThing: Key = (unit) => {
+  const sameThing: UnitKey = (unit) => {
     const thing = things.get(unit) ?? thingOf(unit)
     things.set(unit, thing)
     return thing
   }
-  const held: Key = (unit) => `${sameThing(unit)} ${unit.holder_id ?? customerId}`
-  const heldAsLong: Key = (unit) => `${held(unit)} ${unit.valid_until}`
-  const unchanged: Key = (unit) => `${heldAsLong(unit)} ${ticketStatus(unit.status)}`
-  const asLong: Key = (unit) => `${sameThing(unit)} ${unit.valid_until}`
+  const held: UnitKey = (unit) => `${sameThing(unit)} ${unit.holder_id ?? customerId}`
+  const heldAsLong: UnitKey = (unit) => `${held(unit)} ${unit.valid_until}`
+  const unchanged: UnitKey = (unit) => `${heldAsLong(unit)} ${ticketStatus(unit.status)}`
+  const asLong: UnitKey = (unit) => `${sameThing(unit)} ${unit.valid_until}`
   const isCancelled = (unit: WantedUnit) => unit.status === 'cancelled'
   const cancelled = wanted.filter(isCancelled)
   const live = sorted(

@@ -19,7 +19,7 @@ export function checkPositive(amount: number, isCancelling: boolean): void {
   throw invalid(fieldError(['amount'], 'amount_not_positive', detail))
 }
 
-interface Target {
+interface RefundableTarget {
   /** Of the one purchase that is meant; null for an order or a payment. */
   purchase_status: string | null
   /** Null for an order without a payment. */
@@ -30,7 +30,7 @@ interface Target {
 }
 
 /** Throws `purchase_not_refundable`, `transaction_not_captured` or `nothing_to_refund`. */
-export function checkRefundable({ purchase_status, payment_status }: Target): void {
+function checkRefundable({ purchase_status, payment_status }: RefundableTarget): void {
   if (purchase_status === 'refunded') throw nothingToRefund()
   if (purchase_status !== null && !isHeld(purchase_status))
     throw new AppError('purchase_not_refundable', `Only a purchase that is ${heldStatuses.join(' or ')} is refunded.`, {
@@ -44,10 +44,10 @@ export function checkRefundable({ purchase_status, payment_status }: Target): vo
 }
 
 export const nothingToRefund = (): AppError =>
-  new AppError('nothing_to_refund', 'All of it was paid back, or is asked for in open refund requests.')
+  new AppError('nothing_to_refund', 'All of it was paid back or is part of open refund requests.')
 
-/** The amount of a new request: what is asked for, or all that is left. Throws what refuses it. */
-export function amountAsked(target: Target, asked: number | undefined, isCancelling: boolean): number {
+/** The amount of a new request: the requested amount, or all that is left. Throws the refusal. */
+export function requestedAmount(target: RefundableTarget, asked: number | undefined, isCancelling: boolean): number {
   if (asked !== undefined) checkPositive(asked, isCancelling)
   checkRefundable(target)
   const { max_minor, currency } = target

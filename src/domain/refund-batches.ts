@@ -12,7 +12,7 @@ export const refundBatchLifecycle = lifecycle('counting', {
 export const refundBatchStatuses = refundBatchLifecycle.states
 export type RefundBatchStatus = (typeof refundBatchStatuses)[number]
 
-/** Statuses in which a batch goes on by itself. */
+/** Statuses in which a batch continues by itself. */
 export const workingStatuses: readonly RefundBatchStatus[] = ['counting', 'running']
 
 /** Why a purchase that the filter names is left out. */
@@ -36,12 +36,12 @@ export interface BatchTerms {
   cancels: boolean
 }
 
-export interface BatchPurchase {
+interface BatchPurchase {
   id: string
   status: string
   /** Whether the filter names it. */
   is_chosen: boolean
-  /** What is left of it, whatever is left of the payment. */
+  /** What is left of it, without regard to the rest of the payment. */
   share_minor: number
   reserved_minor: number
 }
@@ -54,7 +54,7 @@ export interface BatchOrder {
   purchases: readonly BatchPurchase[]
 }
 
-export type LeftOut = Partial<Record<LeftOutReason, number>>
+type LeftOut = Partial<Record<LeftOutReason, number>>
 
 export interface OrderPlan {
   /** The purchases that one request pays back; none for an order that gets no request. */
@@ -73,7 +73,7 @@ function verdict(order: BatchOrder, purchase: BatchPurchase, cancels: boolean): 
   return cancels ? null : 'nothing_left'
 }
 
-export function addTo(all: LeftOut, reason: LeftOutReason, count: number): void {
+function addTo(all: LeftOut, reason: LeftOutReason, count: number): void {
   if (count > 0) all[reason] = (all[reason] ?? 0) + count
 }
 
@@ -105,7 +105,7 @@ export function planOrder(order: BatchOrder, { share, includes_fees, cancels }: 
   return { purchases: [], amount_minor: 0, left_out }
 }
 
-/** What a walk over orders adds up to. */
+/** The sums over all orders. */
 export interface BatchSums {
   orders: number
   purchases: number

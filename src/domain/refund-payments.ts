@@ -8,10 +8,10 @@ export const refundLeaseMs = 90_000
 
 /** Providers keep keys for a day: later, a call that is repeated would be a new one. */
 const keyKeptMs = 20 * hourMs
-/** A call that was made longer ago is over, whatever became of it. */
-const callOverMs = 15 * minuteMs
+/** A call that was made longer ago has ended, with any result. */
+const callEndsAfterMs = 15 * minuteMs
 
-/** After these times a provider is asked what became of a refund that it has taken, and then each day. */
+/** After these times an accepted refund is looked up at the provider, and then each day. */
 const pendingMarks = [hourMs, 6 * hourMs, 24 * hourMs, 72 * hourMs]
 const backoffMs = [minuteMs, 2 * minuteMs, 5 * minuteMs, 15 * minuteMs, 30 * minuteMs]
 /** What has no end by then is for people. */
@@ -29,20 +29,20 @@ export interface RefundProgress {
   provider_reference: string | null
   /** When the key was stored under which the provider is called, or when the provider's own refund was recorded. */
   began_at: number
-  /** The key was stored by this very run: nobody has called with it. */
+  /** The key was stored by this run: no call was made with it before. */
   is_first_call: boolean
 }
 
-/** How to find out what becomes of a refund: by the call itself, which the key makes safe to repeat, or by asking. */
+/** How to find the result of a refund: by the call itself, which the key makes safe to repeat, or by a lookup. */
 export function stepOf(progress: RefundProgress, isIdempotent: boolean, now: number): 'call' | 'look up' {
   if (progress.is_first_call) return 'call'
   if (progress.provider_reference !== null || !isIdempotent) return 'look up'
   return now - progress.began_at < keyKeptMs ? 'call' : 'look up'
 }
 
-/** Whether a provider that knows no refund of this key never will: its call is over. */
+/** Whether a refund that the provider does not find will never exist, because its call has ended. */
 export const isNeverMade = (progress: RefundProgress, now: number): boolean =>
-  progress.provider_reference === null && now - progress.began_at >= callOverMs
+  progress.provider_reference === null && now - progress.began_at >= callEndsAfterMs
 
 function nextMark(began: number, now: number): number {
   const age = now - began
@@ -66,7 +66,7 @@ export function nextCheck(
 /** A success may be taken back for so long. Providers say so by a webhook: these are for one that is lost. */
 const takenBackMarks = [1, 3, 7, 14, 30].map((days) => days * dayMs)
 
-/** When a provider is asked next whether it has taken a success back; null when it will not any more. */
+/** When to look up next whether the provider has reversed a success; null after the last time. */
 export function nextRecheck(completedAt: number, now: number): number | null {
   const mark = takenBackMarks.find((one) => completedAt + one > now)
   return mark === undefined ? null : completedAt + mark

@@ -3,7 +3,7 @@ import { formatMoney, toMajor } from './money.ts'
 
 /** Amounts in minor units, of the currency of each request; null for no such rule. */
 export interface RefundPolicy {
-  /** Who asked for a refund may not approve it. */
+  /** The account that requested a refund may not approve it. */
   four_eyes: boolean
   /** The most that a manager approves. */
   manager_limit: number | null
@@ -31,7 +31,7 @@ interface Review {
 /** Throws `four_eyes_required` or `above_limit` when the policy keeps the reviewer from approving. */
 export function checkReview(policy: RefundPolicy, review: Review): void {
   if (policy.four_eyes && review.requested_by === review.reviewer)
-    throw new AppError('four_eyes_required', 'Somebody else than who asked for this refund has to approve it.')
+    throw new AppError('four_eyes_required', 'Another account than the one that requested this refund must approve it.')
   const { manager_limit } = policy
   if (manager_limit !== null && !review.isAdmin && review.amount_minor > manager_limit)
     throw new AppError('above_limit', `Managers approve up to ${formatMoney(manager_limit, review.currency)}.`, {
@@ -40,7 +40,7 @@ export function checkReview(policy: RefundPolicy, review: Review): void {
 }
 
 /**
- * Whether a new request is approved at once. The whole of what was asked for of the payment counts: many small
+ * Whether a new request is approved at once. All requests for the payment count together: many small
  * requests are not a way round a review.
  */
 export const isApprovedAtOnce = (policy: RefundPolicy, askedOfPayment: number): boolean =>

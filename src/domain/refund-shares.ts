@@ -18,20 +18,20 @@ export function spread(total: number, weights: readonly number[]): number[] {
 }
 
 /** The parts of what a purchase cost, in the order in which they are paid back. */
-export interface Parts {
+export interface PriceParts {
   price_minor: number
   deposit_minor: number
   handling_fee_minor: number
 }
 
 /** An amount as parts, of which `left` is there: price first, then deposit, then handling fee. */
-export function partsOf(amount: number, left: Parts): Parts {
+export function partsOf(amount: number, left: PriceParts): PriceParts {
   const price_minor = Math.min(amount, left.price_minor)
   const deposit_minor = Math.min(amount - price_minor, left.deposit_minor)
   return { price_minor, deposit_minor, handling_fee_minor: amount - price_minor - deposit_minor }
 }
 
-export interface Share extends Parts {
+export interface Share extends PriceParts {
   purchase_id: string
   amount_minor: number
 }
@@ -43,7 +43,7 @@ export interface Shared {
 }
 
 /** A purchase with what is left of it, as a whole and in parts. */
-export interface Remaining extends Parts {
+export interface Remaining extends PriceParts {
   purchase_id: string
   rest_minor: number
 }
@@ -73,7 +73,7 @@ export const shrink = (amount: number, items: readonly Share[]): Shared =>
   )
 
 /** The parts of a whole request. */
-export const totalParts = ({ items, service_fee_minor }: Shared): Parts & { service_fee_minor: number } => ({
+export const totalParts = ({ items, service_fee_minor }: Shared): PriceParts & { service_fee_minor: number } => ({
   price_minor: sumOf(items.map((item) => item.price_minor)),
   deposit_minor: sumOf(items.map((item) => item.deposit_minor)),
   handling_fee_minor: sumOf(items.map((item) => item.handling_fee_minor)),

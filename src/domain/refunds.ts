@@ -13,7 +13,7 @@ export const refundLifecycle = lifecycle('pending', {
 export const refundStatuses = refundLifecycle.states
 export type RefundStatus = (typeof refundStatuses)[number]
 
-/** Statuses in which the amount is reserved: not paid back yet, and nobody else's to ask for. */
+/** Statuses in which the amount is reserved: not paid back yet, and not available to other requests. */
 export const reservedStatuses: readonly RefundStatus[] = ['pending', 'approved', 'processing']
 
 export const refundTargets = ['purchase', 'order', 'transaction'] as const

@@ -18,7 +18,7 @@ export const maxExpressionLength = 4000
 export const maxDescriptionLength = 2000
 
 /**
- * Why somebody whom the expression holds for gets nothing: each by the first that applies. `unsubscribed` is who
+ * Why a person for whom the expression holds gets nothing: the first reason that applies. `unsubscribed` is who
  * withdrew a consent or asked to be left alone, `no_consent` who never gave one or whose consent is over.
  */
 export const exclusionReasons = ['no_address', 'no_consent', 'unsubscribed', 'bounced', 'inactive'] as const
@@ -26,11 +26,11 @@ export const exclusionReasons = ['no_address', 'no_consent', 'unsubscribed', 'bo
 /** Campaigns in these states still need their segment and their message. */
 export const campaignStatusesInNeed = ['draft', 'scheduled', 'calculating', 'sending'] as const
 
-/** A calculation that gave no sign of life for so long is begun again where it stands, and in the end given up. */
+/** A calculation without progress for so long is continued by another consumer, and fails in the end. */
 export const quietAfterMs = 2 * 60_000
 export const lostAfterMs = 15 * 60_000
 
-/** People stand in so many parts of equal size by the last two letters of their ids, which are random. */
+/** The random last two letters of their ids divide people into so many parts of equal size. */
 export const sampleParts = 1024
 const idLetters = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 

@@ -33,7 +33,7 @@ const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
  * The domain as the name system spells it, in lower case and without a dot at the end; null for what is none. A single
- * label is none: nobody sends mail from a top-level domain.
+ * label is none: no mail is sent from a top-level domain.
  */
 export function normalizeDomain(text: string): string | null {
   const given = text.trim().normalize('NFC').replace(/\.$/, '')

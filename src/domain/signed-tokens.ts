@@ -1,6 +1,6 @@
 import { fromBase64, toBase64Url, utf8 } from './encoding.ts'
 
-/** Tokens that stand in links: some bytes, and a MAC of them under a key that is derived for one purpose. */
+/** Tokens of links: some bytes, and a MAC of them under a key that is derived for one purpose. */
 
 export interface TokenSigner {
   purpose: string
@@ -83,7 +83,7 @@ export async function macOf(
   return new Uint8Array(whole).slice(0, macBytes)
 }
 
-/** In the same time whatever differs. */
+/** Takes the same time wherever the texts differ. */
 export function areEqual(one: Uint8Array, other: Uint8Array): boolean {
   let difference = one.length ^ other.length
   for (let index = 0; index < one.length; index++) difference |= (one[index] ?? 0) ^ (other[index] ?? 0)
@@ -97,7 +97,7 @@ export async function signToken(secret: string, signer: TokenSigner, content: re
 
 const maxTokenLength = 120
 
-/** What a token holds; null for one that nobody with the key has made for this purpose. */
+/** What a token holds; null for one that was not signed with the key for this purpose. */
 export async function openToken(secret: string, signer: TokenSigner, token: string): Promise<Uint8Array | null> {
   // Without a key anybody could make tokens.
   if (secret === '' || token.length > maxTokenLength || !/^[\w-]+$/.test(token)) return null
@@ -107,7 +107,7 @@ export async function openToken(secret: string, signer: TokenSigner, token: stri
   } catch {
     return null
   }
-  // Characters that say nothing may not differ, or one link would have many tokens.
+  // Unused bits may not differ, or one link would have many tokens.
   if (toBase64Url(bytes) !== token || bytes.length <= signer.macBytes) return null
   const content = bytes.slice(0, -signer.macBytes)
   const isOurs = areEqual(await macOf(secret, signer, content), bytes.slice(-signer.macBytes))

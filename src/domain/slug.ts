@@ -3,7 +3,7 @@ import { fold } from './fold.ts'
 export const slugPattern = /^[-a-zA-Z0-9_]*$/
 export const maxSlugLength = 200
 
-/** A slug made of a name; `fallback` where the name has nothing that a slug can hold. */
+/** A slug from a name; `fallback` where the name has no character for a slug. */
 export function slugify(name: string, fallback: string): string {
   const slug = fold(name)
     .replaceAll(/[^a-z0-9]+/g, '-')

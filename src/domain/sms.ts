@@ -33,7 +33,7 @@ export function trackableSms(body: string, language: Language, isMarketing = tru
     })
   const pieces = piecesOf(body)
   const text = pieces
-    // A link that Liquid goes on with is somebody's own.
+    // A link that continues with Liquid is different for each recipient.
     .map(({ isLiquid, text: piece }, index) =>
       isLiquid || (pieces[index + 1]?.isLiquid && /https?:\/\/\S*$/.test(piece)) ? piece : count(piece),
     )

@@ -2,15 +2,15 @@ import { sha256, toHex } from './encoding.ts'
 import { dayMs } from './instants.ts'
 import type { Channel } from './messaging.ts'
 
-export const suppressionReasons = ['unsubscribed', 'complaint', 'hard_bounce', 'invalid'] as const
+const suppressionReasons = ['unsubscribed', 'complaint', 'hard_bounce', 'invalid'] as const
 export type SuppressionReason = (typeof suppressionReasons)[number]
 
-/** What is known of an address that is dead, whatever is sent to it. The other reasons keep marketing away alone. */
+/** Reasons for which an address gets nothing at all. The other reasons stop marketing only. */
 export const deadAddressReasons = ['hard_bounce', 'invalid'] as const satisfies readonly SuppressionReason[]
 
 export const isDeadAddress = (reason: string): boolean => deadAddressReasons.some((one) => one === reason)
 
-/** So many messages in so many days that an address did not take make it a dead one. */
+/** So many soft bounces in so many days suppress an address. */
 export const softBouncesUntilDead = 3
 export const softBounceMemoryMs = 14 * dayMs
 

@@ -23,7 +23,7 @@ export const modernNames: Readonly<Record<string, string>> = {
 
 /**
  * Further names of the IANA database: accepted, never offered. Intl reads them in any case and answers another name,
- * so that only a list can tell the right spelling.
+ * so that only a list has the right spelling.
  */
 export const furtherNames: ReadonlySet<string> = new Set(
   `

@@ -35,7 +35,7 @@ interface WallClock {
   name: string
 }
 
-/** How the clocks of a zone stand at an instant. */
+/** The offset of a zone at an instant. */
 export function wallClockAt(timeZone: string, at: number): WallClock {
   // Formatters of whole styles are made three times as fast as those of single fields.
   const formatter = new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'short', timeStyle: 'full' })
@@ -60,7 +60,10 @@ export interface TimeZoneChoice {
   description: string
 }
 
-/** All zones as they stand at an instant, from west to east, `UTC` first. Makes hundreds of formatters: keep the result. */
+/**
+ * All zones with their offsets at an instant, from west to east, `UTC` first. Makes hundreds of formatters: keep the
+ * result.
+ */
 export function timeZoneChoices(at: number): TimeZoneChoice[] {
   const isOther = (zone: { value: string }) => Number(zone.value !== 'UTC')
   return [...timeZones()]

@@ -3,10 +3,12 @@ import { dayMs } from './instants.ts'
 
 const usualMs = 365 * dayMs
 
-/** Days that a token minted by a session of the identity provider lives at most: the more it may do, the sooner it ends. */
-export const sessionDays: Readonly<Record<MemberRole, number>> = { admin: 90, manager: 180, viewer: 365 }
+/**
+ * The longest lifetime in days of a token that a session of the identity provider mints: shorter for stronger roles.
+ */
+const sessionDays: Readonly<Record<MemberRole, number>> = { admin: 90, manager: 180, viewer: 365 }
 
-/** So many tokens stand above one at most: each of them is looked up whenever it is used. */
+/** The longest chain of tokens above one: each of them is read at every use. */
 export const maxGeneration = 8
 
 /** Grants that a token of the caller has, bound to an organisation or not. */
@@ -32,17 +34,17 @@ export interface Minting {
   caller: Caller
   /** The one organisation that the new token is bound to, or null. */
   organization_id: string | null
-  /** When the token that asks ends; null when it does not end, or when the caller has no token. */
+  /** When the token of the caller ends; null when it does not end, or when the caller has no token. */
   minterEnd: number | null
   now: number
 }
 
 export type TokenEnd =
   | { isAllowed: true; at: number | null }
-  /** `latest` is null when only an admin may have what was asked for. */
+  /** `latest` is null when only an admin may have the requested lifetime. */
   | { isAllowed: false; latest: number | null }
 
-/** When a new token ends; `asked` is undefined where nobody said, and null for a token without an end. */
+/** When a new token ends; `asked` is undefined where the request does not say, and null for a token without an end. */
 export function tokenEnd(asked: number | null | undefined, minting: Minting): TokenEnd {
   const { caller, organization_id, minterEnd, now } = minting
   const sessionEnd =

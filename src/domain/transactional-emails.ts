@@ -6,13 +6,13 @@ import { isDeadAddress } from './suppressions.ts'
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/** What was given up because its answer never came may still turn out to have been sent. */
+/** A message that failed because no answer came may still have been sent. */
 export const transactionalEmailLifecycle = lifecycle('pending', {
   pending: ['sent', 'failed'],
   failed: ['sent'],
   sent: [],
 })
-export const transactionalEmailStatuses = transactionalEmailLifecycle.states
+const transactionalEmailStatuses = transactionalEmailLifecycle.states
 export type TransactionalEmailStatus = (typeof transactionalEmailStatuses)[number]
 
 /** Messages about a refund: that it was paid back, that it was not granted, that a payment back failed after all. */
@@ -26,7 +26,7 @@ export type TransactionalEmailKind = (typeof transactionalEmailKinds)[number]
 export const keepsBack = (reason: string, kind: TransactionalEmailKind): boolean =>
   kind === 'consent_confirmation' || isDeadAddress(reason)
 
-/** A person who is asked once more to confirm the same answer gets another message after this time at the earliest. */
+/** Another message to confirm the same answer is sent after this time at the earliest. */
 export const confirmationIntervalMs = hourMs
 
 /** Orders of these statuses are bought: their customers get a receipt. */
@@ -38,10 +38,10 @@ export const emailLeaseMs = 120_000
 const backoffMs = [30_000, 2 * minuteMs, 10 * minuteMs, 30 * minuteMs, hourMs, 2 * hourMs, 4 * hourMs]
 const longestRestMs = 6 * hourMs
 const shortestRestMs = 1000
-/** An account at fault takes somebody to mend it. */
+/** A fault of the account has to be corrected by hand. */
 const configurationRestMs = 10 * minuteMs
 const configurationPatienceMs = 7 * 24 * hourMs
-/** One sender is no reason to ask the provider without end: later ones go between. */
+/** A failing sender must not block the others: later messages go first. */
 const longestSenderRestMs = hourMs
 const isForPeople = (kind: SendFailure): boolean => kind === 'configuration' || kind === 'sender'
 const patienceMs = 24 * hourMs
@@ -52,7 +52,7 @@ export interface SendState {
   attempts: number
   created_at: number
   first_call_at: number | null
-  /** A call was made, and nobody knows what became of it. */
+  /** A call was made, and its result is unknown. */
   is_doubtful: number
 }
 
@@ -84,7 +84,7 @@ const ended = (
 export const failedFor = (error_code: string, error_detail = ''): SendVerdict =>
   ended('failed', { error_code, error_detail })
 
-/** Whether a message of which a call may have been heard already can be sent again without being sent twice. */
+/** Whether a message whose call may have been received can be sent again without being sent twice. */
 export const mayRepeat = (state: SendState, deduplicates: boolean, now: number): boolean =>
   state.is_doubtful === 0 || (deduplicates && now - (state.first_call_at ?? now) < keyKeptMs)
 
@@ -96,7 +96,7 @@ function restMs({ attempts }: SendState, kind: SendFailure, askedMs: number | nu
   return Math.max(kind === 'configuration' ? configurationRestMs : backoff, askedMs ?? 0)
 }
 
-/** What an attempt makes of its message. `state` is as it was before the call, `attempts` counts this one. */
+/** The message after an attempt. `state` is as it was before the call, `attempts` counts this one. */
 export function judgeSend(state: SendState, result: SendResult, deduplicates: boolean, now: number): SendVerdict {
   if (result.ok) return ended('sent', { provider_id: result.providerId })
   const { kind, code, detail, retryAfterMs } = result

@@ -36,7 +36,7 @@ export function normalizePhone(text: string, countryCode: string | null): string
   return number?.isValid() ? number.number : null
 }
 
-interface Contact {
+export interface Contact {
   email: string | null
   phone_number: string | null
   first_name: string
@@ -50,7 +50,7 @@ export const givenSearchColumns = (contact: Contact) => ({
   phone_digits: digitsOf(contact.phone_number ?? ''),
 })
 
-/** The contact columns of a customer who was erased: the id stands in place of a number, since one of two is needed. */
+/** The contact columns of a customer who was erased: the id replaces the number, since one of the two is needed. */
 export const erasedContact = (id: string) => ({
   email: null,
   phone_number: id,
@@ -68,7 +68,7 @@ export const erasedContact = (id: string) => ({
 /** A telephone number as it is shown: the id of an erased customer is none. */
 export const shownPhone = (stored: string | null): string | null => (stored?.startsWith('usr_') ? null : stored)
 
-/** The columns by which a customer is found, made of what is shown. */
+/** The columns by which a customer is found, from the shown columns. */
 export const searchColumns = (contact: Contact) => ({
   email_folded: fold(contact.email ?? ''),
   phone_digits: digitsOf(contact.phone_number ?? ''),
@@ -84,7 +84,7 @@ const isParticle = (word: string | undefined): boolean =>
   word !== undefined && word !== word.toUpperCase() && word === word.toLowerCase()
 
 /**
- * First and last name of a whole one. What stands before a comma is the last name. Otherwise it is the last word, with
+ * First and last name of a whole one. The text before a comma is the last name. Otherwise it is the last word, with
  * the lower-case words directly before it where it is not lower-case itself; a single word is a first name.
  */
 export function splitFullName(text: string): { first_name: string; last_name: string } {

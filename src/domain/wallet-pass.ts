@@ -57,7 +57,7 @@ export function passDesignOf(text: string): PassDesign {
   }
 }
 
-interface Words {
+interface PassWords {
   event: string
   starts: string
   ticket: string
@@ -67,7 +67,7 @@ interface Words {
   states: Record<PassState, string>
 }
 
-export const passWords: Record<Language, Words> = {
+export const passWords: Record<Language, PassWords> = {
   en: {
     event: 'Event',
     starts: 'Starts',

@@ -35,7 +35,7 @@ export function isSameText(one: string, other: string): boolean {
 export const downloadToken = async (secret: string, serialNumber: string): Promise<string> =>
   `${serialNumber}.${await mac(secret, 'download', serialNumber)}`
 
-/** The serial number that a download link is for; null for what nobody with the key has made. */
+/** The serial number that a download link is for; null for one that was not signed with the key. */
 export async function readDownloadToken(secret: string, token: string): Promise<string | null> {
   const [, serialNumber] = /^([0-9a-f]{32})\.[\w-]{32}$/.exec(token) ?? []
   // Without a key anybody could make tokens.

@@ -59,7 +59,7 @@ interface Added {
   removed_at: number | null
 }
 
-export const isAdded = ({ added_at, removed_at }: Added): boolean => added_at !== null && removed_at === null
+const isAdded = ({ added_at, removed_at }: Added): boolean => added_at !== null && removed_at === null
 
 export interface CallbackDecision {
   /** False for one that comes after a later one. */
@@ -69,7 +69,7 @@ export interface CallbackDecision {
   removed_at: number | null
 }
 
-/** What a callback makes of a pass. Callbacks repeat, and arrive in any order: their expiry tells which is later. */
+/** The change of a pass by a callback. Callbacks repeat and arrive in any order: their expiry says which is later. */
 export function decideCallback(
   pass: Added & { callback_expires_at: number | null },
   callback: { event: 'save' | 'del'; expires_at: number },

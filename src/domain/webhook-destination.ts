@@ -54,7 +54,9 @@ function judge(text: string, policy: Policy): DestinationFault | null {
 /** What was said under a policy: to take a URL apart costs a tenth of what a whole delivery adds to its post. */
 const judged = new WeakMap<Policy, Map<string, DestinationFault | null>>()
 
-/** The one rule for where webhooks may go, asked at create, update, test and every attempt. Null when it may. */
+/**
+ * The one rule for where webhooks may go, checked at create, update, test and every attempt. Null for a valid address.
+ */
 export function destinationFault(text: string, policy: Policy): DestinationFault | null {
   const known = judged.get(policy) ?? new Map<string, DestinationFault | null>()
   judged.set(policy, known)

@@ -12,7 +12,7 @@ export interface ClaimedEndpoint {
 }
 
 /** A delivery under a lease, with all that one attempt needs. */
-export interface Claim {
+export interface DeliveryClaim {
   id: string
   endpoint_id: string
   event_id: string
@@ -26,13 +26,13 @@ export interface Claim {
   endpoint: ClaimedEndpoint
 }
 
-/** An object that posts: its connections are its own, so that what hangs in it holds up nobody outside. */
-export interface WebhookSender {
-  /** Takes the claims over and answers at once. It records what comes of them by itself. */
-  deliver(lane: Lane, claims: readonly Claim[]): Promise<void>
+/** An object that posts. Its connections are its own, so that a hanging one does not delay others. */
+export interface WebhookSenderRpc {
+  /** Takes the claims over and answers at once. It records their results itself. */
+  deliver(lane: Lane, claims: readonly DeliveryClaim[]): Promise<void>
 }
 
 export interface WebhookSenders {
-  /** One that nobody else has. */
-  create: () => WebhookSender
+  /** One that no other run uses. */
+  create: () => WebhookSenderRpc
 }

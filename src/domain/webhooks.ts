@@ -59,7 +59,7 @@ function hashOf(text: string): number {
 /** A date of HTTP begins with its weekday; Date.parse alone finds dates in any words. */
 const httpDate = /^[a-z]{3,9},? .*\d{2}:\d{2}:\d{2}/i
 
-/** Milliseconds that a Retry-After header asks for: seconds or an HTTP date. Null for anything else or the past. */
+/** Milliseconds of a Retry-After header: seconds or an HTTP date. Null for anything else or the past. */
 export function retryAfterMs(header: string | null, now: number): number | null {
   if (header === null) return null
   const text = header.trim()
@@ -71,7 +71,7 @@ export function retryAfterMs(header: string | null, now: number): number | null 
 export const nextReasons = ['schedule', 'retry_after', 'breaker'] as const
 export type NextReason = (typeof nextReasons)[number]
 
-interface Position {
+interface SchedulePosition {
   id: string
   /** Attempts of the schedule that have failed. */
   step: number
@@ -79,7 +79,7 @@ interface Position {
 
 /** When the attempt after `step` failed ones is due; null when the schedule is used up. */
 export function nextAttempt(
-  delivery: Position,
+  delivery: SchedulePosition,
   schedule: readonly number[],
   now: number,
   retryAfter: number | null,
@@ -96,25 +96,25 @@ export function nextAttempt(
 export const manualRetries = ['extra', 'alone'] as const
 export type Manual = (typeof manualRetries)[number] | null
 
-/** What a retry by hand asks for: one attempt beside the schedule, or one alone after it. Null when there is none. */
+/** What a retry by hand requests: one attempt beside the schedule, or one alone after it. Null when there is none. */
 export function manualRetryOf(status: DeliveryStatus): Manual {
   if (status === 'retrying') return 'extra'
   return deliveryLifecycle.allows(status, 'retrying') && status !== deliveryLifecycle.initial ? 'alone' : null
 }
 
-export interface Verdict {
+export interface DeliveryVerdict {
   status: DeliveryStatus
   step: number
   next: { at: number; reason: NextReason } | null
 }
 
-/** What an attempt makes of its delivery. 410 means that nobody is there any more; an attempt alone has no next. */
+/** The delivery after an attempt. 410 means that the endpoint is gone; a single attempt has no next one. */
 export function judgeAttempt(
-  delivery: Position & { manual: Manual },
+  delivery: SchedulePosition & { manual: Manual },
   answer: { ok: boolean; status: number | null; retryAfter: string | null },
   schedule: readonly number[],
   now: number,
-): Verdict {
+): DeliveryVerdict {
   const { step, manual } = delivery
   if (answer.ok) return { status: 'success', step, next: null }
   if (answer.status === 410) return { status: 'failed', step, next: null }

@@ -33,14 +33,14 @@ function scheduleOf(text: string): readonly number[] {
 }
 
 /** Who can send messages and look for records. */
-export const providers = {
+const providers = {
   EMAIL_PROVIDER: ['capture', 'resend', 'cloudflare'],
   SMS_PROVIDER: ['capture', 'gatewayapi'],
   DNS_PROVIDER: ['capture', 'https'],
   WALLET_PROVIDER: ['capture', 'live'],
 } as const
 
-export type Provider<Variable extends keyof typeof providers> = (typeof providers)[Variable][number]
+export type ProviderName<Variable extends keyof typeof providers> = (typeof providers)[Variable][number]
 
 function providerOf(variable: keyof typeof providers, given: string | undefined): string {
   const name = given || 'capture'

@@ -19,34 +19,34 @@ import type { Bindings } from '../http/env.ts'
 import { captureStore } from '../modules/dev-mailbox/index.ts'
 import { capturedRecords } from '../modules/sender-domains/index.ts'
 import { capturedKeys } from '../modules/wallet/index.ts'
-import type { Provider } from './config.ts'
+import type { ProviderName } from './config.ts'
 
-type Parts = Pick<JobCtx, 'db' | 'config' | 'now' | 'newId'>
-type Bound = Pick<Bindings, 'EMAIL' | 'APPLE_PUSH' | 'FILES' | 'IMAGES'>
-type Maker<Gateway> = (parts: Parts, env: Bound) => Gateway
+type GatewayCtx = Pick<JobCtx, 'db' | 'config' | 'now' | 'newId'>
+type GatewayBindings = Pick<Bindings, 'EMAIL' | 'APPLE_PUSH' | 'FILES' | 'IMAGES'>
+type Maker<Gateway> = (parts: GatewayCtx, env: GatewayBindings) => Gateway
 
-const emailGateways: Record<Provider<'EMAIL_PROVIDER'>, Maker<EmailGateway>> = {
+const emailGateways: Record<ProviderName<'EMAIL_PROVIDER'>, Maker<EmailGateway>> = {
   capture: (parts) => captureEmail(captureStore(parts)),
   resend: ({ config, now }) => resendGateway({ ...config.email, now }),
   cloudflare: (_, env) => cloudflareGateway(env.EMAIL),
 }
 
-const smsGateways: Record<Provider<'SMS_PROVIDER'>, Maker<SmsGateway>> = {
+const smsGateways: Record<ProviderName<'SMS_PROVIDER'>, Maker<SmsGateway>> = {
   capture: (parts) => captureSms(captureStore(parts)),
   gatewayapi: ({ config, now }) => gatewayApi({ ...config.sms, now }),
 }
 
-const dnsGateways: Record<Provider<'DNS_PROVIDER'>, Maker<DnsGateway>> = {
+const dnsGateways: Record<ProviderName<'DNS_PROVIDER'>, Maker<DnsGateway>> = {
   capture: (parts) => capturedDns(capturedRecords(parts)),
   https: ({ config }) => dnsOverHttps(config.dns),
 }
 
-const walletOptions = ({ config }: Parts) => ({
+const walletOptions = ({ config }: GatewayCtx) => ({
   apple: { ...config.wallet.apple, webServiceUrl: `${config.publicUrl}/wallet/apple` },
   google: { ...config.wallet.google, callbackUrl: `${config.publicUrl}/wallet/google/callback` },
 })
 
-const passesGateways: Record<Provider<'WALLET_PROVIDER'>, Maker<PassesGateway>> = {
+const passesGateways: Record<ProviderName<'WALLET_PROVIDER'>, Maker<PassesGateway>> = {
   capture: (parts) => capturePasses({ store: captureStore(parts), keys: capturedKeys(parts), ...walletOptions(parts) }),
   live: (parts, { APPLE_PUSH: push }) => livePasses({ ...walletOptions(parts), push, now: parts.now }),
 }
@@ -57,22 +57,22 @@ function choose<Gateway>(variable: string, known: Record<string, Gateway>, name:
   throw new Error(`${variable} is "${name}". It is one of ${Object.keys(known).join(', ')}.`)
 }
 
-type Chosen = Pick<Config, 'email' | 'sms' | 'dns' | 'wallet'>
+type ProviderConfig = Pick<Config, 'email' | 'sms' | 'dns' | 'wallet'>
 
-const chosen = (config: Chosen) => ({
+const chosen = (config: ProviderConfig) => ({
   email: choose('EMAIL_PROVIDER', emailGateways, config.email.name),
   sms: choose('SMS_PROVIDER', smsGateways, config.sms.name),
   dns: choose('DNS_PROVIDER', dnsGateways, config.dns.name),
   passes: choose('WALLET_PROVIDER', passesGateways, config.wallet.name),
 })
 
-/** Throws for providers that nobody knows. */
-export const checkProviders = (config: Chosen): unknown => chosen(config)
+/** Throws for unknown providers. */
+export const checkProviders = (config: ProviderConfig): unknown => chosen(config)
 
 type Gateways = Pick<JobCtx, 'email' | 'sms' | 'dns' | 'passes' | 'payments' | 'files' | 'images' | 'scanner'>
 
 /** The gateways of the providers that the configuration names. */
-export function gatewaysOf(env: Bound, parts: Parts): Gateways {
+export function gatewaysOf(env: GatewayBindings, parts: GatewayCtx): Gateways {
   const { email, sms, dns, passes } = chosen(parts.config)
   const { environment, payments, files } = parts.config
   return {

@@ -10,7 +10,7 @@ import { gatewaysOf } from './gateways.ts'
 import { random } from './random.ts'
 import { sendersOf, webhookSendersOf } from './senders.ts'
 
-/** The context of queue messages and sweeps: the primary database, and a clock that goes on during the work. */
+/** The context of queue messages and sweeps: the primary database, and a clock that advances during the work. */
 export function openJob(env: Bindings): JobCtx {
   const parts = {
     db: new Database(env.DB.withSession('first-primary'), newMeter()),

@@ -88,7 +88,7 @@ export async function takeBatch(job: JobCtx, batch: MessageBatch): Promise<void>
   }
   try {
     const consumer = consumers[batch.queue as QueueName] as Consumer<unknown> | undefined
-    if (!consumer) throw new Error('nobody takes the messages of this queue')
+    if (!consumer) throw new Error('no consumer for the messages of this queue')
     await consume(job, batch, consumer)
   } catch (error) {
     logError(`queue:${batch.queue}`, error)

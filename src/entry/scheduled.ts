@@ -1,5 +1,5 @@
 import type { JobCtx } from '../context.ts'
-import { forgetExpiredKeys } from '../db/idempotency.ts'
+import { deleteExpiredKeys } from '../db/idempotency.ts'
 import type { Bindings } from '../http/env.ts'
 import { logError } from '../http/log.ts'
 import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
@@ -23,7 +23,7 @@ type Sweep = (job: JobCtx) => Promise<unknown>
 
 /** Run each minute. A sweep handles a bounded number of due rows, so a missed minute loses nothing. */
 const sweeps: Record<string, Sweep> = {
-  'forget-expired-keys': ({ db, now }) => forgetExpiredKeys(db, now()),
+  'forget-expired-keys': ({ db, now }) => deleteExpiredKeys(db, now()),
   'webhook-deliveries': sweepDeliveries,
   campaigns: sweepCampaigns,
   'transactional-emails': sweepEmails,

@@ -4,7 +4,7 @@ import { changesBetween, type AuditEntry, type Presented } from '../domain/audit
 import { kindOfId } from '../domain/ids.ts'
 import type { Operation } from './operation.ts'
 
-/** The facts of a write that its audit entry is made of, as far as they are known when it commits. */
+/** The facts of a write for its audit entry, as far as they are known when it commits. */
 export interface AuditedWrite {
   /** The row that the path names. */
   loaded: unknown

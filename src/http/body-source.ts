@@ -21,7 +21,7 @@ export interface BodySource {
     params: unknown
     loaded: unknown
   }) => Promise<{ fields: Record<string, unknown>; received: ReceivedFile | null }>
-  /** What tells this body from another, for an Idempotency-Key. */
+  /** Identifies the body, for an Idempotency-Key. */
   identity: () => Promise<KeyedRequest['body']>
   /** Of a streamed body that was read to its end. */
   digest: () => string | null
@@ -71,7 +71,7 @@ export function streamedSource<P, Loaded>(
     digest: () => known?.digest ?? null,
     isKnown: () => known !== undefined,
     async settled(answer) {
-      // After a failure of ours nobody knows whether rows refer to the bytes: the sweep finds out.
+      // After a failure of ours rows may refer to the bytes or not: the sweep finds out.
       if (answer.status >= 400 && answer.status < 500 && stored)
         await discard(ctx, stored).catch((error: unknown) => logError(ctx.requestId, error))
       return answer

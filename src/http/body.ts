@@ -11,7 +11,7 @@ const maxReadMs = 15_000
 
 const tooLarge = (most: number) => new AppError('body_too_large', `The body is larger than ${most} bytes.`)
 
-const tooSlow = (ms: number) => new AppError('request_timeout', `The body did not come within ${ms / 1000} seconds.`)
+const tooSlow = (ms: number) => new AppError('request_timeout', `The body did not arrive within ${ms / 1000} seconds.`)
 
 /** The client hung up. Nothing is wrong on our side. */
 const hungUp = () => new AppError('client_closed_request', 'The request ended before its body did.')

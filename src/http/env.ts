@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { Ctx } from '../context.ts'
 import type { Meter } from '../domain/meter.ts'
 
-/** Bindings and the secrets that no generated type knows. */
+/** Bindings, and the secrets that generated types do not contain. */
 export type Bindings = Env & {
   ROOT_TOKEN?: string
   LINK_SIGNING_KEY?: string
@@ -29,7 +29,7 @@ export type Bindings = Env & {
   IMAGES?: ImagesBinding
 }
 
-export interface Variables {
+interface Variables {
   requestId: string
   /** Set once the caller is known. */
   ctx: Ctx

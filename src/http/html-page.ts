@@ -7,7 +7,7 @@ interface HtmlPage {
   /** BCP 47. */
   language: string
   title: string
-  /** CSS, the whole of it: the policy knows it by each of its characters. */
+  /** The whole CSS: the policy contains its hash. */
   style: string
   /** Beside what every page has in its head. */
   head?: Markup

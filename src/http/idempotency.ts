@@ -2,12 +2,12 @@ import type { Ctx, IdempotencyKey, StoredAnswer } from '../context.ts'
 import { answerSeal, openText, sealText } from '../domain/answer-seal.ts'
 import { sha256, toHex } from '../domain/encoding.ts'
 import { AppError, parameterError } from '../domain/errors.ts'
-import type { Answer } from './problem.ts'
+import type { HttpAnswer } from './problem.ts'
 
 /** Refusals that the next try of the same request may not meet. */
 const passing = new Set([401, 403, 409, 429])
 
-export interface Attempt {
+export interface IdempotentAttempt {
   key: IdempotencyKey
   lease: string
   /** Opens and seals the stored body. */
@@ -16,7 +16,7 @@ export interface Attempt {
   fingerprint: string | null
 }
 
-export type Opening = { replay: Answer } | { attempt: Attempt }
+export type Opening = { replay: HttpAnswer } | { attempt: IdempotentAttempt }
 
 export interface KeyedRequest {
   method: string
@@ -67,12 +67,12 @@ export async function open(ctx: Ctx, rawKey: string, request: KeyedRequest): Pro
   }
 }
 
-async function replayed(seal: CryptoKey, { status, headers, body }: StoredAnswer): Promise<Answer> {
+async function replayed(seal: CryptoKey, { status, headers, body }: StoredAnswer): Promise<HttpAnswer> {
   const stored = JSON.parse(headers) as Record<string, string>
   return { status, headers: { ...stored, 'idempotency-replayed': 'true' }, body: await opened(seal, body) }
 }
 
-async function sealed(ctx: Ctx, attempt: Attempt, answer: Answer) {
+async function sealed(ctx: Ctx, attempt: IdempotentAttempt, answer: HttpAnswer) {
   const body = await sealText(attempt.seal, ctx.randomBytes, answer.body)
   return { status: answer.status, headers: JSON.stringify(answer.headers), body }
 }
@@ -80,7 +80,7 @@ async function sealed(ctx: Ctx, attempt: Attempt, answer: Answer) {
 /** Development and tests do without a secret; a production that has none takes no keys, so that it is noticed. */
 function secretOf({ config }: Ctx): string {
   if (config.idempotencySecret === null && config.environment === 'production')
-    throw new AppError('idempotency_unavailable', 'Requests with an Idempotency-Key are not taken at present.', {
+    throw new AppError('idempotency_unavailable', 'Requests with an Idempotency-Key are not accepted at present.', {
       cause: new Error('Neither IDEMPOTENCY_KEY nor LINK_SIGNING_KEY is set.'),
     })
   return config.idempotencySecret ?? ''
@@ -95,11 +95,11 @@ async function opened(seal: CryptoKey, text: string): Promise<string> {
 }
 
 /** Statements that store the answer together with its change. */
-export const settling = async (ctx: Ctx, attempt: Attempt, answer: Answer) =>
+export const settling = async (ctx: Ctx, attempt: IdempotentAttempt, answer: HttpAnswer) =>
   ctx.idempotency.settle(attempt.key, attempt.lease, await sealed(ctx, attempt, answer), attempt.fingerprint)
 
 /** After the request: keeps an answer that no transaction stored, or frees the key when another try may go better. */
-export async function close(ctx: Ctx, attempt: Attempt, answer: Answer, isKnown = true): Promise<void> {
+export async function close(ctx: Ctx, attempt: IdempotentAttempt, answer: HttpAnswer, isKnown = true): Promise<void> {
   const { key, lease, fingerprint } = attempt
   // A body that was not read to its end could be any other.
   if (!isKnown || answer.status >= 500 || passing.has(answer.status)) await ctx.idempotency.release(key, lease)

@@ -3,7 +3,7 @@ import { mayAnywhere, mayAt, type Tenant, rolesAt } from '../domain/access.ts'
 import { AppError, doesNotExist, permissionDenied } from '../domain/errors.ts'
 import type { Operation } from './operation.ts'
 
-/** What a path names, and where it stands; null when the look-up itself has judged the caller. */
+/** What a path names, and its tenant; null when the look-up itself has checked the caller. */
 export interface Located {
   tenant: Tenant | null
   /** What a caller whose role is not enough there may do instead. */

@@ -10,7 +10,7 @@ import { logError } from './log.ts'
 import type { Operation } from './operation.ts'
 import { type Handling, jsonType, OperationRun, unkept } from './operation-run.ts'
 import { matchesWeakly } from './precondition.ts'
-import type { Answer } from './problem.ts'
+import type { HttpAnswer } from './problem.ts'
 import { publicAddress } from './public-address.ts'
 import { parseQuery } from './query.ts'
 import { answerOf } from './refusal.ts'
@@ -113,7 +113,7 @@ export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded exten
   })
 }
 
-type AnyAnswer = Omit<Answer, 'body'> & { body: string | ReadableStream<Uint8Array> }
+type AnyAnswer = Omit<HttpAnswer, 'body'> & { body: string | ReadableStream<Uint8Array> }
 
 function register(router: Router, operation: Operation, run: (c: AppContext, ctx: Ctx) => Promise<AnyAnswer>): void {
   router.operations.push(operation)

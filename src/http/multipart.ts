@@ -6,12 +6,12 @@ const maxHeaderBytes = 8192
 const lineBreak = utf8('\r\n')
 const headersEnd = utf8('\r\n\r\n')
 
-export interface Part {
+export interface FormPart {
   name: string
   /** Null for a plain field. */
   fileName: string | null
   type: string | null
-  /** To be read to its end before the next part is asked for. */
+  /** To be read to its end before the next part is read. */
   body: ReadableStream<Uint8Array>
 }
 
@@ -43,8 +43,8 @@ const joined = (one: Uint8Array, other: Uint8Array): Uint8Array => {
   return both
 }
 
-/** What was read of the body and belongs to nobody yet. */
-class Input {
+/** What was read of the body and is not part of an item yet. */
+class BodyInput {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>
   rest: Uint8Array = new Uint8Array()
 
@@ -97,7 +97,7 @@ export function headerParameter(header: string, name: string): string | null {
   return quoted === undefined ? (token ?? null) : unquoted(quoted)
 }
 
-function headersOf(bytes: Uint8Array): Omit<Part, 'body'> {
+function headersOf(bytes: Uint8Array): Omit<FormPart, 'body'> {
   const lines = new TextDecoder().decode(bytes).split('\r\n')
   const find = (name: string) => lines.find((line) => line.toLowerCase().startsWith(`${name}:`))?.slice(name.length + 1)
   const disposition = find('content-disposition') ?? ''
@@ -107,7 +107,10 @@ function headersOf(bytes: Uint8Array): Omit<Part, 'body'> {
 }
 
 /** The bytes of one part. What may be the beginning of the boundary waits for what follows. */
-function bodyOf(input: Input, delimiter: Uint8Array): { stream: ReadableStream<Uint8Array>; isRead: () => boolean } {
+function bodyOf(
+  input: BodyInput,
+  delimiter: Uint8Array,
+): { stream: ReadableStream<Uint8Array>; isRead: () => boolean } {
   let isRead = false
   const stream = new ReadableStream<Uint8Array>(
     {
@@ -133,9 +136,9 @@ function bodyOf(input: Input, delimiter: Uint8Array): { stream: ReadableStream<U
 }
 
 /** The parts of a form in their order, each while it comes in. Throws `malformed_body`. */
-export async function* partsOf(body: ReadableStream<Uint8Array>, boundary: string): AsyncGenerator<Part, void> {
+export async function* partsOf(body: ReadableStream<Uint8Array>, boundary: string): AsyncGenerator<FormPart, void> {
   const delimiter = utf8(`\r\n--${boundary}`)
-  const input = new Input(body.getReader())
+  const input = new BodyInput(body.getReader())
   // The first boundary begins the body, or a line of it.
   input.rest = lineBreak
   await input.upTo(delimiter, maxHeaderBytes)

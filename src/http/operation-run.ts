@@ -10,13 +10,13 @@ import * as idempotency from './idempotency.ts'
 import { judgeLoaded, judgeTarget, type Located } from './judge.ts'
 import { changesOne, type Operation } from './operation.ts'
 import { checkPreconditions, etagOf } from './precondition.ts'
-import type { Answer } from './problem.ts'
+import type { HttpAnswer } from './problem.ts'
 import { parseQuery } from './query.ts'
 import { answerOf } from './refusal.ts'
-import { type Answered, answeredBeside } from './unknown-fields.ts'
+import { type AnsweredFields, answeredBeside } from './unknown-fields.ts'
 import { parseBody } from './validation.ts'
 
-interface Input<P, Q, B, Loaded> {
+interface VerbInput<P, Q, B, Loaded> {
   params: P
   query: Q
   body: B
@@ -31,19 +31,21 @@ interface Input<P, Q, B, Loaded> {
  */
 export interface Handling<P, Q, B, R, Loaded extends Located | undefined, Result> {
   load?: (ctx: Ctx, params: P) => Promise<Loaded>
-  /** Where a body asks to write: the role is judged there. */
+  /** The tenant to which a body writes: the role is checked there. */
   target?: (body: B) => { organization_id: string; edition_id?: string | null | undefined }
-  handle: (ctx: Ctx, input: Input<P, Q, B, Loaded>) => Promise<Result>
+  handle: (ctx: Ctx, input: VerbInput<P, Q, B, Loaded>) => Promise<Result>
   file?: FileHandling<P, Loaded>
   /** Left out by operations that answer nothing. */
   present?: (result: Result, ctx: Ctx) => R
-  /** Puts into the answer what works for a short time: neither the ETag nor the audit log knows it, and no cache keeps it. */
+  /**
+   * Adds to the answer what is valid for a short time. It is not part of the ETag or the audit log, and is not cached.
+   */
   sign?: (answer: R, result: Result, ctx: Ctx) => Promise<R>
   /** The representation that `If-Match` speaks of, where it is not the answer. */
   represent?: (loaded: Loaded, ctx: Ctx) => unknown
   /** Address of what was created. */
   location?: (body: R) => string
-  /** Seconds that the caller's own cache may keep the answer; without it the cache asks again every time. */
+  /** Seconds that the caller's own cache may keep the answer; without it the cache revalidates every time. */
   maxAge?: number
 }
 
@@ -70,7 +72,7 @@ export class OperationRun<
   readonly #handling: Handling<z.output<P>, z.output<Q>, z.output<B>, z.input<R>, Loaded, Result>
   /** What changes an existing resource answers with it, so the loaded row presents as the answer does. */
   readonly #current: ((loaded: Loaded, ctx: Ctx) => unknown) | undefined
-  #answered: Answered | undefined
+  #answered: AnsweredFields | undefined
 
   constructor(
     operations: readonly Operation[],
@@ -85,7 +87,7 @@ export class OperationRun<
       represent ?? (operation.status === 200 ? (loaded, ctx) => present?.(loaded as unknown as Result, ctx) : undefined)
   }
 
-  async answer(c: AppContext, ctx: Ctx): Promise<Answer> {
+  async answer(c: AppContext, ctx: Ctx): Promise<HttpAnswer> {
     const { file } = this.#handling
     const source = file ? streamedSource(c, ctx, this.#operation, file) : jsonSource(c, this.#operation)
     const key = c.req.header('idempotency-key') ?? c.req.header('x-idempotency-key')
@@ -95,7 +97,7 @@ export class OperationRun<
   }
 
   /** Answers a key once: the answer commits with the last change, or is kept beside it when nothing was changed. */
-  async #answerOnce(c: AppContext, ctx: Ctx, key: string, source: BodySource): Promise<Answer> {
+  async #answerOnce(c: AppContext, ctx: Ctx, key: string, source: BodySource): Promise<HttpAnswer> {
     const { pathname, search } = new URL(c.req.url)
     const request = { method: c.req.method, path: pathname + search, body: await source.identity() }
     const opening = await idempotency.open(ctx, key, request)
@@ -120,7 +122,7 @@ export class OperationRun<
   }
 
   /** Decides anew as long as others change what was read meanwhile. */
-  async #attempt(c: AppContext, ctx: Ctx, read: BodySource['read'], begin?: () => void): Promise<Answer> {
+  async #attempt(c: AppContext, ctx: Ctx, read: BodySource['read'], begin?: () => void): Promise<HttpAnswer> {
     for (let tries = 1; ; tries++) {
       begin?.()
       try {
@@ -175,7 +177,7 @@ export class OperationRun<
     return { ...ctx, settle }
   }
 
-  async #succeed(ctx: Ctx, result: Result): Promise<Answer> {
+  async #succeed(ctx: Ctx, result: Result): Promise<HttpAnswer> {
     const { present, sign, location, maxAge } = this.#handling
     const { status } = this.#operation
     if (!present) return { status, headers: {}, body: '' }

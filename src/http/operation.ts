@@ -37,7 +37,7 @@ export interface Operation<
   /** With placeholders as in OpenAPI: `/v1/editions/{id}`. */
   path: string
   summary: string
-  /** Who may call it; nobody but the platform's superuser when empty. */
+  /** Who may call it; only the superuser of the platform when empty. */
   roles: readonly RoleCode[]
   status: 200 | 201 | 204
   /** What a token must be good for. */
@@ -74,7 +74,7 @@ export interface FormFields {
   listFields: readonly string[]
 }
 
-export interface FileAnswer {
+interface FileAnswer {
   type: 'text/csv' | 'application/json' | 'text/event-stream'
   description: string
   example: string

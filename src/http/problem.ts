@@ -49,7 +49,7 @@ export const Problem = z
   })
   .openapi('Problem', { description: 'RFC 9457 problem details.' })
 
-export interface ProblemDocument {
+interface ProblemDocument {
   type: string
   title: string
   status: number
@@ -61,7 +61,7 @@ export interface ProblemDocument {
   [extension: string]: unknown
 }
 
-export interface Answer {
+export interface HttpAnswer {
   status: number
   headers: Record<string, string>
   body: string
@@ -74,7 +74,7 @@ export const pageOfCode = (code: string): string => `/docs/errors/${code}`
  * The problem document of an error; `type` is the address of the page about its code. `not_found` carries neither path
  * nor request id, so that a hidden resource and a missing one answer with the same bytes.
  */
-export function problem(error: AppError, request: { path: string; requestId: string; type: string }): Answer {
+export function problem(error: AppError, request: { path: string; requestId: string; type: string }): HttpAnswer {
   const status = errorStatus[error.code]
   const document: ProblemDocument = {
     type: request.type,

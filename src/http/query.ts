@@ -5,18 +5,18 @@ import { nearestName } from '../domain/nearest.ts'
 import type { AppContext } from './env.ts'
 import { describe } from './validation.ts'
 
-type Given = ReadonlyMap<string, readonly string[]>
+type QueryParameters = ReadonlyMap<string, readonly string[]>
 
 /** Its texts are one list, however they were given. */
 const repeatable = new Set(['ordering'])
 
-function givenBy(c: AppContext): Given {
+function givenBy(c: AppContext): QueryParameters {
   const given = new Map<string, string[]>()
   for (const [name, value] of new URL(c.req.url).searchParams) given.set(name, [...(given.get(name) ?? []), value])
   return given
 }
 
-/** Lists whose pages have one size take no notice of another that is asked for. */
+/** Lists with a fixed page size ignore `page_size`. */
 const ignoredBy = (names: readonly string[]): readonly string[] =>
   names.includes('page') && !names.includes('page_size') ? ['page_size'] : []
 
@@ -36,7 +36,7 @@ function faultsOf(name: string, values: readonly string[], names: readonly strin
 }
 
 /** One text a name: empty values count as absent, repeated orderings as one list. */
-function textsOf(given: Given): Record<string, string> {
+function textsOf(given: QueryParameters): Record<string, string> {
   const texts = [...given].map(([name, values]) => [name, values.filter(Boolean).join(',')] as const)
   return Object.fromEntries(texts.filter(([, text]) => text !== ''))
 }

@@ -1,11 +1,11 @@
 import { AppError } from '../domain/errors.ts'
 import type { AppContext } from './env.ts'
 import { logError } from './log.ts'
-import { type Answer, pageOfCode, problem } from './problem.ts'
+import { type HttpAnswer, pageOfCode, problem } from './problem.ts'
 import { addressOf } from './public-address.ts'
 
 /** The answer to any failure. What is no refusal of ours is logged whole and answered without a word about it. */
-export function answerOf(c: AppContext, error: unknown): Answer {
+export function answerOf(c: AppContext, error: unknown): HttpAnswer {
   const answer = (refusal: AppError) => {
     const type = addressOf(c.env.PUBLIC_URL, c.req.url, pageOfCode(refusal.code))
     return problem(refusal, { path: c.req.path, requestId: c.var.requestId, type })

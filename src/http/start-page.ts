@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { layout } from './error-pages.ts'
 import type { Markup } from './html-page.ts'
 
-interface Entry {
+interface StartLink {
   path: string
   label: string
 }
@@ -14,19 +14,20 @@ const entries = {
   errors: { path: '/docs/errors', label: 'What each error means, and what to do' },
   openapi: { path: '/openapi.json', label: 'The OpenAPI document' },
   health: { path: '/healthz', label: 'Whether the service works' },
-} as const satisfies Record<string, Entry>
+} as const satisfies Record<string, StartLink>
 
-const outbox = { path: '/dev/outbox', label: 'Messages that were kept instead of sent' } as const satisfies Entry
+const outbox = { path: '/dev/outbox', label: 'Messages that were kept instead of sent' } as const satisfies StartLink
 
 /** Where everything is; the outbox only where messages are kept. */
-export const startLinks = (hasOutbox: boolean): Record<string, Entry> => (hasOutbox ? { ...entries, outbox } : entries)
+export const startLinks = (hasOutbox: boolean): Record<string, StartLink> =>
+  hasOutbox ? { ...entries, outbox } : entries
 
-export const startDocument = (links: Record<string, Entry>, address: (path: string) => string) => ({
+export const startDocument = (links: Record<string, StartLink>, address: (path: string) => string) => ({
   name,
   ...Object.fromEntries(Object.entries(links).map(([key, { path }]) => [key, address(path)])),
 })
 
-export const startPage = (links: Record<string, Entry>): Markup =>
+export const startPage = (links: Record<string, StartLink>): Markup =>
   layout(
     name,
     html`<h1>${name}</h1>

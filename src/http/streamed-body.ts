@@ -3,7 +3,7 @@ import { AppError, fieldError, invalid } from '../domain/errors.ts'
 import { fileTooLarge, type IncomingFile, type ReceivedFile } from '../domain/files/files.ts'
 import { isStorable } from '../domain/text.ts'
 import type { AppContext } from './env.ts'
-import { boundaryOf, headerParameter, type Part, partsOf } from './multipart.ts'
+import { boundaryOf, headerParameter, type FormPart, partsOf } from './multipart.ts'
 import type { FormFields, StreamBody } from './operation.ts'
 import { limitedBody } from './body.ts'
 
@@ -24,7 +24,7 @@ const maxFieldBytes = 65_536
 /** Of all fields of a form with their frames. */
 const maxFrameBytes = 1_000_000
 
-/** What clients send who do not know the type. */
+/** The type that clients send when they do not know a better one. */
 const meaningless = new Set(['application/octet-stream', 'binary/octet-stream', ''])
 
 const mediaTypeOf = (type: string | null): string => (type ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
@@ -37,7 +37,7 @@ const declaredOf = (type: string | null): string | null => {
 const refusedField = (name: string, code: 'repeated' | 'max_length' | 'invalid_json', detail: string) =>
   invalid(fieldError([name], code, detail))
 
-async function textOf({ name, body }: Part): Promise<string> {
+async function textOf({ name, body }: FormPart): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   const refused = () => invalid(fieldError([name], 'invalid_characters', 'The text of a field is UTF-8 without NUL.'))
   const decode = (chunk?: Uint8Array): string => {

@@ -3,24 +3,24 @@ import { fieldError, type FieldError, unknownField } from '../domain/errors.ts'
 import { nearestName } from '../domain/nearest.ts'
 import type { Operation } from './operation.ts'
 
-type Schema = z.core.$ZodType
-type Shape = Readonly<Record<string, Schema>>
+type AnySchema = z.core.$ZodType
+type Shape = Readonly<Record<string, AnySchema>>
 
 /** More than these are not listed: a body may have a hundred thousand names. */
 const maxListed = 50
 
 interface Definition {
   type: string
-  innerType?: Schema
-  options?: readonly Schema[]
-  in?: Schema
-  out?: Schema
+  innerType?: AnySchema
+  options?: readonly AnySchema[]
+  in?: AnySchema
+  out?: AnySchema
 }
 
-const definitionOf = (schema: Schema): Definition => (schema as unknown as { def: Definition }).def
+const definitionOf = (schema: AnySchema): Definition => (schema as unknown as { def: Definition }).def
 
 /** The schemas that a value may match, without their wrappers. */
-function alternativesOf(schema: Schema): Schema[] {
+function alternativesOf(schema: AnySchema): AnySchema[] {
   const { type, innerType, options, in: first, out: second } = definitionOf(schema)
   if (innerType) return alternativesOf(innerType)
   if (type === 'union' && options) return options.flatMap(alternativesOf)
@@ -29,18 +29,20 @@ function alternativesOf(schema: Schema): Schema[] {
   return [schema]
 }
 
-const elementOf = (schema: Schema): Schema[] => (schema instanceof z.ZodArray ? alternativesOf(schema.element) : [])
+const elementOf = (schema: AnySchema): AnySchema[] =>
+  schema instanceof z.ZodArray ? alternativesOf(schema.element) : []
 
-const valueOf = (schema: Schema): Schema[] => (schema instanceof z.ZodRecord ? alternativesOf(schema.valueType) : [])
+const valueOf = (schema: AnySchema): AnySchema[] =>
+  schema instanceof z.ZodRecord ? alternativesOf(schema.valueType) : []
 
-const fieldOf = (shape: Shape, name: string): Schema[] =>
+const fieldOf = (shape: Shape, name: string): AnySchema[] =>
   Object.hasOwn(shape, name) && shape[name] ? alternativesOf(shape[name]) : []
 
-const objectsOf = (schemas: readonly Schema[]): Shape[] =>
+const objectsOf = (schemas: readonly AnySchema[]): Shape[] =>
   schemas.flatMap((schema) => (schema instanceof z.ZodObject ? [schema.shape as Shape] : []))
 
 /** Of a union's objects those that the value means: a `type` that an object does not have rules it out. */
-const shapesOf = (schemas: readonly Schema[], value: Readonly<Record<string, unknown>>): Shape[] =>
+const shapesOf = (schemas: readonly AnySchema[], value: Readonly<Record<string, unknown>>): Shape[] =>
   objectsOf(schemas).filter((shape) =>
     Object.entries(shape).every(
       ([name, field]) =>
@@ -49,32 +51,32 @@ const shapesOf = (schemas: readonly Schema[], value: Readonly<Record<string, unk
   )
 
 /** Fields that the service answers beside those that it reads. */
-export interface Answered {
+export interface AnsweredFields {
   schema: z.ZodType | null
   /** Fields that can be set by another operation, so that dropping them would lose what was asked for. */
   settable: ReadonlySet<string>
 }
 
-const nothingAnswered: Answered = { schema: null, settable: new Set() }
+const nothingAnswered: AnsweredFields = { schema: null, settable: new Set() }
 
-interface Place {
+interface BodyValue {
   value: unknown
   path: readonly PropertyKey[]
-  reads: readonly Schema[]
-  answers: readonly Schema[]
+  reads: readonly AnySchema[]
+  answers: readonly AnySchema[]
 }
 
-const itemsOf = (items: readonly unknown[], { path, reads, answers }: Place): Place[] => {
+const itemsOf = (items: readonly unknown[], { path, reads, answers }: BodyValue): BodyValue[] => {
   const below = { reads: reads.flatMap(elementOf), answers: answers.flatMap(elementOf) }
   return below.reads.length ? items.map((value, index) => ({ value, path: [...path, index], ...below })) : []
 }
 
 /** The fields of one object: places to look into, and the errors about its names. */
-function fieldsOf(object: Readonly<Record<string, unknown>>, place: Place, settable: ReadonlySet<string>) {
+function fieldsOf(object: Readonly<Record<string, unknown>>, place: BodyValue, settable: ReadonlySet<string>) {
   const shapes = shapesOf(place.reads, object)
   const answered = objectsOf(place.answers)
   const values = place.reads.flatMap(valueOf)
-  const inside: Place[] = []
+  const inside: BodyValue[] = []
   const errors: FieldError[] = []
   if (!shapes.length && !values.length) return { inside, errors }
   for (const [name, value] of Object.entries(object)) {
@@ -96,14 +98,14 @@ function fieldsOf(object: Readonly<Record<string, unknown>>, place: Place, setta
 export function unknownFields(
   schema: z.ZodType,
   value: unknown,
-  options: { prefix?: readonly PropertyKey[]; answered?: Answered } = {},
+  options: { prefix?: readonly PropertyKey[]; answered?: AnsweredFields } = {},
 ): FieldError[] {
   const { prefix = [], answered = nothingAnswered } = options
   const answers = answered.schema ? alternativesOf(answered.schema) : []
   const found: FieldError[] = []
-  const places: Place[] = [{ value, path: prefix, reads: alternativesOf(schema), answers }]
+  const places: BodyValue[] = [{ value, path: prefix, reads: alternativesOf(schema), answers }]
   for (let at = 0; at < places.length && found.length < maxListed; at++) {
-    const place = places[at] as Place
+    const place = places[at] as BodyValue
     if (Array.isArray(place.value)) for (const item of itemsOf(place.value, place)) places.push(item)
     else if (typeof place.value === 'object' && place.value !== null) {
       const { settable } = at === 0 ? answered : nothingAnswered
@@ -119,10 +121,10 @@ const shapeOf = (schema: z.ZodType | null | undefined): Shape => (schema instanc
 
 /**
  * Clients read a resource, change a field and send all of it back: what the answer has beside the body is ignored where
- * a body stands for the resource, in changes and where a list's path makes a new one. An action such as duplicating
+ * a body is the whole resource, in changes and where a list's path makes a new one. An action such as duplicating
  * takes no resource.
  */
-export function answeredBeside(operations: readonly Operation[], operation: Operation): Answered {
+export function answeredBeside(operations: readonly Operation[], operation: Operation): AnsweredFields {
   if (operation.method === 'patch') return { schema: operation.response, settable: new Set() }
   const isCollection = operations.some(({ method, path }) => method === 'get' && path === operation.path)
   if (operation.method !== 'post' || !isCollection) return nothingAnswered

@@ -19,7 +19,7 @@ function routesAt(routes: readonly Route[], path: string): Route[] {
 function notAllowed(routes: readonly Route[]): AppError {
   const methods = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   const allow = [...new Set(methods)].join(', ')
-  return new AppError('method_not_allowed', `This path has ${allow}.`, { headers: { allow } })
+  return new AppError('method_not_allowed', `This path supports ${allow}.`, { headers: { allow } })
 }
 
 /** Why no route answered: 405 with `Allow` where the path has other methods, else 404. */

@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi'
 import { AppError, type FieldError, fieldError, invalid } from '../domain/errors.ts'
 import { sameJson } from '../domain/json.ts'
-import { type Answered, unknownFields } from './unknown-fields.ts'
+import { type AnsweredFields, unknownFields } from './unknown-fields.ts'
 
 type Issue = z.core.$ZodIssue
 
@@ -47,7 +47,7 @@ export function describe(issue: Issue): [code: string, detail: string] {
   }
 }
 
-/** `input` tells a missing field from a null one, which zod reports alike. */
+/** `input` distinguishes a missing field from a null one, which zod reports alike. */
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (value, step) =>
@@ -68,13 +68,13 @@ export function fieldErrors(error: z.ZodError, input: unknown, prefix: readonly 
 }
 
 /** All that is wrong with `input`: its fields, and names that the schema does not have. */
-const faultsOf = (schema: z.ZodType, error: z.ZodError | undefined, input: unknown, answered?: Answered) => [
+const faultsOf = (schema: z.ZodType, error: z.ZodError | undefined, input: unknown, answered?: AnsweredFields) => [
   ...(error ? fieldErrors(error, input) : []),
   ...unknownFields(schema, input, answered ? { answered } : {}),
 ]
 
 export interface BodyContext {
-  answered: Answered
+  answered: AnsweredFields
   /** The resource as clients read it. Fields that are answered in another form than they are set come back in that form. */
   current?: (() => unknown) | undefined
 }

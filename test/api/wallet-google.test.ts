@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { spkiOf } from '../../scripts/support/google-callbacks.ts'
-import { forgetGoogleKeys } from '../../src/gateways/passes/google-keys.ts'
+import { clearGoogleKeys } from '../../src/gateways/passes/google-keys.ts'
 import { toBase64 } from '../../src/domain/encoding.ts'
 import { receiveGoogleCallback } from '../../src/modules/wallet/google-callback.ts'
 import { call, callWith, get } from '../support/api.ts'
@@ -218,7 +218,7 @@ describe('the root keys', () => {
       const known = { keyValue: spki, protocolVersion: 'ECv2SigningOnly', keyExpiration: '2154841200000' }
       return Response.json({ keys: url.includes('//wallet.') ? [known] : [] })
     })
-    forgetGoogleKeys()
+    clearGoogleKeys()
     const live = {
       WALLET_PROVIDER: 'live',
       WALLET_VENDOR_A: '',
@@ -237,11 +237,11 @@ describe('the root keys', () => {
     // The keys at the other address do not stand behind this name; asking again within a minute is refused.
     expect((await post({ sender: 'GooglePayPasses' })).status).toBe(401)
     expect(asked).toHaveLength(2)
-    forgetGoogleKeys()
+    clearGoogleKeys()
     fetched.mockImplementation(async () => new Response('down', { status: 500 }))
     const down = await post({ sender: 'GoogleWalletPasses' })
     expect([down.status, down.headers.get('retry-after')]).toEqual([503, '60'])
     fetched.mockRestore()
-    forgetGoogleKeys()
+    clearGoogleKeys()
   })
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formPage } from '../../src/http/form-page.ts'
 import {
   confirmationPage,
-  type Page,
+  type LinkPage,
   type Preferences,
   preferencesPage,
   type ShownConsent,
@@ -49,9 +49,9 @@ const base: Omit<Preferences, 'language'> = {
   consents,
 }
 
-const documentOf = async (page: Page): Promise<string> => (await formPage(page)).toString()
+const documentOf = async (page: LinkPage): Promise<string> => (await formPage(page)).toString()
 
-const check = async (page: Page, width: number, scheme: string, name: string) => {
+const check = async (page: LinkPage, width: number, scheme: string, name: string) => {
   const seen = await look(browser, await documentOf(page), width, scheme, name)
   expect([seen.seen, seen.wide]).toEqual([width, width])
   expect(seen.texts.filter(({ left, right }) => left < 0 || right > width + 0.5)).toEqual([])

@@ -92,7 +92,7 @@ export function requestOf(
   })
 }
 
-export async function replyOf(path: string, method: string, response: Response): Promise<Reply> {
+async function replyOf(path: string, method: string, response: Response): Promise<Reply> {
   const text = await response.text()
   const isJson = /json/.test(response.headers.get('content-type') ?? '')
   const reply: Reply = {

@@ -15,7 +15,7 @@ export interface Browser {
 
 const programs = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-export const chromium = (): string => {
+const chromium = (): string => {
   const found = programs.find((path) => path && existsSync(path))
   if (!found) throw new Error('Chromium is not installed; .ci/run installs it.')
   return found

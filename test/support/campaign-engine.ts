@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { runInDurableObject } from 'cloudflare:test'
 import type { Ctx, JobCtx } from '../../src/context.ts'
 import { type Client, Database } from '../../src/db/database.ts'
-import type { CampaignSender } from '../../src/domain/campaigns/sender.ts'
+import type { CampaignSenderRpc } from '../../src/domain/campaigns/sender.ts'
 import { readReference } from '../../src/domain/campaigns/recipient-events.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
@@ -30,7 +30,7 @@ export const conducts = [
 ] as const
 export type Conduct = (typeof conducts)[number]
 
-export class Dies extends Error {}
+class Dies extends Error {}
 
 const failure = (kind: Exclude<SendResult, { ok: true }>['kind'], retryAfterMs: number | null = null): SendResult => ({
   ok: false,
@@ -223,8 +223,8 @@ export class Engine {
   }
 
   /** The object as consumers reach it: a call or its answer may be lost. */
-  #overWire(): CampaignSender {
-    return new Proxy({} as CampaignSender, {
+  #overWire(): CampaignSenderRpc {
+    return new Proxy({} as CampaignSenderRpc, {
       get:
         (_, name) =>
         async (...given: unknown[]) => {

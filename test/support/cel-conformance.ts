@@ -1,7 +1,7 @@
 import { getConformanceSuite, type IncrementalTestSuite } from '@bufbuild/cel-spec/testdata/tests.js'
 import { env } from 'cloudflare:workers'
 import { type SQL, sql } from 'drizzle-orm'
-import { type Scope, valueOf } from '../../src/db/cel/index.ts'
+import { type ExpressionScope, valueOf } from '../../src/db/cel/index.ts'
 import { Database } from '../../src/db/database.ts'
 import { type Type, typedExpression } from '../../src/domain/cel/index.ts'
 import { newMeter } from '../../src/domain/meter.ts'
@@ -59,7 +59,7 @@ export const cases: readonly Case[] = getConformanceSuite()
   .suites.filter(({ name }) => files.includes(name))
   .flatMap((suite) => collect(suite, [suite.name]))
 
-const scope: Scope = { organizationId: 'org_none', editionId: null, editions: null, now: 0 }
+const scope: ExpressionScope = { organizationId: 'org_none', editionId: null, editions: null, now: 0 }
 
 /** One expression as text in SQL: doubles marked, integers with all their digits. */
 function shown(value: SQL, type: Type): SQL {

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
-import { predicateOf, type Scope, valueOf } from '../../src/db/cel/index.ts'
+import { predicateOf, type ExpressionScope, valueOf } from '../../src/db/cel/index.ts'
 import { Database } from '../../src/db/database.ts'
 import { typedExpression } from '../../src/domain/cel/index.ts'
 import { newMeter } from '../../src/domain/meter.ts'
@@ -10,7 +10,7 @@ export const database = (): Database => new Database(env.DB, newMeter())
 /** What our SQL says of each person, in the order of their creation: the exact value, and whether they are members. */
 export async function valuesOf(
   sources: readonly string[],
-  scope: Scope,
+  scope: ExpressionScope,
 ): Promise<{ values: (boolean | null)[]; members: boolean[] }[]> {
   const statements = sources.map((source) => {
     const checked = typedExpression(source)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 
 /** What a page looked like. */
-export interface View {
+interface View {
   /** Wider than `clientWidth`: the page scrolls sideways. */
   scrollWidth: number
   clientWidth: number
@@ -39,7 +39,7 @@ interface Message {
 const patienceMs = 30_000
 
 /** Where Chromium is on this machine; CHROMIUM names it where it is elsewhere. */
-export const chromiumProgram = (): string | undefined =>
+const chromiumProgram = (): string | undefined =>
   [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
     .filter((path) => path !== undefined)
     .find((path) => existsSync(path))

@@ -64,7 +64,7 @@ export const codeOf = ({ status, body }: Reply): (string | number)[] => [
   ...body.errors.map(({ code, attr }: { code: string; attr: string | null }) => `${code} ${attr}`),
 ]
 
-export const anAnswer = (fields: Record<string, unknown> = {}) => ({
+const anAnswer = (fields: Record<string, unknown> = {}) => ({
   language: 'da',
   method: 'checkbox',
   source: 'checkout',

@@ -56,7 +56,7 @@ export interface Document {
   components: { schemas: Record<string, Schema>; headers: Record<string, { description: string }> }
 }
 
-export const documentText = JSON.stringify(openApiDocument(routers))
+const documentText = JSON.stringify(openApiDocument(routers))
 export const document = JSON.parse(documentText) as Document
 
 export function documentedAt({ id, path, method }: Pick<Operation, 'id' | 'path' | 'method'>): Documented {

@@ -4,7 +4,7 @@ import { dayMs } from '../../src/domain/instants.ts'
 
 export const now = Date.parse('2026-06-01T12:00:00.000Z')
 
-export const edition: EditionFacts['edition'] = {
+const edition: EditionFacts['edition'] = {
   name: '2026',
   full_name: 'Nordlys 2026',
   slug: 'nordlys-2026',

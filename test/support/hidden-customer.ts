@@ -21,7 +21,7 @@ export const hidden = {
   detail: 'zmarkerdetail',
 }
 
-export const marks = [
+const marks = [
   'zmarker',
   'hidden.example',
   '60708090',

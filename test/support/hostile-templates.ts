@@ -1,5 +1,5 @@
 /** So often, by two loops of 50 at most. */
-export const repeated = (times: number, inside: string): string =>
+const repeated = (times: number, inside: string): string =>
   `{% for i in (1..${times / 50}) %}{% for j in (1..50) %}${inside}{% endfor %}{% endfor %}`
 
 /** As much of a part as a text may hold. */

@@ -1,6 +1,6 @@
 import { cleanCell } from '../../src/domain/import-cells.ts'
 import { ReadError, type ReadFault } from '../../src/domain/import-files/faults.ts'
-import type { PlacedRow } from '../../src/domain/import-files/canonical.ts'
+import type { IndexedRow } from '../../src/domain/import-files/canonical.ts'
 import type { FileFormat, FormatOptions } from '../../src/domain/import-files/format.ts'
 import { canonicalChunks, inspectFile } from '../../src/domain/import-files/read.ts'
 import type { FileSource } from '../../src/domain/import-files/source.ts'
@@ -13,8 +13,8 @@ export const meantCells = (cells: readonly string[]): string[] => {
   return clean.slice(0, lastFilled(clean))
 }
 
-export async function readAll(file: FileSource, format: FileFormat): Promise<{ rows: PlacedRow[]; copy: Uint8Array }> {
-  const rows: PlacedRow[] = []
+export async function readAll(file: FileSource, format: FileFormat): Promise<{ rows: IndexedRow[]; copy: Uint8Array }> {
+  const rows: IndexedRow[] = []
   const parts: Uint8Array[] = []
   for await (const chunk of canonicalChunks(file, format)) {
     rows.push(...chunk.rows)

@@ -1,11 +1,6 @@
+import type { OrderRow } from '../../src/db/schema/orders.ts'
 import { isPaid } from '../../src/domain/orders.ts'
-import type {
-  ImportState,
-  OrderRow,
-  PurchaseRow,
-  TransactionRow,
-  UserRow,
-} from '../../src/modules/order-import/state.ts'
+import type { ImportState, PurchaseRow, TransactionRow, UserRow } from '../../src/modules/order-import/state.ts'
 import { rowsOf, type Write } from '../../src/modules/order-import/writes.ts'
 
 /** Tables in memory, to which the writes of decisions are applied as the statements apply them to the database. */

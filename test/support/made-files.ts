@@ -17,7 +17,7 @@ export const pngOf = (width: number, height: number, rest: readonly number[] = [
   bytesOf('\u0089PNG\r\n\u001a\n', big(4, 13), 'IHDR', big(4, width), big(4, height), rest, big(4, 0), big(8, 0))
 
 /** A chunk of a PNG; its checksum is not asked for. */
-export const pngChunk = (name: string, content: readonly number[]): Bytes =>
+const pngChunk = (name: string, content: readonly number[]): Bytes =>
   bytesOf(big(4, content.length), name, content, big(4, 0))
 
 /** An IHDR of another size, to stand behind the first. */

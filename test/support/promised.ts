@@ -68,7 +68,7 @@ export interface Answered {
 }
 
 /** What an answer has that the document does not say: its status, headers, content type, error code and body. */
-export function undocumented(operation: Operation, { status, headers, body }: Answered): string[] {
+function undocumented(operation: Operation, { status, headers, body }: Answered): string[] {
   const promised = document.paths[operation.path]?.[operation.method]?.responses[String(status)]
   // Nobody is there to read it.
   if (status === 499) return []

@@ -11,7 +11,7 @@ import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import type { RefundFailureCode, RefundOutcome } from '../../src/gateways/payments/payments.ts'
 import { payRefunds } from '../../src/modules/refund-payments/jobs.ts'
-import type { RefundRow } from '../../src/modules/refund-payments/index.ts'
+import type { RefundRow } from '../../src/db/schema/refunds.ts'
 import { contextAt } from './context.ts'
 import { type Provider, providerOf } from './payment-provider.ts'
 import { db, freshId, seedEdition, seedOrganization, write } from './seed.ts'
@@ -61,8 +61,6 @@ export async function sellMore(place: { organization: string; edition: string; a
   )
   return { ...place, ...trade, amount }
 }
-
-export const paymentReference = (sale: Trade): string => `pi_${sale.transaction}`
 
 /** A refund that was approved and is due, with its amount reserved. */
 export async function givenRefund(sale: Sale, columns: Partial<RefundRow> = {}): Promise<string> {

@@ -70,7 +70,7 @@ export async function seedPeople(
   return rows.map(({ id, email, phone_number }) => ({ id, email, phone_number, seq: seqOf.get(id) ?? 0 }))
 }
 
-export const campaignBlocks = [
+const campaignBlocks = [
   aBlock(
     'Hello {{ customer.first_name }}, see <a href="https://example.com/tickets?a=1&amp;b=2">tickets</a> and <a href="https://example.com/map">the map</a>',
   ),

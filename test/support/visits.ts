@@ -7,7 +7,7 @@ import { post } from './api.ts'
 import { type Captured, capturedOf, until } from './campaigns.ts'
 import { type Crowd, marketingTo, seedCrowd, seedReady } from './seed-campaigns.ts'
 
-export const phone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15'
+const phone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15'
 export const secret = `whsec_${toBase64(utf8('a secret of thirty-two characters'))}`
 
 /** Asks as the world does, and keeps the messages for the campaigns' objects. */

@@ -39,7 +39,7 @@ export async function enableWallet(place: Place, purchase: string): Promise<void
 }
 
 /** A purchase whose product is for the wallet, in an edition with a design for it. */
-export async function seedWalletTrade(place: Place): Promise<Trade> {
+async function seedWalletTrade(place: Place): Promise<Trade> {
   const trade = await seedTrade(place)
   await enableWallet(place, trade.purchase)
   return trade

@@ -7,7 +7,7 @@ import { insert } from '../../src/db/write.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { standardSchedule } from '../../src/domain/webhooks.ts'
-import type { Claim } from '../../src/domain/webhook-sender.ts'
+import type { DeliveryClaim } from '../../src/domain/webhook-sender.ts'
 import { mintSecret } from '../../src/domain/webhook-signature.ts'
 import type { PostResult } from '../../src/gateways/webhook-post/webhook-post.ts'
 import { announce, deliverClaims } from '../../src/modules/webhooks/index.ts'
@@ -15,7 +15,7 @@ import { deliver, type Lane } from '../../src/modules/webhooks/jobs.ts'
 import { capturing, contextAt, testConfig } from './context.ts'
 import { db, givenOrganisation } from './factories.ts'
 
-export interface Sent {
+interface Sent {
   url: string
   headers: Record<string, string>
   body: string
@@ -39,7 +39,7 @@ export function engine(behaviour: Behaviour, options: { schedule?: readonly numb
   const sent: Sent[] = []
   const enqueued: { lane: Lane; endpoint_id: string; delay: number }[] = []
   /** What each new object was given. */
-  const handedOver: (readonly Claim[])[] = []
+  const handedOver: (readonly DeliveryClaim[])[] = []
   /** What the objects are at. */
   const apart = new Set<Promise<void>>()
   const parts = {

@@ -20,7 +20,7 @@ export interface Person {
   tokenId: string
 }
 
-export interface EditionWorld extends Trade {
+interface EditionWorld extends Trade {
   id: string
   dataImport: string
   webhook: string

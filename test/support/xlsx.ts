@@ -1,6 +1,6 @@
 import { strToU8, zipSync, type Zippable } from 'fflate'
 
-export interface SheetDraft {
+interface SheetDraft {
   name: string
   /** What stands between <sheetData> and its end. */
   rows: string

@@ -1,15 +1,15 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { predicateOf, type Scope } from '../../src/db/cel/index.ts'
+import { predicateOf, type ExpressionScope } from '../../src/db/cel/index.ts'
 import { checkExpression, context, typedExpression } from '../../src/domain/cel/index.ts'
 import { Expressions } from '../support/cel-expressions.ts'
 import { randomOf } from '../support/cel-people.ts'
 import { database } from '../support/cel-segments.ts'
 
 const base = { organizationId: 'org_1', editionId: 'edt_1', now: 1_780_000_000_000 }
-let scope: Scope = { ...base, editions: null }
-const scopes: [string, Scope][] = [
+let scope: ExpressionScope = { ...base, editions: null }
+const scopes: [string, ExpressionScope][] = [
   ['an organisation', { ...base, editions: null }],
   ['an edition', { ...base, editions: ['edt_1'] }],
   ['some editions', { ...base, editions: ['edt_1', 'edt_2'] }],

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { predicateOf, type Scope } from '../../src/db/cel/index.ts'
+import { predicateOf, type ExpressionScope } from '../../src/db/cel/index.ts'
 import { Database } from '../../src/db/database.ts'
 import { checkExpression } from '../../src/domain/cel/index.ts'
 import { newMeter } from '../../src/domain/meter.ts'
@@ -10,7 +10,7 @@ import { store, tenantOf } from '../support/cel-people.ts'
 const people = 60
 const tenant = tenantOf('one', people, 21)
 const { organizationId, editionId } = tenant
-const scope = (editions: readonly string[] | null): Scope => ({ organizationId, editionId, editions, now: 0 })
+const scope = (editions: readonly string[] | null): ExpressionScope => ({ organizationId, editionId, editions, now: 0 })
 const shared = (tenant.tables['user_editions'] ?? []).filter(({ edition_id }) => edition_id !== editionId).length
 
 beforeAll(() => store(tenant))

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { predicateOf, type Scope } from '../../src/db/cel/index.ts'
+import { predicateOf, type ExpressionScope } from '../../src/db/cel/index.ts'
 import { checkExpression, typedExpression } from '../../src/domain/cel/index.ts'
 import { metadataKeys, now, store, tenantOf } from '../support/cel-people.ts'
 import { database, valuesOf } from '../support/cel-segments.ts'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 
 /** Whom the predicate alone finds, without the condition that a caller adds about the organisation. */
-async function membersOf(source: string, inside: Scope = scope): Promise<string[]> {
+async function membersOf(source: string, inside: ExpressionScope = scope): Promise<string[]> {
   const checked = checkExpression(source)
   if (!checked.ok) throw new Error(`${source} ${JSON.stringify(checked.errors)}`)
   const rows = await database().all(

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/browser/esm/sync'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonicalRangeLength, readCanonical, type PlacedRow } from '../../src/domain/import-files/canonical.ts'
+import { canonicalRangeLength, readCanonical, type IndexedRow } from '../../src/domain/import-files/canonical.ts'
 import { canEncode, encodeText } from '../../src/domain/import-files/encoding/encode.ts'
 import { decoderOf, encodings, markOf, type Encoding } from '../../src/domain/import-files/encoding/names.ts'
 import type { CsvFormat } from '../../src/domain/import-files/format.ts'
@@ -148,7 +148,7 @@ function longFile(count: number): { text: string; rows: { cells: string[]; fault
   }
 }
 
-const plainRow = ({ cells, fault }: PlacedRow) => ({ cells, fault: fault !== null })
+const plainRow = ({ cells, fault }: IndexedRow) => ({ cells, fault: fault !== null })
 
 describe('a file of many blocks', () => {
   const { text, rows: expected } = longFile(30_000)
@@ -173,7 +173,7 @@ describe('a file of many blocks', () => {
 
   it('has a copy that is read by ranges, each from the end of the last whole row', async () => {
     const { rows, copy } = await inspectAndRead(file)
-    const read: PlacedRow[] = []
+    const read: IndexedRow[] = []
     let offset = 0
     while (offset < copy.length) {
       const end = Math.min(copy.length, offset + canonicalRangeLength / 4)

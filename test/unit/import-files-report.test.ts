@@ -5,11 +5,11 @@ import type { FileFormat } from '../../src/domain/import-files/format.ts'
 import { inspectFile } from '../../src/domain/import-files/read.ts'
 import { reportHeader, reportRow } from '../../src/domain/import-files/report.ts'
 import { fileOfBytes, readBytes, type FileSource } from '../../src/domain/import-files/source.ts'
-import type { PlacedRow } from '../../src/domain/import-files/canonical.ts'
+import type { IndexedRow } from '../../src/domain/import-files/canonical.ts'
 import { inspectAndRead, readAll } from '../support/import-files.ts'
 import { textRow, workbook } from '../support/xlsx.ts'
 
-async function reportOf(file: FileSource, format: FileFormat, rows: PlacedRow[]): Promise<Uint8Array> {
+async function reportOf(file: FileSource, format: FileFormat, rows: IndexedRow[]): Promise<Uint8Array> {
   const original = (place: { offset: number; length: number }) =>
     format.kind === 'csv' ? readBytes(file, place.offset, place.length) : null
   const parts = [reportHeader(format, format.header && (await original(format.header)))]

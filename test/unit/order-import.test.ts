@@ -5,7 +5,7 @@ import { splitLine, takenBack } from '../../src/domain/imported-amounts.ts'
 import { orderLifecycle, orderStatuses, type OrderStatus } from '../../src/domain/orders.ts'
 import { splitFullName } from '../../src/domain/users.ts'
 import { decide } from '../../src/modules/order-import/decide.ts'
-import type { DecisionContext, Edition } from '../../src/modules/order-import/writes.ts'
+import type { DecisionContext, ImportEdition } from '../../src/modules/order-import/writes.ts'
 import { ImportedTables } from '../support/imported-state.ts'
 
 const edition = {
@@ -14,7 +14,7 @@ const edition = {
   tax_type: 'vat',
   default_price_tax_rate: 25,
   default_language: 'en',
-} as Edition
+} as ImportEdition
 
 let ids = 0
 const context: DecisionContext = {

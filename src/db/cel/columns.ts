@@ -2,18 +2,18 @@ import { type SQL, sql } from 'drizzle-orm'
 import { definitionOf, isCurrentConsent, latestAnswer } from '../consents.ts'
 import { failing, optional, total, type Value } from './values.ts'
 
-/** Whose data an expression is asked of, and when. */
-export interface Scope {
+/** Whose data an expression reads, and at what time. */
+export interface ExpressionScope {
   organizationId: string
   /** The edition that the expression is about; null when it is about several or about the organisation. */
   editionId: string | null
-  /** The editions whose data the expression sees; null for the whole organisation. */
+  /** The editions whose data the expression reads; null for the whole organisation. */
   editions: readonly string[] | null
   /** Milliseconds UTC. */
   now: number
 }
 
-export interface Bound extends Scope {
+export interface BoundScope extends ExpressionScope {
   organization: () => SQL
   text: (value: string) => SQL
   alias: (letter: string) => SQL
@@ -25,7 +25,7 @@ const own = (column: string) => (row: SQL) => total(sql`${row}.${sql.raw(column)
 /** Without the help of an index: the person's own rows are fewer. */
 const unindexed = (column: string) => (row: SQL) => total(sql`+${row}.${sql.raw(column)}`)
 const maybe = (column: string) => (row: SQL) => optional(sql`${row}.${sql.raw(column)}`)
-/** An erased customer has none: the id stands in its place. */
+/** An erased customer has none: the column contains the id instead. */
 const phoneNumber = (row: SQL): SQL => sql`nullif(${row}.phone_number, u.id)`
 
 export const userColumns: Columns = {
@@ -71,39 +71,39 @@ export const purchaseColumns: Columns = {
 }
 
 /** The plus keeps SQLite from reading all of the organisation for each person. */
-export const ownedBy = (row: SQL, bound: Bound): SQL =>
+const ownedBy = (row: SQL, bound: BoundScope): SQL =>
   sql`${row}.user_id = u.id and +${row}.organization_id = ${bound.organization()}`
 
-/** Holds for rows of the editions that the expression sees. Again without the help of an index. */
-function isSeen(edition: SQL, { editions, text }: Bound): SQL {
+/** Holds for rows of the editions that the expression reads. No index is used here either. */
+function isSeen(edition: SQL, { editions, text }: BoundScope): SQL {
   const [only] = editions ?? []
   return editions?.length === 1 && only !== undefined
     ? sql`+${edition} = ${text(only)}`
     : sql`+${edition} in (select value from json_each(${text(JSON.stringify(editions))}))`
 }
 
-/** The person's orders or purchases that the expression sees. */
-export const boughtBy = (row: SQL, bound: Bound): SQL =>
+/** The person's orders or purchases that the expression reads. */
+export const boughtBy = (row: SQL, bound: BoundScope): SQL =>
   bound.editions === null
     ? ownedBy(row, bound)
     : sql`${ownedBy(row, bound)} and ${isSeen(sql`${row}.edition_id`, bound)}`
 
-/** What the person did with the campaigns that the expression sees. */
-export function receivedBy(row: SQL, bound: Bound): SQL {
+/** What the person did with the campaigns that the expression reads. */
+export function receivedBy(row: SQL, bound: BoundScope): SQL {
   if (bound.editions === null) return ownedBy(row, bound)
   const campaign = bound.alias('q')
   return sql`${ownedBy(row, bound)} and exists (select 1 from campaigns ${campaign}
     where ${campaign}.id = ${row}.campaign_id and ${isSeen(sql`${campaign}.edition_id`, bound)})`
 }
 
-const aggregate = (what: string, table: string, statuses: string) => (bound: Bound) => {
+const aggregate = (what: string, table: string, statuses: string) => (bound: BoundScope) => {
   const row = bound.alias('s')
   return sql`(select ${sql.raw(what)} from ${sql.raw(table)} ${row} where ${boughtBy(row, bound)} and ${row}.status in (${sql.raw(statuses)}))`
 }
 const ordersWhere = (what: string) => aggregate(what, 'orders', `'confirmed', 'completed'`)
 const purchaseCount = aggregate('count(*)', 'purchases', `'active', 'used', 'expired'`)
 
-export const statsColumns: Record<string, (bound: Bound) => Value> = {
+export const statsColumns: Record<string, (bound: BoundScope) => Value> = {
   order_count: (bound) => total(ordersWhere('count(*)')(bound)),
   total_spent_minor: (bound) => total(ordersWhere('coalesce(sum(amount_minor), 0)')(bound)),
   purchase_count: (bound) => total(purchaseCount(bound)),
@@ -113,7 +113,7 @@ export const statsColumns: Record<string, (bound: Bound) => Value> = {
 
 const editionColumns: Record<string, string> = { id: 'id', start_date: 'start_at', end_date: 'end_at' }
 
-export function editionColumn(name: string, bound: Bound): Value {
+export function editionColumn(name: string, bound: BoundScope): Value {
   const isId = name === 'id'
   if (bound.editionId === null)
     return isId ? failing(sql`null`) : { sql: sql`null`, nullable: true, fails: true, ok: sql`0` }
@@ -124,7 +124,7 @@ export function editionColumn(name: string, bound: Bound): Value {
 }
 
 /** The latest record of the consent that this key means there. */
-function consentRecord(what: (record: SQL, definition: SQL) => SQL, key: string, bound: Bound): SQL {
+function consentRecord(what: (record: SQL, definition: SQL) => SQL, key: string, bound: BoundScope): SQL {
   const c = bound.alias('c')
   const r = bound.alias('r')
   const place = {
@@ -135,10 +135,10 @@ function consentRecord(what: (record: SQL, definition: SQL) => SQL, key: string,
     and ${c}.id = ${definitionOf(bound.text(key), place)})`
 }
 
-export const hasConsent = (key: string, bound: Bound): Value =>
+export const hasConsent = (key: string, bound: BoundScope): Value =>
   total(sql`exists ${consentRecord(() => sql`1`, key, bound)}`)
 
-export function consentColumn(name: string, key: string, bound: Bound): Value {
+export function consentColumn(name: string, key: string, bound: BoundScope): Value {
   const value = (what: (record: SQL, definition: SQL) => SQL) => consentRecord(what, key, bound)
   if (name === 'status') return failing(value((record) => sql`${record}.status`))
   if (name === 'is_current') return failing(value((r, c) => isCurrentConsent(r, c, bound.now)))

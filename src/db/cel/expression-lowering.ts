@@ -1,18 +1,18 @@
 import type { SQL } from 'drizzle-orm'
 import type { Expression } from '../../domain/cel/index.ts'
-import type { Bound } from './columns.ts'
+import type { BoundScope } from './columns.ts'
 import type { Json } from './json.ts'
-import type { Element } from './rows.ts'
+import type { ElementSql } from './rows.ts'
 import type { Value } from './values.ts'
 
-/** What the lowering of lists asks of the lowering of the whole expression. */
+/** What the lowering of lists needs from the lowering of the whole expression. */
 export interface ExpressionLowering {
-  readonly bound: Bound
-  /** `positive`: the place where it stands takes an error for false. */
+  readonly bound: BoundScope
+  /** `positive`: its place counts an error as false. */
   value: (expression: Expression, positive?: boolean) => Value
   json: (expression: Expression) => Json
   /** The row of a variable. */
   row: (name: string) => SQL
   /** Runs `inside` with the variable of a macro. */
-  with: <T>(name: string, element: Element, inside: () => T) => T
+  with: <T>(name: string, element: ElementSql, inside: () => T) => T
 }

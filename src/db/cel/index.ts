@@ -1,2 +1,2 @@
-export type { Scope } from './columns.ts'
+export type { ExpressionScope } from './columns.ts'
 export { type Explanation, explanationOf, predicateOf, type Truth, valueOf } from './predicate.ts'

@@ -5,8 +5,7 @@ import type { ExpressionLowering } from './expression-lowering.ts'
 import { isListOf, type Json, jsonElement, jsonEquals } from './json.ts'
 import { allIn, existsIn, existsOneIn, kept, mapped, type Rows } from './rows.ts'
 import { besides, equals, guarded, okOf, total, type Value } from './values.ts'
-
-type Of<Node extends Expression['node']> = Extract<Expression, { node: Node }>
+import type { ExpressionOf } from '../../domain/cel/types.ts'
 
 const rows = (from: SQL, where: SQL[], element: Rows['element']): Rows => ({
   from,
@@ -17,7 +16,7 @@ const rows = (from: SQL, where: SQL[], element: Rows['element']): Rows => ({
 })
 
 /** A list that is written out, as JSON: integers keep all their digits. */
-const jsonOf = (items: Of<'list'>['items']): string =>
+const jsonOf = (items: ExpressionOf<'list'>['items']): string =>
   `[${items.map(({ value }) => (typeof value === 'bigint' ? String(value) : JSON.stringify(value))).join()}]`
 
 export function rowsOf(lowering: ExpressionLowering, list: Expression): Rows {
@@ -63,8 +62,8 @@ function receipts({ bound }: ExpressionLowering, name: string): Rows {
   })
 }
 
-/** What filter and map make of a list. */
-function made(lowering: ExpressionLowering, { range, variable, predicate, result }: Of<'macro'>): Rows {
+/** The list that filter or map makes. */
+function made(lowering: ExpressionLowering, { range, variable, predicate, result }: ExpressionOf<'macro'>): Rows {
   const source = rowsOf(lowering, range)
   return lowering.with(variable, source.element, () => {
     const some = predicate ? kept(source, lowering.value(predicate)) : source
@@ -72,7 +71,7 @@ function made(lowering: ExpressionLowering, { range, variable, predicate, result
   })
 }
 
-export function macro(lowering: ExpressionLowering, expression: Of<'macro'>, positive: boolean): Value {
+export function macro(lowering: ExpressionLowering, expression: ExpressionOf<'macro'>, positive: boolean): Value {
   const { range, variable, predicate } = expression
   if (!predicate) throw new Error('a macro without a condition is a list')
   const source = rowsOf(lowering, range)
@@ -83,7 +82,11 @@ export function macro(lowering: ExpressionLowering, expression: Of<'macro'>, pos
   return existsOneIn(source, condition)
 }
 
-export function contains(lowering: ExpressionLowering, { element, list }: Of<'in'>, positive: boolean): Value {
+export function contains(
+  lowering: ExpressionLowering,
+  { element, list }: ExpressionOf<'in'>,
+  positive: boolean,
+): Value {
   const of = typeof list.type === 'object' ? list.type.list : 'json'
   if (list.node === 'list' && element.type !== 'json') return listed(lowering, element, list, of)
   const source = rowsOf(lowering, list)
@@ -109,7 +112,7 @@ function valueIn(source: Rows): Value {
 }
 
 /** A value in a list that is written out; null is in none. */
-function listed(lowering: ExpressionLowering, element: Expression, list: Of<'list'>, of: Type): Value {
+function listed(lowering: ExpressionLowering, element: Expression, list: ExpressionOf<'list'>, of: Type): Value {
   const value = besides(lowering.value(element), element.type, of)
   const each = element.type === 'double' ? sql`cast(value as real)` : sql`value`
   const found = sql`${value.sql} in (select ${each} from json_each(${lowering.bound.text(jsonOf(list.items))}))`

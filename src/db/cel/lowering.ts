@@ -3,33 +3,32 @@ import type { Expression } from '../../domain/cel/index.ts'
 import { durationRange, timestampRange } from '../../domain/cel/instants.ts'
 import { boundedDuration, boundedInteger, boundedTimestamp, called, converted } from './calls.ts'
 import {
-  type Bound,
+  type BoundScope,
   consentColumn,
   editionColumn,
   hasConsent,
   orderColumns,
   purchaseColumns,
-  type Scope,
+  type ExpressionScope,
   statsColumns,
 } from './columns.ts'
 import type { ExpressionLowering } from './expression-lowering.ts'
 import { type Json, jsonAs, jsonAt, jsonEquals, sizeOfJson } from './json.ts'
 import { contains, macro, rowsOf } from './lists.ts'
 import { Person } from './person.ts'
-import { type Element, sizeOf } from './rows.ts'
+import { type ElementSql, sizeOf } from './rows.ts'
 import { besides, chain, Constants, equals, failing, integer, okOf, strict, total, type Value } from './values.ts'
+import type { ExpressionOf } from '../../domain/cel/types.ts'
 
-type Of<Node extends Expression['node']> = Extract<Expression, { node: Node }>
-
-/** Turns checked expressions into SQL over `users u`. */
+/** Converts checked expressions into SQL over `users u`. */
 export class Lowering implements ExpressionLowering {
   readonly constants: Constants
-  readonly bound: Bound
+  readonly bound: BoundScope
   readonly #person: Person
-  readonly #elements: { name: string; element: Element }[] = []
+  readonly #elements: { name: string; element: ElementSql }[] = []
   #aliases = 0
 
-  constructor(scope: Scope, constants: Constants) {
+  constructor(scope: ExpressionScope, constants: Constants) {
     this.constants = constants
     this.#person = new Person(scope)
     const text = (value: string) => constants.text(value)
@@ -109,7 +108,7 @@ export class Lowering implements ExpressionLowering {
     return sources.length ? sql`(select ${expression} from ${sql.join(sources, sql`, `)})` : expression
   }
 
-  with<T>(name: string, element: Element, inside: () => T): T {
+  with<T>(name: string, element: ElementSql, inside: () => T): T {
     this.#elements.push({ name, element })
     try {
       return inside()
@@ -131,7 +130,7 @@ export class Lowering implements ExpressionLowering {
     return (element as Record<string, unknown>)[kind]
   }
 
-  #literal({ value }: Of<'literal'>): Value {
+  #literal({ value }: ExpressionOf<'literal'>): Value {
     if (value === null) return { sql: sql`null`, nullable: true, fails: false }
     if (typeof value === 'bigint') return integer(value)
     if (typeof value === 'boolean') return total(sql.raw(value ? '1' : '0'))
@@ -139,7 +138,7 @@ export class Lowering implements ExpressionLowering {
     return total(this.constants.text(value))
   }
 
-  #field({ object, name }: Of<'field'>): Value {
+  #field({ object, name }: ExpressionOf<'field'>): Value {
     const { type } = object
     if (object.node === 'consent') return consentColumn(name, object.key, this.bound)
     if (type === 'edition') return editionColumn(name, this.bound)
@@ -150,12 +149,12 @@ export class Lowering implements ExpressionLowering {
     return known(columns[name])(this.row(object.name))
   }
 
-  #minus({ operand, type }: Of<'minus'>): Value {
+  #minus({ operand, type }: ExpressionOf<'minus'>): Value {
     const value = this.value(operand)
     return type === 'int' ? boundedInteger(sql`-${value.sql}`) : strict(sql`(-${value.sql})`, value)
   }
 
-  #arithmetic({ operator, left, right, type }: Of<'arithmetic'>): Value {
+  #arithmetic({ operator, left, right, type }: ExpressionOf<'arithmetic'>): Value {
     const a = this.value(left)
     const b = this.value(right)
     if (type === 'string') return strict(sql`(${a.sql} || ${b.sql})`, a, b)
@@ -170,7 +169,7 @@ export class Lowering implements ExpressionLowering {
     return type === 'timestamp' ? boundedTimestamp(made) : boundedDuration(made)
   }
 
-  #compare({ operator, left, right }: Of<'compare'>): Value {
+  #compare({ operator, left, right }: ExpressionOf<'compare'>): Value {
     if (operator !== '==' && operator !== '!=') {
       const a = besides(this.value(left), left.type, right.type)
       const b = besides(this.value(right), right.type, left.type)
@@ -188,7 +187,7 @@ export class Lowering implements ExpressionLowering {
     return equals(a(), b())
   }
 
-  #choice({ condition, chosen, otherwise, nullable }: Of<'choice'>, positive: boolean): Value {
+  #choice({ condition, chosen, otherwise, nullable }: ExpressionOf<'choice'>, positive: boolean): Value {
     const test = this.value(condition)
     const branches = [this.value(chosen, positive), this.value(otherwise, positive)] as const
     const either = ([yes, no]: readonly [SQL, SQL]) => sql`(case ${test.sql} when 1 then ${yes} when 0 then ${no} end)`
@@ -199,7 +198,7 @@ export class Lowering implements ExpressionLowering {
     return { ...made, ok: sql`coalesce(${either([yes ?? sql`1`, no ?? sql`1`])}, 0)` }
   }
 
-  #call({ name, args }: Of<'call'>): Value {
+  #call({ name, args }: ExpressionOf<'call'>): Value {
     const [first] = args
     if (!first) throw new Error(`no argument: ${name}`)
     if (name === 'size' && first.type === 'json') return sizeOfJson(this.json(first))

@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { hiddenColumnsIn, isKnownElsewhere, type ShownColumn } from '../shared-customers.ts'
-import { type Scope, userColumns } from './columns.ts'
+import { hiddenColumnsIn, isSharedOutside, type ShownColumn } from '../shared-customers.ts'
+import { type ExpressionScope, userColumns } from './columns.ts'
 import type { Value } from './values.ts'
 
-/** Fields that other editions may have filled, with the column each is made of. Others are the same to everybody. */
+/** Fields that other editions may have filled, with the column of each. Others are the same for all callers. */
 const hiddenFields: Record<string, ShownColumn> = {
   email: 'email',
   has_email: 'email',
@@ -22,12 +22,12 @@ const hiddenFields: Record<string, ShownColumn> = {
 const user = sql`u`
 const seen = sql`seen`
 
-/** The person `u` as the scope of an expression sees them. */
+/** The person `u` as the scope of an expression shows them. */
 export class Person {
   readonly #editions: readonly string[] | null
   readonly #used = new Set<ShownColumn>()
 
-  constructor({ editions }: Scope) {
+  constructor({ editions }: ExpressionScope) {
     this.#editions = editions
   }
 
@@ -57,14 +57,14 @@ export class Person {
     const hidden = hiddenColumnsIn(user, editions)
     const columns = [...this.#used].map((name) => {
       const column = sql.raw(name)
-      // Nobody but those whom no edition of the scope knows, and who are in none of its audiences, lacks one of these.
+      // Only people of no edition of the scope, who are in none of its audiences, lack one of these.
       const known =
         name === 'locale' || name === 'created_at' ? sql`coalesce(${hidden[name]}, u.${column})` : hidden[name]
       return sql`iif(is_shared, ${known}, u.${column}) as ${column}`
     })
     return [
       sql`(select ${sql.join(columns, sql`, `)}
-        from (select ${isKnownElsewhere(user, editions)} as is_shared) limit 1 offset 0) ${seen}`,
+        from (select ${isSharedOutside(user, editions)} as is_shared) limit 1 offset 0) ${seen}`,
     ]
   }
 }

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import type { Expression } from '../../domain/cel/index.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { Scope } from './columns.ts'
+import type { ExpressionScope } from './columns.ts'
 import { Lowering } from './lowering.ts'
 import { Constants } from './values.ts'
 
@@ -14,7 +14,7 @@ const maxLength = 80_000
 const dialect = new SQLiteSyncDialect()
 
 /** Lowers with bound parameters, and again with all of them in one when they are many. */
-function lowered(scope: Scope, lower: (lowering: Lowering) => SQL): SQL {
+function lowered(scope: ExpressionScope, lower: (lowering: Lowering) => SQL): SQL {
   const expression = around(new Lowering(scope, new Constants(false)), lower)
   const { params, sql: text } = dialect.sqlToQuery(expression)
   if (text.length > maxLength)
@@ -26,18 +26,18 @@ function lowered(scope: Scope, lower: (lowering: Lowering) => SQL): SQL {
 const around = (lowering: Lowering, lower: (lowering: Lowering) => SQL): SQL => lowering.around(lower(lowering))
 
 /** The value of an expression of any type for a row of `users u`; NULL is an error, or null. */
-export const valueOf = (expression: Expression, scope: Scope): SQL =>
+export const valueOf = (expression: Expression, scope: ExpressionScope): SQL =>
   lowered(scope, (lowering) => lowering.value(expression).sql)
 
 /** Holds for the rows of `users u` that belong to the segment; 0 or NULL for the others. */
-export const predicateOf = (expression: Expression, scope: Scope): SQL =>
+export const predicateOf = (expression: Expression, scope: ExpressionScope): SQL =>
   sql`(${lowered(scope, (lowering) => lowering.value(expression, true).sql)})`
 
 /** True, false, or null for an error. */
 export type Truth = boolean | null
 
 export interface Explanation {
-  /** Selects one row for this person, or none when the organisation does not know them. */
+  /** Selects one row for this person, or none for a person of another organisation. */
   statement: SQL<{ truths: string }>
   /** Conditions in the order of the source; what contains others comes before them. */
   parts: { start: number; end: number; text: string }[]
@@ -45,11 +45,16 @@ export interface Explanation {
   truthsOf: (row: { truths: string }) => Truth[]
 }
 
-/** SQL functions take 32 arguments in D1, and the values stand in lists of lists. */
+/** SQL functions take 32 arguments in D1, and the values are in lists of lists. */
 const listLength = 30
 
 /** Which conditions of the expression hold for one person; conditions about elements of lists count as a whole. */
-export function explanationOf(expression: Expression, scope: Scope, source: string, userId: string): Explanation {
+export function explanationOf(
+  expression: Expression,
+  scope: ExpressionScope,
+  source: string,
+  userId: string,
+): Explanation {
   const nodes = conditionsOf(expression)
   const facts = nodes.filter((node) => !isConnective(node))
   const statement = lowered(scope, (lowering) => {

@@ -2,14 +2,14 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Json } from './json.ts'
 import { chain, failing, guarded, total, type Value } from './values.ts'
 
-/** What the variable of a macro stands for: a row of a table, a value, or a value of metadata. */
-export type Element = { row: SQL } | { value: Value } | { json: Json }
+/** The value of the variable of a macro: a row of a table, a value, or a value of metadata. */
+export type ElementSql = { row: SQL } | { value: Value } | { json: Json }
 
 /** A list: the rows that it has. */
 export interface Rows {
   from: SQL
   where: SQL[]
-  element: Element
+  element: ElementSql
   /** Which rows the list keeps; all of them when it says nothing. An error here is an error of the list. */
   keep: Value | null
   /** Holds when there is a list at all. */
@@ -68,7 +68,7 @@ const result = (rows: Rows, expression: SQL, ...others: readonly (Value | null)[
 const found = (rows: Rows, condition: SQL): SQL =>
   sql`exists (select 1 from ${rows.from} ${whereOf([...rows.where, ...(rows.keep ? [rows.keep.sql] : []), condition])})`
 
-/** `positive`: the place where it stands takes an error for false. */
+/** `positive`: its place counts an error as false. */
 export function existsIn(rows: Rows, condition: Value, positive: boolean): Value {
   if (!rows.keep?.fails && (positive || !condition.fails)) return result(rows, found(rows, condition.sql), condition)
   const all = judged(rows, condition, 0)

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Type } from '../../domain/cel/index.ts'
 
 /**
- * A value in SQL. An error of CEL is NULL; where the value itself may be null, `ok` tells an error apart: it holds
+ * A value in SQL. An error of CEL is NULL; where the value itself may be null, `ok` marks an error: it holds
  * exactly when there was none.
  */
 export interface Value {

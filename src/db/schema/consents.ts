@@ -42,6 +42,7 @@ export const consentVersions = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.consent_id, table.version] })],
 )
+export type ConsentVersionRow = typeof consentVersions.$inferSelect
 
 export const consentRecords = sqliteTable(
   'consent_records',

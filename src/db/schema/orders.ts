@@ -58,6 +58,7 @@ export const cartItems = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.order_id, table.position] })],
 )
+export type OrderRow = typeof orders.$inferSelect
 
 export const transactions = sqliteTable('transactions', {
   id: text().primaryKey(),

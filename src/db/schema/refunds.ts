@@ -63,6 +63,7 @@ export const refundItems = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.refund_request_id, table.purchase_id] })],
 )
+export type RefundRow = typeof refundRequests.$inferSelect
 
 export const paymentEvents = sqliteTable(
   'payment_events',

@@ -44,6 +44,7 @@ export const segmentMembers = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.segment_seq, table.epoch, table.user_seq] })],
 )
+export type StoredSegmentRow = typeof segments.$inferSelect
 
 export const segmentExports = sqliteTable('segment_exports', {
   id: text().primaryKey(),

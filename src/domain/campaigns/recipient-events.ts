@@ -13,7 +13,7 @@ export const stampNames = [
   'complained_at',
   'unsubscribed_at',
 ] as const
-export type StampName = (typeof stampNames)[number]
+type StampName = (typeof stampNames)[number]
 
 export type Stamps = Record<StampName, number | null>
 
@@ -66,7 +66,7 @@ export function stamped(row: Stamps & { sent_at: number | null }, event: Recipie
   return changes
 }
 
-/** The recipient event that a provider event stands for; null for one that changes nothing. */
+/** The recipient event of a provider event; null for one that changes nothing. */
 export function recipientEvent(n: number, event: ProviderEvent): RecipientEvent | null {
   const { type, at, providerId } = event
   switch (type) {

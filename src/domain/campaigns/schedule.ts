@@ -13,7 +13,7 @@ export type ScheduleFault = 'invalid_date' | 'nonexistent_local_time' | 'schedul
 const yearMs = 366 * dayMs
 
 /**
- * The instant that a client asks for, in whole seconds. Without an offset it is local time of the edition: a time
+ * The instant that a client requests, in whole seconds. Without an offset it is local time of the edition: a time
  * that daylight saving skips is refused, and one that comes twice means the first.
  */
 export function scheduleOf(text: string, timeZone: string, now: number): number | ScheduleFault {

@@ -92,8 +92,8 @@ export interface ErasedRecipient {
  * The object of a campaign is the only writer of who was sent what. Every method may be called again after its answer
  * was lost.
  */
-export interface CampaignSender {
-  /** Reads the campaign's row, now or at the given time, and does what it asks for. */
+export interface CampaignSenderRpc {
+  /** Reads the campaign's row, now or at the given time, and does what it requests. */
   wake(campaignId: string, at?: number): Promise<void>
   /** Stops the run, also one that has not begun yet; `done` is false when the run is over already. */
   cancel(campaignId: string, run: number): Promise<{ done: boolean; snapshot: CampaignSnapshot }>
@@ -116,5 +116,5 @@ export interface CampaignSender {
 }
 
 export interface CampaignSenders {
-  of: (campaignId: string) => CampaignSender
+  of: (campaignId: string) => CampaignSenderRpc
 }

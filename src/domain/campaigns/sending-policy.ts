@@ -2,7 +2,7 @@ import type { Language } from '../languages.ts'
 import type { SendResult } from '../messaging.ts'
 
 /** The most recipients of a chunk: a consumer holds them at a time, and a lost answer concerns them all. */
-export const maxChunk = 100
+const maxChunk = 100
 /** A chunk has at least so many recipients, also when the provider takes few messages a call. */
 const minChunk = 20
 
@@ -21,8 +21,8 @@ export const leaseMs = 60_000
 /** No call begins with less than this left of the lease. */
 export const leaseMarginMs = 25_000
 
-/** Providers forget a key after 24 hours. A call is not repeated later than this. */
-export const repeatableMs = 20 * 3_600_000
+/** Providers keep a key for 24 hours. A call is not repeated later than this. */
+const repeatableMs = 20 * 3_600_000
 
 /** The most chunks that consumers hold at once. */
 export const maxLanes = 16
@@ -108,7 +108,7 @@ export interface ChunkReport {
   lease: string
   /** Each call's recipients in order, with their results. */
   calls: { n: number; result: SendResult }[][]
-  /** Whether the consumer goes on with another chunk. */
+  /** Whether the consumer continues with another chunk. */
   goes_on: boolean
 }
 
@@ -123,7 +123,7 @@ export type ResultVerdict =
   | { to: 'failed'; reason: FailReason; code: string; detail: string }
   /** Try again. `exact`: the same call with the same key. Otherwise nothing was sent, and the chunk may change. */
   | { to: 'again'; exact: boolean; code: string; at: number }
-  /** Nothing can be sent before somebody corrects the provider's account. */
+  /** Nothing can be sent before the provider's account is corrected. */
   | { to: 'halted'; detail: string }
 
 interface ChunkAttempt {
@@ -141,7 +141,7 @@ const untried = ['not_prepared', 'no_time', 'no_result']
 
 const backoffMs = [5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 7_200_000]
 
-/** Whether the provider still knows the key of the call. */
+/** Whether the provider still has the key of the call. */
 export const isRepeatable = ({ now, first_tried_at, deduplicates }: ChunkAttempt): boolean =>
   deduplicates && now - first_tried_at < repeatableMs
 

@@ -1,6 +1,6 @@
 import type { ListType, ObjectName, Type, ValuesFrom } from './types.ts'
 
-export interface Field {
+export interface ExpressionField {
   /** As it is written: `user.email`, `orders[].status`, `consents.<key>.status`. */
   path: string
   name: string
@@ -16,15 +16,15 @@ export interface Variable {
   name: string
   type: Type
   description: string
-  fields: Field[]
+  fields: ExpressionField[]
 }
 
 const strings: ListType = { list: 'string', nullable: false }
 
-type Options = { nullable?: true; from?: ValuesFrom; namesOf?: ValuesFrom }
-type Entry = readonly [name: string, type: Type, description: string, options?: Options]
+type FieldOptions = { nullable?: true; from?: ValuesFrom; namesOf?: ValuesFrom }
+type FieldEntry = readonly [name: string, type: Type, description: string, options?: FieldOptions]
 
-const fieldsOf = (prefix: string, entries: readonly Entry[]): Field[] =>
+const fieldsOf = (prefix: string, entries: readonly FieldEntry[]): ExpressionField[] =>
   entries.map(([name, type, description, options]) => ({
     path: `${prefix}.${name}`,
     name,
@@ -156,5 +156,5 @@ const fieldsByObject = new Map(
 export const variableNamed = (name: string): Variable | undefined =>
   variables.find((variable) => variable.name === name)
 
-export const fieldsOfObject = (object: ObjectName): ReadonlyMap<string, Field> =>
-  fieldsByObject.get(object) ?? new Map<string, Field>()
+export const fieldsOfObject = (object: ObjectName): ReadonlyMap<string, ExpressionField> =>
+  fieldsByObject.get(object) ?? new Map<string, ExpressionField>()

@@ -2,7 +2,7 @@ import { instantOf } from './constants.ts'
 import { refusedFunctions } from './functions.ts'
 import type { Ast } from './parse.ts'
 import type { Call, TypeChecker } from './type-checker.ts'
-import { type Expression, isList, type Range, Refusal, type Scalar } from './types.ts'
+import { type Expression, isList, type SourceRange, Refusal, type Scalar } from './types.ts'
 import { unknownFunction } from './unknown-names.ts'
 import { wordsOf } from './words.ts'
 
@@ -28,7 +28,7 @@ const conversions: Record<string, readonly string[]> = {
   duration: [],
 }
 
-export function checkCall(checker: TypeChecker, { name, receiver, args }: Call, range: Range): Expression {
+export function checkCall(checker: TypeChecker, { name, receiver, args }: Call, range: SourceRange): Expression {
   if (name === 'has' && !receiver) return has(checker, args, range)
   if (Object.hasOwn(refusedFunctions, name))
     throw new Refusal('function_not_allowed', refusedFunctions[name] ?? '', range)
@@ -43,7 +43,7 @@ export function checkCall(checker: TypeChecker, { name, receiver, args }: Call, 
   throw new Refusal('unknown_function', unknownFunction(name, call), range)
 }
 
-const called = (name: string, args: Expression[], type: Scalar, range: Range): Expression => ({
+const called = (name: string, args: Expression[], type: Scalar, range: SourceRange): Expression => ({
   node: 'call',
   name,
   args,
@@ -52,7 +52,7 @@ const called = (name: string, args: Expression[], type: Scalar, range: Range): E
   ...range,
 })
 
-function has(checker: TypeChecker, [ast, ...rest]: readonly Ast[], range: Range): Expression {
+function has(checker: TypeChecker, [ast, ...rest]: readonly Ast[], range: SourceRange): Expression {
   if (ast?.op !== '.' || rest.length)
     throw new Refusal('invalid_macro_argument', 'has() takes a field, such as user.metadata.company.', range)
   const object = checker.check(ast.args[0])
@@ -66,7 +66,7 @@ function has(checker: TypeChecker, [ast, ...rest]: readonly Ast[], range: Range)
   throw new Refusal('always_there', 'This field is always there: compare it with null instead.', range)
 }
 
-function convert(checker: TypeChecker, to: Scalar, ast: Ast, range: Range): Expression {
+function convert(checker: TypeChecker, to: Scalar, ast: Ast, range: SourceRange): Expression {
   const operand = checker.check(ast)
   if ((to === 'timestamp' || to === 'duration') && operand.type === 'string') {
     if (operand.node !== 'literal')
@@ -78,7 +78,7 @@ function convert(checker: TypeChecker, to: Scalar, ast: Ast, range: Range): Expr
   return called(to, [operand], to, range)
 }
 
-function size(checker: TypeChecker, ast: Ast, range: Range): Expression {
+function size(checker: TypeChecker, ast: Ast, range: SourceRange): Expression {
   const operand = checker.check(ast)
   if (operand.type !== 'string' && operand.type !== 'json' && !isList(operand.type))
     throw new Refusal(
@@ -89,7 +89,7 @@ function size(checker: TypeChecker, ast: Ast, range: Range): Expression {
   return called('size', [operand], 'int', range)
 }
 
-function textMethod(checker: TypeChecker, { name, receiver, args }: Call<Ast>, range: Range): Expression {
+function textMethod(checker: TypeChecker, { name, receiver, args }: Call<Ast>, range: SourceRange): Expression {
   const [arity, type] = textMethods[name] ?? [0, 'string']
   const texts = [receiver, ...args].map((ast) => checker.as(checker.check(ast), 'string'))
   if (args.length !== arity)
@@ -104,7 +104,7 @@ function textMethod(checker: TypeChecker, { name, receiver, args }: Call<Ast>, r
   return called(name, texts, type, range)
 }
 
-function getter(checker: TypeChecker, { name, receiver, args }: Call<Ast>, range: Range): Expression {
+function getter(checker: TypeChecker, { name, receiver, args }: Call<Ast>, range: SourceRange): Expression {
   const of = checker.check(receiver)
   const fits = of.type === 'timestamp' || (of.type === 'duration' && durationGetters.includes(name))
   if (!fits)

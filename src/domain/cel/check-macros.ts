@@ -1,6 +1,6 @@
 import { type Ast, limits } from './parse.ts'
 import type { Call, TypeChecker } from './type-checker.ts'
-import { type Expression, isList, isScalar, type ListType, type MacroName, type Range, Refusal } from './types.ts'
+import { type Expression, isList, isScalar, type ListType, type MacroName, type SourceRange, Refusal } from './types.ts'
 import { wordsOf } from './words.ts'
 
 const arities: Record<MacroName, readonly number[]> = {
@@ -22,7 +22,12 @@ interface MacroParts {
   bodies: readonly Ast[]
 }
 
-function partsOf(checker: TypeChecker, macro: MacroName, { receiver, args }: Call<Ast>, range: Range): MacroParts {
+function partsOf(
+  checker: TypeChecker,
+  macro: MacroName,
+  { receiver, args }: Call<Ast>,
+  range: SourceRange,
+): MacroParts {
   if (!arities[macro].includes(args.length))
     throw new Refusal(
       'no_matching_overload',
@@ -51,7 +56,7 @@ function partsOf(checker: TypeChecker, macro: MacroName, { receiver, args }: Cal
 }
 
 /** A macro over a list, or null when the call is none. */
-export function checkMacro(checker: TypeChecker, call: Call<Ast>, range: Range): Expression | null {
+export function checkMacro(checker: TypeChecker, call: Call<Ast>, range: SourceRange): Expression | null {
   if (!Object.hasOwn(arities, call.name)) return null
   const macro = call.name as MacroName
   const { list, type, variable, bodies } = partsOf(checker, macro, call, range)

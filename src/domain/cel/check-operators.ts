@@ -9,7 +9,7 @@ import {
   isList,
   isScalar,
   nameOf,
-  type Range,
+  type SourceRange,
   Refusal,
   type Scalar,
   type Type,
@@ -19,7 +19,7 @@ import { capital, wordsOf } from './words.ts'
 const isNumber = (type: Type): boolean => type === 'int' || type === 'double'
 const comparable = (one: Type, other: Type): boolean => one === other || (isNumber(one) && isNumber(other))
 
-export function checkMinus(checker: TypeChecker, ast: Ast, range: Range): Expression {
+export function checkMinus(checker: TypeChecker, ast: Ast, range: SourceRange): Expression {
   if (ast.op === 'value' && (typeof ast.args === 'bigint' || typeof ast.args === 'number'))
     return constantOf(ast.args, range, true)
   const operand = checker.as(checker.check(ast), 'double')
@@ -49,7 +49,7 @@ export function checkArithmetic(
   checker: TypeChecker,
   operator: ArithmeticOperator,
   [a, b]: readonly [Ast, Ast],
-  range: Range,
+  range: SourceRange,
 ): Expression {
   let left = checker.check(a)
   let right = checker.check(b)
@@ -73,7 +73,7 @@ export function checkCompare(
   checker: TypeChecker,
   operator: ComparisonOperator,
   [a, b]: readonly [Ast, Ast],
-  range: Range,
+  range: SourceRange,
 ): Expression {
   let left = checker.check(a)
   let right = checker.check(b)
@@ -100,7 +100,7 @@ export function checkCompare(
 
 const numeric = (type: Type): Scalar => (type === 'int' ? 'double' : (type as Scalar))
 
-export function checkIn(checker: TypeChecker, [a, b]: readonly [Ast, Ast], range: Range): Expression {
+export function checkIn(checker: TypeChecker, [a, b]: readonly [Ast, Ast], range: SourceRange): Expression {
   const element = checker.check(a)
   const list = checker.check(b)
   if (list.type === 'consents') {

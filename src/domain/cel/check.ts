@@ -5,12 +5,12 @@ import { conditionHint } from './type-hints.ts'
 import { type CelError, errorAt, type Expression, Refusal } from './types.ts'
 import { wordsOf } from './words.ts'
 
-export type Checked =
+export type CheckedExpression =
   | { ok: true; expression: Expression; isTimeDependent: boolean; literals: KnownLiteral[] }
   | { ok: false; errors: CelError[] }
 
 /** Parses and types an expression of any type. */
-export function typedExpression(source: string): Checked {
+export function typedExpression(source: string): CheckedExpression {
   const refusals: Refusal[] = []
   try {
     const parsed = parse(source)
@@ -26,8 +26,8 @@ export function typedExpression(source: string): Checked {
   return { ok: false, errors: errors.toSorted((one, other) => one.start - other.start) }
 }
 
-/** An expression that tells who belongs to a segment: it has to be true or false. */
-export function checkExpression(source: string): Checked {
+/** An expression that decides who belongs to a segment: it has to be true or false. */
+export function checkExpression(source: string): CheckedExpression {
   const checked = typedExpression(source)
   if (!checked.ok) return checked
   const heavy = heavyList(checked.expression)

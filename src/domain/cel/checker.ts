@@ -12,7 +12,7 @@ import {
   isScalar,
   type LiteralExpression,
   type ObjectName,
-  type Range,
+  type SourceRange,
   Refusal,
   type Scalar,
   type ValuesFrom,
@@ -21,7 +21,7 @@ import { unknownField, unknownVariable, fieldOfNothing } from './unknown-names.t
 import { wordsOf } from './words.ts'
 
 /** A literal that a field with known values is compared with. */
-export interface KnownLiteral extends Range {
+export interface KnownLiteral extends SourceRange {
   /** As in the context: `product_id`, `status`, … or `consent_key`. */
   field: string
   values_from: ValuesFrom
@@ -44,11 +44,11 @@ export class Checker implements TypeChecker {
     this.#refusals = refusals
   }
 
-  rangeOf(ast: Range): Range {
+  rangeOf(ast: SourceRange): SourceRange {
     return this.#parsed.rangeOf(ast)
   }
 
-  textOf(ast: Range): string {
+  textOf(ast: SourceRange): string {
     const { start, end } = this.rangeOf(ast)
     return this.#parsed.source.slice(start, end)
   }
@@ -130,7 +130,7 @@ export class Checker implements TypeChecker {
     this.literals.push({ field, values_from: from, by, value: literal.value, start: literal.start, end: literal.end })
   }
 
-  #variable(name: string, range: Range): Expression {
+  #variable(name: string, range: SourceRange): Expression {
     const element = this.elements.findLast((one) => one.name === name)
     if (element) return { ...element, ...range }
     const variable = variableNamed(name)
@@ -145,7 +145,7 @@ export class Checker implements TypeChecker {
     return { node: 'variable', name, type: variable.type, nullable: false, ...range }
   }
 
-  access(of: Ast, name: string, range: Range): Expression {
+  access(of: Ast, name: string, range: SourceRange): Expression {
     const object = this.check(of)
     const { type } = object
     if (type === 'json') return { node: 'member', object, key: name, type, nullable: false, ...range }
@@ -167,12 +167,12 @@ export class Checker implements TypeChecker {
     }
   }
 
-  consent(key: string, range: Range): Expression {
+  consent(key: string, range: SourceRange): Expression {
     this.literals.push({ field: 'consent_key', values_from: 'consents', by: 'value', value: key, ...range })
     return { node: 'consent', key, type: 'consent', nullable: false, ...range }
   }
 
-  #index(of: Ast, index: Ast, range: Range): Expression {
+  #index(of: Ast, index: Ast, range: SourceRange): Expression {
     const key = this.check(index)
     if (key.node === 'literal' && typeof key.value === 'string') return this.access(of, key.value, range)
     const object = this.check(of)
@@ -181,7 +181,7 @@ export class Checker implements TypeChecker {
     throw new Refusal('unsupported', 'A key has to be a text that is written out.', key)
   }
 
-  #logic(ast: Ast, op: '&&' | '||', range: Range): Expression {
+  #logic(ast: Ast, op: '&&' | '||', range: SourceRange): Expression {
     const operands: Expression[] = []
     // Each operand has its own error, so that one check finds several.
     for (const operand of chainOf(ast, op)) {
@@ -195,7 +195,7 @@ export class Checker implements TypeChecker {
     return { node: op === '&&' ? 'and' : 'or', operands, type: 'bool', nullable: false, ...range }
   }
 
-  #choice([condition, yes, no]: [Ast, Ast, Ast], range: Range): Expression {
+  #choice([condition, yes, no]: [Ast, Ast, Ast], range: SourceRange): Expression {
     const before = this.#nullableChoices
     const test = this.bool(condition, 'invalid_condition_type')
     const chosen = this.check(yes)
@@ -214,7 +214,7 @@ export class Checker implements TypeChecker {
     return { node: 'choice', condition: test, chosen, otherwise, type, nullable, ...range }
   }
 
-  #list(asts: readonly Ast[], range: Range): Expression {
+  #list(asts: readonly Ast[], range: SourceRange): Expression {
     const items = asts.map((ast) => this.check(ast))
     const constants = items.filter((item): item is LiteralExpression => item.node === 'literal')
     const stray = items.find((item) => item.node !== 'literal')

@@ -1,10 +1,10 @@
 import { durationOf, type Milliseconds, timestampOf } from './instants.ts'
-import { type Constant, type LiteralExpression, type Range, Refusal, type Type } from './types.ts'
+import { type Constant, type LiteralExpression, type SourceRange, Refusal, type Type } from './types.ts'
 
-export const minInt = -(2n ** 63n)
-export const maxInt = 2n ** 63n - 1n
+const minInt = -(2n ** 63n)
+const maxInt = 2n ** 63n - 1n
 
-const literal = (value: Constant, type: Type, range: Range): LiteralExpression => ({
+const literal = (value: Constant, type: Type, range: SourceRange): LiteralExpression => ({
   node: 'literal',
   value,
   type,
@@ -14,7 +14,7 @@ const literal = (value: Constant, type: Type, range: Range): LiteralExpression =
 })
 
 /** A literal of the source, as the parser has read it. */
-export function constantOf(value: unknown, range: Range, isNegated = false): LiteralExpression {
+export function constantOf(value: unknown, range: SourceRange, isNegated = false): LiteralExpression {
   if (value === null) return literal(null, 'null', range)
   switch (typeof value) {
     case 'boolean':
@@ -51,7 +51,11 @@ const durationForm = (text: string): string => {
 }
 
 /** `timestamp("…")` and `duration("…")` are constants. */
-export function instantOf(type: 'timestamp' | 'duration', text: LiteralExpression, range: Range): LiteralExpression {
+export function instantOf(
+  type: 'timestamp' | 'duration',
+  text: LiteralExpression,
+  range: SourceRange,
+): LiteralExpression {
   const ms = (type === 'timestamp' ? timestampOf : durationOf)(String(text.value))
   if (typeof ms === 'bigint') return literal(ms, type, range)
   const form = type === 'timestamp' ? timestampForm(String(text.value)) : durationForm(String(text.value))

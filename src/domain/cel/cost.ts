@@ -1,20 +1,20 @@
-import { type List, type ListSizes, noLists, type Site, sitesOf, work } from './survey.ts'
+import { type ListRead, type ListSizes, noLists, type Site, sitesOf, work } from './survey.ts'
 import { type CelError, errorAt, type Expression } from './types.ts'
 
 /** Combinations of elements that lists inside lists may look at for one person have to stay below this. */
 export const maxCombinations = 100_000
 /** Work for each element of the lists of a person, in tenths of a microsecond: 5,000 elements stay below 300 ms. */
-export const maxWorkAnElement = 500
+const maxWorkAnElement = 500
 
 /** Work in the body of the innermost list that one combination includes; what takes longer counts several times. */
 const workACombination = 20
 
-const combinationsOf = (lists: readonly List[]): number =>
+const combinationsOf = (lists: readonly ListRead[]): number =>
   lists.reduce((product, { size }) => product * Math.max(1, size), 1)
 
 const number = (value: number): string => Math.ceil(value).toLocaleString('en-US')
 
-const names: Record<List['kind'], string> = {
+const names: Record<ListRead['kind'], string> = {
   orders: 'orders',
   purchases: 'purchases',
   campaigns: 'campaigns',
@@ -59,7 +59,7 @@ export const hasNestedLists = (expression: Expression): boolean =>
 
 export const hasLists = (expression: Expression): boolean => sitesOf(expression, noLists).length > 1
 
-/** The list whose conditions are more than may be asked of each element, or null. */
+/** The list with more conditions than may be tested for each element, or null. */
 export function heavyList(expression: Expression): Expression | null {
   let all = 0
   for (const { lists, node, work: amount } of sitesOf(expression, noLists)) {
@@ -75,7 +75,8 @@ export type MeanSizes = Pick<ListSizes, 'orders' | 'purchases'>
 
 /** Work for a mean person, in tenths of a microsecond: the outermost list has its mean length, those inside the most. */
 export function meanWork(expression: Expression, sizes: ListSizes, means: MeanSizes): number {
-  const lengthOf = ({ kind, size }: List): number => (kind === 'orders' || kind === 'purchases' ? means[kind] : size)
+  const lengthOf = ({ kind, size }: ListRead): number =>
+    kind === 'orders' || kind === 'purchases' ? means[kind] : size
   return sitesOf(expression, sizes).reduce((sum, { lists, work: amount }) => {
     const [outer, ...inner] = lists
     if (!outer) return sum + amount

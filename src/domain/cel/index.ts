@@ -1,7 +1,7 @@
 import { variables } from './catalogue.ts'
 import { examples, functions } from './functions.ts'
 
-export { type Checked, checkExpression, typedExpression } from './check.ts'
+export { type CheckedExpression, checkExpression, typedExpression } from './check.ts'
 export type { KnownLiteral } from './checker.ts'
 export { limits } from './parse.ts'
 export {

@@ -1,14 +1,14 @@
 import type { Token } from './tokens.ts'
-import type { Range } from './types.ts'
+import type { SourceRange } from './types.ts'
 
-export interface Mistake extends Range {
+export interface Mistake extends SourceRange {
   code: 'unexpected_character' | 'unexpected_token' | 'expected_token' | 'unterminated_string'
   message: string
   /** How many of the tokens after it belong to it. */
   more?: number
 }
 
-export const mistakeAt = (range: Range, message: string, more = 0): Mistake => ({
+export const mistakeAt = (range: SourceRange, message: string, more = 0): Mistake => ({
   code: 'unexpected_character',
   message,
   start: range.start,

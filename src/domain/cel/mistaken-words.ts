@@ -4,7 +4,7 @@ import { quoted } from './words.ts'
 
 const between = (one: Token, other: Token) => ({ start: one.start, end: other.end })
 
-/** Words of other languages that stand between two values, by the operator that is meant. */
+/** Words of other languages between two values, by the operator that is meant. */
 const operators: Readonly<Record<string, string>> = {
   and: '&&',
   or: '||',
@@ -70,7 +70,7 @@ function mistakenNot(tokens: readonly Token[], index: number): Mistake | null {
   return beginsValue(next) ? mistakeAt(not, `There is no \`${not.text}\`: use \`!\`.`) : null
 }
 
-/** A word that a value stands before, and that no operator is. */
+/** A word after a value that is no operator. */
 function mistakenInfix(tokens: readonly Token[], index: number): Mistake | null {
   const token = tokens[index] as Token
   const [next, second] = tokens.slice(index + 1, index + 3)

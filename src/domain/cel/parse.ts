@@ -1,6 +1,6 @@
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js'
 import { knownSyntax, syntaxMistakes } from './syntax-mistakes.ts'
-import { type Range, Refusal } from './types.ts'
+import { type SourceRange, Refusal } from './types.ts'
 
 export type Ast = ASTNode
 
@@ -21,7 +21,7 @@ export interface Parsed {
   source: string
   ast: Ast
   /** The range of a node together with the parentheses that belong to it. */
-  rangeOf: (node: Range) => Range
+  rangeOf: (node: SourceRange) => SourceRange
 }
 
 /** Throws a Refusal for what is no expression or too large. */
@@ -132,9 +132,9 @@ const notCode =
   /\/\/[^\n]*|"""(?:\\[^]|[^\\])*?"""|'''(?:\\[^]|[^\\])*?'''|"(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*'|[()]/g
 
 /** Matching parentheses of the source; the parser drops those that only group. */
-function parenthesesOf(source: string): Range[] {
+function parenthesesOf(source: string): SourceRange[] {
   const open: number[] = []
-  const pairs: Range[] = []
+  const pairs: SourceRange[] = []
   for (const { 0: token, index } of source.matchAll(notCode)) {
     if (token === '(') open.push(index)
     if (token !== ')') continue
@@ -144,7 +144,7 @@ function parenthesesOf(source: string): Range[] {
   return pairs
 }
 
-function widened({ start, end }: Range, pairs: readonly Range[]): Range {
+function widened({ start, end }: SourceRange, pairs: readonly SourceRange[]): SourceRange {
   const range = { start, end }
   for (let again = true; again;) {
     again = false

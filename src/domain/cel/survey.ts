@@ -1,7 +1,7 @@
-import { type Expression, isList, type MacroExpression } from './types.ts'
+import { type Expression, isList, type MacroExpression, type ExpressionOf } from './types.ts'
 
-/** Lists that an expression can walk through, by where their length is kept; `written` ones stand in the source. */
-export type KeptList = 'orders' | 'purchases' | 'campaigns' | 'options' | 'user_metadata' | 'order_metadata'
+/** Lists that an expression can walk through, by where their length is kept; `written` ones are part of the source. */
+type KeptList = 'orders' | 'purchases' | 'campaigns' | 'options' | 'user_metadata' | 'order_metadata'
 
 /** The most that one person of an organisation has of each list. It may be too high and is never too low. */
 export type ListSizes = Record<KeptList, number>
@@ -31,25 +31,23 @@ export const work = {
   consent: 30,
   metadata: 45,
 } as const
-export interface List {
+export interface ListRead {
   kind: KeptList | 'written'
   size: number
 }
 
 /** Something that is done once for each combination of elements of the lists around it. */
 export interface Site {
-  lists: readonly List[]
+  lists: readonly ListRead[]
   node: Expression
   /** For each combination, without the lists inside. */
   work: number
 }
 
-type Of<Node extends Expression['node']> = Extract<Expression, { node: Node }>
-
-/** What the variable of a macro stands for. */
-interface Element {
+/** The variable of a macro. */
+interface ElementVariable {
   name: string
-  /** Of an element of metadata: where the metadata is. */
+  /** ExpressionOf an element of metadata: where the metadata is. */
   metadata: KeptList
   /** The `map` that has made it: the database may make it anew at each use. */
   map: MacroExpression | null
@@ -61,8 +59,8 @@ const textCalls = ['contains', 'startsWith', 'endsWith', 'lowerAscii', 'upperAsc
 class Survey {
   readonly sites: Site[] = []
   readonly #sizes: ListSizes
-  #lists: readonly List[] = []
-  #elements: readonly Element[] = []
+  #lists: readonly ListRead[] = []
+  #elements: readonly ElementVariable[] = []
   #site: Site
 
   constructor(sizes: ListSizes, expression: Expression) {
@@ -113,7 +111,7 @@ class Survey {
       case 'in':
         return this.#in(node)
       case 'macro':
-        // `exists_one` takes each condition twice: for its truth, and to see whether it is an error.
+        // `exists_one` takes each condition twice: for its truth, and for whether it is an error.
         return this.#inside(node.range, node, () => this.#body(node), this.#eachOf(node))
     }
   }
@@ -122,11 +120,11 @@ class Survey {
     this.#site.work += amount
   }
 
-  #elementNamed(name: string): Element | undefined {
+  #elementNamed(name: string): ElementVariable | undefined {
     return this.#elements.findLast((element) => element.name === name)
   }
 
-  #variable(node: Of<'variable'>): void {
+  #variable(node: ExpressionOf<'variable'>): void {
     if (node.type === 'json') this.#spend(work.metadata)
     const map = this.#elementNamed(node.name)?.map
     if (!map?.result) return
@@ -140,7 +138,7 @@ class Survey {
     this.#elements = before
   }
 
-  #field(node: Of<'field'>): void {
+  #field(node: ExpressionOf<'field'>): void {
     const { object, name } = node
     if (object.node === 'consent') return this.#spend(2 * work.consent)
     if (object.type === 'stats') {
@@ -152,7 +150,7 @@ class Survey {
     if (name === 'product_name') this.#spend(work.lookUp)
   }
 
-  #call({ name, args }: Of<'call'>): void {
+  #call({ name, args }: ExpressionOf<'call'>): void {
     const [first] = args
     if (name === 'size' && first && (isList(first.type) || first.type === 'json'))
       return this.#inside(first, first, () => undefined, work.bareElement)
@@ -161,7 +159,7 @@ class Survey {
     this.#spend(isText ? work.text : work.conversion)
   }
 
-  #in(node: Of<'in'>): void {
+  #in(node: ExpressionOf<'in'>): void {
     const { element, list } = node
     this.value(element)
     if (list.node === 'list' && element.type !== 'json') return this.#spend(work.text)
@@ -172,7 +170,7 @@ class Survey {
     })
   }
 
-  #body({ range, variable, predicate, result }: Of<'macro'>): void {
+  #body({ range, variable, predicate, result }: ExpressionOf<'macro'>): void {
     this.#with({ name: variable, metadata: this.#metadataOf(range), map: mapIn(range) }, () => {
       if (predicate) this.value(predicate)
       // A mapped value is made once for itself and once to see whether it is an error.
@@ -180,11 +178,11 @@ class Survey {
     })
   }
 
-  #eachOf({ macro }: Of<'macro'>): number {
+  #eachOf({ macro }: ExpressionOf<'macro'>): number {
     return macro === 'exists_one' ? 2 * work.element : work.element
   }
 
-  #with(element: Element, inside: () => void): void {
+  #with(element: ElementVariable, inside: () => void): void {
     const before = this.#elements
     this.#elements = [...before, element]
     inside()
@@ -210,7 +208,7 @@ class Survey {
     })
   }
 
-  #through(kind: List['kind'], size: number, node: Expression, body: () => void): void {
+  #through(kind: ListRead['kind'], size: number, node: Expression, body: () => void): void {
     const [lists, site] = [this.#lists, this.#site]
     this.#lists = [...lists, { kind, size }]
     this.#site = { lists: this.#lists, node, work: 0 }
@@ -220,7 +218,7 @@ class Survey {
     this.#site = site
   }
 
-  #lengthOf(list: Expression): [List['kind'], number] {
+  #lengthOf(list: Expression): [ListRead['kind'], number] {
     if (list.node === 'list') return ['written', list.items.length]
     const kind = this.#kindOf(list)
     return [kind, this.#sizes[kind]]

@@ -1,7 +1,7 @@
 import { type Mistake, mistakeAt, mistakenNumber, mistakenSign } from './mistaken-signs.ts'
 import { mistakenWord } from './mistaken-words.ts'
 import { endsValue, isOperator, type Token, tokensOf } from './tokens.ts'
-import type { Range } from './types.ts'
+import type { SourceRange } from './types.ts'
 import { quoted } from './words.ts'
 
 const shown = 10
@@ -30,7 +30,7 @@ function mistakenBrackets(tokens: readonly Token[]): Mistake[] {
   return [{ ...mistakeAt(last, message), code: 'expected_token' }]
 }
 
-/** `in (1, 2)`: lists in the wrong brackets, each by the index of its first token. One pass, whatever is nested. */
+/** `in (1, 2)`: lists in the wrong brackets, each by the index of its first token. One pass, with any nesting. */
 function mistakenLists(tokens: readonly Token[]): ReadonlyMap<number, Mistake> {
   const found = new Map<number, Mistake>()
   const open: { index: number; hasComma: boolean }[] = []
@@ -89,7 +89,7 @@ function patternsIn(given: readonly Token[]): Mistake[] {
     isBetween = word === 'between' ? mistake !== null : isBetween && !isSecond
     if (!mistake) continue
     found.push(mistake)
-    // What follows is read as if the operator stood here.
+    // The rest is read as if the operator were here.
     if (!mistake.more && token.kind === 'word') tokens[index] = { ...token, kind: 'sign', text: '&&' }
     index += mistake.more ?? 0
   }
@@ -99,7 +99,7 @@ function patternsIn(given: readonly Token[]): Mistake[] {
 const spoken = (token: Token): string => quoted(token.text) ?? 'this'
 
 /** What is wrong at the place where the parser stopped, when it is no known mistake. */
-function missingAt(tokens: readonly Token[], place: Range): string | null {
+function missingAt(tokens: readonly Token[], place: SourceRange): string | null {
   const index = tokens.findIndex(({ start, end }) => start >= place.start || end > place.start)
   const [before, at] = index < 0 ? [tokens.at(-1), undefined] : [tokens[index - 1], tokens[index]]
   const question = tokens.findLast(({ text }) => text === '?')
@@ -128,8 +128,8 @@ function missingAt(tokens: readonly Token[], place: Range): string | null {
 /** What is wrong with a source that cannot be parsed; `place` is where the parser stopped. Never empty, at most ten. */
 export function syntaxMistakes(
   source: string,
-  { code, ...place }: Range & { code: string },
-): (Range & { code: string; message: string })[] {
+  { code, ...place }: SourceRange & { code: string },
+): (SourceRange & { code: string; message: string })[] {
   const tokens = tokensOf(source)
   const patterns = patternsIn(tokens)
   const isTextOpen = patterns.some(({ more }) => more === tokens.length)
@@ -145,7 +145,7 @@ export function syntaxMistakes(
   return [{ code, message, ...place }]
 }
 
-/** The message of what the parser itself knows best: numbers, letters by their number, reserved words. */
+/** The message for faults that the parser describes best: numbers, letters by their number, reserved words. */
 export function knownSyntax(code: string, text: string): string | null {
   const shownText = quoted(text) ?? 'This'
   if (code === 'invalid_macro_argument')

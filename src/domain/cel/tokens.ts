@@ -1,7 +1,7 @@
-import type { Range } from './types.ts'
+import type { SourceRange } from './types.ts'
 
 /** A piece of the source; `open_text` is a text without its last quote. */
-export interface Token extends Range {
+export interface Token extends SourceRange {
   kind: 'word' | 'number' | 'text' | 'open_text' | 'sign'
   text: string
 }
@@ -19,7 +19,7 @@ const pattern = new RegExp(
   'gu',
 )
 
-/** The source in pieces, whatever is wrong with it; spaces and comments are left out. */
+/** The source in pieces, also of a faulty one; spaces and comments are left out. */
 export function tokensOf(source: string): Token[] {
   const tokens: Token[] = []
   for (const match of source.matchAll(pattern)) {

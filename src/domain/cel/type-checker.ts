@@ -1,15 +1,15 @@
 import type { Ast } from './parse.ts'
 import type { Operand } from './type-hints.ts'
-import type { Expression, Range, Scalar } from './types.ts'
+import type { Expression, SourceRange, Scalar } from './types.ts'
 
-/** A call of a function, with what stands before the dot. */
+/** A call of a function, with what is before the dot. */
 export interface Call<Receiver = Ast | null> {
   name: string
   receiver: Receiver
   args: readonly Ast[]
 }
 
-/** What the checks of calls, macros and operators ask of the checker of the whole expression. */
+/** What the checks of calls, macros and operators need from the checker of the whole expression. */
 export interface TypeChecker {
   /** Variables of the macros around, innermost last. */
   readonly elements: (Expression & { node: 'variable' })[]
@@ -18,11 +18,11 @@ export interface TypeChecker {
   bool: (ast: Ast, code?: string) => Expression
   /** Metadata read as a type; anything else is left as it is. */
   as: (operand: Expression, type: Scalar) => Expression
-  consent: (key: string, range: Range) => Expression
+  consent: (key: string, range: SourceRange) => Expression
   /** Keeps a literal that is compared with a field of known values. */
   note: (expression: Expression, literal: Expression) => void
   /** A checked part with its text, for what is said about it. */
   operand: (expression: Expression, ast: Ast) => Operand
-  rangeOf: (ast: Range) => Range
-  textOf: (ast: Range) => string
+  rangeOf: (ast: SourceRange) => SourceRange
+  textOf: (ast: SourceRange) => string
 }

@@ -38,7 +38,7 @@ function literalHint(wanted: Type, { expression, text }: Operand): string {
   return wanted === 'bool' && /^(?:true|false)$/i.test(said) ? write(said.toLowerCase()) : ''
 }
 
-/** What to ask of something that is no simple value. */
+/** What to do with a value that is not simple. */
 function objectHint({ expression, text }: Operand, other: Type): string {
   const { type } = expression
   if (isList(type)) {
@@ -78,7 +78,7 @@ const participles: Record<ArithmeticOperator, string> = {
   '%': 'divided',
 }
 
-/** A number that a number of the other kind stands beside. */
+/** A number next to a number of the other kind. */
 function numberHint(left: Operand, right: Operand): string {
   const int = [left, right].find(({ expression }) => expression.type === 'int')
   if (int?.expression.node === 'literal') return write(`${int.text}.0`)

@@ -1,11 +1,11 @@
-/** Where something stands in the source: UTF-16 offsets from 0, `end` exclusive. */
-export interface Range {
+/** A place in the source: UTF-16 offsets from 0, `end` exclusive. */
+export interface SourceRange {
   start: number
   end: number
 }
 
 /** What is wrong with an expression, and where; `line` and `column` count from 1. */
-export interface CelError extends Range {
+export interface CelError extends SourceRange {
   code: string
   message: string
   line: number
@@ -43,14 +43,14 @@ export type ComparisonOperator = '<' | '<=' | '>' | '>=' | '==' | '!='
 export type MacroName = 'exists' | 'exists_one' | 'all' | 'filter' | 'map'
 export type Constant = string | bigint | number | boolean | null
 
-/** Where the known values of something stand; `by` tells whether it is compared with their ids and keys or their names. */
+/** Where the known values of a field are; `by` says whether it is compared with their ids and keys or their names. */
 interface KnownFrom {
   from: ValuesFrom
   field: string
   by: 'value' | 'label'
 }
 
-interface Base extends Range {
+interface Base extends SourceRange {
   type: Type
   nullable: boolean
   values?: KnownFrom | undefined
@@ -63,11 +63,11 @@ export type MacroExpression = Base & {
   range: Expression
   variable: string
   predicate: Expression | null
-  /** What `map` makes of an element. */
+  /** The result of `map` for an element. */
   result: Expression | null
 }
 
-/** A checked expression: every node knows its type, and metadata is converted where a type is needed. */
+/** A checked expression: every node has its type, and metadata is converted where a type is needed. */
 export type Expression =
   /** Timestamps and durations are milliseconds. */
   | LiteralExpression
@@ -91,6 +91,8 @@ export type Expression =
   | (Base & { node: 'list'; items: LiteralExpression[] })
   | MacroExpression
 
+export type ExpressionOf<Node extends Expression['node']> = Extract<Expression, { node: Node }>
+
 const scalars: readonly Type[] = ['bool', 'int', 'double', 'string', 'timestamp', 'duration']
 export const isScalar = (type: Type): type is Scalar => scalars.includes(type)
 
@@ -104,16 +106,16 @@ export const nameOf = (type: Type): string => {
 /** Thrown inside the checker and answered as an error of the expression. */
 export class Refusal extends Error {
   readonly code: string
-  readonly range: Range
+  readonly range: SourceRange
 
-  constructor(code: string, message: string, range: Range) {
+  constructor(code: string, message: string, range: SourceRange) {
     super(message)
     this.code = code
     this.range = range
   }
 }
 
-export function errorAt(source: string, code: string, message: string, range: Range): CelError {
+export function errorAt(source: string, code: string, message: string, range: SourceRange): CelError {
   const start = Math.min(Math.max(range.start, 0), source.length)
   const end = Math.min(Math.max(range.end, start), source.length)
   const before = source.slice(0, start)

@@ -97,7 +97,7 @@ const didYouMean = (name: string): string => ` Did you mean \`${name}\`?`
 const closest = (name: string, candidates: readonly string[]): string | null =>
   nearest(name, candidates, (candidate) => [candidate])
 
-/** Where a field stands that was named without what it belongs to. */
+/** The place of a field that was named without its object. */
 function ownerOf(name: string): string | null {
   const paths = variables.flatMap(({ fields }) => fields).filter((field) => field.name === name)
   const path = paths.find((field) => !field.path.includes('[]') && !field.path.includes('<'))?.path
@@ -129,7 +129,7 @@ export function unknownField(object: ObjectName, name: string): string {
   return meant ? none + didYouMean(meant) : `${none} Known are ${[...fieldsOfObject(object).keys()].join(', ')}.`
 }
 
-/** A field of what has none: a list, a text, a number. `text` is what stands before the point. */
+/** A field of a value without fields: a list, a text, a number. `text` is what is before the point. */
 export function fieldOfNothing(type: Type, text: string, name: string): string {
   const none = `${capital(wordsOf(type))} has no fields.`
   const method = functions.find((one) => one.name === name && one.signature.includes('.'))
@@ -146,7 +146,7 @@ export function fieldOfNothing(type: Type, text: string, name: string): string {
 const methods = functions.filter(({ signature }) => /^\w+\.\w+\(/.test(signature)).map(({ name }) => name)
 const globals = functions.filter(({ signature }) => /^\w+\(/.test(signature)).map(({ name }) => name)
 
-/** A call of what there is not, or not in this form; `receiver` is what stands before the point. */
+/** A call of an unknown function, or in a wrong form; `receiver` is what is before the point. */
 export function unknownFunction(name: string, call: { receiver: string | null; args: readonly string[] }): string {
   const { receiver, args } = call
   const lower = name.toLowerCase()

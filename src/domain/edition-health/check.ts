@@ -1,5 +1,5 @@
 import type { Language, TranslatedDict } from '../languages.ts'
-import type { EditionFacts, Subject } from './facts.ts'
+import type { EditionFacts, FactSubject } from './facts.ts'
 
 export const severities = ['critical', 'warning', 'info'] as const
 export type Severity = (typeof severities)[number]
@@ -14,7 +14,7 @@ interface Rule {
   message: string
   suggestion: string
   /** True, or the things at fault, when the rule does not hold. */
-  fails: (facts: EditionFacts) => boolean | readonly Subject[]
+  fails: (facts: EditionFacts) => boolean | readonly FactSubject[]
 }
 
 export interface Check extends Rule {

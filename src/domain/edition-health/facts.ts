@@ -1,13 +1,13 @@
 import type { Language, TranslatedDict } from '../languages.ts'
 
 /** Something that a check found at fault. Hidden from callers who may not see it, which does not change the verdict. */
-export interface Subject {
+export interface FactSubject {
   id: string
   name: string
   is_hidden: boolean
 }
 
-export interface ProductFacts extends Subject {
+export interface ProductFacts extends FactSubject {
   is_draft: boolean
   name_translations: TranslatedDict
   category_id: string | null
@@ -20,18 +20,18 @@ export interface ProductFacts extends Subject {
   has_pass_design: boolean
 }
 
-export interface MessageFacts extends Subject {
+interface MessageFacts extends FactSubject {
   type: string
   subject: TranslatedDict
   has_blocks: boolean
 }
 
-export interface ConsentFacts extends Subject {
+interface ConsentFacts extends FactSubject {
   type: string
   text: TranslatedDict
 }
 
-export interface EndpointFacts extends Subject {
+interface EndpointFacts extends FactSubject {
   is_active: boolean
   disabled_reason: string | null
   /** A delivery of this edition's events was given up in the last day. */
@@ -84,7 +84,7 @@ export interface EditionFacts {
   /** The organisation has verified the domain of the sender's address. */
   is_sender_verified: boolean
   has_marketing_segment: boolean
-  /** A refund of which the provider's word and ours differ, or which has had no end for a month. */
+  /** A refund with another state at the provider than here, or without an end for a month. */
   has_stuck_refund: boolean
   /** A refund batch that has something to do and did nothing for an hour. */
   has_stalled_refund_batch: boolean
@@ -94,6 +94,6 @@ export interface EditionFacts {
   /** Active ones of the edition and of the organisation. */
   consents: readonly ConsentFacts[]
   endpoints: readonly EndpointFacts[]
-  /** Imports that have waited for somebody to map them for more than a week. */
-  unfinished_imports: readonly Subject[]
+  /** Imports that have waited for their mapping for more than a week. */
+  unfinished_imports: readonly FactSubject[]
 }

@@ -3,12 +3,12 @@ import { communication } from './communication.ts'
 import { imports, integrations } from './connections.ts'
 import { payments, tax } from './money.ts'
 import { fulfilment, products } from './offer.ts'
-import type { EditionFacts, Subject } from './facts.ts'
+import type { EditionFacts, FactSubject } from './facts.ts'
 import { basics, schedule } from './schedule.ts'
 import { branding, consents, localization } from './texts.ts'
 
 export { type Check, severities, type Severity }
-export type { EditionFacts, Subject }
+export type { EditionFacts }
 
 /** In the order in which they are answered. */
 export const checks: readonly Check[] = [
@@ -32,7 +32,7 @@ export type HealthStatus = (typeof healthStatuses)[number]
 export interface CheckResult {
   check: Check
   passed: boolean
-  related: readonly Subject[]
+  related: readonly FactSubject[]
 }
 
 export function examine(facts: EditionFacts): CheckResult[] {

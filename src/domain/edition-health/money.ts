@@ -71,7 +71,7 @@ export const payments: readonly Check[] = checksOf('payments', [
     severity: 'warning',
     rule: 'Refund batches that were made or started go on.',
     message: 'A refund batch has not gone on for an hour.',
-    suggestion: 'Cancel it and make another one, or ask who runs the service why it stands still.',
+    suggestion: 'Cancel it and make another one, or ask the operator of the service why it does not continue.',
     fails: ({ has_stalled_refund_batch }) => has_stalled_refund_batch,
   },
 ])

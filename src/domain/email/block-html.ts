@@ -4,12 +4,12 @@ import { networkName } from './networks.ts'
 import { orderSummary } from './order-summary.ts'
 import { cleanRichText } from './rich-text.ts'
 import { isAddress } from './urls.ts'
-import { type Reader, wordsOf } from './words.ts'
+import { type TextReader, wordsOf } from './words.ts'
 
 const linked = (inside: string, url: string | undefined): string =>
   url !== undefined && isAddress(url) ? `<a href="${textToHtml(url.trim())}" target="_blank">${inside}</a>` : inside
 
-function bareBlock(block: Block, reader: Reader): string {
+function bareBlock(block: Block, reader: TextReader): string {
   switch (block.type) {
     case 'rich_text':
     case 'footer':
@@ -44,7 +44,7 @@ function bareBlock(block: Block, reader: Reader): string {
 }
 
 /** The content alone, without any frame: for editors that show it in their own. */
-export const bareHtml = (blocks: readonly Block[], reader: Reader): string =>
+export const bareHtml = (blocks: readonly Block[], reader: TextReader): string =>
   blocks
     .map((block) => bareBlock(block, reader))
     .filter(Boolean)

@@ -5,7 +5,7 @@ import { orderSummary } from './order-summary.ts'
 import { cleanRichText } from './rich-text.ts'
 import { gutter, innerWidth, light } from './theme.ts'
 import { isAddress } from './urls.ts'
-import { type Reader, wordsOf } from './words.ts'
+import { type TextReader, wordsOf } from './words.ts'
 
 /**
  * Keeps what is not ours out of the markup while it is compiled: texts and addresses are put away under marks, and back
@@ -24,9 +24,9 @@ export class Placeholders {
   }
 }
 
-/** Where a block stands: across the card, or in a column with so much room. */
+/** The place of a block: across the card, or in a column of a width. */
 interface Spot {
-  reader: Reader
+  reader: TextReader
   placeholders: Placeholders
   side: number
   room: number
@@ -43,7 +43,7 @@ const padded = (padding: Padding | undefined, side: number, vertical = 10): stri
     .map((size) => `${size}px`)
     .join(' ')
 
-/** Colours of the template's own turn over in the dark, unless an organiser's colour is in front of or behind them. */
+/** Colours of the template's own change in dark mode, unless an organiser's colour is in front of or behind them. */
 const own = (name: string, data: { color?: string | undefined; background_color?: string | undefined }) =>
   data.color === undefined && data.background_color === undefined ? name : undefined
 
@@ -119,7 +119,7 @@ function social(data: SocialData, { reader, placeholders, side }: Spot): string 
   })}>${placeholders.keep(links.join(' '))}</mj-text>`
 }
 
-/** What stands in a column; empty for what has nothing to say in this language. */
+/** The content of a column; empty for a block without text in this language. */
 function component(block: Block, spot: Spot): string {
   const { reader, placeholders, side } = spot
   switch (block.type) {
@@ -173,7 +173,7 @@ function component(block: Block, spot: Spot): string {
 const section = (block: Block, padding: string, inside: string): string =>
   `<mj-section${attributes({ 'background-color': block.data.background_color, padding })}>${inside}</mj-section>`
 
-function columns(block: Extract<Block, { type: 'columns' }>, reader: Reader, placeholders: Placeholders): string {
+function columns(block: Extract<Block, { type: 'columns' }>, reader: TextReader, placeholders: Placeholders): string {
   const { columns: all, padding } = block.data
   const given = all.reduce((sum, column) => sum + (column.width ?? 0), 0)
   const unset = all.filter((column) => column.width === undefined).length
@@ -187,8 +187,8 @@ function columns(block: Extract<Block, { type: 'columns' }>, reader: Reader, pla
   return section(block, padded(padding, gutter - 10, 0), parts.join(''))
 }
 
-/** A block as a section of the card; empty when it has nothing to say. Footers stand under the card. */
-export function sectionOf(block: Block, reader: Reader, placeholders: Placeholders): string {
+/** A block as a section of the card; empty for a block without text. Footers are below the card. */
+export function sectionOf(block: Block, reader: TextReader, placeholders: Placeholders): string {
   if (block.type === 'columns') return columns(block, reader, placeholders)
   const inside = component(block, { reader, placeholders, side: gutter, room: innerWidth })
   return inside === '' ? '' : section(block, '0', `<mj-column>${inside}</mj-column>`)

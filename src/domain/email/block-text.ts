@@ -4,7 +4,7 @@ import { networkName } from './networks.ts'
 import { orderSummary } from './order-summary.ts'
 import { cleanRichText } from './rich-text.ts'
 import { isAddress } from './urls.ts'
-import { type Reader, wordsOf } from './words.ts'
+import { type TextReader, wordsOf } from './words.ts'
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 
@@ -12,7 +12,7 @@ const linked = (text: string, url: string | undefined): string =>
   url !== undefined && isAddress(url) ? `${text}${text ? ': ' : ''}${url.trim()}` : text
 
 /** A block as plain text with its Liquid; empty when it has nothing to say. */
-export function textOf(block: Block, reader: Reader): string {
+export function textOf(block: Block, reader: TextReader): string {
   switch (block.type) {
     case 'rich_text':
       return cleanRichText(wordsOf(block.data.text, reader)).text

@@ -4,10 +4,10 @@ export const alignments = ['left', 'center', 'right'] as const
 export const dividerStyles = ['solid', 'dashed', 'dotted'] as const
 export const networks = ['facebook', 'instagram', 'x', 'linkedin', 'youtube', 'tiktok', 'spotify', 'website'] as const
 
-export type Alignment = (typeof alignments)[number]
+type Alignment = (typeof alignments)[number]
 export type Network = (typeof networks)[number]
 /** `#rrggbb` */
-export type Colour = string
+type Colour = string
 
 export interface Padding {
   top?: number | undefined
@@ -21,7 +21,7 @@ interface Boxed {
   padding?: Padding | undefined
 }
 
-export interface RichTextData extends Boxed {
+interface RichTextData extends Boxed {
   text: TranslatedDict
   align?: Alignment | undefined
   color?: Colour | undefined
@@ -56,14 +56,14 @@ export interface ButtonData extends Boxed {
   is_full_width?: boolean | undefined
 }
 
-export interface DividerData extends Boxed {
+interface DividerData extends Boxed {
   color?: Colour | undefined
   thickness?: number | undefined
   style?: (typeof dividerStyles)[number] | undefined
   width?: number | undefined
 }
 
-export interface SpacerData extends Boxed {
+interface SpacerData extends Boxed {
   height?: number | undefined
 }
 
@@ -90,7 +90,7 @@ interface Typed<Type extends string, Data> {
   data: Data
 }
 
-/** What stands alone, and inside columns. */
+/** Blocks that are possible alone and inside columns. */
 export type PlainBlock =
   | Typed<'rich_text', RichTextData>
   | Typed<'heading', HeadingData>
@@ -100,7 +100,7 @@ export type PlainBlock =
   | Typed<'spacer', SpacerData>
   | Typed<'social', SocialData>
 
-export interface ColumnsData extends Boxed {
+interface ColumnsData extends Boxed {
   columns: { width?: number | undefined; blocks: PlainBlock[] }[]
 }
 
@@ -133,20 +133,20 @@ export const allBlocks = (blocks: readonly Block[]): { block: Block; path: (stri
   })
 
 /** How a field is written: as HTML, as text, or as an address. */
-export type Kind = 'html' | 'text' | 'address'
+type Kind = 'html' | 'text' | 'address'
 
-export interface Field {
+export interface BlockField {
   name: string
   kind: Kind
   /** By language, or the one value for all languages. */
   value: TranslatedDict | string
 }
 
-const field = (name: string, kind: Kind, value: TranslatedDict | string | undefined): Field[] =>
+const field = (name: string, kind: Kind, value: TranslatedDict | string | undefined): BlockField[] =>
   value === undefined ? [] : [{ name, kind, value }]
 
 /** The fields of a block that may hold Liquid. */
-export function fieldsOf(block: Block): Field[] {
+export function fieldsOf(block: Block): BlockField[] {
   switch (block.type) {
     case 'rich_text':
     case 'footer':

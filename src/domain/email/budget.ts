@@ -29,7 +29,7 @@ export class Budget {
   }
 }
 
-/** What LiquidJS asks before a filter works: filters have a part of the budget, because they take more time for it. */
+/** What LiquidJS calls before a filter works: filters have a part of the budget, because they take more time for it. */
 export class Charge {
   readonly budget: Budget
   readonly #filters: Budget

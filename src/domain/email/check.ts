@@ -4,46 +4,46 @@ import { type Language, languages, type TranslatedDict } from '../languages.ts'
 import {
   allBlocks,
   type Block,
-  type Field,
+  type BlockField,
   fieldsOf,
   maxBlocksInAll,
   maxSubjectLength,
   type PlainBlock,
 } from './blocks.ts'
-import { check, type Checked, maxCharactersOfMessage, namesIn, piecesOf, read, run } from './liquid.ts'
-import { type Fault, maxSteps } from './liquid-bounds.ts'
+import { check, type CheckedTemplate, maxCharactersOfMessage, namesIn, piecesOf, read, run } from './liquid.ts'
+import { type TemplateFault, maxSteps } from './liquid-bounds.ts'
 import { cleanRichText, TooDeep } from './rich-text.ts'
 import { isAddress } from './urls.ts'
 import { nearestName } from './nearest-name.ts'
 import { knownNames, sampleContext, withheldFrom, writtenName } from './variables.ts'
-import { languageFor, type Reader } from './words.ts'
+import { languageFor, type TextReader } from './words.ts'
 
-type Path = readonly (string | number)[]
+type TextPath = readonly (string | number)[]
 
 /** One text of a message: in a language, or in all when `language` is null. */
-export interface Source {
-  path: Path
+export interface TextSource {
+  path: TextPath
   language: Language | null
-  kind: Field['kind'] | 'subject'
+  kind: BlockField['kind'] | 'subject'
   text: string
 }
 
 type Pick = (texts: TranslatedDict) => readonly Language[]
 
-const byLanguage = (path: Path, kind: Source['kind'], texts: TranslatedDict, pick: Pick): Source[] =>
+const byLanguage = (path: TextPath, kind: TextSource['kind'], texts: TranslatedDict, pick: Pick): TextSource[] =>
   pick(texts).flatMap((language) => {
     const text = texts[language]
     return text === undefined ? [] : [{ path: [...path, language], language, kind, text }]
   })
 
-export interface Draft {
+export interface MessageDraft {
   subject?: TranslatedDict | undefined
   blocks?: readonly Block[] | undefined
 }
 
-function sourcesOf({ subject = {}, blocks = [] }: Draft, pick: Pick = () => languages): Source[] {
+function sourcesOf({ subject = {}, blocks = [] }: MessageDraft, pick: Pick = () => languages): TextSource[] {
   const inBlocks = allBlocks(blocks).flatMap(({ block, path }) =>
-    fieldsOf(block).flatMap(({ name, kind, value }): Source[] => {
+    fieldsOf(block).flatMap(({ name, kind, value }): TextSource[] => {
       const at = [...path, 'data', ...name.split('.')]
       return typeof value === 'string'
         ? [{ path: at, language: null, kind, text: value }]
@@ -53,13 +53,13 @@ function sourcesOf({ subject = {}, blocks = [] }: Draft, pick: Pick = () => lang
   return [...byLanguage(['subject'], 'subject', subject, pick), ...inBlocks]
 }
 
-/** The texts that somebody reads of a message. */
-export const sourcesFor = (draft: Draft, reader: Reader): Source[] =>
+/** The texts of a message that recipients read. */
+export const sourcesFor = (draft: MessageDraft, reader: TextReader): TextSource[] =>
   sourcesOf(draft, (texts) => [languageFor(texts, reader)].filter((language) => language !== null))
 
 interface Refused {
   ok: false
-  fault: Omit<Fault, 'code'> & { code: string }
+  fault: Omit<TemplateFault, 'code'> & { code: string }
 }
 
 interface Judged {
@@ -69,7 +69,7 @@ interface Judged {
   length: number
 }
 
-/** Where nobody has run the Liquid, as in an editor, it must not be taken for a tag. */
+/** Where Liquid is not rendered, as in an editor, it must not be taken for a tag. */
 const looksLikeMarkup = /<[a-z/!?]/i
 
 const refused = (code: string, detail: string): Refused => ({
@@ -87,7 +87,7 @@ function cleanedHtml(text: string): string | Refused {
 }
 
 /** Markup is run as it will be stored. Where that has a fault, what was written says the place of it. */
-function checkHtml(text: string, sample: object): Checked | Refused {
+function checkHtml(text: string, sample: object): CheckedTemplate | Refused {
   const written = read(text)
   if (!written.ok) return written
   if (piecesOf(text).some((piece) => piece.isLiquid && looksLikeMarkup.test(piece.text)))
@@ -104,17 +104,17 @@ function checkHtml(text: string, sample: object): Checked | Refused {
     : refused('misplaced_liquid', 'Liquid tags stand between the tags of HTML, not inside them.')
 }
 
-function checkPlain({ kind, text }: Source, sample: object): Checked | Refused {
+function checkPlain({ kind, text }: TextSource, sample: object): CheckedTemplate | Refused {
   const checked = check(text, sample, { limit: kind === 'subject' ? maxSubjectLength : undefined })
   if (!checked.ok) return checked
   if (kind === 'address' && !isAddress(text))
-    return refused('invalid_address', 'No address that a link may go to: http, https, mailto or tel.')
+    return refused('invalid_address', 'A link may lead to an http, https, mailto or tel address only.')
   if (kind === 'subject' && /[\p{Cc}\p{Zl}\p{Zp}]/u.test(text))
     return refused('invalid_characters', 'A subject is one line.')
   return checked
 }
 
-function judge(source: Source, sample: object): Judged {
+function judge(source: TextSource, sample: object): Judged {
   const { path, kind, text } = source
   const checked = kind === 'html' ? checkHtml(text, sample) : checkPlain(source, sample)
   if (checked.ok) return { errors: [], steps: checked.steps, length: Math.max(text.length, checked.length) }
@@ -134,7 +134,7 @@ function duplicateIds(blocks: readonly Block[]): FieldError[] {
 }
 
 /** All that is wrong with the texts, addresses and ids of a message, each with its place. */
-export function faultsOf(draft: Draft): FieldError[] {
+export function faultsOf(draft: MessageDraft): FieldError[] {
   const sample = sampleContext()
   const judged = sourcesOf(draft).map((source) => ({ source, ...judge(source, sample) }))
   const errors = [...judged.flatMap((one) => one.errors), ...duplicateIds(draft.blocks ?? [])]
@@ -161,8 +161,11 @@ export interface UnknownVariable {
 const isKnown = (name: string): boolean =>
   knownNames.has(name) || knownNames.has(name.replace(/\.(size|first|last)$/, ''))
 
-/** Names that nothing fills in for messages of this type, of the texts that this reader sees. For a draft without faults. */
-export function unknownVariables(draft: Draft, reader: Reader, type: EmailMessageType): UnknownVariable[] {
+/**
+ * Names that nothing fills in for messages of this type, of the texts that this reader gets. For a draft without
+ * faults.
+ */
+export function unknownVariables(draft: MessageDraft, reader: TextReader, type: EmailMessageType): UnknownVariable[] {
   const withheld = withheldFrom(type).map(({ category, name }) => `${category}.${name}`)
   const names = sourcesFor(draft, reader).flatMap((source) => {
     const written = read(source.text)

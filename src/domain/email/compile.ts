@@ -7,9 +7,9 @@ import { footerOf, plainFooter } from './footer.ts'
 import { htmlOf } from './mrml.ts'
 import { fonts, gutter, light, styles, width } from './theme.ts'
 import { readerFor } from './translations.ts'
-import { type Reader, wordsOf } from './words.ts'
+import { type TextReader, wordsOf } from './words.ts'
 
-/** Part of what renditions are known by: another number compiles every message anew. */
+/** Part of the key of renditions: another number compiles every message anew. */
 export const compilerVersion = 2
 
 /** A message in one language with its Liquid still in it. */
@@ -21,7 +21,7 @@ export interface Template {
   links: readonly string[]
 }
 
-/** A template, and the one language that all of it is in: the asked one, or what stands in for it. */
+/** A template, and the one language that all of it is in: the requested one, or its fallback. */
 export interface Compiled extends Template {
   language: Language
 }
@@ -33,7 +33,7 @@ export interface Message {
 }
 
 export interface CompileOptions {
-  /** Stands in for a language that texts are missing in, before English does. */
+  /** The fallback for a language in which texts are missing, before English. */
   defaultLanguage: Language
   /** Title of the document, and the line above the card: the edition, or the organisation. */
   title: string
@@ -42,7 +42,12 @@ export interface CompileOptions {
 }
 
 /** The markup of the whole message, without its texts. */
-export function mjmlOf(message: Message, reader: Reader, options: CompileOptions, placeholders: Placeholders): string {
+export function mjmlOf(
+  message: Message,
+  reader: TextReader,
+  options: CompileOptions,
+  placeholders: Placeholders,
+): string {
   const title = placeholders.keep(escapeHtml(options.title))
   const body = message.blocks.map((block) => sectionOf(block, reader, placeholders)).join('')
   const footers = message.blocks.filter((block) => block.type === 'footer').map(({ data }) => data)

@@ -3,7 +3,7 @@ import type { Block } from './blocks.ts'
 import type { Message } from './compile.ts'
 import { escapeHtml, escapeLiquid } from './escape.ts'
 
-interface Words {
+interface ConfirmationWords {
   subject: string
   heading: string
   intro: (organisation: string) => string
@@ -12,7 +12,7 @@ interface Words {
   ends: string
 }
 
-const words: Record<Language, Words> = {
+const words: Record<Language, ConfirmationWords> = {
   en: {
     subject: 'Please confirm',
     heading: 'Please confirm',
@@ -58,7 +58,7 @@ const words: Record<Language, Words> = {
   },
 }
 
-/** What a person is asked to agree to, in one language. */
+/** The consent that a person is to confirm, in one language. */
 export interface ConsentWording {
   title: string
   text: string
@@ -80,7 +80,9 @@ const paragraphs = (text: string): string =>
     .map((line) => `<p>${escapeHtml(line)}</p>`)
     .join('')
 
-/** The platform's message that asks for a confirmation. Texts of organisations stand in it as text: no Liquid, no HTML. */
+/**
+ * The platform's message that requests a confirmation. Texts of organisations are plain text in it: no Liquid, no HTML.
+ */
 export function consentConfirmation({ language, organisation, wording, address }: ConfirmationMessage): Message {
   const own = words[language]
   const of = (text: string): TranslatedDict => ({ [language]: text })

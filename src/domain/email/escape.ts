@@ -1,6 +1,6 @@
 import { piecesOf } from './liquid.ts'
 
-/** Text for HTML, between tags or in an attribute. A brace becomes an entity, so that no text turns into Liquid. */
+/** Text for HTML, between tags or in an attribute. A brace becomes an entity, so that no text becomes Liquid. */
 export const escapeHtml = (text: string): string => escapeText(text).replaceAll('"', '&quot;').replaceAll("'", '&#39;')
 
 /** Text between tags alone: quotes stay as they are. */

@@ -2,12 +2,12 @@ import type { FooterData } from './blocks.ts'
 import { escapeHtml, escapeLiquid } from './escape.ts'
 import { cleanRichText } from './rich-text.ts'
 import { light } from './theme.ts'
-import { type Reader, wordsOf } from './words.ts'
+import { type TextReader, wordsOf } from './words.ts'
 
 export const plainFooter: FooterData = { text: {} }
 
 /** Who sends, what they add, and the way out of further messages, where there is one. */
-export function footerOf(data: FooterData, reader: Reader, sender: string): { html: string; text: string } {
+export function footerOf(data: FooterData, reader: TextReader, sender: string): { html: string; text: string } {
   const own = cleanRichText(wordsOf(data.text, reader))
   const withSender = (data.show_sender ?? true) && sender !== ''
   const withUnsubscribe = data.show_unsubscribe ?? true

@@ -1,9 +1,9 @@
 import { allBlocks, type Block, type ImageData, type PlainBlock } from './blocks.ts'
 
-type Place = (string | number)[]
+type ImagePath = (string | number)[]
 
 /** The images of a message with the way to each from the message. */
-export const imagesIn = (blocks: readonly Block[]): { data: ImageData; path: Place }[] =>
+export const imagesIn = (blocks: readonly Block[]): { data: ImageData; path: ImagePath }[] =>
   allBlocks(blocks).flatMap(({ block, path }) =>
     block.type === 'image' ? [{ data: block.data, path: [...path, 'data'] }] : [],
   )

@@ -1,7 +1,7 @@
 import type { Template } from 'liquidjs'
 import { isTooDeep } from './liquid-costs.ts'
 
-/** Templates are bounded before they run: the clock of the platform stands still while they do. */
+/** Templates are bounded before they run: the platform's clock does not advance while they run. */
 
 /** Items of a list that a template goes through. */
 export const maxListItems = 50
@@ -21,7 +21,7 @@ const expressionPerStep = 10
 /** What a variable of the template's own may hold is only bounded by the memory that a rendering may use. */
 const ownVariableSteps = 5
 
-export interface Fault {
+export interface TemplateFault {
   code: 'invalid_template' | 'template_too_large'
   detail: string
   line: number
@@ -40,24 +40,24 @@ interface Node extends Template {
   branches?: Branch[]
 }
 
-interface Written {
+interface TokenText {
   getText(): string
 }
 
 /** `when` has values, `if` and `elsif` have one with its filters. */
 interface Branch {
   templates: Template[]
-  values?: Written[]
-  value?: { initial: { postfix: Written[] }; filters: { name: string; args: (Written | [string, Written])[] }[] }
+  values?: TokenText[]
+  value?: { initial: { postfix: TokenText[] }; filters: { name: string; args: (TokenText | [string, TokenText])[] }[] }
 }
 
 const tagOf = (node: Node): string => ('name' in node ? String(node.name) : '')
 
 export class TooMuch extends Error {
   readonly node: Template
-  readonly code: Fault['code']
+  readonly code: TemplateFault['code']
 
-  constructor(node: Template, detail: string, code: Fault['code'] = 'invalid_template') {
+  constructor(node: Template, detail: string, code: TemplateFault['code'] = 'invalid_template') {
     super(detail)
     this.node = node
     this.code = code
@@ -97,7 +97,7 @@ function laterExpressions(node: Node): string[] {
   return (tagOf(node) === 'case' ? branches : branches.slice(1)).flatMap(expressionsOf)
 }
 
-interface Scope {
+interface TemplateScope {
   lists: ReadonlySet<string>
   /** Names that a template may not take for its own. */
   reserved: ReadonlySet<string>
@@ -108,11 +108,11 @@ interface Scope {
 }
 
 /** The most steps that a rendering takes; throws TooMuch where there is no such bound. */
-export function stepsOf(templates: readonly Template[], scope: Scope): number {
+export function stepsOf(templates: readonly Template[], scope: TemplateScope): number {
   return templates.reduce((sum, template) => sum + stepsOfOne(template as Node, scope), 0)
 }
 
-function stepsOfOne(node: Node, scope: Scope): number {
+function stepsOfOne(node: Node, scope: TemplateScope): number {
   if (node.str !== undefined) return stepsOfText + node.str.length / textPerStep
   if (scope.depth > maxDepth) throw new TooMuch(node, `Tags stand at most ${maxDepth} deep in each other.`)
   const expressions = [node.token.getText(), ...laterExpressions(node)]
@@ -122,7 +122,7 @@ function stepsOfOne(node: Node, scope: Scope): number {
   const raw = (node.tokens ?? []).reduce((sum, token) => sum + token.getText().length, 0)
   const own = expressions.reduce((sum, text) => sum + stepsOfExpression(text), raw / textPerStep)
   const inner = { ...scope, depth: scope.depth + 1 }
-  const under = (given: Scope) =>
+  const under = (given: TemplateScope) =>
     [node.templates, node.elseTemplates, ...(node.branches ?? []).map(({ templates }) => templates)].reduce(
       (sum, templates) => sum + (templates ? stepsOf(templates, given) : 0),
       0,
@@ -137,7 +137,7 @@ function stepsOfOne(node: Node, scope: Scope): number {
   return own + (scope.short.has(root) ? 0 : ownVariableSteps)
 }
 
-function checkNames(node: Node, tag: string, scope: Scope): void {
+function checkNames(node: Node, tag: string, scope: TemplateScope): void {
   const name =
     tag === 'for' ? node.variable : tag === 'capture' ? node.variable : tag === 'assign' ? node.key : undefined
   if (name !== undefined && scope.reserved.has(name))

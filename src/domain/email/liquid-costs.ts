@@ -56,7 +56,7 @@ export const chargedOperators = (operators: Operators): Operators =>
     }),
   )
 
-/** Compares its value with many, and no operator is asked. */
+/** Compares its value with many, without calling an operator. */
 class SimpleCase extends CaseTag {
   override *render(context: Context, emitter: Parameters<CaseTag['render']>[1]): Generator<unknown, void, unknown> {
     const value: unknown = yield this.value.value(context, context.opts.lenientIf)

@@ -10,7 +10,7 @@ import {
 } from 'liquidjs/dist/liquid.browser.mjs'
 import { chargeCosts, chargedOperators, withoutPlaces } from './liquid-costs.ts'
 import { Budget, Charge, ChargedEmitter, OverBudget } from './budget.ts'
-import { type Fault, maxSteps, maxTemplateLength, stepsOf, TooMuch } from './liquid-bounds.ts'
+import { type TemplateFault, maxSteps, maxTemplateLength, stepsOf, TooMuch } from './liquid-bounds.ts'
 import { categories, listNames } from './variables.ts'
 
 const allowedTags = ['if', 'unless', 'case', 'for', 'assign', 'capture', 'comment', 'raw']
@@ -56,7 +56,7 @@ const allowedFilters = [
 /** Characters that the filters of one text may make: more when sending, where values may be longer than samples. */
 const filteredWhenSaved = 50_000
 const filteredWhenSent = 250_000
-/** A text that makes more of the samples is too large for its message, whatever else this holds. */
+/** A text that makes more of the samples is too large for its message, also alone. */
 export const maxCharactersOfMessage = 250_000
 
 function engine(escapes: boolean): Liquid {
@@ -72,7 +72,7 @@ function engine(escapes: boolean): Liquid {
   chargeCosts(liquid)
   const { renderer } = liquid
   const renderTemplates = renderer.renderTemplates.bind(renderer)
-  // Without an emitter the text is kept by who asks for it: a whole rendering, or a capture.
+  // Without an emitter the caller keeps the text: a whole rendering, or a capture.
   renderer.renderTemplates = (templates, context, emitter = new ChargedEmitter(context)) =>
     renderTemplates(templates, context, emitter)
   for (const tag of Object.keys(liquid.tags)) if (!allowedTags.includes(tag)) delete liquid.tags[tag]
@@ -89,7 +89,7 @@ export type { Parsed }
 
 export const parse = (output: Output, text: string): Parsed[] => engines[output].parse(text)
 
-/** What the filters of one text of a message may make of a recipient's values. */
+/** The largest output of the filters of one text of a message. */
 export const filtersWhenSent = (): Budget => new Budget(filteredWhenSent)
 
 /** Both are spent while a text is rendered. */
@@ -160,12 +160,12 @@ export const isOverBudget = (error: unknown): error is LiquidError =>
 const isRecursion = (error: unknown): boolean =>
   error instanceof RangeError || (error instanceof LiquidError && error.originalError instanceof RangeError)
 
-const faultAt = (code: Fault['code'], detail: string, token: Token | undefined): Fault => {
+const faultAt = (code: TemplateFault['code'], detail: string, token: Token | undefined): TemplateFault => {
   const [line, column] = token?.getPosition() ?? [1, 1]
   return { code, detail, line: line ?? 1, column: column ?? 1 }
 }
 
-export function faultOf(error: unknown): Fault {
+export function faultOf(error: unknown): TemplateFault {
   if (error instanceof TooMuch) return faultAt(error.code, error.message, error.node.token)
   if (isOverBudget(error)) return faultAt('template_too_large', plainDetail(error.message), error.token)
   if (isRecursion(error)) return faultAt('invalid_template', 'It is nested too deeply.', undefined)
@@ -183,7 +183,7 @@ const scope = {
 
 interface Faulty {
   ok: false
-  fault: Fault
+  fault: TemplateFault
 }
 
 interface Readable {
@@ -193,12 +193,12 @@ interface Readable {
 }
 
 /** `length` is that of the text with the sample values in it. */
-export type Checked = (Readable & { length: number }) | Faulty
+export type CheckedTemplate = (Readable & { length: number }) | Faulty
 
 interface Bounds {
   /** Characters as it is written. */
   limit?: number | undefined
-  /** Characters that it makes of the samples. */
+  /** Characters of its rendering with the samples. */
   most?: number
 }
 
@@ -221,8 +221,8 @@ export function read(text: string, limit = maxTemplateLength): Readable | Faulty
   }
 }
 
-/** Bounds what a text makes of the sample values. */
-export function run({ parsed, steps }: Readable, sample: object, most = maxCharactersOfMessage): Checked {
+/** Limits the rendering of a text with the sample values. */
+export function run({ parsed, steps }: Readable, sample: object, most = maxCharactersOfMessage): CheckedTemplate {
   try {
     const { length } = render('text', parsed, sample, {
       length: new Budget(most),
@@ -235,12 +235,12 @@ export function run({ parsed, steps }: Readable, sample: object, most = maxChara
 }
 
 /** Reads one text of a message and bounds what it may cost; `sample` are the values that it has to work with. */
-export function check(text: string, sample: object, { limit, most }: Bounds = {}): Checked {
+export function check(text: string, sample: object, { limit, most }: Bounds = {}): CheckedTemplate {
   const readable = read(text, limit)
   return readable.ok ? run(readable, sample, most) : readable
 }
 
-/** A text in pieces: what is Liquid, as LiquidJS itself sees it, and what stands between. */
+/** A text in pieces: what is Liquid, as LiquidJS reads it, and what is between. */
 export interface Piece {
   isLiquid: boolean
   text: string

@@ -1,7 +1,7 @@
 import type { OrderSummaryData } from './blocks.ts'
 import { escapeHtml, escapeLiquid, textToHtml } from './escape.ts'
 import { light } from './theme.ts'
-import { type Reader, wordsOf } from './words.ts'
+import { type TextReader, wordsOf } from './words.ts'
 
 const totals = ['subtotal', 'deposit', 'handling_fee', 'service_fee', 'discount', 'total', 'tax'] as const
 
@@ -15,7 +15,7 @@ const small = `font-size:13px;color:${light.muted}`
 const when = (name: string, inside: string): string => `{% unless ${name} == blank %}${inside}{% endunless %}`
 
 /** The lines of an order and its totals: rows of a table, and plain text. */
-export function orderSummary(data: OrderSummaryData, reader: Reader): { rows: string; text: string } {
+export function orderSummary(data: OrderSummaryData, reader: TextReader): { rows: string; text: string } {
   const { phrases } = reader
   const word = (key: (typeof totals)[number] | 'item' | 'quantity' | 'amount') => escapeHtml(phrases[key])
   const title = wordsOf(data.title, reader)

@@ -1,13 +1,13 @@
 import { type FieldError, fieldError } from '../errors.ts'
 import { Budget, maxRenderedLength } from './budget.ts'
-import { type Draft, type Source, sourcesFor } from './check.ts'
+import { type MessageDraft, type TextSource, sourcesFor } from './check.ts'
 import { faultOf, filtersWhenSent, type Output, parse, render } from './liquid.ts'
 import { admitted } from './personalise.ts'
 import type { TemplateContext } from './variables.ts'
-import type { Reader } from './words.ts'
+import type { TextReader } from './words.ts'
 
 /** The order in which a message is made. */
-const passes: readonly { output: Output; of: (source: Source) => boolean }[] = [
+const passes: readonly { output: Output; of: (source: TextSource) => boolean }[] = [
   { output: 'html', of: ({ kind }) => kind !== 'subject' },
   { output: 'text', of: ({ kind }) => kind !== 'subject' },
   { output: 'text', of: ({ kind }) => kind === 'subject' },
@@ -17,7 +17,7 @@ const passes: readonly { output: Output; of: (source: Source) => boolean }[] = [
  * Which text of a message spends the budget of a rendering with these values, and where in it. Null when it is the
  * message as a whole that does.
  */
-export function overflowOf(draft: Draft, reader: Reader, context: TemplateContext): FieldError | null {
+export function overflowOf(draft: MessageDraft, reader: TextReader, context: TemplateContext): FieldError | null {
   const sources = sourcesFor(draft, reader)
   const values = admitted(context)
   const length = new Budget(maxRenderedLength)

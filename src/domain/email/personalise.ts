@@ -18,7 +18,7 @@ interface ParsedTemplate {
   text: Parsed[]
 }
 
-/** Templates stay parsed while the Worker lives: by the object, and by what is in it for those read anew. */
+/** Parsed templates are cached in the isolate: by the object, and by its content for those read anew. */
 const byIdentity = new WeakMap<Template, ParsedTemplate>()
 const byContent = new Map<string, { template: Template; parsed: ParsedTemplate }>()
 const kept = 32
@@ -45,7 +45,7 @@ function parsedOf(template: Template): ParsedTemplate {
   return parsed
 }
 
-/** Nobody is led where a page of the web, a mail or a telephone is not; lists are as long as templates were bounded for. */
+/** Links may lead to web pages, mail and telephone numbers only. Lists have at most the length that templates allow. */
 export function admitted(context: TemplateContext): TemplateContext {
   const given = context as Record<string, Record<string, unknown>>
   let result = given
@@ -57,7 +57,7 @@ export function admitted(context: TemplateContext): TemplateContext {
     if (value !== undefined && value !== null && !isSafeAddress(value)) change(category, { [name]: '' })
   }
   const items: unknown = context.order?.items
-  // A preview has what somebody made up: loops would go through the keys of an object, however many.
+  // A preview has values of the caller: loops would go through all keys of an object.
   if (items && !Array.isArray(items)) change('order', { items: [] })
   if (Array.isArray(items) && items.length > maxListItems)
     change('order', {

@@ -14,18 +14,18 @@ export interface Preview {
   html: string
   subject: string
   text: string
-  /** The one that the message is in, whatever was asked for. */
+  /** The language of the message, which may differ from the requested one. */
   language: Language
   size_bytes: number
   missing_translations: MissingTranslation[]
   unknown_variables: UnknownVariable[]
 }
 
-export interface Asked {
+export interface PreviewRequest {
   mode: 'mjml' | 'html'
   language: Language
   type: EmailMessageType
-  /** Laid over the sample values. */
+  /** They replace sample values. */
   values: Record<string, unknown>
 }
 
@@ -34,16 +34,16 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const unsafe = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** `over` laid on `under`: objects key by key, anything else as a whole. */
-function laidOver(under: unknown, over: unknown): unknown {
+/** `over` merged into `under`: objects key by key, anything else as a whole. */
+function mergedValues(under: unknown, over: unknown): unknown {
   if (!isObject(under) || !isObject(over)) return over
   const entries = Object.entries(over).filter(([key]) => !unsafe.has(key))
-  return { ...under, ...Object.fromEntries(entries.map(([key, value]) => [key, laidOver(under[key], value)])) }
+  return { ...under, ...Object.fromEntries(entries.map(([key, value]) => [key, mergedValues(under[key], value)])) }
 }
 
-/** What recipients of such a message would have, and what was handed in over it. */
-function contextOf({ type, values }: Asked, language: Language): TemplateContext {
-  const context = laidOver(sampleContext(language), values) as Record<string, unknown>
+/** What recipients of such a message would have, with the values of the request in their place. */
+function contextOf({ type, values }: PreviewRequest, language: Language): TemplateContext {
+  const context = mergedValues(sampleContext(language), values) as Record<string, unknown>
   for (const { category, name } of withheldFrom(type)) {
     const given = context[category]
     if (isObject(given)) context[category] = { ...given, [name]: '' }
@@ -52,12 +52,12 @@ function contextOf({ type, values }: Asked, language: Language): TemplateContext
 }
 
 /** Which text of a message makes too much of what was handed in, and where in it. */
-export function overflowOfPreview(message: Message, asked: Asked, options: CompileOptions): FieldError | null {
+export function overflowOfPreview(message: Message, asked: PreviewRequest, options: CompileOptions): FieldError | null {
   const reader = readerFor(message, asked.language, options.defaultLanguage)
   return overflowOf(message, reader, contextOf(asked, reader.language))
 }
 
-export function previewOf(message: Message, asked: Asked, options: CompileOptions): Preview {
+export function previewOf(message: Message, asked: PreviewRequest, options: CompileOptions): Preview {
   const { mode, language, type } = asked
   const reader = readerFor(message, language, options.defaultLanguage)
   const template = compile(message, language, options)
@@ -72,7 +72,7 @@ export function previewOf(message: Message, asked: Asked, options: CompileOption
   }
 }
 
-/** A subject as the recipient of the samples would see it; as it is written when it cannot be read. */
+/** A subject, rendered with the samples; unchanged when it cannot be rendered. */
 export function previewSubject(subject: string, language: Language): string {
   const sample = sampleContext(language)
   if (!check(subject, sample).ok) return subject

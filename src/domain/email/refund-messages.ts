@@ -6,13 +6,13 @@ import type { Message } from './compile.ts'
 import { escapeHtml, escapeLiquid } from './escape.ts'
 
 /** What the platform's own messages about a refund say. `{order}` and `{amount}` are filled in. */
-interface Words {
+interface RefundWords {
   subject: Record<RefundEmailKind, string>
   text: Record<RefundEmailKind, string>
   reason: string
 }
 
-const words: Record<Language, Words> = {
+const words: Record<Language, RefundWords> = {
   en: {
     subject: {
       refund_confirmation: 'Your refund for order {order}',
@@ -152,7 +152,7 @@ export interface RefundMessage {
   note?: string | null
 }
 
-/** The platform's message about a refund. What people wrote stands in it as text: no Liquid, no HTML. */
+/** The platform's message about a refund. Texts of people are plain text in it: no Liquid, no HTML. */
 export function refundMessage({ kind, language, order, amount, reason, note }: RefundMessage): Message {
   const own = words[language]
   const of = (text: string): TranslatedDict => ({ [language]: text })

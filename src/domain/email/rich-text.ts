@@ -75,7 +75,7 @@ const maxNesting = 40
 /** Of tags in each other as they are written: those that are closed are looked for among those that are open. */
 const maxDepth = 500
 
-/** Stand for Liquid while the markup is read, and for ends of paragraphs and lines while the text is made. */
+/** Placeholders for Liquid while the markup is read, and for ends of paragraphs and lines while the text is made. */
 const [opening, closing, paragraphEnd, lineEnd] = ['\uE000', '\uE001', '\uE002', '\uE003']
 const ownCharacters = /[\uE000-\uE003]/g
 const token = /\uE000(\d+)\uE001/g
@@ -104,7 +104,7 @@ const recent = new Map<string, RichText>()
 const maxRecentLength = 1_000_000
 let recentLength = 0
 
-function remember(source: string, read: RichText): void {
+function cacheRichText(source: string, read: RichText): void {
   if (recent.has(source)) return
   recent.set(source, read)
   recentLength += source.length + read.html.length + read.text.length
@@ -117,7 +117,7 @@ function remember(source: string, read: RichText): void {
 
 /**
  * The markup without anything that could act, and its text. Liquid between tags and in addresses stays. Throws TooDeep
- * for tags that stand in each other without end.
+ * for tags that are nested without end.
  */
 export function cleanRichText(source: string): RichText {
   const known = recent.get(source)
@@ -125,18 +125,18 @@ export function cleanRichText(source: string): RichText {
   let [written, read] = [source, readRichText(source)]
   for (let readings = 1; read.html !== written && readings < mostReadings; readings++)
     [written, read] = [read.html, readRichText(read.html)]
-  remember(source, read)
+  cacheRichText(source, read)
   // It reads as it is written.
-  if (read.html === written) remember(written, read)
+  if (read.html === written) cacheRichText(written, read)
   return read
 }
 
-/** Tags and outputs of Liquid stand as tokens while HTML is read; `restore` puts them back. */
+/** Tags and outputs of Liquid are replaced by tokens while HTML is read; `restore` puts them back. */
 function withoutLiquid(source: string): { marked: string; restore: (text: string) => string } {
   const liquid: string[] = []
   const marked = piecesOf(source)
     .map((piece) => {
-      // What stands between them is kept from Liquid letter by letter below.
+      // The text between them is escaped for Liquid below.
       if (rawTag.test(piece.text)) return ''
       if (!piece.isLiquid) return piece.text.replaceAll(ownCharacters, '')
       liquid.push(piece.text)
@@ -157,7 +157,7 @@ interface OpenTag {
 class RichTextWriter {
   #html = ''
   readonly #text: string[] = []
-  /** An entity comes as a text of its own: what stands between two tags is handled together. */
+  /** An entity is a text of its own: all texts between two tags are handled together. */
   #unread = ''
   #dropping = 0
   #keptOpen = 0
@@ -249,7 +249,7 @@ function attributeValue(name: string, value: string, restore: (text: string) => 
   return /^\d{1,4}%?$/.test(value.trim()) ? value.trim() : null
 }
 
-/** White space of markup says nothing; paragraphs stand a line apart. Liquid is kept letter by letter. */
+/** White space of markup is ignored; an empty line separates paragraphs. Liquid is kept unchanged. */
 function layOut(text: string, restore: (text: string) => string): string {
   const flat = text
     .replaceAll(/[^\S\u00A0]+/g, ' ')

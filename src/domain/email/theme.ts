@@ -31,8 +31,8 @@ const dark = {
 } as const
 
 /**
- * Classes tell which colours are the template's own and turn over in the dark; those that an organiser chose stay as
- * they are. No two braces of it may stand together: they would be Liquid.
+ * Classes mark the colours that are the template's own and change in dark mode; those that an organiser chose stay as
+ * they are. No two of its braces may be adjacent: they would be Liquid.
  */
 export const styles = `
 :root { color-scheme: light dark; supported-color-schemes: light dark; }

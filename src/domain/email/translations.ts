@@ -1,8 +1,8 @@
 import { pointerTo } from '../errors.ts'
 import { type Language, languages, type TranslatedDict } from '../languages.ts'
 import { allBlocks, fieldsOf } from './blocks.ts'
-import type { Draft } from './check.ts'
-import { languageFor, type Reader, readerOf } from './words.ts'
+import type { MessageDraft } from './check.ts'
+import { languageFor, type TextReader, readerOf } from './words.ts'
 
 interface Text {
   path: readonly (string | number)[]
@@ -11,8 +11,8 @@ interface Text {
 
 const isIn = ({ value }: Text, language: Language): boolean => Boolean(value[language]?.trim())
 
-/** The texts of a message that somebody has written in any language. */
-const writtenTexts = (draft: Draft): Text[] =>
+/** The texts of a message that exist in any language. */
+const writtenTexts = (draft: MessageDraft): Text[] =>
   [
     { path: ['subject'], value: draft.subject ?? {} },
     ...allBlocks(draft.blocks ?? []).flatMap(({ block, path }) =>
@@ -23,10 +23,10 @@ const writtenTexts = (draft: Draft): Text[] =>
   ].filter((text) => languages.some((language) => isIn(text, language)))
 
 /**
- * The one language that a message is read in: the asked one, else the default one, English, any other, the first in
+ * The one language that a message is read in: the requested one, else the default one, English, any other, the first in
  * which no text is missing. Where each lacks some, the one that lacks the fewest.
  */
-export function readerFor(draft: Draft, asked: Language, defaultLanguage: Language): Reader {
+export function readerFor(draft: MessageDraft, asked: Language, defaultLanguage: Language): TextReader {
   const texts = writtenTexts(draft)
   const missing = (language: Language) => texts.filter((text) => !isIn(text, language)).length
   const candidates = [asked, defaultLanguage, 'en' as const, ...languages].map((language) => ({
@@ -44,8 +44,11 @@ export interface MissingTranslation {
   fallback: Language | null
 }
 
-/** Texts that the asked language lacks, and what this reader sees of them. A text that nobody has written misses nothing. */
-export const missingTranslations = (draft: Draft, asked: Language, reader: Reader): MissingTranslation[] =>
+/**
+ * Texts that the requested language lacks, and what this reader gets for them. A text without any language is not
+ * missing.
+ */
+export const missingTranslations = (draft: MessageDraft, asked: Language, reader: TextReader): MissingTranslation[] =>
   writtenTexts(draft)
     .filter((text) => !isIn(text, asked))
     .map(({ path, value }) => ({ pointer: pointerTo(path), language: asked, fallback: languageFor(value, reader) }))

@@ -6,7 +6,7 @@ const schemes = ['https:', 'http:', 'mailto:', 'tel:']
 /** Browsers overlook these inside a scheme, and templates have no use for them in an address. */
 const isPlain = (text: string): boolean => !/[\s\p{Cc}<>"'`\\]/u.test(text)
 
-/** What an address goes to is settled before any Liquid in it: the scheme, and the host of a page. */
+/** The target of an address is fixed before any Liquid in it: the scheme, and the host of a page. */
 const startsSafely = (text: string): boolean => /^(https?:\/\/[^/?#{}]+([/?#]|$)|mailto:|tel:)/i.test(text)
 
 const isWholeAddress = (text: string): boolean => {
@@ -18,12 +18,12 @@ const isWholeAddress = (text: string): boolean => {
 /** Whether a value that comes with a recipient may be the target of a link. */
 export const isSafeAddress = (value: unknown): value is string => typeof value === 'string' && isWholeAddress(value)
 
-/** It stays inside the quotes of its attribute also where nobody has run it, as in an editor. */
+/** It stays inside the quotes of its attribute also where it is not rendered, as in an editor. */
 const isOutput = (liquid: string): boolean => /^\{\{[^"<>]*\}\}$/.test(liquid)
 
 /**
- * Whether a link may go there: a whole address, one that goes on with Liquid after its host, or one variable that holds
- * an address.
+ * Whether a link may go there: a whole address, one that continues with Liquid after its host, or one variable that
+ * holds an address.
  */
 export function isAddress(text: string): boolean {
   let pieces: Piece[]

@@ -7,23 +7,23 @@ import { maxListItems } from './liquid-bounds.ts'
 /** What templates may name. The list of them, the sample values, the check for unknown names and the type of what sending fills in come from here. */
 
 /** Amounts and times are shown in the formats of a language. */
-type Sample = string | number | { minor: number } | { at: number; style: 'day' | 'minute' }
+type SampleValue = string | number | { minor: number } | { at: number; style: 'day' | 'minute' }
 
 interface Plain {
   description: string
-  sample: Sample
+  sample: SampleValue
   /** It holds an address, so that links may go to it. */
   is_address?: true
   /** The only types of messages that have it; all where this is not said. */
   message_types?: readonly EmailMessageType[]
 }
 
-interface List {
+interface ListVariable {
   description: string
   /** The name of one of it in a loop. */
   each: string
   of: Readonly<Record<string, Plain>>
-  sample: readonly Readonly<Record<string, Sample>>[]
+  sample: readonly Readonly<Record<string, SampleValue>>[]
 }
 
 const plain = (description: string, sample: string): { description: string; sample: string } => ({
@@ -62,7 +62,7 @@ const item = {
   total: money('Price of all of them.', 90_000),
 }
 
-export const catalogue = {
+const catalogue = {
   customer: {
     first_name: plain('First name of the recipient.', 'Astrid'),
     last_name: plain('Last name of the recipient.', 'Holm'),
@@ -152,7 +152,7 @@ export const catalogue = {
       'https://example.com/portal',
     ),
   },
-} as const satisfies Record<string, Record<string, Plain | List>>
+} as const satisfies Record<string, Record<string, Plain | ListVariable>>
 
 export type Category = keyof typeof catalogue
 export const categories = Object.keys(catalogue) as Category[]
@@ -161,7 +161,7 @@ type ValueOf<V> = V extends { of: infer Fields }
   ? readonly { [F in keyof Fields]?: string | number | null }[]
   : string | number | null
 
-/** What sending fills in: as much of it as it knows. Amounts and times come formatted. */
+/** The values that sending fills in, where it has them. Amounts and times are formatted. */
 export type TemplateContext = {
   [C in Category]?: { [V in keyof (typeof catalogue)[C]]?: ValueOf<(typeof catalogue)[C][V]> }
 } & {
@@ -169,23 +169,23 @@ export type TemplateContext = {
   tracking?: { links: readonly string[]; pixel: string }
 }
 
-const entries: [Category, [string, Plain | List][]][] = categories.map((category) => [
+const entries: [Category, [string, Plain | ListVariable][]][] = categories.map((category) => [
   category,
-  Object.entries(catalogue[category] as Record<string, Plain | List>),
+  Object.entries(catalogue[category] as Record<string, Plain | ListVariable>),
 ])
 
 const sampleZone = 'Europe/Copenhagen'
 
-function shownSample(sample: Sample, language: Language): string | number {
+function shownSample(sample: SampleValue, language: Language): string | number {
   if (typeof sample !== 'object') return sample
   if ('minor' in sample) return moneyText(sample.minor, 'dkk', language)
   return dateText(sample.at, language, sampleZone, sample.style)
 }
 
-const shownRow = (row: Readonly<Record<string, Sample>>, language: Language): Record<string, string | number> =>
+const shownRow = (row: Readonly<Record<string, SampleValue>>, language: Language): Record<string, string | number> =>
   Object.fromEntries(Object.entries(row).map(([name, sample]) => [name, shownSample(sample, language)]))
 
-const samplesOf = (variables: [string, Plain | List][], language: Language) =>
+const samplesOf = (variables: [string, Plain | ListVariable][], language: Language) =>
   Object.fromEntries(
     variables.map(([name, variable]) => [
       name,

@@ -14,14 +14,14 @@ const domains = '/v1/organizations/org_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/sender-domains
 /** Refusals of what the state of a resource does not allow. */
 export const conflictErrors = {
   consent_has_records: {
-    cause: 'Somebody has answered this consent. What was answered is proof, and stays.',
-    mend: 'Set `is_active` of the consent to false: nobody is asked any more.',
-    example: { path: aConsent, detail: 'Somebody has answered this consent. Set is_active to false.' },
+    cause: 'This consent has answers. They are proof and are kept.',
+    mend: 'Set `is_active` of the consent to false: it is offered to nobody any more.',
+    example: { path: aConsent, detail: 'This consent has answers. Set is_active to false.' },
   },
   consent_inactive: {
-    cause: 'The consent is not asked for any more: `is_active` is false.',
+    cause: 'The consent is not active: `is_active` is false.',
     mend: 'Set `is_active` of the consent to true first. Withdrawing is always possible.',
-    example: { path: `${anAnswer}/give`, detail: 'This consent is not asked for any more.' },
+    example: { path: `${anAnswer}/give`, detail: 'This consent is not active.' },
   },
   consent_required: {
     cause: 'The consent is required, so that it cannot be skipped.',
@@ -169,7 +169,7 @@ export const conflictErrors = {
     mend: 'There is nothing to do. The recipients of the campaign say why each failed.',
     example: {
       path: `${aCampaign}/retry-failed`,
-      detail: 'Nobody failed for a reason that may pass.',
+      detail: 'No recipient failed for a temporary reason.',
       extra: { current_status: 'sent' },
     },
   },
@@ -196,7 +196,7 @@ export const conflictErrors = {
     mend: 'Cancel or delete these campaigns, or give them another segment.',
     example: {
       path: aSegment,
-      detail: 'Campaigns that are not over use this segment.',
+      detail: 'Campaigns that have not ended use this segment.',
       extra: { related_objects: [campaign] },
     },
   },
@@ -214,7 +214,7 @@ export const conflictErrors = {
     mend: 'Wait for it to end. It can be reset once it has made no progress for `retry_after` seconds.',
     example: {
       path: `${aSegment}/reset-to-draft`,
-      detail: 'The calculation of this segment is still alive.',
+      detail: 'The calculation of this segment is still running.',
       extra: { retry_after: 120 },
     },
   },
@@ -223,7 +223,7 @@ export const conflictErrors = {
     mend: 'Remove the record of the other organisation from the DNS of the domain, and verify again.',
     example: {
       path: `${domains}/sdm_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8/verify`,
-      detail: 'Another organisation has verified this domain, and its record still stands.',
+      detail: 'Another organisation has verified this domain, and its record still exists.',
     },
   },
   too_many_merchant_accounts: {

@@ -27,7 +27,7 @@ export const messageRules = {
   invalid_address: {
     cause: 'The link leads to an address that messages may not link to.',
     mend: 'Write an address that begins with http, https, mailto or tel.',
-    detail: 'No address that a link may go to: http, https, mailto or tel.',
+    detail: 'A link may lead to an http, https, mailto or tel address only.',
   },
   too_wide: {
     cause: 'The columns are together wider than the message.',

@@ -15,11 +15,11 @@ export const refundErrors = {
     },
   },
   four_eyes_required: {
-    cause: 'The organisation wants two people for a refund, and the account that approves it has asked for it.',
-    mend: 'Let somebody else approve it. Another token of the same account is the same account.',
+    cause: 'The organisation requires two people for a refund, and the account that approves it has requested it.',
+    mend: 'Let another member approve it. Another token of the same account is the same account.',
     example: {
       path: `${aRequest}/approve`,
-      detail: 'Somebody else than who asked for this refund has to approve it.',
+      detail: 'Another account than the one that requested this refund must approve it.',
     },
   },
   merchant_not_ready: {
@@ -31,11 +31,11 @@ export const refundErrors = {
     },
   },
   nothing_to_refund: {
-    cause: 'All that was paid was paid back already, or is asked for in open refund requests.',
+    cause: 'All that was paid was paid back already, or is part of open refund requests.',
     mend: 'Look at the refund requests of the order. To cancel a purchase, send an amount of 0 with `cancel_purchase`.',
     example: {
       path: `${aPurchase}/refund-requests`,
-      detail: 'All of it was paid back, or is asked for in open refund requests.',
+      detail: 'All of it was paid back or is part of open refund requests.',
     },
   },
   purchase_not_refundable: {

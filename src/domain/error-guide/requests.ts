@@ -64,7 +64,7 @@ export const requestErrors = {
   },
   not_found: {
     cause:
-      'Nothing exists at this address, or you may not see it. The answer is the same in both cases, so that it gives nothing away.',
+      'Nothing exists at this address, or you may not see it. The answer is the same in both cases, so that it reveals nothing.',
     mend: 'Check the path and the id. If they are right, ask for a role in the organisation that the resource belongs to.',
     example: { detail: 'Not found.' },
   },
@@ -76,12 +76,12 @@ export const requestErrors = {
   method_not_allowed: {
     cause: 'The path exists but does not have this method.',
     mend: 'Use a method that the `Allow` header names.',
-    example: { path: '/v1/orders', detail: 'This path has GET, HEAD.' },
+    example: { path: '/v1/orders', detail: 'This path supports GET, HEAD.' },
   },
   request_timeout: {
     cause: 'The body did not come in time.',
     mend: 'Send the request again. If it happens often, send smaller bodies.',
-    example: { detail: 'The body did not come within 15 seconds.' },
+    example: { detail: 'The body did not arrive within 15 seconds.' },
   },
   precondition_failed: {
     cause:
@@ -128,12 +128,12 @@ export const serviceErrors = {
     cause:
       'The service has no key to encrypt stored answers with: neither IDEMPOTENCY_KEY nor LINK_SIGNING_KEY is set.',
     mend: 'Set one of the two as a secret of the Worker. Until then send requests without an Idempotency-Key.',
-    example: { path: '/v1/campaigns', detail: 'Requests with an Idempotency-Key are not taken at present.' },
+    example: { path: '/v1/campaigns', detail: 'Requests with an Idempotency-Key are not accepted at present.' },
   },
   sealing_unavailable: {
     cause: 'The service has no key to encrypt the keys of payment providers with: MERCHANT_KEY_SECRET is not set.',
     mend: 'Set MERCHANT_KEY_SECRET as a secret of the Worker. Until then merchant accounts take no keys.',
-    example: { path: '/v1/merchant-accounts', detail: 'Keys of payment providers are not taken at present.' },
+    example: { path: '/v1/merchant-accounts', detail: 'Keys of payment providers are not accepted at present.' },
   },
   identity_unavailable: {
     cause: 'The token comes from the configured identity provider, and the provider does not answer.',

@@ -14,9 +14,9 @@ const resourceRules = {
     detail: 'The wording is in en, da.',
   },
   not_with_double_opt_in: {
-    cause: 'The person is asked by e-mail now, so that the answer has no earlier time.',
+    cause: 'The person is asked to confirm by e-mail now, so that the answer has no earlier time.',
     mend: 'Leave the time out.',
-    detail: 'The person is asked now.',
+    detail: 'The person is asked to confirm now, so the answer has no earlier time.',
   },
   before_definition: {
     cause: 'The answer is older than the consent that it answers.',
@@ -29,9 +29,9 @@ const resourceRules = {
     detail: 'The last answer is of 2026-06-01T08:00:00.000Z.',
   },
   consent_inactive: {
-    cause: 'The consent is not asked for any more: its `is_active` is false.',
+    cause: 'The consent is not active: its `is_active` is false.',
     mend: 'Leave the answer out, or set `is_active` of the consent to true first.',
-    detail: 'This consent is not asked for any more.',
+    detail: 'This consent is not active.',
   },
   admin_only: {
     cause: 'Only an admin may give the field this value.',
@@ -41,7 +41,7 @@ const resourceRules = {
   permission_denied: {
     cause: 'Your role does not reach the place that the field names.',
     mend: 'Choose a place where you have a role, or ask an organisation admin for one.',
-    detail: 'Your role does not reach there.',
+    detail: 'Your role does not include this organisation or edition.',
   },
   superuser_only: {
     cause: 'Only the superuser of the platform may set this field.',
@@ -51,12 +51,12 @@ const resourceRules = {
   scope_not_held: {
     cause: 'A token can only pass on scopes that it has itself.',
     mend: 'Ask for fewer scopes, or make the token with one that has them.',
-    detail: 'Only scopes of the token that asks.',
+    detail: 'A token can give only scopes that it has itself.',
   },
   too_many_generations: {
     cause: 'Tokens can make further tokens, up to a limit. The new token would be beyond it.',
     mend: 'Make the token with a token that is nearer to the first.',
-    detail: 'At most 8 tokens mint one another.',
+    detail: 'At most 8 tokens mint one another in a chain.',
   },
   edition_archived: {
     cause: 'The edition is archived: nothing in it can be changed.',
@@ -160,7 +160,7 @@ const resourceRules = {
     detail: 'The payment of this order is cancelled: nothing can be paid back of it.',
   },
   no_receipt_message: {
-    cause: 'Receipts were asked for, and the edition has no message to send as one.',
+    cause: 'Receipts were requested, and the edition has no message for receipts.',
     mend: 'Adopt a receipt template into the edition, or send `send_receipts` as false.',
     detail: 'The edition has no message for receipts.',
   },

@@ -74,12 +74,12 @@ export const valueFields = {
   },
   unknown_field: {
     cause:
-      'The operation does not know the field, or the field is set by a change (PATCH) and not when the resource is made.',
+      'The operation has no such field, or the field is set by a change (PATCH) and not when the resource is made.',
     mend: 'Send the field under the name that `detail` proposes, or leave it out.',
     detail: 'No such field; did you mean `events`?',
   },
   unknown_parameter: {
-    cause: 'The operation does not know the parameter.',
+    cause: 'The operation has no such parameter.',
     mend: 'Send the parameter under the name that `detail` proposes, or leave it out.',
     detail: 'No such parameter; did you mean `page_size`?',
   },

@@ -1,7 +1,7 @@
 import type { TokenSigner } from '../signed-tokens.ts'
 import { openFileToken, signFileToken } from './expiring-tokens.ts'
 
-export const variants = ['thumbnail', 'optimized', 'large', 'original'] as const
+const variants = ['thumbnail', 'optimized', 'large', 'original'] as const
 export type Variant = (typeof variants)[number]
 export type MadeVariant = Exclude<Variant, 'original'>
 
@@ -10,11 +10,11 @@ export const isVariant = (name: string): name is Variant => variants.some((varia
 /** Files of imports hold people's data: nobody reads them by a lasting address. */
 export const isPrivate = ({ purpose }: { purpose: string }): boolean => purpose === 'import'
 
-export const signedAddressMs = 900_000
+const signedAddressMs = 900_000
 
 /** Whom an address was made for: a scanner reads files that nobody else may read yet. */
 const readers = ['person', 'scanner'] as const
-export type Reader = (typeof readers)[number]
+export type AddressReader = (typeof readers)[number]
 
 const signer: TokenSigner = { purpose: 'file-addresses', macBytes: 16 }
 
@@ -63,7 +63,7 @@ export const mailVariant = ({ mime_type, size }: { mime_type: string; size: numb
 
 interface SignedAddress {
   file: { id: string; access_key: string }
-  reader?: Reader
+  reader?: AddressReader
   now: number
 }
 
@@ -78,7 +78,12 @@ export async function signedFileAddress(
 }
 
 /** For whom the token of an address still opens this file; null for one that is not ours, of another file, or over. */
-export async function readerOf(secret: string, token: string, fileId: string, now: number): Promise<Reader | null> {
+export async function readerOf(
+  secret: string,
+  token: string,
+  fileId: string,
+  now: number,
+): Promise<AddressReader | null> {
   const opened = await openFileToken(secret, signer, token, now)
   return opened?.fileId === fileId ? (readers[opened.mark] ?? null) : null
 }

@@ -5,7 +5,7 @@ import { refusedContent } from './refused.ts'
 import { hasColumns, textOf, zipEntries } from './tables.ts'
 import { agrees, declaredType, type FileFamily, fileTypes, type FileType, xlsxType } from './types.ts'
 
-export const maxPixels = 40_000_000
+const maxPixels = 40_000_000
 /** What no format and no browser goes beyond: a strip of one pixel's height is a bomb too. */
 const maxSide = 65_535
 
@@ -20,7 +20,7 @@ export type SizeLimits = Readonly<Record<FileFamily, number>>
 const megabyte = 1_000_000
 
 /** Bytes of what comes in one request, and of what comes in parts. */
-export const requestLimits: SizeLimits = { image: 10 * megabyte, document: 25 * megabyte, table: maxFileBytes }
+const requestLimits: SizeLimits = { image: 10 * megabyte, document: 25 * megabyte, table: maxFileBytes }
 export const partsLimits: SizeLimits = { ...requestLimits, table: maxUploadBytes }
 
 const wrong = (code: 'empty_file' | 'invalid_image' | 'type_mismatch', detail: string): AppError =>

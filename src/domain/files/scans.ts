@@ -7,10 +7,10 @@ import { openFileToken, signFileToken } from './expiring-tokens.ts'
 export const scanStates = lifecycle('pending', { pending: ['clean', 'infected'], clean: ['infected'], infected: [] })
 
 export const verdicts = ['clean', 'infected'] as const
-export type Verdict = (typeof verdicts)[number]
+type ScanVerdict = (typeof verdicts)[number]
 
 export interface ScanAnswer {
-  verdict: Verdict
+  verdict: ScanVerdict
   /** What the scanner found, for the people who run the service. */
   reason: string | null
 }

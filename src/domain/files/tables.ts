@@ -71,15 +71,15 @@ const nextHeader = (bytes: Uint8Array, from: number): number => {
   return -1
 }
 
-export interface ZipEntry {
+export interface NamedZipEntry {
   name: string
   isEncrypted: boolean
 }
 
 /** The entries of a ZIP archive whose headers stand in these bytes. Nothing is unpacked. */
-export function zipEntries(bytes: Uint8Array): ZipEntry[] {
+export function zipEntries(bytes: Uint8Array): NamedZipEntry[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const entries: ZipEntry[] = []
+  const entries: NamedZipEntry[] = []
   for (let at = 0; at >= 0 && at + 30 <= bytes.length;) {
     const nameLength = view.getUint16(at + 26, true)
     const nameAt = at + 30

@@ -15,7 +15,7 @@ export interface CanonicalRow {
   sourceLength: number
 }
 
-export interface PlacedRow extends CanonicalRow {
+export interface IndexedRow extends CanonicalRow {
   /** In the canonical copy, in bytes. */
   offset: number
   length: number
@@ -61,7 +61,7 @@ const bytesPerUnit = 3
 export function writeCanonical(
   rows: readonly CanonicalRow[],
   offset: number,
-): { bytes: Uint8Array<ArrayBuffer>; rows: PlacedRow[] } {
+): { bytes: Uint8Array<ArrayBuffer>; rows: IndexedRow[] } {
   const texts = rows.map(textOf)
   const bytes = new Uint8Array(texts.reduce((sum, { length }) => sum + length, 0) * bytesPerUnit)
   let at = 0
@@ -80,7 +80,7 @@ const utf8 = { encoding: 'utf-8', delimiter: ',', quotes: true, width: null } as
  * The whole rows in a range of the canonical copy that begins with a row. What follows the last of them is read again
  * with the next range. `isLast`: the range reaches the end of the copy.
  */
-export function readCanonical(bytes: Uint8Array, offset: number, isLast: boolean): PlacedRow[] {
+export function readCanonical(bytes: Uint8Array, offset: number, isLast: boolean): IndexedRow[] {
   const { starts, end } = lineStartsOf(bytes, isLast, 'utf-8')
   const block = { bytes: bytes.subarray(0, end), starts, offset, line: 1, isLast }
   return new RecordReader(utf8).read(block).map((record) => {

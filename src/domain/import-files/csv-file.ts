@@ -12,14 +12,14 @@ import { readBytes, type FileSource } from './source.ts'
 const sampleLength = 524_288
 const dialectSampleLines = 200
 
-interface Sample {
+interface FileSample {
   block: LineBlock
   encoding: Encoding
   encodingConfidence: number
   markLength: number
 }
 
-async function readSample(file: FileSource, { encoding, likely }: FormatOptions): Promise<Sample> {
+async function readSample(file: FileSource, { encoding, likely }: FormatOptions): Promise<FileSample> {
   const detected = await detectEncoding(file, likely)
   const head = await readBytes(file, 0, sampleLength)
   const chosen = encoding ?? detected.encoding

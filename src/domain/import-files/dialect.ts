@@ -10,12 +10,12 @@ export interface DetectedDialect extends Dialect {
 
 const separatorLine = /^"?sep=(.)"?[;,\t|]*$/i
 
-export function separatorOf(line: string): Delimiter | null {
+function separatorOf(line: string): Delimiter | null {
   const named = separatorLine.exec(line.trimEnd())?.[1] ?? (/^"?sep=\t/i.test(line) ? '\t' : undefined)
   return delimiters.find((delimiter) => delimiter === named) ?? null
 }
 
-export function lineBreakOf(text: string): '\r\n' | '\n' | '\r' {
+function lineBreakOf(text: string): '\r\n' | '\n' | '\r' {
   const pairs = text.split('\r\n').length - 1
   const feeds = text.split('\n').length - 1 - pairs
   const returns = text.split('\r').length - 1 - pairs

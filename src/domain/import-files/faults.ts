@@ -30,7 +30,7 @@ export class ReadError extends Error {
 }
 
 /** Why one record cannot be trusted; the records around it can. */
-export type RowFaultCode = 'open_quote' | 'too_many_cells'
+type RowFaultCode = 'open_quote' | 'too_many_cells'
 
 export interface RowFault {
   code: RowFaultCode

@@ -9,7 +9,7 @@ export interface Header {
   index: number
 }
 
-interface Row {
+interface LineCells {
   cells: readonly string[]
   line: number
 }
@@ -42,7 +42,7 @@ function isFilled(cells: readonly string[], width: number, share: number): boole
 }
 
 /** The first row that is about as wide as the table and reads as names, unless a full row of data stands above it. */
-function indexOf(rows: readonly Row[], width: number): number | null {
+function indexOf(rows: readonly LineCells[], width: number): number | null {
   for (const [index, { cells }] of rows.slice(0, searchedRows).entries()) {
     if (isFilled(cells, width, 0.6) && readsAsNames(cells)) return index
     if (isFilled(cells, width, 0.8)) return null
@@ -50,7 +50,7 @@ function indexOf(rows: readonly Row[], width: number): number | null {
   return null
 }
 
-function widthOf(rows: readonly Row[]): number {
+function widthOf(rows: readonly LineCells[]): number {
   const widths = rows.map(({ cells }) => filledWidth(cells)).filter((width) => width > 0)
   return Math.max(1, commonWidth(widths.slice(0, searchedRows + comparedRows)))
 }
@@ -65,7 +65,7 @@ function checkedWidth(width: number, line: number): number {
 }
 
 /** Columns without a name behind the last name, where most rows say something in them. */
-function namesOf(header: Row, below: readonly Row[]): string[] {
+function namesOf(header: LineCells, below: readonly LineCells[]): string[] {
   const named = filledWidth(header.cells)
   const wider = below.map(({ cells }) => filledWidth(cells)).filter((width) => width > named)
   const width = wider.length * 2 > below.length ? Math.max(named, commonWidth(wider)) : named
@@ -73,7 +73,7 @@ function namesOf(header: Row, below: readonly Row[]): string[] {
 }
 
 /** @param hasHeader what the user said, or null: then it is found. */
-export function findHeader(rows: readonly Row[], hasHeader: boolean | null): Header {
+export function findHeader(rows: readonly LineCells[], hasHeader: boolean | null): Header {
   const filled = rows.filter(({ cells }) => filledWidth(cells) > 0)
   const first = filled[0]
   if (!first) throw new ReadError('empty_file', 'The file has no rows.')

@@ -1,4 +1,4 @@
-import { canonicalRowOf, writeCanonical, type CanonicalRow, type PlacedRow } from './canonical.ts'
+import { canonicalRowOf, writeCanonical, type CanonicalRow, type IndexedRow } from './canonical.ts'
 import { csvRecords, inspectCsv } from './csv-file.ts'
 import { maxRows, ReadError } from './faults.ts'
 import type { FileFormat, FormatOptions } from './format.ts'
@@ -27,7 +27,7 @@ export interface CopyPosition {
 export interface CanonicalChunk {
   bytes: Uint8Array<ArrayBuffer>
   /** One for each row in `bytes`. */
-  rows: PlacedRow[]
+  rows: IndexedRow[]
   next: CopyPosition
   isLast: boolean
 }
@@ -89,8 +89,8 @@ export async function* canonicalChunks(
 }
 
 /** The first rows of a file, for a preview. */
-export async function firstRows(file: FileSource, format: FileFormat, count: number): Promise<PlacedRow[]> {
-  const rows: PlacedRow[] = []
+export async function firstRows(file: FileSource, format: FileFormat, count: number): Promise<IndexedRow[]> {
+  const rows: IndexedRow[] = []
   for await (const chunk of canonicalChunks(file, format)) {
     rows.push(...chunk.rows)
     if (rows.length >= count) break

@@ -12,15 +12,15 @@ export interface FailedRow {
 }
 
 /** The columns that a report adds; first, because rows differ in length. They are no columns when it is read again. */
-export const reportColumns = ['_line', '_errors'] as const
+const reportColumns = ['_line', '_errors'] as const
 
-type Written = Pick<CsvFormat, 'encoding' | 'delimiter' | 'quotes' | 'lineBreak'>
+type WrittenFormat = Pick<CsvFormat, 'encoding' | 'delimiter' | 'quotes' | 'lineBreak'>
 
-const ofXlsx: Written = { encoding: 'utf-8', delimiter: ';', quotes: true, lineBreak: '\r\n' }
+const ofXlsx: WrittenFormat = { encoding: 'utf-8', delimiter: ';', quotes: true, lineBreak: '\r\n' }
 
-const writtenOf = (format: FileFormat): Written => (format.kind === 'csv' ? format : ofXlsx)
+const writtenOf = (format: FileFormat): WrittenFormat => (format.kind === 'csv' ? format : ofXlsx)
 
-function cellText(cell: string, { delimiter, quotes }: Written): string {
+function cellText(cell: string, { delimiter, quotes }: WrittenFormat): string {
   if (!quotes) return cell.replaceAll(delimiter, ' ').replaceAll(/[\r\n]+/g, ' ')
   return cell.includes(delimiter) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
 }
@@ -32,7 +32,7 @@ const lineFeed = 10
 const carriageReturn = 13
 
 /** Original bytes with a line break at their end; that of the last row of a file may lack one. */
-function endedBytes(raw: Uint8Array, written: Written): Uint8Array {
+function endedBytes(raw: Uint8Array, written: WrittenFormat): Uint8Array {
   const unit = written.encoding.startsWith('utf-16') ? raw.subarray(-2) : raw.subarray(-1)
   const isEnded =
     unit.some((byte) => byte === lineFeed || byte === carriageReturn) && unit.every((byte) => byte <= carriageReturn)

@@ -8,7 +8,7 @@ const endsLine = (text: string | null): boolean => text !== null && /[\p{Cc}\p{Z
 const isReference = (text: string): boolean => /^[\w-]{1,200}$/.test(text)
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/
 
-/** Why no provider is asked to take this message; null when it may be. */
+/** Why this message is not sent to any provider; null for one that may be sent. */
 export function refusalOfEmail(message: OutboundEmail): SendResult | null {
   const { from, to, replyTo, subject, headers, reference } = message
   const named = Object.entries(headers)
@@ -27,7 +27,8 @@ export function refusalOfSms(message: OutboundSms): SendResult | null {
     return failure('permanent', 'invalid_header', 'A line end where a header is made of it.')
   if (!isReference(message.reference))
     return failure('permanent', 'invalid_reference', 'Letters, digits, _ and - only.')
-  if (!/^\+[1-9]\d{5,14}$/.test(message.to)) return failure('permanent', 'invalid_address', 'No number in E.164.')
+  if (!/^\+[1-9]\d{5,14}$/.test(message.to))
+    return failure('permanent', 'invalid_address', 'Not a telephone number in E.164 format.')
   if (!/^([\p{L}\p{N} ._-]{1,11}|\+?\d{3,15})$/u.test(message.from))
     return failure('permanent', 'invalid_sender', 'Neither a name of 11 characters nor a number.')
   return null

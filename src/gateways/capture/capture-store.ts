@@ -1,6 +1,6 @@
 import type { Channel } from '../../domain/messaging.ts'
 
-/** A message as it would have gone out. */
+/** A message as it would have been sent. */
 export interface CapturedMessage {
   channel: Channel | 'wallet'
   reference: string

@@ -41,7 +41,7 @@ function namesOf(name: string, records: readonly ResourceRecord[]): Set<string> 
   return names
 }
 
-/** One text of the quoted parts that a record is made of: `"one" "two"`. Some resolvers leave the quotes out. */
+/** The text of the quoted parts of a record: `"one" "two"`. Some resolvers leave the quotes out. */
 function textOf(data: string): string {
   const given = data.trim()
   if (!given.startsWith('"')) return given

@@ -2,9 +2,7 @@ import type { Mailbox } from '../../domain/mailbox.ts'
 import type { DnsRecord } from '../../domain/sender-domains.ts'
 import type { SendResult } from '../../domain/messaging.ts'
 
-export type { Mailbox }
-
-/** No text of it may hold a line end where a header is made of it: gateways refuse such a message as permanent. */
+/** Texts for headers may not contain a line end: gateways refuse such a message as permanent. */
 export interface OutboundEmail {
   from: Mailbox
   to: Mailbox

@@ -1,8 +1,8 @@
 import type { DnsRecord } from '../../domain/sender-domains.ts'
-import { type Answer, getJson, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
+import { type ProviderAnswer, getJson, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
 import type { ProviderDomain, ProviderDomains } from './email.ts'
 
-interface Api {
+interface ResendApi {
   /** Without a slash at the end. */
   base: string
   apiKey: string
@@ -31,13 +31,13 @@ function recordOf(value: unknown): DnsRecord | null {
   }
 }
 
-const isGood = (answer: Answer): answer is Answer & { came: true; body: Record<string, unknown> } =>
+const isGood = (answer: ProviderAnswer): answer is ProviderAnswer & { came: true; body: Record<string, unknown> } =>
   answer.came && answer.status >= 200 && answer.status < 300 && isRecord(answer.body)
 
-const headersOf = ({ apiKey }: Api) => ({ authorization: `Bearer ${apiKey}` })
+const headersOf = ({ apiKey }: ResendApi) => ({ authorization: `Bearer ${apiKey}` })
 
 /** The id of a domain that the account has already. */
-async function findId(api: Api, domain: string): Promise<string | null> {
+async function findId(api: ResendApi, domain: string): Promise<string | null> {
   let after = ''
   for (let page = 0; page < maxPages; page++) {
     const query = new URLSearchParams({ limit: String(domainsAPage), ...(after ? { after } : {}) }).toString()
@@ -53,14 +53,14 @@ async function findId(api: Api, domain: string): Promise<string | null> {
   return null
 }
 
-async function register(api: Api, domain: string): Promise<string | null> {
+async function register(api: ResendApi, domain: string): Promise<string | null> {
   const answer = await postJson(`${api.base}/domains`, headersOf(api), { name: domain }, timeoutMs)
   if (isGood(answer)) return textOf(answer.body['id']) || null
   // Refused as one that is there already, or the answer was lost: both are in the list.
   return findId(api, domain)
 }
 
-async function read(api: Api, id: string, domain: string): Promise<ProviderDomain | null> {
+async function read(api: ResendApi, id: string, domain: string): Promise<ProviderDomain | null> {
   const answer = await getJson(`${api.base}/domains/${encodeURIComponent(id)}`, headersOf(api), timeoutMs)
   if (!isGood(answer) || textOf(answer.body['name']).toLowerCase() !== domain) return null
   const { status, records } = answer.body
@@ -72,14 +72,14 @@ async function read(api: Api, id: string, domain: string): Promise<ProviderDomai
   }
 }
 
-/** The domains of the account at Resend. A key that may only send cannot ask. */
-export const resendDomains = (api: Api): ProviderDomains => ({
+/** The domains of the account at Resend. A key that may only send cannot read them. */
+export const resendDomains = (api: ResendApi): ProviderDomains => ({
   async check(domain, knownId) {
     const known = knownId === null ? null : await read(api, knownId, domain)
     const id = known?.id ?? (await register(api, domain))
     if (id === null) return null
     const found = known ?? (await read(api, id, domain))
-    // It looks at the records some time after it was asked to.
+    // The provider checks the records some time after the request.
     if (found && !found.is_verified)
       await postJson(`${api.base}/domains/${encodeURIComponent(id)}/verify`, headersOf(api), {}, timeoutMs)
     return found

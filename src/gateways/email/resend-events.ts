@@ -41,7 +41,7 @@ function detailOf(data: Record<string, unknown>): string {
   return ''
 }
 
-/** What Resend tells: none for a kind that is not about messages, null where its signature is not good. */
+/** What Resend reports: none for a kind that is not about messages, null where its signature is not good. */
 export async function resendEvents(
   secret: string,
   { headers, body }: EventRequest,

@@ -2,17 +2,16 @@ import { asciiAddress, formatMailbox, type Mailbox } from '../../domain/mailbox.
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging.ts'
 import { retryAfterMs } from '../../domain/webhooks.ts'
 import { refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
-import { type Answer, failureWithoutAnswer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
+import {
+  type ProviderAnswer,
+  failureWithoutAnswer,
+  isRecord,
+  postJson,
+  textOf,
+  type ProviderOptions,
+} from '../provider-api/post-json.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'
 import { resendDomains } from './resend-domains.ts'
-
-interface Options {
-  /** Without a slash at the end. */
-  apiBase: string
-  apiKey: string
-  now: () => number
-  timeoutMs?: number
-}
 
 const standardBase = 'https://api.resend.com'
 const quotaRestMs = 3_600_000
@@ -37,19 +36,19 @@ function kindOf(status: number, code: string): SendFailure {
   // An organisation's own address, of a domain that nobody has verified: the others can send.
   if (status === 403 && code === 'validation_error') return 'sender'
   if (status === 429) return 'rate_limited'
-  // A call with a key can be repeated whatever became of it.
+  // A call with a key can be repeated safely after any result.
   if (status >= 500 || status === 408 || status === 409) return 'transient'
   // Keys, domains and addresses of the API: every message would be answered like this.
   return [400, 413, 422, 451].includes(status) ? 'permanent' : 'configuration'
 }
 
-function restOf({ headers }: Answer & { came: true }, code: string, now: number): number | null {
+function restOf({ headers }: ProviderAnswer & { came: true }, code: string, now: number): number | null {
   const said = retryAfterMs(headers.get('retry-after') ?? headers.get('ratelimit-reset'), now)
   // The headers tell when the next call of this second may be made, which is of no use before the next day.
   return code === 'daily_quota_exceeded' ? Math.max(said ?? 0, quotaRestMs) : said
 }
 
-function failureOf(answer: Answer, now: number): SendResult {
+function failureOf(answer: ProviderAnswer, now: number): SendResult {
   if (!answer.came) return failureWithoutAnswer(answer.code)
   const said = isRecord(answer.body) ? answer.body : {}
   const code = textOf(said['name']) || `http_${answer.status}`
@@ -91,7 +90,7 @@ const wireOf = ({ from, to, replyTo, subject, html, text, headers, reference }: 
 })
 
 /** One call, or where the provider finds it too large, one of each half: the same halves under the same keys each time. */
-async function call(messages: readonly OutboundEmail[], key: string, options: Options): Promise<SendResult[]> {
+async function call(messages: readonly OutboundEmail[], key: string, options: ProviderOptions): Promise<SendResult[]> {
   const { apiBase, apiKey, now, timeoutMs = standardTimeoutMs } = options
   const headers = {
     authorization: `Bearer ${apiKey}`,
@@ -111,7 +110,7 @@ async function call(messages: readonly OutboundEmail[], key: string, options: Op
 }
 
 /** The HTTP API of Resend, and of what is compatible with it. */
-export const resendGateway = (options: Options): EmailGateway => ({
+export const resendGateway = (options: ProviderOptions): EmailGateway => ({
   name: 'resend',
   batch: 100,
   deduplicates: true,

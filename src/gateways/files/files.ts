@@ -17,7 +17,7 @@ export interface PutOptions {
   headBytes: number
 }
 
-export interface StoredPart {
+interface StoredPart {
   number: number
   etag: string
 }
@@ -29,7 +29,7 @@ export interface OpenObject {
   body: ReadableStream<Uint8Array>
 }
 
-export interface ListedObject {
+interface ListedObject {
   key: string
   uploaded_at: number
 }

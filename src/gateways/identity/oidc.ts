@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, customFetch, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import { AppError } from '../../domain/errors.ts'
 import type { IdentityProvider } from './identity.ts'
-import { fetchRemembering, ProviderFailure } from './remembering-fetch.ts'
+import { fetchWithFailureCache, ProviderFailure } from './failure-cache-fetch.ts'
 
 const algorithms = ['RS256', 'ES256', 'EdDSA']
 const keysKeptMs = 600_000
@@ -22,10 +22,10 @@ async function discover(issuer: string): Promise<JWTVerifyGetKey> {
   const known = keysOf.get(issuer)
   if (known) return known
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
-  const { jwks_uri } = await fetchRemembering(address, isDiscovery)
+  const { jwks_uri } = await fetchWithFailureCache(address, isDiscovery)
   const keys = createRemoteJWKSet(new URL(jwks_uri), {
     cacheMaxAge: keysKeptMs,
-    [customFetch]: async (url) => Response.json(await fetchRemembering(url, isKeySet)),
+    [customFetch]: async (url) => Response.json(await fetchWithFailureCache(url, isKeySet)),
   })
   keysOf.set(issuer, keys)
   return keys
@@ -39,7 +39,7 @@ const claimTypes = new Set(['id', 'bearer', 'access'])
 const isOneOf = (types: ReadonlySet<string>, type: unknown): boolean =>
   type === undefined || (typeof type === 'string' && types.has(type.toLowerCase().replace(/^application\//, '')))
 
-/** Refresh and logout tokens, and security events, are signed by the same keys and say nothing of who asks now. */
+/** Refresh and logout tokens, and security events, are signed by the same keys and do not identify the caller. */
 const isSignIn = (header: { typ?: unknown }, claims: JWTPayload): boolean =>
   isOneOf(headerTypes, header.typ) &&
   isOneOf(claimTypes, claims['typ']) &&

@@ -1,7 +1,7 @@
 import type { ImagesGateway } from './images.ts'
 
 const quality = 82
-/** Of the largest variant; what is longer is no image that was asked for. */
+/** Of the largest variant; a longer answer is refused. */
 const maxBytes = 20_000_000
 
 async function readCapped(stream: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
@@ -18,7 +18,7 @@ async function readCapped(stream: ReadableStream<Uint8Array>): Promise<Uint8Arra
 /** The Images binding of the platform. It turns images by itself, and WebP that it makes has no metadata. */
 export const imagesBinding = (binding: ImagesBinding): ImagesGateway => ({
   async toWebp(image, shape) {
-    // Of an animation only the first picture: a small file can hold very many.
+    // Of an animation only the first frame: a small file can hold very many.
     const result = await binding.input(image).transform(shape).output({ format: 'image/webp', quality, anim: false })
     return readCapped(result.image())
   },

@@ -18,7 +18,7 @@ async function resultOf(response: Response): Promise<PushResult> {
   return isOfOne ? 'refused' : 'transient'
 }
 
-/** An empty notification: the phone then asks the web service for what changed. */
+/** An empty notification: the phone then requests the changes from the web service. */
 export async function pushToPhone(
   connection: PushConnection,
   passTypeId: string,

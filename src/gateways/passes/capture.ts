@@ -12,7 +12,7 @@ export interface CapturedKeys {
   keys: () => Promise<readonly RootKey[]>
 }
 
-interface Parts {
+interface CaptureParts {
   store: CaptureStore
   keys: CapturedKeys
   apple: AppleIdentity
@@ -32,7 +32,7 @@ const messageOf = (passId: string, to: string, subject: string, body: unknown): 
 })
 
 /** Keeps what would go to the platforms, and makes passes without a signature: no phone takes them in. */
-export function capturePasses({ store, keys, apple, google }: Parts): PassesGateway {
+export function capturePasses({ store, keys, apple, google }: CaptureParts): PassesGateway {
   const keep = (key: string, message: CapturedMessage) => store.keep(key, [message])
   return {
     addUrl: async (pass) => {

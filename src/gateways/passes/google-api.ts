@@ -69,7 +69,7 @@ async function accessToken(account: ServiceAccount, now: number): Promise<string
 
 function resultOf(status: number): UpdateResult {
   if (status >= 200 && status < 300) return { ok: true }
-  // Nobody has saved the pass: it is made as it is by then when somebody does.
+  // The pass was not saved yet: it is made with its present content when it is saved.
   if (status === 404) return { ok: false, kind: 'gone', code: 'not_saved' }
   if (status === 401 || status === 403) return { ok: false, kind: 'configuration', code: `status_${status}` }
   const isPassing = status === 408 || status === 409 || status === 429 || status >= 500

@@ -4,18 +4,18 @@ import { getJson, isRecord } from '../provider-api/post-json.ts'
 import { googleSenders } from './google-names.ts'
 
 const timeoutMs = 5000
-const rememberedMs = 3_600_000
-/** Nobody makes us ask more often than this, neither by forged callbacks nor while Google does not answer. */
+const cachedMs = 3_600_000
+/** The shortest time between two reads, also with forged callbacks and while Google does not answer. */
 const pauseMs = 60_000
 const maxKeys = 20
 
-interface Remembered {
+interface CachedKeys {
   askedAt: number
   keys: readonly RootKey[] | null
 }
 
 /** Shared by the requests of this isolate. */
-const remembered = new Map<string, Remembered>()
+const cachedKeys = new Map<string, CachedKeys>()
 
 function keysIn(body: unknown): RootKey[] | null {
   const keys = isRecord(body) ? body['keys'] : null
@@ -27,17 +27,17 @@ function keysIn(body: unknown): RootKey[] | null {
   })
 }
 
-/** The keys at an address: remembered for an hour, and the old ones go on where there is no good answer. */
+/** The keys at an address: cached for an hour, and used longer while there is no good answer. */
 async function keysAt(url: string, isFresh: boolean, now: number): Promise<readonly RootKey[] | null> {
-  const known = remembered.get(url)
+  const known = cachedKeys.get(url)
   const age = known ? now - known.askedAt : Number.POSITIVE_INFINITY
-  const isEnough = known?.keys && age < rememberedMs && !isFresh
+  const isEnough = known?.keys && age < cachedMs && !isFresh
   if (known && (isEnough || age < pauseMs)) return known.keys
-  // Others do not ask meanwhile.
-  remembered.set(url, { askedAt: now, keys: known?.keys ?? null })
+  // Other requests do not read meanwhile.
+  cachedKeys.set(url, { askedAt: now, keys: known?.keys ?? null })
   const answer = await getJson(url, { accept: 'application/json' }, timeoutMs)
   const keys = (answer.came && answer.status === 200 ? keysIn(answer.body) : null) ?? known?.keys ?? null
-  remembered.set(url, { askedAt: now, keys })
+  cachedKeys.set(url, { askedAt: now, keys })
   return keys
 }
 
@@ -52,4 +52,4 @@ export async function googleCallbackSenders(isFresh: boolean, now: number): Prom
 }
 
 /** For tests. */
-export const forgetGoogleKeys = (): void => remembered.clear()
+export const clearGoogleKeys = (): void => cachedKeys.clear()

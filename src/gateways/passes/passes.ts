@@ -8,14 +8,14 @@ export interface ApplePass {
   token: string
 }
 
-/** A pass that somebody asked for. */
-export type RequestedPass =
+/** A requested pass. */
+type RequestedPass =
   | { platform: 'apple'; content: PassContent; download_url: string }
   | { platform: 'google'; content: PassContent }
 
 /**
- * permanent: this update never goes. configuration: none goes until somebody mends the account. transient: later it may.
- * gone: there is nothing to update, because nobody holds the pass.
+ * permanent: this update never goes. configuration: none is sent before the account is corrected. transient: it may be
+ * sent later. gone: there is nothing to update, because no phone has the pass.
  */
 export type UpdateResult =
   | { ok: true }
@@ -36,10 +36,10 @@ export interface PassesGateway {
   addUrl: (pass: RequestedPass) => Promise<string>
   /** The bytes of a .pkpass. */
   applePackage: (pass: ApplePass) => Promise<Uint8Array<ArrayBuffer>>
-  /** Who may sign callbacks; `isFresh` asks anew for keys that are remembered. Throws when nobody answers. */
+  /** Who may sign callbacks; `isFresh` reads cached keys anew. Throws without any answer. */
   callbackSenders: (isFresh: boolean) => Promise<readonly CallbackSender[]>
   /** Brings Google's copy of a pass up to date; repeating it does no harm. Never throws. */
   updateGoogle: (content: PassContent, changeNumber: number) => Promise<UpdateResult>
-  /** Has a phone ask for what changed; `off` where no connection to Apple is bound. Never throws. */
+  /** Makes a phone request the changes; `off` where no connection to Apple is bound. Never throws. */
   pushApple: (push: Push) => Promise<PushResult>
 }

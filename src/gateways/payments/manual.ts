@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import type { PaymentGateway } from './payments.ts'
 
-/** An operator pays by hand: nothing is called, and nothing is to be asked. */
+/** An operator pays by hand: no provider is called or read. */
 export const manualPayments: PaymentGateway = {
   refund: async () => ({ state: 'completed', provider_reference: null }),
   lookup: async () => 'not_found',

@@ -2,10 +2,10 @@ import type { PaymentService } from '../../domain/merchant-accounts.ts'
 import type { Currency } from '../../domain/money.ts'
 import type { RefundReason } from '../../domain/refunds.ts'
 
-export { type PaymentService, paymentServices } from '../../domain/merchant-accounts.ts'
+export { type PaymentService } from '../../domain/merchant-accounts.ts'
 
 /** Why a provider did not pay back, in our words. */
-export const refundFailureCodes = [
+const refundFailureCodes = [
   'declined',
   'insufficient_funds',
   'already_refunded',
@@ -53,7 +53,7 @@ export interface RefundLookup {
   provider_reference: string | null
 }
 
-/** A refund as a provider's webhook names it; what became of it has to be asked for. */
+/** A refund as a provider's webhook names it; its state has to be looked up. */
 export interface PaymentEvent {
   id: string
   /** The provider's name of the kind. */
@@ -67,7 +67,7 @@ export interface PaymentEvent {
 /** A refund as the provider shows it. */
 export interface ProviderRefund {
   provider_reference: string
-  /** Every reference by which the provider knows the payment: of Stripe the intent and the charge. */
+  /** Every reference of the payment at the provider: of Stripe the intent and the charge. */
   payments: readonly string[]
   amount_minor: number
   currency: Currency
@@ -76,7 +76,7 @@ export interface ProviderRefund {
   outcome: RefundOutcome
 }
 
-/** No answer came that says anything, so nothing is known: ask again later. */
+/** There was no usable answer: look it up again later. */
 export class PaymentProviderUnavailable extends Error {}
 
 /** Where one merchant account's payments are made and paid back. */

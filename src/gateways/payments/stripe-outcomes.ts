@@ -1,13 +1,13 @@
 import { currencies, type Currency } from '../../domain/money.ts'
-import type { Answer } from '../provider-api/post-json.ts'
+import type { ProviderAnswer } from '../provider-api/post-json.ts'
 import { isRecord, textOf } from '../provider-api/post-json.ts'
 import type { ProviderRefund, RefundFailureCode, RefundOutcome } from './payments.ts'
 
 /** What Stripe says, in our words. */
 
-type Failure = [code: RefundFailureCode, isRetryable: boolean]
+type FailureEntry = [code: RefundFailureCode, isRetryable: boolean]
 
-const failureReasons = new Map<string, Failure>(
+const failureReasons = new Map<string, FailureEntry>(
   Object.entries({
     lost_or_stolen_card: ['expired_card', false],
     expired_or_canceled_card: ['expired_card', false],
@@ -15,10 +15,10 @@ const failureReasons = new Map<string, Failure>(
     insufficient_funds: ['insufficient_funds', true],
     declined: ['declined', true],
     merchant_request: ['declined', true],
-  } satisfies Record<string, Failure>),
+  } satisfies Record<string, FailureEntry>),
 )
 
-const errorCodes = new Map<string, Failure>(
+const errorCodes = new Map<string, FailureEntry>(
   Object.entries({
     charge_already_refunded: ['already_refunded', false],
     amount_too_large: ['amount_too_large', false],
@@ -38,7 +38,7 @@ const errorCodes = new Map<string, Failure>(
     account_closed: ['account_not_ready', true],
     api_key_expired: ['account_not_ready', true],
     platform_api_key_expired: ['account_not_ready', true],
-  } satisfies Record<string, Failure>),
+  } satisfies Record<string, FailureEntry>),
 )
 
 /** Keys that a message repeats go no further. */
@@ -46,7 +46,11 @@ const withoutKeys = (message: string): string => message.replaceAll(/\b(?:sk|rk|
 
 export const unknownOutcome = (message: string): RefundOutcome => ({ state: 'unknown', message })
 
-const failed = (providerReference: string | null, [code, isRetryable]: Failure, message: string): RefundOutcome => ({
+const failed = (
+  providerReference: string | null,
+  [code, isRetryable]: FailureEntry,
+  message: string,
+): RefundOutcome => ({
   state: 'failed',
   provider_reference: providerReference,
   code,
@@ -54,9 +58,9 @@ const failed = (providerReference: string | null, [code, isRetryable]: Failure, 
   is_retryable: isRetryable,
 })
 
-const accountNotReady: Failure = ['account_not_ready', true]
+const accountNotReady: FailureEntry = ['account_not_ready', true]
 
-function failureOf(status: number, error: Record<string, unknown>): Failure {
+function failureOf(status: number, error: Record<string, unknown>): FailureEntry {
   if (status === 401 || status === 403) return accountNotReady
   const known = errorCodes.get(textOf(error['code']))
   if (known) return known
@@ -77,7 +81,7 @@ const saysNothing = (status: number): boolean =>
   status >= 500
 
 /** What it means that Stripe answered no refund. */
-export function refusalOf(answer: Answer): RefundOutcome {
+export function refusalOf(answer: ProviderAnswer): RefundOutcome {
   if (!answer.came)
     return answer.code === 'impossible_call'
       ? failed(null, accountNotReady, 'The key or the address of the account is none.')
@@ -85,7 +89,7 @@ export function refusalOf(answer: Answer): RefundOutcome {
   const error = isRecord(answer.body) ? answer.body['error'] : null
   // A refusal of something on the way has no error of Stripe's.
   if (saysNothing(answer.status) || !isRecord(error)) return unknownOutcome(`Stripe answered ${answer.status}.`)
-  // The key stands for a call with other parameters, and what became of that call is not said.
+  // The key belongs to a call with other parameters, whose result the answer does not contain.
   if (error['type'] === 'idempotency_error') return unknownOutcome('The key stands for another call.')
   const [code, isRetryable] = failureOf(answer.status, error)
   const said =

@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors.ts'
 import type { RefundReason } from '../../domain/refunds.ts'
-import { type Answer, callApi, isRecord, textOf } from '../provider-api/post-json.ts'
+import { type ProviderAnswer, callApi, isRecord, textOf } from '../provider-api/post-json.ts'
 import {
   type MerchantAccountAccess,
   type PaymentEvent,
@@ -14,7 +14,7 @@ import {
 import { readRefund, refusalOf, unknownOutcome } from './stripe-outcomes.ts'
 import { isSignedByStripe } from './stripe-signature.ts'
 
-export const stripeApiBase = 'https://api.stripe.com'
+const stripeApiBase = 'https://api.stripe.com'
 /** What the answers look like that this file reads. */
 export const stripeVersion = '2026-08-26.dahlia'
 
@@ -28,7 +28,7 @@ export interface StripeOptions {
   timeoutMs?: number
 }
 
-interface Api {
+interface StripeApi {
   base: string
   headers: Record<string, string>
   timeoutMs: number
@@ -58,15 +58,15 @@ const noPayment: RefundOutcome = {
   is_retryable: false,
 }
 
-function get(api: Api, path: string, query: Record<string, string> = {}): Promise<Answer> {
+function get(api: StripeApi, path: string, query: Record<string, string> = {}): Promise<ProviderAnswer> {
   const search = new URLSearchParams(query).toString()
   const url = `${api.base}${path}${search ? `?${search}` : ''}`
   return callApi(url, { method: 'GET', headers: api.headers }, api.timeoutMs)
 }
 
-const isOk = (answer: Answer): answer is Answer & { came: true } => answer.came && answer.status === 200
+const isOk = (answer: ProviderAnswer): answer is ProviderAnswer & { came: true } => answer.came && answer.status === 200
 
-async function refund(api: Api, call: RefundCall): Promise<RefundOutcome> {
+async function refund(api: StripeApi, call: RefundCall): Promise<RefundOutcome> {
   const payment = paymentField(call.payment)
   if (!payment) return noPayment
   const fields = new URLSearchParams({
@@ -88,7 +88,7 @@ async function refund(api: Api, call: RefundCall): Promise<RefundOutcome> {
 }
 
 /** What became of a refund whose reference is known. */
-async function find(api: Api, reference: string): Promise<ProviderRefund | null> {
+async function find(api: StripeApi, reference: string): Promise<ProviderRefund | null> {
   if (!/^\w{1,255}$/.test(reference)) return null
   const answer = await get(api, `/v1/refunds/${reference}`)
   const found = isOk(answer) ? readRefund(answer.body) : null
@@ -99,7 +99,7 @@ async function find(api: Api, reference: string): Promise<ProviderRefund | null>
 }
 
 /** The refund of the key among all of the payment. */
-async function findByKey(api: Api, { key, payment }: RefundLookup): Promise<RefundOutcome | 'not_found'> {
+async function findByKey(api: StripeApi, { key, payment }: RefundLookup): Promise<RefundOutcome | 'not_found'> {
   const field = paymentField(payment)
   if (!field) return 'not_found'
   let after = ''
@@ -123,7 +123,7 @@ async function findByKey(api: Api, { key, payment }: RefundLookup): Promise<Refu
   return unknownOutcome('The payment has more refunds than are looked through.')
 }
 
-async function lookup(api: Api, wanted: RefundLookup): Promise<RefundOutcome | 'not_found'> {
+async function lookup(api: StripeApi, wanted: RefundLookup): Promise<RefundOutcome | 'not_found'> {
   if (wanted.provider_reference === null) return findByKey(api, wanted)
   try {
     return (await find(api, wanted.provider_reference))?.outcome ?? 'not_found'
@@ -145,7 +145,7 @@ function readEvent(body: Uint8Array): PaymentEvent | null {
   if (!isRecord(event) || !isRecord(event['data'])) return null
   const [id, type] = [textOf(event['id']), textOf(event['type'])]
   const refunded = readRefund(event['data']['object'])
-  // `charge.refunded` names no refund, and comes beside one that does.
+  // `charge.refunded` names no refund, and another event names it.
   if (!id || !refundEvents.has(type) || !refunded) return null
   return {
     id,
@@ -161,7 +161,7 @@ const badSignature = () =>
 
 /** The payments of one account at Stripe. */
 export function stripePayments(account: MerchantAccountAccess, options: StripeOptions): PaymentGateway {
-  const api: Api = {
+  const api: StripeApi = {
     base: options.apiBase || stripeApiBase,
     timeoutMs: options.timeoutMs ?? standardTimeoutMs,
     headers: {

@@ -1,10 +1,18 @@
 import { failure, type SendResult } from '../../domain/messaging.ts'
 import { isTimeout, withTimeLimit } from '../time-limit/time-limit.ts'
 
-/** What a provider answered, or that no whole answer came: the call may have been heard all the same. */
-export type Answer =
+/** What a provider answered, or that no whole answer came: the call may have been received all the same. */
+export type ProviderAnswer =
   | { came: true; status: number; headers: Headers; body: unknown }
   | { came: false; code: 'timeout' | 'network_error' | 'unreadable_answer' | 'impossible_call' }
+
+export interface ProviderOptions {
+  /** Without a slash at the end. */
+  apiBase: string
+  apiKey: string
+  now: () => number
+  timeoutMs?: number
+}
 
 const maxBytes = 500_000
 
@@ -30,14 +38,14 @@ async function readCapped(response: Response): Promise<unknown> {
   }
 }
 
-/** Whether such a call can be made at all: addresses and keys are typed in by people. */
+/** Whether such a call can be made at all: operators type addresses and keys. */
 function isPossible(url: string, headers: Readonly<Record<string, string>>): boolean {
   const isAscii = Object.values(headers).every((value) => /^[\t\x20-\x7e]*$/.test(value.trim()))
   return isAscii && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 }
 
-/** What it means that no whole answer came: sent or not, nobody knows, unless there was no call to begin with. */
-export const failureWithoutAnswer = (code: (Answer & { came: false })['code']): SendResult =>
+/** Without a whole answer it is unknown whether the message was sent, unless no call was made. */
+export const failureWithoutAnswer = (code: (ProviderAnswer & { came: false })['code']): SendResult =>
   code === 'impossible_call'
     ? failure('configuration', code, 'The address of the API, or its key, is none.')
     : failure('unknown', code, 'No answer came.')
@@ -47,12 +55,12 @@ export async function callApi(
   url: string,
   init: { method: 'GET' | 'PATCH' | 'POST'; headers: Readonly<Record<string, string>>; body?: string },
   timeoutMs: number,
-): Promise<Answer> {
+): Promise<ProviderAnswer> {
   // Providers refuse calls without a user agent, and the runtime adds none.
   const headers = { 'user-agent': 'event-commerce/1', ...init.headers }
   if (!isPossible(url, headers)) return { came: false, code: 'impossible_call' }
   try {
-    return await withTimeLimit(timeoutMs, async (signal): Promise<Answer> => {
+    return await withTimeLimit(timeoutMs, async (signal): Promise<ProviderAnswer> => {
       const response = await fetch(url, { ...init, redirect: 'manual', headers, signal })
       const { status } = response
       const read = await readCapped(response)
@@ -66,7 +74,7 @@ export async function callApi(
 
 const callWithJson =
   (method: 'PATCH' | 'POST') =>
-  (url: string, headers: Readonly<Record<string, string>>, body: unknown, timeoutMs: number): Promise<Answer> =>
+  (url: string, headers: Readonly<Record<string, string>>, body: unknown, timeoutMs: number): Promise<ProviderAnswer> =>
     callApi(
       url,
       { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) },
@@ -76,8 +84,11 @@ const callWithJson =
 export const postJson = callWithJson('POST')
 export const patchJson = callWithJson('PATCH')
 
-export const getJson = (url: string, headers: Readonly<Record<string, string>>, timeoutMs: number): Promise<Answer> =>
-  callApi(url, { method: 'GET', headers }, timeoutMs)
+export const getJson = (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  timeoutMs: number,
+): Promise<ProviderAnswer> => callApi(url, { method: 'GET', headers }, timeoutMs)
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -5,25 +5,26 @@ import type { EventRequest } from './event-request.ts'
 
 export type { EventRequest }
 
-interface Secrets {
+interface ProviderSecrets {
   email: { webhookSecret: string }
   sms: { webhookSecret: string }
 }
 
 const readers = {
-  resend: ({ email }: Secrets, request: EventRequest, now: number) => resendEvents(email.webhookSecret, request, now),
-  gatewayapi: ({ sms }: Secrets, request: EventRequest, now: number) =>
+  resend: ({ email }: ProviderSecrets, request: EventRequest, now: number) =>
+    resendEvents(email.webhookSecret, request, now),
+  gatewayapi: ({ sms }: ProviderSecrets, request: EventRequest, now: number) =>
     gatewayApiEvents(sms.webhookSecret, request, now),
 }
 
 export type EventProvider = keyof typeof readers
 
-/** Providers that tell what becomes of messages. */
+/** Providers that report deliveries and bounces. */
 export const isEventProvider = (name: string): name is EventProvider => Object.hasOwn(readers, name)
 
 /** The events of one request of a provider; null where its signature is not good, or no secret is configured. */
 export const eventsOf = (
-  config: Secrets,
+  config: ProviderSecrets,
   provider: EventProvider,
   request: EventRequest,
   now: number,

@@ -38,7 +38,7 @@ async function isSignedBy(secret: string, header: string, body: string): Promise
   return crypto.subtle.verify('HMAC', key, mac, utf8(body))
 }
 
-/** What GatewayAPI tells: none for a kind that is not about an SMS, null where its signature is not good. */
+/** What GatewayAPI reports: none for a kind that is not about an SMS, null where its signature is not good. */
 export async function gatewayApiEvents(
   secret: string,
   { headers, body }: EventRequest,

@@ -1,16 +1,15 @@
 import { failure, type SendFailure, type SendResult } from '../../domain/messaging.ts'
 import { retryAfterMs } from '../../domain/webhooks.ts'
 import { refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
-import { type Answer, failureWithoutAnswer, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
+import {
+  type ProviderAnswer,
+  failureWithoutAnswer,
+  isRecord,
+  postJson,
+  textOf,
+  type ProviderOptions,
+} from '../provider-api/post-json.ts'
 import type { OutboundSms, SmsGateway } from './sms.ts'
-
-interface Options {
-  /** Without a slash at the end. */
-  apiBase: string
-  apiKey: string
-  now: () => number
-  timeoutMs?: number
-}
 
 const standardBase = 'https://messaging.gatewayapi.eu'
 /**
@@ -29,7 +28,7 @@ function kindOfStatus(status: number): SendFailure {
   return [400, 413, 422].includes(status) ? 'permanent' : 'configuration'
 }
 
-function resultOf(answer: Answer, now: number): SendResult {
+function resultOf(answer: ProviderAnswer, now: number): SendResult {
   if (!answer.came) return failureWithoutAnswer(answer.code)
   const said = isRecord(answer.body) ? answer.body : {}
   if (answer.status >= 200 && answer.status < 300) {
@@ -54,7 +53,7 @@ const wireOf = ({ from, to, body, reference }: OutboundSms) => ({
  * GatewayAPI's mobile messages, one call a recipient: each has its own answer, id and reference, and one bad number
  * fails alone, where the bulk call of the older API refuses all. It has no keys that make a call repeatable.
  */
-export const gatewayApi = ({ apiBase, apiKey, now, timeoutMs = 12_000 }: Options): SmsGateway => ({
+export const gatewayApi = ({ apiBase, apiKey, now, timeoutMs = 12_000 }: ProviderOptions): SmsGateway => ({
   name: 'gatewayapi',
   batch: callsABatch,
   deduplicates: false,
@@ -68,7 +67,7 @@ export const gatewayApi = ({ apiBase, apiKey, now, timeoutMs = 12_000 }: Options
       for (const message of acceptable) {
         const result = resultOf(await postJson(url, headers, wireOf(message), timeoutMs), now())
         results.push(result)
-        // The others would be answered the same, and asking on makes it worse: nothing was sent of them.
+        // The others would get the same answer, and more calls make it worse: nothing was sent of them.
         if (!result.ok && (result.kind === 'rate_limited' || result.kind === 'configuration'))
           return acceptable.map((_, index) => results[index] ?? result)
       }

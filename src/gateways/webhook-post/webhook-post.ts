@@ -1,4 +1,4 @@
-export const postErrors = [
+const postErrors = [
   'timeout',
   'connection_refused',
   'connection_reset',
@@ -11,7 +11,7 @@ export const postErrors = [
 ] as const
 export type PostError = (typeof postErrors)[number]
 
-/** What came of one POST. `error` is a class and no text: nothing of this service's network is shown. */
+/** The result of one POST. `error` is a class and no text: nothing of this service's network is shown. */
 export interface PostResult {
   status: number | null
   error: PostError | null

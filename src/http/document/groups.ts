@@ -1,6 +1,6 @@
 import type { tags } from '../operation.ts'
 
-/** The requests that endpoints of webhooks receive, by what they tell of. */
+/** The requests that endpoints of webhooks receive, by the kind of event. */
 export const eventGroups: Readonly<Record<string, string>> = {
   'Consent events': 'Somebody gave, skipped or withdrew a consent, or one has come to its end.',
   'Purchase events': `One purchase has changed its state, or something was done about its refund; \`action\` says what.`,

@@ -3,7 +3,7 @@ import type { Operation } from '../operation.ts'
 import { hasETag } from './headers.ts'
 import type { Documented, Parameter } from './shapes.ts'
 
-/** Parameters that mean the same in every group; what a contract says of its own stands. */
+/** Parameters that mean the same in every group; a contract may describe them otherwise. */
 const meanings: Readonly<Record<string, string>> = {
   created_after: 'Only what was made at this time or later.',
   created_before: 'Only what was made before this time.',
@@ -58,7 +58,7 @@ const ifNoneMatch: Parameter = {
   schema: { type: 'string', example: '"0aR3xU1nV0xJ8mYk2bq1Sg"' },
 }
 
-/** What `parseQuery` asks of every parameter: an id of the right kind, and no value means no filter. */
+/** What `parseQuery` requires of every parameter: an id of the right kind, and no value means no filter. */
 function withQueryRules(parameter: Parameter): void {
   const prefix = idPrefixOf(parameter.name)
   if (prefix) parameter.schema.pattern ??= `^${prefix}_`

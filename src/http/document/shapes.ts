@@ -4,7 +4,7 @@ export interface Reference {
   $ref: string
 }
 
-export interface Schema {
+interface SchemaObject {
   type?: string | string[]
   enum?: unknown[]
   format?: string
@@ -19,16 +19,16 @@ export interface Parameter {
   required?: boolean
   allowEmptyValue?: boolean
   description?: string
-  schema: Schema
+  schema: SchemaObject
   example?: unknown
 }
 
-export interface Media {
+interface Media {
   schema?: unknown
   example?: unknown
 }
 
-export interface Answer {
+interface DocumentedAnswer {
   description: string
   headers?: Record<string, Reference>
   content?: Record<string, Media>
@@ -37,7 +37,7 @@ export interface Answer {
 export interface Documented {
   operationId?: string
   parameters?: Parameter[]
-  responses: Record<string, Answer>
+  responses: Record<string, DocumentedAnswer>
 }
 
 export interface Document {

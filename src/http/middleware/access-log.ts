@@ -16,7 +16,7 @@ export const accessLog = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   await next()
   const duration = Math.round(performance.now() - started)
   c.header('server-timing', `app;dur=${duration}`)
-  // For tests alone: the number of rows read would tell a hidden row from one that does not exist.
+  // For tests alone: the number of rows read would distinguish a hidden row from one that does not exist.
   if (c.env.ENVIRONMENT === 'test') return c.header('server-timing', costOf(meter), { append: true })
   logLine({
     level: c.res.status >= 500 ? 'error' : 'info',

@@ -7,13 +7,13 @@ import { clientNetwork, limitOf, policyOf, tooMany } from './rate-limit.ts'
 const failuresPerNetwork = 30
 const blockedMs = 60_000
 const acceptedMs = 600_000
-const mostRemembered = 10_000
+const maxEntries = 10_000
 
-/** What is known until a time. The oldest entries go first when there are too many. */
-class Memory {
+/** Entries that expire at a time each. The oldest entries go first when there are too many. */
+class ExpiringSet {
   readonly #until = new Map<string, number>()
 
-  /** Milliseconds that are left; 0 when it is not known. */
+  /** Milliseconds that are left; 0 for an unknown entry. */
   left(key: string): number {
     return Math.max(0, (this.#until.get(key) ?? 0) - Date.now())
   }
@@ -25,14 +25,14 @@ class Memory {
   keep(key: string, forMs: number): void {
     this.#until.delete(key)
     const [oldest] = this.#until.keys()
-    if (this.#until.size >= mostRemembered && oldest !== undefined) this.#until.delete(oldest)
+    if (this.#until.size >= maxEntries && oldest !== undefined) this.#until.delete(oldest)
     this.#until.set(key, Date.now() + forMs)
   }
 }
 
 /** Networks that failed too often, and digests of credentials that were good lately; of this isolate. */
-const blocked = new Memory()
-const accepted = new Memory()
+const blocked = new ExpiringSet()
+const accepted = new ExpiringSet()
 
 const refusal = (waitMs: number): AppError =>
   tooMany(
@@ -50,8 +50,8 @@ async function countFailure(c: AppContext, network: string): Promise<void> {
 
 /**
  * Counts only failures, by network: good sign-ins have no limit here. A network that failed too often is refused for a
- * minute before the database is asked. A credential that was good lately in this isolate is asked about all the same, so
- * that one who shares an address with an attacker, or with a forgotten script, goes on working.
+ * minute before the database is read. A credential that was valid lately in this isolate is checked all the same, so
+ * that one who shares an address with an attacker, or with a forgotten script, is not blocked.
  */
 export async function limitFailedSignIns<Result>(c: AppContext, signIn: () => Promise<Result>): Promise<Result> {
   const credential = c.req.header('authorization')

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono'
 import type { AppEnv } from '../env.ts'
 
-/** Of what links of messages open: it stays out of caches and search engines, and no other page learns the link. */
+/** For pages that links of messages open: not cached, not indexed, and the link is not sent to other pages. */
 export const linkHeaders = (): MiddlewareHandler<AppEnv> => async (c, next) => {
   await next()
   c.header('cache-control', 'no-store')

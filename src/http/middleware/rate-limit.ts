@@ -19,7 +19,7 @@ export const limitOf = (c: AppContext): number => Number(c.env.RATE_LIMIT_PER_MI
 /** Where the request came from; null where the platform does not say. */
 export const clientNetwork = (c: AppContext): string | null => networkOf(c.req.header('cf-connecting-ip'))
 
-/** As much of where the request came from as evidence keeps: nobody is known by it. */
+/** The part of the client's address that evidence keeps. It identifies nobody. */
 export const clientPrefix = (c: AppContext): string | null => prefixOf(c.req.header('cf-connecting-ip'))
 
 export const tooMany = (what: string, policy: string, waitSeconds = windowSeconds): AppError =>

@@ -15,7 +15,7 @@ export interface AuditRow extends Omit<typeof auditLog.$inferSelect, 'created_at
   last_name: string | null
 }
 
-interface Filters {
+interface AuditFilters {
   organization_id?: string | undefined
   actor_id?: string | undefined
   action?: string | undefined
@@ -27,7 +27,7 @@ interface Filters {
 
 const auditVisibility = visibilityOf(sql`audit_log.organization_id`, sql`null`)
 
-function conditions(ctx: Ctx, filters: Filters, organizationId: string): SQL[] {
+function conditions(ctx: Ctx, filters: AuditFilters, organizationId: string): SQL[] {
   const { actor_id, action, resource_type, resource_id, created_after, created_before } = filters
   return [
     sql`audit_log.organization_id = ${organizationId}`,
@@ -45,7 +45,7 @@ export async function listEntries(
   ctx: Ctx,
   page: PageRequest,
   ordering: readonly OrderBy<'created'>[],
-  filters: Filters,
+  filters: AuditFilters,
 ): Promise<Page<AuditRow>> {
   if (filters.organization_id === undefined && !ctx.caller.is_superuser)
     throw invalid(parameterError('organization_id', 'required', 'The organisation whose log it is.'))

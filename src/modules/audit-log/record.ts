@@ -4,7 +4,7 @@ import { insert } from '../../db/write.ts'
 import type { Caller } from '../../domain/access.ts'
 import type { AuditEntry } from '../../domain/audit.ts'
 
-interface Request {
+interface AuditedRequest {
   caller: { id: string; credential: Pick<Caller['credential'], 'id'> }
   requestId: string
   now: number
@@ -13,7 +13,7 @@ interface Request {
 }
 
 /** The statement that writes an entry, for the transaction of what it says. */
-export const auditStatement = (request: Request, entry: AuditEntry): Statement =>
+export const auditStatement = (request: AuditedRequest, entry: AuditEntry): Statement =>
   insert(auditLog, {
     ...entry,
     organization_id: entry.organization_id ?? '',

@@ -10,7 +10,7 @@ import { refusedTokenEveryMs } from '../../domain/audit.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isWellFormedToken } from '../../domain/tokens.ts'
 import type { IdentityProvider } from '../../gateways/identity/identity.ts'
-import { lineageStands } from './lineage.ts'
+import { isLineageValid } from './lineage.ts'
 
 /** `last_used_at` is written at most this often. */
 const touchEveryMs = 300_000
@@ -27,7 +27,7 @@ interface Credentials {
 
 export interface Authenticated {
   caller: Caller
-  /** A note of the token's use, due now; nobody waits for it. */
+  /** Records the use of the token when that is due. The request does not wait for it. */
   touch: (() => Promise<void>) | null
 }
 
@@ -53,7 +53,7 @@ const tokenFields = (now: number) => ({
   revoked_at: accessTokens.revoked_at,
   refused_at: accessTokens.refused_at,
   /** 0 when what minted the token has come to its end. */
-  is_standing: sql<number>`${lineageStands(now)}`,
+  is_standing: sql<number>`${isLineageValid(now)}`,
   email: accounts.email,
   grants: grantsIn(sql`${accessTokens.organization_id}`),
 })

@@ -45,7 +45,7 @@ function endOf(asked: number | null | undefined, minting: Minting): number | nul
 
 function scopesOf({ caller }: Ctx, asked: CreateAccessTokenInput['scopes']): string {
   if (asked?.some((scope) => !caller.scopes.includes(scope)))
-    throw invalid(fieldError(['scopes'], 'scope_not_held', 'Only scopes of the token that asks.'))
+    throw invalid(fieldError(['scopes'], 'scope_not_held', 'A token can give only scopes that it has itself.'))
   return tokenScopes.filter((scope) => (asked ?? caller.scopes).includes(scope)).join(' ')
 }
 
@@ -59,7 +59,9 @@ export async function createToken(
   const [owner, minter] = await Promise.all([ownerOf(ctx, input.member_id), callingToken(ctx)])
   const generation = minter ? minter.generation + 1 : 0
   if (generation > maxGeneration)
-    throw invalid(parameterError(null, 'too_many_generations', `At most ${maxGeneration} tokens mint one another.`))
+    throw invalid(
+      parameterError(null, 'too_many_generations', `At most ${maxGeneration} tokens mint one another in a chain.`),
+    )
   const minting = { caller, organization_id: owner.organization_id, minterEnd: minter?.expires_at ?? null, now }
   const token = mintToken(ctx.randomBytes)
   const row: AccessTokenRow = {

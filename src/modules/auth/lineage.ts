@@ -1,10 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm'
 
 /**
- * True for a row of `access_tokens` whose minters all stand: no token above it is revoked or over, and the memberships
- * that it and those were minted by are there. Judged at each use, so that revoking is one row, however many it minted.
+ * True for a row of `access_tokens` whose minters are all valid: no token above it is revoked or expired, and the
+ * memberships that it and those were minted by are there. Judged at each use, so that revoking is one row, however many
+ * it minted.
  */
-export const lineageStands = (now: number): SQL => sql`(
+export const isLineageValid = (now: number): SQL => sql`(
   (access_tokens.parent_id is null and access_tokens.minter_member_id is null) or not exists (
     with recursive lineage (parent_id, minter_member_id, is_over) as (
       select access_tokens.parent_id, access_tokens.minter_member_id, 0

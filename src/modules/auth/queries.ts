@@ -9,7 +9,7 @@ import type { Caller, Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { editionsShown } from './contract.ts'
-import { lineageStands } from './lineage.ts'
+import { isLineageValid } from './lineage.ts'
 
 export type AccessTokenRow = typeof accessTokens.$inferSelect
 
@@ -30,7 +30,7 @@ export function listTokens(
       eq(account_id, caller.id),
       isNull(revoked_at),
       sql`(${expires_at} is null or ${expires_at} > ${ctx.now()})`,
-      lineageStands(ctx.now()),
+      isLineageValid(ctx.now()),
       ...(bound ? [eq(organization_id, bound)] : []),
     ],
     sort: sortBy(ordering, '-created', { created: sql`${created_at}`, name: sql`${name}` }),
@@ -54,7 +54,7 @@ export async function findToken(ctx: Ctx, id: string): Promise<AccessTokenRow & 
   return { ...row, tenant: null }
 }
 
-export interface MemberRow {
+export interface TokenMemberRow {
   id: string
   account_id: string
   organization_id: string
@@ -63,8 +63,8 @@ export interface MemberRow {
 }
 
 /** A member of an organisation in which the caller has a role of the organisation. */
-export const findMember = (ctx: Ctx, id: string): Promise<MemberRow | undefined> =>
-  ctx.db.first(sql<MemberRow>`select id, account_id, organization_id,
+export const findMember = (ctx: Ctx, id: string): Promise<TokenMemberRow | undefined> =>
+  ctx.db.first(sql<TokenMemberRow>`select id, account_id, organization_id,
       (select minters.id from members as minters where minters.organization_id = members.organization_id
         and minters.account_id = ${ctx.caller.id} and minters.edition_id is null and minters.role = 'admin')
       as minter_member_id

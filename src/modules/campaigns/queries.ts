@@ -19,6 +19,7 @@ import {
 } from './delivery/campaign-row.ts'
 import { type SegmentSummaryRow, segmentSummaryColumns } from '../segments/index.ts'
 import type { CampaignFilters, CampaignOrdering, RecipientFilters, RecipientOrdering } from './contract.ts'
+import type { Nullable } from '../../domain/nullable.ts'
 
 export type CampaignDetailRow = CampaignRow & SegmentSummaryRow
 export type LoadedCampaign = CampaignDetailRow & { tenant: Tenant }
@@ -74,14 +75,12 @@ interface References {
 
 export type ReferencedRow = ReadinessColumns & SegmentSummaryRow
 
-type NullableColumns<T> = { [Key in keyof T]: T[Key] | null }
-
 /**
  * The edition, segment and message of a campaign, in one statement. Only segments that the caller may see are found: one
  * of the whole organisation reaches people whom a role of an edition does not.
  */
 export async function resolveReferences(ctx: Ctx, ids: References): Promise<ReferencedRow> {
-  const row = await ctx.db.first(sql<NullableColumns<ReferencedRow> & { edition: string | null }>`
+  const row = await ctx.db.first(sql<Nullable<ReferencedRow> & { edition: string | null }>`
     select editions.id as edition, ${segmentSummaryColumns}, ${readinessColumns}
     from organizations
       left join editions on editions.id = ${ids.edition_id} and editions.organization_id = organizations.id
@@ -114,7 +113,9 @@ export async function countersOf(ctx: Ctx, campaign: CampaignRow): Promise<Campa
 
 export type ListedRecipient = RecipientRow & { is_cancelled: boolean }
 
-/** Hides the contact of recipients whom only other editions know. A provider's answer may contain the address too. */
+/**
+ * Hides the contact of recipients who belong only to other editions. A provider's answer may contain the address too.
+ */
 async function withoutHidden(ctx: Ctx, campaign: CampaignRow, rows: readonly RecipientRow[]): Promise<RecipientRow[]> {
   const view = customersSeenBy(ctx.caller)
   if (view.isWhole || rows.length === 0) return [...rows]

@@ -54,7 +54,7 @@ export async function retryFailed(ctx: Ctx, campaign: LoadedCampaign): Promise<C
   checkTransition(campaign, 'sending', 'retried')
   const count = campaign.run === 0 ? 0 : await ctx.senders.of(campaign.id).retryable()
   if (count === 0)
-    throw new AppError('nothing_to_retry', 'Nobody failed for a reason that may pass.', {
+    throw new AppError('nothing_to_retry', 'No recipient failed for a temporary reason.', {
       extra: { current_status: campaign.status },
     })
   if (!(await hasSender(ctx, campaign)))

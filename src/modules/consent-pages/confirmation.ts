@@ -9,17 +9,17 @@ import { findPerson, type LinkedPerson } from './person.ts'
 import { commitAnswers, decide, type Visit } from './record.ts'
 import { wordingIn } from './shown.ts'
 
-export const confirmationSource = 'confirmation_link'
+const confirmationSource = 'confirmation_link'
 
 /** An answer that waits for its confirmation, or has it by this very link. */
-interface Found {
+interface FoundAnswer {
   person: LinkedPerson
   answer: PersonAnswer & { before: NonNullable<PersonAnswer['before']> }
   is_confirmed: boolean
 }
 
-/** Null for a link that confirms nothing: forged, over, answered otherwise since, or of a consent that is not asked for. */
-async function findAnswer(job: JobCtx, token: string): Promise<Found | null> {
+/** Null for a link that confirms nothing: forged, expired, answered otherwise since, or of an inactive consent. */
+async function findAnswer(job: JobCtx, token: string): Promise<FoundAnswer | null> {
   const target = await readConfirmationToken(job.config.linkSigningKey, token)
   const person = target && (await findPerson(job, target))
   if (!target || !person) return null
@@ -35,10 +35,10 @@ async function findAnswer(job: JobCtx, token: string): Promise<Found | null> {
   return { person, answer: { ...answer, before }, is_confirmed }
 }
 
-/** What the page of the link shows, in the language of the message unless another is asked for. */
+/** What the page of the link shows, in the language of the message unless another is requested. */
 async function confirmableOf(
   job: JobCtx,
-  { person, answer, is_confirmed }: Found,
+  { person, answer, is_confirmed }: FoundAnswer,
   asked: Language | null,
 ): Promise<Confirmable | null> {
   const { definition, edition, before } = answer
@@ -65,7 +65,7 @@ export async function confirmationOf(job: JobCtx, token: string, asked: Language
   return found && confirmableOf(job, found, asked)
 }
 
-/** Gives what waits, to the wording that the person was asked about. Doing it again changes nothing. */
+/** Gives the pending consent, to the wording that the person was shown. Doing it again changes nothing. */
 export async function confirm(
   job: JobCtx,
   token: string,

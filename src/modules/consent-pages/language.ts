@@ -1,6 +1,6 @@
 import { type Language, languageOf, languages } from '../../domain/languages.ts'
 
-/** The language that a page is asked for in; null for none of ours. */
+/** The requested language of a page; null for one that has no texts. */
 export function languageIn(asked: string | undefined): Language | null
 /** The same, else the person's, else English. */
 export function languageIn(asked: string | undefined, locale: string): Language

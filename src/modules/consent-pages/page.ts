@@ -6,13 +6,13 @@ import { isDeadAddress } from '../../domain/suppressions.ts'
 import { ownNames, pageWords, type ShownStatus } from './words.ts'
 
 /** Pages as language, title and content; who serves them sets the frame. */
-export interface Page {
+export interface LinkPage {
   language: string
   title: string
   content: ReturnType<typeof html>
 }
 
-/** One consent as its person sees it. */
+/** One consent as it is shown to its person. */
 export interface ShownConsent {
   id: string
   /** Null for a consent of the whole organisation. */
@@ -25,7 +25,7 @@ export interface ShownConsent {
   /** The language that title and text are in. */
   language: Language
   standing: ShownStatus
-  /** When it came to stand so. */
+  /** When the answer got this status. */
   since: number | null
   until: number | null
   /** Whether the person can change it here. */
@@ -41,7 +41,7 @@ export interface Preferences {
   consents: readonly ShownConsent[]
 }
 
-export type Outcome = 'saved' | 'unchanged' | 'stale'
+export type FormOutcome = 'saved' | 'unchanged' | 'stale'
 
 const zone = 'UTC'
 
@@ -56,7 +56,7 @@ export function shownIn(value: string): { id: string; wording_version: number; w
   return version === undefined ? null : { id, wording_version: Number(version), wasGiven: given === '1' }
 }
 
-function standingText({ standing, since, until }: ShownConsent, language: Language): string {
+function statusText({ standing, since, until }: ShownConsent, language: Language): string {
   const words = pageWords[language]
   const day = (at: number | null) => dateText(at, language, zone, 'day')
   const ends = standing === 'given' && until !== null ? ` ${words.until(day(until))}` : ''
@@ -92,7 +92,7 @@ function consentCard(consent: ShownConsent, index: number, language: Language) {
   const words = pageWords[language]
   const own = bcp47(consent.language)
   const stands = html`<small class="soft" id="${titleId(index)}-state"
-    >${consent.edition_name === null ? '' : `${consent.edition_name}. `}${standingText(consent, language)}</small
+    >${consent.edition_name === null ? '' : `${consent.edition_name}. `}${statusText(consent, language)}</small
   >`
   if (!consent.is_open)
     return html`<section class="card" aria-labelledby="${titleId(index)}">
@@ -134,13 +134,13 @@ function suppressionNotice({ suppression, address, language }: Preferences) {
   return html`<p class="notice">${isFinal ? words.unreachable(address) : words.unsubscribed(address)}</p>`
 }
 
-function outcomeNotice(outcome: Outcome | undefined, language: Language) {
+function outcomeNotice(outcome: FormOutcome | undefined, language: Language) {
   if (!outcome) return ''
   return html`<p class="notice" role="${outcome === 'stale' ? 'alert' : 'status'}">${pageWords[language][outcome]}</p>`
 }
 
 /** Everything that a person agreed to or could, with the one form that changes it. */
-export function preferencesPage(preferences: Preferences, outcome?: Outcome): Page {
+export function preferencesPage(preferences: Preferences, outcome?: FormOutcome): LinkPage {
   const { language, organization_name, address, consents } = preferences
   const words = pageWords[language]
   const cards = consents.map((consent, index) => consentCard(consent, index, language))
@@ -171,7 +171,7 @@ export function confirmationPage({
   consent,
   is_confirmed,
   preferences,
-}: Confirmable): Page {
+}: Confirmable): LinkPage {
   const words = pageWords[language]
   const content = html`<h1>${words.confirmTitle}</h1>
     ${
@@ -190,7 +190,7 @@ export function confirmationPage({
 }
 
 /** The same for every link that opens nothing. */
-export const unknownPage = (): Page => ({
+export const unknownPage = (): LinkPage => ({
   language: 'en',
   title: 'Not found',
   content: html`<h1>Not found</h1>

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { type LinkAddress, taggedAddress } from '../../domain/consent-tokens.ts'
 
-/** Whom a link is for, and the address that it was sent to. */
+/** The person of a link, and the address that it was sent to. */
 export interface LinkedPerson extends LinkAddress {
   id: string
   organization_name: string
@@ -18,7 +18,7 @@ interface FoundPerson {
 
 /**
  * The person of a link, while the address that it was sent to is still theirs: the customer's own, or one that an edition
- * was given. Null for somebody who is gone, was erased or has another address by now.
+ * was given. Null for a person who was deleted or erased, or has another address by now.
  */
 export async function findPerson(
   job: Pick<JobCtx, 'db' | 'config'>,

@@ -2,14 +2,14 @@ import { decideAgain } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
 import { readPreferencesToken } from '../../domain/consent-tokens.ts'
 import type { Language } from '../../domain/languages.ts'
-import { type Answered, answersOfPerson, type PersonAnswer } from '../consents/index.ts'
+import { type DecidedAnswer, answersOfPerson, type PersonAnswer } from '../consents/index.ts'
 import { suppressionReasonOf } from '../suppressions/index.ts'
-import { type Outcome, type Preferences, type ShownConsent, shownIn } from './page.ts'
+import { type FormOutcome, type Preferences, type ShownConsent, shownIn } from './page.ts'
 import { findPerson, type LinkedPerson } from './person.ts'
 import { commitAnswers, decide, type Visit } from './record.ts'
 import { shownConsent } from './shown.ts'
 
-export const preferencesSource = 'preferences_page'
+const preferencesSource = 'preferences_page'
 
 /** Whose page a link opens; null for one that is forged, too old, or went to an address that is not theirs any more. */
 export async function personOfLink(job: JobCtx, token: string): Promise<LinkedPerson | null> {
@@ -55,25 +55,25 @@ function choicesIn({ shown, given }: SentForm, consents: readonly ShownConsent[]
   return choices.every((choice) => choice !== null) ? choices : null
 }
 
-interface Request {
+interface PreferencesRequest {
   person: LinkedPerson
   language: Language
   form: SentForm
   visit: Visit
 }
 
-async function attempt(job: JobCtx, { person, language, form, visit }: Request): Promise<Outcome> {
+async function attempt(job: JobCtx, { person, language, form, visit }: PreferencesRequest): Promise<FormOutcome> {
   const answers = await answersOfPerson(job, person)
   const now = job.now()
   const consents = shownOf(answers, language, now)
   const choices = choicesIn(form, consents)
   if (!choices) return 'stale'
-  const made: Answered[] = []
+  const made: DecidedAnswer[] = []
   for (const { id, isWanted } of choices) {
     const answer = answers.find(({ definition }) => definition.id === id)
     const consent = consents.find((one) => one.id === id)
     if (!answer || !consent) return 'stale'
-    // Not given and not wanted: answered elsewhere meanwhile.
+    // Not given and not chosen: the consent was answered elsewhere meanwhile.
     if (!isWanted && consent.standing !== 'given') continue
     const outcome = await decide(job, person, answer, {
       status: isWanted ? 'given' : 'withdrawn',
@@ -93,5 +93,5 @@ async function attempt(job: JobCtx, { person, language, form, visit }: Request):
 }
 
 /** Saves what was changed on the page: all of it, or nothing. Sent again, the same form changes nothing. */
-export const savePreferences = (job: JobCtx, request: Request): Promise<Outcome> =>
+export const savePreferences = (job: JobCtx, request: PreferencesRequest): Promise<FormOutcome> =>
   decideAgain(() => attempt(job, request))

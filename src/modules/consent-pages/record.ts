@@ -7,7 +7,7 @@ import type { AskedAnswer } from '../consents/index.ts'
 import { auditStatement } from '../audit-log/index.ts'
 import {
   answerAnnouncements,
-  type Answered,
+  type DecidedAnswer,
   answered,
   answerRaces,
   answerStatements,
@@ -21,7 +21,7 @@ import type { LinkedPerson } from './person.ts'
 /** What is known of the request by which a person answers. */
 export interface Visit {
   request_id: string
-  /** What shows that somebody answered: the network and the program, no whole address. */
+  /** Evidence of an answer: the network and the program, not the whole IP address. */
   evidence: Readonly<Record<string, string>>
 }
 
@@ -30,13 +30,13 @@ export const decide = (
   person: LinkedPerson,
   { definition, email, before }: PersonAnswer,
   asked: AskedAnswer,
-): Promise<Answered> => answered(job, { definition, user: { id: person.id, email }, before }, asked)
+): Promise<DecidedAnswer> => answered(job, { definition, user: { id: person.id, email }, before }, asked)
 
-/** News that somebody agrees to through the channel of the link may come again to the address that it was sent to. */
+/** Who agrees to news through the channel of the link resubscribes the address that the link was sent to. */
 function liftedSuppression(
   person: LinkedPerson,
   answers: readonly PersonAnswer[],
-  made: readonly Answered[],
+  made: readonly DecidedAnswer[],
 ): Statement[] {
   const isWelcome = made.some(({ records, definition }) => {
     const whole = answers.find((one) => one.definition.id === definition.id)?.definition
@@ -47,7 +47,7 @@ function liftedSuppression(
 }
 
 /** In the audit log the person acts, by no token. */
-function auditEntries(job: JobCtx, person: LinkedPerson, made: readonly Answered[], visit: Visit): Statement[] {
+function auditEntries(job: JobCtx, person: LinkedPerson, made: readonly DecidedAnswer[], visit: Visit): Statement[] {
   return made.map(({ definition, before, records }) =>
     auditStatement(
       {
@@ -72,7 +72,7 @@ function auditEntries(job: JobCtx, person: LinkedPerson, made: readonly Answered
 }
 
 /** As the page was judged: the person is not erased, and nothing is given in an archived edition. */
-const guards = (person: LinkedPerson, made: readonly Answered[]): Statement[] => [
+const guards = (person: LinkedPerson, made: readonly DecidedAnswer[]): Statement[] => [
   stillHolds(sql`exists (select 1 from users where id = ${person.id} and erased_at is null)`),
   ...made.flatMap(({ definition, records }) =>
     definition.edition_id !== null && records.at(-1)?.status === 'given'
@@ -86,7 +86,7 @@ export async function commitAnswers(
   job: JobCtx,
   { person, visit }: { person: LinkedPerson; visit: Visit },
   answers: readonly PersonAnswer[],
-  made: readonly Answered[],
+  made: readonly DecidedAnswer[],
 ): Promise<void> {
   const statements = [
     ...guards(person, made),

@@ -6,18 +6,18 @@ import { linkHeaders } from '../../http/middleware/link-headers.ts'
 import { clientPrefix, limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'
 import { languageIn } from './language.ts'
 import { confirm, confirmationOf } from './confirmation.ts'
-import { confirmationPage, type Page, preferencesPage, unknownPage } from './page.ts'
+import { confirmationPage, type LinkPage, preferencesPage, unknownPage } from './page.ts'
 import { personOfLink, preferencesOf, savePreferences, type SentForm } from './preferences.ts'
 import type { Visit } from './record.ts'
 
-type Job = Parameters<typeof personOfLink>[0]
+type PageJob = Parameters<typeof personOfLink>[0]
 type Status = 200 | 404 | 409
 
 /** Room for the boxes of all consents that a page shows. */
 const maxFormBytes = 65_536
 const maxAgentLength = 200
 
-async function answer(c: AppContext, page: Page, status: Status = 200): Promise<Response> {
+async function answer(c: AppContext, page: LinkPage, status: Status = 200): Promise<Response> {
   return c.html(formPage(page), status, { 'content-security-policy': await formPolicy() })
 }
 
@@ -36,7 +36,7 @@ async function formOf(c: AppContext): Promise<SentForm> {
 }
 
 /** Pages on which people see and answer consents, by links that only they were sent. */
-export function consentPages(open: (c: AppContext) => Job): Hono<AppEnv> {
+export function consentPages(open: (c: AppContext) => PageJob): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
 
   routes.use('/consents/*', linkHeaders(), limitLinks())

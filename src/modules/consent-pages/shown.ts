@@ -29,18 +29,18 @@ export function wordingIn(
   }
 }
 
-/** Somebody who was asked to confirm and did not within the time was asked and did not agree. */
-function standingOf(latest: LatestAnswer | null, isCurrent: boolean, now: number): ShownStatus {
+/** A request to confirm that expired counts as skipped. */
+function shownStatusOf(latest: LatestAnswer | null, isCurrent: boolean, now: number): ShownStatus {
   const state = stateOf(latest, now)
   if (latest?.status === 'pending' && state !== 'pending') return 'skipped'
   return state === 'given' && !isCurrent ? 'outdated' : state
 }
 
-/** Null for one that is not asked for any more and does not hold: there is nothing to see or to change. */
+/** Null for an inactive consent that is not given: the person can do nothing with it. */
 export function shownConsent(answer: PersonAnswer, language: Language, now: number): ShownConsent | null {
   const { definition, edition, before } = answer
   const latest = asLatest(before)
-  const standing = standingOf(latest, isCurrentAnswer(latest, definition, now), now)
+  const standing = shownStatusOf(latest, isCurrentAnswer(latest, definition, now), now)
   const isOver = definition.is_active === 0 || edition?.is_archived === 1
   if (isOver && standing !== 'given') return null
   return {

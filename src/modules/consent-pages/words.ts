@@ -1,16 +1,16 @@
 import type { Language } from '../../domain/languages.ts'
 
-/** How a person stands to a consent, as its page says it. */
+/** The status of an answer, as its page shows it. */
 export type ShownStatus = 'none' | 'pending' | 'given' | 'outdated' | 'skipped' | 'withdrawn' | 'expired'
 
-interface Words {
+interface LinkPageWords {
   title: string
   intro: (organisation: string, address: string) => string
   nothing: string
   wording: string
   more: string
   save: string
-  /** `day` is when it came to stand so. */
+  /** `day` is when the answer got this status. */
   standing: Record<ShownStatus, (day: string) => string>
   until: (day: string) => string
   fixed: string
@@ -28,7 +28,7 @@ interface Words {
   languages: string
 }
 
-const en: Words = {
+const en: LinkPageWords = {
   title: 'Your consents',
   intro: (organisation, address) =>
     `This is what ${organisation} may do with your agreement. The link to this page was sent to ${address}. You can change your mind at any time.`,
@@ -63,7 +63,7 @@ const en: Words = {
   languages: 'Languages',
 }
 
-const da: Words = {
+const da: LinkPageWords = {
   title: 'Dine samtykker',
   intro: (organisation, address) =>
     `Her ser du, hvad ${organisation} må med dit samtykke. Linket til denne side blev sendt til ${address}. Du kan altid ombestemme dig.`,
@@ -98,7 +98,7 @@ const da: Words = {
   languages: 'Sprog',
 }
 
-const se: Words = {
+const se: LinkPageWords = {
   title: 'Dina samtycken',
   intro: (organisation, address) =>
     `Här ser du vad ${organisation} får göra med ditt samtycke. Länken till den här sidan skickades till ${address}. Du kan när som helst ändra dig.`,
@@ -133,7 +133,7 @@ const se: Words = {
   languages: 'Språk',
 }
 
-const nl: Words = {
+const nl: LinkPageWords = {
   title: 'Uw toestemmingen',
   intro: (organisation, address) =>
     `Hier ziet u wat ${organisation} met uw toestemming mag. De link naar deze pagina is naar ${address} gestuurd. U kunt altijd van gedachten veranderen.`,
@@ -168,7 +168,7 @@ const nl: Words = {
   languages: 'Talen',
 }
 
-const pl: Words = {
+const pl: LinkPageWords = {
   title: 'Twoje zgody',
   intro: (organisation, address) =>
     `Tu widać, na co pozwala Twoja zgoda udzielona ${organisation}. Link do tej strony wysłano na ${address}. Decyzję można zmienić w każdej chwili.`,
@@ -203,7 +203,7 @@ const pl: Words = {
   languages: 'Języki',
 }
 
-export const pageWords: Readonly<Record<Language, Words>> = { en, da, se, nl, pl }
+export const pageWords: Readonly<Record<Language, LinkPageWords>> = { en, da, se, nl, pl }
 
 /** What each language calls itself. */
 export const ownNames: Readonly<Record<Language, string>> = {

@@ -106,7 +106,7 @@ const GiveBody = AnswerBody.extend({
   }),
 })
 
-/** Only giving can be asked to be confirmed. */
+/** Only a consent that is given can be confirmed. */
 export type AnswerInput = z.output<typeof GiveBody>
 
 const ProofLink = z.object({

@@ -1,15 +1,11 @@
 export {
   answerAnnouncements,
-  type Answered,
-  type AnsweredDefinition,
-  type AnsweringUser,
+  type DecidedAnswer,
   answerRaces,
   answerStatements,
   answered,
   type AskedAnswer,
   asLatest,
-  latestOf,
-  type RecordRow,
 } from './answers/records.ts'
 export { answersOfPerson, findVersion, type PersonAnswer } from './answers/person-answers.ts'
 export {
@@ -31,8 +27,7 @@ export {
   withdrawnConsents,
 } from './answers/unsubscribe.ts'
 export {
-  type AnswerImport,
-  askedConsents,
+  consentsInEdition,
   importDefinitions,
   type ImportDefinitions,
   importedAnswers,

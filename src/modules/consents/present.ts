@@ -10,8 +10,8 @@ import type { Consent } from './contract.ts'
 import type { ConsentRow } from './queries.ts'
 import { wordingOf } from './wording.ts'
 
-/** People of all editions answer to a definition of the organisation: how many is for its own roles. */
-const seesStats = (ctx: Ctx, { organization_id, edition_id }: ConsentRow): boolean =>
+/** People of all editions answer a definition of the organisation. Only its own roles see their number. */
+const mayReadStats = (ctx: Ctx, { organization_id, edition_id }: ConsentRow): boolean =>
   edition_id !== null || mayAt(ctx.caller, organizationRoles(roleCodes), { organization_id, editions: [] })
 
 export function presentConsent(row: ConsentRow, ctx: Ctx): z.input<typeof Consent> {
@@ -37,7 +37,7 @@ export function presentConsent(row: ConsentRow, ctx: Ctx): z.input<typeof Consen
     reconsent_on_change: row.reconsent_on_change === 1,
     version: row.wording_version,
     content_hash: row.content_hash,
-    stats: seesStats(ctx, row) ? { given, skipped, withdrawn, expired } : null,
+    stats: mayReadStats(ctx, row) ? { given, skipped, withdrawn, expired } : null,
     has_records: row.records > 0,
     metadata: JSON.parse(row.metadata) as Record<string, unknown>,
     created: toIso(row.created_at),

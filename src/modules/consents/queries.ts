@@ -10,10 +10,10 @@ import type { Language } from '../../domain/languages.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
+import type { Nullable } from '../../domain/nullable.ts'
 
 export type DefinitionRow = typeof consents.$inferSelect
 
-type Nullable<Row> = { [Key in keyof Row]: Row[Key] | null }
 type Stats = Omit<typeof consentStats.$inferSelect, 'consent_id'>
 
 /** A definition with its counts, organisation and edition; the columns of an edition are null for one of the whole organisation. */
@@ -22,7 +22,7 @@ export type ConsentRow = Omit<DefinitionRow, 'organization_id' | 'edition_id'> &
   Nullable<EditionSummaryRow> &
   Stats & { default_language: Language | null }
 
-/** Edition roles see the definitions of the organisation too: they are asked for in their editions. */
+/** Edition roles see the definitions of the organisation too, which are offered in their editions. */
 const definitionVisibility: Visibility = {
   inOrganizations: (ids) => inList(sql`consents.organization_id`, ids),
   inEditions: (ids) => sql`(${inList(sql`consents.edition_id`, ids)} or (consents.edition_id is null
@@ -37,7 +37,7 @@ const consentJoins = sql`join consent_stats on consent_stats.consent_id = consen
   join organizations on organizations.id = consents.organization_id
   left join editions on editions.id = consents.edition_id`
 
-interface Filters {
+interface ConsentFilters {
   organization_id?: string | undefined
   edition_id?: string | undefined
   type?: string | undefined
@@ -47,7 +47,7 @@ interface Filters {
 
 type Ordering = readonly OrderBy<'created' | 'modified' | 'name' | 'position'>[]
 
-function conditions(ctx: Ctx, filters: Filters): SQL[] {
+function conditions(ctx: Ctx, filters: ConsentFilters): SQL[] {
   const { organization_id, edition_id, type, is_active, search } = filters
   return [
     visibleIn(ctx.caller, definitionVisibility, filters),
@@ -63,7 +63,7 @@ export const listConsents = (
   ctx: Ctx,
   page: PageRequest,
   ordering: Ordering,
-  filters: Filters,
+  filters: ConsentFilters,
 ): Promise<Page<ConsentRow>> =>
   paginate<ConsentRow>(ctx.db, page, {
     from: sql`consents`,
@@ -79,7 +79,7 @@ export const listConsents = (
     joins: sql`join consents on consents.id = page.key ${consentJoins}`,
   })
 
-/** A definition that the caller sees. Where it stands is for changing it: the organisation's is for its own roles. */
+/** A definition that the caller sees. Its tenant decides who may change it: the organisation's needs its roles. */
 export async function findConsent(ctx: Ctx, id: string): Promise<ConsentRow & { tenant: Tenant }> {
   const row = await ctx.db.first(sql<ConsentRow>`select ${columns} from consents ${consentJoins}
     where consents.id = ${id} and ${visible(ctx.caller, definitionVisibility)}`)
@@ -88,7 +88,7 @@ export async function findConsent(ctx: Ctx, id: string): Promise<ConsentRow & { 
   return { ...row, tenant: { organization_id, editions: edition_id === null ? [] : [edition_id] } }
 }
 
-/** As `findConsent`, for reading: everybody who sees it may read it, with a role of the organisation or of an edition. */
+/** As `findConsent`, for reading: all roles of the organisation and of its editions may read it. */
 export const findReadable = async (ctx: Ctx, id: string): Promise<ConsentRow & { tenant: null }> => ({
   ...(await findConsent(ctx, id)),
   tenant: null,

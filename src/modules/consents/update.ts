@@ -18,8 +18,8 @@ const asColumn = (value: unknown): unknown => {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
 }
 
-/** What was asked, in the form of the columns. */
-function askedColumns(input: UpdateConsentInput, key: string): Partial<DefinitionRow> {
+/** The requested changes, as columns. */
+function requestedColumns(input: UpdateConsentInput, key: string): Partial<DefinitionRow> {
   const given = Object.entries(input).filter(([, value]) => value !== undefined)
   const columns = Object.fromEntries(given.map(([name, value]) => [name, asColumn(value)])) as Partial<DefinitionRow>
   return input.name === undefined ? columns : { ...columns, search: searchText(key, input.name) }
@@ -35,7 +35,7 @@ async function renewed(row: ConsentRow, changes: Partial<DefinitionRow>): Promis
 export async function updateConsent(ctx: Ctx, row: ConsentRow, input: UpdateConsentInput): Promise<ConsentRow> {
   const faults = input.text === undefined ? [] : textFaults(input.text, row.default_language)
   if (faults.length) throw invalid(...faults)
-  const asked = changesIn<DefinitionRow>(row, askedColumns(input, row.key), jsonColumns)
+  const asked = changesIn<DefinitionRow>(row, requestedColumns(input, row.key), jsonColumns)
   if (isEmpty(asked)) return commit(ctx, row, openEditions(row.edition_id))
   const changes = { ...asked, ...(await renewed(row, asked)), modified_at: ctx.now() }
   const result = { ...row, ...changes, version: row.version + 1 }

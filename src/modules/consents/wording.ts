@@ -22,7 +22,7 @@ export const wordingOf = (row: Pick<DefinitionRow, 'title' | 'text' | 'link_url'
   legal_basis: row.legal_basis,
 })
 
-/** What people are shown when their language is missing: of the whole organisation, whatever language there is. */
+/** What people are shown when their language is missing: of the whole organisation, any language that exists. */
 export function textFaults(text: TranslatedDict, defaultLanguage: Language | null): FieldError[] {
   const known = languagesOf(text)
   if (defaultLanguage === null ? known.length > 0 : known.includes(defaultLanguage)) return []

@@ -16,7 +16,7 @@ import { openEditions } from '../editions/index.ts'
 import type { LoadedImport } from './queries.ts'
 import { type ImportChanges, type ImportRow, enqueueImports } from './steps.ts'
 
-export const invalidTransition = ({ status }: { status: DataImportStatus }, what: string): AppError =>
+const invalidTransition = ({ status }: { status: DataImportStatus }, what: string): AppError =>
   new AppError('invalid_transition', `Data import in status '${status}' cannot be ${what}.`, {
     extra: { current_status: status, allowed_transitions: dataImportLifecycle.targetsOf(status) },
   })
@@ -71,13 +71,13 @@ function changedBy(ctx: Ctx, row: LoadedImport, changes: ImportChanges): LoadedI
   return { ...row, ...(changes as Partial<ImportRow>), modified_at: ctx.now(), version: row.version + 1 }
 }
 
-interface Change {
+interface ImportChange {
   changed: LoadedImport
   changes: ImportChanges
   statements: readonly Statement[]
 }
 
-const statementsOf = (ctx: Ctx, row: LoadedImport, { changed, changes, statements }: Change): Statement[] => [
+const statementsOf = (ctx: Ctx, row: LoadedImport, { changed, changes, statements }: ImportChange): Statement[] => [
   ...openEditions(row.edition_id),
   ...updateVersion(dataImports, row, { ...changes, modified_at: changed.modified_at }),
   ...(typeof changes.phase === 'string' ? workStatements(ctx, changed) : []),

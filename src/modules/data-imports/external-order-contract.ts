@@ -196,7 +196,7 @@ export const ExternalOrderSchema = z
   })
   .openapi('ExternalOrder')
 
-type Wire = z.output<typeof ExternalOrderSchema>
+type ExternalOrderWire = z.output<typeof ExternalOrderSchema>
 
 interface GivenNames {
   first_name?: string | null | undefined
@@ -209,7 +209,7 @@ const namesOf = ({ first_name, last_name, full_name }: GivenNames) => ({
   last_name: last_name || (full_name?.last_name ?? ''),
 })
 
-function itemsOf(item: Wire['items'][number], position: number): ExternalItem[] {
+function itemsOf(item: ExternalOrderWire['items'][number], position: number): ExternalItem[] {
   const { quantity, unit_price, line_total, user } = item
   const parts =
     unit_price === undefined ? splitLine(line_total ?? 0, quantity) : [{ quantity, price_minor: unit_price }]
@@ -231,7 +231,7 @@ function itemsOf(item: Wire['items'][number], position: number): ExternalItem[] 
   }))
 }
 
-const toDomain = (wire: Wire): ExternalOrder => ({
+const toDomain = (wire: ExternalOrderWire): ExternalOrder => ({
   external_id: wire.external_id,
   order_number: wire.order_number || null,
   status: wire.status ?? 'completed',

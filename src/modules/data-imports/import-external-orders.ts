@@ -9,13 +9,13 @@ import { maxExternalIdLength } from '../../domain/external-orders.ts'
 import { searchText } from '../../domain/fold.ts'
 import { normalizePhone } from '../../domain/users.ts'
 import { importDefinitions, type ImportDefinitions } from '../consents/index.ts'
-import { importOrders, type ImportRun, type NumberedOrder, type Outcome } from '../order-import/index.ts'
+import { importOrders, type ImportRun, type NumberedOrder, type OrderOutcome } from '../order-import/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import { receiptMessageOf, enqueueEmails } from '../transactional-emails/index.ts'
 import type { ImportExternalOrdersInput } from './contract.ts'
 import { parseExternalOrder } from './external-order-contract.ts'
 
-type Edition = ImportRun['edition']
+type RunEdition = ImportRun['edition']
 
 type DataImportRow = typeof dataImports.$inferSelect
 
@@ -44,17 +44,17 @@ type ReportedRow = Pick<
 
 export interface ImportReport {
   row: ReportedRow
-  edition: Edition & OrganizationSummaryRow
-  results: readonly Outcome[]
+  edition: RunEdition & OrganizationSummaryRow
+  results: readonly OrderOutcome[]
   dry_run: boolean
 }
 
 /** The faults that are kept of one order. Those of a hundred orders fit into one value of the database. */
 const maxFaults = 20
 
-async function findEdition(ctx: Ctx, input: ImportExternalOrdersInput): Promise<Edition & OrganizationSummaryRow> {
+async function findEdition(ctx: Ctx, input: ImportExternalOrdersInput): Promise<RunEdition & OrganizationSummaryRow> {
   const edition = await ctx.db.first(sql<
-    Edition & OrganizationSummaryRow
+    RunEdition & OrganizationSummaryRow
   >`select editions.*, ${organizationSummaryColumns}
     from editions join organizations on organizations.id = editions.organization_id
     where editions.id = ${input.edition_id} and editions.organization_id = ${input.organization_id}`)
@@ -64,7 +64,7 @@ async function findEdition(ctx: Ctx, input: ImportExternalOrdersInput): Promise<
   throw doesNotExist(organization ? 'edition_id' : 'organization_id')
 }
 
-const refused = (index: number, external_id: string | null, errors: readonly FieldError[]): Outcome => ({
+const refused = (index: number, external_id: string | null, errors: readonly FieldError[]): OrderOutcome => ({
   index,
   external_id,
   action: 'error',
@@ -73,20 +73,20 @@ const refused = (index: number, external_id: string | null, errors: readonly Fie
   warnings: [],
 })
 
-const kept = (outcome: Outcome): Outcome => ({
+const kept = (outcome: OrderOutcome): OrderOutcome => ({
   ...outcome,
   errors: outcome.errors.slice(0, maxFaults),
   warnings: outcome.warnings.slice(0, maxFaults),
 })
 
 /** Reads one order of the call; nothing of it is in the database yet. */
-function read(raw: unknown, index: number, edition: Edition): NumberedOrder | Outcome {
+function read(raw: unknown, index: number, edition: RunEdition): NumberedOrder | OrderOutcome {
   const path = ['orders', index]
   const external_id =
     typeof raw === 'object' && raw !== null && 'external_id' in raw && typeof raw.external_id === 'string'
       ? raw.external_id.slice(0, maxExternalIdLength)
       : null
-  const refuse = (errors: readonly FieldError[]): Outcome => refused(index, external_id, errors)
+  const refuse = (errors: readonly FieldError[]): OrderOutcome => refused(index, external_id, errors)
   const parsed = parseExternalOrder(raw, path)
   if ('errors' in parsed) return refuse(parsed.errors)
   const { order } = parsed
@@ -101,23 +101,21 @@ function read(raw: unknown, index: number, edition: Edition): NumberedOrder | Ou
 /** Refuses an order that says something of a consent that nobody is asked for there. */
 function withKnownConsents(
   definitions: ImportDefinitions,
-  candidate: NumberedOrder | Outcome,
-): NumberedOrder | Outcome {
+  candidate: NumberedOrder | OrderOutcome,
+): NumberedOrder | OrderOutcome {
   if (!('order' in candidate)) return candidate
   const { index, order } = candidate
   const errors = Object.keys(order.consents).flatMap((key) => {
     const definition = definitions.get(key)
     const path = ['orders', index, 'consents', key]
     if (!definition) return [fieldError(path, 'does_not_exist', 'This edition has no consent with this key.')]
-    return definition.is_active === 1
-      ? []
-      : [fieldError(path, 'consent_inactive', 'This consent is not asked for any more.')]
+    return definition.is_active === 1 ? [] : [fieldError(path, 'consent_inactive', 'This consent is not active.')]
   })
   return errors.length ? refused(index, order.external_id, errors) : candidate
 }
 
 /** The message of the receipts that were asked for; null when none were. */
-async function receiptWanted(ctx: Ctx, edition: Edition, input: ImportExternalOrdersInput): Promise<string | null> {
+async function receiptWanted(ctx: Ctx, edition: RunEdition, input: ImportExternalOrdersInput): Promise<string | null> {
   if (!input.send_receipts) return null
   const message = await receiptMessageOf(ctx, edition)
   if (message !== null) return message
@@ -127,12 +125,12 @@ async function receiptWanted(ctx: Ctx, edition: Edition, input: ImportExternalOr
 
 function report(
   ctx: Ctx,
-  edition: Edition & OrganizationSummaryRow,
+  edition: RunEdition & OrganizationSummaryRow,
   input: ImportExternalOrdersInput,
-  { importId, results }: { importId: string | null; results: readonly Outcome[] },
+  { importId, results }: { importId: string | null; results: readonly OrderOutcome[] },
 ): ImportReport {
   const now = ctx.now()
-  const count = (action: Outcome['action']) => results.filter((result) => result.action === action).length
+  const count = (action: OrderOutcome['action']) => results.filter((result) => result.action === action).length
   const failed = count('error')
   const { on_duplicate, emit_webhooks, send_receipts, skipped, dry_run, source } = input
   const name = `${source} ${new Date(now).toISOString()}`

@@ -7,7 +7,7 @@ import { presentOrganizationSummary } from '../organizations/index.ts'
 import type { ExternalOrdersImport } from './contract.ts'
 import type { ImportReport } from './import-external-orders.ts'
 
-interface Options {
+interface ShownOptions {
   on_duplicate: DuplicatePolicy
   emit_webhooks: boolean
   send_receipts: boolean
@@ -36,7 +36,7 @@ export function presentImport(
       edition_published_at: edition.published_at,
     }),
     dry_run,
-    options: { skipped: false, ...(JSON.parse(row.options) as Omit<Options, 'skipped'>) },
+    options: { skipped: false, ...(JSON.parse(row.options) as Omit<ShownOptions, 'skipped'>) },
     total_rows: row.total_rows,
     created_orders: row.created_orders,
     updated_orders: row.updated_orders,

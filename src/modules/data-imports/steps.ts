@@ -16,7 +16,7 @@ export type ImportChanges = Partial<typeof dataImports.$inferInsert>
  */
 export type PhaseStep = (job: JobCtx, row: ImportRow) => Promise<ImportRow | null>
 
-export interface Step {
+export interface ImportStep {
   changes?: ImportChanges
   /** Run in the transaction of the step after the import itself has changed. */
   statements?: readonly Statement[]
@@ -28,7 +28,7 @@ export interface Step {
 const isWhereRead = ({ id, epoch, position, phase, status }: ImportRow): SQL =>
   sql`id = ${id} and epoch = ${epoch} and position = ${position} and phase is ${phase} and status = ${status}`
 
-async function commitWhereRead(job: JobCtx, row: ImportRow, step: Required<Step>): Promise<ImportRow | null> {
+async function commitWhereRead(job: JobCtx, row: ImportRow, step: Required<ImportStep>): Promise<ImportRow | null> {
   const { changes, statements, races } = step
   try {
     await commitPart(job, [update(dataImports, changes, isWhereRead(row)), changedOne(), ...statements], races)
@@ -46,7 +46,7 @@ async function commitWhereRead(job: JobCtx, row: ImportRow, step: Required<Step>
 export const commitStep = (
   job: JobCtx,
   row: ImportRow,
-  step: Step & { position: unknown },
+  step: ImportStep & { position: unknown },
 ): Promise<ImportRow | null> =>
   commitWhereRead(job, row, {
     changes: { ...step.changes, position: JSON.stringify(step.position), heartbeat_at: job.now(), stalls: 0 },
@@ -59,7 +59,11 @@ export const isStillThere = async (job: JobCtx, row: ImportRow): Promise<boolean
   (await job.db.first(sql`select 1 from data_imports where ${isWhereRead(row)}`)) !== undefined
 
 /** Commits the last step of a phase. The import waits in `status` for its user. Always null. */
-export async function endPhase(job: JobCtx, row: ImportRow, step: Step & { status: DataImportStatus }): Promise<null> {
+export async function endPhase(
+  job: JobCtx,
+  row: ImportRow,
+  step: ImportStep & { status: DataImportStatus },
+): Promise<null> {
   const { status, changes, statements = [], races = {} } = step
   if (!dataImportLifecycle.allows(row.status, status)) throw new Error(`${row.status} does not lead to ${status}`)
   const now = job.now()

@@ -7,7 +7,7 @@ import { style } from './style.ts'
 type MailboxMarkup = ReturnType<typeof html>
 
 /**
- * Messages may have any content. No script runs and nothing is loaded from elsewhere, so that nobody learns that a
+ * Messages may have any content. No script runs and nothing is loaded from elsewhere, so that no sender learns that a
  * message was looked at. The frame of an e-mail inherits this.
  */
 export const policy = [
@@ -104,7 +104,7 @@ const field = (name: string, value: string | MailboxMarkup | null): MailboxMarku
         <dd>${value}</dd>`
     : ''
 
-/** Links of the message open beside the outbox; the frame itself goes nowhere. */
+/** Links of the message open in another tab; the frame itself does not navigate. */
 const framed = (content: string): string => `<base target="_blank">${content}`
 
 const emailBody = (row: CapturedRow): MailboxMarkup =>

@@ -15,7 +15,7 @@ export type CapturedItem = Pick<
   'id' | 'channel' | 'reference' | 'sender' | 'recipient' | 'subject' | 'created_at'
 > & { start: string }
 
-export const capturedChannels = [...channels, 'wallet'] as const
+const capturedChannels = [...channels, 'wallet'] as const
 type CapturedChannel = (typeof capturedChannels)[number]
 
 export interface MailboxFilter {

@@ -16,7 +16,7 @@ import {
   Translated,
 } from '../../http/fields.ts'
 
-/** What goes out, and the fields that go out as they come in. */
+/** The fields of answers, and those that answers repeat as they were sent. */
 
 export const CountryCode = z.enum(countryCodes)
 export const TaxType = z.enum(taxTypes)
@@ -133,11 +133,9 @@ export const EditionDetail = z
   })
   .openapi('EditionDetail')
 
-export const MetaChoice = z
-  .object({ value: z.string(), label: z.string(), description: z.string() })
-  .openapi('MetaChoice')
+const MetaChoice = z.object({ value: z.string(), label: z.string(), description: z.string() }).openapi('MetaChoice')
 
-export const MerchantAccountMetaChoice = MetaChoice.extend({
+const MerchantAccountMetaChoice = MetaChoice.extend({
   type: z.string(),
   supported_currencies: z.array(z.string()),
 }).openapi('MerchantAccountMetaChoice')

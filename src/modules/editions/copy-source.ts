@@ -10,7 +10,7 @@ const ofProducts = (table: string, editionId: string): SQL<SourceRow> =>
     join ${sql.raw(table)} as child on child.product_id = products.id
     where products.edition_id = ${editionId} order by child.id`
 
-/** The messages that the edition sends by itself, wherever they stand. */
+/** The messages that the edition sends by itself, of any tenant. */
 const messagesOf = (edition: EditionRow, mode: EmailTemplateMode): SQL<SourceRow> =>
   sql<SourceRow>`select id, null as parent from email_messages where ${mode} = 'copy' and id in (
       select email_message_id from triggers where edition_id = ${edition.id} and email_message_id is not null

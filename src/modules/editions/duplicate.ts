@@ -50,8 +50,8 @@ async function slugOf(
   return input.slug ?? freeSlug(base, others)
 }
 
-/** Aborts the batch when the source, or a message that it uses, is no longer what the plan was made for. */
-function sourceStands(source: EditionDetailRow, plan: CopyPlan): SQL {
+/** Aborts the batch when the source, or a message that it uses, has changed since the plan was made. */
+function sourceUnchanged(source: EditionDetailRow, plan: CopyPlan): SQL {
   const messages = plan.rows.email_messages.map(({ from }) => from)
   return sql`select case when exists (select 1 from editions where id = ${source.id} and version = ${source.version})
     and (select count(*) from email_messages where ${inList(sql`id`, messages)}) = ${messages.length}
@@ -110,7 +110,7 @@ export async function duplicateEdition(
     created_at: now,
     modified_at: now,
   }
-  return commit(ctx, copy, [sourceStands(source, plan), insert(editions, copy), ...contents(copy, plan)], {
+  return commit(ctx, copy, [sourceUnchanged(source, plan), insert(editions, copy), ...contents(copy, plan)], {
     [slugOnce]: () => (input.slug === undefined ? new LostRace('another edition took the slug') : invalid(taken())),
   })
 }

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { isAskedIn } from '../../db/consents.ts'
+import { isOfferedIn } from '../../db/consents.ts'
 import { inList } from '../../db/visibility.ts'
 import { dayMs } from '../../domain/instants.ts'
 import { workingStatuses } from '../../domain/refund-batches.ts'
@@ -21,7 +21,7 @@ export interface Facts {
   has_stalled_refund_batch: number
 }
 
-/** The oldest and the newest orders stand for all, which may be a hundred thousand. */
+/** The oldest and the newest orders are a sample: an edition may have a hundred thousand. */
 const ordersLookedAt = 50
 
 const ordersOf = (editionId: string, direction: 'asc' | 'desc') => sql`select currency from (select currency from orders
@@ -50,7 +50,7 @@ export const factsOf = ({ id, organization_id, ...edition }: EditionRow, now: nu
   exists (select 1 from refund_batches where edition_id = ${id} and modified_at < ${now - stalledBatchMs}
     and ${inList(sql`status`, workingStatuses)}) as has_stalled_refund_batch`
 
-export interface ProductRow {
+export interface ProductFactRow {
   id: string
   name: string
   is_draft: number
@@ -67,7 +67,7 @@ export interface ProductRow {
 
 export const productsOf = ({
   id,
-}: EditionRow): SQL<ProductRow> => sql<ProductRow>`select id, name, is_draft, name_translations,
+}: EditionRow): SQL<ProductFactRow> => sql<ProductFactRow>`select id, name, is_draft, name_translations,
     category_id, price_minor, deposit_minor, is_variant_required, is_pickup_required, is_wallet_enabled,
     case when is_variant_required = 1 then exists (select 1 from variants
       where product_id = products.id and is_active = 1) else 0 end as has_active_variant,
@@ -75,7 +75,7 @@ export const productsOf = ({
       where edition_id = ${id} and (product_id is null or product_id = products.id)) else 0 end as has_pass_design
   from products where edition_id = ${id} order by id`
 
-export interface MessageRow {
+export interface MessageFactRow {
   id: string
   title: string
   organization_id: string | null
@@ -85,7 +85,9 @@ export interface MessageRow {
   has_blocks: number
 }
 
-export const messagesOf = (edition: EditionRow): SQL<MessageRow> => sql<MessageRow>`select id, title, organization_id,
+export const messagesOf = (
+  edition: EditionRow,
+): SQL<MessageFactRow> => sql<MessageFactRow>`select id, title, organization_id,
     edition_id, type, subject, blocks <> '[]' as has_blocks
   from email_messages where (organization_id is null or organization_id = ${edition.organization_id}) and id in (
     select email_message_id from triggers
@@ -93,7 +95,7 @@ export const messagesOf = (edition: EditionRow): SQL<MessageRow> => sql<MessageR
     union select ${edition.transaction_receipt_email_id} union select ${edition.refund_confirmation_email_id}
   ) order by id`
 
-export interface ConsentRow {
+export interface ConsentFactRow {
   id: string
   name: string
   edition_id: string | null
@@ -101,11 +103,14 @@ export interface ConsentRow {
   text: string
 }
 
-export const consentsOf = ({ id, organization_id }: EditionRow): SQL<ConsentRow> => sql<ConsentRow>`select id, name,
+export const consentsOf = ({
+  id,
+  organization_id,
+}: EditionRow): SQL<ConsentFactRow> => sql<ConsentFactRow>`select id, name,
     edition_id, type, text from consents
-  where ${isAskedIn(sql`consents`, { organization_id, edition_id: id })} order by id`
+  where ${isOfferedIn(sql`consents`, { organization_id, edition_id: id })} order by id`
 
-export interface EndpointRow {
+export interface EndpointFactRow {
   id: string
   name: string
   edition_id: string | null
@@ -114,14 +119,14 @@ export interface EndpointRow {
   has_exhausted: number
 }
 
-/** No schedule lasts longer, even when a receiver asks for a day before every attempt. */
+/** No schedule lasts longer, even when a receiver requests a day between all attempts. */
 const longestScheduleMs = 11 * dayMs
 
-/** Endpoints that hear of this edition, and those of the organisation that hear of all. */
+/** Endpoints that get events of this edition, and those of the organisation that get all events. */
 export const endpointsOf = (
   { id, organization_id }: EditionRow,
   now: number,
-): SQL<EndpointRow> => sql<EndpointRow>`select id,
+): SQL<EndpointFactRow> => sql<EndpointFactRow>`select id,
     name, edition_id, is_active, disabled_reason,
     case when is_active = 1 then exists (select 1 from webhook_deliveries as given_up
       join webhook_events on webhook_events.id = given_up.event_id

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../context.ts'
 import { rolesAt, type RoleCode } from '../../domain/access.ts'
 import type { EditionFacts } from '../../domain/edition-health/index.ts'
-import type { ProductFacts, Subject } from '../../domain/edition-health/facts.ts'
+import type { ProductFacts, FactSubject } from '../../domain/edition-health/facts.ts'
 import { isReady } from '../../domain/merchant-accounts.ts'
 import { fingerprintOf } from '../../domain/secret-seal.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
@@ -10,7 +10,7 @@ import {
   endpointsOf,
   factsOf,
   messagesOf,
-  type ProductRow,
+  type ProductFactRow,
   productsOf,
   unfinishedImportsOf,
 } from './health-fact-rows.ts'
@@ -19,7 +19,9 @@ import type { EditionRow } from './queries.ts'
 const organizationRoles: readonly RoleCode[] = ['OA', 'OM', 'OV']
 const managers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 
-/** Who may see rows of the organisation itself, and who sees endpoints and imports: as the lists of those groups do. */
+/**
+ * Who may see rows of the organisation itself, and who may see endpoints and imports: the same roles as in their lists.
+ */
 function visibilityOf(ctx: Ctx, edition: EditionRow) {
   const roles = (editionId: string | null) =>
     rolesAt(ctx.caller, {
@@ -36,7 +38,7 @@ function visibilityOf(ctx: Ctx, edition: EditionRow) {
 
 const texts = (json: string) => JSON.parse(json) as TranslatedDict
 
-function productOf(row: ProductRow): ProductFacts {
+function productOf(row: ProductFactRow): ProductFacts {
   const { is_draft, is_variant_required, is_pickup_required, is_wallet_enabled, ...others } = row
   return {
     ...others,
@@ -96,7 +98,7 @@ export async function loadFacts(ctx: Ctx, edition: EditionRow): Promise<EditionF
   ])
   if (!facts) throw new Error('a select without a table answers one row')
   const visibility = visibilityOf(ctx, edition)
-  const subject = (row: { id: string; name: string }, isShown: boolean): Subject => ({
+  const subject = (row: { id: string; name: string }, isShown: boolean): FactSubject => ({
     id: row.id,
     name: row.name,
     is_hidden: !isShown,

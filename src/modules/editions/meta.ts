@@ -4,7 +4,7 @@ import { inList, type Visibility, visibilityOf, visible } from '../../db/visibil
 import { receiptEmailTypes, refundConfirmationEmailTypes } from '../../domain/editions.ts'
 import { choicesShown } from './contract-resources.ts'
 
-export interface ChoiceRow {
+interface ChoiceRow {
   value: string
   label: string
   description: string

@@ -6,30 +6,30 @@ import { receiptEmailTypes, refundConfirmationEmailTypes } from '../../domain/ed
 import { doesNotExist, invalid } from '../../domain/errors.ts'
 import type { EditionRow } from './queries.ts'
 
-interface Found {
+interface FoundReference {
   id: string
   image_key: string | null
 }
 
 /** The platform's messages, the organisation's and the edition's own, as far as they are of a fitting type. */
 const emailOf = (edition: EditionRow, id: string, types: readonly string[]) =>
-  sql<Found>`select id, null as image_key from email_messages where id = ${id}
+  sql<FoundReference>`select id, null as image_key from email_messages where id = ${id}
     and (organization_id is null or organization_id = ${edition.organization_id})
     and (edition_id is null or edition_id = ${edition.id}) and ${inList(sql`type`, types)}`
 
 /** Where the ids in an edition's fields are looked up: always inside its organisation. */
 const lookUps = {
   fee_rule_id: (_, edition, id) =>
-    sql<Found>`select id, null as image_key from fee_rules where id = ${id} and organization_id = ${edition.organization_id}`,
+    sql<FoundReference>`select id, null as image_key from fee_rules where id = ${id} and organization_id = ${edition.organization_id}`,
   merchant_account_id: (_, edition, id) =>
-    sql<Found>`select id, null as image_key from merchant_accounts
+    sql<FoundReference>`select id, null as image_key from merchant_accounts
       where id = ${id} and organization_id = ${edition.organization_id}`,
   meta_image_id: (ctx, edition, id) =>
-    sql<Found>`select id, access_key as image_key from files
+    sql<FoundReference>`select id, access_key as image_key from files
       where id = ${id} and ${isShowable(ctx.caller, { ...edition, edition_id: edition.id })}`,
   transaction_receipt_email_id: (_, edition, id) => emailOf(edition, id, receiptEmailTypes),
   refund_confirmation_email_id: (_, edition, id) => emailOf(edition, id, refundConfirmationEmailTypes),
-} satisfies Record<string, (ctx: Ctx, edition: EditionRow, id: string) => SQL<Found>>
+} satisfies Record<string, (ctx: Ctx, edition: EditionRow, id: string) => SQL<FoundReference>>
 
 type ReferenceField = keyof typeof lookUps
 const referenceFields = Object.keys(lookUps) as ReferenceField[]

@@ -41,6 +41,8 @@ export async function checkMove(
   const isOpen = ctx.caller.is_superuser || rolesAt(ctx.caller, tenant).length > 0
   if (editionId !== null && !isOpen) throw doesNotExist('edition_id')
   if (!mayAt(ctx.caller, roles, tenant))
-    throw permissionDenied(roles, [fieldError(['edition_id'], 'permission_denied', 'Your role does not reach there.')])
+    throw permissionDenied(roles, [
+      fieldError(['edition_id'], 'permission_denied', 'Your role does not include this organisation or edition.'),
+    ])
   await checkTenant(ctx, organizationId, editionId)
 }

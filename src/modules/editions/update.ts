@@ -1,6 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { imageStands } from '../../db/images.ts'
+import { imageGuard } from '../../db/images.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
 import { editionFullName, endsBeforeStart, isClosedTo, publishedAt } from '../../domain/editions.ts'
@@ -14,7 +14,7 @@ import { checkPublishable } from './health.ts'
 import type { EditionDetailRow, EditionRow } from './queries.ts'
 import { resolveReferences } from './references.ts'
 
-type Changes = Partial<EditionRow>
+type EditionChanges = Partial<EditionRow>
 
 const flag = (value: boolean | undefined) => (value === undefined ? undefined : Number(value))
 const json = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value))
@@ -29,10 +29,10 @@ const jsonColumns = [
 ] as const
 
 /** The columns that will be others. What the body leaves out is undefined in it; null is a value. */
-function changesOf(row: EditionDetailRow, input: UpdateEditionInput, now: number): Changes {
+function changesOf(row: EditionDetailRow, input: UpdateEditionInput, now: number): EditionChanges {
   const { start_date, end_date, is_draft, is_archived, enabled_languages, metadata, ...others } = input
   const { merchant_account_extra_parameters, merchant_id, meta_title, meta_description, ...plain } = others
-  const asked: Changes = {
+  const asked: EditionChanges = {
     ...plain,
     start_at: start_date,
     end_at: end_date,
@@ -75,7 +75,7 @@ export async function updateEdition(
       : triggerStatements(ctx, row, kind, messageId)
   })
   return commit(ctx, result, [
-    ...(changes.meta_image_id ? [imageStands(ctx.caller, { ...row, edition_id: row.id }, changes.meta_image_id)] : []),
+    ...(changes.meta_image_id ? [imageGuard(ctx.caller, { ...row, edition_id: row.id }, changes.meta_image_id)] : []),
     ...updateVersion(editions, row, changes),
     ...triggered,
   ])

@@ -187,7 +187,7 @@ function blocksWith<Key extends z.ZodType<string | undefined>, Shown extends typ
     .openapi(`Email${suffix}`)
 }
 
-export const Block = blocksWith(BlockId, Image, 'Block')
+const Block = blocksWith(BlockId, Image, 'Block')
 const BlockInput = blocksWith(BlockId.optional(), ImageInput, 'BlockInput')
 
 export const Blocks = z.array(Block)
@@ -198,7 +198,9 @@ export const BlocksInput = z.array(BlockInput).max(maxBlocks).openapi({
 
 export type BlocksIn = z.output<typeof BlocksInput>
 
-// What is checked here is what the compiler takes.
+// Blocks of the wire and of the domain are two declarations: these two types compile only while they agree.
 type Fits<One extends Other, Other> = One
+/** @public No file imports it. */
 export type CheckedBlock = Fits<z.output<typeof Block>, DomainBlock>
+/** @public No file imports it. */
 export type CheckedPlainBlock = Fits<DomainPlainBlock, z.output<typeof Block>>

@@ -10,15 +10,15 @@ import { type AdoptEmailMessageInput, type DuplicateEmailMessageInput, writers }
 import { detailOf, tenantOf } from './create.ts'
 import type { MessageDetailRow, MessageRow } from './queries.ts'
 
-interface Target {
+interface CopyTarget {
   organization_id: string
   edition_id: string | null
 }
 
-type Source = Pick<MessageRow, 'title' | 'subject' | 'type' | 'template' | 'blocks'>
+type CopiedMessage = Pick<MessageRow, 'title' | 'subject' | 'type' | 'template' | 'blocks'>
 
 /** A row like another's in a new tenant: unlocked, and of the scope that the tenant makes it. */
-function copyOf(ctx: Pick<Ctx, 'newId' | 'now'>, source: Source, target: Target, title: string): MessageRow {
+function copyOf(ctx: Pick<Ctx, 'newId' | 'now'>, source: CopiedMessage, target: CopyTarget, title: string): MessageRow {
   const now = ctx.now()
   return {
     id: ctx.newId('email_message'),
@@ -71,7 +71,11 @@ export async function adoptMessage(
   ])
 }
 
-async function duplicateTarget(ctx: Ctx, source: MessageDetailRow, input: DuplicateEmailMessageInput): Promise<Target> {
+async function duplicateTarget(
+  ctx: Ctx,
+  source: MessageDetailRow,
+  input: DuplicateEmailMessageInput,
+): Promise<CopyTarget> {
   const { edition_id = null, organization_id = source.organization_id } = input
   if (source.organization_id !== null && organization_id !== source.organization_id)
     throw doesNotExist('organization_id')

@@ -18,7 +18,7 @@ type MessageTenant = OrganizationSummaryRow & { [Key in keyof EditionSummaryRow]
   is_archived: number | null
 }
 
-/** The organisation and the edition that a message is to live in. */
+/** The organisation and the edition of a new message. */
 export async function tenantOf(ctx: Ctx, organizationId: string, editionId: string | null): Promise<MessageTenant> {
   const tenant = await ctx.db.first(sql<MessageTenant>`select ${organizationSummaryColumns}, ${editionSummaryColumns},
       editions.default_language, editions.email_sender_name, editions.is_archived

@@ -17,7 +17,7 @@ interface ImageFile {
   size: number
 }
 
-type Named = AddressedFile | null | undefined
+type NamedFile = AddressedFile | null | undefined
 
 /** True for the files that the message may show. Files that it shows already stay allowed for every caller. */
 const mayBeShown = (ctx: Ctx, row: MessageDetailRow, ids: readonly string[]) =>
@@ -30,7 +30,7 @@ const noImage = (path: (string | number)[]): FieldError =>
 /** What is wrong with how an image names its file. */
 function faultOf(
   data: ImageData,
-  named: Named,
+  named: NamedFile,
   files: ReadonlyMap<string, ImageFile>,
 ): ['file_id' | 'url', string?] | null {
   const { file_id } = data
@@ -54,7 +54,7 @@ export async function resolveImages(
   blocks: readonly Block[],
 ): Promise<{ blocks: Block[]; stands: Statement[] }> {
   const { files: served, publicUrl } = ctx.config
-  const nameOf = (data: ImageData): Named => fileOfAddress(data.url, [served.url, publicUrl])
+  const nameOf = (data: ImageData): NamedFile => fileOfAddress(data.url, [served.url, publicUrl])
   const images = imagesIn(blocks)
   const ids = new Set(images.flatMap(({ data }) => [data.file_id, nameOf(data)?.id].filter((id) => id !== undefined)))
   if (images.every(({ data }) => data.file_id === undefined && nameOf(data) === undefined))

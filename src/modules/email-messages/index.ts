@@ -1,2 +1,2 @@
-export { type MessageBrief, sendableBy, sendableMessage } from './queries.ts'
+export { sendableMessage } from './queries.ts'
 export { templateOf } from './templates.ts'

@@ -4,7 +4,7 @@ import type { CompileOptions, Message } from '../../domain/email/compile.ts'
 import { blocksShown } from '../../domain/email/images.ts'
 import { isOverBudget, renderFault } from '../../domain/email/liquid.ts'
 import { TooLarge } from '../../domain/email/personalise.ts'
-import { type Asked, overflowOfPreview, type Preview, previewOf } from '../../domain/email/preview.ts'
+import { type PreviewRequest, overflowOfPreview, type Preview, previewOf } from '../../domain/email/preview.ts'
 import type { EmailMessageType } from '../../domain/email-messages.ts'
 import { type AppError, fieldError, invalid } from '../../domain/errors.ts'
 import type { TranslatedDict } from '../../domain/languages.ts'
@@ -14,16 +14,16 @@ import { resolveImages } from './images.ts'
 import { framing } from './templates.ts'
 import { asBlocks } from './update.ts'
 
-interface Shown {
+interface PreviewedMessage {
   message: Message
-  asked: Asked
+  asked: PreviewRequest
   options: CompileOptions
   /** The parts of the message that the caller handed in. */
   given: readonly string[]
 }
 
 /** The text that makes too much of the values; the values, where the text is not the caller's. */
-function overflowRefusal({ message, asked, options, given }: Shown): AppError {
+function overflowRefusal({ message, asked, options, given }: PreviewedMessage): AppError {
   const found = overflowOfPreview(message, asked, options)
   if (!found) return invalid(fieldError(['blocks'], 'template_too_large', 'The message makes too much text.'))
   if (given.some((part) => found.pointer?.startsWith(`#/${part}/`))) return invalid(found)
@@ -32,14 +32,14 @@ function overflowRefusal({ message, asked, options, given }: Shown): AppError {
 }
 
 /** Why the message cannot be shown with what was handed in; faults that are our own go on. */
-function refusalOf(error: unknown, shown: Shown): unknown {
+function refusalOf(error: unknown, shown: PreviewedMessage): unknown {
   if (isOverBudget(error)) return overflowRefusal(shown)
   if (error instanceof TooLarge) return invalid(fieldError(['blocks'], 'template_too_large', error.message))
   const detail = renderFault(error)
   return detail === null ? error : invalid(fieldError(['context'], 'not_renderable', detail))
 }
 
-/** The message as its recipients would see it; what is handed in is held to what saving would hold it to. */
+/** The message as recipients would see it. What the caller sends is checked as if it were saved. */
 export async function previewMessage(
   ctx: Ctx,
   row: MessageDetailRow,

@@ -11,17 +11,17 @@ import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import type { EmailMessageFilters, EmailMessageOrdering } from './contract.ts'
 import { writers } from './message-contract.ts'
+import type { Nullable } from '../../domain/nullable.ts'
 
 export type MessageRow = typeof emailMessages.$inferSelect
 
-type Nullable<Row> = { [Key in keyof Row]: Row[Key] | null }
 type TenantColumns = Nullable<OrganizationSummaryRow> & Nullable<EditionSummaryRow>
 
 export type MessageListRow = Omit<MessageRow, 'blocks' | 'organization_id' | 'edition_id'> & TenantColumns
 export type MessageDetailRow = Omit<MessageRow, 'organization_id' | 'edition_id'> &
   TenantColumns & { default_language: Language | null; email_sender_name: string | null }
 
-/** Edition roles see the templates of the organisation too: they adopt them. The platform's are seen by everybody. */
+/** Edition roles see the templates of the organisation too, to copy them. All callers see the platform's. */
 const messageVisibility: Visibility = {
   inOrganizations: (ids) => inList(sql`email_messages.organization_id`, ids),
   inEditions: (ids) => sql`(${inList(sql`email_messages.edition_id`, ids)} or (email_messages.edition_id is null
@@ -95,7 +95,7 @@ export const findReadable = async (ctx: Ctx, id: string): Promise<MessageDetailR
   tenant: null,
 })
 
-/** A message as those who send it need to know it. */
+/** What a sender needs of a message. */
 export interface MessageBrief {
   id: string
   title: string
@@ -108,7 +108,7 @@ export interface MessageBrief {
 }
 
 /** True for the messages that an edition may send: its own, its organisation's and the platform's. */
-export const sendableBy = (edition: { organization_id: string; edition_id: string }): SQL =>
+const sendableBy = (edition: { organization_id: string; edition_id: string }): SQL =>
   sql`(email_messages.organization_id is null or email_messages.organization_id = ${edition.organization_id})
     and (email_messages.edition_id is null or email_messages.edition_id = ${edition.edition_id})`
 

@@ -12,7 +12,7 @@ import { blocksShown } from '../../domain/email/images.ts'
 import { readerFor } from '../../domain/email/translations.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 
-interface Source {
+interface TemplateSource {
   subject: string
   blocks: string
   default_language: Language | null
@@ -29,19 +29,19 @@ interface Stored {
 }
 
 /** Whose message it is, as its frame says it. */
-export const framing = (source: Omit<Source, 'subject' | 'blocks'>): CompileOptions => ({
+export const framing = (source: Omit<TemplateSource, 'subject' | 'blocks'>): CompileOptions => ({
   defaultLanguage: source.default_language ?? 'en',
   title: source.edition_name ?? source.organization_name ?? '',
   sender: source.sender_name ?? source.organization_name ?? '',
 })
 
-export const messageOf = (source: Pick<Source, 'subject' | 'blocks'>, filesUrl: string): Message => ({
+const messageOf = (source: Pick<TemplateSource, 'subject' | 'blocks'>, filesUrl: string): Message => ({
   subject: JSON.parse(source.subject) as TranslatedDict,
   blocks: blocksShown(source.blocks, filesUrl),
   template: 'modern',
 })
 
-const hashOf = async (source: Source, language: Language, message: Message): Promise<string> => {
+const hashOf = async (source: TemplateSource, language: Language, message: Message): Promise<string> => {
   const { subject } = source
   const blocks = JSON.stringify(message.blocks)
   const content = [compilerVersion, language, subject, blocks, framing(source)]
@@ -60,7 +60,9 @@ export async function templateOf(
   editionId: string | null = null,
 ): Promise<Compiled | null> {
   const sending = editionId ?? ''
-  const row = await ctx.db.first(sql<Source & Partial<Stored>>`select email_messages.subject, email_messages.blocks,
+  const row = await ctx.db.first(sql<
+    TemplateSource & Partial<Stored>
+  >`select email_messages.subject, email_messages.blocks,
       editions.default_language, organizations.name as organization_name, editions.full_name as edition_name,
       editions.email_sender_name as sender_name, email_renditions.content_hash,
       email_renditions.subject as stored_subject, email_renditions.html, email_renditions.text

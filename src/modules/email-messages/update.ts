@@ -14,14 +14,14 @@ import { type UpdateEmailMessageInput, writers } from './message-contract.ts'
 import { adoptInstead, type MessageDetailRow, type MessageRow } from './queries.ts'
 import { inUse, usesOf } from './usage.ts'
 
-/** The platform's messages are everybody's and nobody's to change; locked ones are for reading and copying. */
+/** Nobody can change the platform's messages. Locked messages can be read and copied only. */
 export function checkChangeable(row: MessageDetailRow): void {
   if (row.scope === 'platform') throw permissionDenied(writers, [], adoptInstead('platform'))
   if (row.is_locked === 1)
     throw new AppError('email_message_locked', 'This message is locked. Duplicate it to change it.')
 }
 
-/** Blocks with an id each; an empty id stands for one that is still to be made. */
+/** Blocks with an id each; an empty id is replaced by a new one. */
 export const asBlocks = (blocks: BlocksIn): Block[] =>
   blocks.map((block) => {
     const id = block.id ?? ''

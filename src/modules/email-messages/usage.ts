@@ -5,7 +5,7 @@ import { AppError, type FieldError } from '../../domain/errors.ts'
 import { campaignStatusesInNeed } from '../../domain/segments.ts'
 import type { MessageDetailRow } from './queries.ts'
 
-export interface RelatedObject {
+export interface MessageReference {
   type: 'edition' | 'trigger' | 'campaign'
   id: string
   name: string
@@ -33,15 +33,15 @@ export const isUnused = (message: MessageDetailRow): SQL =>
     and not exists (select 1 from campaigns where ${campaignsUsing(message)})`
 
 /** What sends the message or is to send it. */
-export const usesOf = (ctx: Ctx, message: MessageDetailRow): Promise<RelatedObject[]> =>
-  ctx.db.all(sql<RelatedObject>`select * from (
+export const usesOf = (ctx: Ctx, message: MessageDetailRow): Promise<MessageReference[]> =>
+  ctx.db.all(sql<MessageReference>`select * from (
       select 'edition' as type, id, full_name as name from editions where ${editionsUsing(message)}
       union all select 'trigger', triggers.id, triggers.kind from triggers where email_message_id = ${message.id}
       union all select 'campaign', id, name from campaigns where ${campaignsUsing(message)}
     ) order by type, id limit ${shown}`)
 
 export const inUse = (
-  related: readonly RelatedObject[],
+  related: readonly MessageReference[],
   detail: string,
   errors: readonly FieldError[] = [],
 ): AppError => new AppError('email_message_in_use', detail, { errors, extra: { related_objects: related } })

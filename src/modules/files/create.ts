@@ -23,14 +23,14 @@ export const checkPurpose = (purpose: FilePurpose, mimeType: string): void => {
 
 export const searchOf = ({ name, title }: { name: string; title: string }): string => searchText(name, title)
 
-type Fields = Pick<
+type NewFileFields = Pick<
   StoredFile,
   'organization_id' | 'edition_id' | 'name' | 'title' | 'alt_text' | 'tags' | 'metadata' | 'purpose' | 'mime_type'
 > &
   Partial<Pick<StoredFile, 'width' | 'height'>>
 
 /** A file of bytes that are stored. */
-export function newFile(ctx: Ctx, received: ReceivedFile, fields: Fields): StoredFile {
+export function newFile(ctx: Ctx, received: ReceivedFile, fields: NewFileFields): StoredFile {
   const now = ctx.now()
   return {
     width: null,

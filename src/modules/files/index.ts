@@ -1,3 +1,2 @@
-export type { StoredFile } from './queries.ts'
 export { fileReferences } from './references.ts'
-export { openStoredObject, releaseContent } from './storage.ts'
+export { releaseContent } from './storage.ts'

@@ -7,7 +7,7 @@ import { takeScanAnswer } from './scan.ts'
 import { serveCopy, serveFile } from './serve.ts'
 import { type FileAddress, findServedFile, openServedFile } from './served-file.ts'
 
-type Job = Parameters<typeof findServedFile>[0]
+type ServeJob = Parameters<typeof findServedFile>[0]
 
 const addressOf = (c: AppContext): FileAddress => ({
   id: c.req.param('id') ?? '',
@@ -38,7 +38,7 @@ const maxAnswerBytes = 10_000
 const maxCopiedBytes = 10_000_000
 
 /** Read anew from the store: a client that reads slowly would hold the bytes of both in memory. */
-async function keepCopy(c: AppContext, job: Job): Promise<void> {
+async function keepCopy(c: AppContext, job: ServeJob): Promise<void> {
   const file = await findServedFile(job, addressOf(c))
   if (!file) return
   const { response } = await serveFile(job, file, new Request(copyAddress(c)), () => undefined)
@@ -52,7 +52,7 @@ const isCopied = (c: AppContext, { status, headers }: Response): boolean =>
 const inBackground = (c: AppContext, work: Promise<unknown>): void =>
   c.executionCtx.waitUntil(work.catch((error: unknown) => logError(c.var.requestId, error)))
 
-async function serve(c: AppContext, job: Job): Promise<Response> {
+async function serve(c: AppContext, job: ServeJob): Promise<Response> {
   const copied = await fromCopy(c)
   if (copied) return copied
   await limitFiles(c)
@@ -67,7 +67,7 @@ const scanAnswer = async (c: AppContext): Promise<Record<string, unknown>> =>
   parseJson(await readBody(c, maxAnswerBytes), c.req.raw.headers)
 
 /** What everybody with the address of a file reaches without a token of the API. */
-export function servedFiles(open: (c: AppContext) => Job): Hono<AppEnv> {
+export function servedFiles(open: (c: AppContext) => ServeJob): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
   routes.get('/files/:id/:key/:variant', (c) => serve(c, open(c)))
 

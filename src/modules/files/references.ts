@@ -84,7 +84,7 @@ export interface FileUse {
   field: string
 }
 
-export const mostUses = 20
+const mostUses = 20
 
 const columnOf = ({ table, column }: FileReference): SQL => sql.raw(`${table}.${column}`)
 

@@ -53,7 +53,7 @@ export async function claimScans(job: JobCtx, files: { id: string } | { most: nu
 }
 
 /** Takes a verdict once. What was infected stays so, and nobody reads it. */
-export async function recordVerdict(job: JobCtx, fileId: string, { verdict, reason }: ScanAnswer): Promise<void> {
+async function recordVerdict(job: JobCtx, fileId: string, { verdict, reason }: ScanAnswer): Promise<void> {
   const at = job.now()
   const status = verdict === 'clean' ? 'ready' : 'quarantined'
   await job.db.batch([

@@ -27,7 +27,7 @@ export interface ServedFile {
   is_signed: boolean
 }
 
-type Row = Omit<ServedFile, 'variant' | 'is_signed' | 'storage_key'> & {
+type ServedFileRow = Omit<ServedFile, 'variant' | 'is_signed' | 'storage_key'> & {
   purpose: string
   status: 'ready' | 'quarantined'
   access_key: string
@@ -39,7 +39,7 @@ const keyForm = /^[\w-]{1,64}$/
 const maxTokenLength = 200
 
 /** True where the address opens the file: a scanner's address does so in quarantine too. */
-async function isOpen({ config, now }: JobCtx, file: Row, token: string | undefined): Promise<boolean> {
+async function isOpen({ config, now }: JobCtx, file: ServedFileRow, token: string | undefined): Promise<boolean> {
   if (token === undefined) return file.status === 'ready' && !isPrivate(file)
   const reader = await readerOf(config.linkSigningKey, token, file.id, now())
   return reader === 'scanner' || (reader === 'person' && file.status === 'ready')
@@ -51,7 +51,7 @@ export async function findServedFile(job: JobCtx, address: FileAddress): Promise
   if (!idForm.test(id) || !keyForm.test(key) || !isVariant(variant) || (token?.length ?? 0) > maxTokenLength)
     return null
   const file = await job.db
-    .first(sql<Row>`select id, name, purpose, mime_type, size, checksum_sha256, status, access_key,
+    .first(sql<ServedFileRow>`select id, name, purpose, mime_type, size, checksum_sha256, status, access_key,
       storage_key, created_at from files where id = ${id}`)
   if (!file || !isSameText(file.access_key, key) || file.storage_key === null) return null
   if (variant !== 'original' && (token !== undefined || !isImageType(file.mime_type))) return null

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Ctx, JobCtx } from '../../context.ts'
+import type { Ctx } from '../../context.ts'
 import { refuseUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { toHex } from '../../domain/encoding.ts'
@@ -11,7 +11,7 @@ import {
   type IncomingFile,
   type ReceivedFile,
 } from '../../domain/files/files.ts'
-import { type OpenObject, TooFewBytes, TooManyBytes } from '../../gateways/files/files.ts'
+import { TooFewBytes, TooManyBytes } from '../../gateways/files/files.ts'
 
 /** Each set of bytes has a key of its own, which is used once and names nobody. */
 export const newStorageKey = (ctx: Ctx): string => `objects/${toHex(ctx.randomBytes(16))}`
@@ -39,7 +39,7 @@ export async function receiveFile(ctx: Ctx, file: IncomingFile): Promise<Receive
 /** Bytes of a request that was refused. */
 export const discardFile = (ctx: Ctx, { storage_key }: ReceivedFile): Promise<void> => ctx.files.delete([storage_key])
 
-interface Content {
+interface StoredContent {
   organization_id: string
   checksum_sha256: string
   storage_key: string
@@ -50,12 +50,12 @@ const isStored = (key: string): SQL => sql`exists (select 1 from stored_objects 
 const hasFiles = (key: string): SQL => sql`exists (select 1 from files where storage_key = ${key})`
 
 /** The key of the bytes that the organisation has with this checksum. */
-export const keyOfContent = ({ organization_id, checksum_sha256 }: Content): SQL =>
+export const keyOfContent = ({ organization_id, checksum_sha256 }: StoredContent): SQL =>
   sql`(select storage_key from stored_objects
     where organization_id = ${organization_id} and checksum_sha256 = ${checksum_sha256})`
 
 /** Takes the bytes for the organisation unless it has the same ones; bytes that were lost come back with all their files. */
-export const keepContent = (content: Content, now: number): Statement =>
+export const keepContent = (content: StoredContent, now: number): Statement =>
   sql`insert into stored_objects (storage_key, organization_id, checksum_sha256, size, created_at)
     values (${content.storage_key}, ${content.organization_id}, ${content.checksum_sha256}, ${content.size}, ${now})
     on conflict (organization_id, checksum_sha256) do update set storage_key = excluded.storage_key, is_missing = 0
@@ -76,7 +76,7 @@ export const countBytes = (organizationId: string, bytes: number, condition: SQL
   refuseUnless(sql`(changes() = 0 or ${withinLimit(organizationId)})`, 'storage_full'),
 ]
 
-export const countNewContent = ({ organization_id, size, storage_key }: Content): Statement[] =>
+export const countNewContent = ({ organization_id, size, storage_key }: StoredContent): Statement[] =>
   countBytes(organization_id, size, isNew(storage_key))
 
 export const releaseBytes = (organizationId: string, bytes: number, condition: SQL = sql`1`): Statement =>
@@ -84,7 +84,7 @@ export const releaseBytes = (organizationId: string, bytes: number, condition: S
     where organization_id = ${organizationId} and ${condition}`
 
 /** Bytes that were counted while they came in, and that the organisation turns out to have already. */
-export const releaseKnownContent = ({ organization_id, size, storage_key }: Content): Statement =>
+export const releaseKnownContent = ({ organization_id, size, storage_key }: StoredContent): Statement =>
   releaseBytes(organization_id, size, sql`not ${isNew(storage_key)}`)
 
 /** Bytes that nothing needs because others are the same. */
@@ -101,10 +101,3 @@ export const releaseContent = (organizationId: string, storageKey: string, now: 
     where organization_id = ${organizationId} and ${isStored(storageKey)} and not ${hasFiles(storageKey)}`,
   sql`delete from stored_objects where storage_key = ${storageKey} and not ${hasFiles(storageKey)}`,
 ]
-
-/** The bytes of a file, or some of them; null where they are lost. */
-export const openStoredObject = async (
-  { files }: Pick<JobCtx, 'files'>,
-  { storage_key }: { storage_key: string | null },
-  range?: { offset: number; length: number },
-): Promise<OpenObject | null> => (storage_key === null ? null : files.open(storage_key, range))

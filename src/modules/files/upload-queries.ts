@@ -7,7 +7,7 @@ import { notFound } from '../../domain/errors.ts'
 
 export type UploadColumns = typeof fileUploads.$inferSelect
 
-export interface UploadPart {
+interface UploadPart {
   number: number
   size: number
   checksum_sha256: string

@@ -17,13 +17,13 @@ const waitMs = 10_000
 /** What this isolate makes now. The store keeps the first of those that several isolates make. */
 const making = new Map<string, Promise<void>>()
 
-type Source = Pick<ServedFile, 'storage_key'>
+type VariantSource = Pick<ServedFile, 'storage_key'>
 
 /** Rows that refer to the bytes count: the last one may have gone while the variant was made. */
-const isReferred = async ({ db }: JobCtx, { storage_key }: Source): Promise<boolean> =>
+const isReferred = async ({ db }: JobCtx, { storage_key }: VariantSource): Promise<boolean> =>
   (await db.first(sql`select 1 from files where storage_key = ${storage_key} limit 1`)) !== undefined
 
-async function make(job: JobCtx, images: ImagesGateway, file: Source, variant: MadeVariant): Promise<void> {
+async function make(job: JobCtx, images: ImagesGateway, file: VariantSource, variant: MadeVariant): Promise<void> {
   const source = await job.files.open(file.storage_key)
   if (!source) throw new Error(`the bytes of ${file.storage_key} are gone`)
   const made = await images.toWebp(source.body, shapes[variant])
@@ -49,7 +49,7 @@ async function isMadeBefore(made: Promise<void>): Promise<boolean> {
 }
 
 export interface VariantRequest {
-  file: Source
+  file: VariantSource
   variant: MadeVariant
   images: ImagesGateway
   /** Lets the work go on after its request has ended. */

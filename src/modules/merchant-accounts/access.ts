@@ -10,9 +10,9 @@ type AccessCtx = Pick<JobCtx, 'db' | 'config'>
 /** A merchant account as its gateway needs it, with its secrets in the clear: for a gateway alone, never for an answer. */
 export interface MerchantAccount extends MerchantAccountAccess {
   organization_id: string
-  /** A refund waits until somebody says that it was paid by hand. */
+  /** A refund waits until it is recorded as paid by hand. */
   settle_manually: boolean
-  /** New refunds may go to it; what has begun goes on. */
+  /** New refunds may use it. Refunds that have begun continue in any case. */
   is_active: boolean
 }
 

@@ -4,7 +4,7 @@ import { changedOne, commit } from '../../db/commit.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { MerchantAccountRow } from './queries.ts'
 
-interface RelatedObject {
+interface AccountReference {
   type: 'edition' | 'order' | 'refund_request'
   id: string
   name: string
@@ -26,8 +26,8 @@ const ordersOf = (
 const refundsOf = (id: string): SQL => sql`select 'refund_request' as type, id, id as name from refund_requests
   where merchant_account_id = ${id} limit ${shown}`
 
-const usesOf = (ctx: Ctx, id: string): Promise<RelatedObject[]> =>
-  ctx.db.all(sql<RelatedObject>`select * from (select * from (${editionsOf(id)})
+const usesOf = (ctx: Ctx, id: string): Promise<AccountReference[]> =>
+  ctx.db.all(sql<AccountReference>`select * from (select * from (${editionsOf(id)})
     union all select * from (${ordersOf(id)}) union all select * from (${refundsOf(id)}))
     order by type, id`)
 

@@ -28,7 +28,7 @@ async function resealed(job: JobCtx, row: MerchantAccountRow): Promise<Statement
 
 /**
  * Seals with MERCHANT_KEY_SECRET what MERCHANT_KEY_SECRET_PREVIOUS sealed, some accounts at a time. Without a previous
- * secret it asks nothing. Answers how many were sealed anew.
+ * secret it reads nothing. Answers how many were sealed anew.
  */
 export async function resealMerchantAccounts(job: JobCtx): Promise<number> {
   const [, ...previous] = job.config.payments.secrets

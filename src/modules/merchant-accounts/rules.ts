@@ -1,7 +1,7 @@
 import { fieldError, invalid } from '../../domain/errors.ts'
 import { isPaymentService, isServiceOpen } from '../../domain/merchant-accounts.ts'
 
-interface Given {
+interface AccountInput {
   provider_account?: string | null | undefined
   api_key?: string | null | undefined
   webhook_secret?: string | null | undefined
@@ -12,7 +12,7 @@ interface Given {
 const stripeFields = ['provider_account', 'api_key', 'webhook_secret'] as const
 
 /** Refuses what an account of the type does not have, and a type that pays nothing back where money is real. */
-export function checkFields(type: string, given: Given, environment: string): void {
+export function checkFields(type: string, given: AccountInput, environment: string): void {
   const foreign = type === 'stripe' ? [] : stripeFields.filter((name) => (given[name] ?? null) !== null)
   const faults = foreign.map((name) => fieldError([name], 'type_mismatch', 'Only accounts of type stripe have this.'))
   if (given.settle_manually && type !== 'manual')

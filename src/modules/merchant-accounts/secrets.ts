@@ -7,14 +7,14 @@ import type { MerchantAccountRow } from './queries.ts'
 const sealedColumns = { api_key: 'sealed_api_key', webhook_secret: 'sealed_webhook_secret' } as const
 
 type SecretName = keyof typeof sealedColumns
-type Secrets = Record<SecretName, string | null>
+type AccountSecrets = Record<SecretName, string | null>
 
 type SealedRow = Pick<MerchantAccountRow, 'id' | 'sealed_api_key' | 'sealed_webhook_secret' | 'sealed_with'>
 type SealedColumns = Omit<SealedRow, 'id'>
 export type Sealing = Pick<Ctx, 'config' | 'randomBytes'>
 
 /** Both secrets of an account in the clear; null for one that is not set, or that no secret of the Worker opens. */
-export async function openSecrets({ config }: Pick<JobCtx, 'config'>, row: SealedRow): Promise<Secrets> {
+export async function openSecrets({ config }: Pick<JobCtx, 'config'>, row: SealedRow): Promise<AccountSecrets> {
   const open = async (name: SecretName): Promise<string | null> => {
     const column = sealedColumns[name]
     const sealed = row[column]
@@ -27,13 +27,13 @@ export async function openSecrets({ config }: Pick<JobCtx, 'config'>, row: Seale
 export async function sealSecrets(
   { config, randomBytes }: Sealing,
   id: string,
-  secrets: Secrets,
+  secrets: AccountSecrets,
 ): Promise<SealedColumns> {
   if (secrets.api_key === null && secrets.webhook_secret === null)
     return { sealed_api_key: null, sealed_webhook_secret: null, sealed_with: null }
   const [current] = config.payments.secrets
   if (current === undefined)
-    throw new AppError('sealing_unavailable', 'Keys of payment providers are not taken at present.', {
+    throw new AppError('sealing_unavailable', 'Keys of payment providers are not accepted at present.', {
       cause: new Error('MERCHANT_KEY_SECRET is not set.'),
     })
   const seal = async (name: SecretName): Promise<string | null> => {
@@ -47,7 +47,7 @@ export async function sealSecrets(
   }
 }
 
-/** Enough to tell keys apart in a list. */
+/** Enough to distinguish keys in a list. */
 export const lastFour = (key: string | null): string | null => (key === null ? null : key.slice(-4))
 
 /** The columns of secrets after a change of them; none where nothing changes. A secret that nothing opens is dropped. */

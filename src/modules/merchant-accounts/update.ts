@@ -9,8 +9,8 @@ import { changedSecrets } from './secrets.ts'
 
 const asInteger = (value: boolean | undefined): number | undefined => (value === undefined ? undefined : Number(value))
 
-/** What was asked, in the form of the columns; what is undefined was not asked. */
-function askedColumns(input: UpdateMerchantAccountInput): Partial<MerchantAccountRow> {
+/** The requested changes, as columns; undefined for columns that the request does not name. */
+function requestedColumns(input: UpdateMerchantAccountInput): Partial<MerchantAccountRow> {
   const { name, description, provider_account, supported_currencies: currencies } = input
   const asked = {
     name,
@@ -29,7 +29,7 @@ export async function updateMerchantAccount(
   input: UpdateMerchantAccountInput,
 ): Promise<MerchantAccountRow> {
   checkFields(row.type, input, ctx.config.environment)
-  const columns = changesIn<MerchantAccountRow>(row, askedColumns(input), ['supported_currencies'])
+  const columns = changesIn<MerchantAccountRow>(row, requestedColumns(input), ['supported_currencies'])
   const asked = { ...columns, ...(await changedSecrets(ctx, row, input)) }
   if (isEmpty(asked)) return commit(ctx, row, [])
   const changes = { ...asked, modified_at: ctx.now() }

@@ -18,7 +18,7 @@ interface PageWords {
   withdraws: string
   withdrawn: string
   given: string
-  /** Messages that come in any case. */
+  /** Messages that are sent in any case. */
   stays: string
   unsubscribe: string
   again: string

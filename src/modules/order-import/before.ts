@@ -1,9 +1,9 @@
 import type { CartTotals } from '../../domain/orders.ts'
-import type { Outcome } from './outcome.ts'
-import type { GivenColumns, ImportState, OrderRow, PurchaseRow, TransactionRow, UserRow } from './state.ts'
+import type { OrderOutcome } from './outcome.ts'
+import type { GivenColumns, ImportState, PurchaseRow, TransactionRow } from './state.ts'
 import { type NewRows, rowsOf, type Write } from './writes.ts'
-
-type Contact = Pick<UserRow, 'email' | 'phone_number' | 'first_name' | 'last_name'>
+import type { OrderRow } from '../../db/schema/orders.ts'
+import type { Contact } from '../../domain/users.ts'
 
 /** What an import did to a person whom an order names. */
 export interface PersonBefore {
@@ -50,7 +50,7 @@ export interface OrderBefore {
 
 /** What became of one order, for who keeps account of an import. */
 export interface RecordedOrder {
-  outcome: Outcome
+  outcome: OrderOutcome
   /** The version of the order afterwards; null, as `before`, where nothing was written. */
   order_version: number | null
   before: OrderBefore | null

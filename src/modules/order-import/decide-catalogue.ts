@@ -38,7 +38,7 @@ class Names<Row> {
 const naming = (name: string) => ({ name, name_folded: fold(name) })
 
 /** What a group of orders sells. Names that the edition does not have yet join its catalogue. */
-export class Catalogue {
+export class CatalogueDecisions {
   readonly #context: DecisionContext
   readonly #products: Names<ProductRow>
   readonly #locations: Names<LocationRow>

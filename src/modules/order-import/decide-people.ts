@@ -1,7 +1,7 @@
 import type { ExternalOrder } from '../../domain/external-orders.ts'
 import { longestList } from '../../domain/json.ts'
 import type { Language } from '../../domain/languages.ts'
-import { givenSearchColumns, searchColumns } from '../../domain/users.ts'
+import { givenSearchColumns, searchColumns, type Contact } from '../../domain/users.ts'
 import type { PersonBefore } from './before.ts'
 import type { GivenColumns, ImportState, UserRow } from './state.ts'
 import { type DecisionContext, insertOf, type NewRows, type Write } from './writes.ts'
@@ -21,7 +21,6 @@ export const holderOf = (
   holder: { email: string; first_name: string; last_name: string },
 ): GivenPerson => ({ ...holder, phone_number: null, locale: null, metadata: {}, language: customer.locale })
 
-type Contact = Pick<UserRow, 'email' | 'phone_number' | 'first_name' | 'last_name'>
 const contactFields = ['email', 'phone_number', 'first_name', 'last_name'] as const
 
 const contactOf = (person: Contact): Contact => ({
@@ -31,18 +30,18 @@ const contactOf = (person: Contact): Contact => ({
   last_name: person.last_name,
 })
 
-interface Known {
+interface KnownPerson {
   user: UserRow
   /** As the database has them; null for who is new. */
   stored: UserRow | null
 }
 
 /** The people of a group of orders, each under one id, filled up by one order after the other. */
-export class People {
+export class PeopleDecisions {
   readonly #context: DecisionContext
   readonly #byEmail: Map<string, string>
   readonly #byPhone: Map<string, string>
-  readonly #known: Map<string, Known>
+  readonly #known: Map<string, KnownPerson>
   /** By customer: what this import says of them. */
   readonly #said = new Map<string, GivenPerson>()
 
@@ -74,7 +73,7 @@ export class People {
   }
 
   /** By the address, else by the number where no address says otherwise. */
-  #find({ email, phone_number }: GivenPerson): Known | undefined {
+  #find({ email, phone_number }: GivenPerson): KnownPerson | undefined {
     const by = (ids: Map<string, string>, key: string | null) =>
       key === null ? undefined : this.#known.get(ids.get(key) ?? '')
     const byEmail = by(this.#byEmail, email)
@@ -86,7 +85,7 @@ export class People {
     return isMeant ? byPhone : undefined
   }
 
-  #create(given: GivenPerson): Known {
+  #create(given: GivenPerson): KnownPerson {
     const { edition, now, newId } = this.#context
     const contact = contactOf(given)
     const user = {

@@ -1,4 +1,4 @@
-import { type Payment, paymentAfter, takenBack } from '../../domain/imported-amounts.ts'
+import { type PaymentAmounts, paymentAfter, takenBack } from '../../domain/imported-amounts.ts'
 import { isPaid, orderSearch, ownSearch, paymentStatusOf, wasCaptured } from '../../domain/orders.ts'
 import { type BoughtOption, openStatuses, orderMovesFrom, type PurchaseStatus } from '../../domain/purchases.ts'
 import { type ExistingUnit, reconcile, type Reconciled, unitsOf } from '../../domain/reconcile-purchases.ts'
@@ -13,8 +13,9 @@ import {
   purchaseChanges,
   purchaseRows,
 } from './order-rows.ts'
-import type { OrderRow, PurchaseRow, TransactionRow } from './state.ts'
+import type { PurchaseRow, TransactionRow } from './state.ts'
 import { type DecisionContext, insertOf, type PurchaseChange, type Write } from './writes.ts'
+import type { OrderRow } from '../../db/schema/orders.ts'
 
 /** An order that exists, with what it has. */
 export interface ExistingOrder {
@@ -119,7 +120,7 @@ export function decideUpdate(context: DecisionContext, placement: Placement, exi
   const { order, user, totals } = placement
   const { order: row, payment } = existing
   const paid = { ...order, amount_minor: totals.total_minor }
-  const after = payment && paymentAfter(payment as Payment, paid)
+  const after = payment && paymentAfter(payment as PaymentAmounts, paid)
   const own = ownSearch({ ...order, id: row.id }, payment ? [payment.id] : [])
   const paymentStatus = after?.payment.status ?? paymentStatusOf[order.status]
   const isComplete = payment !== undefined && order.status === 'completed' && wasCaptured(paymentStatus)

@@ -6,20 +6,21 @@ import type { ResolvedItem } from '../../domain/reconcile-purchases.ts'
 import type { ImportedAnswers } from '../consents/index.ts'
 import type { ReceiptOrder } from '../transactional-emails/index.ts'
 import { addedCatalogue, noCatalogue, type PersonBefore, type RecordedOrder, updatedBefore } from './before.ts'
-import { Catalogue } from './decide-catalogue.ts'
+import { CatalogueDecisions } from './decide-catalogue.ts'
 import { decideNewOrder } from './decide-new-order.ts'
-import { customerOf, holderOf, People } from './decide-people.ts'
+import { customerOf, holderOf, PeopleDecisions } from './decide-people.ts'
 import { decideUpdate } from './decide-update.ts'
 import { judge, judgeDuplicate, type Judgement } from './judge.ts'
-import type { NumberedOrder, Outcome } from './outcome.ts'
+import type { NumberedOrder, OrderOutcome } from './outcome.ts'
 import { announcedUser, type OrderDecision, type Placement } from './order-rows.ts'
-import type { ImportState, OrderRow } from './state.ts'
+import type { ImportState } from './state.ts'
 import type { LongerLists } from './statements.ts'
 import type { DecisionContext, PurchaseChange, Write } from './writes.ts'
+import type { OrderRow } from '../../db/schema/orders.ts'
 
 /** What becomes of a group of orders. */
 export interface GroupDecision {
-  outcomes: readonly Outcome[]
+  outcomes: readonly OrderOutcome[]
   writes: readonly Write[]
   lists: LongerLists
   /** What can be announced of the purchases, and the names of products and variants by id. */
@@ -34,7 +35,7 @@ export interface GroupDecision {
   recorded: () => RecordedOrder[]
 }
 
-interface Taken {
+interface TakenOrder {
   numbered: NumberedOrder
   existing: OrderRow | undefined
   judgement: Judgement
@@ -43,7 +44,12 @@ interface Taken {
 const statusOf = ({ status }: ExternalOrder, item: ExternalItem): PurchaseStatus =>
   status === 'cancelled' ? status : (item.status ?? purchaseStatusOf[status])
 
-function resolvedItem(order: ExternalOrder, item: ExternalItem, people: People, catalogue: Catalogue): ResolvedItem {
+function resolvedItem(
+  order: ExternalOrder,
+  item: ExternalItem,
+  people: PeopleDecisions,
+  catalogue: CatalogueDecisions,
+): ResolvedItem {
   const { holder } = item
   const email = holder?.email ?? null
   return {
@@ -62,7 +68,11 @@ function resolvedItem(order: ExternalOrder, item: ExternalItem, people: People, 
 }
 
 /** Adds the people and the catalogue of an order; what it is placed with is known once all orders were added. */
-function added({ numbered, judgement }: Taken, people: People, catalogue: Catalogue): () => Placement {
+function added(
+  { numbered, judgement }: TakenOrder,
+  people: PeopleDecisions,
+  catalogue: CatalogueDecisions,
+): () => Placement {
   const { order } = numbered
   const customerId = people.add(customerOf(order))
   const items = order.items.map((item) => [item, resolvedItem(order, item, people, catalogue)] as const)
@@ -100,12 +110,12 @@ const receiptOf = ({ id, user_id }: OrderRow, { order, user }: Placement): Recei
   language: user.locale as Language,
 })
 
-interface Decided extends OrderDecision {
-  taken: Taken
+interface PlacedDecision extends OrderDecision {
+  taken: TakenOrder
   placement: Placement
 }
 
-function listsOf(decided: readonly Decided[], people: People): LongerLists {
+function listsOf(decided: readonly PlacedDecision[], people: PeopleDecisions): LongerLists {
   const placements = decided.map(({ placement }) => placement)
   return {
     users: [...new Set(decided.flatMap(({ grown }) => grown))],
@@ -117,22 +127,26 @@ function listsOf(decided: readonly Decided[], people: People): LongerLists {
 
 interface GroupParts {
   state: ImportState
-  people: People
+  people: PeopleDecisions
   /** What joins the catalogue. */
   writes: readonly Write[]
 }
 
 /** What an undo needs, of each order that is written. What several orders share is with the first of them. */
-function recordedOrders(decided: readonly Decided[], made: readonly Outcome[], parts: GroupParts): RecordedOrder[] {
+function recordedOrders(
+  decided: readonly PlacedDecision[],
+  made: readonly OrderOutcome[],
+  parts: GroupParts,
+): RecordedOrder[] {
   const seen = new Set<string>()
-  const peopleOf = ({ placement: { user, items } }: Decided): PersonBefore[] => {
+  const peopleOf = ({ placement: { user, items } }: PlacedDecision): PersonBefore[] => {
     const ids = [user.id, ...items.flatMap(({ holder_id }) => holder_id ?? [])]
     const fresh = [...new Set(ids)].filter((id) => !seen.has(id))
     for (const id of fresh) seen.add(id)
     return fresh.flatMap((id) => parts.people.before(id) ?? [])
   }
   return decided.map((one, at) => ({
-    outcome: made[at] as Outcome,
+    outcome: made[at] as OrderOutcome,
     order_version: one.order.version,
     before: {
       updated: one.taken.existing ? updatedBefore(parts.state, one.taken.existing, one.writes) : null,
@@ -152,8 +166,8 @@ export function decide(
   state: ImportState,
   group: readonly NumberedOrder[],
 ): GroupDecision {
-  const refused: Outcome[] = []
-  const taken: Taken[] = []
+  const refused: OrderOutcome[] = []
+  const taken: TakenOrder[] = []
   for (const numbered of group) {
     const { index, order } = numbered
     const existing = state.orders.get(order.external_id)
@@ -168,13 +182,13 @@ export function decide(
     if (judgement.errors.length) refused.push({ ...base, action: 'error', errors: judgement.errors })
     else taken.push({ numbered, existing, judgement })
   }
-  const people = new People(context, state)
-  const catalogue = new Catalogue(context, state)
+  const people = new PeopleDecisions(context, state)
+  const catalogue = new CatalogueDecisions(context, state)
   const placements = taken.map((one) => added(one, people, catalogue))
-  const decided = taken.map((one, at): Decided =>
+  const decided = taken.map((one, at): PlacedDecision =>
     decideOrder(context, state, one, (placements[at] as () => Placement)()),
   )
-  const outcomes = decided.map(({ order, taken: { numbered, existing, judgement } }): Outcome => {
+  const outcomes = decided.map(({ order, taken: { numbered, existing, judgement } }): OrderOutcome => {
     const action = existing ? 'updated' : 'created'
     const { external_id } = numbered.order
     return { index: numbered.index, external_id, action, order_id: order.id, errors: [], warnings: judgement.warnings }
@@ -196,7 +210,12 @@ export function decide(
   }
 }
 
-function decideOrder(context: DecisionContext, state: ImportState, taken: Taken, placement: Placement): Decided {
+function decideOrder(
+  context: DecisionContext,
+  state: ImportState,
+  taken: TakenOrder,
+  placement: Placement,
+): PlacedDecision {
   const { existing } = taken
   const decision = existing
     ? decideUpdate(context, placement, {

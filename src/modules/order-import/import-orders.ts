@@ -5,7 +5,7 @@ import { LostRace } from '../../domain/errors.ts'
 import { type DuplicatePolicy, maxUnitsPerOrder } from '../../domain/external-orders.ts'
 import type { ChannelAddress } from '../../domain/suppressions.ts'
 import {
-  type Answered,
+  type DecidedAnswer,
   answerAnnouncements,
   answerRaces,
   answerStatements,
@@ -17,17 +17,18 @@ import { receiptStatements } from '../transactional-emails/index.ts'
 import { announceAll } from '../webhooks/index.ts'
 import { announcementsOf } from './announcements.ts'
 import { decide, type GroupDecision } from './decide.ts'
-import type { NumberedOrder, Outcome } from './outcome.ts'
-import { loadState, type OrderRow } from './state.ts'
+import type { NumberedOrder, OrderOutcome } from './outcome.ts'
+import { loadState } from './state.ts'
 import { statementsOf } from './statements.ts'
-import type { DecisionContext, Edition } from './writes.ts'
+import type { DecisionContext, ImportEdition } from './writes.ts'
+import type { OrderRow } from '../../db/schema/orders.ts'
 
 /** A request or background work; `afterCommit` gets what is due once the transaction stands. */
 export type EngineCtx = JobCtx & Pick<Ctx, 'afterCommit'>
 
 /** What all orders of an import share. */
 export interface ImportRun {
-  edition: Edition
+  edition: ImportEdition
   /** Name of the other system. */
   source: string
   on_duplicate: DuplicatePolicy
@@ -98,7 +99,7 @@ function addressesOf(group: readonly NumberedOrder[]): ChannelAddress[] {
   ])
 }
 
-interface Decided {
+interface DecidedGroup {
   context: DecisionContext
   decision: GroupDecision
 }
@@ -108,7 +109,7 @@ async function decideGroup(
   run: ImportRun,
   group: readonly NumberedOrder[],
   imagined: ReadonlyMap<string, OrderRow>,
-): Promise<Decided> {
+): Promise<DecidedGroup> {
   const { edition, source, changeable, on_duplicate } = run
   const context = { edition, source, now: ctx.now(), newId: ctx.newId }
   const scope = { organization_id: edition.organization_id, edition_id: edition.id, source, changeable }
@@ -125,8 +126,8 @@ async function decideGroup(
 function statementsOfGroup(
   ctx: EngineCtx,
   run: ImportRun,
-  { context, decision }: Decided,
-  read: { suppressed: readonly Statement[]; answers: readonly Answered[] },
+  { context, decision }: DecidedGroup,
+  read: { suppressed: readonly Statement[]; answers: readonly DecidedAnswer[] },
 ): Statement[] {
   const { edition, changeable, receipt_message } = run
   const scope = { organization_id: edition.organization_id, changeable, now: context.now }
@@ -142,7 +143,7 @@ function statementsOfGroup(
 
 /** What becomes of a group of orders, and the statements that make it so. */
 export interface Plan {
-  outcomes: readonly Outcome[]
+  outcomes: readonly OrderOutcome[]
   decision: GroupDecision
   /** For one transaction; none where nothing is to be written. */
   statements: readonly Statement[]
@@ -165,7 +166,11 @@ export async function planGroup(ctx: EngineCtx, run: ImportRun, group: readonly 
 }
 
 /** Writes a group in one transaction; where somebody else was faster, once more, and then each order by itself. */
-async function importGroup(ctx: Ctx, run: ImportRun, group: readonly NumberedOrder[]): Promise<readonly Outcome[]> {
+async function importGroup(
+  ctx: Ctx,
+  run: ImportRun,
+  group: readonly NumberedOrder[],
+): Promise<readonly OrderOutcome[]> {
   for (let tries = 1; ; tries++) {
     const { outcomes, statements } = await planGroup(ctx, run, group)
     try {
@@ -174,7 +179,7 @@ async function importGroup(ctx: Ctx, run: ImportRun, group: readonly NumberedOrd
     } catch (error) {
       if (!(error instanceof LostRace) || (group.length === 1 && tries === maxTries)) throw error
       if (group.length === 1) continue
-      const single: Outcome[] = []
+      const single: OrderOutcome[] = []
       for (const one of group) single.push(...(await importGroup(ctx, run, [one])))
       return single
     }
@@ -189,9 +194,9 @@ export const previewGroup = async (
 ): Promise<GroupDecision> => (await decideGroup(ctx, run, group, new Map())).decision
 
 /** What would become of the orders, each after those before it. */
-async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly NumberedOrder[]): Promise<Outcome[]> {
+async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly NumberedOrder[]): Promise<OrderOutcome[]> {
   const imagined = new Map<string, OrderRow>()
-  const outcomes: Outcome[] = []
+  const outcomes: OrderOutcome[] = []
   for (const group of groupsOf(orders)) {
     const { decision } = await decideGroup(ctx, run, group, imagined)
     for (const order of decision.orders) imagined.set(order.external_id ?? '', order)
@@ -206,8 +211,12 @@ async function previewOrders(ctx: Ctx, run: ImportRun, orders: readonly Numbered
  * Writes orders into an edition, each whole or not at all, and answers what became of each. When this is cut off in the
  * middle, the same call again skips what is there and goes on.
  */
-export async function importOrders(ctx: Ctx, run: ImportRun, orders: readonly NumberedOrder[]): Promise<Outcome[]> {
-  const outcomes: Outcome[] = []
+export async function importOrders(
+  ctx: Ctx,
+  run: ImportRun,
+  orders: readonly NumberedOrder[],
+): Promise<OrderOutcome[]> {
+  const outcomes: OrderOutcome[] = []
   if (run.dry_run) outcomes.push(...(await previewOrders(ctx, run, orders)))
   else for (const group of groupsOf(orders)) outcomes.push(...(await importGroup(ctx, run, group)))
   return outcomes.toSorted((one, other) => one.index - other.index)

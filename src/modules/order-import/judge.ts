@@ -1,25 +1,26 @@
 import { type FieldError, fieldError } from '../../domain/errors.ts'
 import type { DuplicatePolicy } from '../../domain/external-orders.ts'
-import { countedItems, isDead, type Payment, paymentAfter, takenBack } from '../../domain/imported-amounts.ts'
+import { countedItems, isDead, type PaymentAmounts, paymentAfter, takenBack } from '../../domain/imported-amounts.ts'
 import { formatMoney, maxAmountMinor } from '../../domain/money.ts'
 import { orderLifecycle, type OrderStatus } from '../../domain/orders.ts'
 import { fullName } from '../../domain/users.ts'
 import type { NumberedOrder } from './outcome.ts'
-import type { OrderRow, TransactionRow } from './state.ts'
-import type { Edition } from './writes.ts'
+import type { TransactionRow } from './state.ts'
+import type { ImportEdition } from './writes.ts'
+import type { OrderRow } from '../../db/schema/orders.ts'
 
-export interface Known {
+export interface KnownOrder {
   order: OrderRow | undefined
   payment: TransactionRow | undefined
 }
 
-type Amounts = ReturnType<typeof countedItems>
+type ItemAmounts = ReturnType<typeof countedItems>
 
 /** Either errors, or the amounts of the order that is taken. */
 export interface Judgement {
   errors: readonly FieldError[]
   warnings: readonly FieldError[]
-  amounts: Amounts
+  amounts: ItemAmounts
 }
 
 function changeErrors({ order, path }: NumberedOrder, existing: OrderRow): FieldError[] {
@@ -34,7 +35,7 @@ function changeErrors({ order, path }: NumberedOrder, existing: OrderRow): Field
   return errors
 }
 
-function amountErrors({ path }: NumberedOrder, { totals }: Amounts): FieldError[] {
+function amountErrors({ path }: NumberedOrder, { totals }: ItemAmounts): FieldError[] {
   const errors: FieldError[] = []
   if (totals.total_minor < 0)
     errors.push(fieldError([...path, 'discount'], 'negative_amount', 'The discount is larger than the order.'))
@@ -44,14 +45,14 @@ function amountErrors({ path }: NumberedOrder, { totals }: Amounts): FieldError[
 }
 
 /** The payment with what the order says was paid back of it, had it been paid before. */
-const paymentOf = ({ order }: NumberedOrder, { totals }: Amounts, payment: TransactionRow | undefined) => {
-  const before: Payment = payment
-    ? (payment as Payment)
+const paymentOf = ({ order }: NumberedOrder, { totals }: ItemAmounts, payment: TransactionRow | undefined) => {
+  const before: PaymentAmounts = payment
+    ? (payment as PaymentAmounts)
     : { status: 'pending', amount_minor: totals.total_minor, refunded_minor: 0, reserved_minor: 0 }
   return paymentAfter(before, { ...order, amount_minor: totals.total_minor }).payment
 }
 
-function refundErrors(numbered: NumberedOrder, amounts: Amounts, { payment }: Known): FieldError[] {
+function refundErrors(numbered: NumberedOrder, amounts: ItemAmounts, { payment }: KnownOrder): FieldError[] {
   const { order, path } = numbered
   const money = (minor: number) => formatMoney(minor, order.currency)
   const total = amounts.totals.total_minor
@@ -72,7 +73,7 @@ function refundErrors(numbered: NumberedOrder, amounts: Amounts, { payment }: Kn
 }
 
 /** Holders whom nobody can be found by; `amount` and what was paid back, where they are not as the source says. */
-function warningsOf(numbered: NumberedOrder, { totals }: Amounts, { payment }: Known): FieldError[] {
+function warningsOf(numbered: NumberedOrder, { totals }: ItemAmounts, { payment }: KnownOrder): FieldError[] {
   const { order, path } = numbered
   const warnings: FieldError[] = []
   const total = totals.total_minor
@@ -81,7 +82,11 @@ function warningsOf(numbered: NumberedOrder, { totals }: Amounts, { payment }: K
     const detail = `The source says ${said}, items and fees make ${made}.`
     warnings.push(fieldError([...path, 'amount'], 'amount_mismatch', detail))
   }
-  if (payment && isDead(payment.status as Payment['status']) && (order.refunded_minor ?? 0) > payment.refunded_minor) {
+  if (
+    payment &&
+    isDead(payment.status as PaymentAmounts['status']) &&
+    (order.refunded_minor ?? 0) > payment.refunded_minor
+  ) {
     const detail = `The payment of this order is ${payment.status}: nothing can be paid back of it.`
     warnings.push(fieldError([...path, 'refunded_amount'], 'refund_not_recorded', detail))
   }
@@ -98,7 +103,7 @@ function warningsOf(numbered: NumberedOrder, { totals }: Amounts, { payment }: K
 }
 
 /** What is wrong with an order that is made or changed. */
-export function judge(edition: Edition, numbered: NumberedOrder, known: Known): Judgement {
+export function judge(edition: ImportEdition, numbered: NumberedOrder, known: KnownOrder): Judgement {
   const { order } = numbered
   const vatRate = edition.tax_type === 'vat' ? edition.default_price_tax_rate : 0
   const refunded = Math.max(order.refunded_minor ?? 0, known.payment ? takenBack(known.payment) : 0)

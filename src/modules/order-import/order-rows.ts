@@ -3,8 +3,9 @@ import { fold } from '../../domain/fold.ts'
 import { type CartTotals, numberKey } from '../../domain/orders.ts'
 import type { PurchaseStatus } from '../../domain/purchases.ts'
 import type { ResolvedItem, WantedUnit } from '../../domain/reconcile-purchases.ts'
-import type { OrderRow, UserRow } from './state.ts'
+import type { UserRow } from './state.ts'
 import type { DecisionContext, NewRows, PurchaseChange, Write } from './writes.ts'
+import type { OrderRow } from '../../db/schema/orders.ts'
 
 /** All that is known of an order before it is written. */
 export interface Placement {

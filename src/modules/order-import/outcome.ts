@@ -8,7 +8,7 @@ export interface NumberedOrder {
   order: ExternalOrder
 }
 
-export interface Outcome {
+export interface OrderOutcome {
   index: number
   external_id: string | null
   action: ImportAction

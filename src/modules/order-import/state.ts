@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import type { locations, options, products, variants } from '../../db/schema/catalog.ts'
-import type { cartItems, carts, orders, purchases, transactions } from '../../db/schema/orders.ts'
+import type { cartItems, carts, purchases, transactions, OrderRow } from '../../db/schema/orders.ts'
 import type { userEditions, users } from '../../db/schema/users.ts'
-import { isKnownElsewhere } from '../../db/shared-customers.ts'
+import { isSharedOutside } from '../../db/shared-customers.ts'
 import { inList } from '../../db/visibility.ts'
 import type { ExternalOrder } from '../../domain/external-orders.ts'
 import { fold } from '../../domain/fold.ts'
@@ -12,12 +12,11 @@ export type ProductRow = typeof products.$inferInsert
 export type VariantRow = typeof variants.$inferInsert
 export type OptionRow = typeof options.$inferSelect
 export type LocationRow = typeof locations.$inferSelect
-export type OrderRow = typeof orders.$inferSelect
 export type PurchaseRow = typeof purchases.$inferSelect
 export type TransactionRow = typeof transactions.$inferSelect
 
-export type CartRow = typeof carts.$inferSelect
-export type CartItemRow = typeof cartItems.$inferSelect
+type CartRow = typeof carts.$inferSelect
+type CartItemRow = typeof cartItems.$inferSelect
 
 /** What an edition says of a customer. */
 export type GivenColumns = Pick<
@@ -67,14 +66,14 @@ export interface ImportState {
   options: ReadonlyMap<string, OptionRow>
 }
 
-interface Named {
+interface NamedRow {
   id: string
   name: string
 }
 
 export const childKey = (productId: string, name: string): string => `${productId} ${fold(name)}`
 
-interface Scope {
+interface LoadScope {
   organization_id: string
   edition_id: string
   source: string
@@ -90,15 +89,15 @@ const givenJson = (editionId: string) => sql`, (select json_object('email', emai
 
 /** What the statements name again and again. */
 function sourcesOf(
-  { organization_id, edition_id, source, changeable }: Scope,
+  { organization_id, edition_id, source, changeable }: LoadScope,
   group: readonly ExternalOrder[],
   reads: Reads,
 ) {
   const ids = group.map((order) => order.external_id)
   const orders = sql`select * from orders where edition_id = ${edition_id} and external_source = ${source}
     and ${inList(sql`external_id`, ids)}`
-  const users = sql`select users.*, ${isKnownElsewhere(sql`users`, [edition_id])} as is_shared,
-    ${changeable === null ? sql`0` : isKnownElsewhere(sql`users`, changeable)} as is_kept,
+  const users = sql`select users.*, ${isSharedOutside(sql`users`, [edition_id])} as is_shared,
+    ${changeable === null ? sql`0` : isSharedOutside(sql`users`, changeable)} as is_kept,
     (select email from user_editions where edition_id = ${edition_id} and user_id = users.id) as given_email
     ${reads.before ? givenJson(edition_id) : sql``}
     from users where organization_id = ${organization_id}`
@@ -135,7 +134,7 @@ const contentsOf = ({ users, ofOrders }: Sources) =>
     sql<PurchaseRow>`select * from purchases where ${ofOrders} order by id`,
     sql<TransactionRow>`select * from transactions where type = 'payment' and ${ofOrders}`,
     sql<UserRow>`${users} and id in (select user_id from purchases where ${ofOrders})`,
-    sql<Named>`select id, name from products where id in (select product_id from purchases where ${ofOrders})
+    sql<NamedRow>`select id, name from products where id in (select product_id from purchases where ${ofOrders})
       union all select id, name from variants where id in (select variant_id from purchases where ${ofOrders})`,
   ] as const
 
@@ -145,13 +144,22 @@ const cartsOf = ({ ofOrders }: Sources) =>
     sql<CartItemRow>`select * from cart_items where ${ofOrders} order by order_id, position`,
   ] as const
 
-type Contents = [PurchaseRow[]?, TransactionRow[]?, UserRow[]?, Named[]?, CartRow[]?, CartItemRow[]?]
-type Found = [OrderRow[], UserRow[], UserRow[], ProductRow[], LocationRow[], VariantRow[], OptionRow[], ...Contents]
+type ContentsRows = [PurchaseRow[]?, TransactionRow[]?, UserRow[]?, NamedRow[]?, CartRow[]?, CartItemRow[]?]
+type StateRows = [
+  OrderRow[],
+  UserRow[],
+  UserRow[],
+  ProductRow[],
+  LocationRow[],
+  VariantRow[],
+  OptionRow[],
+  ...ContentsRows,
+]
 
 /** Reads in one round trip what an import decides over. */
 export async function loadState(
   db: Database,
-  scope: Scope,
+  scope: LoadScope,
   group: readonly ExternalOrder[],
   reads: Reads,
 ): Promise<ImportState> {
@@ -162,10 +170,10 @@ export async function loadState(
     ...(reads.contents ? contentsOf(sources) : []),
     ...(reads.contents && reads.before ? cartsOf(sources) : []),
   ])
-  return stateOf(found as Found)
+  return stateOf(found as StateRows)
 }
 
-function stateOf(found: Found): ImportState {
+function stateOf(found: StateRows): ImportState {
   const [orders, byEmail, byPhone, products, locations, variants, options, ...contents] = found
   const [purchases = [], payments = [], holders = [], named = [], carts = [], cartItems = []] = contents
   return {

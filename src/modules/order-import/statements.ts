@@ -5,14 +5,14 @@ import { growLists } from '../../db/list-sizes.ts'
 import { locations, options, products, variants } from '../../db/schema/catalog.ts'
 import { cartItems, carts, orders, purchases, transactions } from '../../db/schema/orders.ts'
 import { userEditions, users } from '../../db/schema/users.ts'
-import { isKnownElsewhere } from '../../db/shared-customers.ts'
+import { isSharedOutside } from '../../db/shared-customers.ts'
 import { inList } from '../../db/visibility.ts'
 import { insertAll, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { openStatuses, orderMovesFrom } from '../../domain/purchases.ts'
 import { cancelRefundsOf } from '../refunds/index.ts'
 import { customerOrdersSearch } from '../users/index.ts'
 import { passChanged } from '../wallet/index.ts'
-import { type Change, type NewRows, rowsOf, type Write } from './writes.ts'
+import { type RowChange, type NewRows, rowsOf, type Write } from './writes.ts'
 
 /** Which lists become longer: whose, and the longest of what has no rows of its own. */
 export interface LongerLists {
@@ -22,7 +22,7 @@ export interface LongerLists {
   order_metadata: number
 }
 
-interface Scope {
+interface WriteScope {
   organization_id: string
   /** Editions whose customers the caller may change; null for all. */
   changeable: readonly string[] | null
@@ -64,14 +64,17 @@ function givenLast(rows: readonly NewRows['userEditions'][]): Statement[] {
 }
 
 /** A customer as they were read, whom no edition knows by now that the caller may not speak for. */
-function userStatements({ user, changes }: Extract<Change, { write: 'user' }>, { changeable }: Scope): Statement[] {
-  const isOurs = changeable === null ? sql`1` : sql`not ${isKnownElsewhere(sql`users`, changeable)}`
+function userStatements(
+  { user, changes }: Extract<RowChange, { write: 'user' }>,
+  { changeable }: WriteScope,
+): Statement[] {
+  const isOurs = changeable === null ? sql`1` : sql`not ${isSharedOutside(sql`users`, changeable)}`
   const where = sql`id = ${user.id} and version = ${user.version} and ${isOurs}`
   return [update(users, { ...changes, version: user.version + 1 }, where), changedOne()]
 }
 
 /** What is refunded meanwhile is decided on anew. */
-function paymentStatements({ payment, changes }: Extract<Change, { write: 'payment' }>): Statement[] {
+function paymentStatements({ payment, changes }: Extract<RowChange, { write: 'payment' }>): Statement[] {
   const asRead = sql`id = ${payment.id} and status = ${payment.status}
     and refunded_minor = ${payment.refunded_minor} and reserved_minor = ${payment.reserved_minor}`
   return isEmpty(changes)
@@ -87,7 +90,7 @@ const valueStatements = (column: 'valid_until' | 'user_id', values: readonly [st
   changedExactly(values.length),
 ]
 
-function changeStatements(change: Change, scope: Scope): Statement[] {
+function changeStatements(change: RowChange, scope: WriteScope): Statement[] {
   const { now } = scope
   switch (change.write) {
     case 'user':
@@ -133,7 +136,7 @@ function changeStatements(change: Change, scope: Scope): Statement[] {
 }
 
 /** Few statements however many orders: one a table for what is new, its rows as one parameter. */
-export function statementsOf(scope: Scope, writes: readonly Write[], lists: LongerLists): Statement[] {
+export function statementsOf(scope: WriteScope, writes: readonly Write[], lists: LongerLists): Statement[] {
   return [
     ...insertAll(users, rowsOf(writes, 'users')),
     ...insertAll(products, rowsOf(writes, 'products')),

@@ -1,17 +1,17 @@
 import type { locations, options, products, variants } from '../../db/schema/catalog.ts'
 import type { editions } from '../../db/schema/editions.ts'
-import type { cartItems, carts, orders, purchases, transactions } from '../../db/schema/orders.ts'
+import type { cartItems, carts, orders, purchases, transactions, OrderRow } from '../../db/schema/orders.ts'
 import type { userEditions, users } from '../../db/schema/users.ts'
 import type { ItemStatus } from '../../domain/external-orders.ts'
 import type { CartTotals } from '../../domain/orders.ts'
 import type { IdKind } from '../../domain/ids.ts'
-import type { OrderRow, PurchaseRow, TransactionRow, UserRow } from './state.ts'
+import type { PurchaseRow, TransactionRow, UserRow } from './state.ts'
 
-export type Edition = typeof editions.$inferSelect
+export type ImportEdition = typeof editions.$inferSelect
 
 /** What decisions are made with beside the state and the orders. */
 export interface DecisionContext {
-  edition: Edition
+  edition: ImportEdition
   source: string
   /** Milliseconds UTC. */
   now: number
@@ -33,12 +33,12 @@ export interface NewRows {
   purchases: typeof purchases.$inferInsert
 }
 
-type Insert = {
+type RowInsert = {
   [Table in keyof NewRows]: { write: 'insert'; table: Table; rows: readonly NewRows[Table][] }
 }[keyof NewRows]
 
 /** A change of rows that exist. It fails as a lost race when they are not as they were read. */
-export type Change =
+export type RowChange =
   | { write: 'user'; user: UserRow; changes: Partial<NewRows['users']> }
   /** The customer's orders are found by this contact from now on. */
   | { write: 'order-search'; user_id: string; contact: Pick<UserRow, 'email' | 'phone_number'> }
@@ -54,7 +54,7 @@ export type Change =
   | { write: 'passes'; purchase_ids: readonly string[] }
 
 /** One thing that an import writes, as data. */
-export type Write = Insert | Change
+export type Write = RowInsert | RowChange
 
 export const insertOf = <Table extends keyof NewRows>(table: Table, rows: readonly NewRows[Table][]): Write[] =>
   rows.length === 0 ? [] : [{ write: 'insert', table, rows } as unknown as Write]

@@ -8,12 +8,12 @@ import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
-import { boughtColumns, boughtJoins, type BoughtRow, type PurchaseRow } from '../purchases/index.ts'
+import { boughtColumns, boughtJoins, type BoughtRow, type ShownPurchaseRow } from '../purchases/index.ts'
 import { orderVisibility } from './list.ts'
 
-export type TransactionRow = typeof transactions.$inferSelect & { rest_minor: number }
+type ShownTransactionRow = typeof transactions.$inferSelect & { rest_minor: number }
 
-export interface CartItemRow extends BoughtRow {
+export interface ShownCartItemRow extends BoughtRow {
   id: string
   quantity: number
   price_minor: number
@@ -44,9 +44,9 @@ export interface OrderHeadRow
 export interface LoadedOrder {
   tenant: Tenant
   head: OrderHeadRow
-  items: CartItemRow[]
-  purchases: PurchaseRow[]
-  transactions: TransactionRow[]
+  items: ShownCartItemRow[]
+  purchases: ShownPurchaseRow[]
+  transactions: ShownTransactionRow[]
 }
 
 /** The order and all its lines, from one snapshot. */
@@ -85,13 +85,13 @@ export async function findOrder(ctx: Ctx, id: string): Promise<LoadedOrder> {
   }
 }
 
-const itemsOf = (orderId: string) => sql<CartItemRow>`select cart_items.id, cart_items.quantity,
+const itemsOf = (orderId: string) => sql<ShownCartItemRow>`select cart_items.id, cart_items.quantity,
     cart_items.price_minor, cart_items.deposit_minor, cart_items.handling_fee_minor, ${boughtColumns(sql`cart_items`)}
   from cart_items ${boughtJoins(sql`cart_items`)} where cart_items.order_id = ${orderId}
   order by cart_items.position, cart_items.id`
 
 /** Where the holder is the order's customer, the columns of the holder are null. */
-type HeldPurchaseRow = Omit<PurchaseRow, 'user_id'> & { user_id: string | null }
+type HeldPurchaseRow = Omit<ShownPurchaseRow, 'user_id'> & { user_id: string | null }
 
 const purchasesOf = (orderId: string, holders: CustomerView) => sql<HeldPurchaseRow>`select purchases.id,
     purchases.vendor_code, purchases.status, purchases.price_minor, purchases.deposit_minor,
@@ -105,6 +105,6 @@ const purchasesOf = (orderId: string, holders: CustomerView) => sql<HeldPurchase
       nullif(purchases.user_id, (select user_id from orders where orders.id = ${orderId})) ${holders.join}
   where purchases.order_id = ${orderId} order by purchases.id`
 
-const transactionsOf = (orderId: string) => sql<TransactionRow>`select *,
+const transactionsOf = (orderId: string) => sql<ShownTransactionRow>`select *,
     iif(type = 'payment', ${orderRest(sql`${orderId}`, sql`transactions`)}, 0) as rest_minor
   from transactions where order_id = ${orderId} order by id`

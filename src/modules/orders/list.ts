@@ -2,14 +2,12 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsDigits, containsFolded, containsFoldedOrDigits } from '../../db/contains.ts'
 import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
-import type { orders } from '../../db/schema/orders.ts'
+import type { OrderRow } from '../../db/schema/orders.ts'
 import { type CustomerView, customersSeenBy, givenSearch } from '../../db/shared-customers.ts'
 import { visibilityOf, visibleIn } from '../../db/visibility.ts'
 import { invalid, parameterError } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
-
-export type OrderRow = typeof orders.$inferSelect
 
 export interface OrderListRow extends OrderRow, Omit<EditionSummaryRow, 'edition_id'> {
   first_name: string
@@ -46,7 +44,7 @@ export function containsText(view: CustomerView, text: string): SQL {
   return sql`(${containsFoldedOrDigits(sql`orders.search_own`, text)} or ${ofCustomer(view, whole, given)})`
 }
 
-type Condition = (value: string, view: CustomerView) => SQL
+type OrderCondition = (value: string, view: CustomerView) => SQL
 
 const textFilters = {
   transaction_id: (id) => sql`orders.id = (select order_id from transactions where id = ${id})`,
@@ -58,7 +56,7 @@ const textFilters = {
   search: (text, view) => containsText(view, text),
   status: (status) => sql`orders.status = ${status}`,
   type: (type) => sql`orders.type = ${type}`,
-} satisfies Record<string, Condition>
+} satisfies Record<string, OrderCondition>
 
 /**
  * The scopes of a list. An index has the external ids of each edition: looked up first, they are all that is read, so

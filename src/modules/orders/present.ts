@@ -16,7 +16,7 @@ import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import { presentBought, presentPurchase } from '../purchases/index.ts'
 import type { OrderDetail, OrderListItem } from './contract.ts'
-import type { CartItemRow, LoadedOrder, OrderHeadRow } from './detail.ts'
+import type { ShownCartItemRow, LoadedOrder, OrderHeadRow } from './detail.ts'
 import type { OrderListRow } from './list.ts'
 
 type Detail = z.input<typeof OrderDetail>
@@ -43,7 +43,7 @@ export const presentOrderListItem = (row: OrderListRow): z.input<typeof OrderLis
   has_payment: row.has_payment === 1,
 })
 
-const presentItem = (row: CartItemRow, ctx: Ctx): Detail['cart']['items'][number] => ({
+const presentItem = (row: ShownCartItemRow, ctx: Ctx): Detail['cart']['items'][number] => ({
   id: row.id,
   ...presentBought(row, ctx),
   quantity: row.quantity,

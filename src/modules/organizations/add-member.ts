@@ -16,7 +16,7 @@ async function checkEdition(ctx: Ctx, organizationId: string, editionId: string)
   if (!edition) throw doesNotExist('edition_id')
 }
 
-/** An account that another organisation knows already is added in the same way as a new one, so that the answer is the same. */
+/** An account of another organisation is added in the same way as a new one, so that the answer does not show it. */
 export async function addMember(
   ctx: Ctx,
   organizationId: string,

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { imageStands, isShowable } from '../../db/images.ts'
+import { imageGuard, isShowable } from '../../db/images.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
 import { AppError, doesNotExist, fieldError } from '../../domain/errors.ts'
@@ -66,7 +66,7 @@ export async function updateOrganization(
   const changes = { ...asked, search: searchText(asked.name ?? row.name), modified_at: ctx.now() }
   const result = { ...row, ...changes, avatar_key, version: row.version + 1 }
   const shower = { organization_id: row.id, edition_id: null }
-  const stands = asked.avatar_file_id ? [imageStands(ctx.caller, shower, asked.avatar_file_id)] : []
+  const stands = asked.avatar_file_id ? [imageGuard(ctx.caller, shower, asked.avatar_file_id)] : []
   return commit(ctx, result, [...stands, ...updateVersion(organizations, row, changes)], {
     'organizations.slug': slugTaken,
   })

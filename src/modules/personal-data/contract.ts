@@ -44,7 +44,7 @@ export const eraseUser = operation({
 
 const Rows = (description: string) => z.array(z.looseObject({})).openapi({ description })
 
-export const UserExport = z
+const UserExport = z
   .object({
     exported_at: Timestamp,
     user: Rows('The customer: one row.'),

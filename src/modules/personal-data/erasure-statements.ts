@@ -50,7 +50,7 @@ const auditStatement = ({ organization_id, user_id }: ErasureRow): Statement =>
       and exists (select 1 from json_each(changes) where value ->> 'is_hidden' is null)
       and action <> 'eraseUser'`
 
-/** What imports keep of the person for an undo: an order of somebody who was erased is not put back. */
+/** What imports keep of the person for an undo. An undo does not restore orders of an erased person. */
 const importedStatement = (userId: string): Statement =>
   sql`update import_orders set before = json_remove(before, '$.people', '$.updated')
     where before is not null and order_id in (select id from orders where user_id = ${userId}

@@ -7,15 +7,15 @@ import { type Section, sectionsOf } from './export-sections.ts'
 const rowsAPage = 500
 const campaignsAPage = 20
 
-type Row = Record<string, unknown>
-type KeyedRow = Row & { row_key: string }
+type ExportedRow = Record<string, unknown>
+type KeyedRow = ExportedRow & { row_key: string }
 
 const pageAfter = ({ columns, from, where, key }: Section, after: string) =>
   sql<KeyedRow>`select ${key} as row_key, ${columns} from ${from} where ${where} and ${key} > ${after}
     order by ${key} limit ${rowsAPage}`
 
 /** A row as it is given out: JSON that is stored as text is JSON again. */
-const shown = ({ row_key: _, ...row }: KeyedRow): Row =>
+const shown = ({ row_key: _, ...row }: KeyedRow): ExportedRow =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) =>
       name.endsWith('_json')
@@ -24,7 +24,7 @@ const shown = ({ row_key: _, ...row }: KeyedRow): Row =>
     ),
   )
 
-async function* rowsOf(ctx: Ctx, section: Section): AsyncGenerator<Row> {
+async function* rowsOf(ctx: Ctx, section: Section): AsyncGenerator<ExportedRow> {
   let after = ''
   for (;;) {
     const rows = await ctx.db.all(pageAfter(section, after))
@@ -35,8 +35,8 @@ async function* rowsOf(ctx: Ctx, section: Section): AsyncGenerator<Row> {
   }
 }
 
-/** The customer in the objects of campaigns, which know recipients by the number of the customer's row. */
-async function* recipients(ctx: Ctx, user: LoadedUser): AsyncGenerator<Row> {
+/** The customer in the objects of campaigns, which find recipients by the number of the customer's row. */
+async function* recipients(ctx: Ctx, user: LoadedUser): AsyncGenerator<ExportedRow> {
   let after = 0
   for (;;) {
     const campaigns = await ctx.db.all(sql<{ seq: number; id: string }>`select seq, id from campaigns
@@ -55,7 +55,7 @@ async function* recipients(ctx: Ctx, user: LoadedUser): AsyncGenerator<Row> {
   }
 }
 
-async function* arrayOf(rows: AsyncIterable<Row>): AsyncGenerator<string> {
+async function* arrayOf(rows: AsyncIterable<ExportedRow>): AsyncGenerator<string> {
   let separator = '['
   let text = ''
   for await (const row of rows) {
@@ -79,7 +79,7 @@ async function* documentOf(ctx: Ctx, user: LoadedUser): AsyncGenerator<string, v
   yield '}\n'
 }
 
-/** The document of a customer; that it was asked for is recorded before the first row goes out. */
+/** The document of a customer; the audit entry is written before the first row is sent. */
 export const exportUser = (ctx: Ctx, user: LoadedUser) => ({
   name: `user-${user.id}.json`,
   open: async () => {

@@ -61,7 +61,7 @@ async function eraseInCampaigns(job: JobCtx, erasure: ErasureRow): Promise<Erasu
   return move(job, erasure, progress, againMs)
 }
 
-/** Whom the rows of imports are searched for. */
+/** The person for whom rows of imports are searched. */
 function personOf(erasure: ErasureRow): ErasedPerson {
   const addresses = addressesOf(erasure)
   const of = (wanted: string) => addresses.flatMap(({ channel, address }) => (channel === wanted ? [address] : []))
@@ -100,7 +100,7 @@ async function runErasure(job: JobCtx, id: string): Promise<void> {
   }
 }
 
-/** Goes on with erasures that are due, the longest due first. One that fails does not keep the others from it. */
+/** Continues erasures that are due, the longest due first. One that fails does not stop the others. */
 export async function sweepErasures(job: JobCtx): Promise<void> {
   const due = await job.db.all(sql<{ id: string }>`select id from erasures where next_step_at <= ${job.now()}
     order by next_step_at limit ${erasuresASweep}`)

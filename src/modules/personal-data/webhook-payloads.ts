@@ -5,7 +5,7 @@ import type { ErasureRow } from './erasure-statements.ts'
 const eventsAStep = 2000
 
 /** The value with the texts of every object that is the person blanked, but for the id. */
-export function withoutPerson(value: unknown, userId: string): unknown {
+function withoutPerson(value: unknown, userId: string): unknown {
   if (Array.isArray(value)) return value.map((one) => withoutPerson(one, userId))
   if (typeof value !== 'object' || value === null) return value
   const fields = Object.entries(value)

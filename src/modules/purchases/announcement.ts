@@ -19,7 +19,7 @@ export interface AnnouncedPurchase {
   order_id: string
   order_number: string | null
   user_id: string
-  /** As endpoints of the edition see it. */
+  /** As it is shown to endpoints of the edition. */
   user_email: string | null
 }
 
@@ -34,7 +34,7 @@ export const announcedJoins = sql`join orders on orders.id = purchases.order_id
   join products on products.id = purchases.product_id
   left join variants on variants.id = purchases.variant_id`
 
-interface Change {
+interface AnnouncedChange {
   action: PurchaseAnnouncement['data']['action']
   /** The status that the purchase has afterwards. */
   status: PurchaseStatus
@@ -43,7 +43,7 @@ interface Change {
 }
 
 /** The event about a change of a purchase. */
-export const purchaseAction = (purchase: AnnouncedPurchase, change: Change): PurchaseAnnouncement => ({
+export const purchaseAction = (purchase: AnnouncedPurchase, change: AnnouncedChange): PurchaseAnnouncement => ({
   kind: 'purchase.action',
   organization_id: purchase.organization_id,
   edition_id: purchase.edition_id,

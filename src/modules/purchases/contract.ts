@@ -28,14 +28,14 @@ const Amount = z.number().openapi({ format: 'double', example: 250 })
 
 const GoodName = RequiredText(maxGoodNameLength)
 
-export const Product = z
+const Product = z
   .object({ api_id: Id('prd'), name: GoodName, is_draft: z.boolean(), images: z.array(Image) })
   .openapi('ProductSummary')
-export const Variant = z.object({ api_id: Id('var'), name: GoodName }).openapi('VariantSummary')
+const Variant = z.object({ api_id: Id('var'), name: GoodName }).openapi('VariantSummary')
 export const Location = z
   .object({ api_id: Id('loc'), name: GoodName, is_draft: z.boolean() })
   .openapi('LocationSummary')
-export const Option = z
+const Option = z
   .object({ api_id: Id('opt'), name: GoodName, price_mod: Amount, deposit_mod: Amount })
   .openapi('OptionSummary')
 

@@ -9,7 +9,7 @@ import { commitAnnounced } from '../webhooks/index.ts'
 import { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseAction } from './announcement.ts'
 
 /** Purchases that expire in one transaction. */
-export const purchasesABatch = 500
+const purchasesABatch = 500
 const batchesASweep = 40
 const maxTries = 5
 

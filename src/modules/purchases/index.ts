@@ -2,4 +2,4 @@ export { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseActio
 export { boughtColumns, boughtJoins, type BoughtRow, imagesOfProduct, presentBought, presentImages } from './bought.ts'
 export { boughtFields, Purchase } from './contract.ts'
 export { presentPurchase } from './present.ts'
-export { type PurchaseRow, purchaseVisibility } from './queries.ts'
+export { type ShownPurchaseRow, purchaseVisibility } from './queries.ts'

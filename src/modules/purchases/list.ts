@@ -8,9 +8,9 @@ import { invalid, parameterError } from '../../domain/errors.ts'
 import { numberKey } from '../../domain/orders.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { boughtColumns, boughtJoins } from './bought.ts'
-import { type PurchaseRow, purchaseVisibility } from './queries.ts'
+import { type ShownPurchaseRow, purchaseVisibility } from './queries.ts'
 
-export interface PurchaseListRow extends PurchaseRow {
+export interface PurchaseListRow extends ShownPurchaseRow {
   order_id: string
   order_number: string | null
 }

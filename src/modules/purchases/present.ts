@@ -12,12 +12,12 @@ import { presentBought, presentLocation } from './bought.ts'
 import type { Purchase, PurchaseDetail, PurchaseUse } from './contract.ts'
 import type { PurchaseListRow } from './list.ts'
 import type { PurchaseListItem } from './list-contract.ts'
-import type { PurchaseDetailRow, PurchaseRow, RefundSummaryRow } from './queries.ts'
+import type { PurchaseDetailRow, ShownPurchaseRow, RefundSummaryRow } from './queries.ts'
 import type { PurchaseUseResult } from './use-contract.ts'
 import type { LoadedUse } from './use-queries.ts'
 import type { PurchaseUseRow } from './use-row.ts'
 
-export const presentPurchase = (row: PurchaseRow, ctx: Ctx): z.input<typeof Purchase> => ({
+export const presentPurchase = (row: ShownPurchaseRow, ctx: Ctx): z.input<typeof Purchase> => ({
   id: row.id,
   vendor_code: row.vendor_code,
   status: row.status as PurchaseStatus,

@@ -14,7 +14,7 @@ import { boughtColumns, boughtJoins, type BoughtRow } from './bought.ts'
 import { type PurchaseUseRow, useColumns, useJoins } from './use-row.ts'
 
 /** A purchase with its customer and the state of its payment. */
-export interface PurchaseRow extends BoughtRow {
+export interface ShownPurchaseRow extends BoughtRow {
   id: string
   vendor_code: string | null
   status: string
@@ -38,7 +38,7 @@ export interface PurchaseRow extends BoughtRow {
 }
 
 export interface PurchaseDetailRow
-  extends PurchaseRow, EditionSummaryRow, OrganizationSummaryRow, Pick<typeof purchases.$inferSelect, 'metadata'> {
+  extends ShownPurchaseRow, EditionSummaryRow, OrganizationSummaryRow, Pick<typeof purchases.$inferSelect, 'metadata'> {
   tenant: Tenant
   order_id: string
   order_number: string | null

@@ -15,7 +15,7 @@ import { purchaseAction } from './announcement.ts'
 import type { createPurchaseUse } from './use-contract.ts'
 import { findLocation, type LoadedUse, type UsablePurchase } from './use-queries.ts'
 
-type Input = z.output<NonNullable<(typeof createPurchaseUse)['body']>>
+type UseInput = z.output<NonNullable<(typeof createPurchaseUse)['body']>>
 
 /** When it was used, as the scanner says, or now. */
 function usedAt(purchase: UsablePurchase, given: number | undefined, now: number): number {
@@ -40,7 +40,7 @@ function countUses(purchase: UsablePurchase, quantity: number, status: 'active' 
       and (valid_until is null or valid_until > ${now})`
 }
 
-export async function usePurchase(ctx: Ctx, purchase: UsablePurchase, input: Input): Promise<LoadedUse> {
+export async function usePurchase(ctx: Ctx, purchase: UsablePurchase, input: UseInput): Promise<LoadedUse> {
   const { quantity = 1, location_id = null } = input
   const now = ctx.now()
   const used_at = usedAt(purchase, input.used_at, now)

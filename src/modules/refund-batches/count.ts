@@ -8,9 +8,9 @@ import { accountsOf, planOf } from './plan.ts'
 import type { BatchRow } from './queries.ts'
 import { walk } from './walk.ts'
 
-export const ordersAStep = 200
+const ordersAStep = 200
 
-export interface Counted {
+export interface CountedStep {
   /** Of the batch; `customers_count` is not among them. */
   changes: Pick<BatchRow, 'status' | 'counted' | 'cursor_created_at' | 'cursor_seq'>
   /** Of orders that would get a request. */
@@ -22,7 +22,7 @@ export async function countNext(
   ctx: Pick<JobCtx, 'db' | 'config'>,
   batch: BatchRow,
   count = ordersAStep,
-): Promise<Counted> {
+): Promise<CountedStep> {
   const orders = await walk(ctx, batch, count)
   const sums = JSON.parse(batch.counted) as BatchSums
   const findAccount = accountsOf(ctx)
@@ -51,8 +51,8 @@ export const addCustomers = (id: string, customers: readonly string[]): SQL =>
   sql`insert into refund_batch_customers (batch_id, user_id)
     select ${id}, value from json_each(${JSON.stringify(customers)}) where true on conflict do nothing`
 
-/** Writes one step of a dry run; a lost race when somebody else was faster. */
-export function writeCounted(job: JobCtx, batch: BatchRow, { changes, customers }: Counted): Promise<void> {
+/** Writes one step of a dry run; a lost race when another consumer was faster. */
+export function writeCounted(job: JobCtx, batch: BatchRow, { changes, customers }: CountedStep): Promise<void> {
   return commitPart(job, [
     addCustomers(batch.id, customers),
     sql`update refund_batches set customers_count = customers_count + changes() where id = ${batch.id}`,

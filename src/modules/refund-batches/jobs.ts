@@ -19,7 +19,7 @@ export const isWorkRefundBatchMessage = (body: unknown): body is WorkRefundBatch
   (body as Partial<WorkRefundBatchMessage>).type === 'refund-batch.work' &&
   typeof (body as Partial<WorkRefundBatchMessage>).batch_id === 'string'
 
-/** Takes a batch that has something to do. Nobody else gets it before the lease is over. */
+/** Claims a batch that has something to do. No other consumer gets it before the lease ends. */
 const claim = ({ db, now }: JobCtx, id: string): Promise<BatchRow | undefined> => {
   const at = now()
   return db.first(sql<BatchRow>`update refund_batches set lease_until = ${at + leaseMs}
@@ -35,7 +35,7 @@ const clear = ({ db }: JobCtx, { id, version }: BatchRow): Promise<unknown> =>
       where id = ${id} and version = ${version} and changes() < ${customersAStep}`,
   ])
 
-/** One step of a batch, as it is now. False when there is nothing to do, or it is somebody else's. */
+/** One step of a batch, as it is now. False when there is nothing to do, or another consumer has it. */
 const work = (job: JobCtx, { id, lease_until }: BatchRow): Promise<boolean> =>
   decideAgain(async () => {
     const batch = await job.db.first(sql<BatchRow>`select * from refund_batches where id = ${id}`)

@@ -16,7 +16,7 @@ export function accountsOf(ctx: Pick<JobCtx, 'db' | 'config'>): FindAccount {
   }
 }
 
-/** What the batch makes of an order: in the dry run, and again when it requests. */
+/** The plan of the batch for an order: in the dry run, and again when it makes the requests. */
 export async function planOf(
   ctx: Pick<JobCtx, 'db' | 'config'>,
   batch: BatchRow,

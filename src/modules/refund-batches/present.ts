@@ -6,9 +6,9 @@ import { reservedStatuses, type RefundStatus } from '../../domain/refunds.ts'
 import type { BatchFilter, RefundBatch } from './contract.ts'
 import type { BatchDetailRow, TotalRow } from './queries.ts'
 
-type Shown = z.input<typeof RefundBatch>
+type BatchWire = z.input<typeof RefundBatch>
 
-function presentFilter(filter: BatchFilter): Shown['filter'] {
+function presentFilter(filter: BatchFilter): BatchWire['filter'] {
   const { product_id = null, variant_id = null, location_id = null, status = null, uses = null } = filter
   return {
     product_id,
@@ -21,7 +21,7 @@ function presentFilter(filter: BatchFilter): Shown['filter'] {
   }
 }
 
-const presentSums = ({ orders, purchases, amounts, left_out }: BatchSums): Shown['requested'] => ({
+const presentSums = ({ orders, purchases, amounts, left_out }: BatchSums): BatchWire['requested'] => ({
   orders,
   purchases,
   amounts: Object.entries(amounts)
@@ -33,7 +33,7 @@ const presentSums = ({ orders, purchases, amounts, left_out }: BatchSums): Shown
   }),
 })
 
-function presentTotals(currency: string, totals: readonly TotalRow[]): Shown['requests'][number] {
+function presentTotals(currency: string, totals: readonly TotalRow[]): BatchWire['requests'][number] {
   const sum = (statuses: readonly RefundStatus[], of: 'requests' | 'amount_minor') =>
     totals.reduce((all, row) => (statuses.includes(row.status) ? all + row[of] : all), 0)
   return {
@@ -48,7 +48,7 @@ function presentTotals(currency: string, totals: readonly TotalRow[]): Shown['re
   }
 }
 
-export function presentBatch(row: BatchDetailRow): Shown {
+export function presentBatch(row: BatchDetailRow): BatchWire {
   const byCurrency = Map.groupBy(JSON.parse(row.totals) as TotalRow[], ({ currency }) => currency)
   return {
     id: row.id,

@@ -45,7 +45,7 @@ export async function findEdition(ctx: Ctx, id: string): Promise<EditionForBatch
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.id] } }
 }
 
-interface Asked {
+interface BatchListQuery {
   ordering: readonly OrderBy<'created' | 'modified'>[]
   status?: RefundBatchStatus | undefined
 }
@@ -54,7 +54,7 @@ export const listBatches = (
   ctx: Ctx,
   editionId: string,
   page: PageRequest,
-  { ordering, status }: Asked,
+  { ordering, status }: BatchListQuery,
 ): Promise<Page<BatchDetailRow>> =>
   paginate<BatchDetailRow>(ctx.db, page, {
     from: sql`refund_batches`,

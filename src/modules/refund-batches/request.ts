@@ -7,7 +7,13 @@ import { changesBetween, systemActor } from '../../domain/audit.ts'
 import { addPlan, type BatchSums, type OrderPlan, planOrder, withoutRequest } from '../../domain/refund-batches.ts'
 import { auditStatement } from '../audit-log/index.ts'
 import { enqueueRefunds } from '../refund-payments/index.ts'
-import { batchRequestStatements, type FindAccount, findSubjects, type Paid, payingBack } from '../refunds/index.ts'
+import {
+  batchRequestStatements,
+  type FindAccount,
+  findSubjects,
+  type PaidSubject,
+  payingBack,
+} from '../refunds/index.ts'
 import { enqueueEmails } from '../transactional-emails/index.ts'
 import { type Announcement, commitAnnounced } from '../webhooks/index.ts'
 import { accountsOf, planOf } from './plan.ts'
@@ -20,21 +26,21 @@ const enoughRequests = 5
 /** Orders that a step looks at, first and then: most batches are of all orders, some of few among many. */
 const ordersAWalk = [requestsAStep, 50, 150]
 
-interface Found {
+interface WalkedPlan {
   order: WalkedOrder
   plan: OrderPlan
 }
 
 interface Looked {
   /** Orders that get a request, as far as the walk has seen them. */
-  found: Found[]
+  found: WalkedPlan[]
   last: WalkedOrder | undefined
   isOver: boolean
 }
 
 /** Looks at orders, and at more of them while few get a request. What gets none is added up. */
 async function look(job: JobCtx, batch: BatchRow, sums: BatchSums, findAccount: FindAccount): Promise<Looked> {
-  const found: Found[] = []
+  const found: WalkedPlan[] = []
   let last: WalkedOrder | undefined
   for (const size of ordersAWalk) {
     const from = last ? { ...batch, cursor_created_at: last.created_at, cursor_seq: last.seq } : batch
@@ -54,7 +60,7 @@ async function look(job: JobCtx, batch: BatchRow, sums: BatchSums, findAccount: 
 }
 
 /** The plan over the rows that the request is made of, within the sums of the dry run. */
-function planAgain(batch: BatchRow, sums: BatchSums, { order }: Found, subject: Paid): OrderPlan {
+function planAgain(batch: BatchRow, sums: BatchSums, { order }: WalkedPlan, subject: PaidSubject): OrderPlan {
   const chosen = new Set(order.purchases.flatMap(({ id, is_chosen }) => (is_chosen ? [id] : [])))
   const plan = planOrder(
     {
@@ -89,11 +95,11 @@ interface Requests {
   isArchived: boolean
 }
 
-/** The requests for what was found, as the orders are now; `sums` gets what is asked for. */
+/** The requests for what was found, as the orders are now; `sums` gets the requested amounts. */
 async function requestsOf(
   job: JobCtx,
   batch: BatchRow,
-  found: readonly Found[],
+  found: readonly WalkedPlan[],
   { sums, findAccount }: { sums: BatchSums; findAccount: FindAccount },
 ): Promise<Requests> {
   const requests: Requests = { statements: [], announcements: [], isArchived: false }
@@ -104,7 +110,7 @@ async function requestsOf(
     const subject = subjects[index]
     if (!subject) continue
     if (subject.is_archived === 1) return { statements: [], announcements: [], isArchived: true }
-    const paid: Paid = { ...subject, transaction_id: subject.transaction_id ?? '' }
+    const paid: PaidSubject = { ...subject, transaction_id: subject.transaction_id ?? '' }
     const plan = planAgain(batch, sums, one, paid)
     const paying = plan.purchases.length ? await payingBack(job, paid, plan.amount_minor, findAccount) : null
     const made = paying || plan.purchases.length === 0 ? plan : withoutRequest(plan, 'merchant_not_ready')
@@ -119,7 +125,7 @@ async function requestsOf(
   return requests
 }
 
-/** An archived edition changes no more: the batch ends as if somebody had cancelled it. */
+/** An archived edition does not change any more: the batch ends as if it had been cancelled. */
 function endArchived(job: JobCtx, batch: BatchRow): Promise<void> {
   const now = job.now()
   const changes = { status: 'cancelled' as const, due_at: now, ended_at: now, modified_at: now }

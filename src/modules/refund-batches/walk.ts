@@ -69,7 +69,7 @@ const isRequested = ({ id, status }: BatchRow): SQL =>
     : sql`0`
 
 /**
- * The rest of the moment at which the cursor stands, then what was made later: an import makes thousands of orders of
+ * The rest of the moment of the cursor, then what was made later: an import makes thousands of orders of
  * one moment, and a comparison of both columns at once would read all of these again.
  */
 function walkedOrders({ edition_id, created_at, ...cursor }: BatchRow, count: number): SQL {

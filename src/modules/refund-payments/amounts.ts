@@ -3,7 +3,8 @@ import type { Statement } from '../../db/database.ts'
 import { stillHolds } from '../../db/commit.ts'
 import { inList } from '../../db/visibility.ts'
 import { transactionStatuses, wasCaptured } from '../../domain/orders.ts'
-import { amountOf, type RefundedPurchase, type RefundRow } from './refund.ts'
+import { amountOf, type RefundedPurchase } from './refund.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 
 /** How often the amount is added to what is paid back, and to what is reserved. */
 interface Move {
@@ -25,7 +26,7 @@ export function movePayment(transactionId: string, amount: number, { refunded, r
 }
 
 /** Moves the amounts of a refund's purchases. `status` says what becomes of theirs, over `purchases` and `items`. */
-export const movePurchases = (
+const movePurchases = (
   refundId: string,
   { refunded, reserved }: Move,
   change: { now: number; status?: SQL },

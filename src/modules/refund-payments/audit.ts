@@ -2,11 +2,11 @@ import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
 import { changesBetween, type Presented, systemActor } from '../../domain/audit.ts'
 import { auditStatement } from '../audit-log/index.ts'
-import type { RefundRow } from './refund.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 
 type Action = 'requestBatchRefund' | 'completeRefund' | 'failRefund' | 'takeBackRefund' | 'recordProviderRefund'
 
-/** The entry about what background work made of a refund; the key of the attempt stands in for a request. */
+/** The audit entry of background work on a refund; it has the key of the attempt in place of a request id. */
 export const auditRefund = (
   job: Pick<JobCtx, 'now' | 'newId'>,
   action: Action,

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { refundLeaseMs } from '../../domain/refund-payments.ts'
-import type { RefundRow } from './refund.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 
-/** Takes what is due, the longest due first. Nobody else gets it before the lease is over. */
+/** Takes what is due, the longest due first. No other consumer gets them before the lease ends. */
 export const claimRefunds = (job: JobCtx, count: number): Promise<RefundRow[]> => {
   const now = job.now()
   return job.db.all(sql<RefundRow>`update refund_requests set lease_until = ${now + refundLeaseMs}
@@ -13,9 +13,9 @@ export const claimRefunds = (job: JobCtx, count: number): Promise<RefundRow[]> =
 }
 
 /**
- * Stores the key of the attempt that is about to be made: from here on nobody knows what became of it until an answer is
- * recorded. The lease begins anew, because others of the claim were paid before. Null when somebody else has taken the
- * refund since.
+ * Stores the key of the attempt that is about to be made: from here on its result is unknown until an answer is
+ * recorded. The lease begins anew, because others of the claim were paid before. Null when another consumer has taken
+ * the refund since.
  */
 export async function storeKey(job: JobCtx, claim: RefundRow): Promise<RefundRow | null> {
   const now = job.now()

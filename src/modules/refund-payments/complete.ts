@@ -12,7 +12,8 @@ import { refundEmailStatements } from '../transactional-emails/index.ts'
 import { passChanged } from '../wallet/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
 import { moveAmounts, purchasesAreAsRead } from './amounts.ts'
-import { amountOf, purchasesOf, refundAnnouncements, type RefundedPurchase, type RefundRow } from './refund.ts'
+import { amountOf, purchasesOf, refundAnnouncements, type RefundedPurchase } from './refund.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 
 export interface RefundChanges {
   statements: Statement[]
@@ -68,14 +69,14 @@ function cancelPurchases(refund: RefundRow, purchases: readonly RefundedPurchase
   ]
 }
 
-/** What a provider has paid, it may take back: it is asked again some days later. */
+/** A provider may reverse what it has paid, so the refund is looked up again some days later. */
 const dueAfter = (refund: RefundRow, reference: string | null, now: number): number | null =>
   (reference ?? refund.provider_reference) === null || refund.service === 'manual' ? null : nextRecheck(now, now)
 
 /**
- * What completes a refund, for the transaction that knows that it was paid back. `refund` is the row as it is when the
- * statements run: approved or processing, with its version. Throws nothing; the batch is a lost race when the refund or a
- * purchase changed. Afterwards there may be a message to send: `enqueueEmails`.
+ * What completes a refund, for the transaction that records that it was paid back. `refund` is the row as it is when
+ * the statements run: approved or processing, with its version. Throws nothing; the batch is a lost race when the
+ * refund or a purchase changed. Afterwards there may be a message to send: `enqueueEmails`.
  */
 export async function completionStatements(
   ctx: Pick<JobCtx, 'db' | 'now' | 'newId'>,

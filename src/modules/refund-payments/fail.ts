@@ -9,15 +9,16 @@ import { refundEmailStatements } from '../transactional-emails/index.ts'
 import { passChanged } from '../wallet/index.ts'
 import { moveAmounts, purchasesAreAsRead } from './amounts.ts'
 import { cancelTransaction, type RefundChanges } from './complete.ts'
-import { amountOf, purchasesOf, refundAnnouncements, type RefundedPurchase, type RefundRow } from './refund.ts'
+import { amountOf, purchasesOf, refundAnnouncements, type RefundedPurchase } from './refund.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 
-type Failure = Pick<Extract<RefundOutcome, { state: 'failed' }>, 'provider_reference' | 'code' | 'message'>
+type RefundFailure = Pick<Extract<RefundOutcome, { state: 'failed' }>, 'provider_reference' | 'code' | 'message'>
 type FailCtx = Pick<JobCtx, 'db' | 'now' | 'newId'>
 
 const maxMessageLength = 500
 const status = 'failed'
 
-const markFailed = (refund: RefundRow, failure: Failure, from: RefundStatus, now: number): SQL =>
+const markFailed = (refund: RefundRow, failure: RefundFailure, from: RefundStatus, now: number): SQL =>
   sql`update refund_requests set status = ${status}, refunded_minor = 0, failure_code = ${failure.code},
       failure_message = ${failure.message.slice(0, maxMessageLength)},
       provider_reference = coalesce(${failure.provider_reference}, provider_reference), due_at = null,
@@ -39,7 +40,11 @@ const announced = (
   })
 
 /** The provider did not pay back: what was reserved is released. */
-export async function failureStatements(ctx: FailCtx, refund: RefundRow, failure: Failure): Promise<RefundChanges> {
+export async function failureStatements(
+  ctx: FailCtx,
+  refund: RefundRow,
+  failure: RefundFailure,
+): Promise<RefundChanges> {
   const now = ctx.now()
   const purchases = await purchasesOf(ctx, refund.id)
   return {
@@ -58,7 +63,7 @@ interface OtherCancellation {
   purchase_id: string
 }
 
-/** Completed refunds beside this one that were to cancel the same purchases, and found them cancelled. */
+/** Other completed refunds that were to cancel the same purchases, and found them cancelled. */
 const otherCancellations = (refundId: string): SQL<OtherCancellation> =>
   sql<OtherCancellation>`select min(others.refund_request_id) as refund_request_id, others.purchase_id
     from refund_items as items
@@ -69,8 +74,8 @@ const otherCancellations = (refundId: string): SQL<OtherCancellation> =>
       and refund_requests.status = 'completed' and refund_requests.cancel_purchase = 1
     group by others.purchase_id`
 
-/** What such a refund cancels from now on: the purchase stays cancelled until that one is taken back as well. */
-function handOver(refund: RefundRow, others: readonly OtherCancellation[]): Statement[] {
+/** Moves the cancellation to the other refund: the purchase stays cancelled until that refund fails as well. */
+function moveCancellations(refund: RefundRow, others: readonly OtherCancellation[]): Statement[] {
   const pairs = JSON.stringify(others.map(({ refund_request_id, purchase_id }) => [refund_request_id, purchase_id]))
   return [
     stillHolds(sql`(select count(*) from (${otherCancellations(refund.id)})) = ${others.length}`),
@@ -93,7 +98,11 @@ function handOver(refund: RefundRow, others: readonly OtherCancellation[]): Stat
  * The provider took back a success: the amounts count no more, and purchases that this refund cancelled are what they
  * were before. That undoes a cancellation, so it is no edge of the purchases' lifecycle.
  */
-export async function takenBackStatements(ctx: FailCtx, refund: RefundRow, failure: Failure): Promise<RefundChanges> {
+export async function takenBackStatements(
+  ctx: FailCtx,
+  refund: RefundRow,
+  failure: RefundFailure,
+): Promise<RefundChanges> {
   const now = ctx.now()
   const purchases = await purchasesOf(ctx, refund.id)
   const cancelled = 'refunded'
@@ -108,7 +117,7 @@ export async function takenBackStatements(ctx: FailCtx, refund: RefundRow, failu
       markFailed(refund, failure, 'completed', now),
       changedOne(),
       ...purchasesAreAsRead(purchases),
-      ...handOver(refund, others),
+      ...moveCancellations(refund, others),
       ...moveAmounts(
         refund,
         { refunded: -1, reserved: 0 },

@@ -1,5 +1,5 @@
 export { moveAmounts, purchasesAreAsRead } from './amounts.ts'
 export { auditRefund } from './audit.ts'
-export { type Completion, completionStatements, type RefundChanges } from './complete.ts'
+export { completionStatements } from './complete.ts'
 export { enqueueRefunds } from './enqueue.ts'
-export { amountOf, purchasesOf, refundAnnouncements, type RefundedPurchase, type RefundRow } from './refund.ts'
+export { purchasesOf, refundAnnouncements, type RefundedPurchase } from './refund.ts'

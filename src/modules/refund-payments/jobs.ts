@@ -4,7 +4,7 @@ import { dayMs } from '../../domain/instants.ts'
 import { claimRefunds, releaseRefunds } from './claim.ts'
 import { enqueueRefunds } from './enqueue.ts'
 import { payRefund } from './pay.ts'
-import type { RefundRow } from './refund.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 
 /** A consumer works this long on what it finds before it leaves the rest to the next. */
 const shiftMs = 20_000

@@ -8,7 +8,8 @@ import type { RefundOutcome } from '../../gateways/payments/payments.ts'
 import { auditRefund } from './audit.ts'
 import { completionStatements, type RefundChanges } from './complete.ts'
 import { failureStatements, takenBackStatements } from './fail.ts'
-import { amountOf, type RefundRow } from './refund.ts'
+import { amountOf } from './refund.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 
 type Failed = Extract<RefundOutcome, { state: 'failed' }>
 
@@ -57,7 +58,7 @@ function wait(job: JobCtx, refund: RefundRow, reference: string | null): RefundC
   }
 }
 
-/** Calls for people: the provider has paid what stands otherwise here. */
+/** Flags the refund for a manual check: the provider has paid what has another status here. */
 export const flagStatements = (job: JobCtx, refund: RefundRow): Statement[] =>
   refund.needs_attention === 1
     ? []
@@ -67,7 +68,7 @@ export const flagStatements = (job: JobCtx, refund: RefundRow): Statement[] =>
         changedOne(),
       ]
 
-/** What an outcome of the refund's current attempt makes of it; nothing, where its status does not allow it. */
+/** The changes by an outcome of the refund's current attempt; none where its status does not allow them. */
 export async function changesBy(job: JobCtx, refund: RefundRow, outcome: RefundOutcome): Promise<RefundChanges> {
   const { status } = refund
   if (status === 'processing') {

@@ -9,7 +9,8 @@ import { enqueueEmails } from '../transactional-emails/index.ts'
 import { commitAnnounced } from '../webhooks/index.ts'
 import { storeKey } from './claim.ts'
 import { beganAt, changesBy } from './outcome.ts'
-import { amountOf, loadRefund, type RefundRow } from './refund.ts'
+import { amountOf, loadRefund } from './refund.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 
 const notReady = {
   state: 'failed',
@@ -36,20 +37,20 @@ const callOf = (refund: RefundRow, key: string, payment: string): RefundCall => 
   metadata: { refund_request_id: refund.id, order_id: refund.order_id },
 })
 
-interface Attempt {
+interface RefundAttempt {
   refund: RefundRow
   payment: string
   gateway: PaymentGateway
   isFirstCall: boolean
 }
 
-const progressOf = ({ refund, isFirstCall }: Attempt) => ({
+const progressOf = ({ refund, isFirstCall }: RefundAttempt) => ({
   provider_reference: refund.provider_reference,
   began_at: beganAt(refund),
   is_first_call: isFirstCall,
 })
 
-async function lookUp(attempt: Attempt): Promise<RefundOutcome | 'not_found'> {
+async function lookUp(attempt: RefundAttempt): Promise<RefundOutcome | 'not_found'> {
   const { refund, payment, gateway } = attempt
   const { provider_key, provider_reference } = refund
   if (provider_key !== null) return gateway.lookup({ key: provider_key, payment, provider_reference })
@@ -58,7 +59,7 @@ async function lookUp(attempt: Attempt): Promise<RefundOutcome | 'not_found'> {
   return (await gateway.find(provider_reference))?.outcome ?? 'not_found'
 }
 
-async function ask(job: JobCtx, attempt: Attempt): Promise<RefundOutcome> {
+async function queryProvider(job: JobCtx, attempt: RefundAttempt): Promise<RefundOutcome> {
   const found = await lookUp(attempt)
   if (found !== 'not_found') return found
   return isNeverMade(progressOf(attempt), job.now())
@@ -66,17 +67,17 @@ async function ask(job: JobCtx, attempt: Attempt): Promise<RefundOutcome> {
     : { state: 'unknown', message: 'The provider does not know the refund yet.' }
 }
 
-/** A refusal of a call that is repeated says nothing of the earlier one: the provider is asked for that. */
-async function checkRefusal(attempt: Attempt, refusal: RefundOutcome): Promise<RefundOutcome> {
+/** The refusal of a repeated call does not show the result of the earlier call, so the refund is looked up. */
+async function checkRefusal(attempt: RefundAttempt, refusal: RefundOutcome): Promise<RefundOutcome> {
   const found = await lookUp(attempt)
   return found === 'not_found' ? refusal : found
 }
 
-async function outcomeOf(job: JobCtx, attempt: Attempt): Promise<RefundOutcome> {
+async function outcomeOf(job: JobCtx, attempt: RefundAttempt): Promise<RefundOutcome> {
   const { refund, payment, gateway, isFirstCall } = attempt
   const { provider_key } = refund
   const step = stepOf(progressOf(attempt), gateway.capabilities.is_idempotent, job.now())
-  if (step === 'look up' || provider_key === null) return ask(job, attempt)
+  if (step === 'look up' || provider_key === null) return queryProvider(job, attempt)
   const outcome = await gateway.refund(callOf(refund, provider_key, payment))
   const isRefusal = outcome.state === 'failed' && outcome.provider_reference === null
   return isRefusal && !isFirstCall ? checkRefusal(attempt, outcome) : outcome
@@ -95,7 +96,7 @@ export async function recordOutcome(job: JobCtx, attempt: RefundRow, outcome: Re
 }
 
 /** The account and the payment of a refund; null when the account cannot be used. */
-async function attemptOf(job: JobCtx, refund: RefundRow, isFirstCall: boolean): Promise<Attempt | null> {
+async function attemptOf(job: JobCtx, refund: RefundRow, isFirstCall: boolean): Promise<RefundAttempt | null> {
   const account = await accessOfStarted(job, refund)
   if (!account) return null
   const paid = await job.db.first(
@@ -105,7 +106,7 @@ async function attemptOf(job: JobCtx, refund: RefundRow, isFirstCall: boolean): 
   return { refund, payment: paid?.provider_reference ?? '', gateway: job.payments.of(account), isFirstCall }
 }
 
-/** Asks whether a success was taken back, for a webhook that was lost. */
+/** Looks up whether a success was reversed, because the webhook may have been lost. */
 async function recheck(job: JobCtx, refund: RefundRow): Promise<void> {
   const attempt = await attemptOf(job, refund, false)
   const found = attempt ? await lookUp(attempt) : 'not_found'
@@ -123,7 +124,7 @@ export async function payRefund(job: JobCtx, claim: RefundRow): Promise<void> {
   if (refund?.status !== 'processing') return
   const attempt = await attemptOf(job, refund, isFirstCall)
   if (attempt) return recordOutcome(job, refund, await outcomeOf(job, attempt))
-  // Of an earlier call nobody knows what became of it.
+  // The result of an earlier call is unknown.
   const unknown: RefundOutcome = { state: 'unknown', message: notReady.message }
   return recordOutcome(job, refund, isFirstCall ? notReady : unknown)
 }

@@ -2,7 +2,7 @@ import type { z } from '@hono/zod-openapi'
 import { toIso } from '../../domain/instants.ts'
 import { type Currency, toMajor } from '../../domain/money.ts'
 import type { RefundSettlement } from './contract.ts'
-import type { RefundRow } from './refund.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 
 export const presentSettlement = (row: RefundRow): z.input<typeof RefundSettlement> => ({
   id: row.id,

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { decideAgain } from '../../db/commit.ts'
-import { paymentEvents } from '../../db/schema/refunds.ts'
+import { paymentEvents, type RefundRow } from '../../db/schema/refunds.ts'
 import { insert } from '../../db/write.ts'
 import { AppError, LostRace } from '../../domain/errors.ts'
 import { refundOfKey } from '../../domain/refund-payments.ts'
@@ -17,14 +17,14 @@ import { commitAnnounced } from '../webhooks/index.ts'
 import type { RefundChanges } from './complete.ts'
 import { changesBy, changesByEarlier, flagStatements } from './outcome.ts'
 import { providerRefundChanges } from './provider-refund.ts'
-import { loadRefund, type RefundRow } from './refund.ts'
+import { loadRefund } from './refund.ts'
 
 /** One answer for an account that is not there and for a signature that does not fit. */
 const refused = (): AppError =>
   new AppError('not_authenticated', 'The signature is missing, too old or does not fit the body.')
 
 const unavailable = (cause: unknown): AppError =>
-  new AppError('overloaded', 'The provider cannot be asked now. Send the event again.', {
+  new AppError('overloaded', 'The provider cannot be reached now. Send the event again.', {
     headers: { 'retry-after': '60' },
     cause,
   })
@@ -107,8 +107,8 @@ async function apply(
 }
 
 /**
- * Takes in what a provider posts to a merchant account. An event only says which refund to ask for, so that their order
- * does not matter. Whatever fails on our side is an error, by which the provider sends the event again.
+ * Handles what a provider posts to a merchant account. An event only names the refund to look up, so that their order
+ * does not matter. A failure on our side is answered with an error, and the provider sends the event again.
  */
 export async function receivePaymentEvent(
   job: JobCtx,

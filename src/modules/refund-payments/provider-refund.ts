@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { stillHolds } from '../../db/commit.ts'
-import { refundRequests } from '../../db/schema/refunds.ts'
+import { refundRequests, type RefundRow } from '../../db/schema/refunds.ts'
 import { inList } from '../../db/visibility.ts'
 import { insert } from '../../db/write.ts'
 import { transactionStatuses, wasCaptured } from '../../domain/orders.ts'
@@ -12,7 +12,6 @@ import type { MerchantAccount } from '../merchant-accounts/index.ts'
 import { movePayment } from './amounts.ts'
 import { auditRefund } from './audit.ts'
 import { type RefundChanges, refundTransaction } from './complete.ts'
-import type { RefundRow } from './refund.ts'
 
 interface PaymentRow {
   id: string
@@ -102,7 +101,7 @@ function rowOf(job: JobCtx, account: MerchantAccount, payment: PaymentRow, refun
 /**
  * What records a refund that was made at the provider and not by us: its amount counts on the payment, and also where
  * open requests had reserved it, because the money is gone. Purchases stay as they are. Null for one that failed, is not
- * decided, or is of no payment that we know.
+ * decided, or its payment is unknown here.
  */
 export async function providerRefundChanges(
   job: JobCtx,

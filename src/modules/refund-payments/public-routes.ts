@@ -3,12 +3,12 @@ import { readBody } from '../../http/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { receivePaymentEvent } from './provider-events.ts'
 
-type Job = Parameters<typeof receivePaymentEvent>[0]
+type PaymentEventJob = Parameters<typeof receivePaymentEvent>[0]
 
 const maxEventBytes = 262_144
 
 /** What providers of payments reach without a token of the API. */
-export function paymentEvents(open: (c: AppContext) => Job): Hono<AppEnv> {
+export function paymentEvents(open: (c: AppContext) => PaymentEventJob): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
 
   // Not limited by address: a provider posts the events of all accounts from few. What is forged costs one row read and

@@ -1,27 +1,25 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import type { refundRequests } from '../../db/schema/refunds.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 import { type Currency, toMajor } from '../../domain/money.ts'
 import type { PurchaseStatus } from '../../domain/purchases.ts'
 import type { RefundStatus } from '../../domain/refunds.ts'
 import { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseAction } from '../purchases/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
 
-export type RefundRow = typeof refundRequests.$inferSelect
-
-/** A purchase of a refund, as events tell of it. */
+/** A purchase of a refund, as events show it. */
 export interface RefundedPurchase extends AnnouncedPurchase {
   status: string
   /** The status before this refund cancelled it; null when it did not. */
   status_before: string | null
 }
 
-type Reader = Pick<JobCtx, 'db'>
+type RefundCtx = Pick<JobCtx, 'db'>
 
-export const loadRefund = ({ db }: Reader, id: string): Promise<RefundRow | undefined> =>
+export const loadRefund = ({ db }: RefundCtx, id: string): Promise<RefundRow | undefined> =>
   db.first(sql<RefundRow>`select * from refund_requests where id = ${id}`)
 
-export const purchasesOf = ({ db }: Reader, refundId: string): Promise<RefundedPurchase[]> =>
+export const purchasesOf = ({ db }: RefundCtx, refundId: string): Promise<RefundedPurchase[]> =>
   db.all(sql<RefundedPurchase>`select ${announcedColumns}, purchases.status, refund_items.status_before
     from refund_items cross join purchases on purchases.id = refund_items.purchase_id ${announcedJoins}
     where refund_items.refund_request_id = ${refundId} order by purchases.id`)

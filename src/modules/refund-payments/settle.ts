@@ -8,7 +8,8 @@ import { refundLifecycle } from '../../domain/refunds.ts'
 import { enqueueEmails } from '../transactional-emails/index.ts'
 import { announceAll } from '../webhooks/index.ts'
 import { completionStatements } from './complete.ts'
-import { amountOf, type RefundRow } from './refund.ts'
+import { amountOf } from './refund.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 
 export type LocatedRefund = RefundRow & { tenant: Tenant }
 
@@ -30,7 +31,7 @@ const notWaiting = ({ status, service }: RefundRow): AppError =>
     { extra: { current_status: status, allowed_transitions: refundLifecycle.targetsOf(status) } },
   )
 
-/** Completes a refund that somebody has paid by hand. */
+/** Completes a refund that was paid by hand. */
 export async function settleRefund(ctx: Ctx, refund: LocatedRefund, reference: string): Promise<RefundRow> {
   if (refund.status !== 'processing' || refund.service !== 'manual') throw notWaiting(refund)
   const { statements, announcements } = await completionStatements(ctx, refund, { provider_reference: reference })

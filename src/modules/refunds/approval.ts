@@ -12,8 +12,8 @@ import {
 } from '../refund-payments/index.ts'
 import { enqueueEmails } from '../transactional-emails/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
-import type { RefundRow } from './queries.ts'
-import type { Subject } from './subject.ts'
+import type { RefundSubject } from './subject.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 
 /** How a refund is paid back. */
 export interface PayingBack {
@@ -23,7 +23,10 @@ export interface PayingBack {
   way: 'at once' | 'by hand' | 'by provider'
 }
 
-type Paid = Pick<Subject, 'edition_id' | 'edition_account_id' | 'merchant_account_id' | 'provider_reference'>
+type PayingAccount = Pick<
+  RefundSubject,
+  'edition_id' | 'edition_account_id' | 'merchant_account_id' | 'provider_reference'
+>
 
 /** Finds the account of a payment; null for one that is not ready. */
 export type FindAccount = (paid: PaidThrough) => Promise<MerchantAccount | null>
@@ -34,7 +37,7 @@ export type FindAccount = (paid: PaidThrough) => Promise<MerchantAccount | null>
  */
 export async function payingBack(
   ctx: Pick<JobCtx, 'db' | 'config'>,
-  paid: Paid,
+  paid: PayingAccount,
   amount: number,
   findAccount: FindAccount = (through) => accessOf(ctx, through),
 ): Promise<PayingBack | null> {
@@ -51,7 +54,7 @@ export async function payingBack(
 export const merchantNotReady = (): AppError =>
   new AppError('merchant_not_ready', 'The merchant account of this payment has no key, or is switched off.')
 
-/** What an approval makes of the row; what an earlier attempt left is cleared. */
+/** The columns after an approval; those of an earlier attempt are cleared. */
 export const approvedColumns = (refund: RefundRow, { service, merchant_account_id, way }: PayingBack, now: number) => ({
   status: way === 'by hand' ? ('processing' as const) : ('approved' as const),
   service,

@@ -9,7 +9,7 @@ import { mayAt } from '../../domain/access.ts'
 import { AppError, editionArchived, LostRace } from '../../domain/errors.ts'
 import { transactionStatuses, wasCaptured, type TransactionStatus } from '../../domain/orders.ts'
 import { isHeld } from '../../domain/purchases.ts'
-import { amountAsked, checkPositive, checkTransition, exceeds } from '../../domain/refund-amounts.ts'
+import { requestedAmount, checkPositive, checkTransition, exceeds } from '../../domain/refund-amounts.ts'
 import { checkReview, readPolicy } from '../../domain/refund-policy.ts'
 import { type Shared, shareOut, shrink, totalParts } from '../../domain/refund-shares.ts'
 import { openEditions } from '../editions/index.ts'
@@ -18,11 +18,19 @@ import { afterApproval, approvedColumns, merchantNotReady, payingBack } from './
 import type { ApproveInput } from './contract.ts'
 import { itemsOf, type LoadedRefund, type RefundDetailRow } from './queries.ts'
 import { reserveStatements, shrinkStatements } from './reserve.ts'
-import { findSubject, maxOf, remaining, restOf, type Subject, type SubjectPurchase, type Target } from './subject.ts'
+import {
+  findSubject,
+  maxOf,
+  remaining,
+  restOf,
+  type RefundSubject,
+  type SubjectPurchase,
+  type RefundTarget,
+} from './subject.ts'
 
 type Approval = ApproveInput & { amount: number; isCancelling: boolean }
 
-const targetOf = ({ target, purchase_id, order_id }: LoadedRefund): Target =>
+const targetOf = ({ target, purchase_id, order_id }: LoadedRefund): RefundTarget =>
   target === 'purchase' && purchase_id !== null ? { kind: target, id: purchase_id } : { kind: 'order', id: order_id }
 
 /** The amount to approve, or what refuses the approval. */
@@ -48,7 +56,7 @@ function decide(ctx: Ctx, refund: LoadedRefund, input: ApproveInput): Approval {
   return { ...input, amount, isCancelling }
 }
 
-interface Amounts {
+interface ApprovedAmounts {
   shares: Shared
   /** Around the change of the request: before it, and directly after it. */
   before: Statement[]
@@ -62,7 +70,12 @@ const paymentCovers = (transactionId: string, amount: number): Statement =>
     and (${amount} = 0 or amount_minor >= refunded_minor + reserved_minor))`)
 
 /** What is reserved already, or less of it. */
-async function keptAmounts(ctx: Ctx, refund: LoadedRefund, subject: Subject, amount: number): Promise<Amounts> {
+async function keptAmounts(
+  ctx: Ctx,
+  refund: LoadedRefund,
+  subject: RefundSubject,
+  amount: number,
+): Promise<ApprovedAmounts> {
   const { transaction_status } = subject
   if (transaction_status === null || !wasCaptured(transaction_status as TransactionStatus))
     throw new AppError('transaction_not_captured', 'Only a payment that was captured is paid back.', {
@@ -81,20 +94,20 @@ async function keptAmounts(ctx: Ctx, refund: LoadedRefund, subject: Subject, amo
 }
 
 /** The purchases that a failed request may pay back: one of a batch has those that it was made for, others all that are held. */
-async function purchasesAgain(ctx: Ctx, refund: LoadedRefund, subject: Subject): Promise<SubjectPurchase[]> {
+async function purchasesAgain(ctx: Ctx, refund: LoadedRefund, subject: RefundSubject): Promise<SubjectPurchase[]> {
   const held = subject.purchases.filter(({ status }) => isHeld(status))
   if (refund.batch_id === null) return held
   const named = new Set((await itemsOf(ctx, refund.id)).map(({ purchase_id }) => purchase_id))
   return held.filter(({ id }) => named.has(id))
 }
 
-/** A failed request holds nothing any more: its amount is reserved anew, and spread over what is there now. */
+/** A failed request reserves nothing any more: its amount is reserved anew, over what is left now. */
 async function amountsAgain(
   ctx: Ctx,
   refund: LoadedRefund,
-  subject: Subject,
+  subject: RefundSubject,
   { amount, isCancelling }: Approval,
-): Promise<Amounts> {
+): Promise<ApprovedAmounts> {
   const { kind } = targetOf(refund)
   const purchases = await purchasesAgain(ctx, refund, subject)
   const facts = {
@@ -104,7 +117,7 @@ async function amountsAgain(
       refund.batch_id === null ? maxOf(subject, kind) : restOf(subject, purchases, refund.service_fee_minor > 0),
     currency: subject.currency,
   }
-  amountAsked(facts, amount, isCancelling)
+  requestedAmount(facts, amount, isCancelling)
   const shares = shareOut(amount, purchases.map(remaining))
   return {
     shares,

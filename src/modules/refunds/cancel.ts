@@ -15,10 +15,14 @@ import type { LoadedRefund, RefundDetailRow } from './queries.ts'
 
 const status = 'cancelled'
 
-/** By the account that asked for it: all tokens of an account are that account. */
+/** Only the account that made the request may cancel it, with any of its tokens. */
 export async function cancelRefund(ctx: Ctx, refund: LoadedRefund): Promise<RefundDetailRow> {
   if (refund.requested_by !== ctx.caller.id)
-    throw permissionDenied(cancelRefundRequest.roles, [], 'Only who asked for a refund cancels it. Reject it instead.')
+    throw permissionDenied(
+      cancelRefundRequest.roles,
+      [],
+      'Only the account that requested a refund may cancel it. Reject it instead.',
+    )
   checkTransition(refund.status, status, status)
   const now = ctx.now()
   const changes = { status: 'cancelled' as const, modified_at: now }
@@ -34,7 +38,7 @@ const cancellable = (purchaseIds: readonly string[]): SQL =>
     (select refund_request_id from refund_items where ${inList(sql`purchase_id`, purchaseIds)})`
 
 /**
- * For the transaction that cancels purchases: requests that ask for any of them and were not reviewed yet are cancelled,
+ * For the transaction that cancels purchases: requests for any of them that were not reviewed yet are cancelled,
  * and release all that they reserve. Three statements, however many there are; none without purchases.
  */
 export function cancelRefundsOf(purchaseIds: readonly string[], now: number): Statement[] {

@@ -8,7 +8,7 @@ import { operation } from '../../http/operation.ts'
 import { maxCommentLength, RefundRequest } from './contract-resource.ts'
 
 /** An amount in major units in, minor units out; what is not positive is refused where it is known what is cancelled. */
-const AskedAmount = z
+const RequestedAmount = z
   .number()
   .max(toMajor(maxAmountMinor))
   .transform((major, context) => {
@@ -19,8 +19,8 @@ const AskedAmount = z
   })
   .openapi({ minimum: 0, multipleOf: 0.01, example: 225 })
 
-const asking = {
-  amount: AskedAmount.optional().openapi({
+const requestFields = {
+  amount: RequestedAmount.optional().openapi({
     description: 'All that is left without it. 0 only together with `cancel_purchase`.',
   }),
   currency: z.enum(currencies).optional().openapi({ description: 'That of the order: a check, and never needed.' }),
@@ -38,19 +38,19 @@ const asking = {
   metadata: JsonObject.optional(),
 }
 
-const CreatePurchaseRefundRequest = z.object(asking)
+const CreatePurchaseRefundRequest = z.object(requestFields)
 const CreateRefundRequest = z.object({
   purchase_id: Id('pur').nullish(),
   order_id: Id('ord').nullish(),
   transaction_id: Id('trx').nullish().openapi({ description: 'A payment.' }),
-  ...asking,
+  ...requestFields,
 })
 
 export type CreateInput = z.output<typeof CreatePurchaseRefundRequest>
 export type CreateForTargetInput = z.output<typeof CreateRefundRequest>
 
 const ApproveRefundRequest = z.object({
-  amount: AskedAmount.optional().openapi({ description: 'At most the requested amount, which is the default.' }),
+  amount: RequestedAmount.optional().openapi({ description: 'At most the requested amount, which is the default.' }),
   note: z.string().max(maxCommentLength).nullish(),
   cancel_purchase: z.boolean().optional(),
   notify_customer: z.boolean().optional(),

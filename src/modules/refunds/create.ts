@@ -2,29 +2,29 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
 import { changedOne, commit, decideAgain } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { refundRequests } from '../../db/schema/refunds.ts'
+import { refundRequests, type RefundRow } from '../../db/schema/refunds.ts'
 import { insertWhere } from '../../db/write.ts'
 import { type Caller, mayAt, type RoleCode } from '../../domain/access.ts'
 import { doesNotExist, editionArchived, fieldError, invalid, notFound, permissionDenied } from '../../domain/errors.ts'
 import { isHeld } from '../../domain/purchases.ts'
-import { amountAsked } from '../../domain/refund-amounts.ts'
+import { requestedAmount } from '../../domain/refund-amounts.ts'
 import { isApprovedAtOnce, readPolicy } from '../../domain/refund-policy.ts'
 import { type Shared, shareOut, totalParts } from '../../domain/refund-shares.ts'
 import { refundAnnouncements } from '../refund-payments/index.ts'
 import { announceAll } from '../webhooks/index.ts'
 import { afterApproval, approvedColumns, payingBack, type PayingBack } from './approval.ts'
 import { createRefundRequest, type CreateForTargetInput, type CreateInput } from './contract.ts'
-import type { RefundDetailRow, RefundRow } from './queries.ts'
+import type { RefundDetailRow } from './queries.ts'
 import { itemStatement, type Reservation, reserveStatements } from './reserve.ts'
-import { findSubject, maxOf, remaining, type Subject, type Target } from './subject.ts'
+import { findSubject, maxOf, remaining, type RefundSubject, type RefundTarget } from './subject.ts'
 
 const roles: readonly RoleCode[] = createRefundRequest.roles
 
-export type Paid = Subject & { transaction_id: string }
+export type PaidSubject = RefundSubject & { transaction_id: string }
 
-export interface Asked {
-  subject: Paid
-  target: Target
+export interface RequestedRefund {
+  subject: PaidSubject
+  target: RefundTarget
   input: CreateInput
   amount: number
   shares: Shared
@@ -37,7 +37,7 @@ const currencyMismatch = (currency: string) =>
   invalid(fieldError(['currency'], 'currency_mismatch', `This order is in ${currency}.`))
 
 /** What is asked for, or what refuses it. */
-function decide(subject: Subject, target: Target, input: CreateInput): Asked {
+function decide(subject: RefundSubject, target: RefundTarget, input: CreateInput): RequestedRefund {
   if (subject.is_archived === 1) throw editionArchived()
   const { currency, transaction_id } = subject
   if (input.currency !== undefined && input.currency !== currency) throw currencyMismatch(currency)
@@ -47,7 +47,7 @@ function decide(subject: Subject, target: Target, input: CreateInput): Asked {
     max_minor: maxOf(subject, target.kind),
     currency,
   }
-  const amount = amountAsked(facts, input.amount, input.cancel_purchase ?? false)
+  const amount = requestedAmount(facts, input.amount, input.cancel_purchase ?? false)
   const held = subject.purchases.filter(({ status }) => isHeld(status))
   const shares = shareOut(amount, held.map(remaining))
   return { subject: { ...subject, transaction_id: transaction_id ?? '' }, target, input, amount, shares }
@@ -55,7 +55,7 @@ function decide(subject: Subject, target: Target, input: CreateInput): Asked {
 
 export function rowOf(
   ctx: Pick<JobCtx, 'now' | 'newId'>,
-  { subject, target, input, amount, shares }: Asked,
+  { subject, target, input, amount, shares }: RequestedRefund,
   asker: Asker,
 ): RefundRow {
   const now = ctx.now()
@@ -107,7 +107,7 @@ export function rowOf(
 }
 
 /** How a request that the policy approves at once is paid back; null for one that waits for a review. */
-async function approvalAtOnce(ctx: Ctx, { subject, amount }: Asked): Promise<PayingBack | null> {
+async function approvalAtOnce(ctx: Ctx, { subject, amount }: RequestedRefund): Promise<PayingBack | null> {
   const asked = (subject.refunded_minor ?? 0) + (subject.reserved_minor ?? 0) + amount
   return isApprovedAtOnce(readPolicy(subject.refund_policy), asked) ? payingBack(ctx, subject, amount) : null
 }
@@ -127,7 +127,7 @@ export function creation(reservation: Reservation): Statement[] {
   ]
 }
 
-function detailOf({ subject, target }: Asked, refund: RefundRow): RefundDetailRow {
+function detailOf({ subject, target }: RequestedRefund, refund: RefundRow): RefundDetailRow {
   const bought = target.kind === 'purchase' ? subject.purchases[0] : undefined
   const { purchases: _, ...head } = subject
   return {
@@ -146,7 +146,7 @@ function detailOf({ subject, target }: Asked, refund: RefundRow): RefundDetailRo
 
 export const sourceOf = ({ credential }: Caller): RefundRow['source'] => (credential.kind === 'oidc' ? 'admin' : 'api')
 
-async function create(ctx: Ctx, asked: Asked): Promise<RefundDetailRow> {
+async function create(ctx: Ctx, asked: RequestedRefund): Promise<RefundDetailRow> {
   const { subject, amount, shares } = asked
   const pending = rowOf(ctx, asked, { source: sourceOf(ctx.caller), requested_by: ctx.caller.id })
   const paying = await approvalAtOnce(ctx, asked)
@@ -181,7 +181,7 @@ export const createPurchaseRefund = (ctx: Ctx, id: string, input: CreateInput): 
   })
 
 /** The one target that a body names. */
-function targetOf(input: CreateForTargetInput): Target & { field: string } {
+function targetOf(input: CreateForTargetInput): RefundTarget & { field: string } {
   const named = (['purchase', 'order', 'transaction'] as const).flatMap((kind) => {
     const field = `${kind}_id` as const
     const id = input[field]

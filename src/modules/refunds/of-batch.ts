@@ -6,11 +6,11 @@ import type { RefundReason } from '../../domain/refunds.ts'
 import { auditRefund, refundAnnouncements } from '../refund-payments/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
 import { afterApproval, approvedColumns, type PayingBack } from './approval.ts'
-import { creation, type Paid, rowOf } from './create.ts'
-import type { RefundRow } from './queries.ts'
+import { creation, type PaidSubject, rowOf } from './create.ts'
 import { remaining } from './subject.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 
-/** What a batch asks for of one order, and how it is paid back. */
+/** What a batch requests for one order, and how it is paid back. */
 export interface BatchRequest {
   batch: {
     id: string
@@ -37,7 +37,7 @@ export interface RequestChanges {
 /** The statements of an approved request for some purchases of an order: what single requests and approvals write. */
 export async function batchRequestStatements(
   ctx: JobCtx,
-  subject: Paid,
+  subject: PaidSubject,
   request: BatchRequest,
 ): Promise<RequestChanges> {
   const { batch, amount_minor, paying } = request

@@ -13,9 +13,9 @@ import { approveRefundRequest } from './contract.ts'
 import type { AllowedAction, RefundRequest } from './contract-resource.ts'
 import type { RefundDetailRow } from './queries.ts'
 
-type Shown = z.input<typeof RefundRequest>
+type RequestWire = z.input<typeof RefundRequest>
 
-const presentPurchase = (row: RefundDetailRow, ctx: Ctx): Shown['purchase'] =>
+const presentPurchase = (row: RefundDetailRow, ctx: Ctx): RequestWire['purchase'] =>
   row.purchase_id === null || row.product_id === null
     ? null
     : {
@@ -60,7 +60,7 @@ const presentAmounts = (row: RefundDetailRow) => ({
   },
 })
 
-export const presentRefund = (row: RefundDetailRow, ctx: Ctx): Shown => ({
+export const presentRefund = (row: RefundDetailRow, ctx: Ctx): RequestWire => ({
   id: row.id,
   status: row.status,
   target: row.target,

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
-import type { refundRequests } from '../../db/schema/refunds.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 import { type CustomerView, customersSeenBy } from '../../db/shared-customers.ts'
 import { visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/access.ts'
@@ -13,10 +13,8 @@ import { containsText } from '../orders/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import { imagesOfProduct } from '../purchases/index.ts'
 
-export type RefundRow = typeof refundRequests.$inferSelect
-
 /** A purchase as a request shows it; null for a refund of a whole order or payment. */
-export interface ShownPurchase {
+interface ShownPurchase {
   vendor_code: string | null
   product_id: string | null
   product_name: string | null
@@ -70,7 +68,7 @@ export async function findRefund(ctx: Ctx, id: string): Promise<LoadedRefund> {
   return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
 }
 
-interface Filters {
+interface RefundFilters {
   edition_id?: string | undefined
   organization_id?: string | undefined
   order_id?: string | undefined
@@ -84,14 +82,14 @@ interface Filters {
   created_before?: number | undefined
 }
 
-type Condition = (value: string | number, view: CustomerView) => SQL
+type RefundCondition = (value: string | number, view: CustomerView) => SQL
 
-const own = (column: string): Condition => {
+const own = (column: string): RefundCondition => {
   const name = sql.raw(column)
   return (value) => sql`refund_requests.${name} = ${value}`
 }
 
-const conditionsOf: Record<keyof Filters, Condition> = {
+const conditionsOf: Record<keyof RefundFilters, RefundCondition> = {
   edition_id: own('edition_id'),
   organization_id: own('organization_id'),
   order_id: own('order_id'),
@@ -108,8 +106,8 @@ const conditionsOf: Record<keyof Filters, Condition> = {
   created_before: (at) => sql`refund_requests.created_at <= ${at}`,
 }
 
-function conditions(ctx: Ctx, view: CustomerView, filters: Filters): SQL[] {
-  const asked = (Object.keys(conditionsOf) as (keyof Filters)[]).flatMap((name) => {
+function conditions(ctx: Ctx, view: CustomerView, filters: RefundFilters): SQL[] {
+  const asked = (Object.keys(conditionsOf) as (keyof RefundFilters)[]).flatMap((name) => {
     const value = filters[name]
     return value === undefined ? [] : [conditionsOf[name](value, view)]
   })
@@ -120,7 +118,7 @@ export function listRefunds(
   ctx: Ctx,
   page: PageRequest,
   ordering: readonly OrderBy<'created' | 'modified' | 'requested_amount' | 'status'>[],
-  filters: Filters,
+  filters: RefundFilters,
 ): Promise<Page<RefundDetailRow>> {
   const view = customersSeenBy(ctx.caller)
   return paginate<RefundDetailRow>(ctx.db, page, {

@@ -4,8 +4,8 @@ import { paymentRest, purchaseShare } from '../../db/refunds.ts'
 import { heldStatuses } from '../../domain/purchases.ts'
 import { inList } from '../../db/visibility.ts'
 import type { Share, Shared } from '../../domain/refund-shares.ts'
-import type { RefundRow } from './queries.ts'
 import type { SubjectPurchase } from './subject.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 
 export interface Reservation {
   refund: RefundRow

@@ -8,7 +8,7 @@ import { inList, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import type { Currency } from '../../domain/money.ts'
-import { type Parts, partsOf, type Remaining } from '../../domain/refund-shares.ts'
+import { type PriceParts, partsOf, type Remaining } from '../../domain/refund-shares.ts'
 import { refundStatuses, reservedStatuses, type refundTargets } from '../../domain/refunds.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
 import { orderVisibility } from '../orders/index.ts'
@@ -20,8 +20,9 @@ import {
   imagesOfProduct,
   purchaseVisibility,
 } from '../purchases/index.ts'
+import type { Nullable } from '../../domain/nullable.ts'
 
-export interface Target {
+export interface RefundTarget {
   kind: (typeof refundTargets)[number]
   id: string
 }
@@ -45,7 +46,7 @@ export interface SubjectPurchase extends AnnouncedPurchase, PurchaseColumns {
   handling_fee_taken: number
 }
 
-type Payment = Pick<
+type SubjectPayment = Pick<
   typeof transactions.$inferSelect,
   'amount_minor' | 'refunded_minor' | 'reserved_minor' | 'service' | 'provider_reference' | 'merchant_account_id'
 >
@@ -65,15 +66,13 @@ interface HeadRow extends EditionSummaryRow, OrganizationSummaryRow {
   rest_minor: number
 }
 
-type Nullable<Row> = { [Key in keyof Row]: Row[Key] | null }
-
-interface PaymentColumns extends Payment {
+interface PaymentColumns extends SubjectPayment {
   transaction_id: string
   transaction_status: string
 }
 
 /** What a request is about: an order with its payment, and the purchases that are meant. */
-export interface Subject extends HeadRow, Nullable<PaymentColumns> {
+export interface RefundSubject extends HeadRow, Nullable<PaymentColumns> {
   tenant: Tenant
   purchases: SubjectPurchase[]
 }
@@ -85,7 +84,7 @@ const taken = (part: string): SQL =>
     join refund_requests on refund_requests.id = refund_items.refund_request_id
     where refund_items.purchase_id = purchases.id and ${inList(sql`refund_requests.status`, takenStatuses)}), 0)`
 
-const orderOf = ({ kind, id }: Target): SQL => {
+const orderOf = ({ kind, id }: RefundTarget): SQL => {
   if (kind === 'order') return sql`${id}`
   return kind === 'purchase'
     ? sql`(select order_id from purchases where id = ${id})`
@@ -94,9 +93,9 @@ const orderOf = ({ kind, id }: Target): SQL => {
 
 const payment = sql`transactions`
 
-type Reader = Pick<Ctx, 'db' | 'caller'>
+type SubjectCtx = Pick<Ctx, 'db' | 'caller'>
 
-function headOf(ctx: Reader, target: Target, fees: SQL): SQL<HeadRow & Nullable<PaymentColumns>> {
+function headOf(ctx: SubjectCtx, target: RefundTarget, fees: SQL): SQL<HeadRow & Nullable<PaymentColumns>> {
   const view = customersSeenBy(ctx.caller)
   return sql`select orders.id as order_id, orders.order_number, orders.user_id, orders.currency,
       ${view.columns(['first_name', 'last_name', 'email'])}, ${editionSummaryColumns}, ${organizationSummaryColumns},
@@ -113,7 +112,7 @@ function headOf(ctx: Reader, target: Target, fees: SQL): SQL<HeadRow & Nullable<
     limit 1`
 }
 
-function purchasesOf(target: Target, fees: SQL): SQL<SubjectPurchase> {
+function purchasesOf(target: RefundTarget, fees: SQL): SQL<SubjectPurchase> {
   const meant =
     target.kind === 'purchase' ? sql`purchases.id = ${target.id}` : sql`purchases.order_id = ${orderOf(target)}`
   return sql`select ${announcedColumns}, products.is_draft as product_is_draft,
@@ -129,10 +128,10 @@ function purchasesOf(target: Target, fees: SQL): SQL<SubjectPurchase> {
 
 /** What the targets are about, from one snapshot; undefined for what is not there or not seen. */
 export async function findSubjects(
-  ctx: Reader,
-  targets: readonly Target[],
+  ctx: SubjectCtx,
+  targets: readonly RefundTarget[],
   includeFees: boolean,
-): Promise<(Subject | undefined)[]> {
+): Promise<(RefundSubject | undefined)[]> {
   const fees = includeFees ? sql`1` : sql`0`
   const found = await ctx.db.batch(
     targets.flatMap((target): Statement[] => [headOf(ctx, target, fees), purchasesOf(target, fees)]),
@@ -146,15 +145,18 @@ export async function findSubjects(
 }
 
 /** As `findSubjects`, of one target. */
-export const findSubject = async (ctx: Reader, target: Target, includeFees: boolean): Promise<Subject | undefined> =>
-  (await findSubjects(ctx, [target], includeFees))[0]
+export const findSubject = async (
+  ctx: SubjectCtx,
+  target: RefundTarget,
+  includeFees: boolean,
+): Promise<RefundSubject | undefined> => (await findSubjects(ctx, [target], includeFees))[0]
 
 /** The most that can be asked for. */
-export const maxOf = (subject: Subject, kind: Target['kind']): number =>
+export const maxOf = (subject: RefundSubject, kind: RefundTarget['kind']): number =>
   kind === 'purchase' ? (subject.purchases[0]?.rest_minor ?? 0) : subject.rest_minor
 
 /** As `maxOf`, for some purchases of an order. What its payment has beyond all purchases counts with `isWhole` alone. */
-export const restOf = (subject: Subject, purchases: readonly SubjectPurchase[], isWhole: boolean): number =>
+export const restOf = (subject: RefundSubject, purchases: readonly SubjectPurchase[], isWhole: boolean): number =>
   isWhole
     ? subject.rest_minor
     : Math.min(
@@ -164,7 +166,7 @@ export const restOf = (subject: Subject, purchases: readonly SubjectPurchase[], 
 
 /** What is left of a purchase in parts. What was paid back by no request, as an import says, counts price first. */
 export function remaining(purchase: SubjectPurchase): Remaining {
-  const left: Parts = {
+  const left: PriceParts = {
     price_minor: Math.max(0, purchase.price_minor - purchase.price_taken),
     deposit_minor: Math.max(0, purchase.deposit_minor - purchase.deposit_taken),
     handling_fee_minor: Math.max(0, purchase.handling_fee_minor - purchase.handling_fee_taken),
@@ -180,7 +182,7 @@ export function remaining(purchase: SubjectPurchase): Remaining {
   }
 }
 
-/** Where a purchase stands, for judging the caller before anything else is read. */
+/** The tenant of a purchase, to check the caller before anything else is read. */
 export async function findPurchaseTenant(ctx: Ctx, id: string): Promise<{ purchase_id: string; tenant: Tenant }> {
   const row = await ctx.db.first(
     sql<{ organization_id: string; edition_id: string }>`select purchases.organization_id, purchases.edition_id

@@ -1,12 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Scope } from '../../db/cel/index.ts'
+import type { ExpressionScope } from '../../db/cel/index.ts'
 import { inList } from '../../db/visibility.ts'
 import type { Channel } from '../../domain/messaging.ts'
 import type { CommunicationType } from '../../domain/segments.ts'
 import { decidingAnswer, type MarketingScope, marketingRefusal, marketingStatus } from '../consents/index.ts'
 import { listedSuppressionExclusion } from '../suppressions/index.ts'
 
-/** Whom a message may be meant for, and what it is allowed to be. */
+/** Who may get a message, and its type and channel. */
 export interface Audience {
   organization_id: string
   edition_id: string | null
@@ -18,7 +18,7 @@ export interface Audience {
 
 export type SegmentTenant = Pick<Audience, 'organization_id' | 'edition_id' | 'editions'>
 
-interface People {
+interface PeopleSql {
   from: SQL
   id: SQL
   where: SQL
@@ -28,8 +28,8 @@ interface People {
 export const editionsOf = ({ edition_id, editions }: SegmentTenant): readonly string[] | null =>
   edition_id === null ? (editions ?? null) : [edition_id]
 
-/** What an expression sees there, for every caller. */
-export const scopeOf = (tenant: SegmentTenant, now: number): Scope => ({
+/** What expressions read there, for every caller. */
+export const scopeOf = (tenant: SegmentTenant, now: number): ExpressionScope => ({
   organizationId: tenant.organization_id,
   editionId: tenant.edition_id,
   editions: editionsOf(tenant),
@@ -44,7 +44,7 @@ const knownIn = (editions: readonly string[], isSampled: boolean): SQL =>
     where ${inList(sql`edition_id`, editions)})`
 
 /** The people of an organisation, or those who have bought in some of its editions, as `users u`. */
-export function peopleOf({ organization_id, edition_id, editions }: SegmentTenant, isSampled = false): People {
+export function peopleOf({ organization_id, edition_id, editions }: SegmentTenant, isSampled = false): PeopleSql {
   const ofOrganization = sql`u.organization_id = ${organization_id}`
   if (edition_id !== null)
     return {
@@ -63,7 +63,7 @@ export function peopleOf({ organization_id, edition_id, editions }: SegmentTenan
 }
 
 /** The same people by their ids alone, which one index has in order. */
-export function idsOf({ organization_id, edition_id, editions }: SegmentTenant, isSampled = false): People {
+export function idsOf({ organization_id, edition_id, editions }: SegmentTenant, isSampled = false): PeopleSql {
   if (edition_id !== null)
     return {
       from: sql`user_editions ${bySample('user_editions_sample', isSampled)}`,
@@ -82,7 +82,7 @@ export function idsOf({ organization_id, edition_id, editions }: SegmentTenant, 
 /** Where messages of a channel reach a person `u`. */
 export const addressOf = (channel: Channel): SQL => (channel === 'email' ? sql`u.email` : sql`u.phone_number`)
 
-/** How the person `u` stands to marketing through the channel: the best of all answers, or `none`. */
+/** The answer of the person `u` to marketing through the channel: the best of all answers, or `none`. */
 export const consentStatus = (audience: Audience, now: number): SQL =>
   marketingStatus(sql`u.id`, marketingOf(audience), now)
 
@@ -97,7 +97,7 @@ const marketingOf = ({ communication_channel, ...tenant }: Audience): MarketingS
 
 /**
  * What each condition of an audience finds wrong with the person `u`, in the order in which they count; null is well.
- * `suppressed` asks for the suppression of the person in another way.
+ * `suppressed` replaces the SQL that finds the person's suppression.
  */
 export const audienceConditions = (
   audience: Audience,

@@ -4,7 +4,7 @@ import { changedOne } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { isLostRace, isStatementFailure } from '../../db/failures.ts'
 import { type KnownSizes, listSizesOf, readListSizes } from '../../db/list-sizes.ts'
-import type { segments } from '../../db/schema/segments.ts'
+import type { StoredSegmentRow } from '../../db/schema/segments.ts'
 import { predicateOf } from '../../db/cel/index.ts'
 import { checkExpression, costError, type Expression, meanWork, peopleAStatement } from '../../domain/cel/index.ts'
 import { AppError, LostRace } from '../../domain/errors.ts'
@@ -12,9 +12,7 @@ import type { Channel } from '../../domain/messaging.ts'
 import { type CommunicationType, exclusionReasons } from '../../domain/segments.ts'
 import { type Audience, audienceReason, idsOf, peopleOf, scopeOf } from './audience.ts'
 
-type Row = typeof segments.$inferSelect
-
-/** A calculation that is running, as it stood when it was read. */
+/** A running calculation, as it was read. */
 export interface Calculation extends Audience {
   seq: number
   id: string
@@ -22,7 +20,7 @@ export interface Calculation extends Audience {
   expression: string
   cursor_id: string
   started_at: number
-  /** Of the organisation's lists when they were read last: they decide whether and in which steps it goes on. */
+  /** Of the organisation's lists when they were read last: they decide whether it continues, and in which steps. */
   sizes: KnownSizes
 }
 
@@ -30,7 +28,7 @@ const columns = sql`seq, id, organization_id, edition_id, communication_type, co
   cursor_id, calculation_started_at, ${listSizesOf(sql`segments.organization_id`)} as sizes`
 
 type CalculationRow = Pick<
-  Row,
+  StoredSegmentRow,
   'seq' | 'id' | 'organization_id' | 'edition_id' | 'expression' | 'epoch' | 'cursor_id' | 'calculation_started_at'
 > & { communication_type: CommunicationType; communication_channel: Channel; sizes: string | null }
 
@@ -46,10 +44,13 @@ export async function findCalculation(job: JobCtx, id: string, epoch: number): P
 }
 
 /**
- * Statements that begin a calculation of the segment as it was loaded, whatever it was before; the second is the guard.
+ * Statements that begin a calculation of the segment as it was loaded, in any status; the second is the guard.
  * A consumer of an earlier calculation can commit nothing from then on.
  */
-export const beginning = (segment: Pick<Row, 'id' | 'version' | 'organization_id' | 'edition_id'>, now: number) => {
+export const beginning = (
+  segment: Pick<StoredSegmentRow, 'id' | 'version' | 'organization_id' | 'edition_id'>,
+  now: number,
+) => {
   const { from, id, where } = idsOf(segment)
   return [
     sql`update segments set status = 'calculating', epoch = epoch + 1, version = version + 1, cursor_id = '',
@@ -62,7 +63,7 @@ export const beginning = (segment: Pick<Row, 'id' | 'version' | 'organization_id
 
 const running = ({ seq, epoch }: Calculation): SQL => sql`seq = ${seq} and epoch = ${epoch} and status = 'calculating'`
 
-/** Marks the sets that `where` finds as read by nobody new: the sweep deletes them when their readers are done. */
+/** Marks the sets that `where` finds as closed to new readers. The sweep deletes them after their last reader. */
 export const leaving = (epoch: SQL, where: SQL, now: number): SQL =>
   sql`insert into segment_leftovers (segment_seq, epoch, left_at)
     select seq, ${epoch}, ${now} from segments where ${where} on conflict do nothing`
@@ -111,16 +112,16 @@ export async function fail(job: JobCtx, calculation: Calculation, message: strin
   ])
 }
 
-export type Step =
+export type CalculationStep =
   | { state: 'calculating'; calculation: Calculation }
-  /** `overtaken`: somebody else has moved, ended or fenced it, and nothing was written here. */
+  /** `overtaken`: another consumer has continued or ended the calculation, and nothing was written here. */
   | { state: 'ready' | 'failed' | 'overtaken' }
 
 /**
  * Makes one step, of as many people as one statement bears. A fault of the expression, and lists that have become too
  * long for it, end the calculation as `failed`; a fault of the machinery throws, and the step can be made again.
  */
-export async function stepOf(job: JobCtx, calculation: Calculation, size?: number): Promise<Step> {
+export async function stepOf(job: JobCtx, calculation: Calculation, size?: number): Promise<CalculationStep> {
   const { expression: source, sizes } = calculation
   const checked = checkExpression(source)
   if (!checked.ok) {

@@ -10,7 +10,7 @@ import { keepers } from './contract.ts'
 
 const tag = 'Segments' as const
 
-export const valueKinds = [
+const valueKinds = [
   'products',
   'variants',
   'locations',

@@ -29,17 +29,17 @@ export const keepers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 
 const expressionExample = 'stats.order_count >= 2 && user.last_seen < now - duration("720h")'
 
-export const Expression = z.string().min(1).max(maxExpressionLength).openapi({
+const Expression = z.string().min(1).max(maxExpressionLength).openapi({
   description: 'A condition in the Common Expression Language; `GET /v1/segments/cel-context` says what it may ask.',
   example: expressionExample,
 })
 const Description = z.string().trim().max(maxDescriptionLength)
 
-export const CommunicationType = z.enum(communicationTypes).openapi({
+const CommunicationType = z.enum(communicationTypes).openapi({
   description:
     'Marketing reaches only who has agreed to it through the channel; transactional messages reach everyone.',
 })
-export const CommunicationChannel = z.enum(channels)
+const CommunicationChannel = z.enum(channels)
 
 const CreateSegment = z.object({
   organization_id: Id('org'),

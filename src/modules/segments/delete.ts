@@ -10,7 +10,7 @@ import { campaignsInNeed, type LoadedSegment } from './queries.ts'
 export async function deleteSegment(ctx: Ctx, segment: LoadedSegment): Promise<null> {
   const related_objects = await ctx.db.all(campaignsInNeed(segment.id))
   if (related_objects.length)
-    throw new AppError('segment_in_use', 'Campaigns that are not over use this segment.', {
+    throw new AppError('segment_in_use', 'Campaigns that have not ended use this segment.', {
       extra: { related_objects },
     })
   const now = ctx.now()

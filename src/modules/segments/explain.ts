@@ -10,7 +10,7 @@ import { userVisibility } from '../users/index.ts'
 import { audienceConditions, decidingConsent, scopeOf } from './audience.ts'
 import type { LoadedSegment } from './queries.ts'
 
-export interface Condition {
+interface ExplainedCondition {
   name: string
   reason: string | null
 }
@@ -19,13 +19,13 @@ export interface SegmentExplanation {
   segment: LoadedSegment
   userId: string
   parts: (Explanation['parts'][number] & { value: Truth })[]
-  conditions: Condition[]
+  conditions: ExplainedCondition[]
   wasMember: boolean | null
   /** The answers that the expression and the audience go by. */
   consents: (DecidingAnswer & { decides: 'expression' | 'audience' })[]
 }
 
-interface Found {
+interface ExplanationRow {
   reasons: string
   truths: string
   named_answers: string
@@ -45,7 +45,7 @@ const keysOf = (literals: readonly { field: string; value: string }[]): string[]
   ...new Set(literals.flatMap(({ field, value }) => (field === 'consent_key' ? [value] : []))),
 ]
 
-function consentsOf({ named_answers, deciding_answer }: Found): SegmentExplanation['consents'] {
+function consentsOf({ named_answers, deciding_answer }: ExplanationRow): SegmentExplanation['consents'] {
   const named = JSON.parse(named_answers) as DecidingAnswer[]
   const audience = deciding_answer === null ? [] : [JSON.parse(deciding_answer) as DecidingAnswer]
   return [
@@ -80,7 +80,7 @@ export async function explainSegment(ctx: Ctx, segment: LoadedSegment, userId: s
     conditions.map(({ reason }) => reason),
     sql`, `,
   )
-  const found = await ctx.db.first(sql<Found>`select json_array(${reasons}) as reasons,
+  const found = await ctx.db.first(sql<ExplanationRow>`select json_array(${reasons}) as reasons,
       (select excluded_for is null from segment_members where segment_seq = ${segment.seq}
         and epoch = ${segment.members_epoch} and user_seq = u.seq) as was_member,
       ${answersToKeys(sql`u.id`, keys, { organization_id, edition_id }, now)} as named_answers,

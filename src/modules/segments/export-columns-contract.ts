@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 
-export const columnNames = [
+const columnNames = [
   'id',
   'email',
   'phone_number',

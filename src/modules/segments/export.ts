@@ -74,7 +74,7 @@ async function* records(
   }
 }
 
-/** The file of a segment's members; that it was asked for is recorded before the first row goes out. */
+/** The file of a segment's members; the audit entry is written before the first row is sent. */
 export function exportUsers(
   ctx: Ctx,
   segment: LoadedSegment,

@@ -1,5 +1,5 @@
-export { addressOf, type Audience, audienceConditions, audienceReason, type SegmentTenant } from './audience.ts'
-export { beginning as recalculation, type Calculation, findCalculation, type Step, stepOf } from './calculation.ts'
-export { isWhole, type Member, membersAfter } from './members.ts'
+export { addressOf, type Audience, audienceReason } from './audience.ts'
+export { beginning as recalculation, findCalculation, stepOf } from './calculation.ts'
+export { isWhole, membersAfter } from './members.ts'
 export { presentSegmentSummary, type SegmentSummaryRow, segmentSummaryColumns } from './summary.ts'
 export { isInRunningAudience, removedFromSegments } from './remove-people.ts'

@@ -44,7 +44,7 @@ export async function calculateSegments(
 
 const calculationsASweep = 100
 
-/** Enqueues calculations again that nobody works on, and gives up those that nobody has worked on for long. */
+/** Enqueues calculations again that no consumer works on, and fails those that were idle for long. */
 export async function sweepCalculations(job: JobCtx): Promise<void> {
   const now = job.now()
   const quiet = await job.db.all(
@@ -66,7 +66,7 @@ export async function sweepCalculations(job: JobCtx): Promise<void> {
 const leftoversASweep = 5
 const rowsASlice = 10_000
 
-/** Deletes members of sets that nobody reads any more, so many a minute. */
+/** Deletes members of sets without readers, so many a minute. */
 export async function sweepLeftovers(job: JobCtx): Promise<void> {
   const sets = await job.db.all(
     sql<{ segment_seq: number; epoch: number }>`select segment_seq, epoch from segment_leftovers

@@ -31,7 +31,7 @@ const editionsIn = (tenant: SegmentTenant): SQL =>
 const counted = (id: SQL, column: string): SQL =>
   sql`(select count(*) from bought where bought.${sql.raw(column)} = ${id})`
 
-/** Rows of `value`, `label` and `count` for each kind that stands in a table. */
+/** Rows of `value`, `label` and `count` for each kind that has a table. */
 function sources(tenant: SegmentTenant): Record<Exclude<ValueKind, StaticKind>, SQL> {
   const editions = editionsIn(tenant)
   const isWhole = editionsOf(tenant) === null

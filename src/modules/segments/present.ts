@@ -7,14 +7,14 @@ import { presentOrganizationSummary } from '../organizations/index.ts'
 import type { Segment } from './contract.ts'
 import type { SegmentRow } from './queries.ts'
 
-type Wire = z.input<typeof Segment>
+type SegmentWire = z.input<typeof Segment>
 
-function excludedOf(text: string): Wire['excluded'] {
-  const counts = JSON.parse(text) as Partial<Wire['excluded']>
-  return Object.fromEntries(exclusionReasons.map((reason) => [reason, counts[reason] ?? 0])) as Wire['excluded']
+function excludedOf(text: string): SegmentWire['excluded'] {
+  const counts = JSON.parse(text) as Partial<SegmentWire['excluded']>
+  return Object.fromEntries(exclusionReasons.map((reason) => [reason, counts[reason] ?? 0])) as SegmentWire['excluded']
 }
 
-export const presentSegment = (row: SegmentRow, ctx: Ctx): Wire => ({
+export const presentSegment = (row: SegmentRow, ctx: Ctx): SegmentWire => ({
   id: row.id,
   name: row.name,
   description: row.description,

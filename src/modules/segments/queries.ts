@@ -4,7 +4,7 @@ import { containsFolded } from '../../db/contains.ts'
 import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
-import { segments } from '../../db/schema/segments.ts'
+import { segments, type StoredSegmentRow } from '../../db/schema/segments.ts'
 import { select } from '../../db/select.ts'
 import { inList, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/access.ts'
@@ -15,13 +15,11 @@ import { type EditionSummaryRow, editionSummaryFields } from '../editions/index.
 import { type OrganizationSummaryRow, organizationSummaryFields } from '../organizations/index.ts'
 import type { SegmentFilters, SegmentOrdering } from './contract.ts'
 
-type Row = typeof segments.$inferSelect
-
 /** Of the organisation, and of the edition where there is one. */
 type Summaries = Omit<OrganizationSummaryRow, 'organization_id'> &
   Omit<{ [Key in keyof EditionSummaryRow]: EditionSummaryRow[Key] | null }, 'edition_id'>
 
-export interface SegmentRow extends Row, Summaries {
+export interface SegmentRow extends StoredSegmentRow, Summaries {
   campaigns_count: number
 }
 
@@ -40,7 +38,10 @@ const columns = {
 const joins = sql`join ${organizations} on ${organizations.id} = ${segments.organization_id}
   left join ${editions} on ${editions.id} = ${segments.edition_id}`
 
-const tenantOf = ({ organization_id, edition_id }: Pick<Row, 'organization_id' | 'edition_id'>): Tenant => ({
+const tenantOf = ({
+  organization_id,
+  edition_id,
+}: Pick<StoredSegmentRow, 'organization_id' | 'edition_id'>): Tenant => ({
   organization_id,
   editions: edition_id === null ? [] : [edition_id],
 })
@@ -90,7 +91,7 @@ export async function findSegment(ctx: Ctx, id: string): Promise<LoadedSegment> 
 /** What the answer about a segment says of its tenant, for one that is being written. */
 export async function summariesOf(
   ctx: Ctx,
-  tenant: Pick<Row, 'organization_id' | 'edition_id'>,
+  tenant: Pick<StoredSegmentRow, 'organization_id' | 'edition_id'>,
 ): Promise<Summaries | undefined> {
   const row = await ctx.db.first(
     select({ ...organizationSummaryFields, ...editionSummaryFields })

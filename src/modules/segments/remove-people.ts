@@ -5,7 +5,7 @@ import { runningStatuses } from '../../domain/campaigns/lifecycle.ts'
 
 const epochsOf = sql`(s.members_epoch, s.epoch)`
 
-/** True where a running campaign of the organisation goes to this person, or may. `user` is a row of `users`. */
+/** True where a running campaign of the organisation sends to this person, or may. `user` is a row of `users`. */
 export const isInRunningAudience = (user: ReturnType<typeof sql>) =>
   sql`exists (select 1 from campaigns c join segments s on s.id = c.segment_id
     where c.organization_id = ${user}.organization_id and ${inList(sql`c.status`, runningStatuses)}
@@ -14,7 +14,7 @@ export const isInRunningAudience = (user: ReturnType<typeof sql>) =>
           or m.epoch in (select l.epoch from segment_leftovers l where l.segment_seq = s.seq)))))`
 
 /**
- * Takes people who are about to be deleted out of every set: the number of a row may be given to somebody else later.
+ * Takes people who are about to be deleted out of every set: a later row may get the same number.
  * The counts follow.
  */
 export function removedFromSegments(organizationId: string, userSeqs: readonly number[]): Statement[] {

@@ -9,7 +9,7 @@ import type { LoadedSegment, SegmentRow } from './queries.ts'
 
 function notStuck(waitMs: number): AppError {
   const retry_after = Math.max(1, Math.ceil(waitMs / 1000))
-  return new AppError('segment_not_stuck', 'The calculation of this segment is still alive.', {
+  return new AppError('segment_not_stuck', 'The calculation of this segment is still running.', {
     extra: { retry_after },
     headers: { 'retry-after': String(retry_after) },
   })

@@ -33,7 +33,7 @@ function editionsSeen(ctx: Ctx, organizationId: string): string[] {
 }
 
 /**
- * The organisation or editions whose people and values are asked for. For a caller without a role in the organisation,
+ * The organisation or editions whose people and values are requested. For a caller without a role in the organisation,
  * `organization_id` alone means the editions in which the caller has a role. A hidden one answers like a missing one.
  */
 export async function findTenant(

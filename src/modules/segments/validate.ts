@@ -4,7 +4,7 @@ import { predicateOf } from '../../db/cel/index.ts'
 import { isStatementFailure } from '../../db/failures.ts'
 import { findListSizes, type KnownSizes, readListSizes } from '../../db/list-sizes.ts'
 import {
-  type Checked,
+  type CheckedExpression,
   checkExpression,
   costError,
   type Expression,
@@ -35,7 +35,7 @@ interface Estimate {
 
 export interface Validation {
   source: string
-  checked: Checked
+  checked: CheckedExpression
   warnings: Warning[]
   estimate: Estimate
 }
@@ -68,7 +68,7 @@ async function warningsOf(ctx: Ctx, tenant: SegmentTenant, literals: readonly Kn
   })
 }
 
-/** Up to so many people all are asked, unless the expression takes long; of more a sample. */
+/** Up to so many people, all are tested, unless the expression takes long. Of more, a sample is tested. */
 const allUpTo = 10_000
 const sampled = 2000
 const firstParts = 32
@@ -137,7 +137,7 @@ export async function validateExpression(ctx: Ctx, input: ValidateCelInput): Pro
     fieldError(name === null ? [] : [name], code, detail),
   )
   const source = input.expression
-  const refused = (checked: Checked): Validation => ({ source, checked, warnings: [], estimate: nothing })
+  const refused = (checked: CheckedExpression): Validation => ({ source, checked, warnings: [], estimate: nothing })
   const checked = checkExpression(source)
   if (!checked.ok) return refused(checked)
   const { expression } = checked

@@ -16,21 +16,21 @@ import {
 import type { VerifySenderDomainInput } from './contract.ts'
 import { type SenderDomainRow, selectSenderDomains } from './queries.ts'
 
-type Changes = Partial<SenderDomainRow>
+type DomainChanges = Partial<SenderDomainRow>
 
 const taken = () =>
-  new AppError('sender_domain_taken', 'Another organisation has verified this domain, and its record still stands.')
+  new AppError('sender_domain_taken', 'Another organisation has verified this domain, and its record still exists.')
 
-/** Another organisation verified the domain between the look and the commit: the next try sees which. */
+/** Another organisation verified the domain between the check and the commit. The next try finds which. */
 const takenMeanwhile = () => new LostRace('the domain was verified meanwhile')
 
-const asVerified = (row: SenderDomainRow, by: SenderDomainVerifier, now: number): Changes => ({
+const asVerified = (row: SenderDomainRow, by: SenderDomainVerifier, now: number): DomainChanges => ({
   status: 'verified',
   verified_by: by,
   verified_at: row.status === 'verified' ? row.verified_at : now,
 })
 
-const asPending: Changes = { status: 'pending', verified_by: null, verified_at: null }
+const asPending: DomainChanges = { status: 'pending', verified_by: null, verified_at: null }
 
 /** The status is written out because the index holds verified rows only. */
 const holderOf = (ctx: Ctx, row: SenderDomainRow): Promise<SenderDomainRow | undefined> => {
@@ -56,7 +56,12 @@ async function release(ctx: Ctx, row: SenderDomainRow, answer: TxtAnswer | null)
   })
 }
 
-const write = (ctx: Ctx, row: SenderDomainRow, changes: Changes, released: Statement[]): Promise<SenderDomainRow> => {
+const write = (
+  ctx: Ctx,
+  row: SenderDomainRow,
+  changes: DomainChanges,
+  released: Statement[],
+): Promise<SenderDomainRow> => {
   const all = { ...changes, modified_at: ctx.now() }
   const result = { ...row, ...all, version: row.version + 1 }
   return commit(ctx, result, [...released, ...updateVersion(senderDomains, row, all)], {
@@ -64,8 +69,11 @@ const write = (ctx: Ctx, row: SenderDomainRow, changes: Changes, released: State
   })
 }
 
-/** What the provider that sends makes of a domain that is proved; without one that keeps domains, that is enough. */
-async function askProvider(ctx: Ctx, row: SenderDomainRow): Promise<{ outcome: CheckOutcome; known: Changes }> {
+/** The check of a proved domain by the provider that sends. A provider without domains accepts it at once. */
+async function checkAtProvider(
+  ctx: Ctx,
+  row: SenderDomainRow,
+): Promise<{ outcome: CheckOutcome; known: DomainChanges }> {
   const { domains } = ctx.email
   if (!domains) return { outcome: 'verified', known: {} }
   const found = await domains.check(row.domain, row.provider_domain_id)
@@ -74,8 +82,8 @@ async function askProvider(ctx: Ctx, row: SenderDomainRow): Promise<{ outcome: C
   return { outcome: found.is_verified ? 'verified' : 'provider_pending', known }
 }
 
-/** What a check makes of the domain. A name system that does not answer says nothing. */
-function changesOf(row: SenderDomainRow, outcome: CheckOutcome, now: number): Changes {
+/** The change of the domain by a check. Without an answer of the name system nothing changes. */
+function changesOf(row: SenderDomainRow, outcome: CheckOutcome, now: number): DomainChanges {
   const checked = { checked_at: now, check_outcome: outcome }
   if (outcome === 'verified')
     return row.verified_by === 'superuser' ? checked : { ...checked, ...asVerified(row, 'dns', now) }
@@ -97,7 +105,7 @@ export async function verifySenderDomain(
   if (proof !== 'verified') return write(ctx, row, changesOf(row, proof, ctx.now()), [])
   const released = await release(ctx, row, answer)
   // Not before the proof: no organisation adds the domains of others to the account.
-  const { outcome, known } = await askProvider(ctx, row)
+  const { outcome, known } = await checkAtProvider(ctx, row)
   const changes = { ...changesOf(row, outcome, ctx.now()), ...known }
   return write(ctx, row, changes, outcome === 'verified' ? released : [])
 }

@@ -1,4 +1,4 @@
-export { addressQuery, countSoftBounce, suppress, type SuppressedAddress, takeBackUnsubscription } from './change.ts'
+export { addressQuery, countSoftBounce, suppress, takeBackUnsubscription } from './change.ts'
 export { hashedSuppressions, restoredSuppressions, suppressionSections } from './personal-data.ts'
 export {
   listedSuppressionExclusion,

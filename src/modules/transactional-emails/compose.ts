@@ -10,7 +10,7 @@ import { failedFor, type SendVerdict } from '../../domain/transactional-emails.t
 import { fullName } from '../../domain/users.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
 import { templateOf } from '../email-messages/index.ts'
-import type { Claim } from './claim.ts'
+import type { EmailClaim } from './claim.ts'
 import { confirmationTemplate, type Frame, loadFrame } from './confirmations.ts'
 import { loadOrder, orderContext } from './order-context.ts'
 import {
@@ -24,20 +24,20 @@ import {
 
 type Composed = { email: OutboundEmail } | { verdict: SendVerdict }
 
-interface Draft {
+interface EmailDraft {
   frame: Frame
   template: Template
   context: TemplateContext
 }
 
-async function linksOf({ config }: JobCtx, claim: Claim): Promise<TemplateContext['links']> {
+async function linksOf({ config }: JobCtx, claim: EmailClaim): Promise<TemplateContext['links']> {
   const { user_id, organization_id, recipient: address, created_at: made_at } = claim
   const link = { user_id, organization_id, channel: 'email' as const, address, made_at }
   const token = await mintPreferencesToken(config.linkSigningKey, link)
   return { preferences: preferencesAddress(config.publicUrl, token), portal: '' }
 }
 
-async function draftReceipt(job: JobCtx, claim: Claim): Promise<Draft | null> {
+async function draftReceipt(job: JobCtx, claim: EmailClaim): Promise<EmailDraft | null> {
   if (claim.order_id === null || claim.email_message_id === null) return null
   const order = await loadOrder(job.db, claim.order_id)
   const template = await templateOf(job, claim.email_message_id, claim.language as Language, claim.edition_id)
@@ -46,7 +46,7 @@ async function draftReceipt(job: JobCtx, claim: Claim): Promise<Draft | null> {
   return { frame: order.head, template, context }
 }
 
-async function draftConfirmation(job: JobCtx, claim: Claim): Promise<Draft | null> {
+async function draftConfirmation(job: JobCtx, claim: EmailClaim): Promise<EmailDraft | null> {
   const { confirmation } = claim
   const frame = await loadFrame(job, claim)
   if (!frame || confirmation === null) return null
@@ -54,7 +54,7 @@ async function draftConfirmation(job: JobCtx, claim: Claim): Promise<Draft | nul
   return { frame, template, context: {} }
 }
 
-async function draftRefund(job: JobCtx, claim: RefundClaim): Promise<Draft | null> {
+async function draftRefund(job: JobCtx, claim: RefundClaim): Promise<EmailDraft | null> {
   const kept = keptRefundOf(claim)
   const order = await loadOrder(job.db, kept.order_id)
   if (!order) return null
@@ -71,12 +71,12 @@ async function draftRefund(job: JobCtx, claim: RefundClaim): Promise<Draft | nul
   return { frame: order.head, template: own, context }
 }
 
-function draftOf(job: JobCtx, claim: Claim): Promise<Draft | null> {
+function draftOf(job: JobCtx, claim: EmailClaim): Promise<EmailDraft | null> {
   if (isRefundClaim(claim)) return draftRefund(job, claim)
   return claim.kind === 'receipt' ? draftReceipt(job, claim) : draftConfirmation(job, claim)
 }
 
-function outbound(job: JobCtx, claim: Claim, { frame, template, context }: Draft): OutboundEmail {
+function outbound(job: JobCtx, claim: EmailClaim, { frame, template, context }: EmailDraft): OutboundEmail {
   const sender = {
     names: [frame.email_sender_name, frame.edition_name ?? frame.organization_name],
     address: frame.email_sender_address,
@@ -92,8 +92,8 @@ function outbound(job: JobCtx, claim: Claim, { frame, template, context }: Draft
   }
 }
 
-/** The message as it goes out, or why there is none. What was handed out before is handed out again, to the letter. */
-export async function compose(job: JobCtx, claim: Claim): Promise<Composed> {
+/** The message as it is sent, or why there is none. A repeated call gets exactly the same message. */
+export async function compose(job: JobCtx, claim: EmailClaim): Promise<Composed> {
   if (claim.content !== null) return { email: JSON.parse(claim.content) as OutboundEmail }
   const draft = await draftOf(job, claim)
   if (!draft) return { verdict: failedFor('message_missing', 'The message is gone.') }

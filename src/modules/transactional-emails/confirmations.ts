@@ -9,7 +9,7 @@ import { type ConsentWording, consentConfirmation } from '../../domain/email/con
 import type { Language } from '../../domain/languages.ts'
 import { confirmationIntervalMs, transactionalEmailLifecycle } from '../../domain/transactional-emails.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
-import type { Claim } from './claim.ts'
+import type { EmailClaim } from './claim.ts'
 
 interface KeptConfirmation {
   consent_id: string
@@ -17,7 +17,7 @@ interface KeptConfirmation {
   wording: ConsentWording
 }
 
-/** An answer that its person is asked to confirm. */
+/** An answer that its person has to confirm. */
 export interface Confirmation {
   organization_id: string
   edition_id: string | null
@@ -36,13 +36,13 @@ const recentRequest = (recordId: string, now: number): SQL =>
     and earlier.created_at > ${now - confirmationIntervalMs})`
 
 /** Whether a message about this answer was written within the interval. */
-export async function isRecentlyAsked(ctx: Pick<Ctx, 'db' | 'now'>, recordId: string): Promise<boolean> {
+export async function isConfirmationRecent(ctx: Pick<Ctx, 'db' | 'now'>, recordId: string): Promise<boolean> {
   const row = await ctx.db.first(sql<{ is_recent: number }>`select ${recentRequest(recordId, ctx.now())} as is_recent`)
   return row?.is_recent === 1
 }
 
 /**
- * The statement that sends the message, for the transaction that records the answer or finds it asked for again. It sends
+ * The statement that sends the message, for the transaction that records the answer or repeats the request. It sends
  * nothing when the same answer had a message within the interval.
  */
 export function confirmationStatements(ctx: Pick<Ctx, 'now' | 'newId'>, confirmation: Confirmation): Statement[] {
@@ -75,7 +75,7 @@ export interface Frame {
   is_sender_verified: number
 }
 
-export const loadFrame = ({ db }: JobCtx, claim: Claim): Promise<Frame | undefined> =>
+export const loadFrame = ({ db }: JobCtx, claim: EmailClaim): Promise<Frame | undefined> =>
   db.first(sql<Frame>`select organizations.name as organization_name, editions.full_name as edition_name,
       editions.email_sender_name, editions.email_sender_address, editions.email_reply_to, users.first_name,
       users.last_name,
@@ -87,7 +87,7 @@ export const loadFrame = ({ db }: JobCtx, claim: Claim): Promise<Frame | undefin
 /** The message with its signed link. */
 export async function confirmationTemplate(
   { config }: JobCtx,
-  claim: Claim & { confirmation: string },
+  claim: EmailClaim & { confirmation: string },
   { organization_name, edition_name }: Frame,
 ): Promise<Compiled> {
   const { organization_id, user_id, recipient } = claim

@@ -5,7 +5,7 @@ import type { JobCtx } from '../../context.ts'
 const enqueueAheadMs = 900_000
 
 /** When a message may be taken: it waits for its time, or for the lease of the consumer that took it. */
-export const freeAt: SQL = sql`max(next_attempt_at, coalesce(lease_until, 0))`
+const freeAt: SQL = sql`max(next_attempt_at, coalesce(lease_until, 0))`
 
 /** A message says only that work is due. The consumer reads from the table what it is. */
 export const enqueueEmails = (job: Pick<JobCtx, 'jobQueue'>, delayMs = 0): Promise<void> =>

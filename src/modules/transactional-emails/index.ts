@@ -1,5 +1,5 @@
-export { type Confirmation, confirmationStatements, isRecentlyAsked } from './confirmations.ts'
+export { confirmationStatements, isConfirmationRecent } from './confirmations.ts'
 export { receiptMessageOf, type ReceiptOrder, receiptStatements } from './receipts.ts'
-export { type MailedRefund, refundEmailStatements } from './refunds.ts'
+export { refundEmailStatements } from './refunds.ts'
 export { enqueueEmails } from './enqueue.ts'
 export { sentAfterAll } from './claim.ts'

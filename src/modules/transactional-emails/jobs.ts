@@ -1,7 +1,7 @@
 import type { EmailSendMessage, JobCtx } from '../../context.ts'
 import { failure } from '../../domain/messaging.ts'
 import { failedFor, judgeSend, keepsBack, mayRepeat, type SendVerdict } from '../../domain/transactional-emails.ts'
-import { type Claim, claimEmails, markCall, recordVerdict, releaseEmails } from './claim.ts'
+import { type EmailClaim, claimEmails, markCall, recordVerdict, releaseEmails } from './claim.ts'
 import { compose } from './compose.ts'
 import { enqueueNextEmail } from './enqueue.ts'
 
@@ -16,8 +16,8 @@ const atOnce = 4 * callsAtOnce
 export const isEmailSendMessage = (body: unknown): body is EmailSendMessage =>
   typeof body === 'object' && body !== null && (body as Partial<EmailSendMessage>).type === 'email.send'
 
-/** One message under its claim. Answers until when the provider wants to be left alone, if it does. */
-async function attempt(job: JobCtx, claim: Claim): Promise<number | null> {
+/** Sends one claimed message. Answers the end of the pause that the provider requests, if it does. */
+async function attempt(job: JobCtx, claim: EmailClaim): Promise<number | null> {
   const end = (verdict: SendVerdict) => recordVerdict(job, claim, verdict)
   const { deduplicates, name } = job.email
   const isSameProvider = claim.provider === null || claim.provider === name
@@ -47,7 +47,7 @@ async function attempt(job: JobCtx, claim: Claim): Promise<number | null> {
   return isOfAll ? verdict.next_attempt_at : null
 }
 
-/** What stops a consumer: faults of our own, and a provider that wants to be left alone. */
+/** What stops a consumer: faults of our own, and a provider that requests a pause. */
 interface Stops {
   faults: unknown[]
   restUntil: number | null
@@ -56,7 +56,7 @@ interface Stops {
 const goesOn = (stops: Stops): boolean => stops.faults.length === 0 && stops.restUntil === null
 
 /** Attempts what waits, so many at once, until there is a reason to stop; what is left waits still. */
-async function attemptAll(job: JobCtx, waiting: Claim[], stops: Stops): Promise<void> {
+async function attemptAll(job: JobCtx, waiting: EmailClaim[], stops: Stops): Promise<void> {
   const worker = async () => {
     while (goesOn(stops)) {
       const claim = waiting.shift()
@@ -74,7 +74,7 @@ async function attemptAll(job: JobCtx, waiting: Claim[], stops: Stops): Promise<
 
 /**
  * Sends what is due until nothing is. A crash loses nothing: leases expire and the sweep enqueues again. When the provider
- * asks for rest, what was not begun waits as well.
+ * requests a pause, messages that were not begun wait as well.
  */
 export async function sendEmails(job: JobCtx): Promise<void> {
   const endsAt = job.now() + shiftMs

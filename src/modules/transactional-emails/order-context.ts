@@ -14,7 +14,7 @@ import { isVerifiedSender } from '../sender-domains/index.ts'
 type Totals = Omit<typeof carts.$inferSelect, 'id' | 'order_id' | 'status' | 'coupon_code' | 'created_at'>
 
 /** An order with what a message says of its surroundings. */
-export interface OrderHead extends Totals {
+interface OrderHead extends Totals {
   id: string
   order_number: string | null
   status: string

@@ -9,7 +9,7 @@ import { receiptStatuses, transactionalEmailLifecycle } from '../../domain/trans
 import type { OrderStatus } from '../../domain/orders.ts'
 import { inList } from '../../db/visibility.ts'
 
-type Edition = Pick<typeof editions.$inferSelect, 'id' | 'organization_id' | 'transaction_receipt_email_id'>
+type ReceiptEdition = Pick<typeof editions.$inferSelect, 'id' | 'organization_id' | 'transaction_receipt_email_id'>
 
 /** An order that is made now, and whose it is. */
 export interface ReceiptOrder {
@@ -21,7 +21,7 @@ export interface ReceiptOrder {
 }
 
 /** The message that the edition sends as receipt: its own, else the platform's. Null when there is none. */
-export async function receiptMessageOf(ctx: Pick<Ctx, 'db'>, edition: Edition): Promise<string | null> {
+export async function receiptMessageOf(ctx: Pick<Ctx, 'db'>, edition: ReceiptEdition): Promise<string | null> {
   const row = await ctx.db.first(sql<{ id: string }>`select id from email_messages
     where id = ${edition.transaction_receipt_email_id}
       or (scope = 'platform' and organization_id is null and ${inList(sql`type`, receiptEmailTypes)})
@@ -32,7 +32,7 @@ export async function receiptMessageOf(ctx: Pick<Ctx, 'db'>, edition: Edition): 
 /** Statements for the transaction that makes the orders: no order without its receipt, and no receipt without its order. */
 export function receiptStatements(
   ctx: Pick<Ctx, 'now' | 'newId'>,
-  edition: Edition,
+  edition: ReceiptEdition,
   messageId: string,
   orders: readonly ReceiptOrder[],
 ): SQL[] {

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { transactionalEmails } from '../../db/schema/transactional-emails.ts'
-import type { refundRequests } from '../../db/schema/refunds.ts'
+import type { RefundRow } from '../../db/schema/refunds.ts'
 import { inList } from '../../db/visibility.ts'
 import { insertAll } from '../../db/write.ts'
 import { refundConfirmationEmailTypes } from '../../domain/editions.ts'
@@ -14,10 +14,8 @@ import { moneyText } from '../../domain/money.ts'
 import type { RefundReason, RefundStatus } from '../../domain/refunds.ts'
 import { type RefundEmailKind, transactionalEmailLifecycle } from '../../domain/transactional-emails.ts'
 import { boughtColumns, boughtJoins, type BoughtRow } from '../purchases/index.ts'
-import type { Claim } from './claim.ts'
+import type { EmailClaim } from './claim.ts'
 import type { OrderAndItems } from './order-context.ts'
-
-type RefundRow = typeof refundRequests.$inferSelect
 
 /** A refund as it is once the transaction is through that sends the message. */
 export type MailedRefund = Pick<
@@ -118,9 +116,9 @@ export async function refundEmailStatements(
   ])
 }
 
-export type RefundClaim = Claim & { kind: RefundEmailKind; refund: string }
+export type RefundClaim = EmailClaim & { kind: RefundEmailKind; refund: string }
 
-export const isRefundClaim = (claim: Claim): claim is RefundClaim => claim.refund !== null
+export const isRefundClaim = (claim: EmailClaim): claim is RefundClaim => claim.refund !== null
 
 export const keptRefundOf = ({ refund }: RefundClaim): KeptRefund => JSON.parse(refund) as KeptRefund
 
@@ -135,7 +133,7 @@ export const refundContext = (kept: KeptRefund, timezone: string, language: Lang
   },
 })
 
-type PurchaseRow = BoughtRow & { vendor_code: string | null; price_minor: number; status: string }
+type MailedPurchaseRow = BoughtRow & { vendor_code: string | null; price_minor: number; status: string }
 
 /** What it may say of the purchase, where the refund is of one alone. */
 export async function purchaseContext(
@@ -144,7 +142,8 @@ export async function purchaseContext(
   language: Language,
 ): Promise<TemplateContext> {
   if (kept.purchase_id === null) return {}
-  const row = await db.first(sql<PurchaseRow>`select purchases.vendor_code, purchases.price_minor, purchases.status,
+  const row =
+    await db.first(sql<MailedPurchaseRow>`select purchases.vendor_code, purchases.price_minor, purchases.status,
       ${boughtColumns(sql`purchases`)} from purchases ${boughtJoins(sql`purchases`)}
     where purchases.id = ${kept.purchase_id}`)
   if (!row) return {}

@@ -25,7 +25,7 @@ export const User = z
   })
 
 /** An e-mail address in the form in which it is stored. */
-export const Email = z
+const Email = z
   .string()
   .max(maxEmailLength)
   .transform((text, context) => {

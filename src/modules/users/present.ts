@@ -2,9 +2,9 @@ import type { z } from '@hono/zod-openapi'
 import { toIso, toIsoOrNull } from '../../domain/instants.ts'
 import { type messageChannels, shownPhone } from '../../domain/users.ts'
 import type { User } from './contract.ts'
-import type { UserRow } from './queries.ts'
+import type { ShownUserRow } from './queries.ts'
 
-export const presentUser = (row: UserRow): z.input<typeof User> => ({
+export const presentUser = (row: ShownUserRow): z.input<typeof User> => ({
   id: row.id,
   email: row.email,
   locale: row.locale,

@@ -16,12 +16,12 @@ import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 
 /** A customer as the caller sees them. */
-export type UserRow = Pick<
+export type ShownUserRow = Pick<
   typeof users.$inferSelect,
   'id' | 'seq' | 'organization_id' | 'version' | 'erased_at' | ShownColumn
 >
 
-/** Customers are the organisation's; edition roles see those who bought in their editions. */
+/** Customers are the organisation's; edition roles see those with an order in their editions. */
 export const userVisibility = {
   inOrganizations: (ids: readonly string[]) => inList(sql`users.organization_id`, ids),
   inEditions: (ids: readonly string[]) =>
@@ -94,11 +94,11 @@ export function listUsers(
   page: PageRequest,
   ordering: readonly OrderBy<keyof ReturnType<typeof sortKeys>>[],
   filters: UserFilters,
-): Promise<Page<UserRow>> {
+): Promise<Page<ShownUserRow>> {
   const view = customersSeenBy(ctx.caller)
   // Who is hidden matters to the rows of the page; to all others only where they are searched or ordered by contacts.
   const isJudged = filters.search !== undefined || ordering.some(({ name }) => name !== 'date_joined')
-  return paginate<UserRow>(ctx.db, page, {
+  return paginate<ShownUserRow>(ctx.db, page, {
     from: isJudged ? sql`users ${view.join}` : sql`users`,
     key: sql`users.seq`,
     where: conditions(ctx, view, filters),
@@ -108,7 +108,7 @@ export function listUsers(
   })
 }
 
-export interface LoadedUser extends UserRow {
+export interface LoadedUser extends ShownUserRow {
   tenant: Tenant
   /** Of the edition that the customer joined last, for numbers without a country. */
   country_code: string | null
@@ -116,7 +116,7 @@ export interface LoadedUser extends UserRow {
 
 export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
   const view = customersSeenBy(ctx.caller)
-  const row = await ctx.db.first(sql<UserRow & { editions: string; country_code: string | null }>`select
+  const row = await ctx.db.first(sql<ShownUserRow & { editions: string; country_code: string | null }>`select
       ${columnsOf(view)},
       (select json_group_array(edition_id) from user_editions where user_id = users.id) as editions,
       (select default_country_code from user_editions join editions on editions.id = edition_id
@@ -127,7 +127,9 @@ export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
   return { ...user, tenant: { organization_id: row.organization_id, editions: JSON.parse(editions) as string[] } }
 }
 
-/** Whether the caller is shown a customer of the organisation with this address or number, whom a change ran into. */
+/**
+ * Whether the caller is shown a customer of the organisation with this address or number, with whom a change conflicts.
+ */
 export async function isShown(
   ctx: Ctx,
   organizationId: string,

@@ -3,16 +3,16 @@ import type { Ctx } from '../../context.ts'
 import { commit, refuseUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { userEditions, users } from '../../db/schema/users.ts'
-import { changeableEditions, isKnownElsewhere } from '../../db/shared-customers.ts'
+import { changeableEditions, isSharedOutside } from '../../db/shared-customers.ts'
 import { inList } from '../../db/visibility.ts'
 import { changesIn, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { AppError, fieldError, invalid, sharedCustomer } from '../../domain/errors.ts'
 import { searchSeparator } from '../../domain/fold.ts'
 import type { ChannelAddress } from '../../domain/suppressions.ts'
-import { contactSearch, givenSearchColumns, normalizePhone, searchColumns } from '../../domain/users.ts'
+import { contactSearch, givenSearchColumns, normalizePhone, searchColumns, type Contact } from '../../domain/users.ts'
 import { restoredSuppressions } from '../suppressions/index.ts'
 import type { UpdateUserInput } from './contract.ts'
-import { isShown, type LoadedUser, type UserRow } from './queries.ts'
+import { isShown, type LoadedUser, type ShownUserRow } from './queries.ts'
 
 function phoneOf(user: LoadedUser, given: string | null | undefined): string | null {
   if (given === undefined) return user.phone_number
@@ -27,15 +27,16 @@ const phoneTaken = () =>
   invalid(fieldError(['phone_number'], 'unique', 'Another customer has this number and no e-mail.'))
 
 /** Orders are found by their customer's address and number too. */
-export const customerOrdersSearch = (userId: string, contact: Pick<UserRow, 'email' | 'phone_number'>): Statement =>
+export const customerOrdersSearch = (
+  userId: string,
+  contact: Pick<ShownUserRow, 'email' | 'phone_number'>,
+): Statement =>
   sql`update orders set search = search_own || ${searchSeparator + contactSearch(contact)} where user_id = ${userId}`
 
-type Contact = Pick<UserRow, 'email' | 'phone_number' | 'first_name' | 'last_name'>
-
-/** Statements by which an edition role changes customers of its own editions alone; what it says is theirs to see. */
+/** The change of an edition role is stored with its editions only, and other editions do not see it. */
 const changeInEditions = (user: LoadedUser, contact: Contact, editionIds: readonly string[]): Statement[] => [
   refuseUnless(
-    sql`not exists (select 1 from users where users.id = ${user.id} and ${isKnownElsewhere(sql`users`, editionIds)})`,
+    sql`not exists (select 1 from users where users.id = ${user.id} and ${isSharedOutside(sql`users`, editionIds)})`,
     'shared_customer',
   ),
   update(
@@ -45,14 +46,14 @@ const changeInEditions = (user: LoadedUser, contact: Contact, editionIds: readon
   ),
 ]
 
-/** That an address is taken says that its owner exists: only to who may see the owner. */
+/** The error that an address is taken shows that its owner exists, so only callers who may see the owner get it. */
 async function refusalOf(ctx: Ctx, user: LoadedUser, contact: Contact, error: unknown): Promise<unknown> {
   const field = error instanceof AppError && error.errors.find(({ code }) => code === 'unique')?.attr
   if (field !== 'email' && field !== 'phone_number') return error
   return (await isShown(ctx, user.organization_id, { column: field, value: contact[field] })) ? error : sharedCustomer()
 }
 
-/** Refuses where an edition that the caller may not change knows the customer too. */
+/** Refuses a customer who also belongs to an edition that the caller may not change. */
 function judgeChange(user: LoadedUser, editionIds: readonly string[] | null): void {
   if (
     editionIds !== null &&
@@ -63,7 +64,7 @@ function judgeChange(user: LoadedUser, editionIds: readonly string[] | null): vo
 }
 
 /** The addresses that the customer gets by a change. */
-const gained = (user: UserRow, contact: Pick<UserRow, 'email' | 'phone_number'>): ChannelAddress[] => [
+const gained = (user: ShownUserRow, contact: Pick<ShownUserRow, 'email' | 'phone_number'>): ChannelAddress[] => [
   ...(contact.email === null || contact.email === user.email
     ? []
     : [{ channel: 'email' as const, address: contact.email }]),
@@ -90,7 +91,7 @@ export async function updateUser(ctx: Ctx, user: LoadedUser, input: UpdateUserIn
         'A customer keeps an e-mail address or a number.',
       ),
     )
-  if (isEmpty(changesIn<UserRow>(user, contact))) return commit(ctx, user, [])
+  if (isEmpty(changesIn<ShownUserRow>(user, contact))) return commit(ctx, user, [])
   const changes = {
     ...contact,
     ...searchColumns(contact),

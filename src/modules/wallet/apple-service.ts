@@ -12,7 +12,7 @@ export type RegisteredPass = AnnouncedPass & { push_token: string | null }
 const maxDeviceLength = 128
 const serialsAPage = 500
 
-/** Ids of phones are in paths: anything that is no id is refused before the database is asked. */
+/** Ids of phones are in paths: anything that is no id is refused before the database is read. */
 export function checkDevice(id: string): string {
   if (id.length <= maxDeviceLength && /^[\w.:-]+$/.test(id)) return id
   throw invalid(parameterError('device', 'invalid', `At most ${maxDeviceLength} letters, digits and -_.:`))

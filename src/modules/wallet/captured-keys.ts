@@ -13,7 +13,7 @@ export const capturedKeys = ({ db }: Pick<JobCtx, 'db'>): CapturedKeys => ({
   keys: () => db.all(sql<RootKey>`select key_value, expires_at from captured_wallet_keys order by key_value`),
 })
 
-/** Who sets a key signs callbacks by it: only where nobody's passes are real. */
+/** A caller who sets a key can sign callbacks, so this works only where no pass is real. */
 export async function setCapturedKeys(ctx: KeysCtx, read: () => readonly RootKey[]): Promise<readonly RootKey[]> {
   if (!['development', 'test'].includes(ctx.config.environment)) throw notFound()
   const rows = [...new Map(read().map((key) => [key.key_value, key])).values()]

@@ -25,7 +25,7 @@ interface ContentRow extends Omit<
 const user = sql`users`
 const edition = sql`purchases.edition_id`
 
-/** What a pass shows now. The holder is named as this edition knows the person. */
+/** What a pass shows now. The holder has the name that this edition was given. */
 export async function contentOf(
   job: Pick<JobCtx, 'db'>,
   pass: Pick<PassRow, 'id' | 'serial_number' | 'status' | 'purchase_id'>,

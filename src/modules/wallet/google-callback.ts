@@ -21,7 +21,7 @@ async function sendersOf(job: JobCtx, isFresh: boolean) {
   }
 }
 
-/** The callback when its signatures are good; keys that have changed since they were remembered are asked for anew. */
+/** The callback when its signatures are good; keys that may have changed since they were cached are read anew. */
 async function checked(job: JobCtx, body: string): Promise<GoogleCallback> {
   const callback = readCallback(body)
   if (!callback) throw refused()

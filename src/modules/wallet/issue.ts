@@ -114,7 +114,7 @@ export async function issuePass(
       insertion(row),
       changedOne(),
     ],
-    // Somebody else has made it a moment ago.
+    // Another request has just made it.
     { 'wallet_passes.purchase_id, wallet_passes.platform': () => new LostRace('the pass was made meanwhile') },
   )
 }

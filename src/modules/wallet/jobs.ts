@@ -14,12 +14,12 @@ const passesAtOnce = 5
 const phonesARound = 25
 const callbacksASweep = 1000
 
-interface Phone {
+interface PhoneToPush {
   device_id: string
   push_token: string
 }
 
-/** Takes what is due, the longest due first. Nobody else gets it before the lease is over. */
+/** Claims what is due, the longest due first. No other consumer gets it before the lease ends. */
 const claim = (job: JobCtx): Promise<PassRow[]> => {
   const now = job.now()
   return job.db.all(sql<PassRow>`update wallet_passes set lease_until = ${now + updateLeaseMs},
@@ -29,7 +29,7 @@ const claim = (job: JobCtx): Promise<PassRow[]> => {
     returning *`)
 }
 
-/** What an update made of its pass. A change that came meanwhile stays due. */
+/** The result of an update. A change that was made meanwhile stays due. */
 const conclude = (job: JobCtx, pass: PassRow, dueAt: number | null, error: string | null): Promise<unknown> =>
   job.db.all(sql`update wallet_passes set lease_until = null,
       update_due_at = iif(change_number = ${pass.change_number}, ${dueAt}, update_due_at),
@@ -49,7 +49,7 @@ async function updateGoogle(job: JobCtx, pass: PassRow): Promise<boolean> {
 }
 
 /** A phone that has dropped the pass is as good as one that says so. */
-const forgetPhone = (job: JobCtx, passId: string, phone: Phone): Promise<void> =>
+const deletePhone = (job: JobCtx, passId: string, phone: PhoneToPush): Promise<void> =>
   decideAgain(async () => {
     const pass = await job.db.first(sql<AnnouncedPass & { push_token: string | null }>`select ${announcedColumns},
         (select push_token from wallet_registrations where pass_id = wallet_passes.id
@@ -58,13 +58,13 @@ const forgetPhone = (job: JobCtx, passId: string, phone: Phone): Promise<void> =
     if (pass) await unregisterPhone(job, pass, phone.device_id)
   })
 
-const noteNotified = (job: JobCtx, pass: PassRow, phone: Phone): Promise<unknown> =>
+const noteNotified = (job: JobCtx, pass: PassRow, phone: PhoneToPush): Promise<unknown> =>
   job.db.all(sql`update wallet_registrations set notified_number = ${pass.change_number}
     where pass_id = ${pass.id} and device_id = ${phone.device_id} and push_token = ${phone.push_token}`)
 
 /** Pushes to some phones of the pass, each noted as soon as its push is sent; the rest stays due. */
 async function pushApple(job: JobCtx, pass: PassRow): Promise<boolean> {
-  const phones = await job.db.all(sql<Phone>`select device_id, push_token from wallet_registrations
+  const phones = await job.db.all(sql<PhoneToPush>`select device_id, push_token from wallet_registrations
     where pass_id = ${pass.id} and notified_number < ${pass.change_number}
     order by notified_number, device_id limit ${phonesARound}`)
   for (const phone of phones) {
@@ -81,7 +81,7 @@ async function pushApple(job: JobCtx, pass: PassRow): Promise<boolean> {
       await conclude(job, pass, nextUpdateAt(pass.update_attempts, job.now()), 'push_failed')
       return false
     }
-    await (result === 'gone' ? forgetPhone(job, pass.id, phone) : noteNotified(job, pass, phone))
+    await (result === 'gone' ? deletePhone(job, pass.id, phone) : noteNotified(job, pass, phone))
   }
   await conclude(job, pass, phones.length === phonesARound ? job.now() : null, null)
   return true
@@ -116,7 +116,7 @@ export async function sweepPassUpdates(job: JobCtx): Promise<void> {
   }
 }
 
-/** Forgets nonces of callbacks that have expired: these are refused without them. */
+/** Deletes nonces of expired callbacks, which are refused without them. */
 export const sweepCallbacks = ({ db, now }: JobCtx): Promise<unknown> =>
   db.all(sql`delete from wallet_callbacks where nonce_hash in
     (select nonce_hash from wallet_callbacks where expires_at <= ${now()} limit ${callbacksASweep})`)

@@ -11,8 +11,8 @@ export const changeColumns = (now: number): SQL => sql`change_number = ${nextCha
   update_due_at = iif(platform = 'google' or registrations_count > 0, ${now}, null)`
 
 /**
- * For the commit of whatever changes what the passes of these purchases show: their status, their uses, their owner.
- * The job that follows tells the platforms. Costs nothing for purchases without a pass.
+ * For the commit of every change that the passes of these purchases show: their status, their uses, their owner.
+ * A job then updates the platforms. Purchases without a pass cost nothing.
  */
 export const passChanged = (purchaseIds: readonly string[], now: number): Statement =>
   sql`update wallet_passes set ${changeColumns(now)} where ${inList(sql`purchase_id`, purchaseIds)}`

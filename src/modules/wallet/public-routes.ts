@@ -11,7 +11,7 @@ import { receiveGoogleCallback } from './google-callback.ts'
 import { phoneLogLines } from './phone-log.ts'
 import { endRegistration, latestPackage, type PhoneRequest, takeRegistration } from './phone-requests.ts'
 
-type Job = Parameters<typeof receiveGoogleCallback>[0]
+type WalletJob = Parameters<typeof receiveGoogleCallback>[0]
 
 const maxPhoneBytes = 4096
 const maxLogBytes = 65_536
@@ -28,7 +28,7 @@ const phoneRequestOf = (c: AppContext): PhoneRequest & { device: string } => ({
   authorization: c.req.header('authorization'),
 })
 
-/** A phone's body, whatever it says of its type. */
+/** The JSON body of a phone, with any content type. */
 const jsonOf = async (c: AppContext): Promise<Record<string, unknown>> =>
   parseJson(await readBody(c, maxPhoneBytes), new Headers({ 'content-type': 'application/json' }))
 
@@ -38,7 +38,7 @@ const packageAnswer = (c: AppContext, bytes: Uint8Array<ArrayBuffer>, headers: R
   c.body(bytes, 200, { 'content-type': passMediaType, ...headers })
 
 /** The web service that phones of Apple talk to, as its documentation says. */
-function appleService(routes: Hono<AppEnv>, open: (c: AppContext) => Job): void {
+function appleService(routes: Hono<AppEnv>, open: (c: AppContext) => WalletJob): void {
   routes.post(registration, async (c) => {
     const isNew = await takeRegistration(open(c), phoneRequestOf(c), () => jsonOf(c))
     return c.body(null, isNew ? 201 : 200)
@@ -71,7 +71,7 @@ function appleService(routes: Hono<AppEnv>, open: (c: AppContext) => Job): void 
 }
 
 /** What phones and the platforms of wallets reach without a token of the API. */
-export function wallet(open: (c: AppContext) => Job): Hono<AppEnv> {
+export function wallet(open: (c: AppContext) => WalletJob): Hono<AppEnv> {
   const routes = new Hono<AppEnv>({ strict: false })
 
   routes.use('/wallet/*', async (c, next) => {

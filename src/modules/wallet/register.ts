@@ -10,7 +10,7 @@ import { announcementsOf } from './announce-change.ts'
 import { commitAnnounced } from '../webhooks/index.ts'
 import type { RegisteredPass } from './apple-service.ts'
 
-interface Phone {
+interface RegisteredPhone {
   device: string
   push_token: string
 }
@@ -29,10 +29,10 @@ function roomFor(pass: RegisteredPass): Statement[] {
 }
 
 /**
- * Notes that a phone holds the pass. The counter is in the same transaction, so that nobody counts the phones: the first
- * one is `added`, and of two that are first at once one decides again. Answers whether the phone is new.
+ * Records that a phone has the pass. The counter is in the same transaction, so that phones need not be counted: the
+ * first one is `added`, and of two that are first at once one decides again. Answers whether the phone is new.
  */
-export async function registerPhone(job: JobCtx, pass: RegisteredPass, phone: Phone): Promise<boolean> {
+export async function registerPhone(job: JobCtx, pass: RegisteredPass, phone: RegisteredPhone): Promise<boolean> {
   const now = job.now()
   const { device, push_token } = phone
   if (pass.push_token !== null) {

@@ -9,7 +9,7 @@ import type { PassRow } from './queries.ts'
 
 const target = 'voided'
 
-/** Nobody is let in with the pass any more; phones that hold it get the change. */
+/** The pass no longer admits anybody. Phones that have it get the change. */
 export async function voidPass(ctx: Ctx, pass: PassRow): Promise<null> {
   if (!walletPassLifecycle.allows(pass.status, target)) return commit(ctx, null, [])
   const now = ctx.now()

@@ -61,8 +61,8 @@ const enqueued = (job: JobCtx, deliveries: SQL, eventIds: readonly string[]): St
   followedBy(deliveries, () => enqueueDue(job, eventIds))
 
 /**
- * Statements that tell every subscribed, active endpoint of these events, for the transaction of the change that caused
- * them: the events happened exactly if the change did. They stay few however many events there are.
+ * Statements that announce these events to every subscribed, active endpoint, for the transaction of the change that
+ * caused them: the events happened exactly if the change did. They stay few however many events there are.
  */
 export function announceAll(job: JobCtx, announcements: readonly Announcement[]): Statement[] {
   if (announcements.length === 0) return []
@@ -80,8 +80,8 @@ export function announceAll(job: JobCtx, announcements: readonly Announcement[])
 export const announce = (job: JobCtx, announcement: Announcement): Statement[] => announceAll(job, [announcement])
 
 /**
- * An event for one active endpoint alone, whatever it subscribes to. The last statement adds one delivery, or none when
- * the endpoint was switched off meanwhile.
+ * An event for one active endpoint alone, whether it subscribes to it or not. The last statement adds one delivery, or
+ * none when the endpoint was switched off meanwhile.
  */
 export function announceTo(
   job: JobCtx,

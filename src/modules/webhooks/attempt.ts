@@ -1,18 +1,18 @@
 import type { JobCtx } from '../../context.ts'
 import { destinationFault } from '../../domain/webhook-destination.ts'
-import type { Claim } from '../../domain/webhook-sender.ts'
+import type { DeliveryClaim } from '../../domain/webhook-sender.ts'
 import { signedHeaders } from '../../domain/webhook-signature.ts'
-import { isSlow, judgeAttempt, timeoutMs, type Verdict } from '../../domain/webhooks.ts'
+import { isSlow, judgeAttempt, timeoutMs, type DeliveryVerdict } from '../../domain/webhooks.ts'
 import type { PostResult } from '../../gateways/webhook-post/webhook-post.ts'
 
-/** What came of a claim. Nothing was sent where `result` is null: it may not be sent, or is given back for later. */
-export interface Outcome {
-  claim: Claim
+/** The result of a claim. Nothing was sent where `result` is null: it may not be sent, or is released for later. */
+export interface AttemptOutcome {
+  claim: DeliveryClaim
   startedAt: number
   endedAt: number
   result: PostResult | null
   signature: string | null
-  verdict: Verdict
+  verdict: DeliveryVerdict
   slow: boolean
 }
 
@@ -20,16 +20,20 @@ export interface Outcome {
 const recordingMs = 10_000
 
 /** The one way in which an attempt is made: with the endpoint's address and secrets of this moment. */
-export async function attempt(job: JobCtx, claim: Claim): Promise<Outcome> {
+export async function attempt(job: JobCtx, claim: DeliveryClaim): Promise<AttemptOutcome> {
   const { endpoint, event_id, payload } = claim
   const startedAt = job.now()
   if (destinationFault(endpoint.url, job.config.webhooks) !== null) {
-    const verdict: Verdict = { status: 'failed', step: claim.step, next: null }
+    const verdict: DeliveryVerdict = { status: 'failed', step: claim.step, next: null }
     return { claim, startedAt, endedAt: startedAt, result: null, signature: null, verdict, slow: false }
   }
   const patience = timeoutMs(endpoint.timeout_seconds)
   if (startedAt + patience + recordingMs > claim.lease_until) {
-    const verdict: Verdict = { status: claim.status, step: claim.step, next: { at: startedAt, reason: 'schedule' } }
+    const verdict: DeliveryVerdict = {
+      status: claim.status,
+      step: claim.step,
+      next: { at: startedAt, reason: 'schedule' },
+    }
     return { claim, startedAt, endedAt: startedAt, result: null, signature: null, verdict, slow: false }
   }
   const { headers, primary } = await signedHeaders(endpoint, { id: event_id, payload }, startedAt)

@@ -1,4 +1,4 @@
-interface Options<Item> {
+interface BatchWriterOptions<Item> {
   /** Writes one batch; called again only when it is done. Never rejects. */
   write: (items: Item[]) => Promise<void>
   /** Whether what has been added should not wait for more. */
@@ -6,15 +6,15 @@ interface Options<Item> {
   gatherMs: number
 }
 
-/** Writes items in batches, one batch at a time: what comes meanwhile is the next batch. */
+/** Writes items in batches, one batch at a time: items that are added meanwhile are the next batch. */
 export class BatchWriter<Item> {
-  readonly #options: Options<Item>
+  readonly #options: BatchWriterOptions<Item>
   #items: Item[] = []
   #timer: ReturnType<typeof setTimeout> | undefined
   #isDue = false
   #isWriting = false
 
-  constructor(options: Options<Item>) {
+  constructor(options: BatchWriterOptions<Item>) {
     this.#options = options
   }
 

@@ -1,13 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { inList } from '../../db/visibility.ts'
-import type { Claim, ClaimedEndpoint } from '../../domain/webhook-sender.ts'
+import type { DeliveryClaim, ClaimedEndpoint } from '../../domain/webhook-sender.ts'
 import { maxInFlight } from '../../domain/webhooks.ts'
 
 /** Longer than any request may take together with what comes after it. */
 const leaseMs = 60_000
 
-interface ClaimRow extends Omit<Claim, 'endpoint'> {
+interface ClaimRow extends Omit<DeliveryClaim, 'endpoint'> {
   endpoint: string
 }
 
@@ -49,7 +49,7 @@ export const claimStatement = (job: JobCtx, endpointIds: readonly string[]): SQL
 }
 
 /** In the order of the events, which RETURNING does not keep. */
-export const claimsOf = (rows: readonly ClaimRow[]): Claim[] =>
+export const claimsOf = (rows: readonly ClaimRow[]): DeliveryClaim[] =>
   rows
     .toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1))
     .map((row) => ({ ...row, endpoint: JSON.parse(row.endpoint) as ClaimedEndpoint }))

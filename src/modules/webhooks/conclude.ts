@@ -1,8 +1,8 @@
 import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
-import type { Claim, Lane } from '../../domain/webhook-sender.ts'
+import type { DeliveryClaim, Lane } from '../../domain/webhook-sender.ts'
 import { breakerUntil, disableAfterMs } from '../../domain/webhooks.ts'
-import type { Outcome } from './attempt.ts'
+import type { AttemptOutcome } from './attempt.ts'
 import { claimsOf, claimStatement } from './claim.ts'
 import { endWaiting, type EndpointHealth, openBreaker, recordStatements, switchOff, waitFor } from './record.ts'
 import { enqueueEndpoints } from './enqueue.ts'
@@ -11,13 +11,18 @@ import { enqueueEndpoints } from './enqueue.ts'
 const enqueueAheadMs = 900_000
 
 /** Records the endings and claims what comes next of endpoints that stay in this lane. */
-export async function conclude(job: JobCtx, lane: Lane, outcomes: readonly Outcome[], goOn: boolean): Promise<Claim[]> {
+export async function conclude(
+  job: JobCtx,
+  lane: Lane,
+  outcomes: readonly AttemptOutcome[],
+  goOn: boolean,
+): Promise<DeliveryClaim[]> {
   const ids = [...new Set(outcomes.map((outcome) => outcome.claim.endpoint_id))]
   const otherLane = ids.filter((id) =>
     outcomes.some(({ claim, result, slow }) => claim.endpoint_id === id && result && slow !== (lane === 'slow')),
   )
   const staying = goOn ? ids.filter((id) => !otherLane.includes(id)) : []
-  // Only what was asked for gets through an open breaker. Its success closes it.
+  // Only a requested attempt passes an open breaker. Its success closes the breaker.
   const closing = ids.filter((id) =>
     outcomes.some(({ claim, result }) => claim.endpoint_id === id && claim.manual !== null && result?.error === null),
   )
@@ -47,7 +52,7 @@ export async function conclude(job: JobCtx, lane: Lane, outcomes: readonly Outco
 /** Opens breakers, and switches off what is gone or has failed for days. */
 async function judgeHealth(
   job: JobCtx,
-  outcomes: readonly Outcome[],
+  outcomes: readonly AttemptOutcome[],
   health: readonly EndpointHealth[],
 ): Promise<void> {
   const now = job.now()
@@ -62,7 +67,7 @@ async function judgeHealth(
       return switchOff(endpoint.id, 'failing', now)
     const own = outcomes.filter(({ claim }) => claim.endpoint_id === endpoint.id).map(({ claim }) => claim)
     const open = endpoint.breaker_until !== null && endpoint.breaker_until > now ? endpoint.breaker_until : null
-    // What was asked for behind an open breaker does not make it longer, however often it fails.
+    // A requested attempt that fails does not extend an open breaker.
     if (open !== null && own.every(({ manual }) => manual !== null))
       return waitFor(
         own.map(({ id }) => id),
@@ -75,7 +80,7 @@ async function judgeHealth(
 }
 
 /** Sends messages for retries that are near, so that they need not wait for the sweep. */
-async function enqueueRetries(job: JobCtx, outcomes: readonly Outcome[]): Promise<void> {
+async function enqueueRetries(job: JobCtx, outcomes: readonly AttemptOutcome[]): Promise<void> {
   const messages = new Map<string, { lane: Lane; seconds: number; ids: Set<string> }>()
   for (const { claim, result, verdict, slow } of outcomes) {
     const wait = result && verdict.next ? Math.max(0, verdict.next.at - job.now()) : Number.POSITIVE_INFINITY

@@ -1,7 +1,7 @@
 import type { JobCtx } from '../../context.ts'
-import type { Claim, Lane } from '../../domain/webhook-sender.ts'
+import type { DeliveryClaim, Lane } from '../../domain/webhook-sender.ts'
 import { timeoutMs } from '../../domain/webhooks.ts'
-import { attempt, type Outcome } from './attempt.ts'
+import { attempt, type AttemptOutcome } from './attempt.ts'
 import { BatchWriter } from './batch-writer.ts'
 import { conclude } from './conclude.ts'
 import { WorkerPool } from './worker-pool.ts'
@@ -9,7 +9,7 @@ import { WorkerPool } from './worker-pool.ts'
 /** A run claims this long before it leaves the rest to the next. */
 const runMs = 20_000
 /**
- * The platform ends what goes on in the background 30 s after the handler has returned. A run that is left claims for a
+ * The platform ends background work 30 s after the handler has returned. A run that is left claims for a
  * third of this, and its longest post ends before the rest is over.
  */
 const backgroundMs = 10_000
@@ -30,18 +30,18 @@ const lookEveryMs = 30
 /** Without an ending for so long, a consumer leaves its posts to themselves and makes way for the next messages. */
 const momentMs = 12
 
-interface Options {
+interface DeliveryOptions {
   lane: Lane
   /** Claims of endpoints with longer timeouts are handed over at once. */
   longestPostMs: number
 }
 
-/** Of a run that goes on in the background of a consumer, and of one in an object, which lives as long as it posts. */
+/** For a run in the background of a consumer, and for one in an object, which exists while it posts. */
 export const consumerLimits = { longestPostMs: longestSharedPostMs }
 export const objectLimits = { longestPostMs: Number.POSITIVE_INFINITY }
 
 /**
- * Posts claims and goes on with what is due of their endpoints. Each ending is recorded in the round trip that claims
+ * Posts claims and continues with what is due of their endpoints. Each result is recorded in the round trip that claims
  * the endpoint's next. When posts that hang keep claims waiting, these are handed over to new objects with connections
  * of their own: those of the endpoints that hang to one, all others to another. A crash loses no delivery: leases run
  * out and the sweep finds them.
@@ -50,8 +50,8 @@ export class DeliveryRun {
   readonly #job: JobCtx
   readonly #lane: Lane
   readonly #longestPostMs: number
-  readonly #pool: WorkerPool<Claim>
-  readonly #writer: BatchWriter<Outcome>
+  readonly #pool: WorkerPool<DeliveryClaim>
+  readonly #writer: BatchWriter<AttemptOutcome>
   readonly #faults: unknown[] = []
   #endsAt: number
   #begun = 0
@@ -59,7 +59,7 @@ export class DeliveryRun {
   #open = 0
   #finish = () => {}
 
-  constructor(job: JobCtx, { lane, longestPostMs }: Options) {
+  constructor(job: JobCtx, { lane, longestPostMs }: DeliveryOptions) {
     this.#job = job
     this.#lane = lane
     this.#longestPostMs = longestPostMs
@@ -77,9 +77,9 @@ export class DeliveryRun {
     })
   }
 
-  take(claims: readonly Claim[]): void {
+  take(claims: readonly DeliveryClaim[]): void {
     this.#open += claims.length
-    const isShort = ({ endpoint }: Claim) => timeoutMs(endpoint.timeout_seconds) <= this.#longestPostMs
+    const isShort = ({ endpoint }: DeliveryClaim) => timeoutMs(endpoint.timeout_seconds) <= this.#longestPostMs
     this.#pool.add(claims.filter(isShort))
     void this.#handOver(claims.filter((claim) => !isShort(claim)))
   }
@@ -107,7 +107,7 @@ export class DeliveryRun {
     return this.#pool.waiting === 0 && this.#writer.isIdle
   }
 
-  async #post(claim: Claim): Promise<void> {
+  async #post(claim: DeliveryClaim): Promise<void> {
     this.#begun++
     try {
       this.#writer.add(await attempt(this.#job, claim))
@@ -117,7 +117,7 @@ export class DeliveryRun {
     }
   }
 
-  async #conclude(outcomes: Outcome[]): Promise<void> {
+  async #conclude(outcomes: AttemptOutcome[]): Promise<void> {
     const goOn = this.#job.now() < this.#endsAt && this.#begun < attemptsARun
     try {
       this.take(await conclude(this.#job, this.#lane, outcomes, goOn))
@@ -127,13 +127,13 @@ export class DeliveryRun {
     }
   }
 
-  #separate(claims: readonly Claim[], heldUpBy: readonly Claim[]): void {
+  #separate(claims: readonly DeliveryClaim[], heldUpBy: readonly DeliveryClaim[]): void {
     const hanging = new Set(heldUpBy.map(({ endpoint_id }) => endpoint_id))
     void this.#handOver(claims.filter(({ endpoint_id }) => hanging.has(endpoint_id)))
     void this.#handOver(claims.filter(({ endpoint_id }) => !hanging.has(endpoint_id)))
   }
 
-  async #handOver(claims: readonly Claim[]): Promise<void> {
+  async #handOver(claims: readonly DeliveryClaim[]): Promise<void> {
     if (claims.length === 0) return
     try {
       await this.#job.webhookSenders.create().deliver(this.#lane, claims)

@@ -3,7 +3,7 @@ import type { RoleCode } from '../../domain/access.ts'
 import { disabledReasons, eventKindNames, maxEndpointNameLength, maxUrlLength } from '../../domain/webhooks.ts'
 import { Id, RequiredText, Timestamp } from '../../http/fields.ts'
 
-/** Who sees an endpoint, and who changes it and knows its secret. */
+/** Who sees an endpoint, and who may change it and read its secret. */
 export const readers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 export const keepers: readonly RoleCode[] = ['OA', 'EA']
 

@@ -22,7 +22,7 @@ const ConsentChange = z.object({
   source: z.string().openapi({ example: 'checkout' }),
 })
 
-export const purchaseActions = [
+const purchaseActions = [
   'activated',
   'used',
   'use_reverted',
@@ -70,7 +70,7 @@ const WalletPass = z.object({
 })
 
 /** The `data` of every kind: for the document, for the catalogue, and for checking what is sent. */
-export const eventData = {
+const eventData = {
   'consent.given': ConsentChange,
   'consent.skipped': ConsentChange,
   'consent.withdrawn': ConsentChange,
@@ -83,7 +83,7 @@ export const eventData = {
 
 export type EventData<Kind extends EventKind> = z.output<(typeof eventData)[Kind]>
 
-/** The body of the requests that tell of an event. */
+/** The body of the requests that deliver an event. */
 export const payloadOf = (kind: EventKind) =>
   z.object({
     id: Id('evn').openapi({ description: 'The same for every endpoint and every attempt; also the `webhook-id`.' }),

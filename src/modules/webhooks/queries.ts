@@ -14,7 +14,7 @@ import { readers } from './endpoint-contract.ts'
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
 export type LoadedEndpoint = EndpointRow & { tenant: Tenant }
 export type DeliveryRow = typeof webhookDeliveries.$inferSelect
-export type AttemptRow = Omit<typeof webhookAttempts.$inferSelect, 'delivery_id'>
+type AttemptRow = Omit<typeof webhookAttempts.$inferSelect, 'delivery_id'>
 
 export interface DeliveryDetailRow extends DeliveryRow {
   payload: string
@@ -86,12 +86,12 @@ const eventVisibility: Visibility = {
 
 /**
  * Which deliveries of an endpoint the caller reaches. One that was moved keeps those of the place it came from: they
- * tell of people there, whom the roles of its new edition need not know.
+ * contain people there, whom the roles of its new edition may not see.
  */
 export const reachedDeliveries = (ctx: Ctx, endpoint: EndpointRow): SQL =>
   sql`endpoint_id = ${endpoint.id} and ${visibleIn(ctx.caller, eventVisibility, { organization_id: endpoint.organization_id })}`
 
-const isAsked = (endpoint: EndpointRow, { organization_id, is_active }: DeliveryFilters): boolean =>
+const matchesFilters = (endpoint: EndpointRow, { organization_id, is_active }: DeliveryFilters): boolean =>
   (organization_id === undefined || organization_id === endpoint.organization_id) &&
   (is_active === undefined || is_active === (endpoint.is_active === 1))
 
@@ -105,7 +105,7 @@ export const listDeliveries = (
     from: sql`${webhookDeliveries}`,
     key: sql`${deliveryColumns.id}`,
     where: [
-      isAsked(endpoint, filters) ? reachedDeliveries(ctx, endpoint) : sql`0`,
+      matchesFilters(endpoint, filters) ? reachedDeliveries(ctx, endpoint) : sql`0`,
       ...(filters.status ? [eq(deliveryColumns.status, filters.status)] : []),
       ...(filters.edition_id ? [eventWhere(eq(webhookEvents.edition_id, filters.edition_id))] : []),
     ],

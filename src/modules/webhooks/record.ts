@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
 import { inList } from '../../db/visibility.ts'
-import type { Outcome } from './attempt.ts'
+import type { AttemptOutcome } from './attempt.ts'
 
 const field = (index: number): SQL => sql`said.value ->> ${sql.raw(String(index))}`
 
@@ -11,7 +11,7 @@ const table = (rows: readonly unknown[][]): SQL => sql`json_each(${JSON.stringif
  * What an attempt says of its delivery. A failure counts only under the lease that it was made in: an ending, a
  * request to repeat or another claim since then wins. A success always counts, because the receiver has the event.
  */
-function deliveryStatement(outcomes: readonly Outcome[]): Statement {
+function deliveryStatement(outcomes: readonly AttemptOutcome[]): Statement {
   const rows = outcomes.map(({ claim, result, verdict, signature, startedAt, endedAt }) => [
     claim.id,
     claim.attempts,
@@ -23,7 +23,7 @@ function deliveryStatement(outcomes: readonly Outcome[]): Statement {
     signature === null ? null : Math.floor(startedAt / 1000) * 1000,
     verdict.next?.at ?? null,
     endedAt,
-    // What is given back is still what was asked for.
+    // A released claim keeps the request of a manual attempt.
     result === null && verdict.next ? claim.manual : null,
     claim.lease_until,
   ])
@@ -38,7 +38,7 @@ function deliveryStatement(outcomes: readonly Outcome[]): Statement {
 }
 
 /** A row an attempt, and one that says so where none was made because the destination is forbidden. */
-function attemptStatement(outcomes: readonly Outcome[]): Statement {
+function attemptStatement(outcomes: readonly AttemptOutcome[]): Statement {
   const final = outcomes.filter(({ result, verdict }) => result !== null || verdict.status === 'failed')
   const rows = final.map(({ claim, result, verdict, startedAt }) => [
     claim.id,
@@ -78,7 +78,7 @@ export interface EndpointHealth {
  * Failures add up until a success clears them; within one group the order of the endings counts. An attempt at an
  * address that the endpoint does not have any more says nothing of it.
  */
-function endpointStatement(outcomes: readonly Outcome[]): SQL<EndpointHealth> {
+function endpointStatement(outcomes: readonly AttemptOutcome[]): SQL<EndpointHealth> {
   const groups = Map.groupBy(
     outcomes.filter((outcome) => outcome.result !== null),
     ({ claim }) => `${claim.endpoint_id} ${claim.endpoint.url}`,
@@ -108,7 +108,7 @@ function endpointStatement(outcomes: readonly Outcome[]): SQL<EndpointHealth> {
     returning id, failures_in_row, failing_since, breaker_until`
 }
 
-export const recordStatements = (outcomes: readonly Outcome[]): [Statement, Statement, SQL<EndpointHealth>] => [
+export const recordStatements = (outcomes: readonly AttemptOutcome[]): [Statement, Statement, SQL<EndpointHealth>] => [
   attemptStatement(outcomes),
   deliveryStatement(outcomes),
   endpointStatement(outcomes),
@@ -124,7 +124,7 @@ const isOpenBefore = (until: number): SQL =>
   sql`status in ('pending', 'retrying') and next_retry_at < ${until} and manual is null`
 
 /**
- * Leaves an endpoint alone until then: what is due before waits, and its attempts say why. What somebody asked for does
+ * Pauses an endpoint until then: what is due before waits, and its attempts say why. A requested attempt does
  * not wait.
  */
 export const openBreaker = (endpointId: string, until: number): Statement[] => [

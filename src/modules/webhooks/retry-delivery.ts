@@ -7,7 +7,7 @@ import type { LoadedDelivery } from './queries.ts'
 import { enqueueEndpoints } from './enqueue.ts'
 import { endpointInactive } from './endpoint-checks.ts'
 
-/** Which attempt a retry asks for; refuses where none can be asked for. */
+/** Which attempt a retry requests; refuses where none is possible. */
 function decide(delivery: LoadedDelivery, now: number): Manual {
   const { status } = delivery
   const extra = { current_status: status, allowed_transitions: deliveryLifecycle.targetsOf(status) }

@@ -9,7 +9,7 @@ import { endWaiting, failOpenDeliveries } from './record.ts'
 import { enqueueEndpoints } from './enqueue.ts'
 import { checkDestination } from './endpoint-checks.ts'
 
-/** What is known of an endpoint of which nothing is known yet. */
+/** The health of an endpoint before its first delivery. */
 const unknownHealth = { failures_in_row: 0, failing_since: null, breaker_until: null, is_slow: 0 }
 
 /** Switching on what is on, or off what is off, changes nothing. */

@@ -4,7 +4,7 @@ interface Item<Task> {
   looks: number
 }
 
-interface Options<Task> {
+interface WorkerPoolOptions<Task> {
   size: number
   /** Never rejects. */
   run: (task: Task) => Promise<void>
@@ -15,22 +15,22 @@ interface Options<Task> {
 
 /** All slots are held when each task in them was there at so many looks. One look may itself come late. */
 const looksUntilHeld = 2
-/** A task waits no longer than so many looks beside another that has run for as long. */
+/** A task waits for at most so many checks while another one has run for as long. */
 const looksUntilLate = 5
 
 /**
  * Runs tasks in the order in which they came, `size` at once. All that wait are given away when every slot has been
- * held for two looks, or when one of them has waited for five looks beside a task that has run as long. While tasks end
+ * held for two checks, or when one of them has waited for five checks while a task has run as long. While tasks end
  * quickly, others wait as long as the line is, so that a busy machine does not get busier.
  */
 export class WorkerPool<Task> {
-  readonly #options: Options<Task>
+  readonly #options: WorkerPoolOptions<Task>
   readonly #running = new Set<Item<Task>>()
   readonly #waiting: Item<Task>[] = []
   #timer: ReturnType<typeof setTimeout> | undefined
   #changes = 0
 
-  constructor(options: Options<Task>) {
+  constructor(options: WorkerPoolOptions<Task>) {
     this.#options = options
   }
 

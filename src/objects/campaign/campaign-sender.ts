@@ -5,7 +5,7 @@ import { isRunning } from '../../domain/campaigns/lifecycle.ts'
 import type { RecipientEvent } from '../../domain/campaigns/recipient-events.ts'
 import type {
   AffectedRecipient,
-  CampaignSender,
+  CampaignSenderRpc,
   CampaignSnapshot,
   ErasedRecipient,
   RecipientRow,
@@ -26,7 +26,7 @@ import { RecipientStore } from './recipient-store.ts'
 import { type ObjectStorage, type RecipientOutcome, snapshotOf } from './schema.ts'
 
 /** The Durable Object of a campaign. Its public methods are what other Workers and consumers may call. */
-export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> implements CampaignSender {
+export class CampaignSenderObject<Bindings> extends DurableObject<Bindings> implements CampaignSenderRpc {
   readonly #storage: ObjectStorage
   readonly #job: JobCtx
   readonly #store: RecipientStore

@@ -222,7 +222,7 @@ export class ChunkDispatcher {
     return members.length ? this.#chunks.add(record, members, now) : null
   }
 
-  /** Stops for a reason that somebody has to correct. Unsent recipients wait for a retry. */
+  /** Stops for a reason that has to be corrected by hand. Unsent recipients wait for a retry. */
   halt(message: string, now: number): void {
     this.release()
     this.#store.change({ status: 'failed', error_message: message, completed_at: now })

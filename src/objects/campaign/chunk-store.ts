@@ -125,7 +125,7 @@ export class ChunkStore {
     this.#sql.exec('delete from chunks where number = ?', number)
   }
 
-  /** Deletes chunks that nobody holds and that cannot have been sent. Their recipients get into new chunks. */
+  /** Deletes chunks that have no lease and cannot have been sent. Their recipients get into new chunks. */
   deleteUnsent(): void {
     this.#sql.exec("delete from chunks where state = 'ready' and is_repeat = 0")
   }

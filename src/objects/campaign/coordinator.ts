@@ -16,7 +16,7 @@ import { type ObjectStorage, snapshotOf } from './schema.ts'
 
 /** The campaign's row is at most this much behind the object. */
 const projectEveryMs = 2000
-/** Each alarm first sets the next one this much later, in case it dies. */
+/** Each alarm first sets the next one this much later, in case it is interrupted. */
 const reviveMs = 5000
 /** After this long without a consumer, the queue messages count as lost. */
 const enqueueAgainMs = 10_000
@@ -43,7 +43,7 @@ export class CampaignCoordinator {
     return new ChunkDispatcher(this.#store, this.#store.record()?.channel === 'sms' ? sms : email)
   }
 
-  /** Asks for an alarm that looks at the campaign's row. */
+  /** Sets an alarm that reads the campaign's row. */
   async wake(at: number): Promise<void> {
     this.#wakeCount++
     await this.wakeBy(at)
@@ -60,7 +60,7 @@ export class CampaignCoordinator {
     return this.wakeBy(this.#job.now() + projectEveryMs)
   }
 
-  /** A consumer has asked for chunks, so the messages for consumers have arrived. */
+  /** A consumer has requested chunks, so the messages for consumers have arrived. */
   noteConsumer(): void {
     this.#enqueuedAt = this.#job.now()
   }
@@ -79,7 +79,7 @@ export class CampaignCoordinator {
     await this.#setNextAlarm(wakeCount)
   }
 
-  /** Begins what the campaign's row asks for: a start that is due, or a new run. */
+  /** Begins what the campaign's row requests: a start that is due, or a new run. */
   async #startIfAsked(): Promise<void> {
     const record = this.#store.record()
     if (!record || isRunning(record.status)) return
@@ -113,7 +113,7 @@ export class CampaignCoordinator {
     })
   }
 
-  /** Enqueues messages for consumers while there is something to send that nobody holds. */
+  /** Enqueues messages for consumers while there are chunks without a lease. */
   async #enqueueConsumers(): Promise<void> {
     const now = this.#job.now()
     this.#store.transaction(() => {
@@ -159,7 +159,7 @@ export class CampaignCoordinator {
     if (row?.status === 'scheduled') times.push(row.scheduled_at)
     if (this.#store.isProjectionBehind()) times.push(record.projected_at + projectEveryMs)
     if (record.status === 'calculating') times.push(now)
-    // Consumers at work change the numbers. A provider that asked for a pause does not.
+    // Consumers at work change the numbers. A provider that requested a pause does not.
     if (record.status === 'sending') {
       const isPaused = record.paused_until > now
       if (this.dispatcher.isBusy(now) || (due === null && !isPaused)) times.push(now + projectEveryMs)

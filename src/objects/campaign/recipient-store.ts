@@ -240,7 +240,7 @@ export class RecipientStore {
     this.#sql.exec('delete from changed where number in (select value from json_each(?))', JSON.stringify(numbers))
   }
 
-  /** Remembers whose engagement rows are out of date. */
+  /** Marks recipients whose engagement rows are out of date. */
   #markChanged(members: readonly number[]): void {
     if (members.length) this.#sql.exec('insert into changed (members) values (?)', JSON.stringify(members))
   }

@@ -36,7 +36,7 @@ const carriageReturn = 13
 const isBreak = (byte: number | undefined): boolean => byte === lineFeed || byte === carriageReturn
 
 /** Collects the lines of a file that have bytes beyond ASCII. Of a line that two chunks share, from the first such chunk on. */
-class Sample {
+class ByteSample {
   readonly #bytes = new Uint8Array(enoughSample)
   #length = 0
   #isInLine = false
@@ -73,8 +73,8 @@ class Sample {
 }
 
 /** Reads until it has seen enough characters beyond ASCII, so the whole of a file that has none. */
-async function sampleBeyondAscii(file: FileSource): Promise<Sample> {
-  const sample = new Sample()
+async function sampleBeyondAscii(file: FileSource): Promise<ByteSample> {
+  const sample = new ByteSample()
   for await (const chunk of file.stream(0, file.size)) {
     sample.add(chunk)
     if (sample.isFull) break
@@ -85,7 +85,7 @@ async function sampleBeyondAscii(file: FileSource): Promise<Sample> {
 /** A bad byte among many good characters is a slip, and no other encoding. */
 const toleratedShare = 0.02
 
-function isUtf8({ bytes, isFull }: Sample): boolean {
+function isUtf8({ bytes, isFull }: ByteSample): boolean {
   // The end of a full sample may cut a character.
   const text = decoderOf('utf-8').decode(bytes, { stream: isFull })
   let bad = 0

@@ -17,10 +17,10 @@ export interface Workbook {
 const maxPartSize = 8_388_608
 const maxSharedStrings = 50_331_648
 
-type Parts = Map<string, ZipEntry>
+type ZipParts = Map<string, ZipEntry>
 
 /** Part names do not distinguish case. */
-const partOf = (parts: Parts, name: string): ZipEntry | undefined => parts.get(name.toLowerCase())
+const partOf = (parts: ZipParts, name: string): ZipEntry | undefined => parts.get(name.toLowerCase())
 
 async function readPart(file: FileSource, part: ZipEntry | undefined, handler: XmlHandler, max = maxPartSize) {
   if (part) await readWholeXml(part.name, openEntry(file, part, max), handler)
@@ -32,7 +32,7 @@ interface Relation {
 }
 
 /** What a part points to; targets as names from the root. */
-async function relationsOf(file: FileSource, parts: Parts, name: string): Promise<Map<string, Relation>> {
+async function relationsOf(file: FileSource, parts: ZipParts, name: string): Promise<Map<string, Relation>> {
   const cut = name.lastIndexOf('/') + 1
   const folder = name.slice(0, cut)
   const relations = new Map<string, Relation>()
@@ -109,7 +109,7 @@ async function readSharedStrings(file: FileSource, part: ZipEntry | undefined): 
   return strings
 }
 
-function noWorkbook(parts: Parts): ReadError {
+function noWorkbook(parts: ZipParts): ReadError {
   const isOpenDocument = parts.has('content.xml') && parts.has('mimetype')
   if (isOpenDocument || parts.has('xl/workbook.bin') || parts.has('word/document.xml'))
     return new ReadError('unreadable_file', 'The file is not an .xlsx workbook. Save it as .xlsx or as CSV.')
@@ -120,7 +120,7 @@ function noWorkbook(parts: Parts): ReadError {
 
 /** Everything about a workbook but the rows of its first visible sheet. */
 export async function openWorkbook(file: FileSource): Promise<Workbook> {
-  const parts: Parts = new Map((await readEntries(file)).map((entry) => [entry.name.toLowerCase(), entry]))
+  const parts: ZipParts = new Map((await readEntries(file)).map((entry) => [entry.name.toLowerCase(), entry]))
   const root = Array.from((await relationsOf(file, parts, '')).values()).find(({ type }) => type === 'officeDocument')
   const workbookPart = partOf(parts, root?.target ?? 'xl/workbook.xml')
   if (!workbookPart || !workbookPart.name.endsWith('.xml')) throw noWorkbook(parts)

@@ -23,7 +23,7 @@ export const noNumbers = (): NumberStatistics => ({
 
 const sameDigits = (one: Digits, other: Digits): boolean => one.whole === other.whole && one.fraction === other.fraction
 
-export function evidenceOf({ readings }: NumberShape): Evidence {
+function evidenceOf({ readings }: NumberShape): Evidence {
   const { '.': dot, ',': comma } = readings
   if (!dot) return 'comma'
   if (!comma) return 'dot'

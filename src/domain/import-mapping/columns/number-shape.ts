@@ -1,6 +1,6 @@
 import { currencyOfMark } from '../values/currencies.ts'
 
-export const decimalSeparators = ['.', ','] as const
+const decimalSeparators = ['.', ','] as const
 export type DecimalSeparator = (typeof decimalSeparators)[number]
 
 export interface Digits {

@@ -9,7 +9,7 @@ import { keepFirst } from './merge.ts'
 import { countNumber, mergeNumbers, noNumbers, type NumberStatistics } from './number-format.ts'
 import { readNumber, type NumberShape } from './number-shape.ts'
 
-export const cellKinds = [
+const cellKinds = [
   'number',
   'date',
   'time',
@@ -81,7 +81,7 @@ function factsOf(text: string): CellFacts {
   return { text, number, date, kinds: cellKinds.filter((kind) => tests[kind]) }
 }
 
-export const noCells = (): ColumnStatistics => ({
+const noCells = (): ColumnStatistics => ({
   filled: 0,
   blank: 0,
   kinds: Object.fromEntries(cellKinds.map((kind) => [kind, 0])) as Record<CellKind, number>,

@@ -11,7 +11,7 @@ import { ticketPresets } from './tickets.ts'
 
 const presets: readonly Preset[] = [pretix, ...shopPresets, ...ticketPresets]
 
-export interface DetectedSource {
+interface DetectedSource {
   source: string
   label: string
   confidence: number

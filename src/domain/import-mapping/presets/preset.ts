@@ -24,8 +24,8 @@ export interface Preset {
 
 export const from = (...columns: readonly string[]): PresetTarget => ({ columns })
 
-export const to = (value: string): { to: string } => ({ to: value })
-export const ignoreRow = { ignore_row: true } as const
+const to = (value: string): { to: string } => ({ to: value })
+const ignoreRow = { ignore_row: true } as const
 
 /** A value map of lists of words: `{ completed: ['Paid'] }`. */
 export const valueMap = (

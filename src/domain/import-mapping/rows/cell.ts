@@ -12,10 +12,11 @@ import type { TargetField } from '../targets/fields.ts'
 import { currencyOfMark, isCurrency } from '../values/currencies.ts'
 import { readLanguage } from '../values/locales.ts'
 import { splitFullName } from '../../users.ts'
-import { itemStatuses, itemStatusOf, orderStatusOf } from '../values/value-maps.ts'
+import { itemStatuses } from '../../external-orders.ts'
+import { itemStatusOf, orderStatusOf } from '../values/value-maps.ts'
 import { readBoolean, readStatus } from '../values/words.ts'
 
-export const cellFaults = [
+const cellFaults = [
   'missing_required',
   'invalid_email',
   'invalid_phone',

@@ -1,6 +1,6 @@
-import type { ItemStatus } from '../values/value-maps.ts'
 import { productKey, productOf, type ProductTuple } from './products.ts'
 import { isOfWholeRow, type OrderError, type OrderWarning, type PlacedRow } from './row.ts'
+import type { ItemStatus } from '../../external-orders.ts'
 
 export interface DecidedItem extends ProductTuple {
   line: number
@@ -23,18 +23,18 @@ interface DecidedItems {
   warnings: OrderWarning[]
 }
 
-type Values = PlacedRow['values']
+type ItemValues = PlacedRow['values']
 
-const text = (values: Values, name: string): string | null => {
+const text = (values: ItemValues, name: string): string | null => {
   const value = values[`item.${name}`]
   return typeof value === 'string' ? value : null
 }
-const number = (values: Values, name: string): number | null => {
+const number = (values: ItemValues, name: string): number | null => {
   const value = values[`item.${name}`]
   return typeof value === 'number' ? value : null
 }
 
-function userOf(values: Values): DecidedItem['user'] {
+function userOf(values: ItemValues): DecidedItem['user'] {
   const user = {
     email: text(values, 'user.email'),
     first_name: text(values, 'user.first_name'),
@@ -45,7 +45,7 @@ function userOf(values: Values): DecidedItem['user'] {
 }
 
 /** What all of an item cost wins over the price of one where the two contradict each other. */
-function pricesOf(values: Values, quantity: number): Pick<DecidedItem, 'unit_price_minor' | 'line_total_minor'> {
+function pricesOf(values: ItemValues, quantity: number): Pick<DecidedItem, 'unit_price_minor' | 'line_total_minor'> {
   const unit = number(values, 'unit_price')
   const total = number(values, 'line_total')
   return total === null || (unit !== null && unit * quantity === total)

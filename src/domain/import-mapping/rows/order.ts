@@ -33,12 +33,12 @@ export interface DecidedOrder {
   /** What the source says that the order came to; null where it says nothing. */
   amount_minor: number | null
   coupon_code: string | null
-  payment: { service: PaymentService; reference: string | null } | null
+  payment: { service: NamedService; reference: string | null } | null
   consents: Readonly<Record<string, boolean>>
   metadata: Readonly<Record<string, string>>
 }
 
-export interface OrderDecision {
+export interface MappedOrder {
   /** Null for an order with an error: it is taken whole or not at all. */
   order: DecidedOrder | null
   errors: readonly OrderError[]
@@ -60,13 +60,13 @@ export function groupKeyOf(row: PlacedRow, group_by: Grouping): string | null {
   return typeof value === 'string' ? value : null
 }
 
-type Values = DecidedRow['values']
+type OrderValues = DecidedRow['values']
 
 const isOrderLevel = (target: string): boolean =>
   target.startsWith('consent.') || (targetFieldOf(target)?.is_order_level ?? false)
 
 /** A value as people write it. */
-function shown(target: string, value: Values[string] | undefined): string {
+function shown(target: string, value: OrderValues[string] | undefined): string {
   const type = targetFieldOf(target)?.type
   if (typeof value === 'number' && type === 'money') return toMajor(value).toFixed(2)
   if (typeof value === 'number' && type === 'instant') return `${toIso(value).slice(0, 16).replace('T', ' ')} UTC`
@@ -75,8 +75,8 @@ function shown(target: string, value: Values[string] | undefined): string {
 }
 
 /** The cells that the rows of an order agree in: a blank one inherits, a different one is an error. */
-function agreedValues(rows: readonly PlacedRow[]): { values: Values; errors: OrderError[] } {
-  const values: Record<string, Values[string]> = {}
+function agreedValues(rows: readonly PlacedRow[]): { values: OrderValues; errors: OrderError[] } {
+  const values: Record<string, OrderValues[string]> = {}
   const firstLines = new Map<string, number>()
   const errors: OrderError[] = []
   for (const row of rows)
@@ -105,7 +105,7 @@ const missing = (row: number, target_field: string, message: string): OrderError
   value: null,
 })
 
-function decideCurrency(rows: readonly PlacedRow[], values: Values, options: OrderOptions): Currency | OrderError {
+function decideCurrency(rows: readonly PlacedRow[], values: OrderValues, options: OrderOptions): Currency | OrderError {
   const said = values['order.currency']
   const marks = [...new Set(rows.flatMap(({ currency_mark }) => currency_mark ?? []))]
   const specific = marks.filter((mark) => mark !== 'kr')
@@ -134,17 +134,17 @@ function statusOfItems(items: readonly DecidedItem[], options: OrderOptions): Or
   return said.some(({ status }) => status === 'pending') ? 'pending' : 'cancelled'
 }
 
-const text = (values: Values, target: string): string | null => {
+const text = (values: OrderValues, target: string): string | null => {
   const value = values[target]
   return typeof value === 'string' ? value : null
 }
-const number = (values: Values, target: string): number | null => {
+const number = (values: OrderValues, target: string): number | null => {
   const value = values[target]
   return typeof value === 'number' ? value : null
 }
 
 function ofPrefix<Value>(
-  values: Values,
+  values: OrderValues,
   prefix: string,
   isOne: (value: unknown) => value is Value,
 ): Record<string, Value> {
@@ -158,7 +158,7 @@ function ofPrefix<Value>(
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isYesOrNo = (value: unknown): value is boolean => typeof value === 'boolean'
 
-const customerOf = (values: Values): DecidedOrder['customer'] => ({
+const customerOf = (values: OrderValues): DecidedOrder['customer'] => ({
   email: text(values, 'customer.email'),
   phone_number: text(values, 'customer.phone_number'),
   first_name: text(values, 'customer.first_name'),
@@ -169,9 +169,9 @@ const customerOf = (values: Values): DecidedOrder['customer'] => ({
 
 /** Where orders of files were paid; what this API does not know was paid at the source. */
 const paymentServices = ['import', 'manual', 'stripe'] as const
-export type PaymentService = (typeof paymentServices)[number]
+type NamedService = (typeof paymentServices)[number]
 
-function paymentOf(values: Values): DecidedOrder['payment'] {
+function paymentOf(values: OrderValues): DecidedOrder['payment'] {
   const named = text(values, 'order.payment_service')
   const reference = text(values, 'order.payment_reference')
   if (named === null && reference === null) return null
@@ -179,7 +179,7 @@ function paymentOf(values: Values): DecidedOrder['payment'] {
   return { service, reference }
 }
 
-function idOf(rows: readonly PlacedRow[], values: Values, options: OrderOptions): string {
+function idOf(rows: readonly PlacedRow[], values: OrderValues, options: OrderOptions): string {
   const said = text(values, 'order.external_id')
   if (said !== null) return said
   const email = options.group_by === 'email' ? text(values, 'customer.email') : null
@@ -187,7 +187,7 @@ function idOf(rows: readonly PlacedRow[], values: Values, options: OrderOptions)
 }
 
 /** The order that some rows are, in the order of the file; ignored rows are left out before. */
-export function toExternalOrder(rows: readonly PlacedRow[], options: OrderOptions): OrderDecision {
+export function toExternalOrder(rows: readonly PlacedRow[], options: OrderOptions): MappedOrder {
   const { values, errors: disagreements } = agreedValues(rows)
   const first = rows[0]?.line ?? 0
   const { items, errors: itemErrors, warnings } = decideItems(rows)

@@ -18,7 +18,7 @@ export interface TargetReader {
   values: ReadonlyMap<string, MappedValue> | null
 }
 
-export interface AmbiguousColumn {
+interface AmbiguousColumn {
   target: string
   column: number
   decision: Extract<FormatDecision<NumberFormat | DateFormat>, { status: 'ambiguous' }>
@@ -49,15 +49,15 @@ export interface PrepareInput {
   now: number
 }
 
-type Decided = { number: NumberFormat; date: DateFormat; ambiguous: AmbiguousColumn['decision'] | null }
+type DecidedFormats = { number: NumberFormat; date: DateFormat; ambiguous: AmbiguousColumn['decision'] | null }
 
 const isNumber = ({ field, mapping }: Pick<TargetReader, 'field' | 'mapping'>): boolean =>
   field.type === 'money' || field.type === 'quantity' || mapping.transform?.type === 'number'
 const isDate = ({ field, mapping }: Pick<TargetReader, 'field' | 'mapping'>): boolean =>
   field.type === 'instant' || mapping.transform?.type === 'date'
 
-function decideFormats(mapping: TargetMapping, field: TargetField, input: PrepareInput): Decided {
-  const formats: Decided = { number: { decimal: 'each' }, date: { order: 'each' }, ambiguous: null }
+function decideFormats(mapping: TargetMapping, field: TargetField, input: PrepareInput): DecidedFormats {
+  const formats: DecidedFormats = { number: { decimal: 'each' }, date: { order: 'each' }, ambiguous: null }
   const statistics = input.statistics[mapping.columns[0] ?? -1]
   const { transform } = mapping
   if (isNumber({ field, mapping })) {

@@ -63,7 +63,7 @@ export function mergeTuples(
   return merged
 }
 
-export interface KnownPart {
+interface KnownPart {
   id: string
   name: string
 }

@@ -28,7 +28,7 @@ export interface CandidateContext {
   history: ReadonlyMap<string, string | null>
 }
 
-interface Found {
+interface FoundAlias {
   alias: Alias
   confidence: number
   reason: SuggestionReason
@@ -63,7 +63,7 @@ function nearAlias(header: string): Alias | null {
   return new Set(near.map(({ target }) => target)).size === 1 ? (near[0] ?? null) : null
 }
 
-function findAlias(header: string): Found | null {
+function findAlias(header: string): FoundAlias | null {
   const key = headerKey(header)
   if (key === '' || otherKeys.has(key)) return null
   const alias = aliasesByKey.get(key)

@@ -13,7 +13,7 @@ function bestOf(candidates: readonly Candidate[]): Candidate | null {
   return first && (!second || byRank(first, second) !== 0) ? first : null
 }
 
-type Chosen = Map<string, Candidate>
+type ChosenCandidates = Map<string, Candidate>
 
 const personFields = ['email', 'first_name', 'last_name', 'full_name'] as const
 
@@ -21,7 +21,7 @@ const personFields = ['email', 'first_name', 'last_name', 'full_name'] as const
  * `Email` beside `Buyer email` is the ticket holder's, if the same is so of another field and no column names holders
  * by itself.
  */
-function holdersBesideBuyers(candidates: readonly Candidate[], chosen: Chosen): void {
+function holdersBesideBuyers(candidates: readonly Candidate[], chosen: ChosenCandidates): void {
   if (personFields.some((name) => chosen.has(`item.user.${name}`))) return
   const plain = personFields.flatMap((name) => {
     const target = `customer.${name}`
@@ -37,7 +37,11 @@ function holdersBesideBuyers(candidates: readonly Candidate[], chosen: Chosen): 
 }
 
 /** An order's number is its id where the file has no other. */
-function numberBesideId(candidates: readonly Candidate[], chosen: Chosen, columns: readonly ImportColumn[]): void {
+function numberBesideId(
+  candidates: readonly Candidate[],
+  chosen: ChosenCandidates,
+  columns: readonly ImportColumn[],
+): void {
   const numbers = candidates.filter((one) => one.target === 'order.external_id' && one.rank === 'plain')
   const [number, ...more] = numbers
   const id = chosen.get('order.external_id')
@@ -47,7 +51,7 @@ function numberBesideId(candidates: readonly Candidate[], chosen: Chosen, column
 }
 
 /** `Name` beside `Vorname` is the last name; beside other first names nobody knows. */
-function settleNames(chosen: Chosen, columns: readonly ImportColumn[]): void {
+function settleNames(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
   for (const person of ['customer', 'item.user']) {
     const [first, last, full] = ['first_name', 'last_name', 'full_name'].map((name) => chosen.get(`${person}.${name}`))
     if (!full || full.rank === 'certain' || (!first && !last)) continue
@@ -58,7 +62,7 @@ function settleNames(chosen: Chosen, columns: readonly ImportColumn[]): void {
 }
 
 /** A bare total says something where prices stand beside it; an event's date is not an order's. */
-function dropUnsupported(chosen: Chosen, columns: readonly ImportColumn[]): void {
+function dropUnsupported(chosen: ChosenCandidates, columns: readonly ImportColumn[]): void {
   const total = chosen.get('order.amount')
   if (total?.rank === 'vague' && !chosen.has('item.unit_price') && !chosen.has('item.line_total'))
     chosen.delete('order.amount')
@@ -82,9 +86,9 @@ export function timeColumnOf(
 }
 
 /** One column for each target, and none where two are as good. */
-export function choose(candidates: readonly Candidate[], columns: readonly ImportColumn[]): Chosen {
+export function choose(candidates: readonly Candidate[], columns: readonly ImportColumn[]): ChosenCandidates {
   const whole = candidates.filter(({ part }) => part === null)
-  const chosen: Chosen = new Map()
+  const chosen: ChosenCandidates = new Map()
   for (const [target, ofTarget] of Map.groupBy(whole, (one) => one.target)) {
     const best = bestOf(ofTarget)
     if (best) chosen.set(target, best)

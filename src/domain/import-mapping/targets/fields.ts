@@ -18,7 +18,7 @@ export const targetTypes = [
 export type TargetType = (typeof targetTypes)[number]
 
 export const targetGroups = ['order', 'customer', 'item', 'holder', 'consent', 'metadata'] as const
-export type TargetGroup = (typeof targetGroups)[number]
+type TargetGroup = (typeof targetGroups)[number]
 
 /** Something of an order that a column can be mapped to. */
 export interface TargetField {

@@ -2,9 +2,7 @@ import type { ColumnStatistics } from '../columns/statistics.ts'
 import type { ValueMap } from '../mapping.ts'
 import type { TargetType } from '../targets/fields.ts'
 import { plainWord, readBoolean, readStatus, type StatusMeaning } from './words.ts'
-
-export const itemStatuses = ['pending', 'active', 'cancelled'] as const
-export type ItemStatus = (typeof itemStatuses)[number]
+import type { ItemStatus } from '../../external-orders.ts'
 
 /** An order that was paid back as a whole has no ticket that lets anybody in. */
 export const orderStatusOf = (meaning: StatusMeaning): Exclude<StatusMeaning, 'refunded'> =>
@@ -44,7 +42,7 @@ export const unmappedValues = (type: TargetType, statistics: ColumnStatistics, m
     : []
 
 /** What a value map makes of a cell; case, accents and spaces at its ends do not count. */
-export function mappedValue(map: ValueMap | null | undefined, text: string): ValueMap[string] | null {
+function mappedValue(map: ValueMap | null | undefined, text: string): ValueMap[string] | null {
   if (!map) return null
   if (Object.hasOwn(map, text)) return map[text] ?? null
   const word = plainWord(text)

@@ -1,5 +1,5 @@
 import type { JobCtx } from '../../../context.ts'
-import type { CampaignSender } from '../../../domain/campaigns/sender.ts'
+import type { CampaignSenderRpc } from '../../../domain/campaigns/sender.ts'
 import {
   callSizeOf,
   type ChunkClaim,
@@ -12,7 +12,7 @@ import type { SendResult } from '../../../domain/messaging.ts'
 import { exclusionStatement } from './audience.ts'
 import { type ComposedMessage, composeEmails, composeSms } from './compose.ts'
 import {
-  type Contents,
+  type CampaignContents,
   contentsOf,
   contentStatement,
   keepContents,
@@ -33,9 +33,9 @@ interface BatchGateway<Message> {
 interface ChannelCalls<Message> {
   job: JobCtx
   claim: ChunkClaim
-  contents: Contents
+  contents: CampaignContents
   gateway: BatchGateway<Message>
-  compose: (job: JobCtx, claim: ChunkClaim, contents: Contents) => Promise<ComposedMessage<Message>[]>
+  compose: (job: JobCtx, claim: ChunkClaim, contents: CampaignContents) => Promise<ComposedMessage<Message>[]>
 }
 
 const notTried = (code: string, detail: string): SendResult => ({
@@ -58,7 +58,7 @@ const notPrepared = (recipients: Recipients, error: unknown): Calls[number] => {
 const keyOf = async (campaignId: string, members: readonly number[]): Promise<string> =>
   `${campaignId}-${toHex(await sha256(members.join(' '))).slice(0, 32)}`
 
-async function loadContents(job: JobCtx, { campaign_id, content }: ChunkClaim): Promise<Contents> {
+async function loadContents(job: JobCtx, { campaign_id, content }: ChunkClaim): Promise<CampaignContents> {
   const kept = keptContents(campaign_id, content)
   if (kept?.size) return kept
   const contents = contentsOf(await job.db.all(contentStatement(campaign_id, content)))
@@ -66,7 +66,7 @@ async function loadContents(job: JobCtx, { campaign_id, content }: ChunkClaim): 
   return contents
 }
 
-async function findExcluded(job: JobCtx, claim: ChunkClaim, contents: Contents): Promise<ExcludedRecipient[]> {
+async function findExcluded(job: JobCtx, claim: ChunkClaim, contents: CampaignContents): Promise<ExcludedRecipient[]> {
   // A repeated call must be the same, so nobody is excluded from it.
   if (claim.is_repeat) return []
   const context = [...contents.values()][0]?.context
@@ -87,7 +87,7 @@ async function prepare(job: JobCtx, claim: ChunkClaim) {
 }
 
 /** Makes the calls of a chunk, one after another; none when the lease is over or the campaign has stopped. */
-export async function sendClaim(job: JobCtx, sender: CampaignSender, claim: ChunkClaim): Promise<Calls> {
+export async function sendClaim(job: JobCtx, sender: CampaignSenderRpc, claim: ChunkClaim): Promise<Calls> {
   let prepared: Awaited<ReturnType<typeof prepare>>
   try {
     prepared = await prepare(job, claim)

@@ -15,7 +15,7 @@ import type { SendResult } from '../../../domain/messaging.ts'
 import { fullName } from '../../../domain/users.ts'
 import type { OutboundEmail } from '../../../gateways/email/email.ts'
 import type { OutboundSms } from '../../../gateways/sms/sms.ts'
-import type { CampaignContent, Contents } from './content-snapshot.ts'
+import type { CampaignContent, CampaignContents } from './content-snapshot.ts'
 
 /** A message, or why none could be made for this person. */
 export type ComposedMessage<Message> = { n: number; message: Message } | { n: number; refusal: SendResult }
@@ -118,7 +118,7 @@ const refusal = (error: unknown): SendResult => ({
   retryAfterMs: null,
 })
 
-const contentFor = (contents: Contents, language: string): CampaignContent => {
+const contentFor = (contents: CampaignContents, language: string): CampaignContent => {
   const content = contents.get(language) ?? contents.values().next().value
   if (!content) throw new Error('the contents of the campaign are not there')
   return content
@@ -130,7 +130,7 @@ const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostna
 export const composeEmails = (
   job: JobCtx,
   claim: ChunkClaim,
-  contents: Contents,
+  contents: CampaignContents,
 ): Promise<ComposedMessage<OutboundEmail>[]> =>
   Promise.all(
     claim.recipients.map(async (recipient): Promise<ComposedMessage<OutboundEmail>> => {
@@ -172,7 +172,7 @@ export const composeEmails = (
 export const composeSms = (
   job: JobCtx,
   claim: ChunkClaim,
-  contents: Contents,
+  contents: CampaignContents,
 ): Promise<ComposedMessage<OutboundSms>[]> =>
   Promise.all(
     claim.recipients.map(async (recipient): Promise<ComposedMessage<OutboundSms>> => {

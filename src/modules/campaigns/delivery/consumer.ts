@@ -1,5 +1,5 @@
 import type { JobCtx } from '../../../context.ts'
-import type { CampaignSender } from '../../../domain/campaigns/sender.ts'
+import type { CampaignSenderRpc } from '../../../domain/campaigns/sender.ts'
 import { sendClaim } from './chunk-calls.ts'
 import { enqueueCampaign } from './enqueue.ts'
 
@@ -9,7 +9,7 @@ const shiftMs = 20_000
 const lanesAConsumer = 4
 
 /** Sends chunk after chunk; each report hands out the next. Answers whether there is more for another consumer. */
-async function sendChunksInTurn(job: JobCtx, sender: CampaignSender, endsAt: number): Promise<boolean> {
+async function sendChunksInTurn(job: JobCtx, sender: CampaignSenderRpc, endsAt: number): Promise<boolean> {
   let answer = await sender.claim(job.newId('lease'))
   while (answer.next) {
     const claim = answer.next

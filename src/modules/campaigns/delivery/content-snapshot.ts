@@ -172,7 +172,7 @@ export async function keepContent(job: JobCtx, row: CampaignRow, content: number
     surroundings: JSON.stringify({ ...context, language: template.language }),
     created_at: job.now(),
   }))
-  // After a crash it replaces what was kept before, which nobody has been sent yet.
+  // After a crash it replaces the earlier snapshot, which was not sent to anybody yet.
   const statements: Statement[] = [
     sql`delete from campaign_contents where campaign_id = ${row.id} and content = ${content}`,
     ...insertAll(campaignLinks, added),
@@ -192,12 +192,12 @@ type CampaignContentRow = typeof campaignContents.$inferSelect
 export const contentStatement = (campaignId: string, content: number) =>
   sql<CampaignContentRow>`select * from campaign_contents where campaign_id = ${campaignId} and content = ${content}`
 
-export type Contents = ReadonlyMap<string, CampaignContent>
+export type CampaignContents = ReadonlyMap<string, CampaignContent>
 
 /** About the length of a tracked link. */
 const linkLength = 120
 
-export const contentsOf = (rows: readonly CampaignContentRow[]): Contents =>
+export const contentsOf = (rows: readonly CampaignContentRow[]): CampaignContents =>
   new Map(
     rows.map((row) => [
       row.language,
@@ -210,14 +210,14 @@ export const contentsOf = (rows: readonly CampaignContentRow[]): Contents =>
     ]),
   )
 
-const weights = new WeakMap<Contents, number>()
+const weights = new WeakMap<CampaignContents, number>()
 
 /** The longest names, so that no call needs more memory than a Worker has. */
 const longName = 'x'.repeat(maxPersonNameLength)
 const longNames = { first_name: longName, last_name: longName, full_name: `${longName} ${longName}` }
 
 /** Characters of the campaign's longest message, with long values in it. */
-export function weightOf(contents: Contents): number {
+export function weightOf(contents: CampaignContents): number {
   const known = weights.get(contents)
   if (known !== undefined) return known
   const weight = Math.max(0, ...[...contents.values()].map(lengthOf))
@@ -239,13 +239,13 @@ function lengthOf({ template, positions }: CampaignContent): number {
 }
 
 /** Contents never change once messages of them are sent, so the Worker caches a few. */
-const kept = new Map<string, Contents>()
+const kept = new Map<string, CampaignContents>()
 const maxKept = 8
 
-export const keptContents = (campaignId: string, content: number): Contents | undefined =>
+export const keptContents = (campaignId: string, content: number): CampaignContents | undefined =>
   kept.get(`${campaignId} ${content}`)
 
-export function keepContents(campaignId: string, content: number, contents: Contents): void {
+export function keepContents(campaignId: string, content: number, contents: CampaignContents): void {
   kept.set(`${campaignId} ${content}`, contents)
   for (const oldest of kept.keys()) {
     if (kept.size <= maxKept) return

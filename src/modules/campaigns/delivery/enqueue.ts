@@ -1,6 +1,6 @@
 import type { JobCtx } from '../../../context.ts'
 
-/** Enqueues messages for consumers. A consumer asks the campaign's object for chunks to send. */
+/** Enqueues messages for consumers. A consumer gets chunks to send from the campaign's object. */
 export const enqueueCampaign = (job: JobCtx, campaignId: string, consumers: number): Promise<void> =>
   job.jobQueue.enqueue(
     'campaigns',

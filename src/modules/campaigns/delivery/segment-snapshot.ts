@@ -5,7 +5,7 @@ import { runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
 
 /** A segment as it was when its campaign was started. */
 export interface SegmentSnapshot {
-  /** Where it stood, for who may see and go on with the campaign. */
+  /** Its tenant: decides who may see and continue the campaign. */
   edition_id: string | null
   name: string
   communication_type: string

@@ -15,14 +15,14 @@ import type { RecordRow } from './records.ts'
 
 export { findUser } from '../../users/index.ts'
 
-/** A record as the caller sees it. */
+/** A record as it is shown to the caller. */
 export interface SeenRecord extends RecordRow {
   previous_hash: string | null
-  /** It is of another edition, and the customer is somebody whom others know too. */
+  /** It is of another edition, and the customer belongs to other editions too. */
   is_hidden: number
 }
 
-/** A definition, and how one person stands to it. */
+/** A definition, and one person's answer to it. */
 export interface AnswerRow extends DefinitionRow {
   user_id: string
   /** For `seenRecord`. */
@@ -35,7 +35,9 @@ const previousHash = (record: SQL): SQL =>
   sql`(select before.record_hash from consent_records before where before.user_id = ${record}.user_id
     and before.consent_id = ${record}.consent_id and before.number = ${record}.number - 1)`
 
-/** Holds for records that the caller sees in part: see `SeenRecord`. `users` is in the query with the view's join. */
+/**
+ * Holds for records of which the caller sees a part: see `SeenRecord`. `users` is in the query with the view's join.
+ */
 function isHidden(ctx: Ctx, view: CustomerView, record: SQL): SQL {
   const reach = reachOf(ctx.caller)
   if (view.isWhole || reach.all) return sql`0`
@@ -65,21 +67,21 @@ export function seenRecord(row: Pick<AnswerRow, 'record'>): SeenRecord | null {
 export const recordText = (record: SeenRecord): string =>
   JSON.stringify(seenColumns.map((name) => record[name as keyof SeenRecord]))
 
-/** The editions that know the person, of those that the caller sees. */
-function editionsKnowing(ctx: Ctx, user: Pick<LoadedUser, 'organization_id' | 'tenant'>): readonly string[] {
+/** The person's editions, of those that the caller may see. */
+function visibleEditionsOf(ctx: Ctx, user: Pick<LoadedUser, 'organization_id' | 'tenant'>): readonly string[] {
   const known = user.tenant.editions === 'any' ? [] : user.tenant.editions
   const reach = reachOf(ctx.caller)
   if (reach.all || reach.organizations.includes(user.organization_id)) return known
   return known.filter((id) => reach.editions.some((grant) => grant.edition_id === id))
 }
 
-interface Filters {
+interface AnswerFilters {
   edition_id?: string | undefined
   type?: string | undefined
 }
 
-function conditions(ctx: Ctx, user: LoadedUser, { edition_id, type }: Filters): SQL[] {
-  const known = editionsKnowing(ctx, user)
+function conditions(ctx: Ctx, user: LoadedUser, { edition_id, type }: AnswerFilters): SQL[] {
+  const known = visibleEditionsOf(ctx, user)
   const hasAnswered = sql`exists (select 1 from consent_records r where r.user_id = ${user.id}
     and r.consent_id = consents.id and r.is_latest = 1)`
   const asked = edition_id === undefined ? known : known.filter((id) => id === edition_id)
@@ -97,7 +99,7 @@ export function listAnswers(
   ctx: Ctx,
   user: LoadedUser,
   page: PageRequest,
-  query: Filters & { ordering: readonly OrderBy<'position' | 'name'>[] },
+  query: AnswerFilters & { ordering: readonly OrderBy<'position' | 'name'>[] },
 ): Promise<Page<AnswerRow>> {
   const view = customersSeenBy(ctx.caller)
   return paginate<AnswerRow>(ctx.db, page, {
@@ -119,7 +121,7 @@ export interface AnswerSubject {
   organization_id: string
   tenant: Tenant
   erased_at: number | null
-  /** As the receivers of an event of the definition's edition see it. */
+  /** As it is shown in events of the definition's edition. */
   email: string | null
   default_language: Language | null
   answer: AnswerRow
@@ -127,7 +129,7 @@ export interface AnswerSubject {
 
 type FlatSubject = AnswerRow & Pick<AnswerSubject, 'erased_at' | 'email' | 'default_language'> & { editions: string }
 
-/** Both as the caller sees them: the definition is the organisation's, or of an edition that knows the person. */
+/** Both as they are shown to the caller. The definition is the organisation's, or of an edition of the person. */
 export async function findSubject(ctx: Ctx, userId: string, consentId: string): Promise<AnswerSubject> {
   const view = customersSeenBy(ctx.caller)
   const row = await ctx.db.first(sql<FlatSubject>`select consents.*, users.id as user_id, users.erased_at,
@@ -144,7 +146,7 @@ export async function findSubject(ctx: Ctx, userId: string, consentId: string): 
   if (edition_id !== null && !known.includes(edition_id)) throw notFound()
   const tenant = { organization_id, editions: edition_id === null ? known : [edition_id] }
   // The definition of an edition in which the caller has no role is not there for them.
-  if (edition_id !== null && !editionsKnowing(ctx, { organization_id, tenant }).length) throw notFound()
+  if (edition_id !== null && !visibleEditionsOf(ctx, { organization_id, tenant }).length) throw notFound()
   return { id: userId, organization_id, tenant, erased_at, email, default_language, answer }
 }
 

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { commit, refuseUnless } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
-import { changeableEditions, contactSeenInEdition, isKnownElsewhere } from '../../../db/shared-customers.ts'
+import { changeableEditions, contactSeenInEdition, isSharedOutside } from '../../../db/shared-customers.ts'
 import { visibilityOf, visible } from '../../../db/visibility.ts'
 import {
   type AnswerAction,
@@ -30,7 +30,13 @@ function checkInput(ctx: Ctx, { answer }: AnswerSubject, action: AnswerAction, i
   if (action !== 'withdraw' && !known.includes(language))
     errors.push(fieldError(['language'], 'text_missing_language', `The wording is in ${known.join(', ')}.`))
   if (input.method === 'double_opt_in' && input.occurred_at !== undefined)
-    errors.push(fieldError(['occurred_at'], 'not_with_double_opt_in', 'The person is asked now.'))
+    errors.push(
+      fieldError(
+        ['occurred_at'],
+        'not_with_double_opt_in',
+        'The person is asked to confirm now, so the answer has no earlier time.',
+      ),
+    )
   if (occurred_at > ctx.now()) errors.push(fieldError(['occurred_at'], 'in_future', 'This time has not come yet.'))
   if (occurred_at < answer.created_at)
     errors.push(
@@ -40,7 +46,7 @@ function checkInput(ctx: Ctx, { answer }: AnswerSubject, action: AnswerAction, i
 }
 
 interface AnswerContext {
-  /** Where the question was asked, by the order. */
+  /** The edition in which the consent was offered: that of the order. */
   edition_id: string | null
   email: string | null
   wording: { version: number; content_hash: string } | null
@@ -77,7 +83,7 @@ async function contextOf(ctx: Ctx, subject: AnswerSubject, input: AnswerInput): 
 }
 
 const detailOf = {
-  consent_inactive: 'This consent is not asked for any more.',
+  consent_inactive: 'This consent is not active.',
   consent_required: 'This consent is required.',
 } as const
 
@@ -96,13 +102,13 @@ function refusalOf(
   return new AppError(reason, detailOf[reason])
 }
 
-/** An edition role answers the organisation's consents only for people whom no other edition knows. */
+/** An edition role may answer the organisation's consents only for people of no other edition. */
 function sharedGuard(ctx: Ctx, { id, organization_id, tenant, answer }: AnswerSubject): Statement[] {
   const editions = answer.edition_id === null ? changeableEditions(ctx.caller, organization_id) : null
   if (editions === null) return []
   if (tenant.editions !== 'any' && tenant.editions.some((edition) => !editions.includes(edition)))
     throw sharedCustomer()
-  const isElsewhere = isKnownElsewhere(sql`users`, editions)
+  const isElsewhere = isSharedOutside(sql`users`, editions)
   return [
     refuseUnless(sql`not exists (select 1 from users where users.id = ${id} and ${isElsewhere})`, 'shared_customer'),
   ]

@@ -4,19 +4,19 @@ import type { Statement } from '../../../db/database.ts'
 import { AppError, fieldError, invalid } from '../../../domain/errors.ts'
 import type { Language, TranslatedDict } from '../../../domain/languages.ts'
 import { suppressionReasonOf } from '../../suppressions/index.ts'
-import { confirmationStatements, enqueueEmails, isRecentlyAsked } from '../../transactional-emails/index.ts'
+import { confirmationStatements, isConfirmationRecent, enqueueEmails } from '../../transactional-emails/index.ts'
 import type { AnswerRow } from './answer-queries.ts'
 import type { RecordRow } from './records.ts'
 
-interface Asked {
-  /** As the edition of the consent, or the organisation, knows it. */
+interface ConfirmationRequest {
+  /** The address that the edition of the consent, or the organisation, has. */
   email: string | null
   language: Language
   /** The pending answer. */
   record: RecordRow
 }
 
-/** Where the person is asked; refuses where nobody may be. */
+/** The address to which the request goes; refuses one that takes no messages. */
 async function recipientOf(ctx: Ctx, organizationId: string, email: string | null): Promise<string> {
   if (email === null) throw new AppError('email_missing', 'This customer has no e-mail address.')
   const place = { organization_id: organizationId, channel: 'email', address: email }
@@ -30,12 +30,16 @@ async function recipientOf(ctx: Ctx, organizationId: string, email: string | nul
  * Statements that ask the person to confirm a pending answer, for the transaction that records it. None where they were
  * asked within the hour.
  */
-export async function confirmationRequest(ctx: Ctx, definition: AnswerRow, asked: Asked): Promise<Statement[]> {
+export async function confirmationRequest(
+  ctx: Ctx,
+  definition: AnswerRow,
+  asked: ConfirmationRequest,
+): Promise<Statement[]> {
   const { record, language } = asked
   if (ctx.config.linkSigningKey === '')
     throw invalid(fieldError(['method'], 'links_not_configured', 'This service has no key for the links of messages.'))
   const recipient = await recipientOf(ctx, record.organization_id, asked.email)
-  if (await isRecentlyAsked(ctx, record.id)) return []
+  if (await isConfirmationRecent(ctx, record.id)) return []
   const wordingIn = (json: string) => (JSON.parse(json) as TranslatedDict)[language] ?? ''
   const { organization_id, edition_id, user_id, consent_id, number } = record
   const statements = confirmationStatements(ctx, {

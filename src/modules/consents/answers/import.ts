@@ -6,7 +6,14 @@ import { inList } from '../../../db/visibility.ts'
 import { shownLanguage } from '../../../domain/consents.ts'
 import type { Language, TranslatedDict } from '../../../domain/languages.ts'
 import type { DefinitionRow } from '../queries.ts'
-import { type Answered, answered, type AnsweringUser, type AskedAnswer, latestOf, type RecordRow } from './records.ts'
+import {
+  type DecidedAnswer,
+  answered,
+  type AnsweringUser,
+  type AskedAnswer,
+  latestOf,
+  type RecordRow,
+} from './records.ts'
 
 type Version = Pick<
   typeof consentVersions.$inferSelect,
@@ -16,16 +23,16 @@ type Version = Pick<
 /** What the keys of an import mean, with the wordings of all times, newest first. */
 export type ImportDefinitions = ReadonlyMap<string, DefinitionRow & { versions: readonly Version[] }>
 
-interface Edition {
+interface AnswerEdition {
   id: string
   organization_id: string
   default_language: string
 }
 
-/** By key: the edition's own definition stands in the place of the organisation's. Keys without one are left out. */
+/** By key: the edition's own definition replaces the organisation's. Keys without one are left out. */
 export async function importDefinitions(
   db: Database,
-  edition: Edition,
+  edition: AnswerEdition,
   keys: readonly string[],
 ): Promise<ImportDefinitions> {
   if (keys.length === 0) return new Map()
@@ -50,12 +57,12 @@ export interface ImportedAnswers {
   at: number
   language: Language | null
   consents: Readonly<Record<string, boolean>>
-  /** How the source knows the order. */
+  /** The id of the order in the source. */
   evidence: Readonly<Record<string, unknown>>
 }
 
 export interface AnswerImport {
-  edition: Edition
+  edition: AnswerEdition
   definitions: ImportDefinitions
   import_id: string | null
   source: string
@@ -82,7 +89,10 @@ function questionsOf({ definitions, skipped }: AnswerImport, answers: readonly I
   return questions.toSorted((one, other) => one.given.at - other.given.at)
 }
 
-function asked(run: AnswerImport, { definition, isGiven, given }: Question): AskedAnswer & { wording: Version | null } {
+function answerOf(
+  run: AnswerImport,
+  { definition, isGiven, given }: Question,
+): AskedAnswer & { wording: Version | null } {
   const wording = definition.versions.find(({ created_at }) => created_at <= given.at) ?? definition.versions.at(-1)
   const texts = JSON.parse(wording?.text ?? definition.text) as TranslatedDict
   const fallback = run.edition.default_language as Language
@@ -120,18 +130,18 @@ export async function importedAnswers(
   ctx: Pick<JobCtx, 'db' | 'newId'>,
   run: AnswerImport,
   answers: readonly ImportedAnswers[],
-): Promise<Answered[]> {
+): Promise<DecidedAnswer[]> {
   const questions = questionsOf(run, answers)
   if (questions.length === 0) return []
   const stored = await latestRecords(ctx.db, questions)
-  const chains = new Map<string, Answered>()
+  const chains = new Map<string, DecidedAnswer>()
   for (const question of questions) {
     const { definition, given } = question
     const key = chainKey(given.user.id, definition.id)
     const chain = chains.get(key)
     const before = chain ? latestOf(chain) : (stored.get(key) ?? null)
     if (before !== null && given.at <= before.occurred_at) continue
-    const { wording, ...answer } = asked(run, question)
+    const { wording, ...answer } = answerOf(run, question)
     const shown = wording && { wording_version: wording.version, content_hash: wording.content_hash }
     const subject = { definition: { ...definition, ...shown }, user: given.user, before }
     const outcome = await answered(ctx, subject, answer)
@@ -142,10 +152,10 @@ export async function importedAnswers(
   return [...chains.values()]
 }
 
-/** What is asked in an edition, by the keys that imports name. */
-export async function askedConsents(
+/** The active consents of an edition, by the keys that imports name. */
+export async function consentsInEdition(
   db: Database,
-  edition: Pick<Edition, 'id' | 'organization_id'>,
+  edition: Pick<AnswerEdition, 'id' | 'organization_id'>,
 ): Promise<Pick<DefinitionRow, 'key' | 'name' | 'type'>[]> {
   const rows = await db.all(
     sql<Pick<DefinitionRow, 'key' | 'name' | 'type' | 'is_active'>>`select key, name, type, is_active from consents

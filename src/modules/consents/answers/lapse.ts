@@ -19,7 +19,7 @@ type LapsedRow = RecordRow & { key: string; email: string | null }
 
 /**
  * Closes requests to confirm that were over at their end: each with one record by which the person stands as before, or
- * was asked and did not agree. Webhooks hear of it where that is something new.
+ * was asked and did not agree. Webhooks get an event where that changes the answer.
  */
 export async function sweepLapsed(job: JobCtx): Promise<number> {
   const now = job.now()
@@ -41,7 +41,7 @@ export async function sweepLapsed(job: JobCtx): Promise<number> {
   try {
     await commitAnnounced(job, answerStatements(closed), news.flatMap(answerAnnouncements), answerRaces)
   } catch (error) {
-    // Somebody answered, or another sweep was faster: the next one looks again.
+    // An answer was recorded, or another sweep was faster. The next sweep tries again.
     if (!(error instanceof LostRace)) throw error
     return 0
   }

@@ -30,7 +30,7 @@ type MarketingAnswerRow = RecordRow &
 
 /**
  * Answers with this status to marketing through a channel, to consents of the edition and of the whole organisation. A
- * definition shows the wording that was answered: nobody is shown another where these are changed.
+ * definition shows the wording that was answered: a change of these definitions does not change it.
  */
 export async function marketingAnswers(
   { db }: Pick<JobCtx, 'db'>,

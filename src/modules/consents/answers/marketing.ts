@@ -41,7 +41,10 @@ const bestFirst = (now: number): SQL =>
   sql`order by case when ${isGiven(now)} then 0 when r.status = 'withdrawn' then 1 else 2 end, r.occurred_at desc
     limit 1`
 
-/** How a person stands to marketing: the best of all answers, or `none`. A consent that is over or outdated is `expired`. */
+/**
+ * The person's answer to marketing: the best of all answers, or `none`. A consent that is over or outdated is
+ * `expired`.
+ */
 export const marketingStatus = (user: SQL, scope: MarketingScope, now: number): SQL =>
   sql`coalesce((select case when ${isGiven(now)} then 'given' when r.status = 'given' then 'expired' else r.status end
     ${answers(user, scope)} ${bestFirst(now)}), 'none')`
@@ -71,7 +74,7 @@ export const answersToKeys = (user: SQL, keys: readonly string[], scope: Consent
     join consents d on d.id = ${definitionOf(sql`k.value`, scope)}
     left join consent_records r on r.user_id = ${user} and r.consent_id = d.id and r.is_latest = 1)`
 
-/** Why a person gets no marketing, null who gets it: somebody who withdrew a consent has unsubscribed. */
+/** Why a person gets no marketing; null for a person who gets it. A withdrawn consent counts as unsubscribed. */
 export const marketingRefusal = (user: SQL, scope: MarketingScope, now: number): SQL =>
   sql`case when exists (select 1 ${answers(user, scope)} and ${isGiven(now)}) then null
     when exists (select 1 ${answers(user, scope)} and r.status = 'withdrawn') then 'unsubscribed' else 'no_consent' end`

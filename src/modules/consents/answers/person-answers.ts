@@ -1,18 +1,16 @@
 import { getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { consentRecords, type consents, type consentVersions } from '../../../db/schema/consents.ts'
+import { consentRecords, type consents, type ConsentVersionRow } from '../../../db/schema/consents.ts'
 import { contactSeenInEdition } from '../../../db/shared-customers.ts'
 import { inList } from '../../../db/visibility.ts'
 import type { Language } from '../../../domain/languages.ts'
 import type { RecordRow } from './records.ts'
 
-type VersionRow = typeof consentVersions.$inferSelect
-
 /** A consent that applies to a person, and the person's latest answer to it. */
 export interface PersonAnswer {
   definition: typeof consents.$inferSelect
   edition: { name: string; default_language: Language; is_archived: number } | null
-  /** Of the person, as the receivers of an event of the consent's edition see it. */
+  /** Of the person, as it is shown in events of the consent's edition. */
   email: string | null
   before: RecordRow | null
 }
@@ -38,8 +36,9 @@ function recordIn(text: string | null): RecordRow | null {
 }
 
 /**
- * What a person is asked for or has answered: the organisation's consents and those of the editions that know the person,
- * in the order in which they are asked for. None of somebody who was erased. For the person alone: no role of a caller limits it. `only` names some.
+ * The consents that are offered to a person or have an answer: the organisation's and those of the person's editions,
+ * in their order. None for an erased person. No role of a caller limits them, because they are for the person alone.
+ * `only` names some of them.
  */
 export async function answersOfPerson(
   { db }: Pick<JobCtx, 'db'>,
@@ -81,6 +80,6 @@ export async function answersOfPerson(
 export const findVersion = (
   { db }: Pick<JobCtx, 'db'>,
   { consent_id, consent_version }: Pick<RecordRow, 'consent_id' | 'consent_version'>,
-): Promise<VersionRow | undefined> =>
-  db.first(sql<VersionRow>`select * from consent_versions where consent_id = ${consent_id}
+): Promise<ConsentVersionRow | undefined> =>
+  db.first(sql<ConsentVersionRow>`select * from consent_versions where consent_id = ${consent_id}
     and version = ${consent_version}`)

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import type { consentVersions } from '../../../db/schema/consents.ts'
+import type { ConsentVersionRow } from '../../../db/schema/consents.ts'
 import { contentHash, recordFault, type StoredRecord } from '../../../domain/consent-records.ts'
 import { notFound } from '../../../domain/errors.ts'
 import type { Language } from '../../../domain/languages.ts'
@@ -8,11 +8,9 @@ import { type AnswerSubject, type SeenRecord, seenRecord } from './answer-querie
 import type { RecordRow } from './records.ts'
 import { wordingOf } from '../wording.ts'
 
-type VersionRow = typeof consentVersions.$inferSelect
-
 export interface Proof {
   record: SeenRecord
-  version: VersionRow
+  version: ConsentVersionRow
   default_language: Language | null
   /** Newest first. */
   chain: readonly RecordRow[]
@@ -33,7 +31,7 @@ export async function findProof(ctx: Ctx, { answer, default_language }: AnswerSu
   const record = seenRecord(answer)
   if (record === null) throw notFound()
   const [[version], chain] = await ctx.db.batch([
-    sql<VersionRow>`select * from consent_versions where consent_id = ${answer.id}
+    sql<ConsentVersionRow>`select * from consent_versions where consent_id = ${answer.id}
       and version = ${record.consent_version}`,
     sql<RecordRow>`select * from consent_records where user_id = ${answer.user_id} and consent_id = ${answer.id}
       order by number desc limit ${recordsShown + 1}`,

@@ -32,7 +32,7 @@ export interface AnsweredDefinition extends AnswerRules {
   expires_after_days: number | null
 }
 
-/** Who answers; `email` is what the receivers of the answer's event may see. */
+/** Who answers. The answer's event contains this `email`. */
 export interface AnsweringUser {
   id: string
   email: string | null
@@ -45,7 +45,7 @@ export interface AskedAnswer {
   method: AnswerMethod
   source: string
   language: string
-  /** Where the question was asked, for a definition of the whole organisation. */
+  /** The edition in which the consent was offered, for a definition of the whole organisation. */
   edition_id?: string | null
   order_id?: string | null
   import_id?: string | null
@@ -55,14 +55,14 @@ export interface AskedAnswer {
 }
 
 /** A person, a definition, and the latest record of the two. */
-interface Subject {
+interface AnsweredSubject {
   definition: AnsweredDefinition
   user: AnsweringUser
   before: RecordRow | null
 }
 
 /** What an answer becomes: the records that it adds, in their order, after the latest one that was there. */
-export interface Answered extends Subject {
+export interface DecidedAnswer extends AnsweredSubject {
   decision: AnswerDecision
   records: readonly RecordRow[]
 }
@@ -74,13 +74,13 @@ export const asLatest = (record: RecordRow | null): LatestAnswer | null =>
     previous_status: record.previous_status as SettledStatus | null,
   }
 
-type Content = Omit<
+type RecordContent = Omit<
   RecordRow,
   'id' | 'number' | 'previous_status' | 'previous_record_id' | 'record_hash' | 'hash_version' | 'is_latest'
 >
 
 /** The consent in `before` has come to its end. */
-const expiryOf = (before: RecordRow): Content => ({
+const expiryOf = (before: RecordRow): RecordContent => ({
   ...before,
   status: 'expired',
   method: 'expiry',
@@ -98,7 +98,7 @@ const wordingOf = (definition: AnsweredDefinition, asked: AskedAnswer, before: R
     ? { consent_version: before.consent_version, content_hash: before.content_hash }
     : { consent_version: definition.wording_version, content_hash: definition.content_hash }
 
-function contentOf({ definition, user, before }: Subject, asked: AskedAnswer): Content {
+function contentOf({ definition, user, before }: AnsweredSubject, asked: AskedAnswer): RecordContent {
   const { status, at, method, source, language, evidence } = asked
   return {
     organization_id: definition.organization_id,
@@ -124,7 +124,11 @@ const settledBefore = ({ status, previous_status }: RecordRow): string | null =>
   isSettled(status as AnswerStatus) ? status : previous_status
 
 /** The next record of a chain. */
-async function chained(ctx: Pick<JobCtx, 'newId'>, before: RecordRow | null, content: Content): Promise<RecordRow> {
+async function chained(
+  ctx: Pick<JobCtx, 'newId'>,
+  before: RecordRow | null,
+  content: RecordContent,
+): Promise<RecordRow> {
   const id = ctx.newId('consent_record')
   const row = {
     ...content,
@@ -140,7 +144,11 @@ async function chained(ctx: Pick<JobCtx, 'newId'>, before: RecordRow | null, con
 }
 
 /** Decides on one answer, given the latest record of the person and definition. */
-export async function answered(ctx: Pick<JobCtx, 'newId'>, subject: Subject, asked: AskedAnswer): Promise<Answered> {
+export async function answered(
+  ctx: Pick<JobCtx, 'newId'>,
+  subject: AnsweredSubject,
+  asked: AskedAnswer,
+): Promise<DecidedAnswer> {
   const { definition, before } = subject
   const decision = decideAnswer(asked, asLatest(before), definition)
   const records: RecordRow[] = []
@@ -156,7 +164,7 @@ export async function answered(ctx: Pick<JobCtx, 'newId'>, subject: Subject, ask
 export const expiryRecord = (ctx: Pick<JobCtx, 'newId'>, before: RecordRow): Promise<RecordRow> =>
   chained(ctx, before, expiryOf(before))
 
-/** The record that a request to confirm ends with when nobody confirmed it. */
+/** The record with which an unconfirmed request ends. */
 export const closingRecord = (
   ctx: Pick<JobCtx, 'newId'>,
   before: RecordRow,
@@ -165,7 +173,7 @@ export const closingRecord = (
   chained(ctx, before, { ...expiryOf(before), status, source: 'confirmation_lapsed', expires_at: null })
 
 /** The latest record after an answer. */
-export const latestOf = ({ before, records }: Pick<Answered, 'before' | 'records'>): RecordRow | null =>
+export const latestOf = ({ before, records }: Pick<DecidedAnswer, 'before' | 'records'>): RecordRow | null =>
   records.at(-1) ?? before
 
 const notLatest = (replaced: readonly RecordRow[]): Statement[] => {
@@ -185,10 +193,10 @@ const notLatest = (replaced: readonly RecordRow[]): Statement[] => {
 
 /**
  * Statements that write these answers, for the transaction of what they belong to. They stay few however many answers
- * there are. Somebody who answered one of the questions meanwhile makes the transaction fail: give `answerRaces` to
- * `commit`, and decide again.
+ * there are. An answer to one of the consents that is recorded meanwhile makes the transaction fail: give `answerRaces`
+ * to `commit`, and decide again.
  */
-export function answerStatements(answers: readonly Pick<Answered, 'before' | 'records'>[]): Statement[] {
+export function answerStatements(answers: readonly Pick<DecidedAnswer, 'before' | 'records'>[]): Statement[] {
   const changed = answers.filter(({ records }) => records.length > 0)
   const added = changed.flatMap(({ records }) =>
     records.map((record, index) => ({ ...record, is_latest: index === records.length - 1 ? 1 : 0 })),
@@ -196,7 +204,7 @@ export function answerStatements(answers: readonly Pick<Answered, 'before' | 're
   return [...notLatest(changed.flatMap(({ before }) => before ?? [])), ...insertAll(consentRecords, added)]
 }
 
-const lostRace = () => new LostRace('somebody answered meanwhile')
+const lostRace = () => new LostRace('another answer was recorded meanwhile')
 
 export const answerRaces: Readonly<Record<string, () => Error>> = {
   'consent_records.user_id, consent_records.consent_id, consent_records.number': lostRace,
@@ -215,7 +223,7 @@ export const answerAnnouncements = ({
   definition,
   user,
   records,
-}: Pick<Answered, 'records' | 'user'> & { definition: { key: string } }): Announcement[] =>
+}: Pick<DecidedAnswer, 'records' | 'user'> & { definition: { key: string } }): Announcement[] =>
   records.flatMap((record): Announcement[] => {
     const status = record.status as AnswerStatus
     if (!isSettled(status)) return []

@@ -70,7 +70,7 @@ const statsOf = (removed: readonly Removed[]) =>
 
 /**
  * Deletes the answers that `isTakenBack` names, as far as nothing was answered after them: the chains stay whole, each
- * ends a little earlier. Fails as a lost race when somebody answers meanwhile.
+ * ends a little earlier. Fails as a lost race when an answer is recorded meanwhile.
  */
 export function takeBackAnswers(
   chains: readonly (readonly ImportedRecord[])[],

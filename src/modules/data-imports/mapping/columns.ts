@@ -3,7 +3,7 @@ import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
 import { paginate } from '../../../db/paginate.ts'
 import { sql } from 'drizzle-orm'
 import { readOptions } from '../../../domain/data-imports.ts'
-import { canonicalRangeLength, readCanonical, type PlacedRow } from '../../../domain/import-files/canonical.ts'
+import { canonicalRangeLength, readCanonical, type IndexedRow } from '../../../domain/import-files/canonical.ts'
 import { readBytes } from '../../../domain/import-files/source.ts'
 import type { PreparedMappings } from '../../../domain/import-mapping/index.ts'
 import type { Tenant } from '../../../domain/access.ts'
@@ -67,7 +67,7 @@ export async function listColumns(
 }
 
 /** The first rows of the file, as far as one range of its canonical copy has them. */
-export async function firstRowsOf(ctx: Ctx, row: LoadedImport, count: number): Promise<PlacedRow[]> {
+export async function firstRowsOf(ctx: Ctx, row: LoadedImport, count: number): Promise<IndexedRow[]> {
   if (row.canonical_size === null) return []
   const file = canonicalOf(ctx, formatOf(row))
   const bytes = await readBytes(file, 0, canonicalRangeLength)

@@ -20,7 +20,7 @@ interface ColumnPart {
   statistics: string
 }
 
-interface Counted {
+interface CountedColumns {
   /** Of the whole file up to the last commit; null where nothing was counted. */
   statistics: (ColumnStatistics | null)[]
 }
@@ -44,7 +44,7 @@ const statisticsStatements = (id: string, statistics: readonly ColumnStatistics[
       where import_columns.import_id = ${id} and import_columns.source_index = part.source_index`,
   )
 
-async function countedBefore(job: JobCtx, { id }: ImportRow): Promise<Counted> {
+async function countedBefore(job: JobCtx, { id }: ImportRow): Promise<CountedColumns> {
   const rows = await job.db.all(
     sql<ColumnPart>`select source_index, statistics from import_columns where import_id = ${id} order by source_index`,
   )
@@ -54,7 +54,7 @@ async function countedBefore(job: JobCtx, { id }: ImportRow): Promise<Counted> {
 const progressOf = (copy: CopyPosition, file: FileSource): number =>
   file.size === 0 ? 0 : Math.min(0.99, copy.source.offset / file.size)
 
-interface Part {
+interface CopiedPart {
   chunks: readonly CanonicalChunk[]
   last: CanonicalChunk
 }
@@ -66,8 +66,8 @@ const emptyFile = (): ReadError =>
 async function commitPart(
   job: JobCtx,
   row: ImportRow,
-  { chunks, last }: Part,
-  counted: Counted & { file: FileSource },
+  { chunks, last }: CopiedPart,
+  counted: CountedColumns & { file: FileSource },
 ): Promise<ImportRow | null> {
   const position = JSON.parse(row.position) as CopyStagePosition
   const parts = chunks.map(({ bytes }) => bytes)

@@ -2,12 +2,7 @@ import { type FieldError, fieldError } from '../../../domain/errors.ts'
 import { type PreparedMappings, targetFieldOf } from '../../../domain/import-mapping/index.ts'
 import { type ColumnRow, columnsByTarget, type MappingState } from './state.ts'
 
-export type IssueCode =
-  | 'ambiguous_format'
-  | 'duplicate_target'
-  | 'missing_target'
-  | 'unknown_target_field'
-  | 'unmapped_values'
+type IssueCode = 'ambiguous_format' | 'duplicate_target' | 'missing_target' | 'unknown_target_field' | 'unmapped_values'
 
 /** What keeps the columns from being processed. */
 export interface MappingIssue {

@@ -3,7 +3,7 @@ import type { Ctx } from '../../../context.ts'
 import { aliasTextsOf, targetFieldsOf, type Transform, type ValueMap } from '../../../domain/import-mapping/index.ts'
 import type { ColumnMapping, ColumnMappings, TargetFieldShape } from './column-contract.ts'
 import { type ColumnView, type ColumnWithIssues, firstRowsOf, withIssues } from './columns.ts'
-import { type KnownConsent, statisticsOf } from './state.ts'
+import { type EditionConsent, statisticsOf } from './state.ts'
 
 const sampleRows = 20
 const sampleLength = 200
@@ -17,7 +17,7 @@ function aliasesOf(target: string): readonly string[] {
   return known
 }
 
-export const presentTargetFields = (consents: readonly KnownConsent[]): z.input<typeof TargetFieldShape>[] =>
+export const presentTargetFields = (consents: readonly EditionConsent[]): z.input<typeof TargetFieldShape>[] =>
   targetFieldsOf(consents).map(({ key, label, type, is_required, one_of, group }) => ({
     key,
     label,

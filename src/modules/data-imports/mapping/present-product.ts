@@ -1,8 +1,8 @@
 import type { z } from '@hono/zod-openapi'
 import type { ProductMapping } from './product-contract.ts'
-import type { ProductRow } from './suggest-products.ts'
+import type { ImportProductRow } from './suggest-products.ts'
 
-export const presentProduct = (row: ProductRow): z.input<typeof ProductMapping> => ({
+export const presentProduct = (row: ImportProductRow): z.input<typeof ProductMapping> => ({
   id: row.id,
   product: row.product,
   variant: row.variant,

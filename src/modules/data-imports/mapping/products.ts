@@ -5,7 +5,7 @@ import { paginate } from '../../../db/paginate.ts'
 import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
 import type { LoadedImport } from '../queries.ts'
 import type { ProductFilters, ProductOrdering } from './product-contract.ts'
-import type { ProductRow } from './suggest-products.ts'
+import type { ImportProductRow } from './suggest-products.ts'
 
 /** The key of a product is its folded names. */
 export const listProducts = (
@@ -13,9 +13,9 @@ export const listProducts = (
   page: PageRequest,
   query: ProductFilters & { ordering: ProductOrdering },
   { id }: LoadedImport,
-): Promise<Page<ProductRow>> => {
+): Promise<Page<ImportProductRow>> => {
   const { is_mapped, search, ordering } = query
-  return paginate<ProductRow>(ctx.db, page, {
+  return paginate<ImportProductRow>(ctx.db, page, {
     from: sql`import_products`,
     key: sql`import_products.position`,
     where: [

@@ -30,7 +30,7 @@ async function* streamOf(job: Pick<JobCtx, 'files'>, key: string, offset: number
 }
 
 /** An object of the file store. */
-export const storedSource = (job: Pick<JobCtx, 'files'>, key: string, size: number): FileSource => ({
+const storedSource = (job: Pick<JobCtx, 'files'>, key: string, size: number): FileSource => ({
   size,
   stream: (offset, length) => streamOf(job, key, offset, Math.min(length, size - offset)),
 })

@@ -6,7 +6,7 @@ import { insertAll, slices } from '../../../db/write.ts'
 import { countRows, readOptions } from '../../../domain/data-imports.ts'
 import {
   canonicalRangeLength,
-  type PlacedRow as CanonicalRow,
+  type IndexedRow as CanonicalRow,
   readCanonical,
 } from '../../../domain/import-files/canonical.ts'
 import { readBytes } from '../../../domain/import-files/source.ts'

@@ -12,12 +12,12 @@ import {
   type Transform,
   type ValueMap,
 } from '../../../domain/import-mapping/index.ts'
-import { askedConsents } from '../../consents/index.ts'
+import { consentsInEdition } from '../../consents/index.ts'
 import type { ImportRow } from '../steps.ts'
 
 export type ColumnRow = typeof importColumns.$inferSelect
 export type ConstantRow = typeof importConstants.$inferSelect
-export type KnownConsent = Parameters<typeof prepareMappings>[0]['consents'][number]
+export type EditionConsent = Parameters<typeof prepareMappings>[0]['consents'][number]
 
 /** What of an edition decides how cells are read. */
 export interface ReadingPlace {
@@ -31,7 +31,7 @@ export interface ReadingPlace {
 export interface MappingState {
   columns: readonly ColumnRow[]
   constants: readonly ConstantRow[]
-  consents: readonly KnownConsent[]
+  consents: readonly EditionConsent[]
   options: ImportOptions
   place: ReadingPlace
 }
@@ -55,7 +55,7 @@ export async function loadMapping(
     sql<ColumnRow>`select * from import_columns where import_id = ${id} order by source_index`,
     sql<ConstantRow>`select * from import_constants where import_id = ${id} order by target_field`,
   ])
-  const consents = await askedConsents(db, { id: place.edition_id, organization_id: place.organization_id })
+  const consents = await consentsInEdition(db, { id: place.edition_id, organization_id: place.organization_id })
   return { columns, constants, consents, options, place }
 }
 
@@ -85,7 +85,7 @@ export function columnsByTarget(columns: readonly ColumnRow[]): Map<string, Colu
 }
 
 /** The mappings of the targets: columns, and constants where there are none. */
-export function targetMappings(state: MappingState): TargetMapping[] {
+function targetMappings(state: MappingState): TargetMapping[] {
   const byTarget = columnsByTarget(state.columns)
   const constants = new Map(state.constants.map(({ target_field, value }) => [target_field, value]))
   const ofColumns = [...byTarget].map(([target, columns]): TargetMapping => {

@@ -7,9 +7,9 @@ import { fold } from '../../../domain/fold.ts'
 import { suggestProduct } from '../../../domain/import-mapping/index.ts'
 import { endPhase, type ImportRow } from '../steps.ts'
 
-export type ProductRow = typeof importProducts.$inferSelect
+export type ImportProductRow = typeof importProducts.$inferSelect
 
-interface Named {
+interface NamedProduct {
   id: string
   name: string
 }
@@ -17,10 +17,10 @@ interface Named {
 /** What the edition sells, as far as names of a file may mean it. */
 async function catalogueOf(job: JobCtx, editionId: string) {
   const [products, variants, locations] = await job.db.batch([
-    sql<Named>`select id, name from products where edition_id = ${editionId}`,
-    sql<Named & { product_id: string }>`select variants.id, variants.name, product_id from products
+    sql<NamedProduct>`select id, name from products where edition_id = ${editionId}`,
+    sql<NamedProduct & { product_id: string }>`select variants.id, variants.name, product_id from products
       join variants on variants.product_id = products.id where edition_id = ${editionId}`,
-    sql<Named>`select id, name from locations where edition_id = ${editionId}`,
+    sql<NamedProduct>`select id, name from locations where edition_id = ${editionId}`,
   ])
   const byProduct = Map.groupBy(variants, ({ product_id }) => product_id)
   return {
@@ -29,7 +29,10 @@ async function catalogueOf(job: JobCtx, editionId: string) {
   }
 }
 
-type Suggested = Pick<ProductRow, 'position' | 'action' | 'product_id' | 'variant_id' | 'location_id' | 'confidence'>
+type Suggested = Pick<
+  ImportProductRow,
+  'position' | 'action' | 'product_id' | 'variant_id' | 'location_id' | 'confidence'
+>
 
 const summaryOf = (rows: readonly Suggested[]): ProductSummary => {
   const unmapped = rows.filter(({ action }) => action === null).length
@@ -40,7 +43,7 @@ const summaryOf = (rows: readonly Suggested[]): ProductSummary => {
 export async function productsStep(job: JobCtx, row: ImportRow): Promise<null> {
   const { create_missing_products } = readOptions(row.options)
   const catalogue = await catalogueOf(job, row.edition_id)
-  const found = await job.db.all(sql<ProductRow>`select * from import_products where import_id = ${row.id}`)
+  const found = await job.db.all(sql<ImportProductRow>`select * from import_products where import_id = ${row.id}`)
   const suggested = found.map((one): Suggested => {
     const tuple = { ...one, options: JSON.parse(one.options) as string[] }
     const { action, product_id, variant_id, confidence } = suggestProduct(tuple, catalogue.products)

@@ -16,9 +16,9 @@ import { type ColumnView, viewOf } from './columns.ts'
 import { besideColumns, type ShownColumns } from './present-columns.ts'
 import { type ColumnRow, type ConstantRow, groupingOf, type MappingState, statisticsOf } from './state.ts'
 
-type Path = readonly (string | number)[]
+type ColumnPath = readonly (string | number)[]
 
-function unknownTarget(path: Path, target: string): FieldError {
+function unknownTarget(path: ColumnPath, target: string): FieldError {
   const meant = nearestName(
     target,
     fixedTargetFields.map(({ key }) => key),
@@ -28,7 +28,7 @@ function unknownTarget(path: Path, target: string): FieldError {
 }
 
 /** The column that a change names, or why there is none. */
-function columnOf({ columns }: MappingState, change: ColumnChange, path: Path): ColumnRow | FieldError {
+function columnOf({ columns }: MappingState, change: ColumnChange, path: ColumnPath): ColumnRow | FieldError {
   const { id, source_index, source_column } = change
   if (id === undefined && source_index === undefined && source_column === undefined)
     return fieldError([...path, 'id'], 'required', 'Say which column: by id, source_index or source_column.')

@@ -8,15 +8,15 @@ import { type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
 import { checkAction, commitAnswer } from '../begin.ts'
 import type { LoadedImport } from '../queries.ts'
 import type { ProductChange, UpdateProductMappingsInput } from './product-contract.ts'
-import type { ProductRow } from './suggest-products.ts'
+import type { ImportProductRow } from './suggest-products.ts'
 
 export interface ChangedProducts {
-  rows: readonly ProductRow[]
+  rows: readonly ImportProductRow[]
   status: DataImportStatus
   unmapped: number
 }
 
-interface Catalogue {
+interface EditionCatalogue {
   products: ReadonlySet<string>
   /** The product of each variant and option. */
   parents: ReadonlyMap<string, string>
@@ -26,7 +26,7 @@ interface Catalogue {
 const given = (ids: readonly (string | null | undefined)[]): string[] => ids.filter((id) => typeof id === 'string')
 
 /** What of the ids in a body the edition has. */
-async function findNamed(ctx: Ctx, editionId: string, mappings: readonly ProductChange[]): Promise<Catalogue> {
+async function findNamed(ctx: Ctx, editionId: string, mappings: readonly ProductChange[]): Promise<EditionCatalogue> {
   const ids = {
     products: given(mappings.map(({ product_id }) => product_id)),
     variants: given(mappings.map(({ variant_id }) => variant_id)),
@@ -50,7 +50,7 @@ const missing = (path: readonly (string | number)[]): FieldError =>
   fieldError(path, 'does_not_exist', 'Object does not exist.')
 
 /** Ids of a change that the edition does not have; variants and options belong to their product. */
-function unknownIds(change: ProductChange, index: number, known: Catalogue): FieldError[] {
+function unknownIds(change: ProductChange, index: number, known: EditionCatalogue): FieldError[] {
   const { product_id, variant_id, location_id, option_ids = [] } = change
   const path = ['mappings', index]
   const isOfProduct = (id: string) => Boolean(product_id) && known.parents.get(id) === product_id
@@ -62,7 +62,7 @@ function unknownIds(change: ProductChange, index: number, known: Catalogue): Fie
   ]
 }
 
-function changed(row: ProductRow, change: ProductChange): ProductRow {
+function changed(row: ImportProductRow, change: ProductChange): ImportProductRow {
   const isMap = change.action === 'map'
   return {
     ...row,
@@ -76,9 +76,9 @@ function changed(row: ProductRow, change: ProductChange): ProductRow {
   }
 }
 
-function summaryOf(rows: Iterable<Pick<ProductRow, 'action'>>): ProductSummary {
+function summaryOf(rows: Iterable<Pick<ImportProductRow, 'action'>>): ProductSummary {
   const actions = [...rows].map(({ action }) => action)
-  const count = (isOne: (action: ProductRow['action']) => boolean) => actions.filter(isOne).length
+  const count = (isOne: (action: ImportProductRow['action']) => boolean) => actions.filter(isOne).length
   return {
     total: actions.length,
     mapped: count((action) => action === 'map' || action === 'create'),
@@ -95,7 +95,7 @@ export async function updateProductMappings(
 ): Promise<ChangedProducts> {
   checkAction(ctx, row, 'update_product_mappings', 'mapped')
   const all = await ctx.db.all(
-    sql<ProductRow>`select * from import_products where import_id = ${row.id} order by position`,
+    sql<ImportProductRow>`select * from import_products where import_id = ${row.id} order by position`,
   )
   const byId = new Map(all.map((one) => [one.id, one]))
   const known = await findNamed(ctx, row.edition_id, mappings)

@@ -8,7 +8,7 @@ const checkedRows = 1000
 const mostErrors = 100
 
 /** A fault of the mapping, or of a row that was read with it. */
-interface Fault {
+interface ShownFault {
   row: number | null
   column: string | null
   source_index: number | null
@@ -23,15 +23,15 @@ export interface MappingValidation {
   missing_required: readonly string[]
   duplicate_targets: readonly string[]
   unmapped_columns: readonly string[]
-  errors: readonly Fault[]
-  warnings: readonly Fault[]
+  errors: readonly ShownFault[]
+  warnings: readonly ShownFault[]
   checked_rows: number
 }
 
 const nameOf = ({ state }: ColumnView, column: number | null): string | null =>
   column === null ? null : (state.columns[column]?.source_column ?? null)
 
-const faultOfIssue = (view: ColumnView, { column, target_field, code, message }: MappingIssue): Fault => ({
+const faultOfIssue = (view: ColumnView, { column, target_field, code, message }: MappingIssue): ShownFault => ({
   row: null,
   column: nameOf(view, column),
   source_index: column,
@@ -42,9 +42,9 @@ const faultOfIssue = (view: ColumnView, { column, target_field, code, message }:
 })
 
 /** What the first rows of the file would be errors of. */
-async function rowFaults(ctx: Ctx, view: ColumnView): Promise<{ faults: Fault[]; checked: number }> {
+async function rowFaults(ctx: Ctx, view: ColumnView): Promise<{ faults: ShownFault[]; checked: number }> {
   const rows = await firstRowsOf(ctx, view.row, checkedRows)
-  const faults = rows.flatMap(({ cells, line, fault }): Fault[] => {
+  const faults = rows.flatMap(({ cells, line, fault }): ShownFault[] => {
     if (fault)
       return [
         {

@@ -14,7 +14,7 @@ export interface ErasedPerson {
 }
 
 /** How far the rows of imports were looked through: an import, and a row of it. */
-interface Place {
+interface ErasurePosition {
   created_at: number
   id: string
   row: number
@@ -36,11 +36,11 @@ interface SearchedRow {
 
 const cell = (target: string) => sql`json_extract(data, ${`$.values."${target}"`})`
 
-const readPlace = (after: string): Place =>
-  after === '' ? { created_at: 0, id: '', row: 0 } : (JSON.parse(after) as Place)
+const readPlace = (after: string): ErasurePosition =>
+  after === '' ? { created_at: 0, id: '', row: 0 } : (JSON.parse(after) as ErasurePosition)
 
 /** The import that the search is at, or the next one. */
-const findImport = (job: JobCtx, { organization_id }: ErasedPerson, { created_at, id }: Place) =>
+const findImport = (job: JobCtx, { organization_id }: ErasedPerson, { created_at, id }: ErasurePosition) =>
   job.db.first(
     sql<SearchedImport>`select data_imports.*, editions.default_country_code as country_code
       from data_imports join editions on editions.id = data_imports.edition_id
@@ -59,7 +59,7 @@ function names({ email, phone, holder }: SearchedRow, person: ErasedPerson, coun
   return number !== null && person.phones.has(number)
 }
 
-interface Found {
+interface ErasableRows {
   /** Rows that are of no order. */
   rows: readonly number[]
   keys: readonly string[]
@@ -89,7 +89,7 @@ const blank = sql`data = '{"values":{}}', warnings = iif(warnings = '[]', '[]', 
   errors = iif(errors = '[]' and outcome is not null and outcome <> 'error', '[]', ${reason})`
 
 /** Orders are whole: all rows of an order go with the person. One that is not imported yet cannot be any more. */
-function blanked({ id, phase }: ImportRow, { rows, keys }: Found): Statement[] {
+function blanked({ id, phase }: ImportRow, { rows, keys }: ErasableRows): Statement[] {
   const numbers = sql`(select value from json_each(${JSON.stringify(rows)}))`
   const known = sql`(select value from json_each(${JSON.stringify(keys)}))`
   return [

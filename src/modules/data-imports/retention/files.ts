@@ -28,14 +28,14 @@ export async function forgetCopy(job: JobCtx, importId: string): Promise<Stateme
   ]
 }
 
-interface StoredFile {
+interface ImportFile {
   organization_id: string
   storage_key: string
 }
 
-export const storedFileOf = (job: JobCtx, fileId: string | null): Promise<StoredFile | undefined> =>
+export const storedFileOf = (job: JobCtx, fileId: string | null): Promise<ImportFile | undefined> =>
   job.db.first(
-    sql<StoredFile>`select organization_id, storage_key from files where id = ${fileId} and storage_key is not null`,
+    sql<ImportFile>`select organization_id, storage_key from files where id = ${fileId} and storage_key is not null`,
   )
 
 /** The bytes of the uploaded file go with the last import that may read them. The file is listed on. */
@@ -51,7 +51,7 @@ export async function forgetOriginal(job: JobCtx, fileId: string | null): Promis
 }
 
 /** The bytes go although other imports and files have the same. */
-export const forgetContent = (job: JobCtx, { organization_id, storage_key }: StoredFile): Statement[] => [
+export const forgetContent = (job: JobCtx, { organization_id, storage_key }: ImportFile): Statement[] => [
   sql`update files set storage_key = null, version = version + 1, modified_at = ${job.now()}
     where organization_id = ${organization_id} and storage_key = ${storage_key}`,
   ...releaseContent(organization_id, storage_key, job.now()),

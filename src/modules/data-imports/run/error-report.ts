@@ -15,13 +15,13 @@ const rowsAPage = 200
 /** Bytes that are read at once, unless one row is longer. */
 const windowBytes = 1_048_576
 
-interface Range {
+interface ByteRange {
   offset: number
   length: number
 }
 
 /** Ranges in ascending order, near ones read together. */
-async function readRanges(source: FileSource, ranges: readonly Range[]): Promise<Uint8Array<ArrayBuffer>[]> {
+async function readRanges(source: FileSource, ranges: readonly ByteRange[]): Promise<Uint8Array<ArrayBuffer>[]> {
   const parts: Uint8Array<ArrayBuffer>[] = []
   let window = { offset: 0, bytes: new Uint8Array() }
   for (const [index, { offset, length }] of ranges.entries()) {

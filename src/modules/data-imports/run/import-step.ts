@@ -13,7 +13,7 @@ import { readOrders } from './read-orders.ts'
 import { loadSetting, type RunSetting, sourceOf } from './setting.ts'
 
 /** Where an import stands: orders up to this number are decided. */
-export interface ImportPosition {
+interface ImportPosition {
   after: number
   /** Editions whose customers the import may change; null for all of the organisation. */
   changeable: readonly string[] | null

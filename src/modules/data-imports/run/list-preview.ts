@@ -13,7 +13,7 @@ import { maxPreviewed, type PreviewFilters } from './run-contract.ts'
 const settingOf = (ctx: Ctx, row: LoadedImport) =>
   previewSetting(ctx, row, changeableEditions(ctx.caller, row.organization_id))
 
-interface Known {
+interface KnownPreview {
   /** The first orders, or all of them. */
   first: Promise<PreviewedOrder[]>
   /** Of an import with more orders, while it waits for its start. */
@@ -21,7 +21,7 @@ interface Known {
 }
 
 /** What is decided once a request. */
-const decided = new WeakMap<LoadedImport, Known>()
+const decided = new WeakMap<LoadedImport, KnownPreview>()
 
 const isCounted = (row: LoadedImport): boolean =>
   row.total_orders > maxPreviewed && countedStatuses.some((status) => status === row.status)
@@ -36,7 +36,7 @@ async function findTotals(ctx: Ctx, row: LoadedImport): Promise<CountedPreview |
   return counted
 }
 
-function known(ctx: Ctx, row: LoadedImport): Known {
+function known(ctx: Ctx, row: LoadedImport): KnownPreview {
   const before = decided.get(row)
   if (before) return before
   const first = () =>

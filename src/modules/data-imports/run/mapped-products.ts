@@ -52,7 +52,7 @@ const isGone = (mapped: MappedProduct): boolean =>
 
 export type SoldAs = { row: PlacedRow } | 'ignored' | { code: 'unknown_product'; message: string }
 
-type Values = PlacedRow['values']
+type ProductValues = PlacedRow['values']
 
 /** The row with its product under the name that the edition has, as the mapping says. */
 export function soldAs(row: PlacedRow, products: RunProducts, mayCreate: boolean): SoldAs {
@@ -65,7 +65,7 @@ export function soldAs(row: PlacedRow, products: RunProducts, mayCreate: boolean
   if (isGone(mapped)) return unknown(`What "${tuple.product}" was mapped to is not in the edition any more.`)
   if (mapped.action === 'create' && !mayCreate) return unknown(`The edition has no product "${tuple.product}".`)
   const options = JSON.parse(mapped.options) as string[]
-  const values: Record<string, Values[string] | null> = {
+  const values: Record<string, ProductValues[string] | null> = {
     ...row.values,
     'item.product': mapped.product ?? tuple.product,
     'item.variant': mapped.variant ?? (mapped.action === 'map' ? null : tuple.variant),
@@ -73,7 +73,7 @@ export function soldAs(row: PlacedRow, products: RunProducts, mayCreate: boolean
     'item.options': options.length > 0 ? options : tuple.options,
   }
   const filled = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null))
-  return { row: { ...row, values: filled as Values } }
+  return { row: { ...row, values: filled as ProductValues } }
 }
 
 export type RunProducts = ReadonlyMap<string, MappedProduct | null>

@@ -1,5 +1,5 @@
 import { maxUnitsPerOrder } from '../../../domain/external-orders.ts'
-import { type GroupDecision, type NumberedOrder, type Outcome, rowsOf } from '../../order-import/index.ts'
+import { type GroupDecision, type NumberedOrder, type OrderOutcome, rowsOf } from '../../order-import/index.ts'
 import { type Problem, problemAt, problemOf } from './problems.ts'
 import type { ReadOrder } from './read-orders.ts'
 
@@ -15,7 +15,7 @@ export interface PlannedOrder {
 
 /** What the engine answers for a group, whether it is to be written or only shown. */
 export interface Planned {
-  outcomes: readonly Outcome[]
+  outcomes: readonly OrderOutcome[]
   decision: GroupDecision
 }
 
@@ -52,9 +52,9 @@ const unknownCustomer = (read: ReadOrder): Problem =>
     'The order names somebody who is no customer yet, and the import makes none.',
   )
 
-function ofOutcome(read: ReadOrder, outcome: Outcome): PlannedOrder {
+function ofOutcome(read: ReadOrder, outcome: OrderOutcome): PlannedOrder {
   const { decided } = read
-  const at = (errors: Outcome['errors']) => (decided ? errors.map((error) => problemOf(decided, error)) : [])
+  const at = (errors: OrderOutcome['errors']) => (decided ? errors.map((error) => problemOf(decided, error)) : [])
   const { action, order_id } = outcome
   const problems = at(outcome.errors)
   return { read, outcome: action, order_id, problems, warnings: [...read.warnings, ...at(outcome.warnings)] }

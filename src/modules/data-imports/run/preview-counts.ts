@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import type { PreviewAction } from './preview.ts'
 
-export type PreviewTotals = Record<PreviewAction, number>
+type PreviewTotals = Record<PreviewAction, number>
 
 /** Orders of one part. */
 export const ordersAPart = 1000
@@ -40,14 +40,14 @@ export interface CountedPreview {
   is_due: boolean
 }
 
-interface Counted {
+interface CountedImport {
   id: string
   version: number
   total_orders: number
 }
 
 /** How far the orders of this version of an import are counted. Part 0 says when somebody last counted. */
-export async function findCounted(db: Database, row: Counted, now: number): Promise<CountedPreview> {
+export async function findCounted(db: Database, row: CountedImport, now: number): Promise<CountedPreview> {
   const [found] = await db.all(
     sql<CountedRow>`select max(iif(part = 0, created_at, null)) as seen, max(part) as parts,
         coalesce(max(last_number), 0) as last_number, coalesce(sum(${countOf('create')}), 0) as "create",
@@ -79,7 +79,7 @@ interface PartRow {
 /** Numbers of the orders with an action, from the `from`th to before the `to`th of them. */
 export async function findNumbers(
   db: Database,
-  row: Pick<Counted, 'id' | 'version'>,
+  row: Pick<CountedImport, 'id' | 'version'>,
   action: PreviewAction,
   { from, to }: { from: number; to: number },
 ): Promise<number[]> {

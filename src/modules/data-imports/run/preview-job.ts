@@ -68,7 +68,7 @@ async function isComplete(job: JobCtx, row: ImportRow): Promise<boolean> {
   return Object.values(totals).reduce((sum, count) => sum + count, 0) === row.total_orders
 }
 
-interface Part {
+interface PreviewPart {
   number: number
   last: number
   actions: string
@@ -78,7 +78,7 @@ interface Part {
 async function commitCounted(
   job: JobCtx,
   { id, version }: ImportRow,
-  part: Part,
+  part: PreviewPart,
   { seen, next }: { seen: number; next: number },
 ): Promise<boolean> {
   try {

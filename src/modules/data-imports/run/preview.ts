@@ -2,22 +2,16 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { ordersPerChunk } from '../../../domain/data-imports.ts'
 import { toMajor } from '../../../domain/money.ts'
-import {
-  type EngineCtx,
-  type ImportRun,
-  type OrderRow,
-  previewGroup,
-  type RecordedOrder,
-  rowsOf,
-} from '../../order-import/index.ts'
+import { type EngineCtx, type ImportRun, previewGroup, type RecordedOrder, rowsOf } from '../../order-import/index.ts'
 import type { ImportRow } from '../steps.ts'
 import { fitting, type Planned, type PlannedOrder, planOrders } from './plan-orders.ts'
 import { type ImportOrderRow, loadOrders, readOrders } from './read-orders.ts'
 import { type Headers, headersOf } from './rows.ts'
 import type { previewActions } from './run-contract.ts'
 import { loadSetting, type RunSetting, sourceOf } from './setting.ts'
+import type { OrderRow } from '../../../db/schema/orders.ts'
 
-interface Change {
+interface FieldChange {
   field: string
   before: string | number | null
   after: string | number | null
@@ -28,7 +22,7 @@ export interface PreviewedOrder {
   /** Null for somebody new, and where nothing is written. */
   customer_id: string | null
   amount_minor: number | null
-  changes: readonly Change[]
+  changes: readonly FieldChange[]
   headers: Headers
 }
 
@@ -71,10 +65,10 @@ const shown: readonly (readonly [field: string, column: keyof OrderRow])[] = [
 ]
 
 /** What an update changes of an order and its purchases. */
-function changesOf(record: RecordedOrder | undefined, after: OrderRow, cancelled: number): Change[] {
+function changesOf(record: RecordedOrder | undefined, after: OrderRow, cancelled: number): FieldChange[] {
   const updated = record?.before?.updated
   if (!updated) return []
-  const ofOrder = shown.flatMap(([field, column]): Change[] => {
+  const ofOrder = shown.flatMap(([field, column]): FieldChange[] => {
     const [was, is] = [updated.order[column], after[column]]
     if (was === undefined || was === is) return []
     const value = (one: unknown) => (field === 'amount' ? toMajor(one as number) : (one as string | number | null))
@@ -107,7 +101,7 @@ function previewed(orders: readonly PlannedOrder[], { decision }: Planned, heade
 }
 
 /** Orders of an import by their numbers: those behind one, or, of these, only some. */
-interface Chosen {
+interface PreviewRange {
   after: number
   limit: number
   only?: readonly number[]
@@ -117,7 +111,7 @@ interface Chosen {
 export async function decideOrders(
   ctx: EngineCtx,
   { setting, run, headers }: PreviewSetting,
-  from: Chosen,
+  from: PreviewRange,
 ): Promise<PreviewedOrder[]> {
   const { id } = setting.row
   const found: PreviewedOrder[] = []

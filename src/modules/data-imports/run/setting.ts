@@ -9,10 +9,10 @@ import { importDefinitions, type ImportDefinitions } from '../../consents/index.
 import type { ImportRow } from '../steps.ts'
 import type { MappedProduct } from './mapped-products.ts'
 
-export type Edition = typeof editions.$inferSelect
+export type SettingEdition = typeof editions.$inferSelect
 
 /** What of an import's options its orders are made by. */
-export interface RunOptions {
+interface RunOptions {
   group_by: Grouping
   on_duplicate: DuplicatePolicy
   default_currency: Currency
@@ -27,7 +27,7 @@ export interface RunOptions {
 /** What all orders of an import are decided by. */
 export interface RunSetting {
   row: ImportRow
-  edition: Edition
+  edition: SettingEdition
   options: RunOptions
   definitions: ImportDefinitions
   /** Stands in the ids of orders whose file has none: the same for the same file. */
@@ -52,7 +52,7 @@ const standard = {
 export const sourceOf = ({ external_source, detected_source }: ImportRow): string =>
   external_source ?? (detected_source === null ? 'csv' : (JSON.parse(detected_source) as { source: string }).source)
 
-function optionsOf(row: ImportRow, edition: Edition, hasIds: boolean): RunOptions {
+function optionsOf(row: ImportRow, edition: SettingEdition, hasIds: boolean): RunOptions {
   const given = JSON.parse(row.options) as Partial<RunOptions>
   const currency = given.default_currency ?? (edition.currency as Currency)
   const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined))
@@ -63,7 +63,7 @@ const prefixLength = 16
 
 export async function loadSetting(db: Database, row: ImportRow): Promise<RunSetting> {
   const [[edition], [file], targets] = await db.batch([
-    sql<Edition>`select * from editions where id = ${row.edition_id}`,
+    sql<SettingEdition>`select * from editions where id = ${row.edition_id}`,
     sql<{ checksum: string }>`select checksum_sha256 as checksum from files where id = ${row.file_id}`,
     sql<{ target: string }>`select target_field as target from import_columns
       where import_id = ${row.id} and is_ignored = 0 and target_field is not null

@@ -9,11 +9,11 @@ import type { StartDataImportInput } from '../import-contract.ts'
 import { rememberMapping } from '../mapping/index.ts'
 import type { LoadedImport } from '../queries.ts'
 import { beginPhase } from '../steps.ts'
-import type { Edition } from './setting.ts'
+import type { SettingEdition } from './setting.ts'
 
 async function checkReceipts(ctx: Ctx, row: LoadedImport): Promise<void> {
   if (!readOptions(row.options).send_receipts) return
-  const edition = await ctx.db.first(sql<Edition>`select * from editions where id = ${row.edition_id}`)
+  const edition = await ctx.db.first(sql<SettingEdition>`select * from editions where id = ${row.edition_id}`)
   if (edition && (await receiptMessageOf(ctx, edition)) !== null) return
   const detail = 'This edition has no message for receipts. Its field transaction_receipt_email_id names one.'
   throw invalid(fieldError(['options', 'send_receipts'], 'no_receipt_message', detail))

@@ -8,10 +8,13 @@ import type { OrderBefore } from '../../order-import/index.ts'
 import { type AnnouncedPurchase, announcedColumns, announcedJoins } from '../../purchases/index.ts'
 import type { ImportRow } from '../steps.ts'
 
-type Written = Pick<typeof importOrders.$inferSelect, 'number' | 'order_id' | 'order_version' | 'outcome' | 'before'>
+type WrittenImportOrder = Pick<
+  typeof importOrders.$inferSelect,
+  'number' | 'order_id' | 'order_version' | 'outcome' | 'before'
+>
 type Order = Pick<typeof orders.$inferSelect, 'id' | 'version' | 'user_id' | 'search_own' | 'modified_at'>
 
-interface Row extends Written, Order {
+interface UndoRow extends WrittenImportOrder, Order {
   /** Of the customer before the import. */
   former_id: string | null
   email: string | null
@@ -48,7 +51,7 @@ const usersOf = sql`(select o.user_id union all select io.before ->> '$.updated.
 
 /** What happened to each order after the import wrote it. */
 const findRows = (importId: string, below: number | null, limit: number) =>
-  sql<Row>`select io.number, io.order_id, io.order_version, io.outcome, io.before,
+  sql<UndoRow>`select io.number, io.order_id, io.order_version, io.outcome, io.before,
       o.id, o.version, o.user_id, o.search_own, o.modified_at, former.id as former_id, former.email, former.phone_number,
       exists (select 1 from refund_requests where order_id = o.id and ${isSince('created_at')}) as has_refund,
       exists (select 1 from purchase_uses where purchase_id in ${purchaseIds} and ${isSince('created_at')}) as has_use,
@@ -62,7 +65,7 @@ const findRows = (importId: string, below: number | null, limit: number) =>
       and io.number < ${below ?? Number.MAX_SAFE_INTEGER}
     order by io.number desc limit ${limit}`
 
-type Payment = Pick<
+type WrittenPayment = Pick<
   typeof transactions.$inferSelect,
   'id' | 'order_id' | 'status' | 'amount_minor' | 'refunded_minor' | 'reserved_minor'
 >
@@ -75,7 +78,7 @@ const versionsLeft = (before: OrderBefore | null, purchases: readonly UndonePurc
       ])
     : new Map(purchases.map(({ id }) => [id, 1]))
 
-function isPaymentChanged(before: OrderBefore | null, payments: readonly Payment[]): boolean {
+function isPaymentChanged(before: OrderBefore | null, payments: readonly WrittenPayment[]): boolean {
   const change = before?.updated?.payment
   if (!change) return false
   const payment = payments.find(({ id }) => id === change.id)
@@ -86,7 +89,11 @@ function isPaymentChanged(before: OrderBefore | null, payments: readonly Payment
   )
 }
 
-function written(row: Row, purchases: readonly UndonePurchase[], payments: readonly Payment[]): WrittenOrder {
+function written(
+  row: UndoRow,
+  purchases: readonly UndonePurchase[],
+  payments: readonly WrittenPayment[],
+): WrittenOrder {
   const before = row.before === null ? null : (JSON.parse(row.before) as OrderBefore)
   const { id, version, user_id, search_own, modified_at } = row
   const reason = keptReason({
@@ -122,7 +129,7 @@ export async function loadWritten(
   const [purchases, payments] = await db.batch([
     sql<UndonePurchase>`select ${announcedColumns}, purchases.status, purchases.valid_until, purchases.version
       from purchases ${announcedJoins} where purchases.${ofOrders}`,
-    sql<Payment>`select id, order_id, status, amount_minor, refunded_minor, reserved_minor from transactions
+    sql<WrittenPayment>`select id, order_id, status, amount_minor, refunded_minor, reserved_minor from transactions
       where type = 'payment' and ${ofOrders}`,
   ])
   const purchasesOf = Map.groupBy(purchases, ({ order_id }) => order_id)

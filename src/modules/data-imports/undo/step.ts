@@ -15,7 +15,7 @@ import { undoStatements } from './order-statements.ts'
 import { findPeople, peopleStatements } from './people.ts'
 
 /** `below` is the order that was dealt with last. The catalogue counts the entries of the order that it is at. */
-type Position =
+type UndoPosition =
   | { stage: 'orders'; below: number | null }
   | { stage: 'people'; below: number | null }
   | { stage: 'catalogue'; below: number | null; entry: number }
@@ -23,14 +23,14 @@ type Position =
 /** Deleting an entry of the catalogue makes the database look through what may refer to it. */
 const entriesAStep = 10
 
-type Next = { position: Position; changes?: ImportChanges; statements: readonly Statement[] }
+type Next = { position: UndoPosition; changes?: ImportChanges; statements: readonly Statement[] }
 
-const positionOf = ({ position }: ImportRow): Position =>
+const positionOf = ({ position }: ImportRow): UndoPosition =>
   ({
     stage: 'orders',
     below: null,
-    ...(JSON.parse(position) as Partial<Position>),
-  }) as Position
+    ...(JSON.parse(position) as Partial<UndoPosition>),
+  }) as UndoPosition
 
 /** Answers that the import brought with orders that are undone, by now or before. */
 async function answerStatements(job: JobCtx, row: ImportRow, undone: readonly WrittenOrder[]): Promise<Statement[]> {
@@ -127,7 +127,7 @@ const forgetPeople = ({ id }: ImportRow, from: number, to: number): Statement =>
 
 async function commitPeople(job: JobCtx, row: ImportRow, noted: readonly Noted[]): Promise<ImportRow | null> {
   const [first, last] = [noted[0]?.number ?? 0, noted.at(-1)?.number ?? 0]
-  const position: Position = { stage: 'people', below: last }
+  const position: UndoPosition = { stage: 'people', below: last }
   const people = noted.flatMap(({ before }) => before.people ?? [])
   const found = await findPeople(job.db, row, [...new Set(people.map(({ id }) => id))])
   const statements = [...peopleStatements(row, found, people, job.now()), forgetPeople(row, last, first)]
@@ -150,7 +150,7 @@ async function undoPeople(job: JobCtx, row: ImportRow, below: number | null): Pr
 }
 
 /** The catalogue of one order at a time, some entries a step. */
-async function undoCatalogue(job: JobCtx, row: ImportRow, position: Extract<Position, { stage: 'catalogue' }>) {
+async function undoCatalogue(job: JobCtx, row: ImportRow, position: Extract<UndoPosition, { stage: 'catalogue' }>) {
   const { below, entry } = position
   const [noted] = await findNoted(job, row, below, 1)
   if (!noted) return endPhase(job, row, { status: 'undone' })

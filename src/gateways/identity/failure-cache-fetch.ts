@@ -1,15 +1,18 @@
 import { withTimeLimit } from '../time-limit/time-limit.ts'
 
-const rememberedMs = 60_000
+const failureCacheMs = 60_000
 const timeLimitMs = 5000
 const mostAddresses = 100
 
-/** Addresses that failed lately, with the time until which they are not asked again. Shared by the requests of this isolate. */
+/**
+ * Addresses that failed lately, with the time until which they are not called again. Shared by the requests of this
+ * isolate.
+ */
 const failing = new Map<string, { until: number; cause: unknown }>()
 
 /** The identity provider gave a wrong answer, or none. */
 export class ProviderFailure extends Error {
-  /** Milliseconds until the provider is asked again. */
+  /** Milliseconds until the provider is called again. */
   readonly waitMs: number
 
   constructor(waitMs: number, cause: unknown) {
@@ -19,16 +22,16 @@ export class ProviderFailure extends Error {
 }
 
 /**
- * The JSON behind an address, when it is what `isWanted` says. After a failure it is not asked again for a minute, so that a
- * provider that hangs holds up the requests of its first seconds alone.
+ * The JSON behind an address, when it is what `isWanted` says. After a failure it is not called again for a minute, so
+ * that a provider that hangs holds up the requests of its first seconds alone.
  */
-export async function fetchRemembering<Wanted>(
+export async function fetchWithFailureCache<Wanted>(
   url: string,
   isWanted: (json: unknown) => json is Wanted,
 ): Promise<Wanted> {
   const known = failing.get(url)
   if (known && known.until > Date.now()) throw new ProviderFailure(known.until - Date.now(), known.cause)
-  // One request asks again; the others do not wait for it.
+  // One request calls again; the others do not wait for it.
   if (known) failing.set(url, { ...known, until: Date.now() + timeLimitMs })
   try {
     const json = await withTimeLimit(timeLimitMs, async (signal) => {
@@ -41,7 +44,7 @@ export async function fetchRemembering<Wanted>(
     return json
   } catch (cause) {
     if (failing.size >= mostAddresses) failing.clear()
-    failing.set(url, { until: Date.now() + rememberedMs, cause })
-    throw new ProviderFailure(rememberedMs, cause)
+    failing.set(url, { until: Date.now() + failureCacheMs, cause })
+    throw new ProviderFailure(failureCacheMs, cause)
   }
 }

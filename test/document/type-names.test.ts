@@ -1,0 +1,24 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+
+const declaration = /^[ \t]*(?:export )?(?:declare )?(?:abstract )?(?:interface|class|type(?= \w+(?:<.*>)? =)) (\w+)/gm
+
+/** They have the names of the Durable Objects that wrangler.toml binds. */
+const entry = join('src', 'index.ts')
+
+it('no two files of src declare a type, an interface or a class of the same name', async () => {
+  const paths = (await readdir('src', { recursive: true, withFileTypes: true }))
+    .filter((one) => one.isFile() && one.name.endsWith('.ts'))
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((path) => path !== entry)
+  const declared = new Map<string, Set<string>>()
+  for (const path of paths) {
+    for (const [, name = ''] of (await readFile(path, 'utf8')).matchAll(declaration)) {
+      declared.set(name, (declared.get(name) ?? new Set()).add(path))
+    }
+  }
+  const repeated = [...declared].filter(([, files]) => files.size > 1).map(([name, files]) => [name, ...files])
+  expect(repeated).toEqual([])
+  expect(declared.size).toBeGreaterThan(500)
+})
