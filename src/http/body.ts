@@ -61,7 +61,7 @@ async function chunksOf(stream: ReadableStream<Uint8Array>, most: number): Promi
 const readBytes = 262_144
 
 /** Reads large chunks where the stream can give them: those of requests can, those that a program makes cannot. */
-function largeReads(stream: ReadableStream<Uint8Array>, length: number | null) {
+function largeReads(stream: ReadableStream<Uint8Array>, announced: number) {
   let reader: ReadableStreamBYOBReader
   try {
     reader = stream.getReader({ mode: 'byob' })
@@ -69,12 +69,12 @@ function largeReads(stream: ReadableStream<Uint8Array>, length: number | null) {
     if (error instanceof TypeError) return stream.getReader()
     throw error
   }
-  let left = length ?? Infinity
+  let left = announced
   return {
     async read(): Promise<{ done: boolean; value?: Uint8Array }> {
       // The last read finds the end, and whether more comes than was announced.
       const wanted = Math.max(1, Math.min(readBytes, left))
-      const { value, done } = await reader.readAtLeast(wanted, new Uint8Array(wanted))
+      const { value } = await reader.readAtLeast(wanted, new Uint8Array(wanted))
       left -= value?.byteLength ?? 0
       return value?.byteLength ? { done: false, value } : { done: true }
     },
@@ -94,8 +94,8 @@ export function limitedBody(
   { most, maxReadMs: ms, tooLarge: refuse }: BodyLimits,
 ): ReadableStream<Uint8Array> {
   if (Number(c.req.header('content-length') ?? 0) > most) throw refuse()
-  const length = c.req.header('content-length')
-  const reader = largeReads(c.req.raw.body ?? new Blob([]).stream(), length === undefined ? null : Number(length))
+  const announced = Number(c.req.header('content-length')) || Infinity
+  const reader = largeReads(c.req.raw.body ?? new Blob([]).stream(), announced)
   let size = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   let late: Promise<never> | undefined
