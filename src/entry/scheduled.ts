@@ -6,7 +6,7 @@ import { sweepAuditLog } from '../modules/audit-log/jobs.ts'
 import { sweepCampaigns } from '../modules/campaigns/jobs.ts'
 import { sweepConsents, sweepLapsed } from '../modules/consents/jobs.ts'
 import { sweepImportData, sweepImports } from '../modules/data-imports/jobs.ts'
-import { compareStorage, sweepObjects, sweepScans, sweepUploads } from '../modules/files/jobs.ts'
+import { compareStorage, sweepObjects, sweepScans, sweepUnusedImports, sweepUploads } from '../modules/files/jobs.ts'
 import { resealMerchantAccounts } from '../modules/merchant-accounts/jobs.ts'
 import { sweepCaptured } from '../modules/dev-mailbox/jobs.ts'
 import { sweepErasures } from '../modules/personal-data/jobs.ts'
@@ -35,6 +35,7 @@ const sweeps: Record<string, Sweep> = {
   imports: sweepImports,
   'import-data': sweepImportData,
   'file-uploads': sweepUploads,
+  'file-imports': sweepUnusedImports,
   'file-objects': sweepObjects,
   'file-storage': compareStorage,
   'file-scans': sweepScans,

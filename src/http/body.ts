@@ -58,10 +58,10 @@ async function chunksOf(stream: ReadableStream<Uint8Array>, most: number): Promi
 }
 
 /** So many bytes are read at once: by itself the runtime hands out 4 KiB at a time, and each of them costs as much. */
-const readBytes = 65_536
+const readBytes = 262_144
 
 /** Reads large chunks where the stream can give them: those of requests can, those that a program makes cannot. */
-function largeReads(stream: ReadableStream<Uint8Array>) {
+function largeReads(stream: ReadableStream<Uint8Array>, announced: number) {
   let reader: ReadableStreamBYOBReader
   try {
     reader = stream.getReader({ mode: 'byob' })
@@ -69,13 +69,14 @@ function largeReads(stream: ReadableStream<Uint8Array>) {
     if (error instanceof TypeError) return stream.getReader()
     throw error
   }
-  let buffer = new ArrayBuffer(readBytes)
+  let left = announced
   return {
     async read(): Promise<{ done: boolean; value?: Uint8Array }> {
-      const { value, done } = await reader.read(new Uint8Array(buffer))
-      if (done) return { done }
-      buffer = value.buffer
-      return { done, value: value.slice() }
+      // The last read finds the end, and whether more comes than was announced.
+      const wanted = Math.max(1, Math.min(readBytes, left))
+      const { value } = await reader.readAtLeast(wanted, new Uint8Array(wanted))
+      left -= value?.byteLength ?? 0
+      return value?.byteLength ? { done: false, value } : { done: true }
     },
     cancel: (reason: unknown): Promise<void> => reader.cancel(reason),
   }
@@ -93,7 +94,8 @@ export function limitedBody(
   { most, maxReadMs: ms, tooLarge: refuse }: BodyLimits,
 ): ReadableStream<Uint8Array> {
   if (Number(c.req.header('content-length') ?? 0) > most) throw refuse()
-  const reader = largeReads(c.req.raw.body ?? new Blob([]).stream())
+  const announced = Number(c.req.header('content-length')) || Infinity
+  const reader = largeReads(c.req.raw.body ?? new Blob([]).stream(), announced)
   let size = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   let late: Promise<never> | undefined

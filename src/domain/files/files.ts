@@ -28,6 +28,8 @@ export const headBytes = 1_048_576
 /** The store takes parts of one size, from 5 MiB; the last one may be smaller. */
 export const partBytes = 8 * 1024 * 1024
 export const uploadKeptMs = dayMs
+/** Counted from the upload: the id of a file says when that was. */
+export const unusedImportKeptMs = 30 * dayMs
 /** A file whose request is still under way has no row yet. */
 export const unclaimedAfterMs = 6 * 3_600_000
 

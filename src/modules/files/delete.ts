@@ -12,17 +12,23 @@ export const fileInUse = (row: FileRow, detail: string): AppError =>
   new AppError('file_in_use', detail, { extra: { related_objects: JSON.parse(row.used_by) as FileUse[] } })
 
 /** A reference that was made meanwhile makes this decide again. */
-export const stillUnused = ({ id }: FileRow): Statement => stillHolds(sql`not ${isUsed(sql`${id}`)}`)
+export const stillUnused = ({ id }: Pick<FileRow, 'id'>): Statement => stillHolds(sql`not ${isUsed(sql`${id}`)}`)
+
+type DeletedFile = Pick<FileRow, 'id' | 'version' | 'organization_id' | 'storage_key'>
+
+/** Statements that delete a file that nothing refers to. What was changed meanwhile makes them decide again. */
+export const deletion = (row: DeletedFile, now: number): Statement[] => {
+  const { id, version, organization_id, storage_key } = row
+  return [
+    stillUnused(row),
+    sql`delete from files where id = ${id} and version = ${version} and storage_key is ${storage_key}`,
+    changedOne(),
+    ...(storage_key === null ? [] : releaseContent(organization_id, storage_key, now)),
+  ]
+}
 
 /** The bytes go within a minute after their last file. */
 export async function deleteFile(ctx: Ctx, row: FileRow): Promise<null> {
   if (row.is_used) throw fileInUse(row, 'This file is in use.')
-  const { id, version, organization_id, storage_key } = row
-  return commit(ctx, null, [
-    ...openEditions(row.edition_id),
-    stillUnused(row),
-    sql`delete from files where id = ${id} and version = ${version} and storage_key is ${storage_key}`,
-    changedOne(),
-    ...(storage_key === null ? [] : releaseContent(organization_id, storage_key, ctx.now())),
-  ])
+  return commit(ctx, null, [...openEditions(row.edition_id), ...deletion(row, ctx.now())])
 }

@@ -4,6 +4,7 @@ import { inList } from '../../db/visibility.ts'
 import { derivedPrefix } from '../../domain/files/addresses.ts'
 
 export { compareStorage } from './compare.ts'
+export { sweepUnusedImports } from './expire-imports.ts'
 export { sweepUploads } from './expire-uploads.ts'
 export { sweepScans } from './jobs-scan.ts'
 

@@ -1,0 +1,48 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../context.ts'
+import { commitPart, decideAgain } from '../../db/commit.ts'
+import { unusedImportKeptMs } from '../../domain/files/files.ts'
+import { firstIdAt } from '../../domain/ids.ts'
+import { deletion } from './delete.ts'
+import type { StoredFile } from './queries.ts'
+import { isUsed } from './references.ts'
+
+/** Its place in `storage_sweeps`: the last id that was looked at. */
+const sweepName = 'unused-imports'
+const filesASweep = 500
+const deletionsASweep = 50
+
+/** SQL evaluates the second part for files of the purpose alone. */
+const isUnusedImport = sql`case when purpose = 'import' then not ${isUsed(sql`files.id`)} else 0 end`
+
+/** Decides by what the file is at this moment: somebody may use it, change it or delete it meanwhile. */
+const deleteUnused = (job: JobCtx, id: string): Promise<void> =>
+  decideAgain(async () => {
+    const row = await job.db.first(sql<Pick<StoredFile, 'id' | 'version' | 'organization_id' | 'storage_key'>>`
+      select id, version, organization_id, storage_key from files where id = ${id} and ${isUnusedImport}`)
+    if (row) await commitPart(job, deletion(row, job.now()))
+  })
+
+/**
+ * Deletes files of the purpose `import` that are old enough and that no import refers to. Ids sort by time, so that each
+ * sweep goes on where the one before ended and reads each file once; where it ended is written after the deletions.
+ */
+export async function sweepUnusedImports(job: JobCtx): Promise<void> {
+  const now = job.now()
+  const place = await job.db.first(
+    sql<{ after_key: string }>`select after_key from storage_sweeps where name = ${sweepName}`,
+  )
+  const seen = await job.db.all(
+    sql<{ id: string; is_due: number }>`select id, ${isUnusedImport} as is_due from files
+      where id > ${place?.after_key ?? ''} and id < ${firstIdAt('file', now - unusedImportKeptMs)}
+      order by id limit ${filesASweep}`,
+  )
+  const due = seen.filter(({ is_due }) => is_due).map(({ id }) => id)
+  for (const id of due.slice(0, deletionsASweep)) await deleteUnused(job, id)
+  const last = due.length > deletionsASweep ? due[deletionsASweep - 1] : seen.at(-1)?.id
+  if (last === undefined) return
+  await job.db.batch([
+    sql`insert into storage_sweeps (name, after_key, begun_at) values (${sweepName}, ${last}, ${now})
+      on conflict (name) do update set after_key = excluded.after_key, begun_at = excluded.begun_at`,
+  ])
+}

@@ -1,0 +1,182 @@
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { Ctx } from '../../src/context.ts'
+import { firstIdAt } from '../../src/domain/ids.ts'
+import { sweepObjects, sweepUnusedImports } from '../../src/modules/files/jobs.ts'
+import { callWith, get, patch, post } from '../support/api.ts'
+import { interruptedDatabase } from '../support/bindings.ts'
+import { contextAt } from '../support/context.ts'
+import { accountOf, rowsOf, storedKeys, uploadRaw } from '../support/files.ts'
+import { givenShop, type Shop } from '../support/orders.ts'
+import { db, next } from '../support/seed.ts'
+
+const dayMs = 86_400_000
+const keptMs = 30 * dayMs
+
+let shop: Shop
+beforeEach(async () => {
+  shop = await givenShop()
+  await env.DB.prepare("delete from storage_sweeps where name = 'unused-imports'").run()
+})
+
+const table = (content = `Order,Email\nA-${next()},ane@example.dk\n`) => new TextEncoder().encode(content)
+
+async function uploaded(bytes = table(), purpose = 'import', tenant = shop): Promise<string> {
+  const query = { purpose, edition_id: tenant.edition_id }
+  const reply = await uploadRaw(tenant.organization_id, bytes, { name: 'orders.csv', type: 'text/csv', query })
+  expect(reply.status, reply.text).toBe(201)
+  return reply.body.id
+}
+
+const importOf = (file_id: string, tenant = shop) => post('/v1/data-imports', { ...tenant, file_id })
+const statusOf = async (id: string): Promise<number> => (await get(`/v1/files/${id}`)).status
+const later = (ms = keptMs + 60_000): Ctx => contextAt(Date.now() + ms)
+
+/** Sweeps until nothing old enough is left. */
+async function sweepAll(ms?: number): Promise<void> {
+  const place = "select after_key from storage_sweeps where name = 'unused-imports'"
+  for (let before: unknown; ;) {
+    await sweepUnusedImports(later(ms))
+    const [now] = await rowsOf<{ after_key: string }>(place)
+    if (now?.after_key === before) return
+    before = now?.after_key
+  }
+}
+
+describe('a file of the purpose import that no import uses', () => {
+  it('is deleted after 30 days with its bytes, and not a minute earlier', async () => {
+    const id = await uploaded()
+    const [row] = await rowsOf<{ storage_key: string }>('select storage_key from files where id = ?', id)
+    await sweepAll(keptMs - 60_000)
+    expect(await statusOf(id)).toBe(200)
+    await sweepAll()
+    expect(await statusOf(id)).toBe(404)
+    await sweepObjects(later())
+    expect(await storedKeys()).not.toContain(row?.storage_key)
+    expect(await accountOf(shop.organization_id)).toEqual({
+      objects: 0,
+      references: [],
+      isCounted: true,
+      isStored: true,
+      lost: 0,
+    })
+  })
+
+  it('is deleted although its edition is archived', async () => {
+    const id = await uploaded()
+    await env.DB.prepare('update editions set is_archived = 1 where id = ?').bind(shop.edition_id).run()
+    await sweepAll()
+    expect(await statusOf(id)).toBe(404)
+  })
+
+  it('is found however many days no sweep ran, and by as many sweeps as it takes', async () => {
+    const ids = []
+    for (let at = 0; at < 3; at++) ids.push(await uploaded())
+    // As many older ones that are due as two sweeps delete.
+    await seedOthers(60, Date.now() - 400 * dayMs, 'import')
+    await sweepUnusedImports(later(365 * dayMs))
+    expect(await Promise.all(ids.map(statusOf))).toEqual([200, 200, 200])
+    await sweepAll(365 * dayMs)
+    expect(await Promise.all(ids.map(statusOf))).toEqual([404, 404, 404])
+    expect(await rowsOf("select id from files where access_key = 'other'")).toEqual([])
+  })
+
+  it('goes without the same bytes of another file, and of another organisation', async () => {
+    const bytes = table()
+    const other = await givenShop()
+    const due = await uploaded(bytes)
+    const kept = await uploaded(bytes, 'attachment')
+    const theirs = await uploaded(bytes, 'import', other)
+    expect((await importOf(theirs, other)).status).toBe(201)
+    await sweepAll()
+    expect(await Promise.all([due, kept, theirs].map(statusOf))).toEqual([404, 200, 200])
+    await sweepObjects(later())
+    const whole = { objects: 1, references: [1], isCounted: true, isStored: true, lost: 0 }
+    expect(await accountOf(shop.organization_id)).toEqual(whole)
+    expect(await accountOf(other.organization_id)).toEqual(whole)
+  })
+})
+
+describe('a file that is kept', () => {
+  it('is one of an import in any state, and one of another purpose', async () => {
+    const [draft, cancelled, replaced, attachment] = [
+      await uploaded(),
+      await uploaded(),
+      await uploaded(),
+      await uploaded(table(), 'attachment'),
+    ]
+    expect((await importOf(draft)).status).toBe(201)
+    const { body } = await importOf(cancelled)
+    expect((await post(`/v1/data-imports/${body.id}/cancel`, {})).status).toBe(200)
+    expect((await patch(`/v1/files/${replaced}`, { purpose: 'attachment' })).status).toBe(200)
+    await sweepAll()
+    const kept = [draft, cancelled, replaced, attachment]
+    expect(await Promise.all(kept.map(statusOf))).toEqual([200, 200, 200, 200])
+  })
+
+  it('is one that an import takes while the sweep deletes it', async () => {
+    const id = await uploaded()
+    const job = later()
+    const batch = job.db.batch.bind(job.db)
+    let created: number | undefined
+    job.db.batch = async (statements) => {
+      created ??= (await importOf(id)).status
+      return batch(statements)
+    }
+    await sweepUnusedImports(job)
+    expect(created).toBe(201)
+    expect(await statusOf(id)).toBe(200)
+    await sweepAll()
+    expect(await statusOf(id)).toBe(200)
+  })
+})
+
+describe('an import', () => {
+  it('is refused when the sweep deletes its file before it commits', async () => {
+    const id = await uploaded()
+    const bindings = interruptedDatabase(/data_imports/, () => sweepAll())
+    const reply = await callWith(bindings, '/v1/data-imports', { method: 'POST', body: { ...shop, file_id: id } })
+    expect(reply.status).toBe(400)
+    expect(reply.body.errors).toMatchObject([{ code: 'does_not_exist', attr: 'file_id' }])
+    expect(await rowsOf('select id from data_imports where organization_id = ?', shop.organization_id)).toEqual([])
+    expect(await statusOf(id)).toBe(404)
+  })
+})
+
+/** Rows of files, a second apart, written in one statement. */
+async function seedOthers(count: number, from: number, purpose: string): Promise<void> {
+  const ids = Array.from({ length: count }, (_, at) => `${firstIdAt('file', from + at * 1000)}${'0'.repeat(16)}`)
+  await db().batch([
+    sql`insert into files (id, organization_id, name, purpose, mime_type, size, access_key, created_at, modified_at)
+      select value, ${shop.organization_id}, 'x', ${purpose}, 'text/csv', 1, 'other', ${from}, ${from}
+      from json_each(${JSON.stringify(ids)})`,
+  ])
+}
+
+describe('the sweep of unused import files', () => {
+  it('reads and writes as many rows with thousands of other files as without them', async () => {
+    await sweepAll()
+    // The walk looks at the one behind its end, too.
+    await seedOthers(1, Date.now() + 60 * dayMs, 'import')
+    const cost = async () => {
+      // As a minute later: one more file has become old enough.
+      const id = await uploaded()
+      const idle = later(keptMs - 60_000)
+      await sweepUnusedImports(idle)
+      const job = later()
+      await sweepUnusedImports(job)
+      expect(await statusOf(id)).toBe(404)
+      return [idle.db.meter, job.db.meter].map(({ rows_read, rows_written }) => [rows_read, rows_written])
+    }
+    const before = await cost()
+    // What an earlier sweep went past, and what is too young.
+    await seedOthers(2000, Date.now() - 300 * dayMs, 'import')
+    await seedOthers(2000, Date.now() + 61 * dayMs, 'import')
+    expect(await cost()).toEqual(before)
+    expect(before).toEqual([
+      [2, 0],
+      [10, 5],
+    ])
+  })
+})
