@@ -209,6 +209,8 @@ const growth: Record<string, Record<string, number>> = {
 
 /** Reads that look at more than a resource and its neighbours, in one batch. */
 const handful: Record<string, number> = {
+  // The order, its items, its purchases and its transactions: one round trip.
+  getOrder: 5,
   getEditionHealthcheck: 8,
   getConsentProof: 4,
   listColumnMappings: 7,
