@@ -6,4 +6,4 @@ export {
   editionSummaryFields,
   presentEditionSummary,
 } from './summary.ts'
-export { type TargetEdition, reachedEdition, triggerStatements, typeInUse, assignEmail } from './emails.ts'
+export { type TargetEdition, reachedEdition, typeInUse, assignEmail } from './emails.ts'
