@@ -7,6 +7,7 @@ import { isKnownElsewhere } from '../../db/shared-customers.ts'
 import { inList } from '../../db/visibility.ts'
 import type { ExternalOrder } from '../../domain/external-orders.ts'
 import { fold } from '../../domain/fold.ts'
+import { hasHashes } from '../suppressions/index.ts'
 
 export type ProductRow = typeof products.$inferInsert
 export type VariantRow = typeof variants.$inferInsert
@@ -65,6 +66,8 @@ export interface ImportState {
   /** By `childKey`. */
   variants: ReadonlyMap<string, VariantRow>
   options: ReadonlyMap<string, OptionRow>
+  /** False where no address of the organisation is suppressed by its hash alone. */
+  has_hashes?: boolean
 }
 
 interface Named {
@@ -145,8 +148,21 @@ const cartsOf = ({ ofOrders }: Sources) =>
     sql<CartItemRow>`select * from cart_items where ${ofOrders} order by order_id, position`,
   ] as const
 
+const hashesOf = ({ organization_id }: Scope) =>
+  sql<{ has_hashes: number }>`select ${hasHashes(organization_id)} as has_hashes`
+
 type Contents = [PurchaseRow[]?, TransactionRow[]?, UserRow[]?, Named[]?, CartRow[]?, CartItemRow[]?]
-type Found = [OrderRow[], UserRow[], UserRow[], ProductRow[], LocationRow[], VariantRow[], OptionRow[], ...Contents]
+type Found = [
+  { has_hashes: number }[],
+  OrderRow[],
+  UserRow[],
+  UserRow[],
+  ProductRow[],
+  LocationRow[],
+  VariantRow[],
+  OptionRow[],
+  ...Contents,
+]
 
 /** Reads in one round trip what an import decides over. */
 export async function loadState(
@@ -157,6 +173,7 @@ export async function loadState(
 ): Promise<ImportState> {
   const sources = sourcesOf(scope, group, reads)
   const found = await db.batch([
+    hashesOf(scope),
     sql<OrderRow>`${sources.orders}`,
     ...namedIn(scope.edition_id, group, sources),
     ...(reads.contents ? contentsOf(sources) : []),
@@ -166,9 +183,10 @@ export async function loadState(
 }
 
 function stateOf(found: Found): ImportState {
-  const [orders, byEmail, byPhone, products, locations, variants, options, ...contents] = found
+  const [hashes, orders, byEmail, byPhone, products, locations, variants, options, ...contents] = found
   const [purchases = [], payments = [], holders = [], named = [], carts = [], cartItems = []] = contents
   return {
+    has_hashes: hashes[0]?.has_hashes === 1,
     orders: new Map(orders.map((row) => [row.external_id ?? '', row])),
     purchases: Map.groupBy(purchases, (row) => row.order_id),
     payments: new Map(payments.map((row) => [row.order_id, row])),

@@ -16,6 +16,7 @@ import {
   groupKeyOf,
   type Grouping,
   type PreparedMappings,
+  productKey,
   productOf,
   type ProductTuple,
 } from '../../../domain/import-mapping/index.ts'
@@ -99,8 +100,8 @@ function productStatements(job: JobCtx, id: string, rows: readonly Staged[]): St
   const firstRows = new Map<string, number>()
   const tuples = rows.flatMap(({ row, tuple }) => {
     if (!tuple) return []
-    const [key] = [...countTuples([tuple]).keys()]
-    if (key !== undefined && !firstRows.has(key)) firstRows.set(key, row.row_number)
+    const key = productKey(tuple)
+    if (!firstRows.has(key)) firstRows.set(key, row.row_number)
     return [tuple]
   })
   const data = [...countTuples(tuples)].map(([key, { product, variant, location, options, rows: count }]) =>
