@@ -265,3 +265,9 @@ export function parseExternalOrder(
   if (result.success && !unknown.length) return { order: toDomain(result.data) }
   return { errors: [...(result.error ? fieldErrors(result.error, raw, path) : []), ...unknown] }
 }
+
+/** As `parseExternalOrder`, of an order that the service itself put together: it has no fields that are unknown. */
+export function checkExternalOrder(raw: unknown): { order: ExternalOrder } | { errors: FieldError[] } {
+  const result = ExternalOrderSchema.safeParse(raw)
+  return result.success ? { order: toDomain(result.data) } : { errors: fieldErrors(result.error, raw, []) }
+}

@@ -28,7 +28,7 @@ export const stagedData = (decided: StagedData | null): string =>
   JSON.stringify(decided ? { values: decided.values, currency_mark: decided.currency_mark } : { values: {} })
 
 /** A staged row as its mapping read it. */
-export function placedRow({ data, errors, file_line }: StagedRow): PlacedRow {
+export function placedRow({ data, errors, file_line }: Pick<StagedRow, 'data' | 'errors' | 'file_line'>): PlacedRow {
   const { values = {}, currency_mark = null } = JSON.parse(data) as Partial<StagedData>
   return { values, currency_mark, errors: JSON.parse(errors) as RowError[], is_ignored: false, line: file_line }
 }
