@@ -12,7 +12,10 @@ import { canonicalPrefix, formatOf, type Segment, storeSegment } from './source.
 
 /** Bytes after which a part of the canonical copy is stored: so much is read again after a crash. */
 const segmentBytes = 4_194_304
-/** A step on a workbook lasts longer: the next one inflates it from its beginning again. */
+/**
+ * A step lasts so long from the first row that it adds. A step on a workbook lasts longer: it has come to that row
+ * through all rows before, because a workbook can be read from its beginning alone.
+ */
 const copyMs = { csv: 8_000, xlsx: 20_000 }
 
 interface ColumnPart {
@@ -102,13 +105,14 @@ async function commitPart(
 /** Copies the file part by part and counts its cells, as long as a step may last. */
 export async function copyStep(job: JobCtx, row: ImportRow, file: FileSource): Promise<ImportRow | null> {
   const format = formatOf(row)
-  const endsAt = job.now() + copyMs[format.kind]
+  let endsAt: number | null = null
   const { copy } = JSON.parse(row.position) as CopyStagePosition
   const counted = { ...(await countedBefore(job, row)), file }
   let current: ImportRow = row
   let chunks: CanonicalChunk[] = []
   let size = 0
   for await (const chunk of canonicalChunks(file, format, copy)) {
+    endsAt ??= job.now() + copyMs[format.kind]
     chunks.push(chunk)
     size += chunk.bytes.byteLength
     if (size < segmentBytes && !chunk.isLast) continue
