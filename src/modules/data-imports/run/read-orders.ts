@@ -9,7 +9,7 @@ import {
   toWireOrder,
 } from '../../../domain/import-mapping/index.ts'
 import { normalizePhone } from '../../../domain/users.ts'
-import { checkExternalOrder } from '../external-order-contract.ts'
+import { checkExternalOrder } from '../external-orders/index.ts'
 import { placedRow, type StagedRow } from '../staged-rows.ts'
 import { firstRowsById } from './duplicate-ids.ts'
 import { lookUpProducts, soldAs } from './mapped-products.ts'
