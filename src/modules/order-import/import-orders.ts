@@ -118,6 +118,7 @@ async function decideGroup(
   const state = await loadState(ctx.db, scope, orders, {
     contents: on_duplicate === 'update',
     before: run.with_before === true,
+    hashes: !run.dry_run,
   })
   const known = { ...state, orders: new Map([...state.orders, ...imagined]) }
   return { context, state, decision: decide(context, on_duplicate, known, group) }

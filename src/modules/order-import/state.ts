@@ -43,6 +43,8 @@ export interface Reads {
   contents: boolean
   /** What an undo of the update puts back. */
   before: boolean
+  /** Whether addresses are suppressed by their hashes, for what is written. */
+  hashes: boolean
 }
 
 /** What a group of orders finds in the database. */
@@ -66,7 +68,7 @@ export interface ImportState {
   /** By `childKey`. */
   variants: ReadonlyMap<string, VariantRow>
   options: ReadonlyMap<string, OptionRow>
-  /** False where no address of the organisation is suppressed by its hash alone. */
+  /** False where no address of the organisation is suppressed by its hash alone; true where that was not read. */
   has_hashes?: boolean
 }
 
@@ -173,20 +175,20 @@ export async function loadState(
 ): Promise<ImportState> {
   const sources = sourcesOf(scope, group, reads)
   const found = await db.batch([
-    hashesOf(scope),
+    ...(reads.hashes ? [hashesOf(scope)] : []),
     sql<OrderRow>`${sources.orders}`,
     ...namedIn(scope.edition_id, group, sources),
     ...(reads.contents ? contentsOf(sources) : []),
     ...(reads.contents && reads.before ? cartsOf(sources) : []),
   ])
-  return stateOf(found as Found)
+  return stateOf((reads.hashes ? found : [[], ...found]) as Found)
 }
 
 function stateOf(found: Found): ImportState {
   const [hashes, orders, byEmail, byPhone, products, locations, variants, options, ...contents] = found
   const [purchases = [], payments = [], holders = [], named = [], carts = [], cartItems = []] = contents
   return {
-    has_hashes: hashes[0]?.has_hashes === 1,
+    has_hashes: hashes[0]?.has_hashes !== 0,
     orders: new Map(orders.map((row) => [row.external_id ?? '', row])),
     purchases: Map.groupBy(purchases, (row) => row.order_id),
     payments: new Map(payments.map((row) => [row.order_id, row])),
