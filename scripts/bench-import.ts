@@ -10,6 +10,7 @@ import { processorSeconds, residentMegabytes } from './support/runtime-use.ts'
 const orders = ordersOf(Number(process.env['ROWS'] ?? 1_000_000))
 const goals = { aSecond: 5000, megabytes: 150 }
 const floorCalls = 20
+const customersPerCall = Math.floor((ordersPerCall * 3) / 4)
 const patienceMs = 3_600_000
 
 interface DataImport {
@@ -105,7 +106,7 @@ async function measured<Result>(name: string, total: number, work: () => Promise
   const rate = Math.round(total / seconds)
   const cost = rows > 0 ? `${(rows / orders).toFixed(2).padStart(8)} rows written an order` : ''
   console.log(
-    `${name.padEnd(28)} ${seconds.toFixed(1).padStart(7)} s ${String(rate).padStart(8)} rows/s ${processor.toFixed(1).padStart(7)} s of a processor${cost}`,
+    `${name.padEnd(28)} ${seconds.toFixed(1).padStart(7)} s ${String(rate).padStart(8)} rows/s ${processor.toFixed(1).padStart(7)} s of a processor ${String(Math.round(residentMegabytes())).padStart(5)} MB${cost}`,
   )
   return { result, seconds, rows }
 }
@@ -161,7 +162,11 @@ const callOf = (at: Home, call: number) => ({
   ...at,
   source: 'shop',
   orders: Array.from({ length: ordersPerCall }, (_, index) =>
-    externalOrderOf(orderAt(call * ordersPerCall + index, 4 * floorCalls * ordersPerCall)),
+    externalOrderOf({
+      ...orderAt(call * ordersPerCall + index, 4 * floorCalls * ordersPerCall),
+      // As in the table: three of four orders have a customer of their own. The others are by customers of the first call.
+      customer: index < customersPerCall ? call * customersPerCall + index : index - customersPerCall,
+    }),
   ),
 })
 

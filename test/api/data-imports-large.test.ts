@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { findCounted } from '../../src/modules/data-imports/run/preview-counts.ts'
+import { findCounted } from '../../src/modules/data-imports/preview/preview-counts.ts'
 import { get, patch } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { preview, start, work } from '../support/imported-files.ts'

@@ -105,4 +105,10 @@ export interface StagedRow {
 }
 
 export const stagedRows = (id: string): Promise<StagedRow[]> =>
-  rowsOf('select * from import_rows where import_id = ? order by row_number', id)
+  rowsOf(
+    `select import_rows.*, coalesce(import_rows.outcome, its.outcome) as outcome
+      from import_rows left join import_orders its
+        on its.import_id = import_rows.import_id and its.group_key = import_rows.group_key
+      where import_rows.import_id = ? order by row_number`,
+    id,
+  )

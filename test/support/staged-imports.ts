@@ -168,8 +168,14 @@ export async function seedStarted(shop: Shop, rows: readonly FileRow[], staging:
   return seedStaged(shop, rows, { ...staging, columns })
 }
 
+/** Rows with what became of them: what stands at no row of its own stands at its order. */
 export const rowsNow = (id: string) =>
-  db().all(sql<typeof importRows.$inferSelect>`select * from import_rows where import_id = ${id} order by row_number`)
+  db().all(
+    sql<typeof importRows.$inferSelect>`select import_rows.*, coalesce(import_rows.outcome, its.outcome) as outcome
+      from import_rows left join import_orders its
+        on its.import_id = import_rows.import_id and its.group_key = import_rows.group_key
+      where import_rows.import_id = ${id} order by row_number`,
+  )
 export const ordersNow = (id: string) =>
   db().all(sql<typeof importOrders.$inferSelect>`select * from import_orders where import_id = ${id} order by number`)
 

@@ -16,6 +16,11 @@ describe('fold', () => {
     fc.assert(fc.property(words, (one) => fold(one.toUpperCase()) === fold(one.toLowerCase())))
   })
 
+  it('makes the same of plain letters, whatever stands behind them', () => {
+    const plain = fc.string({ unit: 'grapheme-ascii', maxLength: 30 })
+    fc.assert(fc.property(plain, (one) => fold(`${one}É`) === `${fold(one)}e`))
+  })
+
   it('finds any part of a text in it', () => {
     fc.assert(fc.property(any, any, any, (before, part, after) => fold(before + part + after).includes(fold(part))))
   })

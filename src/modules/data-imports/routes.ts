@@ -1,11 +1,11 @@
 import { mount } from '../../http/mount.ts'
 import { createRouter } from '../../http/router.ts'
-import * as contract from './contract.ts'
-import { ExternalOrderSchema } from './external-order-contract.ts'
+import * as contract from './external-orders/contract.ts'
+import { ExternalOrderSchema } from './external-orders/external-order-contract.ts'
 import { mountImports, mountMappings } from './file-routes.ts'
-import { importExternalOrders } from './import-external-orders.ts'
-import { presentImport } from './present.ts'
-import { mountRuns } from './run/run-routes.ts'
+import { importExternalOrders } from './external-orders/import-external-orders.ts'
+import { presentImport } from './external-orders/present.ts'
+import { mountRuns } from './run-routes.ts'
 
 export const dataImports = createRouter()
 

@@ -28,10 +28,20 @@ export const stagedData = (decided: StagedData | null): string =>
   JSON.stringify(decided ? { values: decided.values, currency_mark: decided.currency_mark } : { values: {} })
 
 /** A staged row as its mapping read it. */
-export function placedRow({ data, errors, file_line }: StagedRow): PlacedRow {
+export function placedRow({ data, errors, file_line }: Pick<StagedRow, 'data' | 'errors' | 'file_line'>): PlacedRow {
   const { values = {}, currency_mark = null } = JSON.parse(data) as Partial<StagedData>
   return { values, currency_mark, errors: JSON.parse(errors) as RowError[], is_ignored: false, line: file_line }
 }
+
+/** The first row of a row's order: orders are numbered by it. */
+export const firstRowOf = (row: SQL): SQL =>
+  sql`(select min(first.row_number) from import_rows first
+    where first.import_id = ${row}.import_id and first.group_key = ${row}.group_key)`
+
+/** What became of a row: where nothing is noted at the row itself, it is what became of its order. */
+export const outcomeOf = (row: SQL): SQL =>
+  sql`coalesce(${row}.outcome, (select outcome from import_orders as its_order
+    where its_order.import_id = ${row}.import_id and its_order.number = ${firstRowOf(row)}))`
 
 /**
  * The orders that rows make whose first row is in the range: each is numbered by its first row. A range of rows at a

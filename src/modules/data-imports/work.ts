@@ -4,7 +4,7 @@ import { dataImports } from '../../db/schema/data-imports.ts'
 import { update } from '../../db/write.ts'
 import { dataImportLifecycle, heartbeatLostMs, mostStalls } from '../../domain/data-imports.ts'
 import { phaseSteps } from './phases.ts'
-import { countPreview } from './run/preview-job.ts'
+import { countPreview } from './preview/preview-job.ts'
 import { failPhase, type ImportRow, enqueueImports } from './steps.ts'
 
 /** A consumer works this long before it leaves the rest to the end of the queue, where other imports wait too. */

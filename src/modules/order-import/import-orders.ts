@@ -1,5 +1,6 @@
+import { sql } from 'drizzle-orm'
 import type { Ctx, JobCtx } from '../../context.ts'
-import { commitPart } from '../../db/commit.ts'
+import { commitPart, stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { LostRace } from '../../domain/errors.ts'
 import { type DuplicatePolicy, maxUnitsPerOrder } from '../../domain/external-orders.ts'
@@ -12,13 +13,13 @@ import {
   importedAnswers,
   type ImportDefinitions,
 } from '../consents/index.ts'
-import { restoredSuppressions } from '../suppressions/index.ts'
+import { hasHashes, restoredSuppressions } from '../suppressions/index.ts'
 import { receiptStatements } from '../transactional-emails/index.ts'
 import { announceAll } from '../webhooks/index.ts'
 import { announcementsOf } from './announcements.ts'
 import { decide, type GroupDecision } from './decide.ts'
 import type { NumberedOrder, OrderOutcome } from './outcome.ts'
-import { loadState } from './state.ts'
+import { type ImportState, loadState } from './state.ts'
 import { statementsOf } from './statements.ts'
 import type { DecisionContext, ImportEdition } from './writes.ts'
 import type { OrderRow } from '../../db/schema/orders.ts'
@@ -100,6 +101,7 @@ function addressesOf(group: readonly NumberedOrder[]): ChannelAddress[] {
 }
 
 interface DecidedGroup {
+  state: ImportState
   context: DecisionContext
   decision: GroupDecision
 }
@@ -117,9 +119,20 @@ async function decideGroup(
   const state = await loadState(ctx.db, scope, orders, {
     contents: on_duplicate === 'update',
     before: run.with_before === true,
+    hashes: !run.dry_run,
   })
   const known = { ...state, orders: new Map([...state.orders, ...imagined]) }
-  return { context, decision: decide(context, on_duplicate, known, group) }
+  return { context, state, decision: decide(context, on_duplicate, known, group) }
+}
+
+/** What is suppressed again; where nothing can be, that this still holds. */
+async function suppressedAgain(
+  { edition: { organization_id } }: ImportRun,
+  { state }: DecidedGroup,
+  group: readonly NumberedOrder[],
+): Promise<Statement[]> {
+  if (state.has_hashes === false) return [stillHolds(sql`not ${hasHashes(organization_id)}`)]
+  return restoredSuppressions(organization_id, addressesOf(group))
 }
 
 /** All that a group writes; what is suppressed again comes before what its orders say of consents. */
@@ -161,7 +174,7 @@ export async function planGroup(ctx: EngineCtx, run: ImportRun, group: readonly 
   const answerImport = { edition, definitions, import_id, source, skipped }
   const answers = await importedAnswers(ctx, answerImport, given)
   if (writes.length === 0 && answers.length === 0) return { outcomes, decision, statements: [] }
-  const suppressed = await restoredSuppressions(edition.organization_id, addressesOf(group))
+  const suppressed = await suppressedAgain(run, decided, group)
   return { outcomes, decision, statements: statementsOfGroup(ctx, run, decided, { suppressed, answers }) }
 }
 

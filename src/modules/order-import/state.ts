@@ -7,6 +7,7 @@ import { isSharedOutside } from '../../db/shared-customers.ts'
 import { inList } from '../../db/visibility.ts'
 import type { ExternalOrder } from '../../domain/external-orders.ts'
 import { fold } from '../../domain/fold.ts'
+import { hasHashes } from '../suppressions/index.ts'
 
 export type ProductRow = typeof products.$inferInsert
 export type VariantRow = typeof variants.$inferInsert
@@ -41,6 +42,8 @@ export interface Reads {
   contents: boolean
   /** What an undo of the update puts back. */
   before: boolean
+  /** Whether addresses are suppressed by their hashes, for what is written. */
+  hashes: boolean
 }
 
 /** What a group of orders finds in the database. */
@@ -64,6 +67,8 @@ export interface ImportState {
   /** By `childKey`. */
   variants: ReadonlyMap<string, VariantRow>
   options: ReadonlyMap<string, OptionRow>
+  /** False where no address of the organisation is suppressed by its hash alone; true where that was not read. */
+  has_hashes?: boolean
 }
 
 interface NamedRow {
@@ -144,8 +149,12 @@ const cartsOf = ({ ofOrders }: Sources) =>
     sql<CartItemRow>`select * from cart_items where ${ofOrders} order by order_id, position`,
   ] as const
 
+const hashesOf = ({ organization_id }: LoadScope) =>
+  sql<{ has_hashes: number }>`select ${hasHashes(organization_id)} as has_hashes`
+
 type ContentsRows = [PurchaseRow[]?, TransactionRow[]?, UserRow[]?, NamedRow[]?, CartRow[]?, CartItemRow[]?]
 type StateRows = [
+  { has_hashes: number }[],
   OrderRow[],
   UserRow[],
   UserRow[],
@@ -165,18 +174,20 @@ export async function loadState(
 ): Promise<ImportState> {
   const sources = sourcesOf(scope, group, reads)
   const found = await db.batch([
+    ...(reads.hashes ? [hashesOf(scope)] : []),
     sql<OrderRow>`${sources.orders}`,
     ...namedIn(scope.edition_id, group, sources),
     ...(reads.contents ? contentsOf(sources) : []),
     ...(reads.contents && reads.before ? cartsOf(sources) : []),
   ])
-  return stateOf(found as StateRows)
+  return stateOf((reads.hashes ? found : [[], ...found]) as StateRows)
 }
 
 function stateOf(found: StateRows): ImportState {
-  const [orders, byEmail, byPhone, products, locations, variants, options, ...contents] = found
+  const [hashes, orders, byEmail, byPhone, products, locations, variants, options, ...contents] = found
   const [purchases = [], payments = [], holders = [], named = [], carts = [], cartItems = []] = contents
   return {
+    has_hashes: hashes[0]?.has_hashes !== 0,
     orders: new Map(orders.map((row) => [row.external_id ?? '', row])),
     purchases: Map.groupBy(purchases, (row) => row.order_id),
     payments: new Map(payments.map((row) => [row.order_id, row])),

@@ -1,5 +1,5 @@
 export { addressQuery, countSoftBounce, suppress, takeBackUnsubscription } from './change.ts'
-export { hashedSuppressions, restoredSuppressions, suppressionSections } from './personal-data.ts'
+export { hashedSuppressions, hasHashes, restoredSuppressions, suppressionSections } from './personal-data.ts'
 export {
   listedSuppressionExclusion,
   suppressionExclusion,

@@ -8,6 +8,10 @@ async function hashedAddresses(organizationId: string, addresses: readonly Chann
   return JSON.stringify(await Promise.all(rows))
 }
 
+/** Whether customers were erased whose addresses are suppressed. */
+export const hasHashes = (organizationId: string): SQL =>
+  sql`exists (select 1 from suppression_hashes where organization_id = ${organizationId})`
+
 /** Statements that suppress addresses again whose hashes an erased customer left. */
 export async function restoredSuppressions(
   organizationId: string,

@@ -8,10 +8,26 @@ export interface ProductTuple {
   options: readonly string[]
 }
 
-const plain = (text: string | null): string =>
-  fold(text ?? '')
+const foldName = (text: string): string =>
+  fold(text)
     .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
+
+/** A file names the same few products on every row: so many names of at most this length are kept as they fold. */
+const mostNames = 1000
+const longestName = 200
+const folded = new Map<string, string>()
+
+function plain(text: string | null): string {
+  if (text === null || text === '') return ''
+  const known = folded.get(text)
+  if (known !== undefined) return known
+  const name = foldName(text)
+  if (text.length > longestName) return name
+  if (folded.size >= mostNames) folded.clear()
+  folded.set(text, name)
+  return name
+}
 
 /** The product that the values of a row name; null for a row without one. */
 export function productOf(values: Readonly<Record<string, unknown>>): ProductTuple | null {

@@ -12,7 +12,10 @@ import { canonicalPrefix, formatOf, type Segment, storeSegment } from './source.
 
 /** Bytes after which a part of the canonical copy is stored: so much is read again after a crash. */
 const segmentBytes = 4_194_304
-/** A step on a workbook lasts longer: the next one inflates it from its beginning again. */
+/**
+ * A step lasts so long from the first row that it adds. A step on a workbook lasts longer: it has come to that row
+ * through all rows before, because a workbook can be read from its beginning alone.
+ */
 const copyMs = { csv: 8_000, xlsx: 20_000 }
 
 interface ColumnPart {
@@ -25,15 +28,28 @@ interface CountedColumns {
   statistics: (ColumnStatistics | null)[]
 }
 
-/** Counts the cells of a part, column by column. */
-function countCells(width: number, chunks: readonly CanonicalChunk[]): ColumnStatistics[] {
-  const counters = Array.from({ length: width }, columnCounter)
-  for (const { rows } of chunks)
+/** A part of the copy as it grows. Its cells are counted as they come, column by column, and only its bytes are kept. */
+class Part {
+  readonly bytes: Uint8Array<ArrayBuffer>[] = []
+  readonly #counters: ReturnType<typeof columnCounter>[]
+  size = 0
+
+  constructor(width: number) {
+    this.#counters = Array.from({ length: width }, columnCounter)
+  }
+
+  add({ bytes, rows }: CanonicalChunk): void {
+    this.bytes.push(bytes)
+    this.size += bytes.byteLength
     for (const { cells, kind, fault } of rows) {
       if (kind !== 'data' || fault) continue
-      for (const [index, { add }] of counters.entries()) add(cells[index] ?? '')
+      for (const [index, { add }] of this.#counters.entries()) add(cells[index] ?? '')
     }
-  return counters.map(({ statistics }) => statistics)
+  }
+
+  get statistics(): ColumnStatistics[] {
+    return this.#counters.map(({ statistics }) => statistics)
+  }
 }
 
 const statisticsStatements = (id: string, statistics: readonly ColumnStatistics[]): Statement[] =>
@@ -54,11 +70,6 @@ async function countedBefore(job: JobCtx, { id }: ImportRow): Promise<CountedCol
 const progressOf = (copy: CopyPosition, file: FileSource): number =>
   file.size === 0 ? 0 : Math.min(0.99, copy.source.offset / file.size)
 
-interface CopiedPart {
-  chunks: readonly CanonicalChunk[]
-  last: CanonicalChunk
-}
-
 const emptyFile = (): ReadError =>
   new ReadError('empty_file', 'The file has a header and no rows below it. Choose the file that has the orders.')
 
@@ -66,24 +77,22 @@ const emptyFile = (): ReadError =>
 async function commitPart(
   job: JobCtx,
   row: ImportRow,
-  { chunks, last }: CopiedPart,
+  { part, next: copied, isLast }: { part: Part; next: CopyPosition; isLast: boolean },
   counted: CountedColumns & { file: FileSource },
 ): Promise<ImportRow | null> {
   const position = JSON.parse(row.position) as CopyStagePosition
-  const parts = chunks.map(({ bytes }) => bytes)
-  const isEmpty = parts.every(({ byteLength }) => byteLength === 0)
-  if (last.isLast && isEmpty && position.segments.length === 0) throw emptyFile()
-  const segment: Segment | null = isEmpty ? null : await storeSegment(job, row.id, parts)
+  const isEmpty = part.size === 0
+  if (isLast && isEmpty && position.segments.length === 0) throw emptyFile()
+  const segment: Segment | null = isEmpty ? null : await storeSegment(job, row.id, part.bytes)
   const segments = segment ? [...position.segments, segment] : position.segments
   const format = formatOf(row)
-  const added = countCells(format.names.length, chunks)
-  counted.statistics = added.map((one, index) => {
+  counted.statistics = part.statistics.map((one, index) => {
     const before = counted.statistics[index]
     return before ? mergeStatistics(before, one) : one
   })
-  const next = last.isLast
+  const next = isLast
     ? { stage: 'suggest', progress: 0.99 }
-    : { stage: 'copy', copy: last.next, segments, progress: progressOf(last.next, counted.file) }
+    : { stage: 'copy', copy: copied, segments, progress: progressOf(copied, counted.file) }
   const size = segments.reduce((sum, one) => sum + one.size, 0)
   const whole = {
     format: JSON.stringify({ ...format, segments }),
@@ -92,7 +101,7 @@ async function commitPart(
   }
   const after = await commitStep(job, row, {
     position: next,
-    changes: { total_rows: last.next.rowCount, ...(last.isLast ? whole : {}) },
+    changes: { total_rows: copied.rowCount, ...(isLast ? whole : {}) },
     statements: statisticsStatements(row.id, counted.statistics as ColumnStatistics[]),
   })
   if (after === null && segment) await job.files.delete([segment.key])
@@ -102,21 +111,20 @@ async function commitPart(
 /** Copies the file part by part and counts its cells, as long as a step may last. */
 export async function copyStep(job: JobCtx, row: ImportRow, file: FileSource): Promise<ImportRow | null> {
   const format = formatOf(row)
-  const endsAt = job.now() + copyMs[format.kind]
+  let endsAt: number | null = null
   const { copy } = JSON.parse(row.position) as CopyStagePosition
   const counted = { ...(await countedBefore(job, row)), file }
   let current: ImportRow = row
-  let chunks: CanonicalChunk[] = []
-  let size = 0
+  let part = new Part(format.names.length)
   for await (const chunk of canonicalChunks(file, format, copy)) {
-    chunks.push(chunk)
-    size += chunk.bytes.byteLength
-    if (size < segmentBytes && !chunk.isLast) continue
-    const after = await commitPart(job, current, { chunks, last: chunk }, counted)
-    if (after === null || chunk.isLast || job.now() >= endsAt) return after
+    endsAt ??= job.now() + copyMs[format.kind]
+    part.add(chunk)
+    const { next, isLast } = chunk
+    if (part.size < segmentBytes && !isLast) continue
+    const after = await commitPart(job, current, { part, next, isLast }, counted)
+    if (after === null || isLast || job.now() >= endsAt) return after
     current = after
-    chunks = []
-    size = 0
+    part = new Part(format.names.length)
   }
   throw new Error('The copy of a file ended without its last part.')
 }

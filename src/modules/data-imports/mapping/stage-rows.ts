@@ -9,13 +9,14 @@ import {
   type IndexedRow as CanonicalRow,
   readCanonical,
 } from '../../../domain/import-files/canonical.ts'
-import { readBytes } from '../../../domain/import-files/source.ts'
+import { type FileSource, readBytes } from '../../../domain/import-files/source.ts'
 import {
   countTuples,
   decideRow,
   groupKeyOf,
   type Grouping,
   type PreparedMappings,
+  productKey,
   productOf,
   type ProductTuple,
 } from '../../../domain/import-mapping/index.ts'
@@ -99,8 +100,8 @@ function productStatements(job: JobCtx, id: string, rows: readonly Staged[]): St
   const firstRows = new Map<string, number>()
   const tuples = rows.flatMap(({ row, tuple }) => {
     if (!tuple) return []
-    const [key] = [...countTuples([tuple]).keys()]
-    if (key !== undefined && !firstRows.has(key)) firstRows.set(key, row.row_number)
+    const key = productKey(tuple)
+    if (!firstRows.has(key)) firstRows.set(key, row.row_number)
     return [tuple]
   })
   const data = [...countTuples(tuples)].map(([key, { product, variant, location, options, rows: count }]) =>
@@ -129,14 +130,24 @@ async function readingOf(job: JobCtx, row: ImportRow): Promise<Reading> {
   return { readers: prepare(state, job.now()).readers, group_by: groupingOf(state) }
 }
 
+/** Bytes that one step reads: what a step makes of them is all that it holds. A longer row is read by itself. */
+const bytesAStep = 262_144
+
+async function nextRows(file: FileSource, offset: number): Promise<CanonicalRow[]> {
+  for (const length of [bytesAStep, canonicalRangeLength]) {
+    const bytes = await readBytes(file, offset, length)
+    const rows = readCanonical(bytes, offset, offset + bytes.byteLength >= file.size)
+    if (rows.length > 0) return rows
+  }
+  return []
+}
+
 /** Stages the rows of one range of the canonical copy. */
 export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPosition): Promise<ImportRow | null> {
   const file = canonicalOf(job, formatOf(row))
   if (position.offset >= file.size)
     return commitStep(job, row, { position: { stage: 'group', after: '', progress: 0.9 } })
-  const bytes = await readBytes(file, position.offset, canonicalRangeLength)
-  const isLast = position.offset + bytes.byteLength >= file.size
-  const canonical = readCanonical(bytes, position.offset, isLast)
+  const canonical = await nextRows(file, position.offset)
   const last = canonical.at(-1)
   if (!last) throw new Error('The canonical copy has a range without a row.')
   const reading = await readingOf(job, row)

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { normalizePhone } from '../../../domain/users.ts'
@@ -85,18 +85,20 @@ const reason = JSON.stringify([
   },
 ])
 
-const blank = sql`data = '{"values":{}}', warnings = iif(warnings = '[]', '[]', ${reason}),
-  errors = iif(errors = '[]' and outcome is not null and outcome <> 'error', '[]', ${reason})`
+const blank = (outcome: SQL) => sql`data = '{"values":{}}', warnings = iif(warnings = '[]', '[]', ${reason}),
+  errors = iif(errors = '[]' and ${outcome} <> 'error', '[]', ${reason})`
 
 /** Orders are whole: all rows of an order go with the person. One that is not imported yet cannot be any more. */
 function blanked({ id, phase }: ImportRow, { rows, keys }: ErasableRows): Statement[] {
   const numbers = sql`(select value from json_each(${JSON.stringify(rows)}))`
   const known = sql`(select value from json_each(${JSON.stringify(keys)}))`
+  const orderOf = (column: SQL) => sql`(select ${column} from import_orders
+    where import_orders.import_id = ${id} and import_orders.group_key = import_rows.group_key)`
   return [
-    sql`update import_rows set ${blank} where import_id = ${id} and row_number in ${numbers}`,
+    sql`update import_rows set ${blank(sql`outcome`)} where import_id = ${id} and row_number in ${numbers}`,
     // The key of an order may be an address.
-    sql`update import_rows set ${blank}, group_key = 'erased ' || (select number from import_orders
-          where import_orders.import_id = ${id} and import_orders.group_key = import_rows.group_key)
+    sql`update import_rows set ${blank(sql`coalesce(outcome, ${orderOf(sql`outcome`)})`)},
+          group_key = 'erased ' || ${orderOf(sql`number`)}
         where import_id = ${id} and group_key in ${known}`,
     sql`update import_orders set group_key = 'erased ' || number,
         errors = iif(errors = '[]', '[]', ${reason}), warnings = iif(warnings = '[]', '[]', ${reason})

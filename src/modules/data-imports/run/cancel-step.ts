@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { countRows, type RowCounts, undoDays } from '../../../domain/data-imports.ts'
 import { dayMs } from '../../../domain/instants.ts'
+import { outcomeOf } from '../staged-rows.ts'
 import { commitStep, endPhase, type ImportRow } from '../steps.ts'
 
 /** Rows that one step of a cancelled import marks. */
@@ -30,7 +31,8 @@ export async function cancelStep(job: JobCtx, row: ImportRow): Promise<ImportRow
     sql`update import_orders set outcome = 'cancelled' where import_id = ${row.id} and outcome is null
       and number > ${cancelled_rows} and number <= ${to}`,
     sql`update import_rows set outcome = 'cancelled' where import_id = ${row.id} and outcome is null
-      and row_number > ${cancelled_rows} and row_number <= ${to}`,
+      and row_number > ${cancelled_rows} and row_number <= ${to}
+      and ${outcomeOf(sql`import_rows`)} is not 'created'`,
   ]
   if (!isLast) return commitStep(job, row, { position: { cancelled_rows: to } satisfies CancelPosition, statements })
   const now = job.now()

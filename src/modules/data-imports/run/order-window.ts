@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
-import type { StagedRow } from '../staged-rows.ts'
-import { type ImportOrderRow, loadOrders, maxRowsPerOrder } from './read-orders.ts'
+import { type ImportOrderRow, loadOrders, maxRowsPerOrder, type ReadRow } from './read-orders.ts'
 
 /** Orders that are read at once; a transaction takes in some of them. */
 const ordersPerRead = 100
@@ -22,7 +21,7 @@ export class OrderWindow {
   readonly #db: Database
   readonly #importId: string
   #orders: readonly ImportOrderRow[] = []
-  #rows: ReadonlyMap<string | null, readonly StagedRow[]> = new Map()
+  #rows: ReadonlyMap<string | null, readonly ReadRow[]> = new Map()
 
   constructor(db: Database, importId: string) {
     this.#db = db
@@ -30,7 +29,7 @@ export class OrderWindow {
   }
 
   /** At most `limit` orders behind the one with the number `after`; none at the end of the import. */
-  async next(after: number, limit: number): Promise<{ orders: ImportOrderRow[]; rows: StagedRow[] }> {
+  async next(after: number, limit: number): Promise<{ orders: ImportOrderRow[]; rows: ReadRow[] }> {
     if (!this.#orders.some(({ number }) => number > after)) await this.#read(after)
     const orders = this.#orders.filter(({ number }) => number > after).slice(0, limit)
     return { orders, rows: orders.flatMap(({ group_key }) => this.#rows.get(group_key) ?? []) }

@@ -25,13 +25,16 @@ const jsonOrNull = (problems: readonly Problem[]): string | null =>
   problems.length === 0 ? null : JSON.stringify(problems)
 
 /**
- * Of each row of the orders: its outcome with the reason. The import's id comes with each row, because the database
+ * Of each row whose outcome is not that of an order which was made, or which has something to say: its outcome with the
+ * reason. The import's id comes with each row, because the database
  * looks each row up by its key only where both parts of the key do.
  */
 function rowStatements(importId: string, orders: readonly PlannedOrder[]): Statement[] {
   const rows = orders.flatMap((order) => [
-    ...problemsByRow(order).map(({ number, outcome, errors, warnings }) =>
-      JSON.stringify([importId, number, outcome, jsonOrNull(errors), jsonOrNull(warnings)]),
+    ...problemsByRow(order).flatMap(({ number, outcome, errors, warnings }) =>
+      outcome === 'created' && warnings.length === 0
+        ? []
+        : JSON.stringify([importId, number, outcome, jsonOrNull(errors), jsonOrNull(warnings)]),
     ),
     ...order.read.ignored.map((number) => JSON.stringify([importId, number, 'ignored', null, null])),
   ])

@@ -2,7 +2,7 @@ import type { z } from '@hono/zod-openapi'
 import { toMajor } from '../../../domain/money.ts'
 import { fullName } from '../../../domain/users.ts'
 import type { StagedData } from '../staged-rows.ts'
-import type { PreviewedOrder } from './preview.ts'
+import type { PreviewedOrder } from '../preview/index.ts'
 import { type ListedRow, namedProblems, problemsOf } from './rows.ts'
 import type { ImportedRow, PreviewOrder } from './run-contract.ts'
 

@@ -9,12 +9,15 @@ import {
   toWireOrder,
 } from '../../../domain/import-mapping/index.ts'
 import { normalizePhone } from '../../../domain/users.ts'
-import { parseExternalOrder } from '../external-order-contract.ts'
+import { checkExternalOrder } from '../external-orders/index.ts'
 import { placedRow, type StagedRow } from '../staged-rows.ts'
 import { firstRowsById } from './duplicate-ids.ts'
 import { lookUpProducts, soldAs } from './mapped-products.ts'
 import { type Problem, problemAt, problemOf } from './problems.ts'
 import type { RunSetting } from './setting.ts'
+
+/** What an order is made of, of its staged rows. */
+export type ReadRow = Pick<StagedRow, 'row_number' | 'file_line' | 'group_key' | 'data' | 'errors'>
 
 export type ImportOrderRow = typeof importOrders.$inferSelect
 
@@ -40,7 +43,7 @@ interface SoldRows {
 }
 
 interface ParsedRow {
-  staged: StagedRow
+  staged: ReadRow
   row: PlacedRow
 }
 
@@ -81,7 +84,7 @@ function withPhone({ edition }: RunSetting, order: ExternalOrder, line: number):
 /** Checks an order of the file by the contract of orders that come by calls. */
 function checkOrder(setting: RunSetting, decided: DecidedOrder): { order: ExternalOrder | null; problems: Problem[] } {
   const problems = consentProblems(setting, decided)
-  const parsed = parseExternalOrder(toWireOrder(decided), [])
+  const parsed = checkExternalOrder(toWireOrder(decided))
   if ('errors' in parsed)
     return { order: null, problems: [...problems, ...parsed.errors.map((error) => problemOf(decided, error))] }
   const order = withPhone(setting, parsed.order, decided.lines[0] ?? 0)
@@ -107,7 +110,7 @@ function readOrder(setting: RunSetting, row: ImportOrderRow, parsed: readonly Pa
 /** More rows than an order may have items are not read: they are no order. */
 export const maxRowsPerOrder = 1000
 
-const tooLong = (row: ImportOrderRow, first: StagedRow | undefined): ReadOrder => {
+const tooLong = (row: ImportOrderRow, first: ReadRow | undefined): ReadOrder => {
   const message = `${row.rows_count} rows of the file are one order by their key; an order has at most ${maxRowsPerOrder}.`
   const problems = [problemAt(first?.file_line ?? row.first_row, null, 'max_length', message)]
   return { row, kept: [], ignored: [], lines: [], decided: null, order: null, problems, warnings: [] }
@@ -132,7 +135,7 @@ async function refuseDuplicates(db: Database, setting: RunSetting, read: readonl
 export async function readOrders(
   db: Database,
   setting: RunSetting,
-  { orders, rows }: { orders: readonly ImportOrderRow[]; rows: readonly StagedRow[] },
+  { orders, rows }: { orders: readonly ImportOrderRow[]; rows: readonly ReadRow[] },
 ): Promise<ReadOrder[]> {
   const parsed = rows.map((staged): ParsedRow => ({ staged, row: placedRow(staged) }))
   const placed = parsed.map(({ row }) => row)
@@ -151,10 +154,10 @@ export async function loadOrders(
   db: Database,
   importId: string,
   chosen: ReturnType<typeof sql<ImportOrderRow>>,
-): Promise<{ orders: ImportOrderRow[]; rows: StagedRow[] }> {
+): Promise<{ orders: ImportOrderRow[]; rows: ReadRow[] }> {
   const [orders, rows] = await db.batch([
     chosen,
-    sql<StagedRow>`select r.* from (${chosen}) as chosen
+    sql<ReadRow>`select r.row_number, r.file_line, r.group_key, r.data, r.errors from (${chosen}) as chosen
       cross join import_rows r indexed by import_rows_of_group on r.import_id = ${importId} and r.group_key = chosen.group_key
         and r.row_number <= iif(chosen.rows_count <= ${maxRowsPerOrder}, ${Number.MAX_SAFE_INTEGER}, chosen.first_row)
       order by r.row_number`,

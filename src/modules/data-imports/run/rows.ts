@@ -8,7 +8,7 @@ import type { KeptReason } from '../../../domain/import-undo.ts'
 import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
 import type { LoadedImport } from '../queries.ts'
 import { dataDeleted } from '../deleted.ts'
-import type { StagedRow } from '../staged-rows.ts'
+import { firstRowOf, outcomeOf, type StagedRow } from '../staged-rows.ts'
 import type { Problem } from './problems.ts'
 import type { RowFilters, RowProblem } from './run-contract.ts'
 
@@ -64,9 +64,12 @@ const outcomesApart: readonly RowOutcome[] = ['updated', 'skipped', 'ignored', '
 
 const isApart = (outcome: RowOutcome | undefined) => outcome !== undefined && outcomesApart.includes(outcome)
 
-/** What an index of these rows says of them, word by word, so that it is used. */
+/**
+ * Rows of an order that was made are read as such by their order. What an index of other rows says of them stands here
+ * word by word, so that it is used.
+ */
 const ofOutcome = (outcome: RowOutcome): SQL[] => [
-  sql`outcome = ${outcome}`,
+  outcome === 'created' ? sql`${outcomeOf(sql`import_rows`)} = 'created'` : sql`outcome = ${outcome}`,
   ...(isApart(outcome) ? [sql`outcome in (${sql.raw(outcomesApart.map((one) => `'${one}'`).join(', '))})`] : []),
 ]
 
@@ -79,13 +82,13 @@ export async function listImportRows(
   if (row.rows_deleted_at !== null) throw dataDeleted('The rows of this import were deleted 30 days after its end.')
   const { id } = row
   const { ordering, outcome, has_errors, order_id } = filters
-  const firstRow = sql`(select min(first.row_number) from import_rows first
-    where first.import_id = r.import_id and first.group_key = r.group_key)`
+  const count = countOf(row, filters)
   const source: ListSource = {
     from: isApart(outcome) ? sql`import_rows indexed by import_rows_by_outcome` : sql`import_rows`,
     key: sql`row_number`,
     where: [
       sql`import_id = ${id}`,
+      ...(count === 0 ? [sql`0`] : []),
       ...(outcome === undefined ? [] : ofOutcome(outcome)),
       // Every row with the outcome `error` has one: the index of these rows serves both.
       ...(outcome === 'error' || has_errors === true ? [sql`errors <> '[]'`] : []),
@@ -93,10 +96,10 @@ export async function listImportRows(
       ...(order_id === undefined ? [] : [ofOrder(id, order_id)]),
     ],
     sort: sortBy(ordering, 'row_number', { row_number: sql`row_number` }),
-    columns: sql`r.*, o.order_id, o.undo_outcome, o.undo_reason`,
+    columns: sql`r.*, coalesce(r.outcome, o.outcome) as outcome, o.order_id, o.undo_outcome, o.undo_reason`,
     joins: sql`join import_rows r on r.import_id = ${id} and r.row_number = page.key
-      left join import_orders o on o.import_id = ${id} and o.number = ${firstRow}`,
-    count: countOf(row, filters),
+      left join import_orders o on o.import_id = ${id} and o.number = ${firstRowOf(sql`r`)}`,
+    count,
   }
   const rows = await paginate<StagedRow & OrderOfRow>(ctx.db, page, source)
   const headers = await headersOf(ctx.db, id)

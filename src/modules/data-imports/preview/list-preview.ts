@@ -8,7 +8,7 @@ import type { LoadedImport } from '../queries.ts'
 import { actionOf, decideOrders, type PreviewAction, type PreviewedOrder, previewSetting } from './preview.ts'
 import { type CountedPreview, findCounted, findNumbers } from './preview-counts.ts'
 import { countedStatuses } from './preview-job.ts'
-import { maxPreviewed, type PreviewFilters } from './run-contract.ts'
+import { maxPreviewed, type PreviewFilters } from '../run/index.ts'
 
 const settingOf = (ctx: Ctx, row: LoadedImport) =>
   previewSetting(ctx, row, changeableEditions(ctx.caller, row.organization_id))

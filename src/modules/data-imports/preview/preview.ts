@@ -4,12 +4,22 @@ import { ordersPerChunk } from '../../../domain/data-imports.ts'
 import { toMajor } from '../../../domain/money.ts'
 import { type EngineCtx, type ImportRun, previewGroup, type RecordedOrder, rowsOf } from '../../order-import/index.ts'
 import type { ImportRow } from '../steps.ts'
-import { fitting, type Planned, type PlannedOrder, planOrders } from './plan-orders.ts'
-import { type ImportOrderRow, loadOrders, readOrders } from './read-orders.ts'
-import { type Headers, headersOf } from './rows.ts'
-import type { previewActions } from './run-contract.ts'
-import { loadSetting, type RunSetting, sourceOf } from './setting.ts'
 import type { OrderRow } from '../../../db/schema/orders.ts'
+import {
+  fitting,
+  type Headers,
+  headersOf,
+  type ImportOrderRow,
+  loadOrders,
+  loadSetting,
+  type Planned,
+  type PlannedOrder,
+  planOrders,
+  type previewActions,
+  readOrders,
+  type RunSetting,
+  sourceOf,
+} from '../run/index.ts'
 
 interface FieldChange {
   field: string

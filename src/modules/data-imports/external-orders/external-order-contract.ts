@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import type { FieldError } from '../../domain/errors.ts'
+import type { FieldError } from '../../../domain/errors.ts'
 import {
   type ExternalItem,
   type ExternalOrder,
@@ -13,22 +13,22 @@ import {
   maxProviderReferenceLength,
   maxUnitsPerItem,
   maxUnitsPerOrder,
-} from '../../domain/external-orders.ts'
-import { splitLine } from '../../domain/imported-amounts.ts'
-import { languageOf } from '../../domain/languages.ts'
-import { currencies, maxAmountMinor, toMajor, toMinor } from '../../domain/money.ts'
-import { orderStatuses, transactionServices } from '../../domain/orders.ts'
-import { maxUses } from '../../domain/purchases.ts'
+} from '../../../domain/external-orders.ts'
+import { splitLine } from '../../../domain/imported-amounts.ts'
+import { languageOf } from '../../../domain/languages.ts'
+import { currencies, maxAmountMinor, toMajor, toMinor } from '../../../domain/money.ts'
+import { orderStatuses, transactionServices } from '../../../domain/orders.ts'
+import { maxUses } from '../../../domain/purchases.ts'
 import {
   maxEmailLength,
   maxPersonNameLength,
   maxPhoneLength,
   normalizeEmail,
   splitFullName,
-} from '../../domain/users.ts'
-import { Instant, InstantOrNull, JsonObject, PersonName, RequiredText } from '../../http/fields.ts'
-import { unknownFields } from '../../http/unknown-fields.ts'
-import { fieldErrors } from '../../http/validation.ts'
+} from '../../../domain/users.ts'
+import { Instant, InstantOrNull, JsonObject, PersonName, RequiredText } from '../../../http/fields.ts'
+import { unknownFields } from '../../../http/unknown-fields.ts'
+import { fieldErrors } from '../../../http/validation.ts'
 
 /** An amount in major units in, minor units out. */
 const Amount = z
@@ -264,4 +264,10 @@ export function parseExternalOrder(
   const unknown = unknownFields(ExternalOrderSchema, raw, { prefix: path })
   if (result.success && !unknown.length) return { order: toDomain(result.data) }
   return { errors: [...(result.error ? fieldErrors(result.error, raw, path) : []), ...unknown] }
+}
+
+/** As `parseExternalOrder`, of an order that the service itself put together: it has no fields that are unknown. */
+export function checkExternalOrder(raw: unknown): { order: ExternalOrder } | { errors: FieldError[] } {
+  const result = ExternalOrderSchema.safeParse(raw)
+  return result.success ? { order: toDomain(result.data) } : { errors: fieldErrors(result.error, raw, []) }
 }

@@ -8,10 +8,10 @@ import {
   maxOrdersPerCall,
   maxSourceLength,
   maxUnitsPerCall,
-} from '../../domain/external-orders.ts'
-import { EditionSummary, Id, OrganizationSummary, RequiredText, Timestamp } from '../../http/fields.ts'
-import { operation } from '../../http/operation.ts'
-import { FieldProblem } from '../../http/problem.ts'
+} from '../../../domain/external-orders.ts'
+import { EditionSummary, Id, OrganizationSummary, RequiredText, Timestamp } from '../../../http/fields.ts'
+import { operation } from '../../../http/operation.ts'
+import { FieldProblem } from '../../../http/problem.ts'
 
 const Source = RequiredText(maxSourceLength)
 const Orders = z.int().min(0).max(maxOrdersPerCall)

@@ -1,0 +1,1 @@
+export { checkExternalOrder } from './external-order-contract.ts'

@@ -1,0 +1,2 @@
+export { listPreview, previewTotals } from './list-preview.ts'
+export type { PreviewedOrder } from './preview.ts'

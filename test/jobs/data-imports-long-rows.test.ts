@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest'
+import { givenImport, givenTenant, process, stagedRows } from '../support/data-imports.ts'
+
+it('a row that is longer than what a step reads is staged like others, and so are the rows around it', async () => {
+  const lines = ['Order ID;E-mail;Product;Price;Note']
+  for (const [index, length] of [10, 200_000, 90_000, 200_000, 10].entries())
+    lines.push(`L-${index};l${index}@example.test;Day ticket;225;${'æ'.repeat(length)}`)
+  // Of the letter, each has one byte in the file and two in its copy.
+  const bytes = Uint8Array.from(`${lines.join('\r\n')}\r\n`, (letter) => letter.charCodeAt(0))
+  const tenant = await givenTenant()
+  const { id, status } = await givenImport(tenant, bytes, { options: { encoding: 'iso-8859-1' } })
+  expect(status).toBe('mapping_columns')
+  expect(await process(id)).toMatchObject({ total_rows: 5, valid_rows: 5, total_orders: 5 })
+  const rows = await stagedRows(id)
+  expect(rows.map(({ group_key }) => group_key)).toEqual(['L-0', 'L-1', 'L-2', 'L-3', 'L-4'])
+  expect(rows.map(({ file_line }) => file_line)).toEqual([2, 3, 4, 5, 6])
+})

@@ -1,0 +1,68 @@
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { get } from '../support/api.ts'
+import { costOf } from '../support/cost.ts'
+import { anOrder, givenOrders, givenShop, importOrders, type Shop } from '../support/orders.ts'
+import { db } from '../support/seed.ts'
+import { importer, many, messageOf, seedStarted } from '../support/staged-imports.ts'
+
+let shop: Shop
+beforeEach(async () => {
+  shop = await givenShop()
+  await givenOrders(shop, [anOrder()])
+})
+
+/** Rows that each further order writes, of a customer of its own who buys two day tickets. */
+const rowsAnOrder = {
+  /** With one index an ordering or filter of a list, of the edition and of the organisation. */
+  order: 16,
+  cart: 1,
+  cart_item: 1,
+  payment: 2,
+  purchases: 2 * 5,
+  customer: 8,
+  customer_of_edition: 3,
+}
+const all = Object.values(rowsAnOrder).reduce((sum, rows) => sum + rows, 0)
+
+describe('rows written an order', () => {
+  it('are those of its tables and of the indexes that lists need', async () => {
+    const cost = async (count: number) =>
+      costOf(
+        await importOrders(
+          shop,
+          Array.from({ length: count }, () => anOrder()),
+        ),
+      ).rows_written
+    const [one, more] = [await cost(1), await cost(21)]
+    expect((more - one) / 20).toBe(all)
+  })
+
+  it('are two more by an import of a file: what became of the order, and the index of its id', async () => {
+    const cost = async (count: number) => {
+      const machine = importer()
+      await machine.take(messageOf(await seedStarted(shop, many(count, { 'item.quantity': 2 }))))
+      return machine.meter.rows_written
+    }
+    const [one, more] = [await cost(1), await cost(21)]
+    expect((more - one) / 20).toBe(all + 2)
+  })
+})
+
+it('the migration that makes the table of carts anew keeps every cart', async () => {
+  const [order = ''] = await givenOrders(shop, [anOrder({ coupon_code: 'SUMMER' })])
+  const carts = () => db().all(sql`select * from carts order by order_id`)
+  const schema = () =>
+    db().all(sql`select type, name, sql from sqlite_master where tbl_name in ('carts', 'users')
+    order by type, name`)
+  const [before, schemaBefore] = [await carts(), await schema()]
+  const queries = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0051'))?.queries ?? []
+  const olderIndexes = ['create index users_order_email on users (organization_id, email, seq)']
+  await env.DB.batch([...olderIndexes, ...queries].map((query) => env.DB.prepare(query)))
+  expect(before.length).toBeGreaterThan(1)
+  expect(await carts()).toEqual(before)
+  expect(await schema()).toEqual(schemaBefore)
+  expect(await db().all(sql`pragma foreign_key_check`)).toEqual([])
+  expect((await get(`/v1/orders/${order}`)).body).toMatchObject({ cart: { coupon_code: 'SUMMER' } })
+})

@@ -1,0 +1,72 @@
+import { env } from 'cloudflare:workers'
+import { sql } from 'drizzle-orm'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type Client, Database } from '../../src/db/database.ts'
+import { newMeter } from '../../src/domain/meter.ts'
+import { addressHash } from '../../src/domain/suppressions.ts'
+import { workOnImports } from '../../src/modules/data-imports/jobs.ts'
+import { givenShop, type Shop } from '../support/orders.ts'
+import { db, write } from '../support/seed.ts'
+import { aRow, expectExact, importer, messageOf, seedStarted } from '../support/staged-imports.ts'
+
+let shop: Shop
+beforeEach(async () => {
+  shop = await givenShop()
+})
+
+/** What the erasure of a customer leaves whose address took no mail. */
+async function leaveHash(address: string): Promise<void> {
+  const hash = await addressHash(shop.organization_id, { channel: 'email', address })
+  await write(sql`insert into suppression_hashes (organization_id, channel, address_hash, reason, created_at)
+    values (${shop.organization_id}, 'email', ${hash}, 'unsubscribed', 1)`)
+}
+
+/** Does something once, directly before orders are written. */
+function interrupted(work: () => Promise<void>): { client: Client; commits: () => number } {
+  const inserts = new WeakSet<object>()
+  let commits = 0
+  const prepare = (text: string) => {
+    const statement = env.DB.prepare(text)
+    return {
+      bind: (...params: unknown[]) => {
+        const bound = statement.bind(...params)
+        if (text.startsWith('insert into "orders"')) inserts.add(bound)
+        return bound
+      },
+    } as unknown as D1PreparedStatement
+  }
+  const batch = async <Row>(statements: D1PreparedStatement[]) => {
+    const isCommit = statements.some((statement) => inserts.has(statement))
+    if (isCommit && commits++ === 0) await work()
+    return env.DB.batch<Row>(statements)
+  }
+  return { client: { prepare, batch }, commits: () => commits }
+}
+
+const suppressed = () =>
+  db().all(sql`select channel, address, reason from suppressions where organization_id = ${shop.organization_id}`)
+const hashes = () => db().all(sql`select 1 from suppression_hashes where organization_id = ${shop.organization_id}`)
+
+describe('an order of somebody who was erased and takes no mail', () => {
+  const address = 'erased@example.test'
+  const rows = () => [aRow(), aRow({ 'customer.email': address })]
+
+  it('has their address suppressed again', async () => {
+    await leaveHash(address)
+    const id = await seedStarted(shop, rows())
+    await importer().take(messageOf(id))
+    await expectExact(shop, id)
+    expect(await suppressed()).toEqual([{ channel: 'email', address, reason: 'unsubscribed' }])
+    expect(await hashes()).toEqual([])
+  })
+
+  it('has it suppressed again also where they are erased while the order is decided on', async () => {
+    const id = await seedStarted(shop, rows())
+    const { client, commits } = interrupted(() => leaveHash(address))
+    await workOnImports({ ...importer().job, db: new Database(client, newMeter()) }, [messageOf(id)])
+    const { row } = await expectExact(shop, id)
+    expect([commits(), row.created_orders]).toEqual([2, 2])
+    expect(await suppressed()).toEqual([{ channel: 'email', address, reason: 'unsubscribed' }])
+    expect(await hashes()).toEqual([])
+  })
+})
