@@ -16,6 +16,8 @@ const worker = () =>
       bindings: {
         TEST_MIGRATIONS: await readD1Migrations('./migrations'),
         PROPERTY_SEED: propertySeed,
+        TEST_CLOCK: process.env['TEST_CLOCK'] ?? '',
+        TEST_CLOCK_RATE: process.env['TEST_CLOCK_RATE'] ?? '',
         ROOT_TOKEN: 'root-token-of-the-tests',
         ENVIRONMENT: 'test',
         ALLOW_INSECURE_WEBHOOKS: '',
