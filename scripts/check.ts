@@ -25,6 +25,7 @@ const steps: [name: string, args: string[]][] = [
       program('vitest', 'vitest.mjs'),
       'run',
       '--project=document',
+      '--project=unit',
       '--project=worker-shared',
       '--project=worker',
       '--reporter=agent',

@@ -183,5 +183,5 @@ describe('consents that pages and messages change', () => {
       }),
       { numRuns: 16, examples },
     )
-  }, 120_000)
+  })
 })
