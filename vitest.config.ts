@@ -2,10 +2,14 @@ import { globSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers'
 import { defineConfig } from 'vitest/config'
+import { pureTests } from './test/support/pure-tests.ts'
 import { sourceBundle } from './test/support/source-bundle.ts'
 
 /** Of the property tests: the same cases at each run, unless another seed is given. */
 const propertySeed = process.env['PROPERTY_SEED'] ?? '20261121'
+
+/** Of a test, in milliseconds. It ends what hangs, and nothing that only has to wait for a busy machine. */
+const patience = 180_000
 
 const worker = () =>
   cloudflareTest(async () => ({
@@ -16,6 +20,8 @@ const worker = () =>
       bindings: {
         TEST_MIGRATIONS: await readD1Migrations('./migrations'),
         PROPERTY_SEED: propertySeed,
+        TEST_CLOCK: process.env['TEST_CLOCK'] ?? '',
+        TEST_CLOCK_RATE: process.env['TEST_CLOCK_RATE'] ?? '',
         ROOT_TOKEN: 'root-token-of-the-tests',
         ENVIRONMENT: 'test',
         ALLOW_INSECURE_WEBHOOKS: '',
@@ -50,8 +56,9 @@ const worker = () =>
     },
   }))
 
-// Everything runs inside workerd, but for the validator of the OpenAPI document, which needs files and eval.
+// In Node: the validator of the OpenAPI document, which needs files and eval, and rules that need no Worker.
 const inNode = ['test/document/**/*.test.ts']
+const pure = pureTests(import.meta.dirname)
 // Prints what operations answer, for the document: npm run examples.
 const examples = ['test/examples/**/*.test.ts']
 // Files that share an isolate and its database: they look at what they made themselves, and at nothing else.
@@ -68,7 +75,7 @@ const apart = [
   'test/unit/cel-scope-cost.test.ts',
   'test/unit/cel-tenants.test.ts',
   // A dump takes as long as everybody before has written.
-  ...globSync(sharing).filter((file) => /\bdump\(/.test(readFileSync(file, 'utf8'))),
+  ...globSync(sharing, { cwd: import.meta.dirname }).filter((file) => /\bdump\(/.test(readFileSync(file, 'utf8'))),
 ]
 // Starts real servers, and waits for leases that last a minute: npm run test:slow.
 const slow = ['test/slow/**/*.test.ts']
@@ -79,10 +86,10 @@ const inWorkerd = (name: string, include: string[], exclude: string[]) => ({
   exclude,
   deps: { optimizer: { ssr: { enabled: true, include: bundled } } },
   setupFiles: ['./test/support/setup.ts'],
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  testTimeout: patience,
+  hookTimeout: patience,
   // A second is short where all cores are busy.
-  expect: { poll: { timeout: 20_000 } },
+  expect: { poll: { timeout: 60_000 } },
 })
 
 // In Node: what the platform does with an import of WebAssembly by itself.
@@ -121,6 +128,16 @@ export default defineConfig({
     projects: [
       { plugins: [wasm], test: { name: 'document', include: inNode, server: inlined } },
       {
+        test: {
+          name: 'unit',
+          include: pure,
+          isolate: false,
+          env: { PROPERTY_SEED: propertySeed },
+          setupFiles: ['./test/support/node-encoding.ts', './test/support/setup-node.ts'],
+          testTimeout: patience,
+        },
+      },
+      {
         plugins: [wasm],
         test: {
           name: 'slow',
@@ -142,7 +159,7 @@ export default defineConfig({
       },
       {
         plugins: [sourceBundle(), worker()],
-        test: { ...inWorkerd('worker-shared', sharing, apart), isolate: false },
+        test: { ...inWorkerd('worker-shared', sharing, [...apart, ...pure]), isolate: false },
       },
       {
         plugins: [sourceBundle(), worker()],

@@ -45,7 +45,7 @@ const fast: [name: string, step: () => Promise<Outcome>][] = [
   ['types', node([program('typescript', 'bin', 'tsc')])],
   ['readme', node([join(import.meta.dirname, 'readme.ts'), '--check'])],
   ['document', node([join(import.meta.dirname, 'lint-document.ts')])],
-  ['tests', vitest(['--project=document', '--project=worker-shared', '--project=worker'])],
+  ['tests', vitest(['--project=document', '--project=unit', '--project=worker-shared', '--project=worker'])],
   ['bundle', node([wranglerProgram, 'deploy', '--dry-run', '--outdir', join(folder, 'bundle')])],
 ]
 const slow: typeof fast = [['slow tests', vitest(['--project=slow', '--maxWorkers=100%'])]]

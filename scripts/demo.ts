@@ -77,7 +77,7 @@ async function main(url: string, rootToken: string, { receiver, stripe }: Around
   title('One order, one purchase, its customer')
   await followCustomer(manager, tenant, order, tell)
   title('Webhooks: signed, retried, recovered')
-  await followWebhooks(admin, receiver, tenant, orders.slice(0, 10), tell)
+  await followWebhooks({ admin, receiver, tenant }, orders.slice(0, 10), tell)
   title('Wallet passes: added, removed, announced')
   await followWallet({ root: createClient(url, rootToken), admin, url, receiver, tenant }, tell)
   title('Consents and uses: answered, ended, announced')

@@ -46,9 +46,7 @@ function describePost(post: Post): string[] {
 
 /** Orders announced to a receiver on this machine that fails now and then, and what the service makes of it. */
 export async function followWebhooks(
-  admin: Client,
-  receiver: Receiver,
-  tenant: Tenant,
+  { admin, receiver, tenant }: { admin: Client; receiver: Receiver; tenant: Tenant },
   orders: readonly ExternalOrder[],
   tell: Tell,
 ): Promise<void> {

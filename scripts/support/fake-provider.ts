@@ -250,11 +250,10 @@ export function smsEvent(
   status: string,
   message: Accepted,
   more: object = {},
-  at = Date.now(),
 ): { headers: Record<string, string>; body: string } {
   const body = JSON.stringify({
     event_id: randomUUID(),
-    timestamp: new Date(at).toISOString(),
+    timestamp: new Date().toISOString(),
     event_type: 'message.status.sms',
     event: { msg_id: message.id, recipient: Number(message.to), reference: message.reference, status, ...more },
   })

@@ -49,7 +49,12 @@ const dataOf = (sale: Sale, at: number) => ({
   occurred_at: toIso(at),
 })
 
-async function deliveryOf(job: JobCtx, endpoint: Endpoint, request: RowsRequest, sale: Sale, index: number) {
+interface Asked {
+  endpoint: Endpoint
+  request: RowsRequest
+}
+
+async function deliveryOf(job: JobCtx, { endpoint, request }: Asked, sale: Sale, index: number) {
   const { organization_id, edition_id, endpoint_id } = request
   // The first one went through the whole schedule, which takes three days and a half.
   const at = request.seeded_at - (index === 0 ? 100 : index) * hourMs
@@ -111,7 +116,7 @@ export async function deliveryRows(job: JobCtx, request: RowsRequest): Promise<S
     ),
   ])
   if (!endpoint) throw new Error('There is no such endpoint.')
-  const made = await Promise.all(sales.map((sale, index) => deliveryOf(job, endpoint, request, sale, index)))
+  const made = await Promise.all(sales.map((sale, index) => deliveryOf(job, { endpoint, request }, sale, index)))
   return [
     ...insertAll(
       webhookEvents,

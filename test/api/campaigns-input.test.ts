@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { createExecutionContext } from 'cloudflare:test'
 import { sql } from 'drizzle-orm'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { app } from '../../src/app.ts'
 import { inZone } from '../../src/domain/campaigns/schedule.ts'
 import { sweepCampaigns } from '../../src/modules/campaigns/jobs.ts'
@@ -22,18 +22,16 @@ beforeAll(async () => {
 
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 
-/** The next last Sunday of a month, counted from 0, as a day: the clocks of Copenhagen change on those of March and October. */
-function lastSunday(month: number): string {
-  const now = new Date()
-  const year = now.getUTCFullYear() + (now.getUTCMonth() >= month ? 1 : 0)
-  const last = new Date(Date.UTC(year, month + 1, 0))
-  return new Date(last.getTime() - last.getUTCDay() * 86_400_000).toISOString().slice(0, 10)
-}
-
+// The clocks of Copenhagen change on 28 March and 31 October 2027.
 describe('the time of a schedule', () => {
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+
   it('that the clocks show twice is the first of the two, unless the offset says the other', async () => {
     const id = await inStatus(crowd, 'draft')
-    const day = lastSunday(9)
+    const day = '2027-10-31'
+    vi.spyOn(Date, 'now').mockReturnValue(Date.UTC(2027, 8, 1))
     const at = async (scheduled_at: string) => {
       const { body } = await post(`/v1/campaigns/${id}/schedule`, { scheduled_at })
       return [body.scheduled_at, new Date((await rowOf(id)).scheduled_at ?? 0).toISOString()]
@@ -44,9 +42,10 @@ describe('the time of a schedule', () => {
   })
 
   it.each([
-    ['the clocks skip', () => `${lastSunday(2)}T02:30:00`, 'nonexistent_local_time'],
+    ['the clocks skip', () => '2027-03-28T02:30:00', 'nonexistent_local_time'],
     ['is over', () => new Date(Date.now() - 1000).toISOString(), 'scheduled_at_in_past'],
-    ['is over there', () => inZone(Date.now() - 60_000, 'Europe/Copenhagen').slice(0, 19), 'scheduled_at_in_past'],
+    // Two hours: of the hour that the clocks show twice, the later one may be meant.
+    ['is over there', () => inZone(Date.now() - 7_200_000, 'Europe/Copenhagen').slice(0, 19), 'scheduled_at_in_past'],
     ['is more than a year away', () => new Date(Date.now() + 367 * 86_400_000).toISOString(), 'scheduled_at_too_far'],
     ['is a day alone', () => '2030-01-01', 'invalid_date'],
     ['is no day', () => '2030-02-30T10:00:00Z', 'invalid_date'],

@@ -67,7 +67,7 @@ describe('a link to the page', () => {
 })
 
 describe('a form that is not as the page gave it out', () => {
-  const staleWith = async (
+  const expectStale = async (
     change: (
       scene: Awaited<ReturnType<typeof givenScene>>,
       own: string,
@@ -86,38 +86,38 @@ describe('a form that is not as the page gave it out', () => {
   }
 
   it('saves nothing of it when it names a consent of another organisation', () =>
-    staleWith(async () => {
+    expectStale(async () => {
       const foreign = await define(await givenScene())
       return { shown: [`${foreign.id} 1 0`], given: [foreign.id] }
     }))
 
   it('nor one of an edition that does not know the person', () =>
-    staleWith(async (scene) => {
+    expectStale(async (scene) => {
       const edition = await givenEdition({ id: scene.organization })
       const { id } = await define(scene, { edition_id: edition.id })
       return { shown: [`${id} 1 0`], given: [id] }
     }))
 
   it('nor one that is not asked for any more', () =>
-    staleWith(async (scene) => {
+    expectStale(async (scene) => {
       const { id } = await define(scene, { is_active: false })
       return { shown: [`${id} 1 0`], given: [id] }
     }))
 
   it('nor one that does not rest on consent', () =>
-    staleWith(async (scene) => {
+    expectStale(async (scene) => {
       const { id } = await define(scene, { type: 'terms', channels: [], legal_basis: 'contract' })
       return { shown: [`${id} 1 0`], given: [id] }
     }))
 
   it('nor a box without what was shown, nor the same one twice, nor another wording', async () => {
-    await staleWith(async (scene) => ({ shown: [], given: [(await define(scene)).id] }))
-    await staleWith(async (_, own) => ({ shown: [`${own} 1 0`], given: [] }))
-    await staleWith(async (scene) => {
+    await expectStale(async (scene) => ({ shown: [], given: [(await define(scene)).id] }))
+    await expectStale(async (_, own) => ({ shown: [`${own} 1 0`], given: [] }))
+    await expectStale(async (scene) => {
       const { id } = await define(scene)
       return { shown: [`${id} 2 0`], given: [id] }
     })
-    await staleWith(async () => ({ shown: ['x'.repeat(5000)], given: [] }))
+    await expectStale(async () => ({ shown: ['x'.repeat(5000)], given: [] }))
   })
 
   it('changes nothing when it says nothing, and is refused when it is too large', async () => {

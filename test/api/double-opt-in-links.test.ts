@@ -22,7 +22,7 @@ import { visit } from '../support/visits.ts'
 import { ask, deliver, linkIn, asked, statusOf } from '../support/double-opt-in.ts'
 
 describe('a link that confirms', () => {
-  const isDead = async (scene: Scene, path: string) => {
+  const expectDead = async (scene: Scene, path: string) => {
     const before = await stateOf(scene)
     const pages = [await visit(path), await visit(path, { method: 'POST' }), await visit('/consents/confirm/x')]
     expect(pages.map(({ status }) => status)).toEqual([404, 404, 404])
@@ -33,20 +33,20 @@ describe('a link that confirms', () => {
   it('is dead once the person has said otherwise', async () => {
     const { scene, consent, path } = await asked()
     await give(scene.person, consent.id, {}, 'withdraw')
-    await isDead(scene, path)
+    await expectDead(scene, path)
     // Asked anew there is another link, and the old one stays dead.
     await ask(scene, consent.id)
-    await isDead(scene, path)
+    await expectDead(scene, path)
     const [mail] = await deliver(scene)
     expect((await visit(linkIn(mail ?? { text: '' }), { method: 'POST' })).status).toBe(200)
-    await isDead(scene, path)
+    await expectDead(scene, path)
     expect((await recordsOf(scene.person)).at(-1)).toMatchObject({ status: 'given', number: 4 })
   })
 
   it('is dead once the consent is not asked for any more', async () => {
     const { scene, consent, path } = await asked()
     await patch(`/v1/consents/${consent.id}`, { is_active: false })
-    await isDead(scene, path)
+    await expectDead(scene, path)
   })
 
   it('is dead once the address is not the person’s any more, and once the person is erased', async () => {
@@ -55,10 +55,10 @@ describe('a link that confirms', () => {
       sql`update users set email = 'moved@example.test' where id = ${moved.scene.person.id}`,
       sql`update user_editions set email = null where user_id = ${moved.scene.person.id}`,
     )
-    await isDead(moved.scene, moved.path)
+    await expectDead(moved.scene, moved.path)
     const erased = await asked()
     await post(`/v1/user/${erased.scene.person.id}/erase`, {})
-    await isDead(erased.scene, erased.path)
+    await expectDead(erased.scene, erased.path)
   })
 
   it('is of one person, one consent and one answer', async () => {
@@ -84,8 +84,8 @@ describe('a link that confirms', () => {
       { organization_id: elsewhere.organization },
       { address: scene.other.email ?? '' },
     ])
-      await isDead(scene, await mint(wrong))
-    await isDead(scene, `${path}A`)
+      await expectDead(scene, await mint(wrong))
+    await expectDead(scene, `${path}A`)
     expect((await visit((await pageOf(scene, scene.person)).replace('/consents/', '/consents/confirm/'))).status).toBe(
       404,
     )

@@ -45,8 +45,7 @@ async function put(
   id: string,
   number: number | string,
   bytes: Uint8Array<ArrayBuffer>,
-  headers: Record<string, string> = {},
-  bindings?: object,
+  { headers = {}, bindings }: { headers?: Record<string, string>; bindings?: object } = {},
 ) {
   const request = {
     method: 'PUT',
@@ -96,7 +95,7 @@ describe('an upload in parts', () => {
     const last = slice(big, 2)
     const cases = [
       [
-        await put(upload.id, 2, last, { 'content-digest': await digestOf(new Uint8Array(1)) }),
+        await put(upload.id, 2, last, { headers: { 'content-digest': await digestOf(new Uint8Array(1)) } }),
         400,
         'checksum_mismatch',
       ],
@@ -105,8 +104,8 @@ describe('an upload in parts', () => {
       [await put(upload.id, 3, last), 404, 'not_found'],
       [await put(upload.id, 0, last), 404, 'not_found'],
       [await put(upload.id, '02', last), 404, 'not_found'],
-      [await put(upload.id, 2, last, { 'content-digest': 'md5=:AAAA:' }), 400, 'validation_error'],
-      [await put(upload.id, 2, last, { 'content-type': 'text/csv' }), 415, 'unsupported_media_type'],
+      [await put(upload.id, 2, last, { headers: { 'content-digest': 'md5=:AAAA:' } }), 400, 'validation_error'],
+      [await put(upload.id, 2, last, { headers: { 'content-type': 'text/csv' } }), 415, 'unsupported_media_type'],
       [await put(upload.id, 1, new Uint8Array(partSize + 1)), 413, 'file_too_large'],
     ] as const
     for (const [index, [reply, status, code]] of cases.entries())
@@ -256,7 +255,7 @@ describe('an upload in parts', () => {
     const upload = await start(bytes)
     for (let at = 1; ; at++) {
       const { bindings, hasCrashed } = crashAt(at)
-      await put(upload.id, 1, bytes, {}, bindings)
+      await put(upload.id, 1, bytes, { bindings })
       expect(await accountOf(here.id)).toMatchObject({ objects: 0, ...isWhole })
       if (!hasCrashed()) break
     }

@@ -94,7 +94,7 @@ describe('bytes', () => {
       checksums[0],
     )
     expect(await (await env.FILES.get(stored?.storage_key ?? ''))?.bytes()).toEqual(same)
-  }, 90_000)
+  })
 
   it('stay right while the same bytes come and go', async () => {
     const here = await seedOrganization()

@@ -74,8 +74,7 @@ describe('createRefundBatch', () => {
       status: 'draft',
       dry_run: { orders: 270, purchases: 540, customers: 151, amounts: dkk(540 * 225) },
     })
-    const [left] = await db.all(sql<{ n: number }>`select count(*) as n from refund_batch_customers`)
-    expect(left?.n).toBe(0)
+    expect(await db.all(sql`select * from refund_batch_customers where batch_id = ${body.id}`)).toEqual([])
   })
 
   it('leaves out what a merchant account that is not ready would have to pay', async () => {
@@ -104,7 +103,7 @@ describe('createRefundBatch', () => {
     await db.all(sql`update purchases set uses_count = 1 where id = ${day.id}`)
     const unused = await makeBatch(shop, { filter: { uses: 'unused' } })
     expect(unused.body.dry_run).toMatchObject({ purchases: 1, amounts: dkk(50) })
-    const late = await makeBatch(shop, { filter: { created_after: '2027-01-01T00:00:00Z' } })
+    const late = await makeBatch(shop, { filter: { created_after: '9000-01-01T00:00:00Z' } })
     expect(late.body.dry_run).toMatchObject({ purchases: 0, left_out: [] })
     expect(purchases).toHaveLength(2)
   })

@@ -142,7 +142,7 @@ describe('getSegment', () => {
     const day = 86_400_000
     const old = { status: 'ready' as const, epoch: 1, members_epoch: 1 }
     const stale = await seedSegment(place(), { ...old, calculated_at: Date.now() - day })
-    const good = await seedSegment(place(), { ...old, calculated_at: Date.now() - day + 60_000 })
+    const good = await seedSegment(place(), { ...old, calculated_at: Date.now() - day + 3_600_000 })
     await seedCampaign(place(), stale.id, 'sent')
     expect((await get(`/v1/segments/${stale.id}`)).body).toMatchObject({
       is_stale: true,

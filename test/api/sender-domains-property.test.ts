@@ -155,4 +155,4 @@ it('a domain is verified for whom the rules say, and for one organisation at mos
     { numRuns: 20 },
   )
   expect([...seen].toSorted()).toEqual(['pending verified', 'verified pending'])
-}, 60_000)
+})

@@ -25,6 +25,47 @@ const changes = writes.filter((operation) => operation.path.includes('{') && ope
 const readerOf = (operation: Operation): Operation | undefined =>
   details.find((reader) => reader.path === operation.path)
 
+/** Actions, what is only listed, and what can only be taken away: nothing is read under the same path. */
+const withoutReader: readonly string[] = [
+  'approveRefundRequest',
+  'cancelCampaign',
+  'cancelDataImport',
+  'cancelRefundBatch',
+  'cancelRefundRequest',
+  'eraseUser',
+  'giveConsent',
+  'processColumnMappings',
+  'putFileUploadPart',
+  'recalculateSegment',
+  'recoverWebhookDeliveries',
+  'rejectRefundRequest',
+  'removeOrganizationMember',
+  'resetSegmentToDraft',
+  'retryFailedCampaignRecipients',
+  'retryRefundRequest',
+  'retryWebhookDelivery',
+  'revertPurchaseUse',
+  'revokeAccessToken',
+  'rotateWebhookSecret',
+  'scheduleCampaign',
+  'sendCampaignNow',
+  'settleRefundRequest',
+  'skipConsent',
+  'startDataImport',
+  'startRefundBatch',
+  'undoDataImport',
+  'updateColumnMappings',
+  'updateProductMappings',
+  'verifySenderDomain',
+  'voidWalletPass',
+  'withdrawConsent',
+]
+
+it('knows the operations whose path nothing is read under', () => {
+  const found = changes.filter((operation) => !readerOf(operation)).map(({ id }) => id)
+  expect(found.toSorted()).toEqual(withoutReader.toSorted())
+})
+
 describe.each(byId(details))('%s', (_, operation) => {
   it('has an ETag, by which a client need not fetch again', async () => {
     const caller = callerOf(operation, world)
@@ -53,11 +94,13 @@ describe.each(byId(changes))('%s', (_, operation) => {
     }
     expect(await changesSoFar()).toEqual(before)
     const reader = readerOf(operation)
-    const read = reader && (await call(pathOf(reader, { path: sample.path ?? {} }), { token: caller.token }))
+    const look = async (by: Operation) => call(pathOf(by, { path: sample.path ?? {} }), { token: caller.token })
+    const read = reader && (await look(reader))
     const reply = await ask(read ? `"other", ${etagOf(read)}` : '*')
     expect(reply.status === operation.status || reply.text).toBe(true)
-    if (!read || !reader) return
-    const now = await call(pathOf(reader, { path: sample.path ?? {} }), { token: caller.token })
+    expect(read === undefined).toBe(withoutReader.includes(operation.id))
+    if (!reader || !read) return
+    const now = await look(reader)
     expect(etagOf(now)).not.toBe(etagOf(read))
     if (operation.method === 'patch') expect(etagOf(reply)).toBe(etagOf(now))
     expect((await ask(etagOf(read))).status).toBe(operation.method === 'delete' ? 404 : 412)
@@ -71,12 +114,14 @@ describe.each(byId(changes))('%s', (_, operation) => {
   })
 })
 
-describe.each(byId(changes.filter(({ method }) => method === 'patch')))('%s', (_, operation) => {
+const patches = changes.filter((operation) => operation.method === 'patch' && !withoutReader.includes(operation.id))
+
+describe.each(byId(patches))('%s', (_, operation) => {
   it('loses nothing of changes of different fields at the same time', async () => {
     const caller = callerOf(operation, world)
     const sample = await make(operation, world, caller)
     const reader = readerOf(operation)
-    if (!reader) return
+    if (!reader) throw new Error(`nothing reads what ${operation.id} changes`)
     const fields = Object.entries(sample.body ?? {})
     const replies = await Promise.all(
       fields.map(([name, value]) => send(operation, { ...sample, body: { [name]: value } }, { token: caller.token })),

@@ -183,7 +183,7 @@ describe('an Idempotency-Key', () => {
         .bind(leaseUntil, toHex(await sha256(key)))
         .run()
     await env.DB.prepare('delete from events where name = ?').bind(name).run()
-    await died(Date.now() + 30_000)
+    await died(Date.now() + 3_600_000)
     const busy = await createEvent(key, name)
     expect([busy.status, busy.headers.get('retry-after')]).toEqual([409, '5'])
     await died(Date.now() - 1000)

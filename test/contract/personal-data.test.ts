@@ -150,7 +150,7 @@ beforeAll(async () => {
   known = await givenKnown()
   other = await givenKnown()
   before = await cellsWith(known)
-}, 60_000)
+})
 
 describe('every column that may be of a person', () => {
   it('is erased, or stays for a reason', async () => {

@@ -109,7 +109,7 @@ describe('consents that pages and messages change', () => {
           ),
         ]
         const open = async (index: number, times = 1) => {
-          await engine.run()
+          await engine.runNow()
           const path = links().at(index)
           if (!path) return
           await Promise.all(Array.from({ length: times }, () => visit(path, { method: 'POST' })))
@@ -158,11 +158,11 @@ describe('consents that pages and messages change', () => {
             engine.advance(180_000)
             provider.play([])
           },
-          consumer: () => engine.run(),
+          consumer: () => engine.runNow(),
         }
         for (const step of script) await act[step]()
         engine.advance(180_000)
-        await engine.run()
+        await engine.runNow()
 
         const records = await recordsOf(scene.person)
         expect(records.filter(({ is_latest }) => is_latest === 1)).toHaveLength(records.length ? 1 : 0)
@@ -183,5 +183,5 @@ describe('consents that pages and messages change', () => {
       }),
       { numRuns: 16, examples },
     )
-  }, 120_000)
+  })
 })

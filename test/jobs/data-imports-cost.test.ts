@@ -32,5 +32,5 @@ describe('an import of many orders', () => {
     const [small, large] = [await costsOf(50), await costsOf(400)]
     expect(large.import).toBeLessThan(1.1 * small.import)
     expect(large.undo).toBeLessThan(1.1 * small.undo)
-  }, 60_000)
+  })
 })

@@ -107,7 +107,7 @@ describe('an import that is interrupted', () => {
       if (!died) break
     }
     expect(deaths).toBeGreaterThan(20)
-  }, 120_000)
+  })
 
   it('leaves the rest to another message when its time is over', async () => {
     const id = await seedStarted(shop, many(30))

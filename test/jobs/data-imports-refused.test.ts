@@ -50,7 +50,7 @@ const unreadable: [name: string, bytes: Uint8Array, code: string, message: strin
 ]
 
 describe('a file that cannot be read', () => {
-  it.each(unreadable)('%s fails with the code and the place', async (_, bytes, code, message, upload = {}) => {
+  it.each(unreadable)('%s fails with the code and the place', async (_, bytes, code, ...[message, upload = {}]) => {
     const tenant = await givenTenant()
     const file = await givenTable(tenant.organization.id, bytes as Uint8Array<ArrayBuffer>, upload)
     const { id } = (await post('/v1/data-imports', bodyFor(tenant, file))).body
@@ -88,7 +88,7 @@ describe('what is no table', () => {
     ],
     ['bytes', Uint8Array.from({ length: 700 }, (_, at) => (at * 7) % 32), 415, 'unsupported_file_type', /Taken are/],
     ['a web page', csv('<html><table><tr><td>Order;Name</td></tr></table>'), 415, 'unsupported_file_type', /HTML/i],
-  ])('is refused when it is uploaded: %s', async (_, bytes, status, code, detail, upload = {}) => {
+  ])('is refused when it is uploaded: %s', async (_, bytes, status, ...[code, detail, upload = {}]) => {
     const { organization } = await givenTenant()
     const reply = await uploadRaw(organization.id, bytes as Uint8Array<ArrayBuffer>, {
       name: 'orders.csv',

@@ -233,5 +233,5 @@ describe('staged rows', () => {
       ),
       { numRuns: 6 },
     )
-  }, 120_000)
+  })
 })

@@ -180,5 +180,5 @@ describe('the erasure', () => {
       }),
       { numRuns: 8 },
     )
-  }, 60_000)
+  })
 })

@@ -169,4 +169,4 @@ it('keeps references, bytes and counts right over any uploads, deletions, change
     { numRuns: 15 },
   )
   vi.restoreAllMocks()
-}, 120_000)
+})

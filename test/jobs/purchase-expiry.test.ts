@@ -35,7 +35,7 @@ const statusesOf = async (shop: Shop): Promise<Record<string, number>> => {
   return Object.fromEntries(rows.map(({ status, n }) => [status, n]))
 }
 
-const expiredOnce = async (shop: Shop, count: number) => {
+const expectExpiredOnce = async (shop: Shop, count: number) => {
   expect(await statusesOf(shop)).toEqual({ expired: count })
   const told = (await eventsOf(shop.organization_id)).map(({ payload }) => JSON.parse(payload).data)
   expect(told.map(({ action }) => action)).toEqual(Array.from({ length: count }, () => 'expired'))
@@ -84,7 +84,7 @@ describe('the sweep of purchases', () => {
     await givenTicket(shop, { valid_until: over, quantity: 50 })
     const now = Date.now()
     await Promise.all([1, 2, 3].map(() => sweepPurchases(jobAt(now), 7)))
-    await expiredOnce(shop, 50)
+    await expectExpiredOnce(shop, 50)
   })
 
   it('loses nothing when it dies after any of its transactions, or before', async () => {
@@ -97,7 +97,7 @@ describe('the sweep of purchases', () => {
     await expect(sweepPurchases(dying, 4)).rejects.toThrow('the sweep dies')
     expect(await statusesOf(shop)).toEqual({ expired: 4, active: 6 })
     await sweepPurchases(realJob())
-    await expiredOnce(shop, 10)
+    await expectExpiredOnce(shop, 10)
   })
 
   it('leaves a purchase that was cancelled, or got more time, between its look and its commit', async () => {

@@ -92,7 +92,7 @@ describe('the consumer of refund batches', () => {
     expect(deaths).toBeGreaterThan(10)
     await worked(id)
     await expectEachOnce(shop, id, 23)
-  }, 60_000)
+  })
 
   it('counts each purchase once when it dies at any call of the database', async () => {
     const { id } = await given(310)
@@ -101,7 +101,7 @@ describe('the consumer of refund batches', () => {
       await expireLeases()
     }
     expect((await worked(id)).dry_run).toMatchObject({ orders: 310, purchases: 620, customers: 310 })
-  }, 60_000)
+  })
 
   it('requests each purchase once when twenty work on it at once, and none of them has its lease', async () => {
     const { shop, id } = await given(35)
@@ -113,7 +113,7 @@ describe('the consumer of refund batches', () => {
     await Promise.all(Array.from({ length: 20 }, intrude))
     await worked(id)
     await expectEachOnce(shop, id, 35)
-  }, 60_000)
+  })
 
   it('requests each purchase once when two batches name it', async () => {
     const { shop, id } = await given(12)
@@ -123,7 +123,7 @@ describe('the consumer of refund batches', () => {
     const requested = [await batchOf(id), await batchOf(other)].map((batch) => batch.requested.purchases)
     expect(requested.reduce((one, another) => one + another, 0)).toBe(24)
     await expectCountersToBeSums(shop)
-  }, 60_000)
+  })
 
   it('is called again by the sweep when its message is lost, and not for what is done', async () => {
     const { id } = await given(1)
@@ -278,7 +278,7 @@ describe('refund batches', () => {
       }),
       { numRuns: 2 },
     )
-  }, 120_000)
+  })
 })
 
 it('finds nothing to do in a shop without orders', async () => {

@@ -107,5 +107,5 @@ describe('refunds of an order', () => {
       ),
       { numRuns: 6 },
     )
-  }, 120_000)
+  })
 })

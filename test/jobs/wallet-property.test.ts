@@ -78,7 +78,7 @@ it('announces each first and each last phone exactly once, in any order, with re
     }),
     { numRuns: 12 },
   )
-}, 120_000)
+})
 
 it('keeps its counter true, and its announcements in turn, when phones come and go at once', async () => {
   await fc.assert(
@@ -95,7 +95,7 @@ it('keeps its counter true, and its announcements in turn, when phones come and 
     }),
     { numRuns: 8 },
   )
-}, 120_000)
+})
 
 it('follows the latest callback of Google, in any order, with repeats and crashes', async () => {
   const keys = await givenGoogleKeys()
@@ -125,4 +125,4 @@ it('follows the latest callback of Google, in any order, with repeats and crashe
     }),
     { numRuns: 10 },
   )
-}, 120_000)
+})

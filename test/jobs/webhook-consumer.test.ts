@@ -20,8 +20,11 @@ describe('one consumer', () => {
     await happen(place, 6)
     let underWay = 0
     let most = 0
+    const five = Promise.withResolvers<void>()
     const { run, sent } = engine(async () => {
       most = Math.max(most, ++underWay)
+      if (underWay === 5) five.resolve()
+      await five.promise
       await new Promise((resolve) => setTimeout(resolve, 10))
       underWay--
       return answers(200)

@@ -3,11 +3,18 @@ import { evictDurableObject } from 'cloudflare:test'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get, post } from '../support/api.ts'
-import { type Conduct, type Engine, startRow, withEngine } from '../support/campaign-engine.ts'
+import { type Conduct, type Engine, withEngine } from '../support/campaign-engine.ts'
 import { alarm, capturedOf, consume, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'
 import { type Crowd, seedCrowd, seedReady } from '../support/seed-campaigns.ts'
 import { aBlock } from '../support/seed-emails.ts'
 import { db, write } from '../support/seed.ts'
+
+const startRow = (campaignId: string, now: number) =>
+  env.DB.prepare(
+    "update campaigns set status = 'calculating', run = run + 1, version = version + 1, heartbeat_at = ?2 where id = ?1",
+  )
+    .bind(campaignId, now)
+    .run()
 
 const stubOf = (id: string) => env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(id))
 

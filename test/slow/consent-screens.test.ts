@@ -51,8 +51,8 @@ const base: Omit<Preferences, 'language'> = {
 
 const documentOf = async (page: LinkPage): Promise<string> => (await formPage(page)).toString()
 
-const check = async (page: LinkPage, width: number, scheme: string, name: string) => {
-  const seen = await look(browser, await documentOf(page), width, scheme, name)
+const expectReadable = async (page: LinkPage, width: number, scheme: string, name: string) => {
+  const seen = await look(browser, await documentOf(page), { width, scheme, name })
   expect([seen.seen, seen.wide]).toEqual([width, width])
   expect(seen.texts.filter(({ left, right }) => left < 0 || right > width + 0.5)).toEqual([])
   expect(seen.texts.filter(({ height, size }) => height < 8 || size < 12)).toEqual([])
@@ -71,7 +71,7 @@ describe.each([320, 360, 800])('the page of a person’s consents on a screen of
   it.each(languages)('is seen whole and can be read, in %s, in the light and in the dark', async (language) => {
     for (const scheme of ['light', 'dark']) {
       const page = preferencesPage({ ...base, language }, scheme === 'light' ? undefined : 'saved')
-      const seen = await check(page, width, scheme, `consents-${width}-${language}-${scheme}`)
+      const seen = await expectReadable(page, width, scheme, `consents-${width}-${language}-${scheme}`)
       for (const text of [base.organization_name, base.address, ...consents.map(({ title }) => title)])
         expect(seen.page).toContain(text)
       const found = await browser.evaluate<{ name: string; describedBy: string; height: number }[]>(controls)
@@ -93,11 +93,12 @@ describe.each([320, 360, 800])('the page of a person’s consents on a screen of
         is_confirmed,
         preferences: '../x',
       })
-      await check(page, width, scheme, `confirm-${width}-${language}-${scheme}`)
+      await expectReadable(page, width, scheme, `confirm-${width}-${language}-${scheme}`)
     }
   })
 
   it('of nobody is seen whole', async () => {
-    for (const scheme of ['light', 'dark']) await check(unknownPage(), width, scheme, `unknown-${width}-${scheme}`)
+    for (const scheme of ['light', 'dark'])
+      await expectReadable(unknownPage(), width, scheme, `unknown-${width}-${scheme}`)
   })
 })

@@ -32,7 +32,7 @@ const html = personalise(compile(message, 'en', framing), sampleContext()).html.
 
 describe.each([360, 800])('a message of all blocks on a screen of %i pixels', (width) => {
   it.each(['light', 'dark'])('is seen whole and can be read, in the %s', async (scheme) => {
-    const seen = await look(browser, html, width, scheme, `${width}-${scheme}`)
+    const seen = await look(browser, html, { width, scheme, name: `${width}-${scheme}` })
     expect([seen.seen, seen.wide]).toEqual([width, width])
     const outside = [...seen.texts, ...seen.images].filter(({ left, right }) => left < 0 || right > width + 0.5)
     expect(outside).toEqual([])
@@ -79,7 +79,11 @@ describe.each([360, 800])('the page of a link to unsubscribe on a screen of %i p
       ['dark', 'unsubscribed'],
     ] as const) {
       const document = subscriptionPage({ ...subscriber, language }, { ...subscription, suppression }, false)
-      const seen = await look(browser, document, width, scheme, `page-${width}-${language}-${suppression ?? 'ask'}`)
+      const seen = await look(browser, document, {
+        width,
+        scheme,
+        name: `page-${width}-${language}-${suppression ?? 'ask'}`,
+      })
       expect([seen.seen, seen.wide]).toEqual([width, width])
       expect(seen.texts.filter(({ left, right }) => left < 0 || right > width + 0.5)).toEqual([])
       expect(seen.texts.filter(({ height, size }) => height < 8 || size < 12)).toEqual([])

@@ -119,7 +119,7 @@ afterAll(async () => {
 
 describe.each([360, 800])('a mail with uploaded images on a screen of %i pixels', (width) => {
   it('shows all of them, whole', async () => {
-    const seen = await look(browser, html, width, 'light', `file-images-${width}`)
+    const seen = await look(browser, html, { width, scheme: 'light', name: `file-images-${width}` })
     expect([seen.seen, seen.wide]).toEqual([width, width])
     expect(seen.images).toHaveLength(3)
     expect(seen.images.filter(({ left, right }) => left < 0 || right > width + 0.5 || right - left < 100)).toEqual([])

@@ -13,7 +13,7 @@ it('the properties hold for a seed that was never tried', async () => {
   const files = globSync('test/{api,jobs,unit}/**/*.test.ts', { cwd: root }).filter(usesProperties)
   expect(files.length).toBeGreaterThan(40)
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
-  const projects = ['--project=worker-shared', '--project=worker']
+  const projects = ['--project=unit', '--project=worker-shared', '--project=worker']
   const { code, output } = await startNode([vitest, 'run', '--testTimeout=180000', ...projects, ...files], {
     env: {
       PROPERTY_SEED: seed,

@@ -129,6 +129,12 @@ export class Provider {
 }
 
 /** A campaign's object and its consumers on a clock of the test's own, with faults where the test wants them. */
+/** From when the clock of an engine runs, and what it throws dice with. */
+interface Chance {
+  now: number
+  random: () => number
+}
+
 export class Engine {
   now: number
   readonly campaignId: string
@@ -148,7 +154,7 @@ export class Engine {
   requests = 0
   enqueued = 0
 
-  constructor(campaignId: string, provider: Provider, state: DurableObjectState, now: number, random: () => number) {
+  constructor(campaignId: string, provider: Provider, state: DurableObjectState, { now, random }: Chance) {
     const { storage } = state
     this.#state = state
     this.campaignId = campaignId
@@ -289,12 +295,5 @@ export const withEngine = <Result>(
   runInDurableObject(env.CAMPAIGN_SENDER.get(env.CAMPAIGN_SENDER.idFromName(`engine ${campaignId}`)), (_, state) => {
     const provider = new Provider(options.deduplicates)
     const { now = Date.now(), random = Math.random } = options
-    return work(new Engine(campaignId, provider, state, now, random))
+    return work(new Engine(campaignId, provider, state, { now, random }))
   })
-
-export const startRow = (campaignId: string, now: number) =>
-  env.DB.prepare(
-    "update campaigns set status = 'calculating', run = run + 1, version = version + 1, heartbeat_at = ?2 where id = ?1",
-  )
-    .bind(campaignId, now)
-    .run()

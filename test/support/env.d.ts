@@ -2,6 +2,8 @@ declare namespace Cloudflare {
   interface Env {
     PROPERTY_SEED: string
     ROOT_TOKEN: string
+    TEST_CLOCK: string
+    TEST_CLOCK_RATE: string
     TEST_MIGRATIONS: import('cloudflare:test').D1Migration[]
   }
 }

@@ -6,17 +6,19 @@ import { sampleContext } from '../../src/domain/email/variables.ts'
 import { aMessageOf, framing } from './messages.ts'
 
 export const richText = (en: string) => ({ id: 'x', type: 'rich_text', data: { text: { en } } }) as const
-const mostMs = 50
+/** What is bounded takes a tenth of it on an idle machine, and what is not takes seconds. */
+const mostMs = 200
+const mostAttempts = 20
 
-/** In tests the clock runs on while code does; in production it would not. A busy machine gets another chance. */
+/** Work that takes too long each time. One quick attempt of many is enough: a busy machine makes each of a few late. */
 export function timed<T>(work: () => T): T {
-  const results = [1, 2, 3].map(() => {
+  for (let attempt = 1; ; attempt++) {
     const start = performance.now()
     const result = work()
-    return { result, ms: performance.now() - start }
-  })
-  expect(Math.min(...results.map(({ ms }) => ms))).toBeLessThan(mostMs)
-  return (results[0] as { result: T }).result
+    const ms = performance.now() - start
+    if (ms < mostMs) return result
+    expect(attempt, `took ${ms} ms`).toBeLessThan(mostAttempts)
+  }
 }
 
 /** Saves and sends as the service does: null when it was refused. */

@@ -51,9 +51,7 @@ export interface Measured {
 export async function look(
   browser: Browser,
   document: string,
-  width: number,
-  scheme: string,
-  name: string,
+  { width, scheme, name }: { width: number; scheme: string; name: string },
 ): Promise<Measured> {
   await browser.send('Emulation.setDeviceMetricsOverride', {
     width,

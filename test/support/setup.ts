@@ -1,7 +1,10 @@
 import { env } from 'cloudflare:workers'
 import { configureGlobal, readConfigureGlobal } from 'fast-check'
+import { setTestClock } from './clock.ts'
 
 configureGlobal({ ...readConfigureGlobal(), seed: Number(env.PROPERTY_SEED) })
+
+setTestClock({ startsAt: env.TEST_CLOCK, rate: env.TEST_CLOCK_RATE })
 
 // Files that share an isolate share its database.
 const { count } = (await env.DB.prepare(

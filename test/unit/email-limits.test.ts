@@ -92,14 +92,11 @@ describe('the steps of a message', () => {
 })
 
 describe('markup', () => {
-  // Read each with each, so many tags take seven seconds; one after another, a tenth of one.
+  // Read each with each, so many tags take longer than a test may; one after another, less than a second.
   it.each(['<br>', '<p>', '<br> ', '<a href="tel:1">x</a>', '<li>', '<td>x'])(
-    'of 19,200 times %s is read in its length, not in its square',
+    'of 120,000 times %s is read in its length, not in its square',
     (part) => {
-      const source = part.repeat(19_200)
-      const start = performance.now()
-      cleanRichText(source)
-      expect(performance.now() - start).toBeLessThan(3000)
+      expect(cleanRichText(part.repeat(120_000)).html.length).toBeGreaterThan(120_000)
     },
   )
 

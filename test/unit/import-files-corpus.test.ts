@@ -54,11 +54,12 @@ describe('files as people bring them', () => {
     },
   )
 
-  it.each(Object.entries(files).map(([path, url]) => [path.replace(/.*\//, ''), path, url]))(
-    'suggests, asks and decides the orders of %s',
-    async (_name, path, url) => {
-      const expected = outcomes[outcomePath(path)]!.import
-      if (expected) expect(await wholeFile(bytesOf(url), expected.answers)).toEqual(expected)
-    },
-  )
+  const orders = Object.entries(files).flatMap(([path, url]) => {
+    const expected = outcomes[outcomePath(path)]?.import
+    return expected ? [[path.replace(/.*\//, ''), url, expected] as const] : []
+  })
+
+  it.each(orders)('suggests, asks and decides the orders of %s', async (_name, url, expected) => {
+    expect(await wholeFile(bytesOf(url), expected.answers)).toEqual(expected)
+  })
 })

@@ -89,7 +89,7 @@ describe('a cell', () => {
     expect(valueOf(mapping, ...cells)).toEqual(expected)
   })
 
-  it('of any length and kind is read before the test times out', { timeout: 20_000 }, () => {
+  it('of any length and kind is read before the test times out', () => {
     const hostile = [' ', '!', '(', '-', '1', 'a@', '<', ',', '"', '\u00A0', '0.', '{{', 'Ω'].flatMap((unit) => [
       unit.repeat(50_000),
       `${unit.repeat(50_000)}x`,

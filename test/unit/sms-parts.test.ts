@@ -48,11 +48,8 @@ describe('the parts of an SMS', () => {
     )
   })
 
-  // In its square, it takes more than ten seconds.
-  it.each(['x', 'ł', '😀', 'e\u0301'])('of 100,000 characters are counted in its length: %s', (letter) => {
-    const text = letter.repeat(100_000 / letter.length)
-    const start = performance.now()
-    expect(smsSize(text).parts).toBeGreaterThan(600)
-    expect(performance.now() - start).toBeLessThan(3000)
+  // In its square, it takes longer than a test may.
+  it.each(['x', 'ł', '😀', 'e\u0301'])('of 600,000 characters are counted in its length: %s', (letter) => {
+    expect(smsSize(letter.repeat(600_000 / letter.length)).parts).toBeGreaterThan(3600)
   })
 })

@@ -37,6 +37,13 @@ const body = () => ({
   occurred_at: new Date().toISOString(),
 })
 
+/** An answer that may name an order of the person. */
+const anAnswer = async (world: World, answers: number): Promise<Sample> => {
+  const { path, references = [] } = await oneAnswer(world, answers)
+  const order = bodyId('order_id', world.b.editions[0].order, world.a.editions[1].order)
+  return { path: path ?? {}, body: body(), references: [...references, order] }
+}
+
 const histories = new WeakMap<World, Sample>()
 
 /** The same person and definition at each call. */
@@ -126,7 +133,7 @@ export const consentSamples: Record<string, SampleOf> = {
   },
 
   getConsentProof: { make: (world) => oneAnswer(world, 2) },
-  giveConsent: { make: async (world) => ({ ...(await oneAnswer(world, 0)), body: body() }) },
-  skipConsent: { make: async (world) => ({ ...(await oneAnswer(world, 0)), body: body() }) },
-  withdrawConsent: { make: async (world) => ({ ...(await oneAnswer(world, 1)), body: body() }) },
+  giveConsent: { make: (world) => anAnswer(world, 0) },
+  skipConsent: { make: (world) => anAnswer(world, 0) },
+  withdrawConsent: { make: (world) => anAnswer(world, 1) },
 }

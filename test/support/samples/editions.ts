@@ -20,7 +20,7 @@ function fullEdition(world: World): Promise<string> {
 
 export const editionSamples: Record<string, SampleOf> = {
   listEditions: {
-    make: ({ b }) => ({ references: [queryId('organization_id', b.id)] }),
+    make: ({ b }) => ({ references: [queryId('organization_id', b.id), queryId('event_id', b.event)] }),
     fill: ({ a }, count) => seedEditions(a, count),
     // Editions without a date stand after all dates.
   },

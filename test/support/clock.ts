@@ -1,0 +1,23 @@
+/** From which time the clock of a run starts, and how many of its seconds pass in one second. */
+export interface TestClock {
+  startsAt: string
+  rate: string
+}
+
+const isSet = Symbol.for('the clock of the tests is set')
+
+/**
+ * Lets a whole run happen at another time, or on a machine that is so many times slower than its clock. Both find
+ * tests that hold only today, or only while the machine is fast. Timers stay real.
+ */
+export function setTestClock({ startsAt, rate }: TestClock): void {
+  if ((!startsAt && !rate) || isSet in globalThis) return
+  const realNow = Date.now.bind(Date)
+  const began = realNow()
+  const start = startsAt ? Date.parse(startsAt) : began
+  const now = () => Math.floor(start + (realNow() - began) * Number(rate || 1))
+  Date.now = now
+  const construct = (target: DateConstructor, args: [], maker: DateConstructor) =>
+    Reflect.construct(target, args.length ? args : [now()], maker)
+  Object.assign(globalThis, { [isSet]: true, Date: new Proxy(Date, { construct }) })
+}
