@@ -1,10 +1,10 @@
 import { Hono } from 'hono'
 import type { Bindings } from '../../src/app.ts'
-import type { Block } from '../../src/domain/email/blocks.ts'
+import type { Block } from '../../src/domain/email/blocks/blocks.ts'
 import { compile, type Message } from '../../src/domain/email/compile.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
 import { trackable } from '../../src/domain/email/trackable.ts'
-import { sampleContext, type TemplateContext } from '../../src/domain/email/variables.ts'
+import { sampleContext, type TemplateContext } from '../../src/domain/email/liquid/variables.ts'
 import { languages } from '../../src/domain/languages.ts'
 
 /** What the bench of messages asks of the Worker: rendering alone, without a request of the API around it. */

@@ -1,4 +1,4 @@
-import type { Block } from '../../src/domain/email/blocks.ts'
+import type { Block } from '../../src/domain/email/blocks/blocks.ts'
 import type { Message, Template } from '../../src/domain/email/compile.ts'
 import { hostileTemplates } from '../../test/support/hostile-templates.ts'
 import { importWasm } from '../support/wasm.ts'
@@ -6,13 +6,13 @@ import { importWasm } from '../support/wasm.ts'
 importWasm()
 const { cleaned, faultsOf } = await import('../../src/domain/email/check.ts')
 const { compile } = await import('../../src/domain/email/compile.ts')
-const { parse } = await import('../../src/domain/email/liquid.ts')
+const { parse } = await import('../../src/domain/email/liquid/liquid.ts')
 const { personalise } = await import('../../src/domain/email/personalise.ts')
 const { previewOf } = await import('../../src/domain/email/preview.ts')
-const { cleanRichText } = await import('../../src/domain/email/rich-text.ts')
+const { cleanRichText } = await import('../../src/domain/email/blocks/rich-text.ts')
 const { trackable } = await import('../../src/domain/email/trackable.ts')
-const { sampleContext } = await import('../../src/domain/email/variables.ts')
-const { measureAll } = await import('../../src/domain/sms.ts')
+const { sampleContext } = await import('../../src/domain/email/liquid/variables.ts')
+const { measureAll } = await import('../../src/domain/messaging/sms.ts')
 
 /**
  * What one hostile text makes the service do, in this process: the least of several runs is the time of the processor

@@ -5,8 +5,8 @@ import type { JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { openJob } from '../../src/entry/job.ts'
-import { beginning } from '../../src/modules/segments/calculation.ts'
-import { findCalculation, stepOf } from '../../src/modules/segments/calculation.ts'
+import { beginning } from '../../src/modules/segments/calculation/calculation.ts'
+import { findCalculation, stepOf } from '../../src/modules/segments/calculation/calculation.ts'
 import { calculateSegments } from '../../src/modules/segments/jobs.ts'
 
 /** What the bench of segments asks of the Worker: people by the thousand, and one calculation with what it cost. */

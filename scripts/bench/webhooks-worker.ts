@@ -2,14 +2,14 @@ import { sql } from 'drizzle-orm'
 import { Hono } from 'hono'
 import type { Bindings } from '../../src/app.ts'
 import { commitPart } from '../../src/db/commit.ts'
-import { webhookEndpoints } from '../../src/db/schema/webhooks.ts'
+import { webhookEndpoints } from '../../src/db/schema/messaging/webhooks.ts'
 import { inList } from '../../src/db/visibility.ts'
 import { insertAll } from '../../src/db/write.ts'
-import { mintSecret } from '../../src/domain/webhook-signature.ts'
+import { mintSecret } from '../../src/domain/webhooks/webhook-signature.ts'
 import { openJob } from '../../src/entry/job.ts'
 import { randomBytes } from '../../src/entry/random.ts'
 import { announceAll } from '../../src/modules/webhooks/index.ts'
-import { switchOff } from '../../src/modules/webhooks/record.ts'
+import { switchOff } from '../../src/modules/webhooks/delivery/record.ts'
 
 /** What the bench of webhooks asks of the Worker: the engine without the API around it, and the floor beside it. */
 export const webhooksBench = new Hono<{ Bindings: Bindings }>()

@@ -1,4 +1,4 @@
-import { callbackProtocol, signedBytes } from '../../src/domain/google-callback.ts'
+import { callbackProtocol, signedBytes } from '../../src/domain/wallet/google-callback.ts'
 
 /** Keys that stand where Google's do: the root signs the intermediate one, and that one signs callbacks. */
 export interface GoogleKeys {

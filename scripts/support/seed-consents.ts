@@ -3,8 +3,8 @@ import type { JobCtx } from '../../src/context.ts'
 import type { Statement } from '../../src/db/database.ts'
 import { consentRecords, consents, consentVersions } from '../../src/db/schema/consents.ts'
 import { insertAll } from '../../src/db/write.ts'
-import { contentHash, hashVersion, recordHash } from '../../src/domain/consent-records.ts'
-import { searchText } from '../../src/domain/fold.ts'
+import { contentHash, hashVersion, recordHash } from '../../src/domain/consents/consent-records.ts'
+import { searchText } from '../../src/domain/text/fold.ts'
 import { dayMs, type RowsRequest } from './seed-rows.ts'
 
 type ConsentRow = typeof consents.$inferInsert & { content_hash: string }

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../src/context.ts'
 import type { Statement } from '../../src/db/database.ts'
-import { webhookAttempts, webhookDeliveries, webhookEvents } from '../../src/db/schema/webhooks.ts'
+import { webhookAttempts, webhookDeliveries, webhookEvents } from '../../src/db/schema/messaging/webhooks.ts'
 import { insertAll } from '../../src/db/write.ts'
-import { toIso } from '../../src/domain/instants.ts'
-import { signedHeaders } from '../../src/domain/webhook-signature.ts'
-import { standardSchedule } from '../../src/domain/webhooks.ts'
+import { toIso } from '../../src/domain/time/instants.ts'
+import { signedHeaders } from '../../src/domain/webhooks/webhook-signature.ts'
+import { standardSchedule } from '../../src/domain/webhooks/webhooks.ts'
 import type { RowsRequest } from './seed-rows.ts'
 
 interface Sale {

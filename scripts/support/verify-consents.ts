@@ -1,4 +1,4 @@
-import { chainFault, contentHash, type StoredRecord } from '../../src/domain/consent-records.ts'
+import { chainFault, contentHash, type StoredRecord } from '../../src/domain/consents/consent-records.ts'
 import type { TranslatedDict } from '../../src/domain/languages.ts'
 
 type Query = <Row>(sql: string) => Promise<Row[]>

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { fold, phoneDigits, phoneNeedles } from '../domain/fold.ts'
+import { fold, phoneDigits, phoneNeedles } from '../domain/text/fold.ts'
 
 const anyOf = (conditions: readonly SQL[]): SQL => sql`(${sql.join([...conditions], sql` or `)})`
 

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Caller } from '../domain/access.ts'
+import type { Caller } from '../domain/accounts/access.ts'
 import { stillHolds } from './commit.ts'
 import { visibilityOf, visible } from './visibility.ts'
 

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { paidStatuses } from '../domain/orders.ts'
-import { heldStatuses } from '../domain/purchases.ts'
+import { paidStatuses } from '../domain/orders/orders.ts'
+import { heldStatuses } from '../domain/orders/purchases.ts'
 
 const oneOf = (column: SQL, values: readonly string[]): SQL =>
   sql`${column} in (${sql.join(

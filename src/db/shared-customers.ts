@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type Caller, reachOf, type RoleCode } from '../domain/access.ts'
-import { searchSeparator } from '../domain/fold.ts'
+import { type Caller, reachOf, type RoleCode } from '../domain/accounts/access.ts'
+import { searchSeparator } from '../domain/text/fold.ts'
 import { inList } from './visibility.ts'
 
 /** Contact columns of a customer, as `users` and, for what an edition's imports said, `user_editions` have them. */

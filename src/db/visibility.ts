@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type Caller, type Reach, reachOf, type RoleCode } from '../domain/access.ts'
+import { type Caller, type Reach, reachOf, type RoleCode } from '../domain/accounts/access.ts'
 
 /** An id list of any length as one bound parameter. */
 export const inList = (column: SQL, values: readonly (string | number)[]): SQL =>

@@ -1,6 +1,6 @@
 import { type Column, getTableColumns, type InferInsertModel, type SQL, sql, type Table } from 'drizzle-orm'
 import { changedOne } from './commit.ts'
-import { sameJson } from '../domain/json.ts'
+import { sameJson } from '../domain/text/json.ts'
 import type { Statement } from './database.ts'
 
 type InsertModel<T extends Table> = InferInsertModel<T>

@@ -1,4 +1,4 @@
-import { dayMs } from './instants.ts'
+import { dayMs } from './time/instants.ts'
 
 /** What became of one field. Of hidden ones only that they changed is kept. */
 export type AuditChange = { field: string; before: unknown; after: unknown } | { field: string; is_hidden: true }

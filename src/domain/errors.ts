@@ -1,6 +1,6 @@
 import type { FieldCode } from './error-guide/fields.ts'
 import type { FieldError } from './field-error.ts'
-import { roleAdvice } from './roles-in-words.ts'
+import { roleAdvice } from './accounts/roles-in-words.ts'
 
 export type { FieldError }
 

@@ -1,4 +1,4 @@
-import { dayMs } from './instants.ts'
+import { dayMs } from './time/instants.ts'
 import { lifecycle } from './lifecycle.ts'
 
 export const segmentLifecycle = lifecycle('draft', {

@@ -1,8 +1,8 @@
 import type { Config, WalletConfig } from '../context.ts'
-import { type Mailbox, parseMailbox } from '../domain/mailbox.ts'
-import { isWebAddress } from '../domain/text.ts'
-import { standardSchedule } from '../domain/webhooks.ts'
-import { type WalletPlatform, walletPlatforms } from '../domain/wallet.ts'
+import { type Mailbox, parseMailbox } from '../domain/messaging/mailbox.ts'
+import { isWebAddress } from '../domain/text/text.ts'
+import { standardSchedule } from '../domain/webhooks/webhooks.ts'
+import { type WalletPlatform, walletPlatforms } from '../domain/wallet/wallet.ts'
 import type { Bindings } from '../http/env.ts'
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '')

@@ -1,5 +1,5 @@
 import type { JobCtx } from '../context.ts'
-import { deadMessages } from '../db/schema/webhooks.ts'
+import { deadMessages } from '../db/schema/messaging/webhooks.ts'
 import { insertAll } from '../db/write.ts'
 
 /** Keeps messages that failed too often, for analysis. Their work is still in the tables. */

@@ -1,5 +1,5 @@
 import type { CampaignSenders } from '../domain/campaigns/sender.ts'
-import type { WebhookSenders } from '../domain/webhook-sender.ts'
+import type { WebhookSenders } from '../domain/webhooks/webhook-sender.ts'
 import type { Bindings } from '../http/env.ts'
 
 /** The objects of campaigns, by the ids of these. */

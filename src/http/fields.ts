@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi'
-import { utf8 } from '../domain/encoding.ts'
+import { utf8 } from '../domain/text/encoding.ts'
 import { languages, type TranslatedDict } from '../domain/languages.ts'
 import { maxSegmentNameLength } from '../domain/segments.ts'
-import { maxSlugLength, slugPattern } from '../domain/slug.ts'
-import { isTimeZone } from '../domain/time-zones.ts'
-import { maxEmailLength, maxPersonNameLength, maxPhoneLength } from '../domain/users.ts'
+import { maxSlugLength, slugPattern } from '../domain/text/slug.ts'
+import { isTimeZone } from '../domain/time/time-zones.ts'
+import { maxEmailLength, maxPersonNameLength, maxPhoneLength } from '../domain/accounts/users.ts'
 
 /**
  * Shapes that the contracts of several groups share. None states its `type` to the document: a stated type hides that a

@@ -3,8 +3,8 @@ import { errorStatus } from '../domain/errors.ts'
 import { complete } from './document/complete.ts'
 import { eventGroups, groups } from './document/groups.ts'
 import type { AppEnv } from './env.ts'
-import { tags } from './operation.ts'
-import type { Router } from './router.ts'
+import { tags } from './operations/operation.ts'
+import type { Router } from './operations/router.ts'
 
 const description = `Organisations that run events manage their editions, orders and customers here.
 

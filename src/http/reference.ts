@@ -2,11 +2,11 @@ import { type Context, Hono } from 'hono'
 import { accepts } from 'hono/accepts'
 import { notFound } from '../domain/errors.ts'
 import type { AppContext, AppEnv } from './env.ts'
-import { codePage, indexPage } from './error-pages.ts'
-import type { Markup } from './html-page.ts'
-import { pagePolicy } from './page-style.ts'
+import { codePage, indexPage } from './pages/error-pages.ts'
+import type { Markup } from './pages/html-page.ts'
+import { pagePolicy } from './pages/page-style.ts'
 import { addressOf } from './public-address.ts'
-import { startDocument, startLinks, startPage } from './start-page.ts'
+import { startDocument, startLinks, startPage } from './pages/start-page.ts'
 
 async function answerPage(c: Context<AppEnv>, page: Markup, headers: Record<string, string> = {}): Promise<Response> {
   return c.html(page, 200, {

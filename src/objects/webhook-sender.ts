@@ -1,6 +1,6 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { JobCtx } from '../context.ts'
-import type { DeliveryClaim, Lane, WebhookSenderRpc } from '../domain/webhook-sender.ts'
+import type { DeliveryClaim, Lane, WebhookSenderRpc } from '../domain/webhooks/webhook-sender.ts'
 import { deliverClaims } from '../modules/webhooks/index.ts'
 
 /** A Durable Object for its connections alone. It stores nothing: the table holds what is due, under leases. */

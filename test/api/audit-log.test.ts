@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { dayMs, toIso } from '../../src/domain/instants.ts'
+import { dayMs, toIso } from '../../src/domain/time/instants.ts'
 import { get, patch, post, type Reply, remove } from '../support/api.ts'
 import { countEntries, entriesOf } from '../support/audit.ts'
 import { costOf } from '../support/cost.ts'

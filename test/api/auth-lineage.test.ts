@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { dayMs } from '../../src/domain/instants.ts'
+import { dayMs } from '../../src/domain/time/instants.ts'
 import { get, post, remove } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'
 import { seedAccount, seedMember, seedToken } from '../support/seed.ts'

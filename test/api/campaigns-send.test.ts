@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { failure } from '../../src/domain/messaging.ts'
+import { failure } from '../../src/domain/messaging/messaging.ts'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { get, post } from '../support/api.ts'
 import { capturedOf, realJob, rowOf, statsOf, until } from '../support/campaigns.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { sha256, toBase64 } from '../../src/domain/encoding.ts'
+import { sha256, toBase64 } from '../../src/domain/text/encoding.ts'
 import { personOfLink, preferencesOf } from '../../src/modules/consent-pages/preferences.ts'
 import { patch } from '../support/api.ts'
 import {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
-import { orderStatuses, transactionStatuses } from '../../src/domain/orders.ts'
-import { purchaseStatuses } from '../../src/domain/purchases.ts'
+import { orderStatuses, transactionStatuses } from '../../src/domain/orders/orders.ts'
+import { purchaseStatuses } from '../../src/domain/orders/purchases.ts'
 import { anOrder, givenShop, importOrders } from '../support/orders.ts'
 import { db, write } from '../support/seed.ts'
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { mintConfirmationToken } from '../../src/domain/consent-tokens.ts'
-import { dayMs } from '../../src/domain/instants.ts'
+import { mintConfirmationToken } from '../../src/domain/consents/consent-tokens.ts'
+import { dayMs } from '../../src/domain/time/instants.ts'
 import { sweepLapsed } from '../../src/modules/consents/jobs.ts'
 import { get, patch, post } from '../support/api.ts'
 import {

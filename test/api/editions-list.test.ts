@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dayMs } from '../../src/domain/instants.ts'
+import { dayMs } from '../../src/domain/time/instants.ts'
 import { get, patch, post, publicUrl, type Reply } from '../support/api.ts'
 import { ids } from '../support/editions.ts'
 import { type EditionRow, givenEdition, givenEvent, givenMember, givenOrganisation } from '../support/factories.ts'

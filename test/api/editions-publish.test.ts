@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { commitPart } from '../../src/db/commit.ts'
-import { products } from '../../src/db/schema/catalog.ts'
+import { products } from '../../src/db/schema/sales/catalog.ts'
 import { insert } from '../../src/db/write.ts'
 import { openEditions } from '../../src/modules/editions/index.ts'
 import { call, get, patch, post, remove } from '../support/api.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { emailMessageTypes } from '../../src/domain/email-messages.ts'
+import { emailMessageTypes } from '../../src/domain/messaging/email-messages.ts'
 import { get, post } from '../support/api.ts'
 import { seedMessage } from '../support/seed-emails.ts'
 import { buildWorld, type World } from '../support/world.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { utf8 } from '../../src/domain/encoding.ts'
+import { utf8 } from '../../src/domain/text/encoding.ts'
 import { call, callWith, get, patch } from '../support/api.ts'
 import { freshPng, rowsOf, uploadRaw } from '../support/files.ts'
 import { seedAccount, seedEdition, seedMember, seedOrganization, seedToken } from '../support/seed.ts'

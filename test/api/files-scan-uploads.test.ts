@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
-import { utf8 } from '../../src/domain/encoding.ts'
+import { utf8 } from '../../src/domain/text/encoding.ts'
 import type { ScanRequest } from '../../src/gateways/file-scan/file-scan.ts'
 import { call, callWith, get, type Reply } from '../support/api.ts'
 import { costOf } from '../support/cost.ts'

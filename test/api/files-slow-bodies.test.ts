@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { operations } from '../../src/app.ts'
-import { toBase64, utf8 } from '../../src/domain/encoding.ts'
+import { toBase64, utf8 } from '../../src/domain/text/encoding.ts'
 import { call, get } from '../support/api.ts'
 import { accountOf, formOf, freshPng, storedKeys, uploadRaw } from '../support/files.ts'
 import { seedEdition, seedOrganization } from '../support/seed.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { files } from '../../src/db/schema/files.ts'
+import { files } from '../../src/db/schema/files/files.ts'
 import { insert } from '../../src/db/write.ts'
 import { templateOf } from '../../src/modules/email-messages/index.ts'
 import { callWith, get, patch, post, publicUrl, remove, type Reply } from '../support/api.ts'

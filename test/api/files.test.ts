@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { utf8 } from '../../src/domain/encoding.ts'
+import { utf8 } from '../../src/domain/text/encoding.ts'
 import { call, callWith, get, patch, publicUrl, remove } from '../support/api.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
 import { costOf } from '../support/cost.ts'

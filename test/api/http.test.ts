@@ -113,7 +113,7 @@ describe('a client that goes away', () => {
     await givenPeople({ organization: organisation.id }, [{}])
     const segment = await givenSegment({ organization_id: organisation.id })
     await calculated(segment.id as string)
-    const { streamOf } = await import('../../src/http/stream.ts')
+    const { streamOf } = await import('../../src/http/requests/stream.ts')
     const failures: unknown[] = []
     let give: (result: IteratorResult<string>) => void = () => {}
     let isEnded = false

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { referenceOf } from '../../src/domain/campaigns/recipient-events.ts'
-import { fromBase64, toBase64, utf8 } from '../../src/domain/encoding.ts'
+import { fromBase64, toBase64, utf8 } from '../../src/domain/text/encoding.ts'
 import { applyEvents } from '../../src/modules/message-events/jobs.ts'
 import { get, post } from '../support/api.ts'
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'

@@ -2,7 +2,11 @@ import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { TxtAnswer } from '../../src/gateways/dns/dns.ts'
-import { ownershipRecord, senderDomainLifecycle, type SenderDomainStatus } from '../../src/domain/sender-domains.ts'
+import {
+  ownershipRecord,
+  senderDomainLifecycle,
+  type SenderDomainStatus,
+} from '../../src/domain/messaging/sender-domains.ts'
 import { AppError } from '../../src/domain/errors.ts'
 import { createSenderDomain } from '../../src/modules/sender-domains/create.ts'
 import { deleteSenderDomain } from '../../src/modules/sender-domains/delete.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it, vi } from 'vitest'
 import { passChanged } from '../../src/modules/wallet/index.ts'
-import { takeRegistration } from '../../src/modules/wallet/phone-requests.ts'
+import { takeRegistration } from '../../src/modules/wallet/apple/phone-requests.ts'
 import { call, callWith, get, remove } from '../support/api.ts'
 import { countingLimiter, interruptedDatabase } from '../support/bindings.ts'
 import { realJob } from '../support/campaigns.ts'

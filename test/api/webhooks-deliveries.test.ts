@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { webhookEndpoints } from '../../src/db/schema/webhooks.ts'
+import type { webhookEndpoints } from '../../src/db/schema/messaging/webhooks.ts'
 import { get } from '../support/api.ts'
 import { db, seededAt } from '../support/seed.ts'
 import { neverOpen, seedDelivery, seedEndpoint } from '../support/seed-webhooks.ts'

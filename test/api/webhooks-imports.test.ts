@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { payloadOf } from '../../src/modules/webhooks/payload-contract.ts'
+import { payloadOf } from '../../src/modules/webhooks/events/payload-contract.ts'
 import { givenEdition } from '../support/factories.ts'
 import { anOrder, givenShop, type Shop } from '../support/orders.ts'
 import { db } from '../support/seed.ts'

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Operation } from '../../src/http/operation.ts'
+import type { Operation } from '../../src/http/operations/operation.ts'
 import { changesSoFar, countChanges } from '../support/changes.ts'
 import { callerOf, make, send, writes } from '../support/operations.ts'
 import type { Sample } from '../support/samples/sample.ts'

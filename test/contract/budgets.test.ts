@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Operation } from '../../src/http/operation.ts'
+import type { Operation } from '../../src/http/operations/operation.ts'
 import { type Cost, costOf } from '../support/cost.ts'
 import { callerOf, implemented, lists, make, sampleOf, send } from '../support/operations.ts'
 import { orderingsOf } from '../support/schema.ts'

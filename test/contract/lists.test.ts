@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Operation } from '../../src/http/operation.ts'
+import type { Operation } from '../../src/http/operations/operation.ts'
 import type { Reply } from '../support/api.ts'
 import { base, idsOf, nullsLast, readAs, walkAs } from '../support/lists.ts'
 import { lists, make, pathOf, sampleOf } from '../support/operations.ts'

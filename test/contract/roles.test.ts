@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { RoleCode } from '../../src/domain/access.ts'
+import type { RoleCode } from '../../src/domain/accounts/access.ts'
 import { call } from '../support/api.ts'
 import { implemented, make, pathOf, reads, replaced, send, writes } from '../support/operations.ts'
 import { db, seedMember, seedToken, write } from '../support/seed.ts'

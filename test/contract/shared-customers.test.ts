@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Operation } from '../../src/http/operation.ts'
+import type { Operation } from '../../src/http/operations/operation.ts'
 import type { Reply } from '../support/api.ts'
 import { hidden, hideCustomer, joinSegments, marksIn } from '../support/hidden-customer.ts'
 import { implemented, lists, make, send } from '../support/operations.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Operation } from '../../src/http/operation.ts'
+import type { Operation } from '../../src/http/operations/operation.ts'
 import type { Reply } from '../support/api.ts'
 import { changesSoFar, countChanges } from '../support/changes.ts'
 import { callerOf, implemented, lists, make, pathOf, send } from '../support/operations.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Operation } from '../../src/http/operation.ts'
+import type { Operation } from '../../src/http/operations/operation.ts'
 import { changesSoFar, countChanges } from '../support/changes.ts'
 import { implemented, lists, replaced, send, standingSample } from '../support/operations.ts'
 import type { Reference, Sample } from '../support/samples/sample.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { operations } from '../../src/app.ts'
 import { languages } from '../../src/domain/languages.ts'
-import type { Operation } from '../../src/http/operation.ts'
+import type { Operation } from '../../src/http/operations/operation.ts'
 import { document, documentedAt, resolved, type Schema, schemasIn } from '../support/document.ts'
 
 const all = operations as readonly Operation[]

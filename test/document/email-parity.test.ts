@@ -1,9 +1,9 @@
 import mjml2html from 'mjml'
 import { describe, expect, it } from 'vitest'
-import { Placeholders } from '../../src/domain/email/block-mjml.ts'
+import { Placeholders } from '../../src/domain/email/blocks/block-mjml.ts'
 import { mjmlOf } from '../../src/domain/email/compile.ts'
 import { htmlOf } from '../../src/domain/email/mrml.ts'
-import { readerOf } from '../../src/domain/email/words.ts'
+import { readerOf } from '../../src/domain/email/messages/words.ts'
 import { languages } from '../../src/domain/languages.ts'
 import { aMessageOf, framing, oneOfEach, outlineOf } from '../support/messages.ts'
 

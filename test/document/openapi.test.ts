@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 import { operations, routers } from '../../src/app.ts'
 import { openApiDocument } from '../../src/http/openapi.ts'
-import type { Operation } from '../../src/http/operation.ts'
+import type { Operation } from '../../src/http/operations/operation.ts'
 import { nullableFields, type Schema } from '../../scripts/support/nulls.ts'
 
 interface Documented {

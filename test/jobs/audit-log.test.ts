@@ -1,7 +1,7 @@
 import { createScheduledController } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { dayMs } from '../../src/domain/instants.ts'
+import { dayMs } from '../../src/domain/time/instants.ts'
 import worker from '../../src/index.ts'
 import { givenOrganisation } from '../support/factories.ts'
 import { seedEntries } from '../support/seed-audit-log.ts'

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { recordHash } from '../../src/domain/consent-records.ts'
+import { recordHash } from '../../src/domain/consents/consent-records.ts'
 import { sweepLapsed } from '../../src/modules/consents/jobs.ts'
 import { choose, define, eventsOf, give, givenScene, pageOf, recordsOf } from '../support/consent-pages.ts'
 import { contextAt } from '../support/context.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { encodeText } from '../../src/domain/import-files/encoding/encode.ts'
+import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
 import { get, patch } from '../support/api.ts'
 import { columnsOf, csv, givenTenant, pathOf, stagedRows, work } from '../support/data-imports.ts'
 import { givenRead, ordersOf, previewed, started } from '../support/imported-tables.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { encodeText } from '../../src/domain/import-files/encoding/encode.ts'
-import type { Encoding } from '../../src/domain/import-files/encoding/names.ts'
+import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
+import type { Encoding } from '../../src/domain/data-imports/files/encoding/names.ts'
 import { givenTenant } from '../support/data-imports.ts'
 import { type Answers, givenRead, ordersOf, previewed, started, suggestionsOf } from '../support/imported-tables.ts'
 import type { RawUpload } from '../support/files.ts'

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
-import { heartbeatLostMs, mostStalls } from '../../src/domain/data-imports.ts'
+import { heartbeatLostMs, mostStalls } from '../../src/domain/data-imports/data-imports.ts'
 import { sweepImports, workOnImport, workOnImports } from '../../src/modules/data-imports/jobs.ts'
 import { get, patch, post } from '../support/api.ts'
 import {

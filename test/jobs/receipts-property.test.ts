@@ -1,8 +1,11 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { failure } from '../../src/domain/messaging.ts'
-import { transactionalEmailLifecycle, type TransactionalEmailStatus } from '../../src/domain/transactional-emails.ts'
+import { failure } from '../../src/domain/messaging/messaging.ts'
+import {
+  transactionalEmailLifecycle,
+  type TransactionalEmailStatus,
+} from '../../src/domain/messaging/transactional-emails.ts'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { db } from '../support/factories.ts'
 import {

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { emailMessages } from '../../src/db/schema/email-messages.ts'
+import { emailMessages } from '../../src/db/schema/messaging/email-messages.ts'
 import { insert, update } from '../../src/db/write.ts'
 import { editions } from '../../src/db/schema/editions.ts'
 import { suppressions } from '../../src/db/schema/consents.ts'

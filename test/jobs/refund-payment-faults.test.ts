@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { dayMs as day } from '../../src/domain/instants.ts'
-import { recordOutcome } from '../../src/modules/refund-payments/pay.ts'
+import { dayMs as day } from '../../src/domain/time/instants.ts'
+import { recordOutcome } from '../../src/modules/refund-payments/provider/pay.ts'
 import { get } from '../support/api.ts'
 import {
   actionsOf,

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
-import { endRegistration, takeRegistration } from '../../src/modules/wallet/phone-requests.ts'
-import { receiveGoogleCallback } from '../../src/modules/wallet/google-callback.ts'
+import { endRegistration, takeRegistration } from '../../src/modules/wallet/apple/phone-requests.ts'
+import { receiveGoogleCallback } from '../../src/modules/wallet/google/google-callback.ts'
 import { realJob } from '../support/campaigns.ts'
 import {
   callbackBody,

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { secretsOverlapMs } from '../../src/domain/webhooks.ts'
-import { failOpenDeliveries } from '../../src/modules/webhooks/record.ts'
+import { secretsOverlapMs } from '../../src/domain/webhooks/webhooks.ts'
+import { failOpenDeliveries } from '../../src/modules/webhooks/delivery/record.ts'
 import { db, givenEdition, givenOrganisation } from '../support/factories.ts'
 import {
   answers,

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { deliveryLifecycle, type DeliveryStatus } from '../../src/domain/webhooks.ts'
+import { deliveryLifecycle, type DeliveryStatus } from '../../src/domain/webhooks/webhooks.ts'
 import { sweepDeliveries } from '../../src/modules/webhooks/jobs.ts'
-import { failOpenDeliveries } from '../../src/modules/webhooks/record.ts'
+import { failOpenDeliveries } from '../../src/modules/webhooks/delivery/record.ts'
 import { db, givenOrganisation } from '../support/factories.ts'
 import { answers, attemptsOf, deliveriesOf, engine, givenEndpoint, happen, timesOut } from '../support/webhooks.ts'
 

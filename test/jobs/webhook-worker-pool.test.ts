@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { BatchWriter } from '../../src/modules/webhooks/batch-writer.ts'
-import { WorkerPool } from '../../src/modules/webhooks/worker-pool.ts'
+import { BatchWriter } from '../../src/modules/webhooks/delivery/batch-writer.ts'
+import { WorkerPool } from '../../src/modules/webhooks/delivery/worker-pool.ts'
 
 const lookEveryMs = 30
 /** Posts take this long on a machine that is well; those that hang, until their timeout. */

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { codePage, indexPage, layout } from '../../src/http/error-pages.ts'
-import { pagePolicy } from '../../src/http/page-style.ts'
-import { startLinks, startPage } from '../../src/http/start-page.ts'
+import { codePage, indexPage, layout } from '../../src/http/pages/error-pages.ts'
+import { pagePolicy } from '../../src/http/pages/page-style.ts'
+import { startLinks, startPage } from '../../src/http/pages/start-page.ts'
 import { type Browser, openBrowser } from '../support/chromium.ts'
 
 const pages: Record<string, () => ReturnType<typeof layout> | null> = {

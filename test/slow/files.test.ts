@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
 import { AppError, errorStatus } from '../../src/domain/errors.ts'
 import { httpDate } from '../../src/domain/files/ranges.ts'
-import { serveFile } from '../../src/modules/files/serve.ts'
+import { serveFile } from '../../src/modules/files/serving/serve.ts'
 
 const content = Buffer.from(Array.from({ length: 100 }, (_, index) => index))
 const modifiedAt = Date.UTC(2026, 0, 15, 9)

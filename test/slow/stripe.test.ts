@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type FakeStripeServer, startFakeStripe } from '../../scripts/support/fake-stripe-server.ts'
-import { refundReasons } from '../../src/domain/refunds.ts'
+import { refundReasons } from '../../src/domain/refunds/refunds.ts'
 import { stripePayments } from '../../src/gateways/payments/stripe.ts'
 import { aCall, account } from '../support/stripe.ts'
 import { startStripeMock, type StripeMock } from '../support/stripe-mock.ts'

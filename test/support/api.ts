@@ -3,7 +3,7 @@ import { env, exports } from 'cloudflare:workers'
 import { expect } from 'vitest'
 import { app, operations } from '../../src/app.ts'
 import { fieldGuide } from '../../src/domain/error-guide/fields.ts'
-import type { Operation } from '../../src/http/operation.ts'
+import type { Operation } from '../../src/http/operations/operation.ts'
 import { Problem } from '../../src/http/problem.ts'
 
 export const rootToken = 'root-token-of-the-tests'

@@ -1,6 +1,6 @@
 import { routers } from '../../src/app.ts'
 import { openApiDocument } from '../../src/http/openapi.ts'
-import type { Operation } from '../../src/http/operation.ts'
+import type { Operation } from '../../src/http/operations/operation.ts'
 
 export interface Schema {
   $ref?: string

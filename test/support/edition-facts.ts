@@ -1,6 +1,6 @@
-import { type EditionFacts, examine } from '../../src/domain/edition-health/index.ts'
-import type { ProductFacts } from '../../src/domain/edition-health/facts.ts'
-import { dayMs } from '../../src/domain/instants.ts'
+import { type EditionFacts, examine } from '../../src/domain/editions/health/index.ts'
+import type { ProductFacts } from '../../src/domain/editions/health/facts.ts'
+import { dayMs } from '../../src/domain/time/instants.ts'
 
 export const now = Date.parse('2026-06-01T12:00:00.000Z')
 

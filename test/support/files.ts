@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers'
-import { toHex } from '../../src/domain/encoding.ts'
+import { toHex } from '../../src/domain/text/encoding.ts'
 import { callWith, call, type Reply, type Request } from './api.ts'
 import { next } from './seed.ts'
 

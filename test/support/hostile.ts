@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { faultsOf } from '../../src/domain/email/check.ts'
 import { compile } from '../../src/domain/email/compile.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
-import { sampleContext } from '../../src/domain/email/variables.ts'
+import { sampleContext } from '../../src/domain/email/liquid/variables.ts'
 import { aMessageOf, framing } from './messages.ts'
 
 export const richText = (en: string) => ({ id: 'x', type: 'rich_text', data: { text: { en } } }) as const

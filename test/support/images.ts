@@ -1,4 +1,4 @@
-import { fromBase64 } from '../../src/domain/encoding.ts'
+import { fromBase64 } from '../../src/domain/text/encoding.ts'
 
 /** Images of 16 × 9 pixels, each made by libvips. */
 const encoded = {

@@ -1,9 +1,9 @@
-import { cleanCell } from '../../src/domain/import-cells.ts'
-import { ReadError, type ReadFault } from '../../src/domain/import-files/faults.ts'
-import type { IndexedRow } from '../../src/domain/import-files/canonical.ts'
-import type { FileFormat, FormatOptions } from '../../src/domain/import-files/format.ts'
-import { canonicalChunks, inspectFile } from '../../src/domain/import-files/read.ts'
-import type { FileSource } from '../../src/domain/import-files/source.ts'
+import { cleanCell } from '../../src/domain/data-imports/import-cells.ts'
+import { ReadError, type ReadFault } from '../../src/domain/data-imports/files/faults.ts'
+import type { IndexedRow } from '../../src/domain/data-imports/files/canonical.ts'
+import type { FileFormat, FormatOptions } from '../../src/domain/data-imports/files/format.ts'
+import { canonicalChunks, inspectFile } from '../../src/domain/data-imports/files/read.ts'
+import type { FileSource } from '../../src/domain/data-imports/files/source.ts'
 
 const lastFilled = (cells: readonly string[]): number => cells.findLastIndex((cell) => cell !== '') + 1
 

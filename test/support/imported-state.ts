@@ -1,5 +1,5 @@
-import type { OrderRow } from '../../src/db/schema/orders.ts'
-import { isPaid } from '../../src/domain/orders.ts'
+import type { OrderRow } from '../../src/db/schema/sales/orders.ts'
+import { isPaid } from '../../src/domain/orders/orders.ts'
 import type { ImportState, PurchaseRow, TransactionRow, UserRow } from '../../src/modules/order-import/state.ts'
 import { rowsOf, type Write } from '../../src/modules/order-import/writes.ts'
 

@@ -1,5 +1,5 @@
 import { Parser } from 'htmlparser2'
-import type { Block } from '../../src/domain/email/blocks.ts'
+import type { Block } from '../../src/domain/email/blocks/blocks.ts'
 import type { Message } from '../../src/domain/email/compile.ts'
 import { languages, type TranslatedDict } from '../../src/domain/languages.ts'
 

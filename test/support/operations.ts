@@ -1,5 +1,5 @@
 import { operations as all } from '../../src/app.ts'
-import type { Operation } from '../../src/http/operation.ts'
+import type { Operation } from '../../src/http/operations/operation.ts'
 import { call, callWith, type Reply, type Request } from './api.ts'
 import { samples } from './samples/index.ts'
 import type { Sample, SampleOf } from './samples/sample.ts'

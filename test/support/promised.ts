@@ -2,7 +2,7 @@ import { dereference, type OutputUnit, validate } from '@cfworker/json-schema'
 import { expect } from 'vitest'
 import { routers } from '../../src/app.ts'
 import { openApiDocument } from '../../src/http/openapi.ts'
-import type { Operation } from '../../src/http/operation.ts'
+import type { Operation } from '../../src/http/operations/operation.ts'
 
 interface Header {
   $ref?: string

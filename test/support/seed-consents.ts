@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { consentRecords, consents, consentVersions } from '../../src/db/schema/consents.ts'
 import { insertAll } from '../../src/db/write.ts'
-import { contentHash, hashVersion, recordHash } from '../../src/domain/consent-records.ts'
+import { contentHash, hashVersion, recordHash } from '../../src/domain/consents/consent-records.ts'
 import { db, freshId, next, seededAt, write } from './seed.ts'
 
 type Row = typeof consentRecords.$inferSelect

@@ -1,6 +1,6 @@
-import { emailMessages } from '../../src/db/schema/email-messages.ts'
+import { emailMessages } from '../../src/db/schema/messaging/email-messages.ts'
 import { insertAll } from '../../src/db/write.ts'
-import type { Block } from '../../src/domain/email/blocks.ts'
+import type { Block } from '../../src/domain/email/blocks/blocks.ts'
 import { freshId, next, seededAt, write } from './seed.ts'
 
 interface Place {

@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
-import { fileUploadParts, files, fileUploads, storedObjects } from '../../src/db/schema/files.ts'
+import { fileUploadParts, files, fileUploads, storedObjects } from '../../src/db/schema/files/files.ts'
 import { insert, insertAll } from '../../src/db/write.ts'
-import { toHex } from '../../src/domain/encoding.ts'
+import { toHex } from '../../src/domain/text/encoding.ts'
 import { db, freshId, next, seededAt, write } from './seed.ts'
 
 interface Place {

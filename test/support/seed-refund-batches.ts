@@ -1,4 +1,4 @@
-import { refundBatches } from '../../src/db/schema/refund-batches.ts'
+import { refundBatches } from '../../src/db/schema/sales/refund-batches.ts'
 import { insertAll } from '../../src/db/write.ts'
 import { freshId, next, seededAt, write } from './seed.ts'
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { refundItems, refundRequests } from '../../src/db/schema/refunds.ts'
+import { refundItems, refundRequests } from '../../src/db/schema/sales/refunds.ts'
 import { insertAll } from '../../src/db/write.ts'
 import { freshId, next, seededAt, write } from './seed.ts'
 import { seedTrades, type Trade } from './seed-commerce.ts'

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
-import { campaigns } from '../../src/db/schema/campaigns.ts'
-import { segments } from '../../src/db/schema/segments.ts'
+import { campaigns } from '../../src/db/schema/messaging/campaigns.ts'
+import { segments } from '../../src/db/schema/messaging/segments.ts'
 import { insert, insertAll } from '../../src/db/write.ts'
-import { searchText } from '../../src/domain/fold.ts'
+import { searchText } from '../../src/domain/text/fold.ts'
 import { db, freshId, next, seededAt, write } from './seed.ts'
 
 interface Place {

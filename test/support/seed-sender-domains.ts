@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { senderDomains } from '../../src/db/schema/sender-domains.ts'
+import { senderDomains } from '../../src/db/schema/messaging/sender-domains.ts'
 import { insert, insertAll } from '../../src/db/write.ts'
 import { freshId, next, seededAt, write } from './seed.ts'
 

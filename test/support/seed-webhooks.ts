@@ -1,6 +1,11 @@
-import { webhookAttempts, webhookDeliveries, webhookEndpoints, webhookEvents } from '../../src/db/schema/webhooks.ts'
+import {
+  webhookAttempts,
+  webhookDeliveries,
+  webhookEndpoints,
+  webhookEvents,
+} from '../../src/db/schema/messaging/webhooks.ts'
 import { insertAll } from '../../src/db/write.ts'
-import { mintSecret } from '../../src/domain/webhook-signature.ts'
+import { mintSecret } from '../../src/domain/webhooks/webhook-signature.ts'
 import { freshId, next, randomBytes, seededAt, write } from './seed.ts'
 
 interface Place {

@@ -4,12 +4,12 @@ import { accessTokens } from '../../src/db/schema/auth.ts'
 import { accounts, events, members, organizations } from '../../src/db/schema/organizations.ts'
 import { editions } from '../../src/db/schema/editions.ts'
 import { insert, insertAll } from '../../src/db/write.ts'
-import type { MemberRole, TokenScope } from '../../src/domain/access.ts'
-import { sha256, toHex } from '../../src/domain/encoding.ts'
-import { searchText } from '../../src/domain/fold.ts'
+import type { MemberRole, TokenScope } from '../../src/domain/accounts/access.ts'
+import { sha256, toHex } from '../../src/domain/text/encoding.ts'
+import { searchText } from '../../src/domain/text/fold.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
-import { mintToken, shownLength } from '../../src/domain/tokens.ts'
+import { mintToken, shownLength } from '../../src/domain/accounts/tokens.ts'
 
 /** Rows that tests start from, written straight to the database, so that they need no operation of the API. */
 

@@ -1,5 +1,5 @@
 import * as asn1 from 'asn1js'
-import { toBase64 } from '../../src/domain/encoding.ts'
+import { toBase64 } from '../../src/domain/text/encoding.ts'
 
 const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }
 

@@ -1,7 +1,7 @@
 import { exports } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { unzipSync } from 'fflate'
-import { products } from '../../src/db/schema/catalog.ts'
+import { products } from '../../src/db/schema/sales/catalog.ts'
 import {
   type CallbackMessage,
   type GoogleKeys,
@@ -11,7 +11,7 @@ import {
 } from '../../scripts/support/google-callbacks.ts'
 import { walletPasses, type walletRegistrations } from '../../src/db/schema/wallet.ts'
 import { insertAll, update } from '../../src/db/write.ts'
-import type { WalletPlatform } from '../../src/domain/wallet.ts'
+import type { WalletPlatform } from '../../src/domain/wallet/wallet.ts'
 import { call, post, type Reply, type Request } from './api.ts'
 import { db, freshId, next, seededAt, seedEdition, seedOrganization, write } from './seed.ts'
 import { seedTrade, type Trade } from './seed-commerce.ts'

@@ -1,4 +1,4 @@
-import { type RoleCode, roleCodes } from '../../src/domain/access.ts'
+import { type RoleCode, roleCodes } from '../../src/domain/accounts/access.ts'
 import { rootToken } from './api.ts'
 import { freshId, seedAccount, seedEdition, seedMember, seedOrganization, seedToken } from './seed.ts'
 import { seedDataImports, seedReferences, seedTrade, type Trade } from './seed-commerce.ts'

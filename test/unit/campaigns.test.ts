@@ -14,8 +14,8 @@ import { linkKinds, mintLinkToken, readLinkToken } from '../../src/domain/campai
 import { noCounters, ratesOf } from '../../src/domain/campaigns/counters.ts'
 import { inZone, scheduleOf } from '../../src/domain/campaigns/schedule.ts'
 import { newId } from '../../src/domain/ids.ts'
-import type { SendFailure, SendResult } from '../../src/domain/messaging.ts'
-import { trackableSms } from '../../src/domain/sms.ts'
+import type { SendFailure, SendResult } from '../../src/domain/messaging/messaging.ts'
+import { trackableSms } from '../../src/domain/messaging/sms.ts'
 
 const copenhagen = 'Europe/Copenhagen'
 

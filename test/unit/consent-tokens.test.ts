@@ -8,9 +8,9 @@ import {
   readConfirmationToken,
   readPreferencesToken,
   taggedAddress,
-} from '../../src/domain/consent-tokens.ts'
+} from '../../src/domain/consents/consent-tokens.ts'
 import { newId } from '../../src/domain/ids.ts'
-import { dayMs } from '../../src/domain/instants.ts'
+import { dayMs } from '../../src/domain/time/instants.ts'
 
 const secret = 'a key'
 const now = Date.parse('2026-06-01T12:00:00Z')

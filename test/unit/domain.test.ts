@@ -1,16 +1,24 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mayAnywhere, mayAt, memberRoles, reachOf, roleCodes, rolesAt, strongerRole } from '../../src/domain/access.ts'
-import type { Caller, Grant } from '../../src/domain/access.ts'
-import { fromBase64, sha256, toBase64, toHex, utf8 } from '../../src/domain/encoding.ts'
+import {
+  mayAnywhere,
+  mayAt,
+  memberRoles,
+  reachOf,
+  roleCodes,
+  rolesAt,
+  strongerRole,
+} from '../../src/domain/accounts/access.ts'
+import type { Caller, Grant } from '../../src/domain/accounts/access.ts'
+import { fromBase64, sha256, toBase64, toHex, utf8 } from '../../src/domain/text/encoding.ts'
 import { pointerTo } from '../../src/domain/errors.ts'
 import { idPrefixes, newId } from '../../src/domain/ids.ts'
 import { bcp47, languageOf, languages } from '../../src/domain/languages.ts'
 import { lifecycle } from '../../src/domain/lifecycle.ts'
 import { currencies, formatMoney, maxAmountMinor, toMajor, toMinor } from '../../src/domain/money.ts'
-import { freeSlug, maxSlugLength, slugify, slugPattern } from '../../src/domain/slug.ts'
-import { isStorable } from '../../src/domain/text.ts'
-import { crc32, isWellFormedToken, mintToken } from '../../src/domain/tokens.ts'
+import { freeSlug, maxSlugLength, slugify, slugPattern } from '../../src/domain/text/slug.ts'
+import { isStorable } from '../../src/domain/text/text.ts'
+import { crc32, isWellFormedToken, mintToken } from '../../src/domain/accounts/tokens.ts'
 
 const bytes = (length: number) => crypto.getRandomValues(new Uint8Array(length))
 

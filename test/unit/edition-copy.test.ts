@@ -1,6 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { copiedTables, type CopySource, derivedTables, planCopy, tablesLeft } from '../../src/domain/edition-copy.ts'
+import {
+  copiedTables,
+  type CopySource,
+  derivedTables,
+  planCopy,
+  tablesLeft,
+} from '../../src/domain/editions/edition-copy.ts'
 import { columnsOf, tableNames } from '../support/dump.ts'
 import { db } from '../support/factories.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { examine, obstacles, statusOf, summaryOf } from '../../src/domain/edition-health/index.ts'
-import { presentCheck } from '../../src/modules/editions/present-health.ts'
+import { examine, obstacles, statusOf, summaryOf } from '../../src/domain/editions/health/index.ts'
+import { presentCheck } from '../../src/modules/editions/health/present-health.ts'
 import { all, type Change, endpoint, selling, sound } from '../support/edition-facts.ts'
 
 describe('the verdict', () => {

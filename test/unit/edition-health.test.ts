@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { checks, examine, statusOf, summaryOf } from '../../src/domain/edition-health/index.ts'
-import { dayMs } from '../../src/domain/instants.ts'
+import { checks, examine, statusOf, summaryOf } from '../../src/domain/editions/health/index.ts'
+import { dayMs } from '../../src/domain/time/instants.ts'
 import {
   all,
   type Change,

@@ -8,8 +8,8 @@ import {
   editionStatuses,
   endsBeforeStart,
   publishedAt,
-} from '../../src/domain/editions.ts'
-import { dayMs } from '../../src/domain/instants.ts'
+} from '../../src/domain/editions/editions.ts'
+import { dayMs } from '../../src/domain/time/instants.ts'
 import { statusAt } from '../../src/modules/editions/queries.ts'
 import { sql } from 'drizzle-orm'
 import { db, givenEdition, givenEvent, givenOrganisation } from '../support/factories.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { faultsOf } from '../../src/domain/email/check.ts'
-import { filtersWhenSent, parse, render, renderFault } from '../../src/domain/email/liquid.ts'
+import { filtersWhenSent, parse, render, renderFault } from '../../src/domain/email/liquid/liquid.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
 import { Budget, maxRenderedLength, maxRenderedSmsLength } from '../../src/domain/email/budget.ts'
 import { richText } from '../support/hostile.ts'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { compile, type Template } from '../../src/domain/email/compile.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
 import { trackable } from '../../src/domain/email/trackable.ts'
-import { sampleContext } from '../../src/domain/email/variables.ts'
+import { sampleContext } from '../../src/domain/email/liquid/variables.ts'
 import { bcp47, languages } from '../../src/domain/languages.ts'
 import { aMessageOf, framing, oneOfEach, outlineOf } from '../support/messages.ts'
 

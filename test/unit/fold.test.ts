@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { digitsOf, fold, phoneDigits, phoneNeedles, searchSeparator, searchText } from '../../src/domain/fold.ts'
+import { digitsOf, fold, phoneDigits, phoneNeedles, searchSeparator, searchText } from '../../src/domain/text/fold.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 30 })
 const words = fc.string({ unit: fc.constantFrom(...Array.from('aÅåØøÆæßŁłçéñİıΣσςéﬁ①ÞðĦ -')), maxLength: 12 })

@@ -1,8 +1,8 @@
 /// <reference types="vite/types/importMeta.d.ts" />
 import { describe, expect, it } from 'vitest'
 import { type WholeFile, wholeFile } from '../support/import-mapping/whole-file.ts'
-import type { CsvFormat, XlsxFormat } from '../../src/domain/import-files/format.ts'
-import { fileOfBytes } from '../../src/domain/import-files/source.ts'
+import type { CsvFormat, XlsxFormat } from '../../src/domain/data-imports/files/format.ts'
+import { fileOfBytes } from '../../src/domain/data-imports/files/source.ts'
 import { faultOf, inspectAndRead, meantCells } from '../support/import-files.ts'
 
 interface Expected {

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { detectEncoding } from '../../src/domain/import-files/encoding/detect.ts'
-import { canEncode, encodeText } from '../../src/domain/import-files/encoding/encode.ts'
-import { decoderOf, encodings, type Encoding } from '../../src/domain/import-files/encoding/names.ts'
-import { fileOfBytes } from '../../src/domain/import-files/source.ts'
+import { detectEncoding } from '../../src/domain/data-imports/files/encoding/detect.ts'
+import { canEncode, encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
+import { decoderOf, encodings, type Encoding } from '../../src/domain/data-imports/files/encoding/names.ts'
+import { fileOfBytes } from '../../src/domain/data-imports/files/source.ts'
 
 /** Names, places and words of tickets, as they stand in exports. */
 const words = {

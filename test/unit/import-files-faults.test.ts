@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cleanCell } from '../../src/domain/import-cells.ts'
-import { ReadError } from '../../src/domain/import-files/faults.ts'
-import { canonicalChunks, inspectFile, startOf } from '../../src/domain/import-files/read.ts'
-import { fileOfBytes, type FileSource } from '../../src/domain/import-files/source.ts'
-import { isTotal } from '../../src/domain/import-files/rows.ts'
+import { cleanCell } from '../../src/domain/data-imports/import-cells.ts'
+import { ReadError } from '../../src/domain/data-imports/files/faults.ts'
+import { canonicalChunks, inspectFile, startOf } from '../../src/domain/data-imports/files/read.ts'
+import { fileOfBytes, type FileSource } from '../../src/domain/data-imports/files/source.ts'
+import { isTotal } from '../../src/domain/data-imports/files/rows.ts'
 import { faultOf, inspectAndRead } from '../support/import-files.ts'
 
 const fileOf = (text: string): FileSource => fileOfBytes(new TextEncoder().encode(text))

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { strToU8, zipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
-import { fileOfBytes } from '../../src/domain/import-files/source.ts'
-import { canonicalChunks, inspectFile } from '../../src/domain/import-files/read.ts'
-import { formatNumber, numberKindOf } from '../../src/domain/import-files/xlsx/number-formats.ts'
+import { fileOfBytes } from '../../src/domain/data-imports/files/source.ts'
+import { canonicalChunks, inspectFile } from '../../src/domain/data-imports/files/read.ts'
+import { formatNumber, numberKindOf } from '../../src/domain/data-imports/files/xlsx/number-formats.ts'
 import { faultOf, inspectAndRead } from '../support/import-files.ts'
 import { textRow, workbook } from '../support/xlsx.ts'
 

@@ -7,10 +7,10 @@ import {
   noDates,
   parseDate,
   type DateFormat,
-} from '../../src/domain/import-mapping/columns/date-format.ts'
-import { readDate, readTime } from '../../src/domain/import-mapping/columns/date-shape.ts'
-import { localTimesOf } from '../../src/domain/import-mapping/columns/local-times.ts'
-import { instantOfWallClock } from '../../src/domain/time-zones.ts'
+} from '../../src/domain/data-imports/mapping/columns/date-format.ts'
+import { readDate, readTime } from '../../src/domain/data-imports/mapping/columns/date-shape.ts'
+import { localTimesOf } from '../../src/domain/data-imports/mapping/columns/local-times.ts'
+import { instantOfWallClock } from '../../src/domain/time/time-zones.ts'
 
 function statisticsOf(texts: readonly string[]) {
   const statistics = noDates()

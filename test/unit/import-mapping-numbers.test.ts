@@ -9,8 +9,8 @@ import {
   parseNumber,
   wholeOf,
   type NumberFormat,
-} from '../../src/domain/import-mapping/columns/number-format.ts'
-import { readNumber } from '../../src/domain/import-mapping/columns/number-shape.ts'
+} from '../../src/domain/data-imports/mapping/columns/number-format.ts'
+import { readNumber } from '../../src/domain/data-imports/mapping/columns/number-shape.ts'
 
 function statisticsOf(texts: readonly string[]) {
   const statistics = noNumbers()

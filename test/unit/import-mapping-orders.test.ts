@@ -9,8 +9,8 @@ import {
   toExternalOrder,
   toWireOrder,
   type PlacedRow,
-} from '../../src/domain/import-mapping/index.ts'
-import type { OrderOptions } from '../../src/domain/import-mapping/rows/order.ts'
+} from '../../src/domain/data-imports/mapping/index.ts'
+import type { OrderOptions } from '../../src/domain/data-imports/mapping/rows/order.ts'
 import { prepare } from '../support/import-mapping/prepared.ts'
 
 const options: OrderOptions = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decideRow, targetFieldsOf } from '../../src/domain/import-mapping/index.ts'
+import { decideRow, targetFieldsOf } from '../../src/domain/data-imports/mapping/index.ts'
 import { consents } from '../support/import-mapping/read-file.ts'
 import { decide, one, prepare, valueOf } from '../support/import-mapping/prepared.ts'
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { columnCounter, mergeStatistics, statisticsOf } from '../../src/domain/import-mapping/index.ts'
+import { columnCounter, mergeStatistics, statisticsOf } from '../../src/domain/data-imports/mapping/index.ts'
 
 const cell = fc.oneof(
   fc.constantFrom(

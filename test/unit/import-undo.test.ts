@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { statusAfterUndo, keptReason, type OrderFacts } from '../../src/domain/import-undo.ts'
+import { statusAfterUndo, keptReason, type OrderFacts } from '../../src/domain/data-imports/import-undo.ts'
 import { tableNames } from '../support/dump.ts'
 
 /** What the undo of an import deletes, with everything that refers to it, and what becomes of that. */

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Page, sortBy } from '../../src/domain/page.ts'
-import { pageLinks, pageRequest } from '../../src/http/list-query.ts'
+import { pageLinks, pageRequest } from '../../src/http/requests/list-query.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 20 }).filter((one) => !one.includes('\0'))
 const parameters = fc.dictionary(fc.stringMatching(/^[a-z_]{1,8}$/), text, { maxKeys: 4 }).map((record) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nearestName } from '../../src/domain/nearest.ts'
+import { nearestName } from '../../src/domain/text/nearest.ts'
 
 const names = ['email', 'email_message_id', 'events', 'edition_id', 'description', 'name', 'sms_body']
 

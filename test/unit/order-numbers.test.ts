@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fold } from '../../src/domain/fold.ts'
-import { numberKey } from '../../src/domain/orders.ts'
+import { fold } from '../../src/domain/text/fold.ts'
+import { numberKey } from '../../src/domain/orders/orders.ts'
 import { byCodePoint } from '../support/lists.ts'
 
 const sorted = (numbers: string[]) => numbers.toSorted((one, other) => byCodePoint(numberKey(one), numberKey(other)))

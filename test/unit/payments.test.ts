@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { orderStatuses, paymentStatusesBefore, paymentStatusOf, transactionLifecycle } from '../../src/domain/orders.ts'
-import { orderMovesFrom, purchaseLifecycle, purchaseStatuses, purchaseStatusOf } from '../../src/domain/purchases.ts'
+import {
+  orderStatuses,
+  paymentStatusesBefore,
+  paymentStatusOf,
+  transactionLifecycle,
+} from '../../src/domain/orders/orders.ts'
+import {
+  orderMovesFrom,
+  purchaseLifecycle,
+  purchaseStatuses,
+  purchaseStatusOf,
+} from '../../src/domain/orders/purchases.ts'
 
 describe('the payment of an order', () => {
   it('has a state for each that the order gives it, and reaches all of them', () => {

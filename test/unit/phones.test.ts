@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { countryCodes } from '../../src/domain/editions.ts'
-import { phoneDigits } from '../../src/domain/fold.ts'
-import { maxPhoneLength, normalizePhone } from '../../src/domain/users.ts'
+import { countryCodes } from '../../src/domain/editions/editions.ts'
+import { phoneDigits } from '../../src/domain/text/fold.ts'
+import { maxPhoneLength, normalizePhone } from '../../src/domain/accounts/users.ts'
 
 describe('normalizePhone', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import { toHex, utf8 } from '../../src/domain/encoding.ts'
+import { toHex, utf8 } from '../../src/domain/text/encoding.ts'
 import { eventsOf, isEventProvider } from '../../src/gateways/provider-events/provider-events.ts'
 
 const now = Date.parse('2026-11-22T23:41:30Z')

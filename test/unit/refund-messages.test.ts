@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { compile } from '../../src/domain/email/compile.ts'
 import { personalise } from '../../src/domain/email/personalise.ts'
-import { type RefundMessage, refundMessage, refundReasonText } from '../../src/domain/email/refund-messages.ts'
+import { type RefundMessage, refundMessage, refundReasonText } from '../../src/domain/email/messages/refund-messages.ts'
 import { languages } from '../../src/domain/languages.ts'
-import { refundReasons } from '../../src/domain/refunds.ts'
-import { refundEmailKinds } from '../../src/domain/transactional-emails.ts'
+import { refundReasons } from '../../src/domain/refunds/refunds.ts'
+import { refundEmailKinds } from '../../src/domain/messaging/transactional-emails.ts'
 
 function written(message: RefundMessage) {
   const { language } = message

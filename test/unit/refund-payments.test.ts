@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isNeverMade, nextCheck, providerKeyOf, refundOfKey, stepOf } from '../../src/domain/refund-payments.ts'
+import { isNeverMade, nextCheck, providerKeyOf, refundOfKey, stepOf } from '../../src/domain/refunds/refund-payments.ts'
 
 const hour = 3_600_000
 const day = 24 * hour

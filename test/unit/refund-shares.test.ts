@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { partsOf, shareOut, shrink, spread, totalParts } from '../../src/domain/refund-shares.ts'
+import { partsOf, shareOut, shrink, spread, totalParts } from '../../src/domain/refunds/refund-shares.ts'
 
 const amount = fc.oneof(fc.nat({ max: 5 }), fc.nat({ max: 100_000 }), fc.nat({ max: 100_000_000_000 }))
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)

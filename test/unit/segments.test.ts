@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { parse } from 'csv-parse/browser/esm/sync'
 import { describe, expect, it } from 'vitest'
-import { csvRecord } from '../../src/domain/csv.ts'
-import { editDistance, nearest } from '../../src/domain/nearest.ts'
+import { csvRecord } from '../../src/domain/text/csv.ts'
+import { editDistance, nearest } from '../../src/domain/text/nearest.ts'
 import { isStale, progressOf, segmentLifecycle, segmentStatuses } from '../../src/domain/segments.ts'
 
 describe('a record of CSV', () => {

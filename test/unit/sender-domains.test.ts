@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isAddress, senderNameFault, senderOf } from '../../src/domain/mailbox.ts'
-import { maxSenderDomainLength, normalizeDomain, ownershipRecord } from '../../src/domain/sender-domains.ts'
+import { isAddress, senderNameFault, senderOf } from '../../src/domain/messaging/mailbox.ts'
+import { maxSenderDomainLength, normalizeDomain, ownershipRecord } from '../../src/domain/messaging/sender-domains.ts'
 
 const platform = { name: 'Events', address: 'no-reply@platform.example' }
 

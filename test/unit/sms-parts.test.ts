@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { SegmentedMessage } from 'sms-segments-calculator'
 import { describe, expect, it } from 'vitest'
-import { smsSize } from '../../src/domain/sms-parts.ts'
+import { smsSize } from '../../src/domain/messaging/sms-parts.ts'
 
 /** What a library says of it: right, and too slow for long texts. */
 function sizeByLibrary(text: string) {

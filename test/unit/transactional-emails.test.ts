@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { failure, type SendFailure } from '../../src/domain/messaging.ts'
-import { judgeSend, mayRepeat } from '../../src/domain/transactional-emails.ts'
+import { failure, type SendFailure } from '../../src/domain/messaging/messaging.ts'
+import { judgeSend, mayRepeat } from '../../src/domain/messaging/transactional-emails.ts'
 
 const hour = 3_600_000
 const now = 1_000 * hour

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { destinationFault, destinationRefusal } from '../../src/domain/webhook-destination.ts'
+import { destinationFault, destinationRefusal } from '../../src/domain/webhooks/webhook-destination.ts'
 
 const strict = { allowInsecure: false, ownHosts: ['api.tickets.dk'] }
 const lenient = { ...strict, allowInsecure: true }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { plainText } from '../../src/domain/plain-text.ts'
+import { plainText } from '../../src/domain/text/plain-text.ts'
 import { fetchPost } from '../../src/gateways/webhook-post/fetch-post.ts'
 
 afterEach(() => vi.restoreAllMocks())

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import { fromBase64 } from '../../src/domain/encoding.ts'
-import { mintSecret, signedHeaders } from '../../src/domain/webhook-signature.ts'
+import { fromBase64 } from '../../src/domain/text/encoding.ts'
+import { mintSecret, signedHeaders } from '../../src/domain/webhooks/webhook-signature.ts'
 
 const random = (length: number) => crypto.getRandomValues(new Uint8Array(length))
 const only = (secret: string) => ({ secret, previous_secret: null, previous_secret_until: null })

@@ -10,9 +10,9 @@ import {
   retryAfterMs,
   standardSchedule,
   timeoutMs,
-} from '../../src/domain/webhooks.ts'
-import { exampleData, examplePayload } from '../../src/modules/webhooks/example-contract.ts'
-import { checkedData, payloadOf } from '../../src/modules/webhooks/payload-contract.ts'
+} from '../../src/domain/webhooks/webhooks.ts'
+import { exampleData, examplePayload } from '../../src/modules/webhooks/events/example-contract.ts'
+import { checkedData, payloadOf } from '../../src/modules/webhooks/events/payload-contract.ts'
 
 const now = Date.UTC(2026, 5, 1, 8)
 const hour = 3_600_000

@@ -1,5 +1,5 @@
 import { integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { dataImportStatuses, importPhases, rowOutcomes } from '../../domain/data-imports.ts'
+import { dataImportStatuses, importPhases, rowOutcomes } from '../../domain/data-imports/data-imports.ts'
 
 export const dataImports = sqliteTable('data_imports', {
   id: text().primaryKey(),

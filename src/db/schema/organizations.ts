@@ -1,5 +1,5 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { memberRoles } from '../../domain/access.ts'
+import { memberRoles } from '../../domain/accounts/access.ts'
 
 export const organizations = sqliteTable('organizations', {
   id: text().primaryKey(),

@@ -1,5 +1,10 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { type WalletPassStatus, walletPassStatuses, walletPlatforms, walletProviders } from '../../domain/wallet.ts'
+import {
+  type WalletPassStatus,
+  walletPassStatuses,
+  walletPlatforms,
+  walletProviders,
+} from '../../domain/wallet/wallet.ts'
 
 export const walletPasses = sqliteTable('wallet_passes', {
   id: text().primaryKey(),

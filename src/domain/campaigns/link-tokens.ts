@@ -8,7 +8,7 @@ import {
   openToken,
   signToken,
   type TokenSigner,
-} from '../signed-tokens.ts'
+} from '../accounts/signed-tokens.ts'
 
 /**
  * Tokens in the links of messages are as short as they can be, because SMS carry them. 16 bytes of the

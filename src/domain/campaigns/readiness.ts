@@ -1,6 +1,6 @@
 import { type FieldError, fieldError } from '../errors.ts'
 import type { Language, TranslatedDict } from '../languages.ts'
-import type { Channel } from '../messaging.ts'
+import type { Channel } from '../messaging/messaging.ts'
 
 /** What decides whether a campaign can go out. */
 export interface Readiness {

@@ -1,4 +1,4 @@
-import type { ProviderEvent } from '../messaging.ts'
+import type { ProviderEvent } from '../messaging/messaging.ts'
 
 /**
  * Times at which something happened to a message after it was sent. Events arrive in any order and any number of times.

@@ -1,5 +1,5 @@
-import { dayMs } from '../instants.ts'
-import { instantOfWallClock, offsetText, wallClockAt } from '../time-zones.ts'
+import { dayMs } from '../time/instants.ts'
+import { instantOfWallClock, offsetText, wallClockAt } from '../time/time-zones.ts'
 
 /** A campaign that is later than this is not sent any more. */
 export const lateAfterMs = 6 * 3_600_000

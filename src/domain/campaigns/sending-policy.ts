@@ -1,5 +1,5 @@
 import type { Language } from '../languages.ts'
-import type { SendResult } from '../messaging.ts'
+import type { SendResult } from '../messaging/messaging.ts'
 
 /** The most recipients of a chunk: a consumer holds them at a time, and a lost answer concerns them all. */
 const maxChunk = 100

@@ -1,8 +1,8 @@
 import { variables } from './catalogue.ts'
 import { examples, functions } from './functions.ts'
 
-export { type CheckedExpression, checkExpression, typedExpression } from './check.ts'
-export type { KnownLiteral } from './checker.ts'
+export { type CheckedExpression, checkExpression, typedExpression } from './check/check.ts'
+export type { KnownLiteral } from './check/checker.ts'
 export { limits } from './parse.ts'
 export {
   costError,

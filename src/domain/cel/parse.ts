@@ -1,5 +1,5 @@
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js'
-import { knownSyntax, syntaxMistakes } from './syntax-mistakes.ts'
+import { knownSyntax, syntaxMistakes } from './mistakes/syntax-mistakes.ts'
 import { type SourceRange, Refusal } from './types.ts'
 
 export type Ast = ASTNode

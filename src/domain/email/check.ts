@@ -1,4 +1,4 @@
-import type { EmailMessageType } from '../email-messages.ts'
+import type { EmailMessageType } from '../messaging/email-messages.ts'
 import { type FieldError, fieldError } from '../errors.ts'
 import { type Language, languages, type TranslatedDict } from '../languages.ts'
 import {
@@ -9,14 +9,14 @@ import {
   maxBlocksInAll,
   maxSubjectLength,
   type PlainBlock,
-} from './blocks.ts'
-import { check, type CheckedTemplate, maxCharactersOfMessage, namesIn, piecesOf, read, run } from './liquid.ts'
-import { type TemplateFault, maxSteps } from './liquid-bounds.ts'
-import { cleanRichText, TooDeep } from './rich-text.ts'
-import { isAddress } from './urls.ts'
-import { nearestName } from './nearest-name.ts'
-import { knownNames, sampleContext, withheldFrom, writtenName } from './variables.ts'
-import { languageFor, type TextReader } from './words.ts'
+} from './blocks/blocks.ts'
+import { check, type CheckedTemplate, maxCharactersOfMessage, namesIn, piecesOf, read, run } from './liquid/liquid.ts'
+import { type TemplateFault, maxSteps } from './liquid/liquid-bounds.ts'
+import { cleanRichText, TooDeep } from './blocks/rich-text.ts'
+import { isAddress } from './blocks/urls.ts'
+import { nearestName } from './liquid/nearest-name.ts'
+import { knownNames, sampleContext, withheldFrom, writtenName } from './liquid/variables.ts'
+import { languageFor, type TextReader } from './messages/words.ts'
 
 type TextPath = readonly (string | number)[]
 

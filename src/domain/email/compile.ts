@@ -1,13 +1,13 @@
 import { bcp47, type Language, type TranslatedDict } from '../languages.ts'
-import { Placeholders, sectionOf } from './block-mjml.ts'
-import { textOf } from './block-text.ts'
-import type { Block } from './blocks.ts'
+import { Placeholders, sectionOf } from './blocks/block-mjml.ts'
+import { textOf } from './blocks/block-text.ts'
+import type { Block } from './blocks/blocks.ts'
 import { escapeHtml } from './escape.ts'
-import { footerOf, plainFooter } from './footer.ts'
+import { footerOf, plainFooter } from './messages/footer.ts'
 import { htmlOf } from './mrml.ts'
-import { fonts, gutter, light, styles, width } from './theme.ts'
-import { readerFor } from './translations.ts'
-import { type TextReader, wordsOf } from './words.ts'
+import { fonts, gutter, light, styles, width } from './blocks/theme.ts'
+import { readerFor } from './liquid/translations.ts'
+import { type TextReader, wordsOf } from './messages/words.ts'
 
 /** Part of the key of renditions: another number compiles every message anew. */
 export const compilerVersion = 2

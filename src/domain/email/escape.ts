@@ -1,4 +1,4 @@
-import { piecesOf } from './liquid.ts'
+import { piecesOf } from './liquid/liquid.ts'
 
 /** Text for HTML, between tags or in an attribute. A brace becomes an entity, so that no text becomes Liquid. */
 export const escapeHtml = (text: string): string => escapeText(text).replaceAll('"', '&quot;').replaceAll("'", '&#39;')

@@ -1,10 +1,10 @@
-import { utf8 } from '../encoding.ts'
+import { utf8 } from '../text/encoding.ts'
 import { Budget, maxRenderedLength } from './budget.ts'
 import type { Template } from './compile.ts'
-import { filtersWhenSent, type Output, type Parsed, parse, render } from './liquid.ts'
-import { maxListItems } from './liquid-bounds.ts'
-import { isSafeAddress } from './urls.ts'
-import { addressNames, type TemplateContext } from './variables.ts'
+import { filtersWhenSent, type Output, type Parsed, parse, render } from './liquid/liquid.ts'
+import { maxListItems } from './liquid/liquid-bounds.ts'
+import { isSafeAddress } from './blocks/urls.ts'
+import { addressNames, type TemplateContext } from './liquid/variables.ts'
 
 export interface Personalised {
   subject: string

@@ -1,14 +1,14 @@
 import type { FieldError } from '../errors.ts'
 import type { Language } from '../languages.ts'
-import { bareHtml } from './block-html.ts'
-import type { EmailMessageType } from '../email-messages.ts'
+import { bareHtml } from './blocks/block-html.ts'
+import type { EmailMessageType } from '../messaging/email-messages.ts'
 import { type UnknownVariable, unknownVariables } from './check.ts'
 import { compile, type CompileOptions, type Message } from './compile.ts'
-import { check } from './liquid.ts'
-import { overflowOf } from './overflow.ts'
+import { check } from './liquid/liquid.ts'
+import { overflowOf } from './liquid/overflow.ts'
 import { personalise } from './personalise.ts'
-import { type MissingTranslation, missingTranslations, readerFor } from './translations.ts'
-import { sampleContext, type TemplateContext, withheldFrom } from './variables.ts'
+import { type MissingTranslation, missingTranslations, readerFor } from './liquid/translations.ts'
+import { sampleContext, type TemplateContext, withheldFrom } from './liquid/variables.ts'
 
 export interface Preview {
   html: string

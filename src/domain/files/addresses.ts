@@ -1,4 +1,4 @@
-import type { TokenSigner } from '../signed-tokens.ts'
+import type { TokenSigner } from '../accounts/signed-tokens.ts'
 import { openFileToken, signFileToken } from './expiring-tokens.ts'
 
 const variants = ['thumbnail', 'optimized', 'large', 'original'] as const

@@ -8,7 +8,7 @@ import {
   openToken,
   signToken,
   type TokenSigner,
-} from '../signed-tokens.ts'
+} from '../accounts/signed-tokens.ts'
 
 /** Tokens of one file that work until a second: the file's id, a byte that the purpose gives a meaning, and the time. */
 export interface FileToken {

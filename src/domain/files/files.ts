@@ -1,5 +1,5 @@
 import { AppError, fieldError } from '../errors.ts'
-import { dayMs } from '../instants.ts'
+import { dayMs } from '../time/instants.ts'
 import { isImageType, isTableType } from './types.ts'
 
 export const filePurposes = ['image', 'import', 'attachment', 'other'] as const

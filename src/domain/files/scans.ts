@@ -1,6 +1,6 @@
-import { dayMs } from '../instants.ts'
+import { dayMs } from '../time/instants.ts'
 import { lifecycle } from '../lifecycle.ts'
-import type { TokenSigner } from '../signed-tokens.ts'
+import type { TokenSigner } from '../accounts/signed-tokens.ts'
 import { openFileToken, signFileToken } from './expiring-tokens.ts'
 
 /** A scanner may learn later that a file is infected; it never takes that back. */

@@ -1,5 +1,5 @@
-import { isAddress } from '../../domain/mailbox.ts'
-import { failure, type SendResult } from '../../domain/messaging.ts'
+import { isAddress } from '../../domain/messaging/mailbox.ts'
+import { failure, type SendResult } from '../../domain/messaging/messaging.ts'
 import type { OutboundEmail } from '../email/email.ts'
 import type { OutboundSms } from '../sms/sms.ts'
 

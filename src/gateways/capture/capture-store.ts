@@ -1,4 +1,4 @@
-import type { Channel } from '../../domain/messaging.ts'
+import type { Channel } from '../../domain/messaging/messaging.ts'
 
 /** A message as it would have been sent. */
 export interface CapturedMessage {

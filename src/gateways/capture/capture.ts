@@ -1,5 +1,5 @@
-import { formatMailbox } from '../../domain/mailbox.ts'
-import { failure, type SendResult } from '../../domain/messaging.ts'
+import { formatMailbox } from '../../domain/messaging/mailbox.ts'
+import { failure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { refusalOfEmail, refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
 import type { EmailGateway } from '../email/email.ts'
 import type { SmsGateway } from '../sms/sms.ts'

@@ -1,4 +1,4 @@
-import type { TxtAnswer } from '../../domain/sender-domains.ts'
+import type { TxtAnswer } from '../../domain/messaging/sender-domains.ts'
 
 export type { TxtAnswer }
 

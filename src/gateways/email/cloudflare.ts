@@ -1,5 +1,5 @@
-import { asciiAddress, type Mailbox } from '../../domain/mailbox.ts'
-import { failure, type SendFailure, type SendResult } from '../../domain/messaging.ts'
+import { asciiAddress, type Mailbox } from '../../domain/messaging/mailbox.ts'
+import { failure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
 import { isRecord, textOf } from '../provider-api/post-json.ts'
 import type { EmailGateway, OutboundEmail } from './email.ts'

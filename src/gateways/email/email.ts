@@ -1,6 +1,6 @@
-import type { Mailbox } from '../../domain/mailbox.ts'
-import type { DnsRecord } from '../../domain/sender-domains.ts'
-import type { SendResult } from '../../domain/messaging.ts'
+import type { Mailbox } from '../../domain/messaging/mailbox.ts'
+import type { DnsRecord } from '../../domain/messaging/sender-domains.ts'
+import type { SendResult } from '../../domain/messaging/messaging.ts'
 
 /** Texts for headers may not contain a line end: gateways refuse such a message as permanent. */
 export interface OutboundEmail {

@@ -1,4 +1,4 @@
-import type { DnsRecord } from '../../domain/sender-domains.ts'
+import type { DnsRecord } from '../../domain/messaging/sender-domains.ts'
 import { type ProviderAnswer, getJson, isRecord, postJson, textOf } from '../provider-api/post-json.ts'
 import type { ProviderDomain, ProviderDomains } from './email.ts'
 

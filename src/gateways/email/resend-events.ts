@@ -1,5 +1,5 @@
-import type { ProviderEvent } from '../../domain/messaging.ts'
-import { isSigned } from '../../domain/webhook-signature.ts'
+import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
+import { isSigned } from '../../domain/webhooks/webhook-signature.ts'
 import { isRecord, textOf } from '../provider-api/post-json.ts'
 import { type EventRequest, instantOf, readEvent } from '../provider-events/event-request.ts'
 

@@ -1,6 +1,6 @@
-import { asciiAddress, formatMailbox, type Mailbox } from '../../domain/mailbox.ts'
-import { failure, type SendFailure, type SendResult } from '../../domain/messaging.ts'
-import { retryAfterMs } from '../../domain/webhooks.ts'
+import { asciiAddress, formatMailbox, type Mailbox } from '../../domain/messaging/mailbox.ts'
+import { failure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
+import { retryAfterMs } from '../../domain/webhooks/webhooks.ts'
 import { refusalOfEmail, sendAcceptable } from '../acceptable/acceptable.ts'
 import {
   type ProviderAnswer,

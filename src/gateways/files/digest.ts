@@ -1,4 +1,4 @@
-import { toHex } from '../../domain/encoding.ts'
+import { toHex } from '../../domain/text/encoding.ts'
 import type { StoredBody } from './files.ts'
 
 /** Counts, hashes and keeps the beginning of bytes that go by. */

@@ -1,4 +1,4 @@
-import { passWords, ticketName } from '../../domain/wallet-pass.ts'
+import { passWords, ticketName } from '../../domain/wallet/wallet-pass.ts'
 import type { ApplePass } from './passes.ts'
 
 export interface AppleIdentity {

@@ -1,5 +1,5 @@
 import { zipSync } from 'fflate'
-import { fromBase64, toHex, utf8 } from '../../domain/encoding.ts'
+import { fromBase64, toHex, utf8 } from '../../domain/text/encoding.ts'
 import { type AppleIdentity, applePassJson } from './apple-fields.ts'
 import type { ApplePass } from './passes.ts'
 

@@ -1,5 +1,5 @@
 import { UnsecuredJWT } from 'jose'
-import type { CallbackSender, RootKey } from '../../domain/google-callback.ts'
+import type { CallbackSender, RootKey } from '../../domain/wallet/google-callback.ts'
 import type { CapturedMessage, CaptureStore } from '../capture/capture-store.ts'
 import type { AppleIdentity } from './apple-fields.ts'
 import { applePackage } from './apple-package.ts'

@@ -1,5 +1,5 @@
 import * as asn1 from 'asn1js'
-import { fromBase64 } from '../../domain/encoding.ts'
+import { fromBase64 } from '../../domain/text/encoding.ts'
 
 const oids = {
   data: '1.2.840.113549.1.7.1',

@@ -1,5 +1,5 @@
-import type { CallbackSender, RootKey } from '../../domain/google-callback.ts'
-import { callbackProtocol } from '../../domain/google-callback.ts'
+import type { CallbackSender, RootKey } from '../../domain/wallet/google-callback.ts'
+import { callbackProtocol } from '../../domain/wallet/google-callback.ts'
 import { getJson, isRecord } from '../provider-api/post-json.ts'
 import { googleSenders } from './google-names.ts'
 

@@ -1,6 +1,6 @@
 import { bcp47 } from '../../domain/languages.ts'
-import { googleClassId, googleObjectId, type PassState } from '../../domain/wallet.ts'
-import { type PassContent, ticketName } from '../../domain/wallet-pass.ts'
+import { googleClassId, googleObjectId, type PassState } from '../../domain/wallet/wallet.ts'
+import { type PassContent, ticketName } from '../../domain/wallet/wallet-pass.ts'
 
 export interface GoogleIdentity {
   issuerId: string

@@ -1,5 +1,5 @@
-import type { CallbackSender } from '../../domain/google-callback.ts'
-import type { PassContent } from '../../domain/wallet-pass.ts'
+import type { CallbackSender } from '../../domain/wallet/google-callback.ts'
+import type { PassContent } from '../../domain/wallet/wallet-pass.ts'
 
 /** A pass as Apple's wallet takes it in. */
 export interface ApplePass {

@@ -1,4 +1,4 @@
-import { isServiceOpen, type PaymentService } from '../../domain/merchant-accounts.ts'
+import { isServiceOpen, type PaymentService } from '../../domain/refunds/merchant-accounts.ts'
 import { manualPayments } from './manual.ts'
 import type { MerchantAccountAccess, PaymentGateway, PaymentGateways } from './payments.ts'
 import { stripePayments, type StripeOptions } from './stripe.ts'

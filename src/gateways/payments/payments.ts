@@ -1,8 +1,8 @@
-import type { PaymentService } from '../../domain/merchant-accounts.ts'
+import type { PaymentService } from '../../domain/refunds/merchant-accounts.ts'
 import type { Currency } from '../../domain/money.ts'
-import type { RefundReason } from '../../domain/refunds.ts'
+import type { RefundReason } from '../../domain/refunds/refunds.ts'
 
-export { type PaymentService } from '../../domain/merchant-accounts.ts'
+export { type PaymentService } from '../../domain/refunds/merchant-accounts.ts'
 
 /** Why a provider did not pay back, in our words. */
 const refundFailureCodes = [

@@ -1,4 +1,4 @@
-import { utf8 } from '../../domain/encoding.ts'
+import { utf8 } from '../../domain/text/encoding.ts'
 
 const toleranceMs = 300_000
 /** While a secret is rotated there are two. */

@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors.ts'
-import type { RefundReason } from '../../domain/refunds.ts'
+import type { RefundReason } from '../../domain/refunds/refunds.ts'
 import { type ProviderAnswer, callApi, isRecord, textOf } from '../provider-api/post-json.ts'
 import {
   type MerchantAccountAccess,

@@ -1,4 +1,4 @@
-import { failure, type SendResult } from '../../domain/messaging.ts'
+import { failure, type SendResult } from '../../domain/messaging/messaging.ts'
 import { isTimeout, withTimeLimit } from '../time-limit/time-limit.ts'
 
 /** What a provider answered, or that no whole answer came: the call may have been received all the same. */

@@ -1,4 +1,4 @@
-import type { ProviderEvent } from '../../domain/messaging.ts'
+import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
 import { resendEvents } from '../email/resend-events.ts'
 import { gatewayApiEvents } from '../sms/gatewayapi-events.ts'
 import type { EventRequest } from './event-request.ts'

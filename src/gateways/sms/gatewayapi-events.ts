@@ -1,5 +1,5 @@
-import { sha256, toHex, utf8 } from '../../domain/encoding.ts'
-import type { ProviderEvent } from '../../domain/messaging.ts'
+import { sha256, toHex, utf8 } from '../../domain/text/encoding.ts'
+import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
 import { isRecord, textOf } from '../provider-api/post-json.ts'
 import { type EventRequest, instantOf, readEvent } from '../provider-events/event-request.ts'
 

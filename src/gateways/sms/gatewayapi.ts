@@ -1,5 +1,5 @@
-import { failure, type SendFailure, type SendResult } from '../../domain/messaging.ts'
-import { retryAfterMs } from '../../domain/webhooks.ts'
+import { failure, type SendFailure, type SendResult } from '../../domain/messaging/messaging.ts'
+import { retryAfterMs } from '../../domain/webhooks/webhooks.ts'
 import { refusalOfSms, sendAcceptable } from '../acceptable/acceptable.ts'
 import {
   type ProviderAnswer,

@@ -1,4 +1,4 @@
-import type { SendResult } from '../../domain/messaging.ts'
+import type { SendResult } from '../../domain/messaging/messaging.ts'
 
 export interface OutboundSms {
   /** A name of at most 11 letters and digits, or a number. */

@@ -1,4 +1,4 @@
-import { plainText } from '../../domain/plain-text.ts'
+import { plainText } from '../../domain/text/plain-text.ts'
 import { isTimeout, withTimeLimit } from '../time-limit/time-limit.ts'
 import { faultOf, platformFaultOf } from './network-faults.ts'
 import type { PostResult, WebhookPost } from './webhook-post.ts'

@@ -1,5 +1,5 @@
 import answers from './examples.json' with { type: 'json' }
-import type { Operation } from '../operation.ts'
+import type { Operation } from '../operations/operation.ts'
 import { hasETag, headers, withHeaders } from './headers.ts'
 import { withParameters } from './parameters.ts'
 import type { Document, Documented } from './shapes.ts'

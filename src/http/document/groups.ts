@@ -1,4 +1,4 @@
-import type { tags } from '../operation.ts'
+import type { tags } from '../operations/operation.ts'
 
 /** The requests that endpoints of webhooks receive, by the kind of event. */
 export const eventGroups: Readonly<Record<string, string>> = {

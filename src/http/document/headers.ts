@@ -1,4 +1,4 @@
-import type { Operation } from '../operation.ts'
+import type { Operation } from '../operations/operation.ts'
 import type { Documented, Reference } from './shapes.ts'
 
 const text = (description: string, example: string) => ({ description, schema: { type: 'string' }, example })

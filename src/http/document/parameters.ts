@@ -1,5 +1,5 @@
 import { idPrefixOf } from '../../domain/ids.ts'
-import type { Operation } from '../operation.ts'
+import type { Operation } from '../operations/operation.ts'
 import { hasETag } from './headers.ts'
 import type { Documented, Parameter } from './shapes.ts'
 

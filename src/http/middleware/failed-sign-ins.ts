@@ -1,4 +1,4 @@
-import { sha256, toHex } from '../../domain/encoding.ts'
+import { sha256, toHex } from '../../domain/text/encoding.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { AppContext } from '../env.ts'
 import { clientNetwork, limitOf, policyOf, tooMany } from './rate-limit.ts'

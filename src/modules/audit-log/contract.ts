@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { Id, KnownEmail, PersonName, Timestamp } from '../../http/fields.ts'
-import { envelope, IdFilter, InstantFilter, listQuery } from '../../http/list-query.ts'
-import { operation } from '../../http/operation.ts'
+import { envelope, IdFilter, InstantFilter, listQuery } from '../../http/requests/list-query.ts'
+import { operation } from '../../http/operations/operation.ts'
 
 const Change = z.object({
   field: z.string().openapi({ description: 'Name of the field in the resource.', example: 'name' }),

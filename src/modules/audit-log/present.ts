@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi'
-import { superuser } from '../../domain/access.ts'
+import { superuser } from '../../domain/accounts/access.ts'
 import type { AuditChange } from '../../domain/audit.ts'
-import { toIso } from '../../domain/instants.ts'
+import { toIso } from '../../domain/time/instants.ts'
 import type { AuditEntry } from './contract.ts'
 import type { AuditRow } from './queries.ts'
 

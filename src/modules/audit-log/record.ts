@@ -1,7 +1,7 @@
 import type { Statement } from '../../db/database.ts'
 import { auditLog } from '../../db/schema/audit-log.ts'
 import { insert } from '../../db/write.ts'
-import type { Caller } from '../../domain/access.ts'
+import type { Caller } from '../../domain/accounts/access.ts'
 import type { AuditEntry } from '../../domain/audit.ts'
 
 interface AuditedRequest {

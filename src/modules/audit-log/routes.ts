@@ -1,5 +1,5 @@
-import { mountList } from '../../http/mount.ts'
-import { createRouter } from '../../http/router.ts'
+import { mountList } from '../../http/operations/mount.ts'
+import { createRouter } from '../../http/operations/router.ts'
 import * as contract from './contract.ts'
 import { presentEntry } from './present.ts'
 import { listEntries } from './queries.ts'

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { memberRoles, roleCodes, tokenScopes } from '../../domain/access.ts'
-import { shownLength } from '../../domain/tokens.ts'
+import { memberRoles, roleCodes, tokenScopes } from '../../domain/accounts/access.ts'
+import { shownLength } from '../../domain/accounts/tokens.ts'
 import {
   Count,
   FullName,
@@ -16,8 +16,8 @@ import {
   Slug,
   Timestamp,
 } from '../../http/fields.ts'
-import { envelope, listQuery } from '../../http/list-query.ts'
-import { operation } from '../../http/operation.ts'
+import { envelope, listQuery } from '../../http/requests/list-query.ts'
+import { operation } from '../../http/operations/operation.ts'
 
 const Scope = z.enum(tokenScopes)
 

@@ -1,9 +1,9 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import { strongerRole, type TokenScope } from '../../domain/access.ts'
+import { strongerRole, type TokenScope } from '../../domain/accounts/access.ts'
 import { imageOrNull } from '../../domain/files/addresses.ts'
-import { toIso, toIsoOrNull } from '../../domain/instants.ts'
-import { fullName } from '../../domain/users.ts'
+import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
+import { fullName } from '../../domain/accounts/users.ts'
 import type { AccessToken, CreatedAccessToken, UserInfo } from './contract.ts'
 import type { AccessTokenRow, UserInfoRows } from './queries.ts'
 

@@ -1,5 +1,5 @@
-import { mount, mountList } from '../../http/mount.ts'
-import { createRouter } from '../../http/router.ts'
+import { mount, mountList } from '../../http/operations/mount.ts'
+import { createRouter } from '../../http/operations/router.ts'
 import * as contract from './contract.ts'
 import { createToken } from './create-token.ts'
 import { presentCreatedToken, presentToken, presentUserInfo } from './present.ts'

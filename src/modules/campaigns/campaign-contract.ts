@@ -7,7 +7,7 @@ import {
 } from '../../domain/campaigns/sending-policy.ts'
 import { campaignLifecycle, maxCampaignNameLength, maxSmsBodyLength } from '../../domain/campaigns/lifecycle.ts'
 import { schedulePattern } from '../../domain/campaigns/schedule.ts'
-import { channels } from '../../domain/messaging.ts'
+import { channels } from '../../domain/messaging/messaging.ts'
 import {
   FullName,
   Id,

@@ -1,8 +1,8 @@
 import type { z } from '@hono/zod-openapi'
-import { type RoleCode, roleCodes } from '../../domain/access.ts'
+import { type RoleCode, roleCodes } from '../../domain/accounts/access.ts'
 import { IdParams } from '../../http/fields.ts'
-import { envelope, IdFilter, listQuery, TextFilter } from '../../http/list-query.ts'
-import { operation } from '../../http/operation.ts'
+import { envelope, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import { operation } from '../../http/operations/operation.ts'
 import {
   Campaign,
   CampaignDetail,

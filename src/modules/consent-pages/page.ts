@@ -1,8 +1,8 @@
 import { html } from 'hono/html'
-import { dateText } from '../../domain/email/dates.ts'
-import { isSafeAddress } from '../../domain/email/urls.ts'
+import { dateText } from '../../domain/email/messages/dates.ts'
+import { isSafeAddress } from '../../domain/email/blocks/urls.ts'
 import { bcp47, type Language, languages } from '../../domain/languages.ts'
-import { isDeadAddress } from '../../domain/suppressions.ts'
+import { isDeadAddress } from '../../domain/messaging/suppressions.ts'
 import { ownNames, pageWords, type ShownStatus } from './words.ts'
 
 /** Pages as language, title and content; who serves them sets the frame. */

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { type LinkAddress, taggedAddress } from '../../domain/consent-tokens.ts'
+import { type LinkAddress, taggedAddress } from '../../domain/consents/consent-tokens.ts'
 
 /** The person of a link, and the address that it was sent to. */
 export interface LinkedPerson extends LinkAddress {

@@ -1,6 +1,6 @@
 import { decideAgain } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
-import { readPreferencesToken } from '../../domain/consent-tokens.ts'
+import { readPreferencesToken } from '../../domain/consents/consent-tokens.ts'
 import type { Language } from '../../domain/languages.ts'
 import { type DecidedAnswer, answersOfPerson, type PersonAnswer } from '../consents/index.ts'
 import { suppressionReasonOf } from '../suppressions/index.ts'

@@ -1,4 +1,10 @@
-import { isCurrentAnswer, languagesOf, type LatestAnswer, shownLanguage, stateOf } from '../../domain/consents.ts'
+import {
+  isCurrentAnswer,
+  languagesOf,
+  type LatestAnswer,
+  shownLanguage,
+  stateOf,
+} from '../../domain/consents/consents.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import { asLatest, type PersonAnswer } from '../consents/index.ts'
 import type { ShownConsent } from './page.ts'

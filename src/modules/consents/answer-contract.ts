@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import type { RoleCode } from '../../domain/access.ts'
+import type { RoleCode } from '../../domain/accounts/access.ts'
 import {
   answerActions,
   answerMethods,
@@ -9,12 +9,12 @@ import {
   legalBases,
   maxEvidenceBytes,
   maxSourceLength,
-} from '../../domain/consents.ts'
-import { utf8 } from '../../domain/encoding.ts'
-import { channels } from '../../domain/messaging.ts'
+} from '../../domain/consents/consents.ts'
+import { utf8 } from '../../domain/text/encoding.ts'
+import { channels } from '../../domain/messaging/messaging.ts'
 import { Id, IdParams, Instant, LanguageCode, orNull, Timestamp } from '../../http/fields.ts'
-import { envelope, IdFilter, listQuery } from '../../http/list-query.ts'
-import { operation } from '../../http/operation.ts'
+import { envelope, IdFilter, listQuery } from '../../http/requests/list-query.ts'
+import { operation } from '../../http/operations/operation.ts'
 
 const hidden = 'Null too where the caller has a role of an edition alone, and the answer is not of that edition.'
 const Hash = z.string().openapi({ description: 'SHA-256 in hexadecimal.' })

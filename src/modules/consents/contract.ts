@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import type { RoleCode } from '../../domain/access.ts'
+import type { RoleCode } from '../../domain/accounts/access.ts'
 import {
   collectPoints,
   consentTypes,
@@ -10,9 +10,9 @@ import {
   maxConsentTextLength,
   maxConsentTitleLength,
   maxExpiresAfterDays,
-} from '../../domain/consents.ts'
-import { channels } from '../../domain/messaging.ts'
-import { isWebAddress } from '../../domain/text.ts'
+} from '../../domain/consents/consents.ts'
+import { channels } from '../../domain/messaging/messaging.ts'
+import { isWebAddress } from '../../domain/text/text.ts'
 import {
   EditionSummary,
   Id,
@@ -24,8 +24,8 @@ import {
   Timestamp,
   Translated,
 } from '../../http/fields.ts'
-import { BooleanFilter, envelope, IdFilter, listQuery, TextFilter } from '../../http/list-query.ts'
-import { operation } from '../../http/operation.ts'
+import { BooleanFilter, envelope, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import { operation } from '../../http/operations/operation.ts'
 
 const Title = Translated(maxConsentTitleLength).openapi({ example: { en: 'Newsletter', da: 'Nyhedsbrev' } })
 const Text = Translated(maxConsentTextLength).openapi({

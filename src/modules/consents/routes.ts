@@ -1,5 +1,5 @@
-import { mount, mountList } from '../../http/mount.ts'
-import { createRouter } from '../../http/router.ts'
+import { mount, mountList } from '../../http/operations/mount.ts'
+import { createRouter } from '../../http/operations/router.ts'
 import { answerConsent } from './answers/answer.ts'
 import * as answers from './answer-contract.ts'
 import { findSubject, findUser, listAnswers, listRecords } from './answers/answer-queries.ts'

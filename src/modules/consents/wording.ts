@@ -1,5 +1,5 @@
-import { contentHash } from '../../domain/consent-records.ts'
-import { languagesOf, type Wording } from '../../domain/consents.ts'
+import { contentHash } from '../../domain/consents/consent-records.ts'
+import { languagesOf, type Wording } from '../../domain/consents/consents.ts'
 import { type FieldError, fieldError } from '../../domain/errors.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 import type { DefinitionRow } from './queries.ts'

@@ -10,11 +10,11 @@ import {
   type DataImportStatus,
   type ImportActionName,
   maxRunningImports,
-} from '../../domain/data-imports.ts'
+} from '../../domain/data-imports/data-imports.ts'
 import { AppError } from '../../domain/errors.ts'
 import { openEditions } from '../editions/index.ts'
 import type { LoadedImport } from './queries.ts'
-import { type ImportChanges, type ImportRow, enqueueImports } from './steps.ts'
+import { type ImportChanges, type ImportRow, enqueueImports } from './work/steps.ts'
 
 const invalidTransition = ({ status }: { status: DataImportStatus }, what: string): AppError =>
   new AppError('invalid_transition', `Data import in status '${status}' cannot be ${what}.`, {

@@ -1,4 +1,4 @@
-import type { RoleCode } from '../../domain/access.ts'
+import type { RoleCode } from '../../domain/accounts/access.ts'
 import { IdParams } from '../../http/fields.ts'
 
 export const tag = 'Data Imports' as const

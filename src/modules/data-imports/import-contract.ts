@@ -8,12 +8,12 @@ import {
   importEncodings,
   keptDays,
   quoteOptions,
-} from '../../domain/data-imports.ts'
-import { duplicatePolicies, maxSourceLength } from '../../domain/external-orders.ts'
+} from '../../domain/data-imports/data-imports.ts'
+import { duplicatePolicies, maxSourceLength } from '../../domain/orders/external-orders.ts'
 import { maxNameLength } from '../../domain/files/names.ts'
-import { groupings } from '../../domain/import-mapping/index.ts'
+import { groupings } from '../../domain/data-imports/mapping/index.ts'
 import { currencies } from '../../domain/money.ts'
-import { orderStatuses } from '../../domain/orders.ts'
+import { orderStatuses } from '../../domain/orders/orders.ts'
 import {
   Count,
   EditionSummary,
@@ -24,8 +24,8 @@ import {
   Timestamp,
   TimeZone,
 } from '../../http/fields.ts'
-import { envelope, IdFilter, listQuery, TextFilter } from '../../http/list-query.ts'
-import { operation } from '../../http/operation.ts'
+import { envelope, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import { operation } from '../../http/operations/operation.ts'
 import { ImportParams, keepers, tag } from './contract-parts.ts'
 
 const ImportName = RequiredText(255).openapi({ example: 'Orders of 2025' })

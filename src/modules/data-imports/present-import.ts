@@ -8,8 +8,8 @@ import {
   type ProductSummary,
   progressOf,
   readOptions,
-} from '../../domain/data-imports.ts'
-import { toIso, toIsoOrNull } from '../../domain/instants.ts'
+} from '../../domain/data-imports/data-imports.ts'
+import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import type { DataImport } from './import-contract.ts'

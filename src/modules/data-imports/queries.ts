@@ -3,13 +3,13 @@ import type { Ctx } from '../../context.ts'
 import { containsFolded } from '../../db/contains.ts'
 import { paginate } from '../../db/paginate.ts'
 import { visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
-import type { Tenant } from '../../domain/access.ts'
+import type { Tenant } from '../../domain/accounts/access.ts'
 import { doesNotExist, notFound } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import type { ImportFilters, ImportOrdering } from './import-contract.ts'
-import type { ImportRow } from './steps.ts'
+import type { ImportRow } from './work/steps.ts'
 
 interface ImportTenant extends EditionSummaryRow, OrganizationSummaryRow {
   edition_is_archived: number

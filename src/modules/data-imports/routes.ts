@@ -1,5 +1,5 @@
-import { mount } from '../../http/mount.ts'
-import { createRouter } from '../../http/router.ts'
+import { mount } from '../../http/operations/mount.ts'
+import { createRouter } from '../../http/operations/router.ts'
 import * as contract from './external-orders/contract.ts'
 import { ExternalOrderSchema } from './external-orders/external-order-contract.ts'
 import { mountImports, mountMappings } from './file-routes.ts'

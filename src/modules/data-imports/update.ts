@@ -3,15 +3,20 @@ import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { changesIn, isEmpty } from '../../db/write.ts'
-import { type ImportOptions, readingOptions, readOptions, stagingOptions } from '../../domain/data-imports.ts'
-import { searchText } from '../../domain/fold.ts'
-import { sameJson } from '../../domain/json.ts'
+import {
+  type ImportOptions,
+  readingOptions,
+  readOptions,
+  stagingOptions,
+} from '../../domain/data-imports/data-imports.ts'
+import { searchText } from '../../domain/text/fold.ts'
+import { sameJson } from '../../domain/text/json.ts'
 import { checkAction, commitImport } from './begin.ts'
 import { findImportableFile } from './create.ts'
 import type { UpdateDataImportInput } from './import-contract.ts'
 import { mappingChanges } from './mapping/changed.ts'
 import type { LoadedImport } from './queries.ts'
-import { beginPhase, type ImportChanges } from './steps.ts'
+import { beginPhase, type ImportChanges } from './work/steps.ts'
 
 /** Statements that forget the mapping of a file that is replaced. */
 const forgetMapping = (id: string): Statement[] => [

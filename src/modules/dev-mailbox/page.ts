@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { toIso } from '../../domain/instants.ts'
+import { toIso } from '../../domain/time/instants.ts'
 import type { Page } from '../../domain/page.ts'
 import type { CapturedItem, CapturedRow, MailboxFilter } from './queries.ts'
 import { style } from './style.ts'

@@ -1,4 +1,4 @@
-import { toIso } from '../../domain/instants.ts'
+import { toIso } from '../../domain/time/instants.ts'
 import type { CapturedItem, CapturedRow } from './queries.ts'
 
 const presentItem = (row: Omit<CapturedItem, 'start'>) => ({

@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
-import type { capturedMessages } from '../../db/schema/dev-mailbox.ts'
+import type { capturedMessages } from '../../db/schema/messaging/dev-mailbox.ts'
 import { AppError, notFound } from '../../domain/errors.ts'
-import { channels } from '../../domain/messaging.ts'
+import { channels } from '../../domain/messaging/messaging.ts'
 import type { Page, PageRequest } from '../../domain/page.ts'
 
 /** Needed to read the mailbox. It has no caller: anybody may read it. */

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import type { AppContext, AppEnv } from '../../http/env.ts'
-import { pageLinks, pageRequest } from '../../http/list-query.ts'
+import { pageLinks, pageRequest } from '../../http/requests/list-query.ts'
 import { publicAddress } from '../../http/public-address.ts'
 import { listPage, messagePage, policy } from './page.ts'
 import { presentCaptured, presentCapturedWhole } from './present.ts'

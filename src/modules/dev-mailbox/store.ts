@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { capturedMessages } from '../../db/schema/dev-mailbox.ts'
+import { capturedMessages } from '../../db/schema/messaging/dev-mailbox.ts'
 import { insertAll } from '../../db/write.ts'
 import type { CaptureStore } from '../../gateways/capture/capture-store.ts'
 

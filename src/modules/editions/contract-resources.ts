@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { countryCodes, editionStatuses, smsSenderNames, taxTypes } from '../../domain/editions.ts'
-import { senderNameFault } from '../../domain/mailbox.ts'
+import { countryCodes, editionStatuses, smsSenderNames, taxTypes } from '../../domain/editions/editions.ts'
+import { senderNameFault } from '../../domain/messaging/mailbox.ts'
 import { currencies } from '../../domain/money.ts'
 import {
   Id,

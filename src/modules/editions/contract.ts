@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi'
-import { roleCodes } from '../../domain/access.ts'
-import { editionStatuses } from '../../domain/editions.ts'
+import { roleCodes } from '../../domain/accounts/access.ts'
+import { editionStatuses } from '../../domain/editions/editions.ts'
 import { Id, IdParams, InstantOrNull, JsonObject, LanguageCode, Name, TimeZone } from '../../http/fields.ts'
-import { BooleanFilter, envelope, IdFilter, listQuery, TextFilter } from '../../http/list-query.ts'
-import { operation } from '../../http/operation.ts'
+import { BooleanFilter, envelope, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import { operation } from '../../http/operations/operation.ts'
 import {
   choicesShown,
   CountryCode,

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { isShowable } from '../../db/images.ts'
 import { inList } from '../../db/visibility.ts'
-import { receiptEmailTypes, refundConfirmationEmailTypes } from '../../domain/editions.ts'
+import { receiptEmailTypes, refundConfirmationEmailTypes } from '../../domain/editions/editions.ts'
 import { doesNotExist, invalid } from '../../domain/errors.ts'
 import type { EditionRow } from './queries.ts'
 

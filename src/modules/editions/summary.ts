@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi'
 import { editions } from '../../db/schema/editions.ts'
 import { type RowOf, selection } from '../../db/select.ts'
-import { toIsoOrNull } from '../../domain/instants.ts'
+import { toIsoOrNull } from '../../domain/time/instants.ts'
 import type { EditionSummary } from '../../http/fields.ts'
 
 /** Of a joined `editions`, what its summary is made of. */

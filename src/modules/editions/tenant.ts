@@ -5,7 +5,7 @@ import type { Statement } from '../../db/database.ts'
 import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
-import { mayAt, type RoleCode, rolesAt } from '../../domain/access.ts'
+import { mayAt, type RoleCode, rolesAt } from '../../domain/accounts/access.ts'
 import { doesNotExist, fieldError, permissionDenied } from '../../domain/errors.ts'
 
 /** Refuses an unknown organisation, and an edition of another one. */

@@ -9,7 +9,7 @@ import {
   maxRichTextLength,
   networks,
   type PlainBlock as DomainPlainBlock,
-} from '../../domain/email/blocks.ts'
+} from '../../domain/email/blocks/blocks.ts'
 import { Id, Translated } from '../../http/fields.ts'
 
 const Size = (min: number, max: number) => z.int().min(min).max(max)

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi'
-import { roleCodes } from '../../domain/access.ts'
-import { emailMessageScopes } from '../../domain/email-messages.ts'
+import { roleCodes } from '../../domain/accounts/access.ts'
+import { emailMessageScopes } from '../../domain/messaging/email-messages.ts'
 import { IdParams } from '../../http/fields.ts'
-import { envelope, IdFilter, listQuery } from '../../http/list-query.ts'
-import { operation } from '../../http/operation.ts'
+import { envelope, IdFilter, listQuery } from '../../http/requests/list-query.ts'
+import { operation } from '../../http/operations/operation.ts'
 import {
   AdoptEmailMessage,
   CreateEmailMessage,

@@ -4,7 +4,7 @@ import { changedOne, commit } from '../../db/commit.ts'
 import { openEditions } from '../editions/index.ts'
 import type { MessageDetailRow } from './queries.ts'
 import { checkChangeable } from './update.ts'
-import { inUse, isUnused, detachFromEnded, usesOf } from './usage.ts'
+import { inUse, isUnused, detachFromEnded, usesOf } from './uses/usage.ts'
 
 /** Its renditions go with it by their foreign key. A reference that was made meanwhile makes this decide anew. */
 export async function deleteMessage(ctx: Ctx, row: MessageDetailRow): Promise<null> {

@@ -1,8 +1,13 @@
 import { z } from '@hono/zod-openapi'
-import type { RoleCode } from '../../domain/access.ts'
-import { maxSubjectLength } from '../../domain/email/blocks.ts'
-import { categories } from '../../domain/email/variables.ts'
-import { emailMessageScopes, emailMessageTypes, emailTemplates, maxTitleLength } from '../../domain/email-messages.ts'
+import type { RoleCode } from '../../domain/accounts/access.ts'
+import { maxSubjectLength } from '../../domain/email/blocks/blocks.ts'
+import { categories } from '../../domain/email/liquid/variables.ts'
+import {
+  emailMessageScopes,
+  emailMessageTypes,
+  emailTemplates,
+  maxTitleLength,
+} from '../../domain/messaging/email-messages.ts'
 import {
   Count,
   EditionSummary,

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { sha256, toHex } from '../../domain/encoding.ts'
+import { sha256, toHex } from '../../domain/text/encoding.ts'
 import {
   compile,
   type CompileOptions,
@@ -8,8 +8,8 @@ import {
   type Compiled,
   type Message,
 } from '../../domain/email/compile.ts'
-import { blocksShown } from '../../domain/email/images.ts'
-import { readerFor } from '../../domain/email/translations.ts'
+import { blocksShown } from '../../domain/email/blocks/images.ts'
+import { readerFor } from '../../domain/email/liquid/translations.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
 
 interface TemplateSource {

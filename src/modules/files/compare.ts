@@ -3,7 +3,7 @@ import type { JobCtx } from '../../context.ts'
 import { inList } from '../../db/visibility.ts'
 import { storageKeyOf } from '../../domain/files/addresses.ts'
 import { unclaimedAfterMs } from '../../domain/files/files.ts'
-import { dayMs } from '../../domain/instants.ts'
+import { dayMs } from '../../domain/time/instants.ts'
 
 const objectsAStep = 500
 

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { type RoleCode, roleCodes } from '../../domain/access.ts'
+import { type RoleCode, roleCodes } from '../../domain/accounts/access.ts'
 import {
   filePurposes,
   fileStatuses,
@@ -12,8 +12,8 @@ import {
 import { maxNameLength } from '../../domain/files/names.ts'
 import { fileTypes } from '../../domain/files/types.ts'
 import { Id, IdParams, Image, JsonObject, orNull, RequiredText, Timestamp, Translated } from '../../http/fields.ts'
-import { BooleanFilter, envelope, IdFilter, listQuery, TextFilter } from '../../http/list-query.ts'
-import { operation } from '../../http/operation.ts'
+import { BooleanFilter, envelope, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import { operation } from '../../http/operations/operation.ts'
 
 export const Title = z.string().trim().max(maxFileTitleLength)
 const AltText = Translated(maxAltTextLength).openapi({

@@ -1,11 +1,11 @@
 import { Hono } from 'hono'
-import { parseJson, readBody } from '../../http/body.ts'
+import { parseJson, readBody } from '../../http/requests/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { logError } from '../../http/log.ts'
 import { limitFiles } from '../../http/middleware/rate-limit.ts'
-import { takeScanAnswer } from './scan.ts'
-import { serveCopy, serveFile } from './serve.ts'
-import { type FileAddress, findServedFile, openServedFile } from './served-file.ts'
+import { takeScanAnswer } from './scanning/scan.ts'
+import { serveCopy, serveFile } from './serving/serve.ts'
+import { type FileAddress, findServedFile, openServedFile } from './serving/served-file.ts'
 
 type ServeJob = Parameters<typeof findServedFile>[0]
 

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { refuseUnless } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { toHex } from '../../domain/encoding.ts'
+import { toHex } from '../../domain/text/encoding.ts'
 import { AppError } from '../../domain/errors.ts'
 import {
   defaultStorageBytes,

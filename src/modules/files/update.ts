@@ -1,6 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { files } from '../../db/schema/files.ts'
+import { files } from '../../db/schema/files/files.ts'
 import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
 import type { FilePurpose } from '../../domain/files/files.ts'
 import { cleanFileName } from '../../domain/files/names.ts'

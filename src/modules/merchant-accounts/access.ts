@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { isPaymentService, isServiceOpen, overridingAccount } from '../../domain/merchant-accounts.ts'
+import { isPaymentService, isServiceOpen, overridingAccount } from '../../domain/refunds/merchant-accounts.ts'
 import type { MerchantAccountAccess } from '../../gateways/payments/payments.ts'
 import type { MerchantAccountRow } from './queries.ts'
 import { openSecrets } from './secrets.ts'

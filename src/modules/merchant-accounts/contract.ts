@@ -7,11 +7,11 @@ import {
   paymentServices,
   providerAccountPattern,
   webhookSecretPattern,
-} from '../../domain/merchant-accounts.ts'
+} from '../../domain/refunds/merchant-accounts.ts'
 import { currencies } from '../../domain/money.ts'
 import { Id, IdParams, RequiredText, Timestamp } from '../../http/fields.ts'
-import { BooleanFilter, envelope, IdFilter, listQuery } from '../../http/list-query.ts'
-import { operation } from '../../http/operation.ts'
+import { BooleanFilter, envelope, IdFilter, listQuery } from '../../http/requests/list-query.ts'
+import { operation } from '../../http/operations/operation.ts'
 
 const Type = z.enum(paymentServices)
 

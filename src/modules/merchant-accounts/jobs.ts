@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
 import { inList } from '../../db/visibility.ts'
-import { fingerprintOf } from '../../domain/secret-seal.ts'
+import { fingerprintOf } from '../../domain/accounts/secret-seal.ts'
 import type { MerchantAccountRow } from './queries.ts'
 import { openSecrets, sealSecrets } from './secrets.ts'
 

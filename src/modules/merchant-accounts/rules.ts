@@ -1,5 +1,5 @@
 import { fieldError, invalid } from '../../domain/errors.ts'
-import { isPaymentService, isServiceOpen } from '../../domain/merchant-accounts.ts'
+import { isPaymentService, isServiceOpen } from '../../domain/refunds/merchant-accounts.ts'
 
 interface AccountInput {
   provider_account?: string | null | undefined

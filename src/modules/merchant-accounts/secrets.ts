@@ -1,6 +1,6 @@
 import type { Ctx, JobCtx } from '../../context.ts'
 import { AppError } from '../../domain/errors.ts'
-import { fingerprintOf, openSecret, sealSecret } from '../../domain/secret-seal.ts'
+import { fingerprintOf, openSecret, sealSecret } from '../../domain/accounts/secret-seal.ts'
 import type { MerchantAccountRow } from './queries.ts'
 
 /** The columns with what is sealed. */

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { readBody } from '../../http/body.ts'
+import { readBody } from '../../http/requests/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { linkHeaders } from '../../http/middleware/link-headers.ts'
 import { limitConfirmations, limitLinks } from '../../http/middleware/rate-limit.ts'

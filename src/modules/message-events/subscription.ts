@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { mintLinkToken } from '../../domain/campaigns/link-tokens.ts'
-import { mintPreferencesToken } from '../../domain/consent-tokens.ts'
-import { readerOf, wordsOf } from '../../domain/email/words.ts'
+import { mintPreferencesToken } from '../../domain/consents/consent-tokens.ts'
+import { readerOf, wordsOf } from '../../domain/email/messages/words.ts'
 import type { Language, TranslatedDict } from '../../domain/languages.ts'
-import type { Channel } from '../../domain/messaging.ts'
+import type { Channel } from '../../domain/messaging/messaging.ts'
 import { type CampaignSubscriber, givenConsents, withdrawnConsents } from '../consents/index.ts'
 import { suppressionReasonOf } from '../suppressions/index.ts'
 

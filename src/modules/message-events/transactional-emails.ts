@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
-import type { ProviderEvent } from '../../domain/messaging.ts'
+import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
 import { countSoftBounce, suppress } from '../suppressions/index.ts'
 import { sentAfterAll } from '../transactional-emails/index.ts'
 

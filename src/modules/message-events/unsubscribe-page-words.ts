@@ -1,5 +1,5 @@
 import { type Language, languages } from '../../domain/languages.ts'
-import type { Channel } from '../../domain/messaging.ts'
+import type { Channel } from '../../domain/messaging/messaging.ts'
 
 interface Substitutions {
   organisation: string

@@ -1,6 +1,6 @@
 import { escapeHtml } from '../../domain/email/escape.ts'
 import { bcp47 } from '../../domain/languages.ts'
-import { isDeadAddress } from '../../domain/suppressions.ts'
+import { isDeadAddress } from '../../domain/messaging/suppressions.ts'
 import type { Subscriber, Subscription } from './subscription.ts'
 import { pageWordsIn } from './unsubscribe-page-words.ts'
 

@@ -3,7 +3,7 @@ import type { CampaignEventsMessage, JobCtx } from '../../context.ts'
 import { isMachine, readReference, recipientEvent } from '../../domain/campaigns/recipient-events.ts'
 import type { RecipientRow } from '../../domain/campaigns/sender.ts'
 import { type LinkTarget, readLinkToken } from '../../domain/campaigns/link-tokens.ts'
-import type { ProviderEvent } from '../../domain/messaging.ts'
+import type { ProviderEvent } from '../../domain/messaging/messaging.ts'
 import type { Subscriber, SubscriptionLink } from './subscription.ts'
 
 /** What is known of a request to a link. Neither its address nor a cookie is kept. */

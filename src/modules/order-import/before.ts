@@ -1,9 +1,9 @@
-import type { CartTotals } from '../../domain/orders.ts'
+import type { CartTotals } from '../../domain/orders/orders.ts'
 import type { OrderOutcome } from './outcome.ts'
 import type { GivenColumns, ImportState, PurchaseRow, TransactionRow } from './state.ts'
 import { type NewRows, rowsOf, type Write } from './writes.ts'
-import type { OrderRow } from '../../db/schema/orders.ts'
-import type { Contact } from '../../domain/users.ts'
+import type { OrderRow } from '../../db/schema/sales/orders.ts'
+import type { Contact } from '../../domain/accounts/users.ts'
 
 /** What an import did to a person whom an order names. */
 export interface PersonBefore {

@@ -1,7 +1,7 @@
-import { newPaymentStatus } from '../../domain/imported-amounts.ts'
-import { isPaid, orderSearch, ownSearch } from '../../domain/orders.ts'
-import { unitsOf } from '../../domain/reconcile-purchases.ts'
-import { contactSearch } from '../../domain/users.ts'
+import { newPaymentStatus } from '../../domain/data-imports/imported-amounts.ts'
+import { isPaid, orderSearch, ownSearch } from '../../domain/orders/orders.ts'
+import { unitsOf } from '../../domain/orders/reconcile-purchases.ts'
+import { contactSearch } from '../../domain/accounts/users.ts'
 import {
   cartItemRows,
   orderColumns,

@@ -1,8 +1,8 @@
-import { type PaymentAmounts, paymentAfter, takenBack } from '../../domain/imported-amounts.ts'
-import { isPaid, orderSearch, ownSearch, paymentStatusOf, wasCaptured } from '../../domain/orders.ts'
-import { type BoughtOption, openStatuses, orderMovesFrom, type PurchaseStatus } from '../../domain/purchases.ts'
-import { type ExistingUnit, reconcile, type Reconciled, unitsOf } from '../../domain/reconcile-purchases.ts'
-import { contactSearch } from '../../domain/users.ts'
+import { type PaymentAmounts, paymentAfter, takenBack } from '../../domain/data-imports/imported-amounts.ts'
+import { isPaid, orderSearch, ownSearch, paymentStatusOf, wasCaptured } from '../../domain/orders/orders.ts'
+import { type BoughtOption, openStatuses, orderMovesFrom, type PurchaseStatus } from '../../domain/orders/purchases.ts'
+import { type ExistingUnit, reconcile, type Reconciled, unitsOf } from '../../domain/orders/reconcile-purchases.ts'
+import { contactSearch } from '../../domain/accounts/users.ts'
 import { changesIn } from '../../db/write.ts'
 import {
   cartItemRows,
@@ -15,7 +15,7 @@ import {
 } from './order-rows.ts'
 import type { PurchaseRow, TransactionRow } from './state.ts'
 import { type DecisionContext, insertOf, type PurchaseChange, type Write } from './writes.ts'
-import type { OrderRow } from '../../db/schema/orders.ts'
+import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
 /** An order that exists, with what it has. */
 export interface ExistingOrder {

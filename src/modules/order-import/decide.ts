@@ -1,8 +1,8 @@
-import type { DuplicatePolicy, ExternalItem, ExternalOrder } from '../../domain/external-orders.ts'
-import { longestList } from '../../domain/json.ts'
+import type { DuplicatePolicy, ExternalItem, ExternalOrder } from '../../domain/orders/external-orders.ts'
+import { longestList } from '../../domain/text/json.ts'
 import type { Language } from '../../domain/languages.ts'
-import { type PurchaseStatus, purchaseStatusOf } from '../../domain/purchases.ts'
-import type { ResolvedItem } from '../../domain/reconcile-purchases.ts'
+import { type PurchaseStatus, purchaseStatusOf } from '../../domain/orders/purchases.ts'
+import type { ResolvedItem } from '../../domain/orders/reconcile-purchases.ts'
 import type { ImportedAnswers } from '../consents/index.ts'
 import type { ReceiptOrder } from '../transactional-emails/index.ts'
 import { addedCatalogue, noCatalogue, type PersonBefore, type RecordedOrder, updatedBefore } from './before.ts'
@@ -16,7 +16,7 @@ import { announcedUser, type OrderDecision, type Placement } from './order-rows.
 import type { ImportState } from './state.ts'
 import type { LongerLists } from './statements.ts'
 import type { DecisionContext, PurchaseChange, Write } from './writes.ts'
-import type { OrderRow } from '../../db/schema/orders.ts'
+import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
 /** What becomes of a group of orders. */
 export interface GroupDecision {

@@ -3,8 +3,8 @@ import type { Ctx, JobCtx } from '../../context.ts'
 import { commitPart, stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { LostRace } from '../../domain/errors.ts'
-import { type DuplicatePolicy, maxUnitsPerOrder } from '../../domain/external-orders.ts'
-import type { ChannelAddress } from '../../domain/suppressions.ts'
+import { type DuplicatePolicy, maxUnitsPerOrder } from '../../domain/orders/external-orders.ts'
+import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import {
   type DecidedAnswer,
   answerAnnouncements,
@@ -22,7 +22,7 @@ import type { NumberedOrder, OrderOutcome } from './outcome.ts'
 import { type ImportState, loadState } from './state.ts'
 import { statementsOf } from './statements.ts'
 import type { DecisionContext, ImportEdition } from './writes.ts'
-import type { OrderRow } from '../../db/schema/orders.ts'
+import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
 /** A request or background work; `afterCommit` gets what is due once the transaction stands. */
 export type EngineCtx = JobCtx & Pick<Ctx, 'afterCommit'>

@@ -1,13 +1,19 @@
 import { type FieldError, fieldError } from '../../domain/errors.ts'
-import type { DuplicatePolicy } from '../../domain/external-orders.ts'
-import { countedItems, isDead, type PaymentAmounts, paymentAfter, takenBack } from '../../domain/imported-amounts.ts'
+import type { DuplicatePolicy } from '../../domain/orders/external-orders.ts'
+import {
+  countedItems,
+  isDead,
+  type PaymentAmounts,
+  paymentAfter,
+  takenBack,
+} from '../../domain/data-imports/imported-amounts.ts'
 import { formatMoney, maxAmountMinor } from '../../domain/money.ts'
-import { orderLifecycle, type OrderStatus } from '../../domain/orders.ts'
-import { fullName } from '../../domain/users.ts'
+import { orderLifecycle, type OrderStatus } from '../../domain/orders/orders.ts'
+import { fullName } from '../../domain/accounts/users.ts'
 import type { NumberedOrder } from './outcome.ts'
 import type { TransactionRow } from './state.ts'
 import type { ImportEdition } from './writes.ts'
-import type { OrderRow } from '../../db/schema/orders.ts'
+import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
 export interface KnownOrder {
   order: OrderRow | undefined

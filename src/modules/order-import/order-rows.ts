@@ -1,11 +1,11 @@
-import type { ExternalOrder } from '../../domain/external-orders.ts'
-import { fold } from '../../domain/fold.ts'
-import { type CartTotals, numberKey } from '../../domain/orders.ts'
-import type { PurchaseStatus } from '../../domain/purchases.ts'
-import type { ResolvedItem, WantedUnit } from '../../domain/reconcile-purchases.ts'
+import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
+import { fold } from '../../domain/text/fold.ts'
+import { type CartTotals, numberKey } from '../../domain/orders/orders.ts'
+import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
+import type { ResolvedItem, WantedUnit } from '../../domain/orders/reconcile-purchases.ts'
 import type { UserRow } from './state.ts'
 import type { DecisionContext, NewRows, PurchaseChange, Write } from './writes.ts'
-import type { OrderRow } from '../../db/schema/orders.ts'
+import type { OrderRow } from '../../db/schema/sales/orders.ts'
 
 /** All that is known of an order before it is written. */
 export interface Placement {

@@ -1,5 +1,5 @@
 import type { FieldError } from '../../domain/errors.ts'
-import type { ExternalOrder, ImportAction } from '../../domain/external-orders.ts'
+import type { ExternalOrder, ImportAction } from '../../domain/orders/external-orders.ts'
 
 /** An order that can be read, with its place among those of its import, and the path to it in what was sent. */
 export interface NumberedOrder {

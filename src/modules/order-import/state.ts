@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
-import type { locations, options, products, variants } from '../../db/schema/catalog.ts'
-import type { cartItems, carts, purchases, transactions, OrderRow } from '../../db/schema/orders.ts'
+import type { locations, options, products, variants } from '../../db/schema/sales/catalog.ts'
+import type { cartItems, carts, purchases, transactions, OrderRow } from '../../db/schema/sales/orders.ts'
 import type { userEditions, users } from '../../db/schema/users.ts'
 import { isSharedOutside } from '../../db/shared-customers.ts'
 import { inList } from '../../db/visibility.ts'
-import type { ExternalOrder } from '../../domain/external-orders.ts'
-import { fold } from '../../domain/fold.ts'
+import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
+import { fold } from '../../domain/text/fold.ts'
 import { hasHashes } from '../suppressions/index.ts'
 
 export type ProductRow = typeof products.$inferInsert

@@ -1,9 +1,9 @@
-import type { locations, options, products, variants } from '../../db/schema/catalog.ts'
+import type { locations, options, products, variants } from '../../db/schema/sales/catalog.ts'
 import type { editions } from '../../db/schema/editions.ts'
-import type { cartItems, carts, orders, purchases, transactions, OrderRow } from '../../db/schema/orders.ts'
+import type { cartItems, carts, orders, purchases, transactions, OrderRow } from '../../db/schema/sales/orders.ts'
 import type { userEditions, users } from '../../db/schema/users.ts'
-import type { ItemStatus } from '../../domain/external-orders.ts'
-import type { CartTotals } from '../../domain/orders.ts'
+import type { ItemStatus } from '../../domain/orders/external-orders.ts'
+import type { CartTotals } from '../../domain/orders/orders.ts'
 import type { IdKind } from '../../domain/ids.ts'
 import type { PurchaseRow, TransactionRow, UserRow } from './state.ts'
 

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { roleCodes } from '../../domain/access.ts'
+import { roleCodes } from '../../domain/accounts/access.ts'
 import {
   maxCodeLength,
   maxExternalIdLength,
@@ -7,7 +7,7 @@ import {
   maxProviderReferenceLength,
   maxSourceLength,
   maxUnitsPerItem,
-} from '../../domain/external-orders.ts'
+} from '../../domain/orders/external-orders.ts'
 import { currencies } from '../../domain/money.ts'
 import {
   cartStatuses,
@@ -16,7 +16,7 @@ import {
   transactionServices,
   transactionStatuses,
   transactionTypes,
-} from '../../domain/orders.ts'
+} from '../../domain/orders/orders.ts'
 import {
   Count,
   EditionSummary,
@@ -29,8 +29,8 @@ import {
   OrganizationSummary,
   Timestamp,
 } from '../../http/fields.ts'
-import { envelope, IdFilter, InstantFilter, listQuery, TextFilter } from '../../http/list-query.ts'
-import { operation } from '../../http/operation.ts'
+import { envelope, IdFilter, InstantFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import { operation } from '../../http/operations/operation.ts'
 import { boughtFields, Purchase } from '../purchases/index.ts'
 
 const Amount = z.number().openapi({ format: 'double', description: 'Major units.', example: 250 })

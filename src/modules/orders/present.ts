@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import { toIso, toIsoOrNull } from '../../domain/instants.ts'
+import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { type Currency, toMajor } from '../../domain/money.ts'
 import {
   type cartStatuses,
@@ -10,8 +10,8 @@ import {
   type TransactionService,
   type TransactionStatus,
   type transactionTypes,
-} from '../../domain/orders.ts'
-import { fullName, shownPhone } from '../../domain/users.ts'
+} from '../../domain/orders/orders.ts'
+import { fullName, shownPhone } from '../../domain/accounts/users.ts'
 import { presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'
 import { presentBought, presentPurchase } from '../purchases/index.ts'

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { memberRoles, roleCodes } from '../../domain/access.ts'
+import { memberRoles, roleCodes } from '../../domain/accounts/access.ts'
 import { maxAmountMinor, toMajor, toMinor } from '../../domain/money.ts'
 import {
   FullName,
@@ -12,8 +12,8 @@ import {
   Slug,
   Timestamp,
 } from '../../http/fields.ts'
-import { envelope, IdFilter, listQuery, TextFilter } from '../../http/list-query.ts'
-import { operation } from '../../http/operation.ts'
+import { envelope, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import { operation } from '../../http/operations/operation.ts'
 
 const PolicyAmount = z
   .number()

@@ -5,7 +5,7 @@ import { events, organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
 import { insert } from '../../db/write.ts'
 import { doesNotExist } from '../../domain/errors.ts'
-import { searchText } from '../../domain/fold.ts'
+import { searchText } from '../../domain/text/fold.ts'
 import type { CreateEventInput } from './contract.ts'
 import type { EventRow } from './queries.ts'
 

@@ -6,7 +6,7 @@ import { keyOfFile } from '../../db/images.ts'
 import { accounts, events, members, organizations } from '../../db/schema/organizations.ts'
 import { type RowOf, select } from '../../db/select.ts'
 import { inList, visibilityOf, visible } from '../../db/visibility.ts'
-import type { MemberRole, Tenant } from '../../domain/access.ts'
+import type { MemberRole, Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 

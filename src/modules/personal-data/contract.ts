@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { Id, IdParams, Timestamp } from '../../http/fields.ts'
-import { operation } from '../../http/operation.ts'
+import { operation } from '../../http/operations/operation.ts'
 import { exampleOfExport } from './example-contract.ts'
 
 const Reason = z.string().trim().max(500)

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
-import { toIso } from '../../domain/instants.ts'
+import { toIso } from '../../domain/time/instants.ts'
 import type { LoadedUser } from '../users/index.ts'
 import { type Section, sectionsOf } from './export-sections.ts'
 

@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi'
-import { toIso, toIsoOrNull } from '../../domain/instants.ts'
+import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import type { Erasure } from './contract.ts'
 import type { ErasureRow } from './erasure-statements.ts'
 

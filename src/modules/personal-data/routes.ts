@@ -1,5 +1,5 @@
-import { mount, mountFile } from '../../http/mount.ts'
-import { createRouter } from '../../http/router.ts'
+import { mount, mountFile } from '../../http/operations/mount.ts'
+import { createRouter } from '../../http/operations/router.ts'
 import * as contract from './contract.ts'
 import { eraseUser } from './erase.ts'
 import { exportUser } from './export.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { contactSeenInEdition } from '../../db/shared-customers.ts'
-import { toIso } from '../../domain/instants.ts'
-import type { PurchaseStatus } from '../../domain/purchases.ts'
+import { toIso } from '../../domain/time/instants.ts'
+import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
 import type { Announcement } from '../webhooks/index.ts'
 
 type PurchaseAnnouncement = Extract<Announcement, { kind: 'purchase.action' }>

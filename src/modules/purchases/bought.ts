@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { imageAddresses } from '../../domain/files/addresses.ts'
 import { toMajor } from '../../domain/money.ts'
-import type { BoughtOption } from '../../domain/purchases.ts'
+import type { BoughtOption } from '../../domain/orders/purchases.ts'
 import type { boughtFields, Location } from './contract.ts'
 
 export interface BoughtRow {

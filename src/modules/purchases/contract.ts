@@ -4,10 +4,10 @@ import {
   maxGoodNameLength,
   maxOptionsPerItem,
   maxOrderNumberLength,
-} from '../../domain/external-orders.ts'
-import { orderStatuses, orderTypes } from '../../domain/orders.ts'
-import { purchaseStatuses } from '../../domain/purchases.ts'
-import { refundStatuses } from '../../domain/refunds.ts'
+} from '../../domain/orders/external-orders.ts'
+import { orderStatuses, orderTypes } from '../../domain/orders/orders.ts'
+import { purchaseStatuses } from '../../domain/orders/purchases.ts'
+import { refundStatuses } from '../../domain/refunds/refunds.ts'
 import {
   EditionSummary,
   FullName,
@@ -21,7 +21,7 @@ import {
   RequiredText,
   Timestamp,
 } from '../../http/fields.ts'
-import { operation } from '../../http/operation.ts'
+import { operation } from '../../http/operations/operation.ts'
 import { WalletPassSummary } from '../wallet/index.ts'
 
 const Amount = z.number().openapi({ format: 'double', example: 250 })

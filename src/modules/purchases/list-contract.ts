@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi'
-import { roleCodes } from '../../domain/access.ts'
-import { purchaseStatuses } from '../../domain/purchases.ts'
+import { roleCodes } from '../../domain/accounts/access.ts'
+import { purchaseStatuses } from '../../domain/orders/purchases.ts'
 import { Id } from '../../http/fields.ts'
-import { envelope, IdFilter, listQuery, TextFilter } from '../../http/list-query.ts'
-import { operation } from '../../http/operation.ts'
+import { envelope, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import { operation } from '../../http/operations/operation.ts'
 import { Purchase } from './contract.ts'
 
 export const PurchaseListItem = Purchase.extend({

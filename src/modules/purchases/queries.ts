@@ -1,17 +1,17 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { purchaseRest } from '../../db/refunds.ts'
-import type { purchases } from '../../db/schema/orders.ts'
+import type { purchases } from '../../db/schema/sales/orders.ts'
 import { customersSeenBy } from '../../db/shared-customers.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'
-import type { Tenant } from '../../domain/access.ts'
+import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
-import type { RefundStatus } from '../../domain/refunds.ts'
+import type { RefundStatus } from '../../domain/refunds/refunds.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import { walletPassesOf } from '../wallet/index.ts'
 import { boughtColumns, boughtJoins, type BoughtRow } from './bought.ts'
-import { type PurchaseUseRow, useColumns, useJoins } from './use-row.ts'
+import { type PurchaseUseRow, useColumns, useJoins } from './uses/use-row.ts'
 
 /** A purchase with its customer and the state of its payment. */
 export interface ShownPurchaseRow extends BoughtRow {

@@ -1,14 +1,14 @@
-import { mount, mountList } from '../../http/mount.ts'
-import { createRouter } from '../../http/router.ts'
+import { mount, mountList } from '../../http/operations/mount.ts'
+import { createRouter } from '../../http/operations/router.ts'
 import * as contract from './contract.ts'
 import { listPurchases } from './list.ts'
 import * as list from './list-contract.ts'
 import { presentPurchaseDetail, presentPurchaseListItem, presentUseResult } from './present.ts'
 import { findPurchase } from './queries.ts'
-import { revertUse } from './revert-use.ts'
-import { usePurchase } from './use.ts'
-import * as uses from './use-contract.ts'
-import { findUsablePurchase, findUse } from './use-queries.ts'
+import { revertUse } from './uses/revert-use.ts'
+import { usePurchase } from './uses/use.ts'
+import * as uses from './uses/use-contract.ts'
+import { findUsablePurchase, findUse } from './uses/use-queries.ts'
 
 export const purchases = createRouter()
 

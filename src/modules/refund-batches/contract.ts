@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi'
-import { roleCodes } from '../../domain/access.ts'
+import { roleCodes } from '../../domain/accounts/access.ts'
 import { currencies, toMinor } from '../../domain/money.ts'
-import { heldStatuses } from '../../domain/purchases.ts'
-import { leftOutReasons, refundBatchStatuses } from '../../domain/refund-batches.ts'
-import { refundReasons } from '../../domain/refunds.ts'
+import { heldStatuses } from '../../domain/orders/purchases.ts'
+import { leftOutReasons, refundBatchStatuses } from '../../domain/refunds/refund-batches.ts'
+import { refundReasons } from '../../domain/refunds/refunds.ts'
 import { Count, Id, IdParams, Instant, Timestamp } from '../../http/fields.ts'
-import { envelope, listQuery } from '../../http/list-query.ts'
-import { operation } from '../../http/operation.ts'
+import { envelope, listQuery } from '../../http/requests/list-query.ts'
+import { operation } from '../../http/operations/operation.ts'
 
 const maxMessageLength = 2000
 const percents = { min: 0.01, max: 100 } as const

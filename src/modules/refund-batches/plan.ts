@@ -1,5 +1,5 @@
 import type { JobCtx } from '../../context.ts'
-import { type OrderPlan, planOrder, withoutRequest } from '../../domain/refund-batches.ts'
+import { type OrderPlan, planOrder, withoutRequest } from '../../domain/refunds/refund-batches.ts'
 import { accessOf } from '../merchant-accounts/index.ts'
 import { type FindAccount, payingBack } from '../refunds/index.ts'
 import type { BatchRow } from './queries.ts'

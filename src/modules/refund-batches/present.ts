@@ -1,8 +1,8 @@
 import type { z } from '@hono/zod-openapi'
-import { toIso, toIsoOrNull } from '../../domain/instants.ts'
+import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { type Currency, toMajor } from '../../domain/money.ts'
-import { type BatchSums, fullShare, leftOutReasons } from '../../domain/refund-batches.ts'
-import { reservedStatuses, type RefundStatus } from '../../domain/refunds.ts'
+import { type BatchSums, fullShare, leftOutReasons } from '../../domain/refunds/refund-batches.ts'
+import { reservedStatuses, type RefundStatus } from '../../domain/refunds/refunds.ts'
 import type { BatchFilter, RefundBatch } from './contract.ts'
 import type { BatchDetailRow, TotalRow } from './queries.ts'
 

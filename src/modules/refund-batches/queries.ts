@@ -1,12 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
-import type { refundBatches, refundBatchTotals } from '../../db/schema/refund-batches.ts'
+import type { refundBatches, refundBatchTotals } from '../../db/schema/sales/refund-batches.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'
-import type { Tenant } from '../../domain/access.ts'
+import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import type { RefundBatchStatus } from '../../domain/refund-batches.ts'
+import type { RefundBatchStatus } from '../../domain/refunds/refund-batches.ts'
 
 export type BatchRow = typeof refundBatches.$inferSelect
 export type TotalRow = Omit<typeof refundBatchTotals.$inferSelect, 'batch_id'>

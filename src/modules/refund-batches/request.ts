@@ -1,10 +1,16 @@
 import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
-import { refundBatches } from '../../db/schema/refund-batches.ts'
+import { refundBatches } from '../../db/schema/sales/refund-batches.ts'
 import { updateVersion } from '../../db/write.ts'
-import { superuser } from '../../domain/access.ts'
+import { superuser } from '../../domain/accounts/access.ts'
 import { changesBetween, systemActor } from '../../domain/audit.ts'
-import { addPlan, type BatchSums, type OrderPlan, planOrder, withoutRequest } from '../../domain/refund-batches.ts'
+import {
+  addPlan,
+  type BatchSums,
+  type OrderPlan,
+  planOrder,
+  withoutRequest,
+} from '../../domain/refunds/refund-batches.ts'
 import { auditStatement } from '../audit-log/index.ts'
 import { enqueueRefunds } from '../refund-payments/index.ts'
 import {

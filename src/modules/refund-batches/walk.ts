@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { paymentRest, purchaseShare } from '../../db/refunds.ts'
-import type { BatchOrder, BatchTerms } from '../../domain/refund-batches.ts'
+import type { BatchOrder, BatchTerms } from '../../domain/refunds/refund-batches.ts'
 import type { BatchFilter } from './contract.ts'
 import type { BatchRow } from './queries.ts'
 

@@ -2,9 +2,9 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
 import { stillHolds } from '../../db/commit.ts'
 import { inList } from '../../db/visibility.ts'
-import { transactionStatuses, wasCaptured } from '../../domain/orders.ts'
+import { transactionStatuses, wasCaptured } from '../../domain/orders/orders.ts'
 import { amountOf, type RefundedPurchase } from './refund.ts'
-import type { RefundRow } from '../../db/schema/refunds.ts'
+import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 
 /** How often the amount is added to what is paid back, and to what is reserved. */
 interface Move {

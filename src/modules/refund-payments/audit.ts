@@ -2,7 +2,7 @@ import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
 import { changesBetween, type Presented, systemActor } from '../../domain/audit.ts'
 import { auditStatement } from '../audit-log/index.ts'
-import type { RefundRow } from '../../db/schema/refunds.ts'
+import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 
 type Action = 'requestBatchRefund' | 'completeRefund' | 'failRefund' | 'takeBackRefund' | 'recordProviderRefund'
 

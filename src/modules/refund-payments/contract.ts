@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { currencies } from '../../domain/money.ts'
-import { refundStatuses } from '../../domain/refunds.ts'
+import { refundStatuses } from '../../domain/refunds/refunds.ts'
 import { Id, IdParams, RequiredText, Timestamp } from '../../http/fields.ts'
-import { operation } from '../../http/operation.ts'
+import { operation } from '../../http/operations/operation.ts'
 
 export const RefundSettlement = z
   .object({

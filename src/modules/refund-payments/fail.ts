@@ -3,14 +3,14 @@ import type { JobCtx } from '../../context.ts'
 import { changedOne, stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { inList } from '../../db/visibility.ts'
-import type { RefundStatus } from '../../domain/refunds.ts'
+import type { RefundStatus } from '../../domain/refunds/refunds.ts'
 import type { RefundOutcome } from '../../gateways/payments/payments.ts'
 import { refundEmailStatements } from '../transactional-emails/index.ts'
 import { passChanged } from '../wallet/index.ts'
 import { moveAmounts, purchasesAreAsRead } from './amounts.ts'
 import { cancelTransaction, type RefundChanges } from './complete.ts'
 import { amountOf, purchasesOf, refundAnnouncements, type RefundedPurchase } from './refund.ts'
-import type { RefundRow } from '../../db/schema/refunds.ts'
+import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 
 type RefundFailure = Pick<Extract<RefundOutcome, { state: 'failed' }>, 'provider_reference' | 'code' | 'message'>
 type FailCtx = Pick<JobCtx, 'db' | 'now' | 'newId'>

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx, PayRefundsMessage } from '../../context.ts'
-import { dayMs } from '../../domain/instants.ts'
-import { claimRefunds, releaseRefunds } from './claim.ts'
+import { dayMs } from '../../domain/time/instants.ts'
+import { claimRefunds, releaseRefunds } from './provider/claim.ts'
 import { enqueueRefunds } from './enqueue.ts'
-import { payRefund } from './pay.ts'
-import type { RefundRow } from '../../db/schema/refunds.ts'
+import { payRefund } from './provider/pay.ts'
+import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 
 /** A consumer works this long on what it finds before it leaves the rest to the next. */
 const shiftMs = 20_000

@@ -3,13 +3,13 @@ import type { JobCtx } from '../../context.ts'
 import { changedOne } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
 import { toMajor } from '../../domain/money.ts'
-import { nextCheck } from '../../domain/refund-payments.ts'
+import { nextCheck } from '../../domain/refunds/refund-payments.ts'
 import type { RefundOutcome } from '../../gateways/payments/payments.ts'
 import { auditRefund } from './audit.ts'
 import { completionStatements, type RefundChanges } from './complete.ts'
 import { failureStatements, takenBackStatements } from './fail.ts'
 import { amountOf } from './refund.ts'
-import type { RefundRow } from '../../db/schema/refunds.ts'
+import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 
 type Failed = Extract<RefundOutcome, { state: 'failed' }>
 

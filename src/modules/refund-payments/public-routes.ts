@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
-import { readBody } from '../../http/body.ts'
+import { readBody } from '../../http/requests/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
-import { receivePaymentEvent } from './provider-events.ts'
+import { receivePaymentEvent } from './provider/provider-events.ts'
 
 type PaymentEventJob = Parameters<typeof receivePaymentEvent>[0]
 

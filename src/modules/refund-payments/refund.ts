@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import type { RefundRow } from '../../db/schema/refunds.ts'
+import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 import { type Currency, toMajor } from '../../domain/money.ts'
-import type { PurchaseStatus } from '../../domain/purchases.ts'
-import type { RefundStatus } from '../../domain/refunds.ts'
+import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
+import type { RefundStatus } from '../../domain/refunds/refunds.ts'
 import { type AnnouncedPurchase, announcedColumns, announcedJoins, purchaseAction } from '../purchases/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
 

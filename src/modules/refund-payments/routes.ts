@@ -1,8 +1,8 @@
-import { mount } from '../../http/mount.ts'
-import { createRouter } from '../../http/router.ts'
+import { mount } from '../../http/operations/mount.ts'
+import { createRouter } from '../../http/operations/router.ts'
 import * as contract from './contract.ts'
 import { presentSettlement } from './present.ts'
-import { findRefund, settleRefund } from './settle.ts'
+import { findRefund, settleRefund } from './provider/settle.ts'
 
 export { paymentEvents } from './public-routes.ts'
 

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
-import { paymentServices } from '../../domain/merchant-accounts.ts'
+import { paymentServices } from '../../domain/refunds/merchant-accounts.ts'
 import { currencies } from '../../domain/money.ts'
-import { refundReasons, refundSources, refundStatuses, refundTargets } from '../../domain/refunds.ts'
+import { refundReasons, refundSources, refundStatuses, refundTargets } from '../../domain/refunds/refunds.ts'
 import {
   EditionSummary,
   FullName,

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi'
-import { roleCodes } from '../../domain/access.ts'
+import { roleCodes } from '../../domain/accounts/access.ts'
 import { currencies, maxAmountMinor, toMajor, toMinor } from '../../domain/money.ts'
-import { refundReasons, refundSources, refundStatuses } from '../../domain/refunds.ts'
+import { refundReasons, refundSources, refundStatuses } from '../../domain/refunds/refunds.ts'
 import { Id, IdParams, JsonObject, RequiredText } from '../../http/fields.ts'
-import { envelope, IdFilter, InstantFilter, listQuery, TextFilter } from '../../http/list-query.ts'
-import { operation } from '../../http/operation.ts'
+import { envelope, IdFilter, InstantFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import { operation } from '../../http/operations/operation.ts'
 import { maxCommentLength, RefundRequest } from './contract-resource.ts'
 
 /** An amount in major units in, minor units out; what is not positive is refused where it is known what is cancelled. */

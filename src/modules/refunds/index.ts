@@ -1,5 +1,5 @@
-export { type FindAccount, payingBack } from './approval.ts'
-export { cancelRefundsOf } from './cancel.ts'
+export { type FindAccount, payingBack } from './decisions/approval.ts'
+export { cancelRefundsOf } from './decisions/cancel.ts'
 export { type PaidSubject, sourceOf } from './create.ts'
 export { batchRequestStatements } from './of-batch.ts'
 export { findSubjects } from './subject.ts'

@@ -1,14 +1,14 @@
 import type { JobCtx } from '../../context.ts'
 import type { Statement } from '../../db/database.ts'
 import { toMajor } from '../../domain/money.ts'
-import { shareOut } from '../../domain/refund-shares.ts'
-import type { RefundReason } from '../../domain/refunds.ts'
+import { shareOut } from '../../domain/refunds/refund-shares.ts'
+import type { RefundReason } from '../../domain/refunds/refunds.ts'
 import { auditRefund, refundAnnouncements } from '../refund-payments/index.ts'
 import type { Announcement } from '../webhooks/index.ts'
-import { afterApproval, approvedColumns, type PayingBack } from './approval.ts'
+import { afterApproval, approvedColumns, type PayingBack } from './decisions/approval.ts'
 import { creation, type PaidSubject, rowOf } from './create.ts'
 import { remaining } from './subject.ts'
-import type { RefundRow } from '../../db/schema/refunds.ts'
+import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 
 /** What a batch requests for one order, and how it is paid back. */
 export interface BatchRequest {

@@ -1,11 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
 import { paymentRest, purchaseShare } from '../../db/refunds.ts'
-import { heldStatuses } from '../../domain/purchases.ts'
+import { heldStatuses } from '../../domain/orders/purchases.ts'
 import { inList } from '../../db/visibility.ts'
-import type { Share, Shared } from '../../domain/refund-shares.ts'
+import type { Share, Shared } from '../../domain/refunds/refund-shares.ts'
 import type { SubjectPurchase } from './subject.ts'
-import type { RefundRow } from '../../db/schema/refunds.ts'
+import type { RefundRow } from '../../db/schema/sales/refunds.ts'
 
 export interface Reservation {
   refund: RefundRow

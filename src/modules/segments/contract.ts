@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { roleCodes, type RoleCode } from '../../domain/access.ts'
-import { channels } from '../../domain/messaging.ts'
+import { roleCodes, type RoleCode } from '../../domain/accounts/access.ts'
+import { channels } from '../../domain/messaging/messaging.ts'
 import {
   communicationTypes,
   maxDescriptionLength,
@@ -18,8 +18,8 @@ import {
   RequiredText,
   Timestamp,
 } from '../../http/fields.ts'
-import { BooleanFilter, envelope, IdFilter, listQuery, TextFilter } from '../../http/list-query.ts'
-import { operation } from '../../http/operation.ts'
+import { BooleanFilter, envelope, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import { operation } from '../../http/operations/operation.ts'
 import { exportColumns } from './export-columns-contract.ts'
 
 const tag = 'Segments' as const

@@ -1,13 +1,13 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { segments } from '../../db/schema/segments.ts'
+import { segments } from '../../db/schema/messaging/segments.ts'
 import { insert } from '../../db/write.ts'
 import { doesNotExist } from '../../domain/errors.ts'
-import { searchText } from '../../domain/fold.ts'
+import { searchText } from '../../domain/text/fold.ts'
 import { segmentLifecycle } from '../../domain/segments.ts'
 import { openEditions } from '../editions/index.ts'
 import type { CreateSegmentInput } from './contract.ts'
-import { expressionColumns } from './expression.ts'
+import { expressionColumns } from './expressions/expression.ts'
 import { type SegmentRow, summariesOf } from './queries.ts'
 
 export async function createSegment(ctx: Ctx, input: CreateSegmentInput): Promise<SegmentRow> {

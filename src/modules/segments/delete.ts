@@ -3,7 +3,7 @@ import type { Ctx } from '../../context.ts'
 import { changedOne, commit } from '../../db/commit.ts'
 import { AppError } from '../../domain/errors.ts'
 import { openEditions } from '../editions/index.ts'
-import { dropMembers } from './drop-members.ts'
+import { dropMembers } from './calculation/drop-members.ts'
 import { campaignsInNeed, type LoadedSegment } from './queries.ts'
 
 /** Hides the segment and gives its members to the sweep, unless a campaign still needs it at that very moment. */

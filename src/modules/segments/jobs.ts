@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { CalculateMessage, JobCtx } from '../../context.ts'
 import { lostAfterMs, quietAfterMs } from '../../domain/segments.ts'
-import { type Calculation, fail, findCalculation, stepOf } from './calculation.ts'
-import { leftoverAfterMs } from './members.ts'
+import { type Calculation, fail, findCalculation, stepOf } from './calculation/calculation.ts'
+import { leftoverAfterMs } from './calculation/members.ts'
 
 /** A consumer works this long before it leaves the rest to the next. */
 const shiftMs = 20_000

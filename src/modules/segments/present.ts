@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import { toIso, toIsoOrNull } from '../../domain/instants.ts'
+import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
 import { exclusionReasons, isStale, progressOf } from '../../domain/segments.ts'
 import { type EditionSummaryRow, presentEditionSummary } from '../editions/index.ts'
 import { presentOrganizationSummary } from '../organizations/index.ts'

@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi'
-import { segments } from '../../db/schema/segments.ts'
+import { segments } from '../../db/schema/messaging/segments.ts'
 import { type RowOf, selection } from '../../db/select.ts'
 import type { SegmentSummary } from '../../http/fields.ts'
 

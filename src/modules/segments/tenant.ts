@@ -4,9 +4,9 @@ import { editions } from '../../db/schema/editions.ts'
 import { organizations } from '../../db/schema/organizations.ts'
 import { select } from '../../db/select.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'
-import { reachOf } from '../../domain/access.ts'
+import { reachOf } from '../../domain/accounts/access.ts'
 import { type FieldError, invalid } from '../../domain/errors.ts'
-import type { SegmentTenant } from './audience.ts'
+import type { SegmentTenant } from './calculation/audience.ts'
 
 export interface TenantInput {
   organization_id?: string | undefined

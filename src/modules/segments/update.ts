@@ -1,14 +1,14 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { segments } from '../../db/schema/segments.ts'
+import { segments } from '../../db/schema/messaging/segments.ts'
 import { updateVersion } from '../../db/write.ts'
 import { AppError } from '../../domain/errors.ts'
-import { searchText } from '../../domain/fold.ts'
+import { searchText } from '../../domain/text/fold.ts'
 import { segmentLifecycle, type SegmentStatus } from '../../domain/segments.ts'
 import { checkMove, openEditions } from '../editions/index.ts'
 import { keepers, type UpdateSegmentInput } from './contract.ts'
-import { dropMembers, emptied } from './drop-members.ts'
-import { expressionColumns } from './expression.ts'
+import { dropMembers, emptied } from './calculation/drop-members.ts'
+import { expressionColumns } from './expressions/expression.ts'
 import { type LoadedSegment, type SegmentRow, summariesOf } from './queries.ts'
 
 export const segmentCalculating = (status: SegmentStatus): AppError =>

@@ -7,10 +7,10 @@ import {
   recordPurposes,
   senderDomainStatuses,
   senderDomainVerifiers,
-} from '../../domain/sender-domains.ts'
+} from '../../domain/messaging/sender-domains.ts'
 import { Id, IdParams, orNull, Timestamp } from '../../http/fields.ts'
-import { envelope, listQuery } from '../../http/list-query.ts'
-import { operation } from '../../http/operation.ts'
+import { envelope, listQuery } from '../../http/requests/list-query.ts'
+import { operation } from '../../http/operations/operation.ts'
 
 const DnsRecord = z
   .object({

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
-import { parseJson, readBody } from '../../http/body.ts'
+import { parseJson, readBody } from '../../http/requests/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
-import { parseBody } from '../../http/validation.ts'
+import { parseBody } from '../../http/requests/validation.ts'
 import { capturedRecordsAt, type RecordsCtx, setCapturedRecords } from './captured-records.ts'
 import { CapturedTexts } from './contract.ts'
 

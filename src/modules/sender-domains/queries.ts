@@ -1,13 +1,13 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
-import { senderDomains } from '../../db/schema/sender-domains.ts'
+import { senderDomains } from '../../db/schema/messaging/sender-domains.ts'
 import { select } from '../../db/select.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'
-import type { Tenant } from '../../domain/access.ts'
+import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import type { SenderDomainStatus } from '../../domain/sender-domains.ts'
+import type { SenderDomainStatus } from '../../domain/messaging/sender-domains.ts'
 
 export { findOrganization } from '../organizations/index.ts'
 

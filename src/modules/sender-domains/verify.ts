@@ -2,7 +2,7 @@ import { and, eq, ne, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { senderDomains } from '../../db/schema/sender-domains.ts'
+import { senderDomains } from '../../db/schema/messaging/sender-domains.ts'
 import { updateVersion } from '../../db/write.ts'
 import { AppError, fieldError, LostRace, permissionDenied } from '../../domain/errors.ts'
 import {
@@ -12,7 +12,7 @@ import {
   ownershipRecord,
   type SenderDomainVerifier,
   type TxtAnswer,
-} from '../../domain/sender-domains.ts'
+} from '../../domain/messaging/sender-domains.ts'
 import type { VerifySenderDomainInput } from './contract.ts'
 import { type SenderDomainRow, selectSenderDomains } from './queries.ts'
 

@@ -1,6 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
-import { softBounceMemoryMs, softBouncesUntilDead, type SuppressionReason } from '../../domain/suppressions.ts'
+import {
+  softBounceMemoryMs,
+  softBouncesUntilDead,
+  type SuppressionReason,
+} from '../../domain/messaging/suppressions.ts'
 
 export interface SuppressedAddress {
   organization_id: string

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Statement } from '../../db/database.ts'
-import { addressHash, type ChannelAddress } from '../../domain/suppressions.ts'
+import { addressHash, type ChannelAddress } from '../../domain/messaging/suppressions.ts'
 
 /** Addresses with their hashes, as one bound value: `[[channel, address, hash]]`. */
 async function hashedAddresses(organizationId: string, addresses: readonly ChannelAddress[]): Promise<string> {

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import { deadAddressReasons, type SuppressionReason } from '../../domain/suppressions.ts'
+import { deadAddressReasons, type SuppressionReason } from '../../domain/messaging/suppressions.ts'
 import type { SuppressedAddress } from './change.ts'
 
 /** The reason why marketing to the address is suppressed; null when it is not. */

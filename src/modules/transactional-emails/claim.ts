@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
-import type { transactionalEmails } from '../../db/schema/transactional-emails.ts'
-import { emailLeaseMs, type SendVerdict } from '../../domain/transactional-emails.ts'
+import type { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
+import { emailLeaseMs, type SendVerdict } from '../../domain/messaging/transactional-emails.ts'
 import type { OutboundEmail } from '../../gateways/email/email.ts'
 import { suppressionReasonAt } from '../suppressions/index.ts'
 

@@ -1,6 +1,12 @@
 import type { EmailSendMessage, JobCtx } from '../../context.ts'
-import { failure } from '../../domain/messaging.ts'
-import { failedFor, judgeSend, keepsBack, mayRepeat, type SendVerdict } from '../../domain/transactional-emails.ts'
+import { failure } from '../../domain/messaging/messaging.ts'
+import {
+  failedFor,
+  judgeSend,
+  keepsBack,
+  mayRepeat,
+  type SendVerdict,
+} from '../../domain/messaging/transactional-emails.ts'
 import { type EmailClaim, claimEmails, markCall, recordVerdict, releaseEmails } from './claim.ts'
 import { compose } from './compose.ts'
 import { enqueueNextEmail } from './enqueue.ts'

@@ -1,12 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import type { editions } from '../../db/schema/editions.ts'
-import { transactionalEmails } from '../../db/schema/transactional-emails.ts'
+import { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
 import { insertAll } from '../../db/write.ts'
-import { receiptEmailTypes } from '../../domain/editions.ts'
+import { receiptEmailTypes } from '../../domain/editions/editions.ts'
 import type { Language } from '../../domain/languages.ts'
-import { receiptStatuses, transactionalEmailLifecycle } from '../../domain/transactional-emails.ts'
-import type { OrderStatus } from '../../domain/orders.ts'
+import { receiptStatuses, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
+import type { OrderStatus } from '../../domain/orders/orders.ts'
 import { inList } from '../../db/visibility.ts'
 
 type ReceiptEdition = Pick<typeof editions.$inferSelect, 'id' | 'organization_id' | 'transaction_receipt_email_id'>

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
-import { maxEmailLength, maxPhoneLength, messageChannels, normalizeEmail } from '../../domain/users.ts'
+import { maxEmailLength, maxPhoneLength, messageChannels, normalizeEmail } from '../../domain/accounts/users.ts'
 import { Id, IdParams, JsonObject, KnownEmail, KnownPhone, PersonName, Timestamp } from '../../http/fields.ts'
-import { defaultPageSize, envelope, IdFilter, listQuery, TextFilter } from '../../http/list-query.ts'
-import { operation } from '../../http/operation.ts'
+import { defaultPageSize, envelope, IdFilter, listQuery, TextFilter } from '../../http/requests/list-query.ts'
+import { operation } from '../../http/operations/operation.ts'
 
 export const User = z
   .object({

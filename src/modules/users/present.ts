@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi'
-import { toIso, toIsoOrNull } from '../../domain/instants.ts'
-import { type messageChannels, shownPhone } from '../../domain/users.ts'
+import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
+import { type messageChannels, shownPhone } from '../../domain/accounts/users.ts'
 import type { User } from './contract.ts'
 import type { ShownUserRow } from './queries.ts'
 

@@ -11,7 +11,7 @@ import {
   shownColumns,
 } from '../../db/shared-customers.ts'
 import { inList, visible, visibleIn } from '../../db/visibility.ts'
-import type { Tenant } from '../../domain/access.ts'
+import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 

@@ -7,9 +7,15 @@ import { changeableEditions, isSharedOutside } from '../../db/shared-customers.t
 import { inList } from '../../db/visibility.ts'
 import { changesIn, isEmpty, update, updateVersion } from '../../db/write.ts'
 import { AppError, fieldError, invalid, sharedCustomer } from '../../domain/errors.ts'
-import { searchSeparator } from '../../domain/fold.ts'
-import type { ChannelAddress } from '../../domain/suppressions.ts'
-import { contactSearch, givenSearchColumns, normalizePhone, searchColumns, type Contact } from '../../domain/users.ts'
+import { searchSeparator } from '../../domain/text/fold.ts'
+import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
+import {
+  contactSearch,
+  givenSearchColumns,
+  normalizePhone,
+  searchColumns,
+  type Contact,
+} from '../../domain/accounts/users.ts'
 import { restoredSuppressions } from '../suppressions/index.ts'
 import type { UpdateUserInput } from './contract.ts'
 import { isShown, type LoadedUser, type ShownUserRow } from './queries.ts'

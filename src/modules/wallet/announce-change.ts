@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { contactSeenInEdition } from '../../db/shared-customers.ts'
-import { toIso } from '../../domain/instants.ts'
-import { type WalletChange, walletEventKind } from '../../domain/wallet.ts'
+import { toIso } from '../../domain/time/instants.ts'
+import { type WalletChange, walletEventKind } from '../../domain/wallet/wallet.ts'
 import type { Announcement } from '../webhooks/index.ts'
 import type { PassRow } from './queries.ts'
 

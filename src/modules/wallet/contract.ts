@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
-import { walletPassStatuses, walletPlatforms, walletProviders } from '../../domain/wallet.ts'
+import { walletPassStatuses, walletPlatforms, walletProviders } from '../../domain/wallet/wallet.ts'
 import { Id, IdParams, Timestamp } from '../../http/fields.ts'
-import { envelope, listQuery } from '../../http/list-query.ts'
-import { operation } from '../../http/operation.ts'
+import { envelope, listQuery } from '../../http/requests/list-query.ts'
+import { operation } from '../../http/operations/operation.ts'
 
 const passFields = {
   id: Id('wps'),

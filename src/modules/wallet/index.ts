@@ -1,4 +1,4 @@
-export { capturedKeys } from './captured-keys.ts'
+export { capturedKeys } from './google/captured-keys.ts'
 export { WalletPassSummary } from './contract.ts'
 export { eraseWallet } from './erase.ts'
 export { passChanged } from './pass-changed.ts'

@@ -2,15 +2,15 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { changedOne, commit, stillHolds } from '../../db/commit.ts'
 import type { Statement } from '../../db/database.ts'
-import { toHex } from '../../domain/encoding.ts'
+import { toHex } from '../../domain/text/encoding.ts'
 import { AppError, editionArchived, fieldError, invalid, LostRace } from '../../domain/errors.ts'
 import {
   providerOfPlatform,
   walletPassLifecycle,
   type WalletPlatform,
   type WalletProvider,
-} from '../../domain/wallet.ts'
-import { downloadToken, passToken, passTokenHash } from '../../domain/wallet-tokens.ts'
+} from '../../domain/wallet/wallet.ts'
+import { downloadToken, passToken, passTokenHash } from '../../domain/wallet/wallet-tokens.ts'
 import { openEditions } from '../editions/index.ts'
 import { contentOf } from './content.ts'
 import type { IssueWalletPassInput } from './contract.ts'

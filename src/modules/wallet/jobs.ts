@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { decideAgain } from '../../db/commit.ts'
 import type { JobCtx } from '../../context.ts'
-import { nextUpdateAt, updateLeaseMs } from '../../domain/wallet.ts'
+import { nextUpdateAt, updateLeaseMs } from '../../domain/wallet/wallet.ts'
 import { type AnnouncedPass, announcedColumns, announcedJoins } from './announce-change.ts'
 import { contentOf } from './content.ts'
 import type { PassRow } from './queries.ts'
-import { unregisterPhone } from './unregister.ts'
+import { unregisterPhone } from './apple/unregister.ts'
 
 const passesARound = 20
 const roundsASweep = 10

@@ -1,15 +1,15 @@
 import { Hono } from 'hono'
-import { parseJson, readBody } from '../../http/body.ts'
+import { parseJson, readBody } from '../../http/requests/body.ts'
 import type { AppContext, AppEnv } from '../../http/env.ts'
 import { logLine } from '../../http/log.ts'
 import { limitPhoneLogs, limitWallet } from '../../http/middleware/rate-limit.ts'
-import { parseBody } from '../../http/validation.ts'
-import { changedSerials, checkDevice, checkPassType, downloadedPackage } from './apple-service.ts'
-import { setCapturedKeys } from './captured-keys.ts'
+import { parseBody } from '../../http/requests/validation.ts'
+import { changedSerials, checkDevice, checkPassType, downloadedPackage } from './apple/apple-service.ts'
+import { setCapturedKeys } from './google/captured-keys.ts'
 import { CapturedGoogleKeys } from './contract.ts'
-import { receiveGoogleCallback } from './google-callback.ts'
-import { phoneLogLines } from './phone-log.ts'
-import { endRegistration, latestPackage, type PhoneRequest, takeRegistration } from './phone-requests.ts'
+import { receiveGoogleCallback } from './google/google-callback.ts'
+import { phoneLogLines } from './apple/phone-log.ts'
+import { endRegistration, latestPackage, type PhoneRequest, takeRegistration } from './apple/phone-requests.ts'
 
 type WalletJob = Parameters<typeof receiveGoogleCallback>[0]
 

@@ -3,11 +3,11 @@ import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { walletPasses } from '../../db/schema/wallet.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'
-import type { Tenant } from '../../domain/access.ts'
+import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
-import type { PurchaseStatus } from '../../domain/purchases.ts'
-import type { WalletPassStatus, WalletPlatform } from '../../domain/wallet.ts'
+import type { PurchaseStatus } from '../../domain/orders/purchases.ts'
+import type { WalletPassStatus, WalletPlatform } from '../../domain/wallet/wallet.ts'
 
 export type PassRow = typeof walletPasses.$inferSelect
 export type PassSummaryRow = Pick<

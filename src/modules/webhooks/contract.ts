@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
-import { roleCodes } from '../../domain/access.ts'
+import { roleCodes } from '../../domain/accounts/access.ts'
 import { IdParams } from '../../http/fields.ts'
-import { BooleanFilter, envelope, IdFilter, listQuery } from '../../http/list-query.ts'
-import { operation } from '../../http/operation.ts'
+import { BooleanFilter, envelope, IdFilter, listQuery } from '../../http/requests/list-query.ts'
+import { operation } from '../../http/operations/operation.ts'
 import {
   CreateWebhook,
   EventKindName,

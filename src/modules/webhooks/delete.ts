@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { changedOne, commit } from '../../db/commit.ts'
-import { webhookEndpoints } from '../../db/schema/webhooks.ts'
+import { webhookEndpoints } from '../../db/schema/messaging/webhooks.ts'
 import { remove } from '../../db/write.ts'
 import type { EndpointRow } from './queries.ts'
 

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../context.ts'
 import { AppError, fieldError, invalid } from '../../domain/errors.ts'
-import { destinationFault, destinationRefusal } from '../../domain/webhook-destination.ts'
+import { destinationFault, destinationRefusal } from '../../domain/webhooks/webhook-destination.ts'
 
 export function checkDestination({ config }: Ctx, url: string): void {
   const fault = destinationFault(url, config.webhooks)

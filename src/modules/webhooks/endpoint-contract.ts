@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import type { RoleCode } from '../../domain/access.ts'
-import { disabledReasons, eventKindNames, maxEndpointNameLength, maxUrlLength } from '../../domain/webhooks.ts'
+import type { RoleCode } from '../../domain/accounts/access.ts'
+import { disabledReasons, eventKindNames, maxEndpointNameLength, maxUrlLength } from '../../domain/webhooks/webhooks.ts'
 import { Id, RequiredText, Timestamp } from '../../http/fields.ts'
 
 /** Who sees an endpoint, and who may change it and read its secret. */

@@ -1,10 +1,10 @@
 import type { DeliverMessage, JobCtx } from '../../context.ts'
-import type { Lane } from '../../domain/webhook-sender.ts'
-import { claimsOf, claimStatement } from './claim.ts'
-import { consumerLimits, DeliveryRun } from './delivery-run.ts'
+import type { Lane } from '../../domain/webhooks/webhook-sender.ts'
+import { claimsOf, claimStatement } from './delivery/claim.ts'
+import { consumerLimits, DeliveryRun } from './delivery/delivery-run.ts'
 
-export type { Lane } from '../../domain/webhook-sender.ts'
-export { sweepDeliveries } from './enqueue.ts'
+export type { Lane } from '../../domain/webhooks/webhook-sender.ts'
+export { sweepDeliveries } from './delivery/enqueue.ts'
 
 export const isDeliverMessage = (body: unknown): body is DeliverMessage =>
   typeof body === 'object' &&

@@ -1,8 +1,8 @@
 import type { z } from '@hono/zod-openapi'
 import type { Ctx } from '../../context.ts'
-import { mayAt } from '../../domain/access.ts'
-import { toIso, toIsoOrNull } from '../../domain/instants.ts'
-import type { WebhookDelivery, WebhookDeliveryDetail } from './delivery-contract.ts'
+import { mayAt } from '../../domain/accounts/access.ts'
+import { toIso, toIsoOrNull } from '../../domain/time/instants.ts'
+import type { WebhookDelivery, WebhookDeliveryDetail } from './delivery/delivery-contract.ts'
 import { keepers, type WebhookEndpoint, type WebhookEndpointDetail } from './endpoint-contract.ts'
 import { type DeliveryDetailRow, type DeliveryRow, type EndpointRow, tenantOf } from './queries.ts'
 

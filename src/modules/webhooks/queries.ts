@@ -1,14 +1,19 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
-import { type webhookAttempts, webhookDeliveries, webhookEndpoints, webhookEvents } from '../../db/schema/webhooks.ts'
+import {
+  type webhookAttempts,
+  webhookDeliveries,
+  webhookEndpoints,
+  webhookEvents,
+} from '../../db/schema/messaging/webhooks.ts'
 import { fromJson, select } from '../../db/select.ts'
 import { inList, type Visibility, visibilityOf, visible, visibleIn } from '../../db/visibility.ts'
-import type { Tenant } from '../../domain/access.ts'
+import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import type { WebhookFilters, WebhookOrdering } from './contract.ts'
-import { attemptsShown, type DeliveryFilters, type DeliveryQuery } from './delivery-contract.ts'
+import { attemptsShown, type DeliveryFilters, type DeliveryQuery } from './delivery/delivery-contract.ts'
 import { readers } from './endpoint-contract.ts'
 
 export type EndpointRow = typeof webhookEndpoints.$inferSelect

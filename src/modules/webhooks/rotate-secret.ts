@@ -1,9 +1,9 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { webhookEndpoints } from '../../db/schema/webhooks.ts'
+import { webhookEndpoints } from '../../db/schema/messaging/webhooks.ts'
 import { updateVersion } from '../../db/write.ts'
-import { mintSecret } from '../../domain/webhook-signature.ts'
-import { secretsOverlapMs } from '../../domain/webhooks.ts'
+import { mintSecret } from '../../domain/webhooks/webhook-signature.ts'
+import { secretsOverlapMs } from '../../domain/webhooks/webhooks.ts'
 import type { EndpointRow } from './queries.ts'
 
 export function rotateSecret(ctx: Ctx, endpoint: EndpointRow): Promise<EndpointRow> {

@@ -1,8 +1,8 @@
 import type { Ctx } from '../../context.ts'
 import { changedOne, commit } from '../../db/commit.ts'
-import type { EventKind } from '../../domain/webhooks.ts'
-import { type Announcement, announceTo } from './announce.ts'
-import { exampleData } from './example-contract.ts'
+import type { EventKind } from '../../domain/webhooks/webhooks.ts'
+import { type Announcement, announceTo } from './events/announce.ts'
+import { exampleData } from './events/example-contract.ts'
 import type { DeliveryDetailRow, EndpointRow } from './queries.ts'
 import { endpointInactive } from './endpoint-checks.ts'
 

@@ -1,12 +1,12 @@
 import type { Ctx } from '../../context.ts'
 import { commit } from '../../db/commit.ts'
-import { webhookEndpoints } from '../../db/schema/webhooks.ts'
+import { webhookEndpoints } from '../../db/schema/messaging/webhooks.ts'
 import { changesIn, isEmpty, updateVersion } from '../../db/write.ts'
 import { checkMove, openEditions } from '../editions/index.ts'
 import { keepers, type UpdateWebhookInput } from './endpoint-contract.ts'
 import type { EndpointRow, LoadedEndpoint } from './queries.ts'
-import { endWaiting, failOpenDeliveries } from './record.ts'
-import { enqueueEndpoints } from './enqueue.ts'
+import { endWaiting, failOpenDeliveries } from './delivery/record.ts'
+import { enqueueEndpoints } from './delivery/enqueue.ts'
 import { checkDestination } from './endpoint-checks.ts'
 
 /** The health of an endpoint before its first delivery. */

@@ -3,7 +3,7 @@ import type { CampaignSnapshot } from '../../domain/campaigns/sender.ts'
 import type { Reason } from '../../domain/campaigns/sending-policy.ts'
 import { type Counters, counterNames } from '../../domain/campaigns/counters.ts'
 import type { CampaignStatus } from '../../domain/campaigns/lifecycle.ts'
-import type { Channel } from '../../domain/messaging.ts'
+import type { Channel } from '../../domain/messaging/messaging.ts'
 
 /** The part of the storage that the object uses. Tests replace it to make faults. */
 export type ObjectStorage = Pick<

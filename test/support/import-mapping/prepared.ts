@@ -4,7 +4,7 @@ import {
   prepareMappings,
   statisticsOf,
   type TargetMapping,
-} from '../../../src/domain/import-mapping/index.ts'
+} from '../../../src/domain/data-imports/mapping/index.ts'
 import { consents, now } from './read-file.ts'
 
 export const prepare = (

@@ -9,7 +9,7 @@ import {
   type DecidedOrder,
   type PlacedRow,
   type TargetMapping,
-} from '../../../src/domain/import-mapping/index.ts'
+} from '../../../src/domain/data-imports/mapping/index.ts'
 
 export const now = Date.UTC(2026, 10, 21)
 export const consents = [{ key: 'marketing', name: 'News by e-mail', type: 'marketing' }]

@@ -1,4 +1,4 @@
-import { fileOfBytes } from '../../../src/domain/import-files/source.ts'
+import { fileOfBytes } from '../../../src/domain/data-imports/files/source.ts'
 import {
   decideRow,
   groupKeyOf,
@@ -9,7 +9,7 @@ import {
   type SuggestedMapping,
   type TargetMapping,
   toExternalOrder,
-} from '../../../src/domain/import-mapping/index.ts'
+} from '../../../src/domain/data-imports/mapping/index.ts'
 import { inspectAndRead } from '../import-files.ts'
 import { brief, consents, now } from './read-file.ts'
 

@@ -1,4 +1,4 @@
-import { dayMs } from '../../../src/domain/instants.ts'
+import { dayMs } from '../../../src/domain/time/instants.ts'
 import { seedToken, seedTokens } from '../seed.ts'
 import { bodyId, pathId, type SampleOf } from './sample.ts'
 

@@ -5,7 +5,7 @@ import { next, write } from '../seed.ts'
 import { seedImport, seedColumns, seedProducts, seedTable } from '../seed-imports.ts'
 import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type Reference, type SampleOf } from './sample.ts'
-import type { DataImportStatus } from '../../../src/domain/data-imports.ts'
+import type { DataImportStatus } from '../../../src/domain/data-imports/data-imports.ts'
 
 const tenant = ({ a }: World) => ({ organization: a.id, edition: a.editions[0].id })
 const foreign = ({ b }: World) => ({ organization: b.id, edition: b.editions[0].id })

@@ -1,4 +1,4 @@
-import { toBase64, utf8 } from '../../../src/domain/encoding.ts'
+import { toBase64, utf8 } from '../../../src/domain/text/encoding.ts'
 import { freshPng } from '../files.ts'
 import { next } from '../seed.ts'
 import { seedFile, seedFiles, seedStoredFile, seedUpload } from '../seed-files.ts'

@@ -5,7 +5,7 @@ import { isLostRace } from '../../../db/failures.ts'
 import type { NewRecipient } from '../../../domain/campaigns/sender.ts'
 import type { ExcludedRecipient, RecipientPerson, SkipReason } from '../../../domain/campaigns/sending-policy.ts'
 import { type Language, languageOf } from '../../../domain/languages.ts'
-import { normalizePhone, shownPhone } from '../../../domain/users.ts'
+import { normalizePhone, shownPhone } from '../../../domain/accounts/users.ts'
 import {
   addressOf,
   type Audience as SegmentAudience,

@@ -1,10 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import type { campaigns } from '../../../db/schema/campaigns.ts'
+import type { campaigns } from '../../../db/schema/messaging/campaigns.ts'
 import type { CampaignStatus } from '../../../domain/campaigns/lifecycle.ts'
 import type { Readiness } from '../../../domain/campaigns/readiness.ts'
 import type { Language, TranslatedDict } from '../../../domain/languages.ts'
-import type { Channel } from '../../../domain/messaging.ts'
+import type { Channel } from '../../../domain/messaging/messaging.ts'
 
 type TableRow = typeof campaigns.$inferSelect
 

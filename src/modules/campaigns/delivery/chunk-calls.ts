@@ -7,8 +7,8 @@ import {
   type ExcludedRecipient,
   leaseMarginMs,
 } from '../../../domain/campaigns/sending-policy.ts'
-import { sha256, toHex } from '../../../domain/encoding.ts'
-import type { SendResult } from '../../../domain/messaging.ts'
+import { sha256, toHex } from '../../../domain/text/encoding.ts'
+import type { SendResult } from '../../../domain/messaging/messaging.ts'
 import { exclusionStatement } from './audience.ts'
 import { type ComposedMessage, composeEmails, composeSms } from './compose.ts'
 import {

@@ -10,9 +10,9 @@ import {
   answerLifecycle,
   languagesOf,
   statusOfAction,
-} from '../../../domain/consents.ts'
+} from '../../../domain/consents/consents.ts'
 import { AppError, doesNotExist, type FieldError, fieldError, invalid, sharedCustomer } from '../../../domain/errors.ts'
-import { toIso } from '../../../domain/instants.ts'
+import { toIso } from '../../../domain/time/instants.ts'
 import type { TranslatedDict } from '../../../domain/languages.ts'
 import { openEditions } from '../../editions/index.ts'
 import { announceAll } from '../../webhooks/index.ts'

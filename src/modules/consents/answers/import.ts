@@ -3,7 +3,7 @@ import type { JobCtx } from '../../../context.ts'
 import type { Database } from '../../../db/database.ts'
 import type { consentVersions } from '../../../db/schema/consents.ts'
 import { inList } from '../../../db/visibility.ts'
-import { shownLanguage } from '../../../domain/consents.ts'
+import { shownLanguage } from '../../../domain/consents/consents.ts'
 import type { Language, TranslatedDict } from '../../../domain/languages.ts'
 import type { DefinitionRow } from '../queries.ts'
 import {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { contactSeenInEdition } from '../../../db/shared-customers.ts'
-import type { Channel } from '../../../domain/messaging.ts'
+import type { Channel } from '../../../domain/messaging/messaging.ts'
 import type { DefinitionRow } from '../queries.ts'
 import type { AnsweredDefinition, AnsweringUser, RecordRow } from './records.ts'
 

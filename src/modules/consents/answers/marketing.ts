@@ -2,8 +2,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type ConsentScope, definitionOf, isCurrentConsent, isShadowed } from '../../../db/consents.ts'
 import type { Statement } from '../../../db/database.ts'
 import { inList } from '../../../db/visibility.ts'
-import type { AnswerState } from '../../../domain/consents.ts'
-import type { Channel } from '../../../domain/messaging.ts'
+import type { AnswerState } from '../../../domain/consents/consents.ts'
+import type { Channel } from '../../../domain/messaging/messaging.ts'
 
 /** Where marketing is meant to go from, and through which channel. */
 export interface MarketingScope {

@@ -9,10 +9,10 @@ import {
   isCurrentAnswer,
   shownLanguage,
   stateOf,
-} from '../../../domain/consents.ts'
+} from '../../../domain/consents/consents.ts'
 import type { Language, TranslatedDict } from '../../../domain/languages.ts'
-import { toIso, toIsoOrNull } from '../../../domain/instants.ts'
-import type { Channel } from '../../../domain/messaging.ts'
+import { toIso, toIsoOrNull } from '../../../domain/time/instants.ts'
+import type { Channel } from '../../../domain/messaging/messaging.ts'
 import type { ConsentProof, ConsentRecord, UserConsent } from '../answer-contract.ts'
 import { type AnswerRow, type SeenRecord, seenRecord } from './answer-queries.ts'
 import type { Proof } from './proof.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import type { ConsentVersionRow } from '../../../db/schema/consents.ts'
-import { contentHash, recordFault, type StoredRecord } from '../../../domain/consent-records.ts'
+import { contentHash, recordFault, type StoredRecord } from '../../../domain/consents/consent-records.ts'
 import { notFound } from '../../../domain/errors.ts'
 import type { Language } from '../../../domain/languages.ts'
 import { type AnswerSubject, type SeenRecord, seenRecord } from './answer-queries.ts'

@@ -4,7 +4,7 @@ import { changedExactly } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { consentRecords } from '../../../db/schema/consents.ts'
 import { insertAll } from '../../../db/write.ts'
-import { evidenceHash, hashVersion, recordHash } from '../../../domain/consent-records.ts'
+import { evidenceHash, hashVersion, recordHash } from '../../../domain/consents/consent-records.ts'
 import {
   answerEnd,
   type AnswerDecision,
@@ -15,9 +15,9 @@ import {
   isSettled,
   type LatestAnswer,
   type SettledStatus,
-} from '../../../domain/consents.ts'
+} from '../../../domain/consents/consents.ts'
 import { LostRace } from '../../../domain/errors.ts'
-import { toIso, toIsoOrNull } from '../../../domain/instants.ts'
+import { toIso, toIsoOrNull } from '../../../domain/time/instants.ts'
 import type { Announcement } from '../../webhooks/index.ts'
 
 export type RecordRow = typeof consentRecords.$inferSelect

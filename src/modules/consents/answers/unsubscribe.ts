@@ -1,7 +1,7 @@
 import type { JobCtx } from '../../../context.ts'
 import { decideAgain } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
-import type { AnswerMethod } from '../../../domain/consents.ts'
+import type { AnswerMethod } from '../../../domain/consents/consents.ts'
 import { addressQuery, suppress, suppressionReasonOf, takeBackUnsubscription } from '../../suppressions/index.ts'
 import { commitAnnounced } from '../../webhooks/index.ts'
 import { marketingAnswers, type MarketingAnswer, type MarketingRecipient } from './marketing-answers.ts'

@@ -8,9 +8,9 @@ import {
   maxOrdersPerCall,
   maxSourceLength,
   maxUnitsPerCall,
-} from '../../../domain/external-orders.ts'
+} from '../../../domain/orders/external-orders.ts'
 import { EditionSummary, Id, OrganizationSummary, RequiredText, Timestamp } from '../../../http/fields.ts'
-import { operation } from '../../../http/operation.ts'
+import { operation } from '../../../http/operations/operation.ts'
 import { FieldProblem } from '../../../http/problem.ts'
 
 const Source = RequiredText(maxSourceLength)

@@ -13,22 +13,22 @@ import {
   maxProviderReferenceLength,
   maxUnitsPerItem,
   maxUnitsPerOrder,
-} from '../../../domain/external-orders.ts'
-import { splitLine } from '../../../domain/imported-amounts.ts'
+} from '../../../domain/orders/external-orders.ts'
+import { splitLine } from '../../../domain/data-imports/imported-amounts.ts'
 import { languageOf } from '../../../domain/languages.ts'
 import { currencies, maxAmountMinor, toMajor, toMinor } from '../../../domain/money.ts'
-import { orderStatuses, transactionServices } from '../../../domain/orders.ts'
-import { maxUses } from '../../../domain/purchases.ts'
+import { orderStatuses, transactionServices } from '../../../domain/orders/orders.ts'
+import { maxUses } from '../../../domain/orders/purchases.ts'
 import {
   maxEmailLength,
   maxPersonNameLength,
   maxPhoneLength,
   normalizeEmail,
   splitFullName,
-} from '../../../domain/users.ts'
+} from '../../../domain/accounts/users.ts'
 import { Instant, InstantOrNull, JsonObject, PersonName, RequiredText } from '../../../http/fields.ts'
-import { unknownFields } from '../../../http/unknown-fields.ts'
-import { fieldErrors } from '../../../http/validation.ts'
+import { unknownFields } from '../../../http/requests/unknown-fields.ts'
+import { fieldErrors } from '../../../http/requests/validation.ts'
 
 /** An amount in major units in, minor units out. */
 const Amount = z

@@ -1,2 +1,2 @@
-export { rememberMapping } from './history.ts'
+export { rememberMapping } from '../columns/history.ts'
 export { canonicalOf, canonicalPrefix, formatOf, originalOf } from './source.ts'

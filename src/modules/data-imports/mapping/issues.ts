@@ -1,5 +1,5 @@
 import { type FieldError, fieldError } from '../../../domain/errors.ts'
-import { type PreparedMappings, targetFieldOf } from '../../../domain/import-mapping/index.ts'
+import { type PreparedMappings, targetFieldOf } from '../../../domain/data-imports/mapping/index.ts'
 import { type ColumnRow, columnsByTarget, type MappingState } from './state.ts'
 
 type IssueCode = 'ambiguous_format' | 'duplicate_target' | 'missing_target' | 'unknown_target_field' | 'unmapped_values'

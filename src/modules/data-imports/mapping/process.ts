@@ -2,9 +2,9 @@ import type { Ctx } from '../../../context.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { checkAction, commitImport } from '../begin.ts'
 import type { LoadedImport } from '../queries.ts'
-import { beginPhase } from '../steps.ts'
+import { beginPhase } from '../work/steps.ts'
 import { nothingStaged } from './changed.ts'
-import type { ColumnView } from './columns.ts'
+import type { ColumnView } from '../columns/columns.ts'
 import { issueError } from './issues.ts'
 
 /** Begins to read every row by the mapping, if the mapping is complete. */

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import type { FileFormat } from '../../../domain/import-files/format.ts'
-import type { FileSource } from '../../../domain/import-files/source.ts'
-import type { ImportRow } from '../steps.ts'
+import type { FileFormat } from '../../../domain/data-imports/files/format.ts'
+import type { FileSource } from '../../../domain/data-imports/files/source.ts'
+import type { ImportRow } from '../work/steps.ts'
 
 /** A part of the canonical copy. */
 export interface Segment {

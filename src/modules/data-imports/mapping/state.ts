@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import { importColumns, importConstants } from '../../../db/schema/data-imports.ts'
-import type { ColumnSummary, ImportOptions } from '../../../domain/data-imports.ts'
+import type { ColumnSummary, ImportOptions } from '../../../domain/data-imports/data-imports.ts'
 import {
   type ColumnStatistics,
   type Grouping,
@@ -11,9 +11,9 @@ import {
   type TargetMapping,
   type Transform,
   type ValueMap,
-} from '../../../domain/import-mapping/index.ts'
+} from '../../../domain/data-imports/mapping/index.ts'
 import { consentsInEdition } from '../../consents/index.ts'
-import type { ImportRow } from '../steps.ts'
+import type { ImportRow } from '../work/steps.ts'
 
 export type ColumnRow = typeof importColumns.$inferSelect
 export type ConstantRow = typeof importConstants.$inferSelect

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../context.ts'
-import { decideRow } from '../../../domain/import-mapping/index.ts'
+import { decideRow } from '../../../domain/data-imports/mapping/index.ts'
 import { checkAction } from '../begin.ts'
-import { type ColumnView, firstRowsOf } from './columns.ts'
+import { type ColumnView, firstRowsOf } from '../columns/columns.ts'
 import type { MappingIssue } from './issues.ts'
 
 const checkedRows = 1000

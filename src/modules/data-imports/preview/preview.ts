@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { ordersPerChunk } from '../../../domain/data-imports.ts'
+import { ordersPerChunk } from '../../../domain/data-imports/data-imports.ts'
 import { toMajor } from '../../../domain/money.ts'
 import { type EngineCtx, type ImportRun, previewGroup, type RecordedOrder, rowsOf } from '../../order-import/index.ts'
-import type { ImportRow } from '../steps.ts'
-import type { OrderRow } from '../../../db/schema/orders.ts'
+import type { ImportRow } from '../work/steps.ts'
+import type { OrderRow } from '../../../db/schema/sales/orders.ts'
 import {
   fitting,
   type Headers,

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
-import { countRows, type RowCounts, undoDays } from '../../../domain/data-imports.ts'
-import { dayMs } from '../../../domain/instants.ts'
-import { outcomeOf } from '../staged-rows.ts'
-import { commitStep, endPhase, type ImportRow } from '../steps.ts'
+import { countRows, type RowCounts, undoDays } from '../../../domain/data-imports/data-imports.ts'
+import { dayMs } from '../../../domain/time/instants.ts'
+import { outcomeOf } from '../work/staged-rows.ts'
+import { commitStep, endPhase, type ImportRow } from '../work/steps.ts'
 
 /** Rows that one step of a cancelled import marks. */
 const rowsPerStep = 5000

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
-import { type PlacedRow, productKey, productOf } from '../../../domain/import-mapping/index.ts'
+import { type PlacedRow, productKey, productOf } from '../../../domain/data-imports/mapping/index.ts'
 
 /** What the user decided for a product of the file, with the names that the edition has for it today. */
 export interface MappedProduct {

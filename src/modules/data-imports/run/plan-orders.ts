@@ -1,4 +1,4 @@
-import { maxUnitsPerOrder } from '../../../domain/external-orders.ts'
+import { maxUnitsPerOrder } from '../../../domain/orders/external-orders.ts'
 import { type GroupDecision, type NumberedOrder, type OrderOutcome, rowsOf } from '../../order-import/index.ts'
 import { type Problem, problemAt, problemOf } from './problems.ts'
 import type { ReadOrder } from './read-orders.ts'

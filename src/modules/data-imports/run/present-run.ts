@@ -1,9 +1,9 @@
 import type { z } from '@hono/zod-openapi'
 import { toMajor } from '../../../domain/money.ts'
-import { fullName } from '../../../domain/users.ts'
-import type { StagedData } from '../staged-rows.ts'
+import { fullName } from '../../../domain/accounts/users.ts'
+import type { StagedData } from '../work/staged-rows.ts'
 import type { PreviewedOrder } from '../preview/index.ts'
-import { type ListedRow, namedProblems, problemsOf } from './rows.ts'
+import { type ListedRow, namedProblems, problemsOf } from '../reports/rows.ts'
 import type { ImportedRow, PreviewOrder } from './run-contract.ts'
 
 export function presentImportRow(row: ListedRow): z.input<typeof ImportedRow> {

@@ -1,5 +1,5 @@
 import type { FieldError } from '../../../domain/errors.ts'
-import type { DecidedOrder } from '../../../domain/import-mapping/index.ts'
+import type { DecidedOrder } from '../../../domain/data-imports/mapping/index.ts'
 
 /** What is wrong with a row, or was not as it says, in the file's own terms. */
 export interface Problem {

@@ -1,16 +1,16 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import type { importOrders } from '../../../db/schema/data-imports.ts'
-import type { ExternalOrder } from '../../../domain/external-orders.ts'
+import type { ExternalOrder } from '../../../domain/orders/external-orders.ts'
 import {
   type DecidedOrder,
   type PlacedRow,
   toExternalOrder,
   toWireOrder,
-} from '../../../domain/import-mapping/index.ts'
-import { normalizePhone } from '../../../domain/users.ts'
+} from '../../../domain/data-imports/mapping/index.ts'
+import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { checkExternalOrder } from '../external-orders/index.ts'
-import { placedRow, type StagedRow } from '../staged-rows.ts'
+import { placedRow, type StagedRow } from '../work/staged-rows.ts'
 import { firstRowsById } from './duplicate-ids.ts'
 import { lookUpProducts, soldAs } from './mapped-products.ts'
 import { type Problem, problemAt, problemOf } from './problems.ts'

@@ -1,11 +1,11 @@
 import { z } from '@hono/zod-openapi'
-import { keptDays, rowOutcomes } from '../../../domain/data-imports.ts'
-import { keptReasons } from '../../../domain/import-undo.ts'
+import { keptDays, rowOutcomes } from '../../../domain/data-imports/data-imports.ts'
+import { keptReasons } from '../../../domain/data-imports/import-undo.ts'
 import { currencies } from '../../../domain/money.ts'
-import { orderStatuses } from '../../../domain/orders.ts'
+import { orderStatuses } from '../../../domain/orders/orders.ts'
 import { Count, Id } from '../../../http/fields.ts'
-import { BooleanFilter, envelope, IdFilter, listQuery } from '../../../http/list-query.ts'
-import { operation } from '../../../http/operation.ts'
+import { BooleanFilter, envelope, IdFilter, listQuery } from '../../../http/requests/list-query.ts'
+import { operation } from '../../../http/operations/operation.ts'
 import { ImportParams, keepers, tag } from '../contract-parts.ts'
 
 const Line = z.int().min(0).openapi({ description: 'Line of the file, as a text editor counts.', example: 3 })

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import type { editions } from '../../../db/schema/editions.ts'
-import type { DuplicatePolicy } from '../../../domain/external-orders.ts'
-import type { Grouping } from '../../../domain/import-mapping/index.ts'
+import type { DuplicatePolicy } from '../../../domain/orders/external-orders.ts'
+import type { Grouping } from '../../../domain/data-imports/mapping/index.ts'
 import type { Currency } from '../../../domain/money.ts'
-import type { OrderStatus } from '../../../domain/orders.ts'
+import type { OrderStatus } from '../../../domain/orders/orders.ts'
 import { importDefinitions, type ImportDefinitions } from '../../consents/index.ts'
-import type { ImportRow } from '../steps.ts'
+import type { ImportRow } from '../work/steps.ts'
 import type { MappedProduct } from './mapped-products.ts'
 
 export type SettingEdition = typeof editions.$inferSelect

@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { changeableEditions } from '../../../db/shared-customers.ts'
-import { readOptions } from '../../../domain/data-imports.ts'
+import { readOptions } from '../../../domain/data-imports/data-imports.ts'
 import { fieldError, invalid } from '../../../domain/errors.ts'
 import { receiptMessageOf } from '../../transactional-emails/index.ts'
 import { checkAction, commitImport } from '../begin.ts'
 import type { StartDataImportInput } from '../import-contract.ts'
 import { rememberMapping } from '../mapping/index.ts'
 import type { LoadedImport } from '../queries.ts'
-import { beginPhase } from '../steps.ts'
+import { beginPhase } from '../work/steps.ts'
 import type { SettingEdition } from './setting.ts'
 
 async function checkReceipts(ctx: Ctx, row: LoadedImport): Promise<void> {

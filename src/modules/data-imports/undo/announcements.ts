@@ -1,4 +1,4 @@
-import type { PurchaseStatus } from '../../../domain/purchases.ts'
+import type { PurchaseStatus } from '../../../domain/orders/purchases.ts'
 import { purchaseAction } from '../../purchases/index.ts'
 import type { Announcement } from '../../webhooks/index.ts'
 import type { WrittenOrder } from './load-orders.ts'

@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../../db/database.ts'
 import type { importOrders } from '../../../db/schema/data-imports.ts'
-import type { orders, transactions } from '../../../db/schema/orders.ts'
-import { keptReason, type KeptReason } from '../../../domain/import-undo.ts'
+import type { orders, transactions } from '../../../db/schema/sales/orders.ts'
+import { keptReason, type KeptReason } from '../../../domain/data-imports/import-undo.ts'
 import { answeredLater } from '../../consents/index.ts'
 import type { OrderBefore } from '../../order-import/index.ts'
 import { type AnnouncedPurchase, announcedColumns, announcedJoins } from '../../purchases/index.ts'
-import type { ImportRow } from '../steps.ts'
+import type { ImportRow } from '../work/steps.ts'
 
 type WrittenImportOrder = Pick<
   typeof importOrders.$inferSelect,

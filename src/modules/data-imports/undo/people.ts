@@ -5,11 +5,11 @@ import { shrinkLists } from '../../../db/list-sizes.ts'
 import { userEditions, users } from '../../../db/schema/users.ts'
 import { inList } from '../../../db/visibility.ts'
 import { update } from '../../../db/write.ts'
-import { givenSearchColumns, searchColumns } from '../../../domain/users.ts'
+import { givenSearchColumns, searchColumns } from '../../../domain/accounts/users.ts'
 import type { PersonBefore } from '../../order-import/index.ts'
 import { isInRunningAudience, removedFromSegments } from '../../segments/index.ts'
 import { customerOrdersSearch } from '../../users/index.ts'
-import type { ImportRow } from '../steps.ts'
+import type { ImportRow } from '../work/steps.ts'
 
 type User = Pick<
   typeof users.$inferSelect,

@@ -2,12 +2,19 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { changedExactly } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
-import { ordersPerChunk } from '../../../domain/data-imports.ts'
-import type { KeptReason } from '../../../domain/import-undo.ts'
+import { ordersPerChunk } from '../../../domain/data-imports/data-imports.ts'
+import type { KeptReason } from '../../../domain/data-imports/import-undo.ts'
 import { importedChains, type ImportedRecord, takeBackAnswers } from '../../consents/index.ts'
 import type { OrderBefore } from '../../order-import/index.ts'
 import { announceAll } from '../../webhooks/index.ts'
-import { commitStep, endPhase, type ImportChanges, type ImportRow, isStillThere, type PhaseStep } from '../steps.ts'
+import {
+  commitStep,
+  endPhase,
+  type ImportChanges,
+  type ImportRow,
+  isStillThere,
+  type PhaseStep,
+} from '../work/steps.ts'
 import { announcementsOf } from './announcements.ts'
 import { entriesOf, removedEntry } from './catalogue.ts'
 import { loadWritten, type WrittenOrder } from './load-orders.ts'

@@ -1,0 +1,87 @@
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { fileStatuses } from '../../../domain/files/files.ts'
+
+export const files = sqliteTable('files', {
+  id: text().primaryKey(),
+  organization_id: text().notNull(),
+  edition_id: text(),
+  name: text().notNull(),
+  title: text().notNull().default(''),
+  alt_text: text().notNull().default('{}'),
+  purpose: text().notNull(),
+  mime_type: text().notNull(),
+  size: integer().notNull(),
+  checksum_sha256: text().notNull().default(''),
+  width: integer(),
+  height: integer(),
+  status: text({ enum: fileStatuses }).notNull().default('ready'),
+  access_key: text().notNull(),
+  storage_key: text(),
+  uploaded_by: text(),
+  tags: text().notNull().default('[]'),
+  metadata: text().notNull().default('{}'),
+  search: text().notNull().default(''),
+  version: integer().notNull().default(1),
+  created_at: integer().notNull(),
+  modified_at: integer().notNull(),
+})
+
+/** Bytes that an organisation keeps, once for each content. */
+export const storedObjects = sqliteTable('stored_objects', {
+  storage_key: text().primaryKey(),
+  organization_id: text().notNull(),
+  checksum_sha256: text().notNull(),
+  size: integer().notNull(),
+  is_missing: integer().notNull().default(0),
+  created_at: integer().notNull(),
+})
+
+export const organizationStorage = sqliteTable('organization_storage', {
+  organization_id: text().primaryKey(),
+  used_bytes: integer().notNull(),
+  limit_bytes: integer(),
+})
+
+export const fileUploads = sqliteTable('file_uploads', {
+  id: text().primaryKey(),
+  organization_id: text().notNull(),
+  edition_id: text(),
+  name: text().notNull(),
+  title: text().notNull(),
+  tags: text().notNull(),
+  metadata: text().notNull(),
+  size: integer().notNull(),
+  content_type: text(),
+  storage_key: text().notNull(),
+  store_upload_id: text().notNull(),
+  uploaded_by: text(),
+  file_id: text(),
+  version: integer().notNull().default(1),
+  created_at: integer().notNull(),
+  modified_at: integer().notNull(),
+  expires_at: integer().notNull(),
+})
+
+export const fileUploadParts = sqliteTable(
+  'file_upload_parts',
+  {
+    upload_id: text().notNull(),
+    number: integer().notNull(),
+    size: integer().notNull(),
+    checksum_sha256: text().notNull(),
+    store_etag: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.upload_id, table.number] })],
+)
+
+export const objectsToDelete = sqliteTable('objects_to_delete', {
+  storage_key: text().primaryKey(),
+  store_upload_id: text(),
+  created_at: integer().notNull(),
+})
+
+export const storageSweeps = sqliteTable('storage_sweeps', {
+  name: text().primaryKey(),
+  after_key: text().notNull(),
+  begun_at: integer().notNull(),
+})

@@ -1,0 +1,33 @@
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { transactionalEmailKinds } from '../../../domain/messaging/transactional-emails.ts'
+
+export const transactionalEmails = sqliteTable('transactional_emails', {
+  id: text().primaryKey(),
+  organization_id: text().notNull(),
+  edition_id: text(),
+  order_id: text(),
+  user_id: text().notNull(),
+  kind: text({ enum: transactionalEmailKinds }).notNull(),
+  email_message_id: text(),
+  consent_record_id: text(),
+  confirmation: text(),
+  refund_request_id: text(),
+  refund_attempt: integer(),
+  refund: text(),
+  language: text().notNull(),
+  recipient: text().notNull(),
+  status: text().notNull(),
+  attempts: integer().notNull().default(0),
+  next_attempt_at: integer(),
+  lease_until: integer(),
+  content: text(),
+  provider: text(),
+  first_call_at: integer(),
+  is_doubtful: integer().notNull().default(0),
+  provider_id: text(),
+  error_code: text(),
+  error_detail: text().notNull().default(''),
+  sent_at: integer(),
+  created_at: integer().notNull(),
+  modified_at: integer().notNull(),
+})

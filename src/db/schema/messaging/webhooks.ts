@@ -1,0 +1,84 @@
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import {
+  deliveryStatuses,
+  disabledReasons,
+  type EventKind,
+  eventKindNames,
+  manualRetries,
+  nextReasons,
+} from '../../../domain/webhooks/webhooks.ts'
+
+export const webhookEndpoints = sqliteTable('webhook_endpoints', {
+  id: text().primaryKey(),
+  organization_id: text().notNull(),
+  edition_id: text(),
+  name: text().notNull(),
+  url: text().notNull(),
+  events: text({ mode: 'json' }).$type<EventKind[]>().notNull(),
+  is_active: integer().notNull().default(1),
+  timeout_seconds: integer().notNull().default(0),
+  secret: text().notNull(),
+  previous_secret: text(),
+  previous_secret_until: integer(),
+  disabled_at: integer(),
+  disabled_reason: text({ enum: disabledReasons }),
+  failing_since: integer(),
+  failures_in_row: integer().notNull().default(0),
+  breaker_until: integer(),
+  is_slow: integer().notNull().default(0),
+  version: integer().notNull().default(1),
+  created_at: integer().notNull(),
+  modified_at: integer().notNull(),
+})
+
+export const webhookEvents = sqliteTable('webhook_events', {
+  id: text().primaryKey(),
+  organization_id: text().notNull(),
+  edition_id: text(),
+  kind: text({ enum: eventKindNames }).notNull(),
+  payload: text().notNull(),
+  created_at: integer().notNull(),
+})
+
+export const webhookDeliveries = sqliteTable('webhook_deliveries', {
+  id: text().primaryKey(),
+  endpoint_id: text().notNull(),
+  event_id: text().notNull(),
+  kind: text({ enum: eventKindNames }).notNull(),
+  status: text({ enum: deliveryStatuses }).notNull(),
+  attempts: integer().notNull().default(0),
+  step: integer().notNull().default(0),
+  manual: text({ enum: manualRetries }),
+  response_status_code: integer(),
+  signature: text(),
+  signed_at: integer(),
+  last_attempt_at: integer(),
+  next_retry_at: integer(),
+  lease_until: integer(),
+  created_at: integer().notNull(),
+  modified_at: integer().notNull(),
+})
+
+export const webhookAttempts = sqliteTable(
+  'webhook_attempts',
+  {
+    delivery_id: text().notNull(),
+    number: integer().notNull(),
+    started_at: integer().notNull(),
+    duration_ms: integer().notNull(),
+    status_code: integer(),
+    error: text(),
+    response_text: text(),
+    is_manual: integer().notNull(),
+    next_retry_at: integer(),
+    next_reason: text({ enum: nextReasons }),
+  },
+  (table) => [primaryKey({ columns: [table.delivery_id, table.number] })],
+)
+
+export const deadMessages = sqliteTable('dead_messages', {
+  id: text().primaryKey(),
+  queue: text().notNull(),
+  body: text().notNull(),
+  created_at: integer().notNull(),
+})

@@ -1,0 +1,51 @@
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { refundBatchStatuses } from '../../../domain/refunds/refund-batches.ts'
+import { refundReasons, refundSources, refundStatuses } from '../../../domain/refunds/refunds.ts'
+
+export const refundBatches = sqliteTable('refund_batches', {
+  id: text().primaryKey(),
+  organization_id: text().notNull(),
+  edition_id: text().notNull(),
+  status: text({ enum: refundBatchStatuses }).notNull(),
+  filter: text().notNull(),
+  share: integer().notNull(),
+  include_fees: integer().notNull(),
+  cancel_purchases: integer().notNull(),
+  notify_customers: integer().notNull(),
+  reason: text({ enum: refundReasons }).notNull(),
+  message: text().notNull(),
+  counted: text().notNull(),
+  customers_count: integer().notNull().default(0),
+  requested: text().notNull(),
+  cursor_created_at: integer(),
+  cursor_seq: integer(),
+  due_at: integer(),
+  lease_until: integer(),
+  source: text({ enum: refundSources }).notNull(),
+  created_by: text().notNull(),
+  started_by: text(),
+  started_at: integer(),
+  ended_at: integer(),
+  version: integer().notNull().default(1),
+  created_at: integer().notNull(),
+  modified_at: integer().notNull(),
+})
+
+export const refundBatchCustomers = sqliteTable(
+  'refund_batch_customers',
+  { batch_id: text().notNull(), user_id: text().notNull() },
+  (table) => [primaryKey({ columns: [table.batch_id, table.user_id] })],
+)
+
+export const refundBatchTotals = sqliteTable(
+  'refund_batch_totals',
+  {
+    batch_id: text().notNull(),
+    currency: text().notNull(),
+    status: text({ enum: refundStatuses }).notNull(),
+    needs_attention: integer().notNull(),
+    requests: integer().notNull(),
+    amount_minor: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.batch_id, table.currency, table.status, table.needs_attention] })],
+)

@@ -1,0 +1,78 @@
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { refundReasons, refundSources, refundStatuses, refundTargets } from '../../../domain/refunds/refunds.ts'
+
+export const refundRequests = sqliteTable('refund_requests', {
+  id: text().primaryKey(),
+  organization_id: text().notNull(),
+  edition_id: text().notNull(),
+  order_id: text().notNull(),
+  transaction_id: text().notNull(),
+  purchase_id: text(),
+  user_id: text().notNull(),
+  batch_id: text(),
+  target: text({ enum: refundTargets }).notNull(),
+  status: text({ enum: refundStatuses }).notNull(),
+  source: text({ enum: refundSources }).notNull(),
+  reason: text({ enum: refundReasons }).notNull(),
+  comment: text().notNull().default(''),
+  currency: text().notNull(),
+  requested_minor: integer().notNull(),
+  approved_minor: integer(),
+  refunded_minor: integer().notNull().default(0),
+  price_minor: integer().notNull().default(0),
+  deposit_minor: integer().notNull().default(0),
+  handling_fee_minor: integer().notNull().default(0),
+  service_fee_minor: integer().notNull().default(0),
+  include_fees: integer().notNull().default(0),
+  cancel_purchase: integer().notNull().default(0),
+  notify_customer: integer().notNull().default(1),
+  requested_by: text(),
+  reviewed_by: text(),
+  reviewed_at: integer(),
+  rejection_reason: text(),
+  note: text(),
+  service: text(),
+  merchant_account_id: text(),
+  attempts: integer().notNull().default(0),
+  provider_key: text(),
+  provider_key_at: integer(),
+  provider_reference: text(),
+  failure_code: text(),
+  failure_message: text(),
+  due_at: integer(),
+  lease_until: integer(),
+  checks: integer().notNull().default(0),
+  needs_attention: integer().notNull().default(0),
+  metadata: text().notNull().default('{}'),
+  version: integer().notNull().default(1),
+  created_at: integer().notNull(),
+  modified_at: integer().notNull(),
+  completed_at: integer(),
+})
+
+export const refundItems = sqliteTable(
+  'refund_items',
+  {
+    refund_request_id: text().notNull(),
+    purchase_id: text().notNull(),
+    amount_minor: integer().notNull(),
+    price_minor: integer().notNull().default(0),
+    deposit_minor: integer().notNull().default(0),
+    handling_fee_minor: integer().notNull().default(0),
+    status_before: text(),
+  },
+  (table) => [primaryKey({ columns: [table.refund_request_id, table.purchase_id] })],
+)
+export type RefundRow = typeof refundRequests.$inferSelect
+
+export const paymentEvents = sqliteTable(
+  'payment_events',
+  {
+    merchant_account_id: text().notNull(),
+    id: text().notNull(),
+    kind: text().notNull(),
+    provider_reference: text().notNull(),
+    created_at: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.merchant_account_id, table.id] })],
+)

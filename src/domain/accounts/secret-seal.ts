@@ -1,0 +1,40 @@
+import { openText, sealText } from '../consents/answer-seal.ts'
+import { sha256, toHex, utf8 } from '../text/encoding.ts'
+
+/** Where a secret is stored: a sealed text that is moved to another row or column does not open there. */
+export interface SecretPlace {
+  id: string
+  column: string
+}
+
+async function sealOf(workerSecret: string, { id, column }: SecretPlace): Promise<CryptoKey> {
+  const material = await crypto.subtle.importKey('raw', utf8(workerSecret), 'HKDF', false, ['deriveKey'])
+  const derivation = { name: 'HKDF', hash: 'SHA-256', salt: utf8(`${id}\0${column}`), info: utf8('stored secret') }
+  return crypto.subtle.deriveKey(derivation, material, { name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])
+}
+
+const fingerprintLength = 16
+
+/** Names a secret of the Worker without giving it away. */
+export const fingerprintOf = async (workerSecret: string): Promise<string> =>
+  toHex(await sha256(`stored secret\0${workerSecret}`)).slice(0, fingerprintLength)
+
+export const sealSecret = async (
+  workerSecret: string,
+  place: SecretPlace,
+  randomBytes: (length: number) => Uint8Array,
+  text: string,
+): Promise<string> => sealText(await sealOf(workerSecret, place), randomBytes, text)
+
+/** The text, by the first of the secrets that opens it; null when none does. */
+export async function openSecret(
+  workerSecrets: readonly string[],
+  place: SecretPlace,
+  sealed: string,
+): Promise<string | null> {
+  for (const secret of workerSecrets) {
+    const text = await openText(await sealOf(secret, place), sealed)
+    if (text !== null) return text
+  }
+  return null
+}

@@ -1,0 +1,100 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { digitsOf, fold, searchText } from '../text/fold.ts'
+
+export const maxEmailLength = 254
+export const maxPhoneLength = 32
+export const maxPersonNameLength = 80
+
+export const messageChannels = ['email', 'sms'] as const
+
+export const fullName = (person: { first_name: string; last_name: string }): string =>
+  `${person.first_name} ${person.last_name}`.trim()
+
+/** One address with a domain of at least two labels; no white space, so that it can never break a header. */
+const emailPattern =
+  /^[^\s@"<>(),;:\\[\]\p{C}]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u
+
+/** The form in which addresses are stored and compared, or null when it is no address. */
+export function normalizeEmail(text: string): string | null {
+  const email = text.trim().normalize('NFC').toLowerCase()
+  const [local = ''] = email.split('@')
+  const dotted = local.startsWith('.') || local.endsWith('.') || local.includes('..')
+  return email.length <= maxEmailLength && !dotted && emailPattern.test(email) ? email : null
+}
+
+/** The code of a country as people write it before a number: `+45`, `0045`, `(+45)`, `(0045)`. */
+const internationalPrefix = /^\s*(?:\(\s*(?:\+|00)\s*([1-9]\d{0,3})\s*\)|(?:\+|00)(?=\s*\(?\s*[1-9]))/
+
+/** E.164, or null when it is no telephone number; numbers without a country's code are of `countryCode` (such as `+45`). */
+export function normalizePhone(text: string, countryCode: string | null): string | null {
+  if (text.length > maxPhoneLength) return null
+  const international = text.replace(internationalPrefix, (_, code: string | undefined) => `+${code ?? ''}`)
+  const number = parsePhoneNumberFromString(international, {
+    extract: false,
+    ...(countryCode ? { defaultCallingCode: countryCode.replace('+', '') } : {}),
+  })
+  return number?.isValid() ? number.number : null
+}
+
+export interface Contact {
+  email: string | null
+  phone_number: string | null
+  first_name: string
+  last_name: string
+}
+
+/** The columns by which what an edition said of a customer is found there. */
+export const givenSearchColumns = (contact: Contact) => ({
+  name_folded: fold(fullName(contact)),
+  email_folded: fold(contact.email ?? ''),
+  phone_digits: digitsOf(contact.phone_number ?? ''),
+})
+
+/** The contact columns of a customer who was erased: the id replaces the number, since one of the two is needed. */
+export const erasedContact = (id: string) => ({
+  email: null,
+  phone_number: id,
+  first_name: '',
+  last_name: '',
+  metadata: '{}',
+  email_folded: '',
+  phone_digits: '',
+  search: '',
+  is_active: 0,
+  is_verified: 0,
+  last_seen_at: null,
+})
+
+/** A telephone number as it is shown: the id of an erased customer is none. */
+export const shownPhone = (stored: string | null): string | null => (stored?.startsWith('usr_') ? null : stored)
+
+/** The columns by which a customer is found, from the shown columns. */
+export const searchColumns = (contact: Contact) => ({
+  email_folded: fold(contact.email ?? ''),
+  phone_digits: digitsOf(contact.phone_number ?? ''),
+  search: searchText(fullName(contact), contact.email, digitsOf(contact.phone_number ?? '')),
+})
+
+/** What an order is found by on behalf of its customer. */
+export const contactSearch = (contact: Pick<Contact, 'email' | 'phone_number'>): string =>
+  searchText(contact.email, digitsOf(contact.phone_number ?? ''))
+
+/** A lower-case word that belongs to the name after it, as in Maria de la Cruz. */
+const isParticle = (word: string | undefined): boolean =>
+  word !== undefined && word !== word.toUpperCase() && word === word.toLowerCase()
+
+/**
+ * First and last name of a whole one. The text before a comma is the last name. Otherwise it is the last word, with
+ * the lower-case words directly before it where it is not lower-case itself; a single word is a first name.
+ */
+export function splitFullName(text: string): { first_name: string; last_name: string } {
+  const name = text.trim().replaceAll(/\s+/g, ' ')
+  const comma = name.indexOf(',')
+  if (comma >= 0) return { first_name: name.slice(comma + 1).trim(), last_name: name.slice(0, comma).trim() }
+  const words = name.split(' ')
+  let from = words.length - 1
+  if (!isParticle(words[from])) while (from > 1 && isParticle(words[from - 1])) from--
+  return from === 0
+    ? { first_name: name, last_name: '' }
+    : { first_name: words.slice(0, from).join(' '), last_name: words.slice(from).join(' ') }
+}

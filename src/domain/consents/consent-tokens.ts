@@ -1,0 +1,128 @@
+import { utf8 } from '../text/encoding.ts'
+import { idPrefixes } from '../ids.ts'
+import { dayMs } from '../time/instants.ts'
+import {
+  areEqual,
+  idBytes,
+  idFromBytes,
+  idToBytes,
+  macOf,
+  numberFromBytes,
+  numberToBytes,
+  openToken,
+  signToken,
+  type TokenSigner,
+} from '../accounts/signed-tokens.ts'
+import type { ChannelAddress } from '../messaging/suppressions.ts'
+
+/**
+ * Tokens of the pages on which people read and answer consents. They hold the person, or the answer to confirm, the day
+ * on which they were made, and a tag of organisation and address: nobody reads the address from it, and a link that
+ * went to an address which the person no longer has opens nothing.
+ */
+
+/** A link in a message to the page of a person's consents works for so long. */
+export const preferencesLinkMs = 2 * 365 * dayMs
+
+const preferences: TokenSigner = { purpose: 'consent-preferences-links', macBytes: 16 }
+const confirmation: TokenSigner = { purpose: 'consent-confirmation-links', macBytes: 16 }
+const tagger: TokenSigner = { purpose: 'consent-links-address', macBytes: 8 }
+
+export interface LinkAddress extends ChannelAddress {
+  organization_id: string
+}
+
+const tagOf = (secret: string, { organization_id, channel, address }: LinkAddress): Promise<Uint8Array> =>
+  macOf(secret, tagger, utf8(`${organization_id}\0${channel}\0${address}`))
+
+/** Of the addresses the one that a link was sent to. */
+export async function taggedAddress<Address extends LinkAddress>(
+  secret: string,
+  tag: Uint8Array,
+  addresses: readonly Address[],
+): Promise<Address | null> {
+  const tags = await Promise.all(addresses.map((one) => tagOf(secret, one)))
+  return addresses.find((_, index) => areEqual(tags[index] ?? new Uint8Array(), tag)) ?? null
+}
+
+const idOf = (prefix: string, id: string): Uint8Array => {
+  const bytes = idToBytes(prefix, id)
+  if (!bytes) throw new Error(`${id} is no id of the kind ${prefix}`)
+  return bytes
+}
+
+const dayOf = (at: number): number => Math.floor(at / dayMs)
+
+/** Where messages lead people to. */
+export const preferencesAddress = (publicUrl: string, token: string): string => `${publicUrl}/consents/${token}`
+export const confirmationAddress = (publicUrl: string, token: string): string =>
+  `${publicUrl}/consents/confirm/${token}`
+
+export interface PreferencesTarget {
+  user_id: string
+  tag: Uint8Array
+  /** The start of the day on which the link was made. */
+  made_at: number
+}
+
+interface PreferencesLink extends LinkAddress {
+  user_id: string
+  made_at: number
+}
+
+export async function mintPreferencesToken(secret: string, link: PreferencesLink): Promise<string> {
+  const tag = await tagOf(secret, link)
+  const content = [...idOf(idPrefixes.user, link.user_id), ...tag, ...numberToBytes(dayOf(link.made_at))]
+  return signToken(secret, preferences, content)
+}
+
+/** What a token of a person's page means; null for one that is not ours or is too old. */
+export async function readPreferencesToken(
+  secret: string,
+  token: string,
+  now: number,
+): Promise<PreferencesTarget | null> {
+  const content = await openToken(secret, preferences, token)
+  const day = content && numberFromBytes(content, idBytes + tagger.macBytes)
+  if (!day || day.next !== content.length) return null
+  const made_at = day.value * dayMs
+  if (now - made_at > preferencesLinkMs) return null
+  return {
+    user_id: idFromBytes(idPrefixes.user, content.slice(0, idBytes)),
+    tag: content.slice(idBytes, idBytes + tagger.macBytes),
+    made_at,
+  }
+}
+
+/** An answer, by the key of its record. */
+interface AnswerKey {
+  user_id: string
+  consent_id: string
+  number: number
+}
+
+interface ConfirmationLink extends LinkAddress, AnswerKey {}
+
+export async function mintConfirmationToken(secret: string, link: ConfirmationLink): Promise<string> {
+  const tag = await tagOf(secret, link)
+  const ids = [...idOf(idPrefixes.user, link.user_id), ...idOf(idPrefixes.consent, link.consent_id)]
+  return signToken(secret, confirmation, [...ids, ...tag, ...numberToBytes(link.number)])
+}
+
+export interface ConfirmationTarget extends AnswerKey {
+  tag: Uint8Array
+}
+
+/** Which answer a token confirms; null for one that is not ours. */
+export async function readConfirmationToken(secret: string, token: string): Promise<ConfirmationTarget | null> {
+  const content = await openToken(secret, confirmation, token)
+  const tagAt = 2 * idBytes
+  const number = content && numberFromBytes(content, tagAt + tagger.macBytes)
+  if (!number || number.next !== content.length) return null
+  return {
+    user_id: idFromBytes(idPrefixes.user, content.slice(0, idBytes)),
+    consent_id: idFromBytes(idPrefixes.consent, content.slice(idBytes, tagAt)),
+    number: number.value,
+    tag: content.slice(tagAt, tagAt + tagger.macBytes),
+  }
+}

@@ -1,0 +1,239 @@
+import type { DuplicatePolicy } from '../orders/external-orders.ts'
+import { type Encoding, encodings } from './files/encoding/names.ts'
+import type { Grouping } from './mapping/mapping.ts'
+import { lifecycle } from '../lifecycle.ts'
+import type { Currency } from '../money.ts'
+import type { OrderStatus } from '../orders/orders.ts'
+
+const editable = ['parsing', 'mapping_columns', 'mapping_products', 'ready', 'cancelled'] as const
+
+/** An import of a file. Imports of external orders begin and end in one request. */
+export const dataImportLifecycle = lifecycle('draft', {
+  draft: ['parsing', 'cancelled'],
+  parsing: ['parsing', 'mapping_columns', 'failed', 'cancelled'],
+  mapping_columns: ['parsing', 'processing_columns', 'cancelled'],
+  processing_columns: ['parsing', 'mapping_columns', 'mapping_products', 'ready', 'failed', 'cancelled'],
+  mapping_products: [...editable],
+  ready: [...editable, 'importing'],
+  importing: ['completed', 'completed_with_errors', 'failed', 'cancelling'],
+  cancelling: ['cancelled', 'completed', 'completed_with_errors', 'failed'],
+  completed: ['undoing'],
+  completed_with_errors: ['undoing'],
+  // Goes on after its last chunk, or with another file.
+  failed: ['parsing', 'mapping_columns', 'processing_columns', 'importing', 'undoing', 'cancelled'],
+  cancelled: ['undoing'],
+  undoing: ['undone'],
+  undone: [],
+})
+export const dataImportStatuses = dataImportLifecycle.states
+export type DataImportStatus = (typeof dataImportStatuses)[number]
+
+/** What is read or staged of a file, and not yet started. */
+const mappingStatuses = ['mapping_columns', 'mapping_products', 'ready'] as const satisfies DataImportStatus[]
+/** Statuses in which the mapping, the options and the file of an import can be changed. */
+const editableStatuses = ['draft', ...mappingStatuses, 'failed'] as const satisfies DataImportStatus[]
+/** Statuses whose rows and orders are staged as the mapping says. */
+const stagedStatuses = [
+  'mapping_products',
+  'ready',
+  'importing',
+  'cancelling',
+  'completed',
+  'completed_with_errors',
+  'undoing',
+  'undone',
+] as const satisfies DataImportStatus[]
+
+/** What the background work of an import does. */
+export const importPhases = ['parse', 'stage', 'import', 'undo'] as const
+export type ImportPhase = (typeof importPhases)[number]
+
+export const rowOutcomes = ['created', 'updated', 'skipped', 'error', 'ignored', 'cancelled'] as const
+export type RowOutcome = (typeof rowOutcomes)[number]
+/** Rows by outcome; an outcome that no row has is left out. */
+export type RowCounts = Partial<Record<RowOutcome, number>>
+
+/** Counts as an import stores them, with more rows. Null where it did not count from the beginning. */
+export function countRows(stored: string | null, more: RowCounts): string | null {
+  if (stored === null) return null
+  const counts = JSON.parse(stored) as RowCounts
+  for (const outcome of rowOutcomes) {
+    const sum = (counts[outcome] ?? 0) + (more[outcome] ?? 0)
+    if (sum > 0) counts[outcome] = sum
+  }
+  return JSON.stringify(counts)
+}
+
+/** Orders of one commit. */
+export const ordersPerChunk = 25
+/** Imports of files that an organisation may run at the same time. */
+export const maxRunningImports = 2
+/** How long an import may be undone. */
+export const undoDays = 30
+/** How long the file and the rows of an import are kept after its end. An undo needs them no longer. */
+export const keptDays = undoDays
+/** Background work that was not seen for so long is begun again. */
+export const heartbeatLostMs = 120_000
+/** What stops so often without a step in between is given up. */
+export const mostStalls = 5
+/** Different products that the orders of a file may have. */
+export const maxProducts = 2000
+
+export const importDelimiters = ['auto', ',', ';', 'tab', 'pipe'] as const
+export const importEncodings = ['auto', 'utf-8', 'utf-16', ...encodings.filter((one) => one !== 'utf-8')] as const
+export const quoteOptions = ['auto', 'double', 'none'] as const
+export const decimalOptions = ['auto', '.', ','] as const
+export const dateOptions = ['auto', 'dmy', 'mdy', 'ymd'] as const
+
+/** How a file is read and what becomes of its orders. Null where the edition or the file itself decides. */
+export interface ImportOptions {
+  delimiter: (typeof importDelimiters)[number]
+  encoding: 'auto' | 'utf-16' | Encoding
+  quotes: (typeof quoteOptions)[number]
+  has_header: boolean | null
+  decimal_separator: (typeof decimalOptions)[number]
+  date_format: (typeof dateOptions)[number]
+  timezone: string | null
+  group_by: Grouping | null
+  on_duplicate: DuplicatePolicy
+  default_currency: Currency | null
+  default_status: OrderStatus
+  create_users: boolean
+  create_missing_products: boolean
+  emit_webhooks: boolean
+  send_receipts: boolean
+  skipped: boolean
+}
+
+export const defaultOptions: ImportOptions = {
+  delimiter: 'auto',
+  encoding: 'auto',
+  quotes: 'auto',
+  has_header: null,
+  decimal_separator: 'auto',
+  date_format: 'auto',
+  timezone: null,
+  group_by: null,
+  on_duplicate: 'skip',
+  default_currency: null,
+  default_status: 'completed',
+  create_users: true,
+  create_missing_products: true,
+  emit_webhooks: false,
+  send_receipts: false,
+  skipped: false,
+}
+
+/** Options that say how the bytes of a file become cells. */
+export const readingOptions = ['delimiter', 'encoding', 'quotes', 'has_header'] as const
+/** Options that say what the cells mean. */
+export const stagingOptions = [
+  'decimal_separator',
+  'date_format',
+  'timezone',
+  'group_by',
+  'create_missing_products',
+] as const
+
+/** Imports of external orders store fewer options. */
+export function readOptions(json: string): ImportOptions {
+  const stored = { ...defaultOptions, ...(JSON.parse(json) as Partial<ImportOptions>) }
+  const names = Object.keys(defaultOptions) as (keyof ImportOptions)[]
+  return Object.fromEntries(names.map((name) => [name, stored[name]])) as unknown as ImportOptions
+}
+
+export interface ColumnSummary {
+  total: number
+  mapped: number
+  ignored: number
+  missing_required: readonly string[]
+}
+
+export interface ProductSummary {
+  total: number
+  mapped: number
+  ignored: number
+  unmapped: number
+}
+
+export const importActionNames = [
+  'update',
+  'cancel',
+  'update_column_mappings',
+  'validate',
+  'process',
+  'update_product_mappings',
+  'preview',
+  'start',
+  'undo',
+] as const
+export type ImportActionName = (typeof importActionNames)[number]
+
+interface ImportFacts {
+  status: DataImportStatus
+  phase: ImportPhase | null
+  /** JSON; null before the file was read. */
+  format: string | null
+  started_at: number | null
+  undo_until: number | null
+  files_deleted_at: number | null
+  rows_deleted_at: number | null
+}
+
+const statusesOf: Record<Exclude<ImportActionName, 'undo'>, readonly DataImportStatus[]> = {
+  update: editableStatuses,
+  cancel: dataImportLifecycle.states.filter((from) =>
+    (['cancelled', 'cancelling'] as const).some((to) => dataImportLifecycle.allows(from, to)),
+  ),
+  update_column_mappings: [...mappingStatuses, 'failed'],
+  validate: [...mappingStatuses, 'failed'],
+  process: ['mapping_columns', 'failed'],
+  update_product_mappings: ['mapping_products', 'ready'],
+  preview: stagedStatuses,
+  start: ['ready', 'failed'],
+}
+
+const needFormat: readonly ImportActionName[] = ['update_column_mappings', 'validate', 'process']
+const needFile: readonly ImportActionName[] = ['update', ...needFormat]
+
+/** What can be asked of an import as it stands. */
+export const allowsAction = (row: ImportFacts, action: ImportActionName, now: number): boolean => {
+  if (row.rows_deleted_at !== null) return false
+  if (row.files_deleted_at !== null && needFile.includes(action)) return false
+  if (action === 'undo') return row.undo_until !== null && row.undo_until > now && canBeUndone(row.status)
+  if (!statusesOf[action].includes(row.status)) return false
+  if (row.status !== 'failed') return true
+  // A failed import whose orders were begun goes on with them; one that was not goes back to its file.
+  if (row.started_at !== null) return action === 'start'
+  return action !== 'start' && (!needFormat.includes(action) || row.format !== null)
+}
+
+/** Statuses in which nothing happens any more by itself. */
+export const endedStatuses = [
+  'completed',
+  'completed_with_errors',
+  'failed',
+  'cancelled',
+  'undone',
+] as const satisfies DataImportStatus[]
+
+const canBeUndone = (status: DataImportStatus): boolean => dataImportLifecycle.allows(status, 'undoing')
+
+export const allowedActions = (row: ImportFacts, now: number): ImportActionName[] =>
+  importActionNames.filter((action) => allowsAction(row, action, now))
+
+interface ImportProgress {
+  status: DataImportStatus
+  phase: ImportPhase | null
+  /** JSON of the phase, whose member `progress` says how far it is, from 0 to 1. */
+  position: string
+}
+
+const waiting: readonly DataImportStatus[] = ['draft', 'failed']
+
+/** How far the work under way is, in hundredths; 1 where none is. */
+export function progressOf({ status, phase, position }: ImportProgress): number {
+  if (phase === null) return waiting.includes(status) ? 0 : 1
+  const { progress = 0 } = JSON.parse(position) as { progress?: number }
+  return Math.floor(100 * Math.min(1, Math.max(0, progress))) / 100
+}

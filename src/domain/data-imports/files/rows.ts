@@ -1,0 +1,114 @@
+import { cleanCell } from '../import-cells.ts'
+import { tooManyCells } from './faults.ts'
+import { fold } from '../../text/fold.ts'
+import type { SourceRecord } from './records.ts'
+
+/** `total`: sums below the table. `note`: text below it. Neither is an order. */
+export type RowKind = 'header' | 'data' | 'total' | 'note'
+
+export interface SortedRow extends SourceRecord {
+  kind: RowKind
+}
+
+const totalWords = new Set(
+  ['total', 'totals', 'grand total', 'subtotal', 'sub total', 'sum', 'sums', 'i alt', 'ialt', 'samlet', 'sum i alt']
+    .concat(['summe', 'gesamt', 'gesamtsumme', 'zwischensumme', 'insgesamt', 'totalt', 'summa', 'delsumma'])
+    .concat(['totaal', 'som', 'subtotaal', 'eindtotaal', 'razem', 'suma', 'ogolem', 'lacznie', 'suma koncowa']),
+)
+
+/** How many rows behind an empty one may turn out to be notes. */
+const heldRows = 20
+const number = /^[\p{Sc}\d\s.,'’+()%-]*\d[\p{Sc}\d\s.,'’+()%-]*$/u
+const currencyWord = /\b(kr|dkk|eur|sek|nok|gbp|usd|pln|zl)\b\.?/g
+
+const isNumber = (cell: string): boolean => number.test(fold(cell).replaceAll(currencyWord, ''))
+
+const startsWithLetter = /^\s*\p{L}/u
+const longestTotal = 40
+
+/** "Total", or a word for it in five languages, and else nothing but numbers. */
+export function isTotal(cells: readonly string[], width: number): boolean {
+  const first = cells.find((cell) => cell.trim() !== '')
+  if (width < 3 || first === undefined || first.length > longestTotal || !startsWithLetter.test(first)) return false
+  const word = fold(first)
+    .replaceAll(currencyWord, '')
+    .replaceAll(/[^\p{L}]+/gu, ' ')
+    .trim()
+  if (!totalWords.has(word)) return false
+  const [, ...others] = cells.map(cleanCell).filter((cell) => cell !== '')
+  return others.length < Math.max(2, Math.ceil(width * 0.7)) && others.every(isNumber)
+}
+
+const filledCount = (cells: readonly string[]): number => cells.filter((cell) => cleanCell(cell) !== '').length
+
+const isEmpty = (cells: readonly string[]): boolean => cells.every((cell) => cell.trim() === '')
+
+export interface SorterState {
+  emptyRows: number
+  isAfterEmptyRow: boolean
+}
+
+/** Sorts the records below the header. A row that may be a note waits until it is known what follows. */
+export class RowSorter {
+  readonly #width: number
+  #isAfterEmptyRow: boolean
+  #emptyRows: number
+  #held: SortedRow[] = []
+  /** When the first row that waits came. */
+  #emptyRowsBeforeHeld = 0
+
+  constructor(width: number, state: SorterState = { emptyRows: 0, isAfterEmptyRow: false }) {
+    this.#width = width
+    this.#emptyRows = state.emptyRows
+    this.#isAfterEmptyRow = state.isAfterEmptyRow
+  }
+
+  /** The first row that waits: where a reader that begins again has to begin. */
+  get firstHeld(): SortedRow | undefined {
+    return this.#held[0]
+  }
+
+  /** Of a reader that begins with the first row that waits. */
+  get state(): SorterState {
+    const emptyRows = this.#held.length > 0 ? this.#emptyRowsBeforeHeld : this.#emptyRows
+    return { emptyRows, isAfterEmptyRow: this.#isAfterEmptyRow }
+  }
+
+  /** The rows that are certain once this record is known. */
+  add(record: SourceRecord): SortedRow[] {
+    const row: SortedRow = { ...record, kind: 'data' }
+    if (!record.fault && isEmpty(record.cells)) {
+      this.#emptyRows++
+      this.#isAfterEmptyRow = true
+      return []
+    }
+    if (isTotal(record.cells, this.#width)) row.kind = 'total'
+    else if (!record.fault && filledCountBehind(record.cells, this.#width)) row.fault = tooManyCells(this.#width)
+    if (this.#mayBeNote(row)) {
+      if (this.#held.length === 0) this.#emptyRowsBeforeHeld = this.#emptyRows
+      this.#held.push(row)
+      return []
+    }
+    const rows = [...this.#held, row]
+    this.#held = []
+    this.#isAfterEmptyRow = false
+    return rows
+  }
+
+  /** The rows that still waited at the end of the file. */
+  end(): SortedRow[] {
+    const rows = this.#held.map((row): SortedRow => (row.kind === 'total' ? row : { ...row, kind: 'note' }))
+    this.#held = []
+    return rows
+  }
+
+  #mayBeNote(row: SortedRow): boolean {
+    if (!this.#isAfterEmptyRow || this.#held.length >= heldRows || row.fault) return false
+    if (row.kind === 'total') return true
+    return this.#width > 2 && filledCount(row.cells) === 1
+  }
+}
+
+function filledCountBehind(cells: readonly string[], width: number): boolean {
+  return cells.length > width && cells.slice(width).some((cell) => cell.trim() !== '')
+}

@@ -1,0 +1,126 @@
+import { toIso } from '../../../time/instants.ts'
+import { dateOrders, readDate, type DateOrder, type DateShape } from './date-shape.ts'
+import { keepFirst } from './merge.ts'
+import type { FormatDecision, ReadingChoice } from './number-format.ts'
+
+/** How the dates of a column are written. In `each` every cell says by itself which part is which. */
+export interface DateFormat {
+  order: DateOrder | 'each'
+}
+
+/** How many dates of a column allow which orders, with the first few of each. */
+export interface DateStatistics {
+  /** Dates that say by themselves which part is which. */
+  fixed: number
+  serial: number
+  /** Dates that depend on the order, by the orders that they allow: `dmy`, `dmy mdy`. */
+  allowed: Record<string, number>
+  examples: Record<string, readonly string[]>
+  /** Of those, the ones with dots. */
+  dotted: number
+  /** The latest day by each order, as if it were UTC. */
+  latest: Record<DateOrder, number | null>
+  with_time: number
+  with_offset: number
+}
+
+export const noDates = (): DateStatistics => ({
+  fixed: 0,
+  serial: 0,
+  allowed: {},
+  examples: {},
+  dotted: 0,
+  latest: { dmy: null, mdy: null, ymd: null },
+  with_time: 0,
+  with_offset: 0,
+})
+
+const maxExamples = 3
+
+const later = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? (one ?? other) : Math.max(one, other)
+
+export function countDate(statistics: DateStatistics, text: string, shape: DateShape): void {
+  if (shape.is_serial) statistics.serial++
+  if (shape.time !== null) statistics.with_time++
+  if (shape.offset !== null) statistics.with_offset++
+  if (shape.is_fixed) {
+    statistics.fixed++
+    return
+  }
+  const orders = dateOrders.filter((order) => shape.days[order] !== null)
+  const key = orders.join(' ')
+  statistics.allowed[key] = (statistics.allowed[key] ?? 0) + 1
+  statistics.examples[key] = keepFirst(statistics.examples[key] ?? [], [text], maxExamples)
+  if (shape.is_dotted) statistics.dotted++
+  for (const order of orders) statistics.latest[order] = later(statistics.latest[order], shape.days[order])
+}
+
+export function mergeDates(one: DateStatistics, other: DateStatistics): DateStatistics {
+  const keys = [...new Set([...Object.keys(one.allowed), ...Object.keys(other.allowed)])]
+  const byKey = <Value>(value: (key: string) => Value) => Object.fromEntries(keys.map((key) => [key, value(key)]))
+  const latest = (order: DateOrder) => later(one.latest[order], other.latest[order])
+  return {
+    fixed: one.fixed + other.fixed,
+    serial: one.serial + other.serial,
+    allowed: byKey((key) => (one.allowed[key] ?? 0) + (other.allowed[key] ?? 0)),
+    examples: byKey((key) => keepFirst(one.examples[key] ?? [], other.examples[key] ?? [], maxExamples)),
+    dotted: one.dotted + other.dotted,
+    latest: { dmy: latest('dmy'), mdy: latest('mdy'), ymd: latest('ymd') },
+    with_time: one.with_time + other.with_time,
+    with_offset: one.with_offset + other.with_offset,
+  }
+}
+
+const ordersOf = (key: string): DateOrder[] => dateOrders.filter((order) => key.split(' ').includes(order))
+
+function choicesOf(orders: readonly DateOrder[], { examples }: DateStatistics): ReadingChoice<DateFormat>[] {
+  const texts = Object.values(examples).flatMap((ofKey) => ofKey.slice(0, 2))
+  return orders.map((order) => ({
+    format: { order },
+    examples: texts.map((text) => {
+      const day = readDate(text)?.days[order] ?? null
+      return { text, value: day === null ? null : toIso(day).slice(0, 10) }
+    }),
+  }))
+}
+
+/**
+ * What the dates of a whole column say of their order; nothing is guessed. Where `latest` is given, no date of the column
+ * lies behind it: orders were made before they were exported. With dots the day stands first in all countries that
+ * write them.
+ */
+export function decideDates(statistics: DateStatistics, latest: number | null = null): FormatDecision<DateFormat> {
+  const seen = Object.keys(statistics.allowed)
+  if (seen.length === 0) return { status: 'decided', format: { order: 'each' } }
+  const possible = dateOrders.filter((order) => seen.some((key) => ordersOf(key).includes(order)))
+  const ambiguous = (reason: 'conflicting' | 'undetermined', orders: readonly DateOrder[]) =>
+    ({ status: 'ambiguous', reason, choices: choicesOf(orders, statistics) }) as const
+  // A sheet turns dates into numbers that it understands, and leaves the others as text: both cannot be trusted.
+  if (statistics.serial > 0) return ambiguous('conflicting', possible)
+  const viable = dateOrders.filter((order) => seen.every((key) => ordersOf(key).includes(order)))
+  if (viable.length === 0) return ambiguous('conflicting', possible)
+  const past = viable.filter((order) => latest === null || (statistics.latest[order] ?? 0) <= latest)
+  const left = past.length > 0 ? past : viable
+  const dependent = Object.values(statistics.allowed).reduce((sum, count) => sum + count, 0)
+  if (statistics.dotted === dependent && left.includes('dmy')) return { status: 'decided', format: { order: 'dmy' } }
+  const [only, ...more] = left
+  return only && more.length === 0 ? { status: 'decided', format: { order: only } } : ambiguous('undetermined', left)
+}
+
+export interface ParsedDate {
+  /** What the clocks show, as if it were UTC; midnight for a date alone. */
+  wall: number
+  has_time: boolean
+  /** Milliseconds ahead of UTC; null for local time. */
+  offset: number | null
+}
+
+/** The date of a cell in a column of this format: null for none, `undecided` for one whose order nothing says. */
+export function parseDate(text: string, { order }: DateFormat): ParsedDate | 'undecided' | null {
+  const shape = readDate(text)
+  if (!shape) return null
+  if (order === 'each' && !shape.is_fixed) return 'undecided'
+  const day = shape.days[order === 'each' ? 'ymd' : order]
+  return day === null ? null : { wall: day + (shape.time ?? 0), has_time: shape.time !== null, offset: shape.offset }
+}

@@ -1,0 +1,172 @@
+import { dayMs } from '../../../time/instants.ts'
+import { folded } from '../values/folded.ts'
+import { monthNumbers, offsetOf, weekdays } from './date-words.ts'
+import { plainMarks } from './number-shape.ts'
+
+/** In which order day, month and year stand where nothing but numbers says it. */
+export const dateOrders = ['dmy', 'mdy', 'ymd'] as const
+export type DateOrder = (typeof dateOrders)[number]
+
+export interface DateShape {
+  /** Midnight of the day, as if it were UTC, by each order that the text allows; one that says it by itself has all. */
+  days: Record<DateOrder, number | null>
+  /** Whether the text says by itself which part is which. */
+  is_fixed: boolean
+  is_dotted: boolean
+  /** Whether it is the number by which sheets count days. */
+  is_serial: boolean
+  /** Milliseconds since midnight, or null for a date alone. */
+  time: number | null
+  /** Milliseconds ahead of UTC, or null for local time. */
+  offset: number | null
+}
+
+const maxLength = 80
+const [firstYear, lastYear] = [1900, 2100]
+
+/** Midnight of a day as if it were UTC, or null for a day that does not exist. */
+function dayOf(year: number, month: number, day: number): number | null {
+  if (year < firstYear || year > lastYear || month < 1 || month > 12 || day < 1) return null
+  const at = Date.UTC(year, month - 1, day)
+  return new Date(at).getUTCDate() === day ? at : null
+}
+
+const fullYear = (text: string): number =>
+  text.length === 4 ? Number(text) : Number(text) + (Number(text) < 70 ? 2000 : 1900)
+
+type Days = Pick<DateShape, 'days' | 'is_fixed' | 'is_dotted'>
+
+function fixed(day: number | null): Days | null {
+  return day === null ? null : { days: { dmy: day, mdy: day, ymd: day }, is_fixed: true, is_dotted: false }
+}
+
+function readTriple(text: string): Days | null {
+  const found = /^(\d{1,4})([./-]) ?(\d{1,2})\2 ?(\d{1,4})\.?$/.exec(text)
+  if (!found) return null
+  const [, first = '', separator = '', second = '', third = ''] = found
+  if (first.length === 4) return third.length > 2 ? null : fixed(dayOf(Number(first), Number(second), Number(third)))
+  if (first.length === 3 || (third.length !== 2 && third.length !== 4)) return null
+  const year = fullYear(third)
+  // Years of two digits stand in front only where hyphens are: 26-12-31.
+  const isYearFirst = separator === '-' && first.length === 2 && third.length === 2
+  const days = {
+    dmy: dayOf(year, Number(second), Number(first)),
+    mdy: dayOf(year, Number(first), Number(second)),
+    ymd: isYearFirst ? dayOf(fullYear(first), Number(second), Number(third)) : null,
+  }
+  return Object.values(days).every((day) => day === null)
+    ? null
+    : { days, is_fixed: false, is_dotted: separator === '.' }
+}
+
+const withMonthName = [
+  // 31. december 2026, 31-Dec-26, 31st Dec 2026
+  /^(?<day>\d{1,2})(?:st|nd|rd|th)?[\s./-]*(?<month>[a-z]+)\.?[\s,./-]*'?(?<year>\d{4}|\d{2})$/,
+  // December 31, 2026
+  /^(?<month>[a-z]+)\.?[\s/-]*(?<day>\d{1,2})(?:st|nd|rd|th)?[,.\s/-]+(?<year>\d{4})$/,
+  // 2026-Dec-31
+  /^(?<year>\d{4})[\s/-]+(?<month>[a-z]+)[\s/-]+(?<day>\d{1,2})$/,
+]
+
+function readNamed(text: string): Days | null {
+  for (const pattern of withMonthName) {
+    const parts = pattern.exec(text)?.groups
+    const month = parts && monthNumbers.get(parts['month'] ?? '')
+    if (month) return fixed(dayOf(fullYear(parts['year'] ?? ''), month, Number(parts['day'])))
+  }
+  return null
+}
+
+function readCompact(text: string): Days | null {
+  const found = /^(\d{4})(\d{2})(\d{2})$/.exec(text)
+  return found && fixed(dayOf(Number(found[1]), Number(found[2]), Number(found[3])))
+}
+
+function withoutWeekday(text: string): string {
+  const [, word = '', rest = ''] = /^([a-z]+)[.,]? +(.*)$/.exec(text) ?? []
+  if (word === 'den' || word === 'd') return rest
+  return weekdays.has(word) ? rest.replace(/^den /, '') : text
+}
+
+const timePattern =
+  /^(?<hour>\d{1,2})(?:[:.h](?<minute>\d{2})(?:[:.](?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?)?)? ?(?<half>[ap]\.?m\.?)? ?(?:uhr|h)?$/
+
+/** Milliseconds since midnight of a folded time such as `20:00`, `8.30`, `8 pm`, or null. */
+function readClock(text: string): number | null {
+  const parts = timePattern.exec(text)?.groups
+  if (!parts || (parts['minute'] === undefined && parts['half'] === undefined)) return null
+  const half = parts['half']?.[0]
+  const hour = Number(parts['hour'])
+  const [minute, second] = [Number(parts['minute'] ?? 0), Number(parts['second'] ?? 0)]
+  if (minute > 59 || second > 59 || hour > 23 || (half && (hour < 1 || hour > 12))) return null
+  const hours = half ? (hour % 12) + (half === 'p' ? 12 : 0) : hour
+  const ms = Math.floor(Number(`0.${parts['fraction'] ?? 0}`) * 1000)
+  return ((hours * 60 + minute) * 60 + second) * 1000 + ms
+}
+
+/** A date, a time behind it, and the zone behind that. */
+const withTime =
+  /^(?<date>.*?\d)(?:,? +(?:kl\.?|klokken|klockan|at|um|om|o|godz\.?)?,? *|t)(?<time>\d{1,2}(?:[:.h]\d{2}(?:[:.]\d{2}(?:[.,]\d{1,9})?)?)?(?: ?[ap]\.?m\.?)?(?: ?uhr| ?h)?)(?: ?(?<zone>z|[a-z]{3,4}|(?:utc|gmt)?[+-]\d{1,2}:?(?:\d{2})?))?$/
+
+const readDays = (text: string): Days | null => {
+  const date = withoutWeekday(text)
+  return readTriple(date) ?? readNamed(date) ?? readCompact(date)
+}
+
+const serialEpoch = Date.UTC(1899, 11, 30)
+const [firstSerial, lastSerial] = [25_569, 73_050]
+const minMs = Date.UTC(1990, 0, 1)
+const maxMs = Date.UTC(lastYear, 0, 1)
+
+const noTime = { time: null, offset: null, is_serial: false }
+
+function instantShape(at: number, rest: Pick<DateShape, 'offset' | 'is_serial'>): DateShape | null {
+  const day = Math.floor(at / dayMs) * dayMs
+  const days = fixed(day)
+  return days && { ...days, ...rest, time: at - day }
+}
+
+/** Days since 1900 as sheets count them, and seconds or milliseconds since 1970. */
+function readCount(text: string): DateShape | null {
+  if (/^\d{5}(?:[.,]\d+)?$/.test(text)) {
+    const serial = Number(text.replace(',', '.'))
+    if (serial < firstSerial || serial > lastSerial) return null
+    const shape = instantShape(serialEpoch + Math.round(serial * dayMs), { offset: null, is_serial: true })
+    return shape && (Number.isInteger(serial) ? { ...shape, time: null } : shape)
+  }
+  const at = /^\d{10}$/.test(text) ? Number(text) * 1000 : /^\d{13}$/.test(text) ? Number(text) : Number.NaN
+  return at >= minMs && at < maxMs ? instantShape(at, { offset: 0, is_serial: false }) : null
+}
+
+/** Without digits, with signs that no date has, or of letters and digits in one word as codes are. */
+const cannotBeDate = /^\D*$|[@#&%$€£]|^[A-Za-z]+-?\d{3,}$/
+
+/** The date of a cell with every order that it allows, or null for what is no date. */
+export function readDate(cell: string): DateShape | null {
+  if (cell.length > maxLength || cannotBeDate.test(cell)) return null
+  const text = folded(plainMarks(cell)).replace(/ ?\([a-z ]*\)$/, '')
+  const counted = readCount(text)
+  if (counted) return counted
+  const alone = readDays(text)
+  if (alone) return { ...alone, ...noTime }
+  const parts = withTime.exec(text)?.groups
+  const days = parts && readDays((parts['date'] ?? '').replace(/,$/, ''))
+  const time = parts && readClock(parts['time'] ?? '')
+  if (!days || time === null || time === undefined) return null
+  const offset = parts['zone'] === undefined ? null : offsetOf(parts['zone'])
+  return parts['zone'] !== undefined && offset === null ? null : { ...days, time, offset, is_serial: false }
+}
+
+/** Sheets show a time alone as one of their first days. */
+const firstDays = /^(?:1899-12-3[01]|1900-01-0[01]|1904-01-01|30[./-]12[./-]1899|12\/30\/1899)[ t]/
+
+/** Milliseconds since midnight of a cell that has a time alone, or null; a fraction of a day is one too. */
+export function readTime(cell: string): number | null {
+  if (cell.length > maxLength) return null
+  const text = folded(plainMarks(cell))
+    .replace(firstDays, '')
+    .replace(/^(?:kl\.?|klokken|klockan|godz\.?) ?/, '')
+  const fraction = /^0?[.,](\d{3,})$/.exec(text)?.[1]
+  if (fraction !== undefined) return Math.round(Number(`0.${fraction}`) * 86_400) * 1000
+  return readClock(text)
+}

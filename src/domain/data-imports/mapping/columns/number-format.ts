@@ -1,0 +1,119 @@
+import { maxAmountMinor } from '../../../money.ts'
+import { keepFirst } from './merge.ts'
+import { readNumber, type DecimalSeparator, type Digits, type NumberShape } from './number-shape.ts'
+
+/** How the numbers of a column are written. In `each` every cell says by itself which separator its decimals have. */
+export interface NumberFormat {
+  decimal: DecimalSeparator | 'each'
+}
+
+const evidences = ['plain', 'dot', 'comma', 'either'] as const
+type Evidence = (typeof evidences)[number]
+
+/** How many numbers of a column allow which reading, with the first few of each. */
+export interface NumberStatistics {
+  counts: Record<Evidence, number>
+  examples: Record<Exclude<Evidence, 'plain'>, readonly string[]>
+}
+
+export const noNumbers = (): NumberStatistics => ({
+  counts: { plain: 0, dot: 0, comma: 0, either: 0 },
+  examples: { dot: [], comma: [], either: [] },
+})
+
+const sameDigits = (one: Digits, other: Digits): boolean => one.whole === other.whole && one.fraction === other.fraction
+
+function evidenceOf({ readings }: NumberShape): Evidence {
+  const { '.': dot, ',': comma } = readings
+  if (!dot) return 'comma'
+  if (!comma) return 'dot'
+  return sameDigits(dot, comma) ? 'plain' : 'either'
+}
+
+const maxExamples = 3
+
+export function countNumber(statistics: NumberStatistics, text: string, shape: NumberShape): void {
+  const evidence = evidenceOf(shape)
+  statistics.counts[evidence]++
+  if (evidence === 'plain') return
+  statistics.examples[evidence] = keepFirst(statistics.examples[evidence], [text], maxExamples)
+}
+
+export function mergeNumbers(one: NumberStatistics, other: NumberStatistics): NumberStatistics {
+  const sum = (evidence: Evidence) => one.counts[evidence] + other.counts[evidence]
+  const both = (evidence: Exclude<Evidence, 'plain'>) =>
+    keepFirst(one.examples[evidence], other.examples[evidence], maxExamples)
+  return {
+    counts: { plain: sum('plain'), dot: sum('dot'), comma: sum('comma'), either: sum('either') },
+    examples: { dot: both('dot'), comma: both('comma'), either: both('either') },
+  }
+}
+
+/** One way to read the cells of a column, with examples of what they would mean. */
+export interface ReadingChoice<Format> {
+  format: Format
+  examples: readonly { text: string; value: string | null }[]
+}
+
+export type FormatDecision<Format> =
+  | { status: 'decided'; format: Format }
+  | {
+      status: 'ambiguous'
+      /** `conflicting`: cells contradict each other. `undetermined`: every cell can be read in more than one way. */
+      reason: 'conflicting' | 'undetermined'
+      choices: readonly ReadingChoice<Format>[]
+    }
+
+function choiceOf(decimal: DecimalSeparator, { examples }: NumberStatistics): ReadingChoice<NumberFormat> {
+  const texts = [...examples.either, ...examples.comma.slice(0, 1), ...examples.dot.slice(0, 1)]
+  const valueOf = (text: string) => {
+    const read = parseNumber(text, { decimal })
+    return read ? `${read.is_negative ? '-' : ''}${read.whole}${read.fraction ? `.${read.fraction}` : ''}` : null
+  }
+  return { format: { decimal }, examples: texts.map((text) => ({ text, value: valueOf(text) })) }
+}
+
+/** What the numbers of a whole column say of its decimal separator; nothing is guessed. */
+export function decideNumbers(statistics: NumberStatistics): FormatDecision<NumberFormat> {
+  const { dot, comma, either } = statistics.counts
+  if (either === 0) {
+    const decimal = dot > 0 === comma > 0 ? 'each' : dot > 0 ? '.' : ','
+    return { status: 'decided', format: { decimal } }
+  }
+  if (dot > 0 !== comma > 0) return { status: 'decided', format: { decimal: dot > 0 ? '.' : ',' } }
+  return {
+    status: 'ambiguous',
+    reason: dot > 0 ? 'conflicting' : 'undetermined',
+    choices: [choiceOf(',', statistics), choiceOf('.', statistics)],
+  }
+}
+
+export interface ParsedNumber extends Digits {
+  is_negative: boolean
+  currency: string | null
+}
+
+/** The number of a cell in a column of this format; null for a cell that is no number or has two readings. */
+export function parseNumber(text: string, { decimal }: NumberFormat): ParsedNumber | null {
+  const shape = readNumber(text)
+  if (!shape || (decimal === 'each' && evidenceOf(shape) === 'either')) return null
+  const { is_negative, currency, readings } = shape
+  const digits = decimal === 'each' ? (readings['.'] ?? readings[',']) : readings[decimal]
+  return digits && { ...digits, is_negative, currency }
+}
+
+/** Sheets write 149.9 as 149.90000000000001: with that many digits, the last ones say nothing. */
+const digitsOfFloat = 9
+
+/** Minor units, or null for more than two decimals and for what no order may reach. */
+export function minorOf({ whole, fraction, is_negative }: ParsedNumber): number | null {
+  const isFloat = fraction.length >= digitsOfFloat && /^\d{2}(?:0{6}|9{6})/.test(fraction)
+  if (!isFloat && /[1-9]/.test(fraction.slice(2))) return null
+  const cents = Number(`${whole}${fraction.slice(0, 2).padEnd(2, '0')}`) + (isFloat && fraction[2] === '9' ? 1 : 0)
+  if (cents > maxAmountMinor) return null
+  return is_negative && cents > 0 ? -cents : cents
+}
+
+/** A whole number, or null for one with a fraction. */
+export const wholeOf = ({ whole, fraction, is_negative }: ParsedNumber): number | null =>
+  /[1-9]/.test(fraction) ? null : (is_negative ? -1 : 1) * Number(whole) + 0

@@ -1,0 +1,179 @@
+import { cleanCell } from '../../import-cells.ts'
+import { maxEmailLength, normalizeEmail } from '../../../accounts/users.ts'
+import { currencyOfMark } from '../values/currencies.ts'
+import { readLanguage } from '../values/locales.ts'
+import { readBoolean, readStatus } from '../values/words.ts'
+import { countDate, mergeDates, noDates, type DateStatistics } from './date-format.ts'
+import { readDate, readTime, type DateShape } from './date-shape.ts'
+import { keepFirst } from './merge.ts'
+import { countNumber, mergeNumbers, noNumbers, type NumberStatistics } from './number-format.ts'
+import { readNumber, type NumberShape } from './number-shape.ts'
+
+const cellKinds = [
+  'number',
+  'date',
+  'time',
+  'email',
+  'phone',
+  'boolean',
+  'status',
+  'currency',
+  'language',
+  'code',
+  'name',
+  'link',
+] as const
+export type CellKind = (typeof cellKinds)[number]
+
+/** What the cells of a column are like. Parts of a column are counted apart and merged in the order of the file. */
+export interface ColumnStatistics {
+  filled: number
+  blank: number
+  /** How many cells can be of each kind; one cell can be of several. */
+  kinds: Record<CellKind, number>
+  numbers: NumberStatistics
+  dates: DateStatistics
+  /** Different cells with how often they stand there, the first ones of the file. */
+  values: Record<string, number>
+  /** Whether there are more of them than `values` has. */
+  has_more_values: boolean
+  samples: readonly string[]
+  longest: number
+}
+
+const maxValues = 60
+const maxValueLength = 80
+const maxSamples = 5
+const maxSampleLength = 200
+
+interface CellFacts {
+  text: string
+  kinds: readonly CellKind[]
+  number: NumberShape | null
+  date: DateShape | null
+}
+
+const isName = (text: string): boolean =>
+  text.length <= 80 && /^[\p{L}\p{M}'’.,\- ]+$/u.test(text) && /\p{L}/u.test(text)
+const isCode = (text: string): boolean => /\d/.test(text) && /^#?[\p{L}\d][\p{L}\d._/-]{2,63}$/u.test(text)
+const isPhone = (text: string): boolean =>
+  /^(?:\+|00)[\d\s()./-]{7,22}$/.test(text) || (/^[\d\s()/-]{8,16}$/.test(text) && /\d{2}[\s-]\d{2}/.test(text))
+
+function factsOf(text: string): CellFacts {
+  const hasDigit = /\d/.test(text)
+  const number = hasDigit ? readNumber(text) : null
+  const date = hasDigit ? readDate(text) : null
+  const isShort = text.length <= 40
+  const tests: Record<CellKind, boolean> = {
+    number: number !== null,
+    date: date !== null,
+    time: hasDigit && text.length <= 24 && text.includes(':') && readTime(text) !== null,
+    email: text.length <= maxEmailLength && text.includes('@') && normalizeEmail(text) !== null,
+    phone: hasDigit && isPhone(text),
+    boolean: isShort && readBoolean(text) !== null,
+    status: isShort && readStatus(text) !== null,
+    currency: isShort && currencyOfMark(text) !== null,
+    language: isShort && !hasDigit && readLanguage(text) !== null,
+    code: isCode(text),
+    name: !hasDigit && isName(text),
+    link: /^https?:\/\//i.test(text),
+  }
+  return { text, number, date, kinds: cellKinds.filter((kind) => tests[kind]) }
+}
+
+const noCells = (): ColumnStatistics => ({
+  filled: 0,
+  blank: 0,
+  kinds: Object.fromEntries(cellKinds.map((kind) => [kind, 0])) as Record<CellKind, number>,
+  numbers: noNumbers(),
+  dates: noDates(),
+  values: {},
+  has_more_values: false,
+  samples: [],
+  longest: 0,
+})
+
+function countValue(statistics: ColumnStatistics, text: string): void {
+  const { values } = statistics
+  const count = Object.hasOwn(values, text) ? (values[text] ?? 0) : 0
+  if (
+    count === 0 &&
+    (text.length > maxValueLength || text === '__proto__' || Object.keys(values).length >= maxValues)
+  ) {
+    statistics.has_more_values = true
+    return
+  }
+  values[text] = count + 1
+}
+
+function countCell(statistics: ColumnStatistics, facts: CellFacts): void {
+  statistics.filled++
+  statistics.longest = Math.max(statistics.longest, facts.text.length)
+  for (const kind of facts.kinds) statistics.kinds[kind]++
+  if (facts.number) countNumber(statistics.numbers, facts.text, facts.number)
+  if (facts.date) countDate(statistics.dates, facts.text, facts.date)
+  countValue(statistics, facts.text)
+  if (statistics.samples.length < maxSamples)
+    statistics.samples = keepFirst(statistics.samples, [facts.text.slice(0, maxSampleLength)], maxSamples)
+}
+
+const maxRemembered = 1000
+
+/** Counts the cells of one column. Cells that repeat are read once. */
+export function columnCounter(): { add: (cell: string) => void; statistics: ColumnStatistics } {
+  const statistics = noCells()
+  const remembered = new Map<string, CellFacts>()
+  return {
+    statistics,
+    add: (cell) => {
+      const text = cleanCell(cell)
+      if (text === '') {
+        statistics.blank++
+        return
+      }
+      const facts = remembered.get(text) ?? factsOf(text)
+      if (remembered.size < maxRemembered) remembered.set(text, facts)
+      countCell(statistics, facts)
+    },
+  }
+}
+
+export function statisticsOf(cells: Iterable<string>): ColumnStatistics {
+  const { add, statistics } = columnCounter()
+  for (const cell of cells) add(cell)
+  return statistics
+}
+
+function mergeValues(
+  one: ColumnStatistics,
+  other: ColumnStatistics,
+): Pick<ColumnStatistics, 'values' | 'has_more_values'> {
+  const values = { ...one.values }
+  let has_more_values = one.has_more_values || other.has_more_values
+  for (const [text, count] of Object.entries(other.values))
+    if (Object.hasOwn(values, text)) values[text] = (values[text] ?? 0) + count
+    else if (Object.keys(values).length >= maxValues) has_more_values = true
+    else values[text] = count
+  return { values, has_more_values }
+}
+
+/** The statistics of two parts of a column, in the order of the file. */
+export function mergeStatistics(one: ColumnStatistics, other: ColumnStatistics): ColumnStatistics {
+  return {
+    ...mergeValues(one, other),
+    filled: one.filled + other.filled,
+    blank: one.blank + other.blank,
+    kinds: Object.fromEntries(cellKinds.map((kind) => [kind, one.kinds[kind] + other.kinds[kind]])) as Record<
+      CellKind,
+      number
+    >,
+    numbers: mergeNumbers(one.numbers, other.numbers),
+    dates: mergeDates(one.dates, other.dates),
+    samples: keepFirst(one.samples, other.samples, maxSamples),
+    longest: Math.max(one.longest, other.longest),
+  }
+}
+
+/** Which part of the filled cells can be of a kind. */
+export const shareOf = ({ filled, kinds }: ColumnStatistics, kind: CellKind): number =>
+  filled === 0 ? 0 : kinds[kind] / filled

@@ -1,0 +1,138 @@
+import { dayMs } from '../../../time/instants.ts'
+import { decideDates, type DateFormat } from '../columns/date-format.ts'
+import { localTimesOf } from '../columns/local-times.ts'
+import { decideNumbers, type FormatDecision, type NumberFormat } from '../columns/number-format.ts'
+import type { ColumnStatistics } from '../columns/statistics.ts'
+import type { Grouping, MappedValue, TargetMapping } from '../mapping.ts'
+import { fixedTargetFields, targetFieldOf, type KnownConsent, type TargetField } from '../targets/fields.ts'
+import { unmappedValues } from '../values/value-maps.ts'
+import { plainWord } from '../values/words.ts'
+import type { CellFormat } from './cell.ts'
+
+/** A mapping with all that reading its cells needs. */
+export interface TargetReader {
+  mapping: TargetMapping
+  field: TargetField
+  format: CellFormat
+  /** The value map by folded cell. */
+  values: ReadonlyMap<string, MappedValue> | null
+}
+
+interface AmbiguousColumn {
+  target: string
+  column: number
+  decision: Extract<FormatDecision<NumberFormat | DateFormat>, { status: 'ambiguous' }>
+}
+
+export interface PreparedMappings {
+  readers: readonly TargetReader[]
+  unknown_targets: readonly string[]
+  /** Targets that more than one mapping has. */
+  duplicate_targets: readonly string[]
+  /** Required targets that nothing fills, one of a group by the first of it. */
+  missing_required: readonly string[]
+  /** Columns whose numbers or dates can be read in more than one way: the user has to say how. */
+  ambiguous: readonly AmbiguousColumn[]
+  /** Cells that their target does not understand, by target. */
+  unmapped_values: Readonly<Record<string, readonly string[]>>
+}
+
+export interface PrepareInput {
+  mappings: readonly TargetMapping[]
+  /** By index of the column; null where none were counted. */
+  statistics: readonly (ColumnStatistics | null)[]
+  consents: readonly KnownConsent[]
+  group_by: Grouping
+  /** The edition's, or the one that the user gave. */
+  time_zone: string
+  country_code: string | null
+  now: number
+}
+
+type DecidedFormats = { number: NumberFormat; date: DateFormat; ambiguous: AmbiguousColumn['decision'] | null }
+
+const isNumber = ({ field, mapping }: Pick<TargetReader, 'field' | 'mapping'>): boolean =>
+  field.type === 'money' || field.type === 'quantity' || mapping.transform?.type === 'number'
+const isDate = ({ field, mapping }: Pick<TargetReader, 'field' | 'mapping'>): boolean =>
+  field.type === 'instant' || mapping.transform?.type === 'date'
+
+function decideFormats(mapping: TargetMapping, field: TargetField, input: PrepareInput): DecidedFormats {
+  const formats: DecidedFormats = { number: { decimal: 'each' }, date: { order: 'each' }, ambiguous: null }
+  const statistics = input.statistics[mapping.columns[0] ?? -1]
+  const { transform } = mapping
+  if (isNumber({ field, mapping })) {
+    const given = transform?.type === 'number' ? transform.decimal : undefined
+    if (given) return { ...formats, number: { decimal: given } }
+    const decision = statistics ? decideNumbers(statistics.numbers) : null
+    if (decision?.status === 'decided') return { ...formats, number: decision.format }
+    return { ...formats, ambiguous: decision }
+  }
+  if (isDate({ field, mapping })) {
+    const given = transform?.type === 'date' ? transform.order : undefined
+    if (given) return { ...formats, date: { order: given } }
+    // Orders were made before their file was.
+    const last = field.key === 'order.created' ? input.now + dayMs : null
+    const decision = statistics ? decideDates(statistics.dates, last) : null
+    if (decision?.status === 'decided') return { ...formats, date: decision.format }
+    return { ...formats, ambiguous: decision }
+  }
+  return formats
+}
+
+function missingRequired(mapped: ReadonlySet<string>, group_by: Grouping): string[] {
+  const alone = fixedTargetFields.filter(
+    ({ key, is_required }) =>
+      is_required && !mapped.has(key) && !(key === 'order.external_id' && group_by !== 'external_id'),
+  )
+  const groups = (['contact', 'price'] as const).flatMap((name) => {
+    const ofGroup = fixedTargetFields.filter(({ one_of }) => one_of === name)
+    return ofGroup.some(({ key }) => mapped.has(key)) ? [] : ofGroup.slice(0, 1)
+  })
+  const email = group_by === 'email' && !mapped.has('customer.email') ? ['customer.email'] : []
+  return [...new Set([...alone.map(({ key }) => key), ...groups.map(({ key }) => key), ...email])]
+}
+
+const foldedMap = ({ value_map }: TargetMapping): TargetReader['values'] =>
+  value_map ? new Map(Object.entries(value_map).map(([text, value]) => [plainWord(text), value])) : null
+
+const repeated = (texts: readonly string[]): string[] => [
+  ...new Set(texts.filter((text, index) => texts.indexOf(text) !== index)),
+]
+
+/** Decides how every mapped column is read, and says what keeps an import from starting. */
+export function prepareMappings(input: PrepareInput): PreparedMappings {
+  const zones = new Map<string, CellFormat['localTime']>()
+  const localTime = (zone: string) => {
+    const known = zones.get(zone) ?? localTimesOf(zone)
+    zones.set(zone, known)
+    return known
+  }
+  const ambiguous: AmbiguousColumn[] = []
+  const unmapped: Record<string, readonly string[]> = {}
+  const readers = input.mappings.flatMap((mapping): TargetReader[] => {
+    const field = targetFieldOf(mapping.target, input.consents)
+    if (!field) return []
+    const transform = mapping.transform ?? { type: 'none' as const }
+    const decided = decideFormats(mapping, field, input)
+    const [column] = mapping.columns
+    const statistics = column === undefined ? null : input.statistics[column]
+    if (decided.ambiguous && column !== undefined)
+      ambiguous.push({ target: field.key, column, decision: decided.ambiguous })
+    const unknown = statistics ? unmappedValues(field.type, statistics, mapping.value_map ?? null) : []
+    if (unknown.length > 0) unmapped[field.key] = unknown
+    const zone = (transform.type === 'date' ? transform.time_zone : undefined) ?? input.time_zone
+    const country = (transform.type === 'phone' ? transform.country_code : undefined) ?? input.country_code
+    const { number, date } = decided
+    const format = { field, transform, number, date, localTime: localTime(zone), country_code: country }
+    return [{ mapping, field, format, values: foldedMap(mapping) }]
+  })
+  const targets = input.mappings.map(({ target }) => target)
+  return {
+    readers,
+    unknown_targets: targets.filter((target) => !targetFieldOf(target, input.consents)),
+    duplicate_targets: repeated(targets),
+    missing_required: missingRequired(new Set(readers.map(({ field }) => field.key)), input.group_by),
+    ambiguous,
+    unmapped_values: unmapped,
+  }
+}

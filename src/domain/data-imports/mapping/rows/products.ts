@@ -1,0 +1,124 @@
+import { fold } from '../../../text/fold.ts'
+
+/** What a row sells, as the file names it. */
+export interface ProductTuple {
+  product: string
+  variant: string | null
+  location: string | null
+  options: readonly string[]
+}
+
+const foldName = (text: string): string =>
+  fold(text)
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+
+/** A file names the same few products on every row: so many names of at most this length are kept as they fold. */
+const mostNames = 1000
+const longestName = 200
+const folded = new Map<string, string>()
+
+function plain(text: string | null): string {
+  if (text === null || text === '') return ''
+  const known = folded.get(text)
+  if (known !== undefined) return known
+  const name = foldName(text)
+  if (text.length > longestName) return name
+  if (folded.size >= mostNames) folded.clear()
+  folded.set(text, name)
+  return name
+}
+
+/** The product that the values of a row name; null for a row without one. */
+export function productOf(values: Readonly<Record<string, unknown>>): ProductTuple | null {
+  const text = (target: string): string | null => {
+    const value = values[target]
+    return typeof value === 'string' ? value : null
+  }
+  const product = text('item.product')
+  const options = values['item.options']
+  return product === null
+    ? null
+    : {
+        product,
+        variant: text('item.variant'),
+        location: text('item.location'),
+        options: Array.isArray(options) ? (options as string[]) : [],
+      }
+}
+
+/** Tuples with the same key are the same product: case, accents, punctuation and the order of options do not count. */
+export const productKey = ({ product, variant, location, options }: ProductTuple): string =>
+  JSON.stringify([plain(product), plain(variant), plain(location), options.map(plain).toSorted()])
+
+export interface CountedTuple extends ProductTuple {
+  rows: number
+}
+
+/** The different tuples of some rows with how many rows have each, as the first of them writes it. */
+export function countTuples(tuples: Iterable<ProductTuple>): Map<string, CountedTuple> {
+  const counted = new Map<string, CountedTuple>()
+  for (const tuple of tuples) {
+    const key = productKey(tuple)
+    const known = counted.get(key)
+    if (known) known.rows++
+    else counted.set(key, { ...tuple, rows: 1 })
+  }
+  return counted
+}
+
+export function mergeTuples(
+  one: ReadonlyMap<string, CountedTuple>,
+  other: ReadonlyMap<string, CountedTuple>,
+): Map<string, CountedTuple> {
+  const merged = new Map(one)
+  for (const [key, tuple] of other) {
+    const known = merged.get(key)
+    merged.set(key, known ? { ...known, rows: known.rows + tuple.rows } : { ...tuple })
+  }
+  return merged
+}
+
+interface KnownPart {
+  id: string
+  name: string
+}
+
+export interface KnownProduct extends KnownPart {
+  variants: readonly KnownPart[]
+}
+
+export interface ProductSuggestion {
+  action: 'map' | 'create'
+  product_id: string | null
+  variant_id: string | null
+  confidence: number
+}
+
+const onlyNamed = <Part extends KnownPart>(parts: readonly Part[], name: string): Part | null => {
+  const named = parts.filter((part) => plain(part.name) === plain(name))
+  return named.length === 1 ? (named[0] ?? null) : null
+}
+
+/** A product and its variant in one name: `Day ticket - Adult`. */
+function splitSuggestion(name: string, products: readonly KnownProduct[]): ProductSuggestion | null {
+  const found = products.flatMap((product) =>
+    product.variants
+      .filter((variant) => plain(`${product.name} ${variant.name}`) === plain(name))
+      .map((variant) => ({ product_id: product.id, variant_id: variant.id })),
+  )
+  const [only, ...more] = found
+  return only && more.length === 0 ? { action: 'map', ...only, confidence: 0.85 } : null
+}
+
+/** The edition's product that a tuple means by its name; one that the edition does not have yet is to be made. */
+export function suggestProduct(tuple: ProductTuple, products: readonly KnownProduct[]): ProductSuggestion {
+  const create: ProductSuggestion = { action: 'create', product_id: null, variant_id: null, confidence: 0.75 }
+  const product = onlyNamed(products, tuple.product)
+  if (!product) return (tuple.variant === null ? splitSuggestion(tuple.product, products) : null) ?? create
+  if (tuple.variant === null) return { action: 'map', product_id: product.id, variant_id: null, confidence: 0.95 }
+  const variant = onlyNamed(product.variants, tuple.variant)
+  return variant
+    ? { action: 'map', product_id: product.id, variant_id: variant.id, confidence: 0.95 }
+    : { ...create, product_id: product.id }
+}

@@ -1,0 +1,47 @@
+import { toIso, toIsoOrNull } from '../../../time/instants.ts'
+import { toMajor } from '../../../money.ts'
+import type { DecidedItem } from './items.ts'
+import type { DecidedOrder } from './order.ts'
+
+/** Without what is null, so that nothing is said of it. */
+const said = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
+
+const majorOrNull = (minor: number | null): number | null => (minor === null ? null : toMajor(minor))
+
+const itemOf = (item: DecidedItem): Record<string, unknown> =>
+  said({
+    product: item.product,
+    variant: item.variant,
+    location: item.location,
+    options: item.options.length > 0 ? item.options : null,
+    quantity: item.quantity,
+    unit_price: majorOrNull(item.unit_price_minor),
+    line_total: majorOrNull(item.line_total_minor),
+    deposit: item.deposit_minor > 0 ? toMajor(item.deposit_minor) : null,
+    handling_fee: item.handling_fee_minor > 0 ? toMajor(item.handling_fee_minor) : null,
+    vendor_code: item.vendor_code,
+    valid_until: toIsoOrNull(item.valid_until),
+    status: item.status,
+    user: item.user && said(item.user),
+  })
+
+/** The order as a client sends it to `importExternalOrders`, so that files and calls are checked by one contract. */
+export const toWireOrder = (order: DecidedOrder): Record<string, unknown> =>
+  said({
+    external_id: order.external_id,
+    order_number: order.order_number,
+    status: order.status,
+    created: order.created_at === null ? null : toIso(order.created_at),
+    currency: order.currency,
+    customer: said(order.customer),
+    items: order.items.map(itemOf),
+    amount: majorOrNull(order.amount_minor),
+    refunded_amount: majorOrNull(order.refunded_minor),
+    service_fee: order.service_fee_minor > 0 ? toMajor(order.service_fee_minor) : null,
+    discount: order.discount_minor > 0 ? toMajor(order.discount_minor) : null,
+    coupon_code: order.coupon_code,
+    payment: order.payment && said(order.payment),
+    consents: order.consents,
+    metadata: order.metadata,
+  })

@@ -1,0 +1,51 @@
+import type { ColumnStatistics } from '../columns/statistics.ts'
+import type { ValueMap } from '../mapping.ts'
+import type { TargetType } from '../targets/fields.ts'
+import { plainWord, readBoolean, readStatus, type StatusMeaning } from './words.ts'
+import type { ItemStatus } from '../../../orders/external-orders.ts'
+
+/** An order that was paid back as a whole has no ticket that lets anybody in. */
+export const orderStatusOf = (meaning: StatusMeaning): Exclude<StatusMeaning, 'refunded'> =>
+  meaning === 'refunded' ? 'cancelled' : meaning
+
+const itemStatusOfMeaning: Record<StatusMeaning, ItemStatus> = {
+  completed: 'active',
+  confirmed: 'active',
+  pending: 'pending',
+  cancelled: 'cancelled',
+  refunded: 'cancelled',
+}
+
+export const itemStatusOf = (meaning: StatusMeaning): ItemStatus => itemStatusOfMeaning[meaning]
+
+function meaningOf(type: TargetType, text: string): string | null {
+  if (type === 'boolean') return readBoolean(text)?.toString() ?? null
+  const status = readStatus(text)
+  if (status === null) return null
+  return type === 'order_status' ? orderStatusOf(status) : itemStatusOf(status)
+}
+
+/** What the different cells of a column mean to a target of fixed values; cells that nobody understands are left out. */
+export function suggestValueMap(type: TargetType, statistics: ColumnStatistics): ValueMap | null {
+  if (type !== 'boolean' && type !== 'order_status' && type !== 'item_status') return null
+  const entries = Object.keys(statistics.values).flatMap((text) => {
+    const to = meaningOf(type, text)
+    return to === null ? [] : [[text, { to }] as const]
+  })
+  return entries.length > 0 ? Object.fromEntries(entries) : null
+}
+
+/** The cells of a column that its target takes only once the user maps them. */
+export const unmappedValues = (type: TargetType, statistics: ColumnStatistics, map: ValueMap | null): string[] =>
+  type === 'boolean' || type === 'order_status' || type === 'item_status'
+    ? Object.keys(statistics.values).filter((text) => !mappedValue(map, text) && meaningOf(type, text) === null)
+    : []
+
+/** What a value map makes of a cell; case, accents and spaces at its ends do not count. */
+function mappedValue(map: ValueMap | null | undefined, text: string): ValueMap[string] | null {
+  if (!map) return null
+  if (Object.hasOwn(map, text)) return map[text] ?? null
+  const word = plainWord(text)
+  const same = Object.keys(map).find((key) => plainWord(key) === word)
+  return same === undefined ? null : (map[same] ?? null)
+}

@@ -1,0 +1,99 @@
+import type { Language, TranslatedDict } from '../../languages.ts'
+
+/** Something that a check found at fault. Hidden from callers who may not see it, which does not change the verdict. */
+export interface FactSubject {
+  id: string
+  name: string
+  is_hidden: boolean
+}
+
+export interface ProductFacts extends FactSubject {
+  is_draft: boolean
+  name_translations: TranslatedDict
+  category_id: string | null
+  price_minor: number | null
+  deposit_minor: number | null
+  is_variant_required: boolean
+  has_active_variant: boolean
+  is_pickup_required: boolean
+  is_wallet_enabled: boolean
+  has_pass_design: boolean
+}
+
+interface MessageFacts extends FactSubject {
+  type: string
+  subject: TranslatedDict
+  has_blocks: boolean
+}
+
+interface ConsentFacts extends FactSubject {
+  type: string
+  text: TranslatedDict
+}
+
+interface EndpointFacts extends FactSubject {
+  is_active: boolean
+  disabled_reason: string | null
+  /** A delivery of this edition's events was given up in the last day. */
+  has_exhausted: boolean
+}
+
+/** An edition and all that its health depends on, at one moment. */
+export interface EditionFacts {
+  now: number
+  edition: {
+    name: string
+    full_name: string
+    slug: string
+    is_draft: boolean
+    is_archived: boolean
+    start_at: number | null
+    end_at: number | null
+    timezone: string
+    default_country_code: string
+    default_language: Language
+    enabled_languages: readonly Language[]
+    tax_type: string
+    default_price_tax_rate: number
+    default_deposit_tax_rate: number
+    default_packaging_deposit_tax_rate: number
+    currency: string
+    fee_rule_id: string | null
+    sms_sender_name: string
+    email_sender_name: string | null
+    email_sender_address: string | null
+    email_reply_to: string | null
+    meta_title: TranslatedDict
+    meta_description: TranslatedDict
+    meta_image_id: string | null
+    transaction_receipt_email_id: string | null
+    refund_confirmation_email_id: string | null
+  }
+  /** The event is there, and the organisation's own. */
+  has_event: boolean
+  merchant_account: {
+    supported_currencies: readonly string[]
+    /** Refunds can go through it. */
+    is_ready: boolean
+  } | null
+  fee_rule: { is_active: boolean; currency: string } | null
+  /** Of the oldest and the newest orders. */
+  order_currencies: readonly string[]
+  has_pickup_point: boolean
+  has_sms_campaign: boolean
+  /** The organisation has verified the domain of the sender's address. */
+  is_sender_verified: boolean
+  has_marketing_segment: boolean
+  /** A refund with another state at the provider than here, or without an end for a month. */
+  has_stuck_refund: boolean
+  /** A refund batch that has something to do and did nothing for an hour. */
+  has_stalled_refund_batch: boolean
+  products: readonly ProductFacts[]
+  /** Those that the edition sends by itself. */
+  messages: readonly MessageFacts[]
+  /** Active ones of the edition and of the organisation. */
+  consents: readonly ConsentFacts[]
+  endpoints: readonly EndpointFacts[]
+  /** Imports that have waited for their mapping for more than a week. */
+  unfinished_imports: readonly FactSubject[]
+}

@@ -1,0 +1,24 @@
+import { sha256, toHex } from '../text/encoding.ts'
+import { dayMs } from '../time/instants.ts'
+import type { Channel } from './messaging.ts'
+
+const suppressionReasons = ['unsubscribed', 'complaint', 'hard_bounce', 'invalid'] as const
+export type SuppressionReason = (typeof suppressionReasons)[number]
+
+/** Reasons for which an address gets nothing at all. The other reasons stop marketing only. */
+export const deadAddressReasons = ['hard_bounce', 'invalid'] as const satisfies readonly SuppressionReason[]
+
+export const isDeadAddress = (reason: string): boolean => deadAddressReasons.some((one) => one === reason)
+
+/** So many soft bounces in so many days suppress an address. */
+export const softBouncesUntilDead = 3
+export const softBounceMemoryMs = 14 * dayMs
+
+export interface ChannelAddress {
+  channel: Channel
+  address: string
+}
+
+/** What is kept of a suppressed address once its customer is erased. */
+export const addressHash = async (organizationId: string, { channel, address }: ChannelAddress): Promise<string> =>
+  toHex(await sha256(`suppression\0${organizationId}\0${channel}\0${address}`))

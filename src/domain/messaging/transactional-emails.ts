@@ -1,0 +1,120 @@
+import { lifecycle } from '../lifecycle.ts'
+import type { SendFailure, SendResult } from './messaging.ts'
+import type { OrderStatus } from '../orders/orders.ts'
+import { isDeadAddress } from './suppressions.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+/** A message that failed because no answer came may still have been sent. */
+export const transactionalEmailLifecycle = lifecycle('pending', {
+  pending: ['sent', 'failed'],
+  failed: ['sent'],
+  sent: [],
+})
+const transactionalEmailStatuses = transactionalEmailLifecycle.states
+export type TransactionalEmailStatus = (typeof transactionalEmailStatuses)[number]
+
+/** Messages about a refund: that it was paid back, that it was not granted, that a payment back failed after all. */
+export const refundEmailKinds = ['refund_confirmation', 'refund_rejection', 'refund_correction'] as const
+export type RefundEmailKind = (typeof refundEmailKinds)[number]
+
+export const transactionalEmailKinds = ['receipt', 'consent_confirmation', ...refundEmailKinds] as const
+export type TransactionalEmailKind = (typeof transactionalEmailKinds)[number]
+
+/** Whether nothing of the kind goes to an address that is suppressed for the reason: a request to agree is no receipt that is owed. */
+export const keepsBack = (reason: string, kind: TransactionalEmailKind): boolean =>
+  kind === 'consent_confirmation' || isDeadAddress(reason)
+
+/** Another message to confirm the same answer is sent after this time at the earliest. */
+export const confirmationIntervalMs = hourMs
+
+/** Orders of these statuses are bought: their customers get a receipt. */
+export const receiptStatuses: readonly OrderStatus[] = ['confirmed', 'completed']
+
+/** Longer than a call may take together with what comes before and after it. */
+export const emailLeaseMs = 120_000
+
+const backoffMs = [30_000, 2 * minuteMs, 10 * minuteMs, 30 * minuteMs, hourMs, 2 * hourMs, 4 * hourMs]
+const longestRestMs = 6 * hourMs
+const shortestRestMs = 1000
+/** A fault of the account has to be corrected by hand. */
+const configurationRestMs = 10 * minuteMs
+const configurationPatienceMs = 7 * 24 * hourMs
+/** A failing sender must not block the others: later messages go first. */
+const longestSenderRestMs = hourMs
+const isForPeople = (kind: SendFailure): boolean => kind === 'configuration' || kind === 'sender'
+const patienceMs = 24 * hourMs
+/** Providers keep the keys of calls for a day: later, a repeated call would be a new one. */
+const keyKeptMs = 23 * hourMs
+
+export interface SendState {
+  attempts: number
+  created_at: number
+  first_call_at: number | null
+  /** A call was made, and its result is unknown. */
+  is_doubtful: number
+}
+
+export interface SendVerdict {
+  status: TransactionalEmailStatus
+  next_attempt_at: number | null
+  is_doubtful: 0 | 1
+  /** The next call has the same content; otherwise it is made anew, as after a sender was mended. */
+  keeps_content: 0 | 1
+  provider_id: string | null
+  error_code: string | null
+  error_detail: string
+}
+
+const ended = (
+  status: 'sent' | 'failed',
+  more: Partial<Omit<SendVerdict, 'status' | 'next_attempt_at'>> = {},
+): SendVerdict => ({
+  status,
+  next_attempt_at: null,
+  is_doubtful: 0,
+  keeps_content: 0,
+  provider_id: null,
+  error_code: null,
+  error_detail: '',
+  ...more,
+})
+
+export const failedFor = (error_code: string, error_detail = ''): SendVerdict =>
+  ended('failed', { error_code, error_detail })
+
+/** Whether a message whose call may have been received can be sent again without being sent twice. */
+export const mayRepeat = (state: SendState, deduplicates: boolean, now: number): boolean =>
+  state.is_doubtful === 0 || (deduplicates && now - (state.first_call_at ?? now) < keyKeptMs)
+
+/** A limit says itself when it is over; other failures are given more time each. */
+function restMs({ attempts }: SendState, kind: SendFailure, askedMs: number | null): number {
+  if (kind === 'rate_limited' && askedMs !== null) return Math.max(shortestRestMs, askedMs)
+  const backoff = backoffMs[attempts - 1] ?? longestRestMs
+  if (kind === 'sender') return Math.max(configurationRestMs, Math.min(backoff, longestSenderRestMs))
+  return Math.max(kind === 'configuration' ? configurationRestMs : backoff, askedMs ?? 0)
+}
+
+/** The message after an attempt. `state` is as it was before the call, `attempts` counts this one. */
+export function judgeSend(state: SendState, result: SendResult, deduplicates: boolean, now: number): SendVerdict {
+  if (result.ok) return ended('sent', { provider_id: result.providerId })
+  const { kind, code, detail, retryAfterMs } = result
+  const is_doubtful = kind === 'unknown' || state.is_doubtful === 1 ? 1 : 0
+  if (kind === 'permanent') return failedFor(code, detail)
+  if (kind === 'unknown' && !deduplicates) return failedFor('unknown', `${code}: ${detail}`)
+  const next = now + restMs(state, kind, retryAfterMs)
+  const began = state.first_call_at ?? now
+  if (is_doubtful && next - began >= keyKeptMs) return failedFor('unknown', `${code}: ${detail}`)
+  const patience = isForPeople(kind) ? configurationPatienceMs : patienceMs
+  if (next - began >= patience) return failedFor(code, detail)
+  return {
+    ...ended('sent'),
+    status: 'pending',
+    next_attempt_at: next,
+    is_doubtful,
+    keeps_content: isForPeople(kind) && !is_doubtful ? 0 : 1,
+    error_code: code,
+    error_detail: detail,
+  }
+}

@@ -1,0 +1,138 @@
+import { fromBase64, utf8 } from '../text/encoding.ts'
+
+/** A public key of Google's, as base64 of its SPKI. */
+export interface RootKey {
+  key_value: string
+  /** Milliseconds UTC. */
+  expires_at: number
+}
+
+/** The name that signs callbacks, and its root keys. */
+export interface CallbackSender {
+  name: string
+  keys: readonly RootKey[]
+}
+
+export interface SignedCallback {
+  signature: string
+  signedKey: string
+  keySignatures: readonly string[]
+  signedMessage: string
+}
+
+export interface GoogleCallback {
+  class_id: string
+  object_id: string
+  event: 'save' | 'del'
+  expires_at: number
+  nonce: string
+}
+
+export const callbackProtocol = 'ECv2SigningOnly'
+const maxKeySignatures = 5
+
+type CallbackFields = Readonly<Record<string, unknown>>
+
+function fieldsOf(text: string): CallbackFields | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as CallbackFields) : null
+  } catch {
+    return null
+  }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
+/** The parts of a callback's body; null for a body of another form. */
+export function readCallback(body: string): SignedCallback | null {
+  const { signature, intermediateSigningKey, protocolVersion, signedMessage } = fieldsOf(body) ?? {}
+  if (protocolVersion !== callbackProtocol || !isText(signature) || !isText(signedMessage)) return null
+  const { signedKey, signatures } = (intermediateSigningKey ?? {}) as CallbackFields
+  if (!isText(signedKey) || !Array.isArray(signatures) || signatures.length > maxKeySignatures) return null
+  return signatures.every(isText) ? { signature, signedKey, keySignatures: signatures, signedMessage } : null
+}
+
+/** What is signed: each text with its length in bytes before it, as four bytes, the lowest first. */
+export function signedBytes(...texts: readonly string[]): Uint8Array<ArrayBuffer> {
+  const parts = texts.map(utf8)
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + 4 + length, 0))
+  let at = 0
+  for (const part of parts) {
+    new DataView(bytes.buffer).setUint32(at, part.length, true)
+    bytes.set(part, at + 4)
+    at += 4 + part.length
+  }
+  return bytes
+}
+
+const numberBytes = 32
+
+/** The two integers of a DER signature, 32 bytes each, as WebCrypto needs them; null for anything else. */
+export function rawSignature(der: Uint8Array): Uint8Array<ArrayBuffer> | null {
+  const raw = new Uint8Array(2 * numberBytes)
+  if (der[0] !== 0x30 || der[1] !== der.length - 2 || der.length > 72) return null
+  let at = 2
+  for (const half of [1, 2]) {
+    const length = der[at + 1] ?? 0
+    const value = der.slice(at + 2, at + 2 + length)
+    if (der[at] !== 0x02 || length === 0 || value.length !== length) return null
+    const bare = value[0] === 0 ? value.slice(1) : value
+    if (bare.length > numberBytes) return null
+    raw.set(bare, half * numberBytes - bare.length)
+    at += 2 + length
+  }
+  return at === der.length ? raw : null
+}
+
+const curve = { name: 'ECDSA', namedCurve: 'P-256' }
+
+async function isSignedBy(keyValue: string, signature: string, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
+  try {
+    const raw = rawSignature(fromBase64(signature))
+    if (!raw) return false
+    const key = await crypto.subtle.importKey('spki', fromBase64(keyValue), curve, false, ['verify'])
+    return await crypto.subtle.verify({ name: 'ECDSA', hash: 'SHA-256' }, key, raw, bytes)
+  } catch {
+    // Neither base64 nor a key of this curve.
+    return false
+  }
+}
+
+async function isKeyOf(sender: CallbackSender, callback: SignedCallback, now: number): Promise<boolean> {
+  const bytes = signedBytes(sender.name, callbackProtocol, callback.signedKey)
+  for (const { key_value, expires_at } of sender.keys)
+    for (const signature of callback.keySignatures)
+      if (expires_at > now && (await isSignedBy(key_value, signature, bytes))) return true
+  return false
+}
+
+function messageOf(text: string): GoogleCallback | null {
+  const { classId, objectId, eventType, expTimeMillis, nonce } = fieldsOf(text) ?? {}
+  const expires_at = Number(expTimeMillis)
+  if (!isText(classId) || !isText(objectId) || !isText(nonce) || !Number.isSafeInteger(expires_at)) return null
+  if (eventType !== 'save' && eventType !== 'del') return null
+  return { class_id: classId, object_id: objectId, event: eventType, expires_at, nonce }
+}
+
+/**
+ * What a callback says, when one of the senders has signed it for this issuer and neither it nor its key has expired;
+ * otherwise null. ECv2SigningOnly: a root key signs an intermediate one, and that one the message.
+ */
+export async function verifiedCallback(
+  callback: SignedCallback,
+  senders: readonly CallbackSender[],
+  issuerId: string,
+  now: number,
+): Promise<GoogleCallback | null> {
+  const { keyValue, keyExpiration } = fieldsOf(callback.signedKey) ?? {}
+  if (!isText(keyValue) || !(Number(keyExpiration) > now)) return null
+  for (const sender of senders) {
+    if (!(await isKeyOf(sender, callback, now))) continue
+    const bytes = signedBytes(sender.name, issuerId, callbackProtocol, callback.signedMessage)
+    if (!(await isSignedBy(keyValue, callback.signature, bytes))) return null
+    const message = messageOf(callback.signedMessage)
+    return message && message.expires_at > now ? message : null
+  }
+  return null
+}

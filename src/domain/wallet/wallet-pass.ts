@@ -1,0 +1,119 @@
+import type { Language } from '../languages.ts'
+import type { PassState } from './wallet.ts'
+
+/** All that a pass shows, and what it is found by. */
+export interface PassContent {
+  id: string
+  serial_number: string
+  state: PassState
+  language: Language
+  organization_name: string
+  edition_id: string
+  edition_name: string
+  /** Milliseconds UTC. */
+  start_at: number | null
+  end_at: number | null
+  timezone: string
+  product_name: string
+  variant_name: string | null
+  location_name: string | null
+  holder_name: string
+  /** What a scanner reads. */
+  code: string
+  design: PassDesign
+}
+
+/** How a pass looks. Colours are `#rrggbb`; the platform has its own where one is null. */
+export interface PassDesign {
+  background_color: string | null
+  foreground_color: string | null
+  label_color: string | null
+  logo_text: string | null
+  logo_url: string | null
+  description: string | null
+}
+
+const maxTextLength = 200
+
+const textIn = (value: unknown): string | null =>
+  typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, maxTextLength) : null
+
+const colorIn = (value: unknown): string | null =>
+  typeof value === 'string' && /^#[0-9a-f]{6}$/i.test(value) ? value.toLowerCase() : null
+
+const urlIn = (value: unknown): string | null =>
+  typeof value === 'string' && value.startsWith('https://') && URL.canParse(value) ? value : null
+
+/** Reads a design as it is stored; what does not fit is left out. */
+export function passDesignOf(text: string): PassDesign {
+  const design = JSON.parse(text) as Record<string, unknown>
+  return {
+    background_color: colorIn(design['background_color']),
+    foreground_color: colorIn(design['foreground_color']),
+    label_color: colorIn(design['label_color']),
+    logo_text: textIn(design['logo_text']),
+    logo_url: urlIn(design['logo_url']),
+    description: textIn(design['description']),
+  }
+}
+
+interface PassWords {
+  event: string
+  starts: string
+  ticket: string
+  holder: string
+  place: string
+  state: string
+  states: Record<PassState, string>
+}
+
+export const passWords: Record<Language, PassWords> = {
+  en: {
+    event: 'Event',
+    starts: 'Starts',
+    ticket: 'Ticket',
+    holder: 'Name',
+    place: 'Place',
+    state: 'Status',
+    states: { valid: 'Valid', used: 'Used', expired: 'Expired', void: 'Not valid' },
+  },
+  da: {
+    event: 'Arrangement',
+    starts: 'Begynder',
+    ticket: 'Billet',
+    holder: 'Navn',
+    place: 'Sted',
+    state: 'Status',
+    states: { valid: 'Gyldig', used: 'Brugt', expired: 'Udløbet', void: 'Ikke gyldig' },
+  },
+  se: {
+    event: 'Evenemang',
+    starts: 'Börjar',
+    ticket: 'Biljett',
+    holder: 'Namn',
+    place: 'Plats',
+    state: 'Status',
+    states: { valid: 'Giltig', used: 'Använd', expired: 'Utgången', void: 'Inte giltig' },
+  },
+  nl: {
+    event: 'Evenement',
+    starts: 'Begint',
+    ticket: 'Ticket',
+    holder: 'Naam',
+    place: 'Plaats',
+    state: 'Status',
+    states: { valid: 'Geldig', used: 'Gebruikt', expired: 'Verlopen', void: 'Niet geldig' },
+  },
+  pl: {
+    event: 'Wydarzenie',
+    starts: 'Początek',
+    ticket: 'Bilet',
+    holder: 'Imię i nazwisko',
+    place: 'Miejsce',
+    state: 'Status',
+    states: { valid: 'Ważny', used: 'Wykorzystany', expired: 'Po terminie', void: 'Nieważny' },
+  },
+}
+
+export const ticketName = ({ product_name, variant_name }: PassContent): string =>
+  variant_name === null ? product_name : `${product_name}, ${variant_name}`

@@ -1,0 +1,44 @@
+import { sha256, toBase64Url, toHex, utf8 } from '../text/encoding.ts'
+
+/** Keys are kept, because making one takes longer than using it. */
+const keys = new Map<string, Promise<CryptoKey>>()
+
+function keyOf(secret: string): Promise<CryptoKey> {
+  const known = keys.get(secret)
+  if (known) return known
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const made = crypto.subtle.importKey('raw', utf8(`wallet-passes:${secret}`), algorithm, false, ['sign'])
+  keys.set(secret, made)
+  return made
+}
+
+async function mac(secret: string, purpose: string, serialNumber: string): Promise<string> {
+  const bytes = await crypto.subtle.sign('HMAC', await keyOf(secret), utf8(`${purpose}:${serialNumber}`))
+  return toBase64Url(new Uint8Array(bytes).slice(0, 24))
+}
+
+/** What a phone shows to the web service of a pass. Apple wants at least 16 characters. */
+export const passToken = (secret: string, serialNumber: string): Promise<string> =>
+  mac(secret, 'authentication', serialNumber)
+
+export const passTokenHash = async (token: string): Promise<string> => toHex(await sha256(token))
+
+/** In constant time for texts of one length: hashes and MACs. */
+export function isSameText(one: string, other: string): boolean {
+  if (one.length !== other.length) return false
+  let difference = 0
+  for (let index = 0; index < one.length; index++) difference |= one.charCodeAt(index) ^ other.charCodeAt(index)
+  return difference === 0
+}
+
+/** The token of the link by which a person downloads a pass: the serial number and a MAC. */
+export const downloadToken = async (secret: string, serialNumber: string): Promise<string> =>
+  `${serialNumber}.${await mac(secret, 'download', serialNumber)}`
+
+/** The serial number that a download link is for; null for one that was not signed with the key. */
+export async function readDownloadToken(secret: string, token: string): Promise<string | null> {
+  const [, serialNumber] = /^([0-9a-f]{32})\.[\w-]{32}$/.exec(token) ?? []
+  // Without a key anybody could make tokens.
+  if (secret === '' || serialNumber === undefined) return null
+  return isSameText(await downloadToken(secret, serialNumber), token) ? serialNumber : null
+}

@@ -1,0 +1,140 @@
+import { lifecycle } from '../lifecycle.ts'
+
+/** What endpoints subscribe to, with the specification's words for it. */
+export const eventKinds = {
+  'consent.given': 'A consent was given.',
+  'consent.skipped': 'A consent was skipped.',
+  'consent.withdrawn': 'A consent was withdrawn.',
+  'consent.expired': 'A consent expired.',
+  'purchase.action': 'An action on a purchase.',
+  'wallet.vendorA.pass-added': 'A wallet pass from the first wallet provider was added.',
+  'wallet.vendorA.pass-removed': 'A wallet pass from the first wallet provider was removed.',
+  'wallet.vendorB.pass-added': 'A wallet pass from the second wallet provider was added.',
+} as const
+export type EventKind = keyof typeof eventKinds
+export const eventKindNames = Object.keys(eventKinds) as [EventKind, ...EventKind[]]
+
+/**
+ * `exhausted` has used the schedule up; `failed` ended without using it up. Both take a manual retry, which makes one
+ * attempt and is `exhausted` when that fails.
+ */
+export const deliveryLifecycle = lifecycle('pending', {
+  pending: ['success', 'retrying', 'failed', 'exhausted'],
+  retrying: ['success', 'failed', 'exhausted'],
+  success: [],
+  failed: ['retrying'],
+  exhausted: ['retrying'],
+})
+export const deliveryStatuses = deliveryLifecycle.states
+export type DeliveryStatus = (typeof deliveryStatuses)[number]
+
+/** Why an endpoint was switched off: by hand, by an answer 410, or after days of nothing but failures. */
+export const disabledReasons = ['manual', 'gone', 'failing'] as const
+
+export const secretsOverlapMs = 86_400_000
+export const disableAfterMs = 5 * 86_400_000
+export const maxInFlight = 4
+export const maxEndpointNameLength = 120
+export const maxUrlLength = 200
+
+const defaultTimeoutSeconds = 15
+const maxTimeoutSeconds = 30
+
+export const timeoutMs = (timeoutSeconds: number): number =>
+  Math.min(timeoutSeconds || defaultTimeoutSeconds, maxTimeoutSeconds) * 1000
+
+/** Delays before the second and every further attempt, in seconds: ten attempts in about 75 hours. */
+export const standardSchedule: readonly number[] = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
+
+const jitterShare = 0.2
+const maxRetryAfterMs = 86_400_000
+
+/** FNV-1a, as a number from 0 up to 1: the same delivery and attempt always wait the same time. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0
+  return hash / 2 ** 32
+}
+
+/** A date of HTTP begins with its weekday; Date.parse alone finds dates in any words. */
+const httpDate = /^[a-z]{3,9},? .*\d{2}:\d{2}:\d{2}/i
+
+/** Milliseconds of a Retry-After header: seconds or an HTTP date. Null for anything else or the past. */
+export function retryAfterMs(header: string | null, now: number): number | null {
+  if (header === null) return null
+  const text = header.trim()
+  const dateMs = httpDate.test(text) ? Date.parse(text) - now : Number.NaN
+  const ms = /^\d{1,12}(\.\d{1,9})?$/.test(text) ? Number(text) * 1000 : dateMs
+  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, maxRetryAfterMs) : null
+}
+
+export const nextReasons = ['schedule', 'retry_after', 'breaker'] as const
+export type NextReason = (typeof nextReasons)[number]
+
+interface SchedulePosition {
+  id: string
+  /** Attempts of the schedule that have failed. */
+  step: number
+}
+
+/** When the attempt after `step` failed ones is due; null when the schedule is used up. */
+export function nextAttempt(
+  delivery: SchedulePosition,
+  schedule: readonly number[],
+  now: number,
+  retryAfter: number | null,
+): { at: number; reason: NextReason } | null {
+  const seconds = schedule[delivery.step - 1]
+  if (seconds === undefined) return null
+  const jitter = 1 + jitterShare * (2 * hashOf(`${delivery.id}:${delivery.step}`) - 1)
+  const planned = Math.round(seconds * 1000 * jitter)
+  return retryAfter !== null && retryAfter > planned
+    ? { at: now + Math.round(retryAfter), reason: 'retry_after' }
+    : { at: now + planned, reason: 'schedule' }
+}
+
+export const manualRetries = ['extra', 'alone'] as const
+export type Manual = (typeof manualRetries)[number] | null
+
+/** What a retry by hand requests: one attempt beside the schedule, or one alone after it. Null when there is none. */
+export function manualRetryOf(status: DeliveryStatus): Manual {
+  if (status === 'retrying') return 'extra'
+  return deliveryLifecycle.allows(status, 'retrying') && status !== deliveryLifecycle.initial ? 'alone' : null
+}
+
+export interface DeliveryVerdict {
+  status: DeliveryStatus
+  step: number
+  next: { at: number; reason: NextReason } | null
+}
+
+/** The delivery after an attempt. 410 means that the endpoint is gone; a single attempt has no next one. */
+export function judgeAttempt(
+  delivery: SchedulePosition & { manual: Manual },
+  answer: { ok: boolean; status: number | null; retryAfter: string | null },
+  schedule: readonly number[],
+  now: number,
+): DeliveryVerdict {
+  const { step, manual } = delivery
+  if (answer.ok) return { status: 'success', step, next: null }
+  if (answer.status === 410) return { status: 'failed', step, next: null }
+  if (manual === 'alone') return { status: 'exhausted', step, next: null }
+  const failed = manual === 'extra' ? step : step + 1
+  const next = nextAttempt({ id: delivery.id, step: failed }, schedule, now, retryAfterMs(answer.retryAfter, now))
+  return { status: next ? 'retrying' : 'exhausted', step: failed, next }
+}
+
+const breakerOpensAfter = 5
+const breakerFirstMs = 30_000
+const breakerLongestMs = 600_000
+
+/** Until when an endpoint with so many failures in a row is left alone; null while its breaker stays closed. */
+export function breakerUntil(failuresInRow: number, now: number): number | null {
+  if (failuresInRow < breakerOpensAfter) return null
+  return now + Math.min(breakerLongestMs, breakerFirstMs * 2 ** Math.min(10, failuresInRow - breakerOpensAfter))
+}
+
+const slowMs = 3000
+
+/** A request this long does not belong among quick ones. */
+export const isSlow = (durationMs: number): boolean => durationMs >= slowMs

@@ -1,0 +1,43 @@
+import type { Ctx } from '../../context.ts'
+import { mayAnywhere, mayAt, type Tenant, rolesAt } from '../../domain/accounts/access.ts'
+import { AppError, doesNotExist, permissionDenied } from '../../domain/errors.ts'
+import type { Operation } from './operation.ts'
+
+/** What a path names, and its tenant; null when the look-up itself has checked the caller. */
+export interface Located {
+  tenant: Tenant | null
+  /** What a caller whose role is not enough there may do instead. */
+  instead?: string | undefined
+}
+
+/** What the caller may do anywhere at all. */
+export function judge(ctx: Ctx, operation: Operation): void {
+  const { scope } = operation
+  if (!ctx.caller.scopes.includes(scope))
+    throw new AppError(
+      'insufficient_scope',
+      `This token may not ${scope}. Use or make a token with the scope \`${scope}\`.`,
+      {
+        extra: { required_scope: scope },
+      },
+    )
+  if (!mayAnywhere(ctx.caller, operation.roles)) throw permissionDenied(operation.roles)
+}
+
+export function judgeLoaded(ctx: Ctx, operation: Operation, loaded: Located | undefined): void {
+  if (loaded?.tenant && !mayAt(ctx.caller, operation.roles, loaded.tenant))
+    throw permissionDenied(operation.roles, [], loaded.instead)
+}
+
+export function judgeTarget(
+  ctx: Ctx,
+  operation: Operation,
+  target: { organization_id: string; edition_id?: string | null | undefined },
+) {
+  const { organization_id, edition_id } = target
+  const tenant: Tenant = { organization_id, editions: edition_id ? [edition_id] : [] }
+  if (mayAt(ctx.caller, operation.roles, tenant)) return
+  if (!rolesAt(ctx.caller, { organization_id, editions: 'any' }).length) throw doesNotExist('organization_id')
+  if (edition_id && !rolesAt(ctx.caller, tenant).length) throw doesNotExist('edition_id')
+  throw permissionDenied(operation.roles)
+}

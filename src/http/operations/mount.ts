@@ -1,0 +1,148 @@
+import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../context.ts'
+import type { Presented } from '../../domain/audit.ts'
+import type { Page, PageRequest } from '../../domain/page.ts'
+import { auditing } from './audit.ts'
+import type { AppContext } from '../env.ts'
+import { judge, judgeLoaded, type Located } from './judge.ts'
+import { pageLinks, pageRequest } from '../requests/list-query.ts'
+import { logError } from '../log.ts'
+import type { Operation } from './operation.ts'
+import { type Handling, jsonType, OperationRun, unkept } from './operation-run.ts'
+import { matchesWeakly } from './precondition.ts'
+import type { HttpAnswer } from '../problem.ts'
+import { publicAddress } from '../public-address.ts'
+import { parseQuery } from '../requests/query.ts'
+import { answerOf } from '../refusal.ts'
+import type { Router } from './router.ts'
+import { streamOf } from '../requests/stream.ts'
+
+/** An operation whose `handle` answers one resource, or nothing. */
+export function mount<
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  R extends z.ZodType,
+  Result,
+  Loaded extends Located | undefined = undefined,
+>(
+  router: Router,
+  operation: Operation<P, Q, B, R>,
+  handling: Handling<z.output<P>, z.output<Q>, z.output<B>, z.input<R>, Loaded, Result>,
+): void {
+  const run = new OperationRun(router.operations, operation, handling)
+  register(router, operation, (c, ctx) => run.answer(c, ctx))
+}
+
+/** A list: `list` answers one page of rows, `present` one item. */
+export function mountList<
+  Q extends z.ZodType,
+  R extends z.ZodType,
+  P extends z.ZodType,
+  Row,
+  Loaded extends Located | undefined = undefined,
+>(
+  router: Router,
+  operation: Operation<P, Q, z.ZodNever, R>,
+  handling: {
+    load?: (ctx: Ctx, params: z.output<P>) => Promise<Loaded>
+    list: (ctx: Ctx, input: { query: z.output<Q>; page: PageRequest; loaded: Loaded }) => Promise<Page<Row>>
+    present: (row: Row, ctx: Ctx) => unknown
+    /** What the answer has beside its rows. */
+    beside?: (ctx: Ctx, loaded: Loaded) => Promise<object>
+  },
+): void {
+  register(router, operation, async (c, ctx) => {
+    const loaded = (await handling.load?.(ctx, operation.params.parse(c.req.param()))) as Loaded
+    judgeLoaded(ctx, operation, loaded)
+    const url = publicAddress(ctx.config.publicUrl, c.req.url)
+    const query = parseQuery(c, operation.query)
+    const asked = pageRequest(query as { page: number }, url)
+    const page = await handling.list(ctx, { query, page: asked, loaded })
+    const { next, previous } = pageLinks(page, url)
+    const results = await Promise.all(page.rows.map((row) => handling.present(row, ctx)))
+    const links = [next && `<${next}>; rel="next"`, previous && `<${previous}>; rel="prev"`].filter(
+      (link) => link !== null,
+    )
+    const beside = await handling.beside?.(ctx, loaded)
+    const body = JSON.stringify({ count: page.count, next, previous, results, ...beside })
+    return { status: 200, headers: links.length ? { ...jsonType, link: links.join(', ') } : jsonType, body }
+  })
+}
+
+/** A file before it is made. */
+export interface FileHandle {
+  /** Null for what is not kept as a file. */
+  name: string | null
+  open: () => Promise<AsyncIterator<string | Uint8Array, unknown>>
+  headers?: Readonly<Record<string, string>>
+}
+
+/**
+ * A file that is made while it goes out. `handle` may refuse; `open` does what a download does, so that asking for the
+ * headers alone (HEAD) does not.
+ */
+export function mountFile<P extends z.ZodType, Q extends z.ZodType, Loaded extends Located>(
+  router: Router,
+  operation: Operation<P, Q>,
+  handling: {
+    load: (ctx: Ctx, params: z.output<P>) => Promise<Loaded>
+    handle: (ctx: Ctx, input: { query: z.output<Q>; loaded: Loaded }) => FileHandle | Promise<FileHandle>
+  },
+): void {
+  register(router, operation, async (c, ctx) => {
+    const loaded = await handling.load(ctx, operation.params.parse(c.req.param()))
+    judgeLoaded(ctx, operation, loaded)
+    // The download is recorded under the resource that the path names.
+    const settle: Ctx['settle'] = async (asked) => {
+      const write = { loaded, tenant: loaded.tenant, target: undefined, before: null, after: asked as Presented | null }
+      return auditing(ctx, operation, write)
+    }
+    const {
+      name,
+      open,
+      headers: own,
+    } = await handling.handle({ ...ctx, settle }, { query: parseQuery(c, operation.query), loaded })
+    const headers = {
+      'content-type': `${operation.file?.type ?? 'application/octet-stream'}; charset=utf-8`,
+      ...(name === null ? {} : { 'content-disposition': `attachment; filename="${name}"` }),
+      ...own,
+    }
+    if (c.req.method === 'HEAD') return { status: 200, headers, body: '' }
+    return { status: 200, headers, body: streamOf(await open(), (error) => logError(ctx.requestId, error)) }
+  })
+}
+
+type AnyAnswer = Omit<HttpAnswer, 'body'> & { body: string | ReadableStream<Uint8Array> }
+
+function register(router: Router, operation: Operation, run: (c: AppContext, ctx: Ctx) => Promise<AnyAnswer>): void {
+  router.operations.push(operation)
+  router.hono.openAPIRegistry.registerPath(operation.route)
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, ':$1')
+  router.hono.on(operation.method.toUpperCase(), path, async (c) => {
+    const { ctx } = c.var
+    c.set('operationId', operation.id)
+    let answer: AnyAnswer
+    try {
+      judge(ctx, operation)
+      answer = await run(c, ctx)
+    } catch (error) {
+      answer = answerOf(c, error)
+    }
+    return respond(c, answer)
+  })
+}
+
+function respond(c: AppContext, answer: AnyAnswer): Response {
+  const { bookmark } = c.var.ctx.db
+  const headers = new Headers(answer.headers)
+  // A proxy that compresses an answer weakens its ETag, which If-Match would not take back.
+  if (!headers.has('cache-control'))
+    headers.set('cache-control', headers.has('etag') ? 'private, no-cache, no-transform' : unkept)
+  if (bookmark) headers.set('x-d1-bookmark', bookmark)
+  const etag = headers.get('etag')
+  const isKept = (c.req.method === 'GET' || c.req.method === 'HEAD') && headers.get('cache-control') !== unkept
+  const known = isKept ? c.req.header('if-none-match') : undefined
+  if (etag && known !== undefined && matchesWeakly(known, etag)) return new Response(null, { status: 304, headers })
+  return new Response(answer.status === 204 ? null : answer.body, { status: answer.status, headers })
+}

@@ -1,0 +1,244 @@
+import { createRoute, type RouteConfig, z } from '@hono/zod-openapi'
+import type { RoleCode, TokenScope } from '../../domain/accounts/access.ts'
+import { type ErrorCode, errorStatus } from '../../domain/errors.ts'
+import { Problem } from '../problem.ts'
+
+export const tags = [
+  'Auth',
+  'Organizations',
+  'Editions',
+  'Orders',
+  'Purchases',
+  'User',
+  'Refunds',
+  'Files',
+  'Data Imports',
+  'Campaigns',
+  'Consents',
+  'Email Messages',
+  'Segments',
+  'Webhooks',
+  'Audit Log',
+] as const
+
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+
+const NoParams = z.object({})
+
+export interface Operation<
+  Params extends z.ZodType = z.ZodType,
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+  Response extends z.ZodType = z.ZodType,
+> {
+  id: string
+  tag: (typeof tags)[number]
+  method: Method
+  /** With placeholders as in OpenAPI: `/v1/editions/{id}`. */
+  path: string
+  summary: string
+  /** Who may call it; only the superuser of the platform when empty. */
+  roles: readonly RoleCode[]
+  status: 200 | 201 | 204
+  /** What a token must be good for. */
+  scope: TokenScope
+  params: Params
+  query: Query
+  body: Body | null
+  response: Response | null
+  /** How the bytes of a file come, beside the fields of `body`. */
+  stream: StreamBody | null
+  /** What a file is that is answered in place of JSON. */
+  file: FileAnswer | null
+  route: RouteConfig
+}
+
+/** A body that is stored while it comes in. */
+export interface StreamBody {
+  /** Media types of a body that is the file itself. */
+  types: readonly string[]
+  /** A form may bring the file too, as the part `file`, with the fields of `body` beside it. */
+  form: FormFields | null
+  /** Bytes of the file. */
+  most: number
+  /** From the first read to the last. */
+  maxReadMs: number
+  description: string
+}
+
+/** Fields of a form that are no texts. */
+export interface FormFields {
+  /** Each value is one part of JSON. */
+  jsonFields: readonly string[]
+  /** Lists of texts: one part for each item, or one part that is a JSON array. */
+  listFields: readonly string[]
+}
+
+interface FileAnswer {
+  type: 'text/csv' | 'application/json' | 'text/event-stream'
+  description: string
+  example: string
+  /** Of a file that is JSON, or of one event of a stream. The example is JSON of it. */
+  schema?: z.ZodType
+}
+
+interface Declaration<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
+  id: string
+  tag: (typeof tags)[number]
+  method: Method
+  path: string
+  summary: string
+  description?: string
+  roles: readonly RoleCode[]
+  status?: 200 | 201 | 204
+  /** `read` for a POST that changes nothing; otherwise it follows from the method. */
+  scope?: 'read'
+  params?: P
+  query?: Q
+  body?: B
+  /** The body is a file: `body` says which fields stand beside it. */
+  stream?: StreamBody
+  /** A body that the client may send, for the document. */
+  example?: unknown
+  response?: R
+  /** In place of `response`: the answer is streamed. */
+  file?: FileAnswer
+  /** Errors that this operation can raise beside those that every operation can. */
+  errors?: readonly ErrorCode[]
+}
+
+const everyOperation: readonly ErrorCode[] = [
+  'malformed_request',
+  'not_authenticated',
+  'rate_limited',
+  'internal_error',
+  'overloaded',
+  'identity_unavailable',
+]
+
+function possibleErrors(declaration: Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType>): ErrorCode[] {
+  const { method, scope, params, query, body, stream, errors = [] } = declaration
+  const changes = method !== 'get' && scope !== 'read'
+  const codes: ErrorCode[] = [...everyOperation, 'permission_denied', 'insufficient_scope', ...errors]
+  if (params) codes.push('not_found')
+  if (query instanceof z.ZodObject && 'page' in query.shape) codes.push('invalid_page')
+  codes.push('validation_error')
+  if (body || changes) codes.push('malformed_body', 'body_too_large', 'unsupported_media_type', 'request_timeout')
+  if (stream) codes.push('file_too_large')
+  if (changes) codes.push('write_conflict', 'idempotency_in_progress', 'idempotency_key_reused')
+  if (changes && params && declaration.status !== 201) codes.push('precondition_failed')
+  if (changes) codes.push('idempotency_answer_lost', 'idempotency_unavailable')
+  return codes
+}
+
+function errorResponses(codes: readonly ErrorCode[]): RouteConfig['responses'] {
+  const byStatus = Map.groupBy(new Set(codes), (code) => errorStatus[code])
+  const content = { 'application/problem+json': { schema: Problem } }
+  return Object.fromEntries(
+    [...byStatus].map(([status, of]) => [status, { description: of.map((code) => `\`${code}\``).join(', '), content }]),
+  )
+}
+
+const idempotencyHeader = z.string().min(1).max(255).optional().openapi({
+  description: 'Makes the request safe to repeat: within 24 hours the same key answers with the first answer.',
+  example: '6f1d2c3b-8a9e-4f00-9d6b-0c1a2b3c4d5e',
+})
+
+const ifMatchHeader = z.string().optional().openapi({
+  description: 'The ETag that the change was decided on; 412 when the resource has changed since.',
+})
+
+function successOf(response: z.ZodType | undefined, file: FileAnswer | undefined) {
+  if (file) {
+    const { type, description, example, schema } = file
+    const shown = schema ? (JSON.parse(example) as unknown) : example
+    return { description, content: { [type]: { schema: schema ?? z.string(), example: shown } } }
+  }
+  return response
+    ? { description: 'Success', content: { 'application/json': { schema: response } } }
+    : { description: 'Success, no content' }
+}
+
+/** How the parts of a form are written. */
+const encodingOf = ({ jsonFields, listFields }: FormFields) =>
+  Object.fromEntries([
+    ...jsonFields.map((name) => [name, { contentType: 'application/json' }] as const),
+    ...listFields.map((name) => [name, { contentType: 'text/plain' }] as const),
+  ])
+
+/** The body as the document shows it: a form, the file itself, or JSON. */
+function bodyContent({
+  body,
+  stream,
+  example,
+}: Pick<Declaration<z.ZodType, z.ZodType, z.ZodType, z.ZodType>, 'body' | 'stream' | 'example'>) {
+  if (!stream)
+    return body
+      ? { required: !body.safeParse({}).success, content: { 'application/json': { schema: body, example } } }
+      : null
+  const bytes = { type: 'string', format: 'binary', maxLength: stream.most } as const
+  const file = z.string().openapi({ ...bytes, description: 'The bytes of the file; exactly once.' })
+  const form = body instanceof z.ZodObject ? body.extend({ file }) : z.object({ file })
+  const raw = stream.types.map((type) => [type, { schema: bytes }] as const)
+  const content = {
+    ...(stream.form ? { 'multipart/form-data': { schema: form, encoding: encodingOf(stream.form), example } } : {}),
+    ...Object.fromEntries(raw),
+  }
+  return { required: true, description: stream.description, content }
+}
+
+/** Changes one existing resource, so that preconditions speak of it. */
+export const changesOne = ({ scope, status }: Pick<Operation, 'scope' | 'status'>): boolean =>
+  scope === 'write' && status !== 201
+
+/** The promise of one operation: it is routed, documented, tested and its callers are judged by this alone. */
+export function operation<
+  P extends z.ZodType = typeof NoParams,
+  Q extends z.ZodType = typeof NoParams,
+  B extends z.ZodType = z.ZodNever,
+  R extends z.ZodType = z.ZodNever,
+>(declaration: Declaration<P, Q, B, R>): Operation<P, Q, B, R> {
+  const { id, tag, method, path, summary, roles, status = 200, params, query, body, response, file } = declaration
+  const scope = declaration.scope ?? (method === 'get' ? 'read' : 'write')
+  const headers = {
+    ...(scope === 'read' ? {} : { 'idempotency-key': idempotencyHeader }),
+    ...(params && changesOne({ scope, status }) ? { 'if-match': ifMatchHeader } : {}),
+  }
+  const callers = roles.length ? `Roles: ${roles.join(', ')}.` : 'For the superuser of the platform.'
+  const success = successOf(response, file)
+  const content = bodyContent(declaration)
+  const request = {
+    ...(params ? { params } : {}),
+    ...(query ? { query } : {}),
+    ...(Object.keys(headers).length ? { headers: z.object(headers) } : {}),
+    ...(content ? { body: content } : {}),
+  }
+  return {
+    id,
+    tag,
+    method,
+    path,
+    summary,
+    roles,
+    status,
+    scope,
+    params: params ?? (NoParams as unknown as P),
+    query: query ?? (NoParams as unknown as Q),
+    body: body ?? null,
+    stream: declaration.stream ?? null,
+    response: response ?? null,
+    file: file ?? null,
+    route: createRoute({
+      operationId: id,
+      tags: [tag],
+      method,
+      path,
+      summary,
+      description: [declaration.description, callers].filter(Boolean).join('\n\n'),
+      security: [{ bearer: [] }],
+      // The request's type is assembled from optional parts, which createRoute's generics cannot follow.
+      request: request as RouteConfig['request'] & object,
+      responses: { [status]: success, ...errorResponses(possibleErrors(declaration)) },
+    }),
+  }
+}

@@ -1,0 +1,41 @@
+import { AppError, notFound } from '../../domain/errors.ts'
+
+interface Route {
+  method: string
+  path: string
+}
+
+const patternOf = (path: string): RegExp => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}/?$`)
+
+const isFixed = ({ path }: Route): boolean => !path.includes(':')
+
+/** Routes that answer a path; middleware (`ALL`) answers none, and a fixed path is never the `{id}` of its neighbours. */
+function routesAt(routes: readonly Route[], path: string): Route[] {
+  const found = routes.filter((route) => route.method !== 'ALL' && patternOf(route.path).test(path))
+  const fixed = found.filter(isFixed)
+  return fixed.length ? fixed : found
+}
+
+function notAllowed(routes: readonly Route[]): AppError {
+  const methods = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  const allow = [...new Set(methods)].join(', ')
+  return new AppError('method_not_allowed', `This path supports ${allow}.`, { headers: { allow } })
+}
+
+/** Why no route answered: 405 with `Allow` where the path has other methods, else 404. */
+export function unrouted(routes: readonly Route[], path: string): AppError {
+  const found = routesAt(routes, path)
+  return found.length ? notAllowed(found) : notFound()
+}
+
+/** The methods of each fixed path beside which a neighbour takes any name: `/v1/editions/_meta` beside `{id}`. */
+export function fixedPaths(routes: readonly Route[]): (method: string, path: string) => void {
+  const fixed = Map.groupBy(
+    routes.filter((route) => route.method !== 'ALL' && isFixed(route)),
+    ({ path }) => path,
+  )
+  return (method, path) => {
+    const here = fixed.get(path.replace(/\/$/, ''))
+    if (here && !here.some((route) => route.method === (method === 'HEAD' ? 'GET' : method))) throw notAllowed(here)
+  }
+}

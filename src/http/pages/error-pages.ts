@@ -1,0 +1,103 @@
+import { html } from 'hono/html'
+import { expressionFields, type FieldCode, fieldGuide } from '../../domain/error-guide/fields.ts'
+import { errorGuide } from '../../domain/error-guide/index.ts'
+import { AppError, type ErrorCode, errorStatus } from '../../domain/errors.ts'
+import { htmlPage, type Markup } from './html-page.ts'
+import { pageStyle } from './page-style.ts'
+import { pageOfCode, problem } from '../problem.ts'
+
+export const layout = (title: string, content: Markup): Markup =>
+  htmlPage({
+    language: 'en',
+    title,
+    style: pageStyle,
+    body: html`<header><a href="/docs">API documentation</a><a href="/docs/errors">Errors</a></header>
+      <main>${content}</main>`,
+  })
+
+/** Text between backticks is code. */
+const prose = (text: string): Markup =>
+  html`${text.split('`').map((part, index) => (index % 2 ? html`<code>${part}</code>` : html`${part}`))}`
+
+const link = (code: string): Markup => html`<a href="${pageOfCode(code)}"><code>${code}</code></a>`
+
+const codes = Object.keys(errorStatus) as ErrorCode[]
+const fieldCodes = Object.keys(fieldGuide) as FieldCode[]
+
+const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorStatus, code)
+const isFieldCode = (code: string): code is FieldCode => Object.hasOwn(fieldGuide, code)
+
+const example = { path: '/v1/editions/edt_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8', requestId: 'req_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8' }
+
+/** A body as it is answered: made by the same function. */
+function exampleBody(code: ErrorCode, address: (path: string) => string): string {
+  const { detail, errors = [], extra = {}, path = example.path } = errorGuide[code].example
+  const { body } = problem(new AppError(code, detail, { errors, extra }), {
+    path,
+    requestId: example.requestId,
+    type: address(pageOfCode(code)),
+  })
+  return JSON.stringify(JSON.parse(body), null, 2)
+}
+
+const cause = (guide: { cause: string; mend: string }): Markup =>
+  html`<h2>Cause</h2>
+    <p>${prose(guide.cause)}</p>
+    <h2>What to do</h2>
+    <p>${prose(guide.mend)}</p>`
+
+function errorSection(code: ErrorCode, address: (path: string) => string): Markup {
+  return html`<h1><code>${code}</code></h1>
+    <p class="soft">A problem document with the status ${errorStatus[code]}.</p>
+    ${cause(errorGuide[code])}
+    <h2>Example</h2>
+    <pre>${exampleBody(code, address)}</pre>`
+}
+
+function fieldSection(code: FieldCode): Markup {
+  const { detail } = fieldGuide[code]
+  return html`<h1><code>${code}</code></h1>
+    <p class="soft">The code of an entry of <code>errors</code>.</p>
+    ${cause(fieldGuide[code])}
+    <h2>Example</h2>
+    <pre>${JSON.stringify({ code, detail }, null, 2)}</pre>`
+}
+
+/** The page about a code, or null where there is no such code. */
+export function codePage(code: string, address: (path: string) => string): Markup | null {
+  const sections = [
+    ...(isErrorCode(code) ? [errorSection(code, address)] : []),
+    ...(isFieldCode(code) ? [fieldSection(code)] : []),
+  ]
+  return sections.length ? layout(`Error ${code}`, html`${sections}`) : null
+}
+
+const fieldList = (list: readonly FieldCode[]): Markup =>
+  html`<ul class="codes plain">
+    ${list.map((code) => html`<li>${link(code)}<span>${prose(fieldGuide[code].cause)}</span></li>`)}
+  </ul>`
+
+export const indexPage = (): Markup =>
+  layout(
+    'Errors of the API',
+    html`<h1>Errors</h1>
+      <p>
+        A refusal is a problem document (RFC 9457). Its <code>code</code> is stable: programs decide by it. Its
+        <code>type</code> opens the page of the code.
+      </p>
+      <h2>Codes of refusals</h2>
+      <ul class="codes">
+        ${codes.map(
+          (code) =>
+            html`<li>
+              <span class="soft">${errorStatus[code]}</span>${link(code)}<span>${prose(errorGuide[code].cause)}</span>
+            </li>`,
+        )}
+      </ul>
+      <h2>Codes of fields</h2>
+      <p>Of the entries of <code>errors</code>, each of which points at a field or a parameter.</p>
+      ${fieldList(fieldCodes.filter((code) => !Object.hasOwn(expressionFields, code)))}
+      <h2>Codes of expressions</h2>
+      <p>Of segments' expressions, each with its place in the text.</p>
+      ${fieldList(fieldCodes.filter((code) => Object.hasOwn(expressionFields, code)))}`,
+  )

@@ -1,0 +1,206 @@
+import { AppError, fieldError, invalid } from '../../domain/errors.ts'
+import { isStorable } from '../../domain/text/text.ts'
+import type { AppContext } from '../env.ts'
+
+const maxBytes = 1_000_000
+const maxDepth = 64
+/** No operation takes longer lists. The schema library fails on the faults of some hundred thousand items. */
+const maxEntries = 20_000
+/** From the first read of a body to its end: a slow sender cannot hold a request longer. */
+const maxReadMs = 15_000
+
+const tooLarge = (most: number) => new AppError('body_too_large', `The body is larger than ${most} bytes.`)
+
+const tooSlow = (ms: number) => new AppError('request_timeout', `The body did not arrive within ${ms / 1000} seconds.`)
+
+/** The client hung up. Nothing is wrong on our side. */
+const hungUp = () => new AppError('client_closed_request', 'The request ended before its body did.')
+
+/** The whole body, or 413 as soon as it is known to be over the limit, or 408 when it takes too long. */
+export async function readBody(c: AppContext, most = maxBytes): Promise<Uint8Array<ArrayBuffer>> {
+  if (Number(c.req.header('content-length') ?? 0) > most) throw tooLarge(most)
+  const stream = c.req.raw.body
+  if (!stream) return new Uint8Array()
+  const chunks = await chunksOf(stream, most)
+  const body = new Uint8Array(chunks.reduce((sum, { byteLength }) => sum + byteLength, 0))
+  let offset = 0
+  for (const chunk of chunks) {
+    body.set(chunk, offset)
+    offset += chunk.byteLength
+  }
+  return body
+}
+
+async function chunksOf(stream: ReadableStream<Uint8Array>, most: number): Promise<Uint8Array[]> {
+  const reader = stream.getReader()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooSlow(maxReadMs)), maxReadMs)
+  })
+  try {
+    for (;;) {
+      const { value, done } = await Promise.race([reader.read(), late])
+      if (done) return chunks
+      size += value.byteLength
+      if (size > most) throw tooLarge(most)
+      chunks.push(value)
+    }
+  } catch (error) {
+    // The rest of the body is not waited for.
+    reader.cancel(error).catch(() => {})
+    if (error instanceof AppError) throw error
+    throw hungUp()
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** So many bytes are read at once: by itself the runtime hands out 4 KiB at a time, and each of them costs as much. */
+const readBytes = 262_144
+
+/** Reads large chunks where the stream can give them: those of requests can, those that a program makes cannot. */
+function largeReads(stream: ReadableStream<Uint8Array>, announced: number) {
+  let reader: ReadableStreamBYOBReader
+  try {
+    reader = stream.getReader({ mode: 'byob' })
+  } catch (error) {
+    if (error instanceof TypeError) return stream.getReader()
+    throw error
+  }
+  let left = announced
+  return {
+    async read(): Promise<{ done: boolean; value?: Uint8Array }> {
+      // The last read finds the end, and whether more comes than was announced.
+      const wanted = Math.max(1, Math.min(readBytes, left))
+      const { value } = await reader.readAtLeast(wanted, new Uint8Array(wanted))
+      left -= value?.byteLength ?? 0
+      return value?.byteLength ? { done: false, value } : { done: true }
+    },
+    cancel: (reason: unknown): Promise<void> => reader.cancel(reason),
+  }
+}
+
+interface BodyLimits {
+  most: number
+  maxReadMs: number
+  tooLarge: () => AppError
+}
+
+/** The body as it comes in; it breaks off with 413, 408 or 499 once it is over a limit or the client hangs up. */
+export function limitedBody(
+  c: AppContext,
+  { most, maxReadMs: ms, tooLarge: refuse }: BodyLimits,
+): ReadableStream<Uint8Array> {
+  if (Number(c.req.header('content-length') ?? 0) > most) throw refuse()
+  const announced = Number(c.req.header('content-length')) || Infinity
+  const reader = largeReads(c.req.raw.body ?? new Blob([]).stream(), announced)
+  let size = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let late: Promise<never> | undefined
+  const begin = () =>
+    new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(tooSlow(ms)), ms)
+    })
+  const stop = (controller: ReadableStreamDefaultController<Uint8Array>, error: AppError) => {
+    clearTimeout(timer)
+    // The rest of the body is not waited for.
+    reader.cancel(error).catch(() => undefined)
+    controller.error(error)
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          late ??= begin()
+          const { value, done } = await Promise.race([reader.read(), late])
+          if (done || !value) {
+            clearTimeout(timer)
+            return controller.close()
+          }
+          size += value.byteLength
+          if (size > most) return stop(controller, refuse())
+          controller.enqueue(value)
+        } catch (error) {
+          stop(controller, error instanceof AppError ? error : hungUp())
+        }
+      },
+      cancel(reason) {
+        clearTimeout(timer)
+        return reader.cancel(reason)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+const malformed = (code: string, detail: string) =>
+  new AppError('malformed_body', detail, { errors: [fieldError([], code, detail)] })
+
+const unreadable = (detail: string, headers: Record<string, string> = {}) =>
+  new AppError('unsupported_media_type', detail, { headers })
+
+const mediaType = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
+const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i
+
+function checkHeaders(headers: Headers): void {
+  const type = headers.get('content-type') ?? ''
+  if (!mediaType.test(type)) throw unreadable('Send the body as application/json.')
+  const [, given = 'utf-8'] = charset.exec(type) ?? []
+  if (!/^utf-?8$/i.test(given)) throw unreadable('Send the body in UTF-8.')
+  const encoding = headers.get('content-encoding')?.trim() ?? ''
+  if (!/^(?:identity)?$/i.test(encoding))
+    throw unreadable('Send the body without a Content-Encoding.', { 'accept-encoding': 'identity' })
+}
+
+/**
+ * The body as a JSON object; one that is absent is an object without fields, whatever its headers say. Text that cannot
+ * be stored (NUL, half surrogate pairs), nesting that is too deep and lists that are too long are refused.
+ */
+export function parseJson(bytes: Uint8Array, headers: Headers): Record<string, unknown> {
+  if (bytes.length === 0) return {}
+  checkHeaders(headers)
+  const text = decode(bytes)
+  if (text.trim() === '') throw malformed('required', 'A JSON body is required.')
+  const value = parse(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw malformed('invalid_type', 'The body must be a JSON object.')
+  checkText(value)
+  return value as Record<string, unknown>
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes)
+  } catch {
+    throw malformed('invalid_utf8', 'The body is not valid UTF-8.')
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw malformed(
+      'invalid_json',
+      `The body is not valid JSON: ${error instanceof Error ? error.message : 'unreadable'}`,
+    )
+  }
+}
+
+function checkText(root: object): void {
+  const open: { value: object; path: PropertyKey[] }[] = [{ value: root, path: [] }]
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { value, path } = next
+    if (path.length >= maxDepth) throw invalid(fieldError(path.slice(0, 8), 'too_deep', `At most ${maxDepth} levels.`))
+    const entries = Object.entries(value)
+    if (entries.length > maxEntries) throw invalid(fieldError(path, 'max_items', `At most ${maxEntries} items.`))
+    for (const [key, child] of entries) {
+      const at = [...path, key]
+      if (!isStorable(key) || (typeof child === 'string' && !isStorable(child)))
+        throw invalid(fieldError(at, 'invalid_characters', 'NUL and half surrogate pairs are not text.'))
+      if (typeof child === 'object' && child !== null) open.push({ value: child, path: at })
+    }
+  }
+}

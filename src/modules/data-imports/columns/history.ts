@@ -1,0 +1,54 @@
+import { sql } from 'drizzle-orm'
+import type { Database, Statement } from '../../../db/database.ts'
+import { inList } from '../../../db/visibility.ts'
+import { headerKey } from '../../../domain/data-imports/mapping/index.ts'
+import type { ImportRow } from '../work/steps.ts'
+import type { ColumnRow } from '../mapping/state.ts'
+
+/** Stands for a column that was left out. */
+const leftOut = ''
+
+/** What the organisation mapped these headers to before; null for those that it left out. */
+export async function headerHistory(
+  db: Database,
+  organizationId: string,
+  columns: readonly Pick<ColumnRow, 'source_column'>[],
+): Promise<Map<string, string | null>> {
+  const keys = [...new Set(columns.map(({ source_column }) => headerKey(source_column)))].filter(Boolean)
+  const rows = await db.all(
+    sql<{ header_key: string; target_field: string }>`select header_key, target_field from import_header_history
+      where organization_id = ${organizationId} and ${inList(sql`header_key`, keys)}`,
+  )
+  return new Map(
+    rows.map(({ header_key, target_field }) => [header_key, target_field === leftOut ? null : target_field]),
+  )
+}
+
+/**
+ * Remembers the mapping for the next file of the organisation with the same headers: for the commit that begins the
+ * orders of an import.
+ */
+export async function rememberMapping(
+  db: Database,
+  row: Pick<ImportRow, 'id' | 'organization_id'>,
+  now: number,
+): Promise<Statement[]> {
+  const columns = await db.all(
+    sql<Pick<ColumnRow, 'source_column' | 'target_field' | 'is_ignored'>>`
+      select source_column, target_field, is_ignored from import_columns where import_id = ${row.id}`,
+  )
+  const decided = columns.flatMap(({ source_column, target_field, is_ignored }) => {
+    const key = headerKey(source_column)
+    const isOpen = key === '' || (target_field === null && is_ignored === 0)
+    return isOpen ? [] : [[key, target_field ?? leftOut] as const]
+  })
+  // Of two columns with the same header nothing can be said.
+  const counts = Map.groupBy(decided, ([key]) => key)
+  const single = decided.filter(([key]) => counts.get(key)?.length === 1)
+  return [
+    sql`insert into import_header_history (organization_id, header_key, target_field, used_at)
+      select ${row.organization_id}, value ->> 0, value ->> 1, ${now} from json_each(${JSON.stringify(single)}) where true
+      on conflict (organization_id, header_key) do update set target_field = excluded.target_field,
+        used_at = excluded.used_at`,
+  ]
+}

@@ -1,0 +1,80 @@
+import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../../context.ts'
+import {
+  aliasTextsOf,
+  targetFieldsOf,
+  type Transform,
+  type ValueMap,
+} from '../../../domain/data-imports/mapping/index.ts'
+import type { ColumnMapping, ColumnMappings, TargetFieldShape } from './column-contract.ts'
+import { type ColumnView, type ColumnWithIssues, firstRowsOf, withIssues } from './columns.ts'
+import { type EditionConsent, statisticsOf } from '../mapping/state.ts'
+
+const sampleRows = 20
+const sampleLength = 200
+
+const knownAliases = new Map<string, readonly string[]>()
+
+/** They never change, and are asked for with each list of columns. */
+function aliasesOf(target: string): readonly string[] {
+  const known = knownAliases.get(target) ?? aliasTextsOf(target)
+  if (!target.startsWith('consent.')) knownAliases.set(target, known)
+  return known
+}
+
+export const presentTargetFields = (consents: readonly EditionConsent[]): z.input<typeof TargetFieldShape>[] =>
+  targetFieldsOf(consents).map(({ key, label, type, is_required, one_of, group }) => ({
+    key,
+    label,
+    type,
+    is_required,
+    one_of,
+    group,
+    aliases: [...aliasesOf(key)],
+  }))
+
+export function presentColumn(column: ColumnWithIssues): z.input<typeof ColumnMapping> {
+  const { type, ...args } = JSON.parse(column.transform) as Transform
+  const statistics = statisticsOf(column)
+  return {
+    id: column.id,
+    source_column: column.source_column,
+    source_index: column.source_index,
+    sample_values: JSON.parse(column.sample_values) as string[],
+    target_field: column.target_field,
+    target_position: column.target_position,
+    confidence: column.confidence,
+    is_suggested: column.is_suggested === 1,
+    is_required: column.is_required,
+    is_ignored: column.is_ignored === 1,
+    default_value: column.default_value,
+    transform: { type, args },
+    value_map: column.value_map === null ? null : (JSON.parse(column.value_map) as Record<string, ValueMap[string]>),
+    filled_cells: statistics?.filled ?? 0,
+    blank_cells: statistics?.blank ?? 0,
+    errors: column.issues.map(({ code, target_field, message }) => ({ code, target_field, message })),
+  }
+}
+
+/** What stands beside the columns: constants, targets and the first rows. */
+export async function besideColumns(ctx: Ctx, { row, state }: ColumnView) {
+  const rows = await firstRowsOf(ctx, row, sampleRows)
+  return {
+    constants: state.constants.map(({ target_field, value }) => ({ target_field, value })),
+    target_fields: presentTargetFields(state.consents),
+    sample_rows: rows.map(({ line, cells }) => ({ line, cells: cells.map((cell) => cell.slice(0, sampleLength)) })),
+  }
+}
+
+export interface ShownColumns {
+  view: ColumnView
+  beside: Awaited<ReturnType<typeof besideColumns>>
+}
+
+export const presentColumns = ({ view, beside }: ShownColumns): z.input<typeof ColumnMappings> => ({
+  count: view.state.columns.length,
+  next: null,
+  previous: null,
+  results: view.state.columns.map((column) => presentColumn(withIssues(column, view))),
+  ...beside,
+})

@@ -1,0 +1,119 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../../context.ts'
+import type { Statement } from '../../../db/database.ts'
+import { importColumns, importConstants } from '../../../db/schema/data-imports.ts'
+import { insert, update } from '../../../db/write.ts'
+import { readOptions } from '../../../domain/data-imports/data-imports.ts'
+import { type SuggestedMapping, suggestImport } from '../../../domain/data-imports/mapping/index.ts'
+import { endPhase, type ImportRow } from '../work/steps.ts'
+import { nothingStaged } from '../mapping/changed.ts'
+import { headerHistory } from './history.ts'
+import { canonicalPrefix, formatOf } from '../mapping/source.ts'
+import {
+  type ColumnRow,
+  findPlace,
+  groupingOf,
+  loadMapping,
+  type MappingState,
+  prepare,
+  statisticsOf,
+  summaryOf,
+} from '../mapping/state.ts'
+
+/** Orders of files whose system nobody knows. */
+const unknownSource = 'file'
+const mostObjects = 1000
+
+/** A column that the user has decided on. */
+const isDecided = ({ is_suggested, is_ignored, target_field }: ColumnRow): boolean =>
+  is_suggested === 0 && (is_ignored === 1 || target_field !== null)
+
+/** The suggestions for columns and targets that the user has not decided on. */
+function openSuggestions(state: MappingState, mappings: readonly SuggestedMapping[]): SuggestedMapping[] {
+  const used = new Set(state.columns.filter(isDecided).map(({ source_index }) => source_index))
+  const targets = new Set([
+    ...state.columns.filter(isDecided).map(({ target_field }) => target_field),
+    ...state.constants.map(({ target_field }) => target_field),
+  ])
+  return mappings.filter(({ target, columns }) => {
+    const isOpen = !targets.has(target) && !columns.some((column) => used.has(column))
+    if (isOpen) for (const column of columns) used.add(column)
+    return isOpen
+  })
+}
+
+const columnOf = (one: SuggestedMapping, target_position: number): Partial<ColumnRow> => ({
+  target_field: one.target,
+  target_position,
+  is_suggested: 1,
+  confidence: one.confidence,
+  default_value: one.default_value ?? null,
+  transform: JSON.stringify(one.transform ?? { type: 'none' }),
+  value_map: one.value_map ? JSON.stringify(one.value_map) : null,
+})
+
+/** The mapping with the suggestions in it, and the statements that store them. */
+function applied(
+  { id }: ImportRow,
+  state: MappingState,
+  open: readonly SuggestedMapping[],
+): { state: MappingState; statements: Statement[] } {
+  const byColumn = new Map(
+    open.flatMap((one) => one.columns.map((column, position) => [column, columnOf(one, position)] as const)),
+  )
+  const constants = open.flatMap(({ target, columns, constant }) =>
+    constant === undefined || constant === null || columns.length > 0
+      ? []
+      : [{ import_id: id, target_field: target, value: constant }],
+  )
+  const columns = state.columns.map((column) => ({ ...column, ...byColumn.get(column.source_index) }))
+  return {
+    state: { ...state, columns, constants: [...state.constants, ...constants] },
+    statements: [
+      ...[...byColumn].map(([index, changes]) =>
+        update(importColumns, changes, sql`import_id = ${id} and source_index = ${index}`),
+      ),
+      ...constants.map((row) => insert(importConstants, row)),
+    ],
+  }
+}
+
+/** Objects under the prefix of the import that its canonical copy does not have: of earlier readings and lost races. */
+async function orphansOf(job: JobCtx, row: ImportRow): Promise<Statement[]> {
+  const kept = new Set(formatOf(row).segments.map(({ key }) => key))
+  const listed = await job.files.list({ prefix: canonicalPrefix(row.id), after: '', limit: mostObjects })
+  const orphans = listed.map(({ key }) => key).filter((key) => !kept.has(key))
+  if (orphans.length === 0) return []
+  return [
+    sql`insert into objects_to_delete (storage_key, created_at) select value, ${job.now()}
+      from json_each(${JSON.stringify(orphans)}) where true on conflict do nothing`,
+  ]
+}
+
+/** Suggests what the columns mean, and leaves the import to its user. */
+export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
+  const options = readOptions(row.options)
+  const place = await findPlace(job.db, row)
+  const state = await loadMapping(job.db, row.id, place, options)
+  const { detected_source, mappings, group_by } = suggestImport({
+    columns: state.columns.map((column) => ({ header: column.source_column, statistics: statisticsOf(column) })),
+    consents: state.consents,
+    history: await headerHistory(job.db, row.organization_id, state.columns),
+  })
+  const suggested = applied(row, state, openSuggestions(state, mappings))
+  // Rows without an id stay undecided: the user may yet say which column has it.
+  const hasId = groupingOf(suggested.state) === 'external_id'
+  const decided = { ...options, group_by: options.group_by ?? group_by ?? (hasId ? ('external_id' as const) : null) }
+  const final = { ...suggested.state, options: decided }
+  return endPhase(job, row, {
+    status: 'mapping_columns',
+    changes: {
+      ...nothingStaged,
+      options: JSON.stringify(decided),
+      detected_source: detected_source && JSON.stringify(detected_source),
+      external_source: row.external_source ?? detected_source?.source ?? unknownSource,
+      column_summary: JSON.stringify(summaryOf(final, prepare(final, job.now()))),
+    },
+    statements: [...suggested.statements, ...(await orphansOf(job, row))],
+  })
+}

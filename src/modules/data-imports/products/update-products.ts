@@ -1,0 +1,121 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
+import { importProducts } from '../../../db/schema/data-imports.ts'
+import { update } from '../../../db/write.ts'
+import { inList } from '../../../db/visibility.ts'
+import type { DataImportStatus, ProductSummary } from '../../../domain/data-imports/data-imports.ts'
+import { type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
+import { checkAction, commitAnswer } from '../begin.ts'
+import type { LoadedImport } from '../queries.ts'
+import type { ProductChange, UpdateProductMappingsInput } from './product-contract.ts'
+import type { ImportProductRow } from './suggest-products.ts'
+
+export interface ChangedProducts {
+  rows: readonly ImportProductRow[]
+  status: DataImportStatus
+  unmapped: number
+}
+
+interface EditionCatalogue {
+  products: ReadonlySet<string>
+  /** The product of each variant and option. */
+  parents: ReadonlyMap<string, string>
+  locations: ReadonlySet<string>
+}
+
+const given = (ids: readonly (string | null | undefined)[]): string[] => ids.filter((id) => typeof id === 'string')
+
+/** What of the ids in a body the edition has. */
+async function findNamed(ctx: Ctx, editionId: string, mappings: readonly ProductChange[]): Promise<EditionCatalogue> {
+  const ids = {
+    products: given(mappings.map(({ product_id }) => product_id)),
+    variants: given(mappings.map(({ variant_id }) => variant_id)),
+    options: given(mappings.flatMap(({ option_ids = [] }) => option_ids)),
+    locations: given(mappings.map(({ location_id }) => location_id)),
+  }
+  const [products, variants, options, locations] = await ctx.db.batch([
+    sql<{ id: string }>`select id from products where edition_id = ${editionId} and ${inList(sql`id`, ids.products)}`,
+    sql<{ id: string; product_id: string }>`select id, product_id from variants where ${inList(sql`id`, ids.variants)}`,
+    sql<{ id: string; product_id: string }>`select id, product_id from options where ${inList(sql`id`, ids.options)}`,
+    sql<{ id: string }>`select id from locations where edition_id = ${editionId} and ${inList(sql`id`, ids.locations)}`,
+  ])
+  return {
+    products: new Set(products.map(({ id }) => id)),
+    parents: new Map([...variants, ...options].map(({ id, product_id }) => [id, product_id])),
+    locations: new Set(locations.map(({ id }) => id)),
+  }
+}
+
+const missing = (path: readonly (string | number)[]): FieldError =>
+  fieldError(path, 'does_not_exist', 'Object does not exist.')
+
+/** Ids of a change that the edition does not have; variants and options belong to their product. */
+function unknownIds(change: ProductChange, index: number, known: EditionCatalogue): FieldError[] {
+  const { product_id, variant_id, location_id, option_ids = [] } = change
+  const path = ['mappings', index]
+  const isOfProduct = (id: string) => Boolean(product_id) && known.parents.get(id) === product_id
+  return [
+    ...(product_id && !known.products.has(product_id) ? [missing([...path, 'product_id'])] : []),
+    ...(variant_id && !isOfProduct(variant_id) ? [missing([...path, 'variant_id'])] : []),
+    ...(location_id && !known.locations.has(location_id) ? [missing([...path, 'location_id'])] : []),
+    ...option_ids.flatMap((id, at) => (isOfProduct(id) ? [] : [missing([...path, 'option_ids', at])])),
+  ]
+}
+
+function changed(row: ImportProductRow, change: ProductChange): ImportProductRow {
+  const isMap = change.action === 'map'
+  return {
+    ...row,
+    action: change.action,
+    product_id: change.action === 'ignore' ? null : (change.product_id ?? null),
+    variant_id: isMap ? (change.variant_id ?? null) : null,
+    location_id: change.action === 'ignore' ? null : (change.location_id ?? null),
+    option_ids: JSON.stringify(isMap ? (change.option_ids ?? []) : []),
+    is_suggested: 0,
+    confidence: 1,
+  }
+}
+
+function summaryOf(rows: Iterable<Pick<ImportProductRow, 'action'>>): ProductSummary {
+  const actions = [...rows].map(({ action }) => action)
+  const count = (isOne: (action: ImportProductRow['action']) => boolean) => actions.filter(isOne).length
+  return {
+    total: actions.length,
+    mapped: count((action) => action === 'map' || action === 'create'),
+    ignored: count((action) => action === 'ignore'),
+    unmapped: count((action) => action === null),
+  }
+}
+
+/** Decides what products of the file are, all or none. With the last open one the import is ready. */
+export async function updateProductMappings(
+  ctx: Ctx,
+  row: LoadedImport,
+  { mappings }: UpdateProductMappingsInput,
+): Promise<ChangedProducts> {
+  checkAction(ctx, row, 'update_product_mappings', 'mapped')
+  const all = await ctx.db.all(
+    sql<ImportProductRow>`select * from import_products where import_id = ${row.id} order by position`,
+  )
+  const byId = new Map(all.map((one) => [one.id, one]))
+  const known = await findNamed(ctx, row.edition_id, mappings)
+  const named = new Set<string>()
+  const errors = mappings.flatMap((change, index): FieldError[] => {
+    if (named.has(change.id)) return [fieldError(['mappings', index, 'id'], 'repeated', 'Each once.')]
+    named.add(change.id)
+    return [...(byId.has(change.id) ? [] : [missing(['mappings', index, 'id'])]), ...unknownIds(change, index, known)]
+  })
+  if (errors.length) throw invalid(...errors)
+  const next = mappings.flatMap((change) => {
+    const before = byId.get(change.id)
+    return before ? [changed(before, change)] : []
+  })
+  for (const one of next) byId.set(one.id, one)
+  const summary = summaryOf(byId.values())
+  const status = summary.unmapped > 0 ? ('mapping_products' as const) : ('ready' as const)
+  const statements = next.map(({ position, import_id, id: _, ...changes }) =>
+    update(importProducts, changes, sql`import_id = ${import_id} and position = ${position}`),
+  )
+  const changes = { status, product_summary: JSON.stringify(summary) }
+  return commitAnswer(ctx, row, { changes, statements }, () => ({ rows: next, status, unmapped: summary.unmapped }))
+}

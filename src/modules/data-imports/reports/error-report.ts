@@ -1,0 +1,85 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
+import { AppError } from '../../../domain/errors.ts'
+import { type CanonicalRow, readCanonical } from '../../../domain/data-imports/files/canonical.ts'
+import { reportHeader, reportRow } from '../../../domain/data-imports/files/report.ts'
+import { type FileSource, readBytes } from '../../../domain/data-imports/files/source.ts'
+import { canonicalOf, formatOf, originalOf } from '../mapping/index.ts'
+import type { LoadedImport } from '../queries.ts'
+import { dataDeleted } from '../deleted.ts'
+import type { StagedRow } from '../work/staged-rows.ts'
+import { problemsOf } from './rows.ts'
+
+/** Rows that are looked up at once. */
+const rowsAPage = 200
+/** Bytes that are read at once, unless one row is longer. */
+const windowBytes = 1_048_576
+
+interface ByteRange {
+  offset: number
+  length: number
+}
+
+/** Ranges in ascending order, near ones read together. */
+async function readRanges(source: FileSource, ranges: readonly ByteRange[]): Promise<Uint8Array<ArrayBuffer>[]> {
+  const parts: Uint8Array<ArrayBuffer>[] = []
+  let window = { offset: 0, bytes: new Uint8Array() }
+  for (const [index, { offset, length }] of ranges.entries()) {
+    const isRead = offset >= window.offset && offset + length <= window.offset + window.bytes.length
+    if (!isRead) {
+      const near = ranges.slice(index).findLast((other) => other.offset + other.length <= offset + windowBytes)
+      const end = Math.max(offset + length, near ? near.offset + near.length : 0)
+      window = { offset, bytes: await readBytes(source, offset, end - offset) }
+    }
+    parts.push(window.bytes.subarray(offset - window.offset, offset - window.offset + length))
+  }
+  return parts
+}
+
+const faultyRows = (id: string, after: number) =>
+  sql<StagedRow>`select * from import_rows where import_id = ${id} and row_number > ${after} and errors <> '[]'
+    order by row_number limit ${rowsAPage}`
+
+async function canonicalRows(source: FileSource, rows: readonly StagedRow[]): Promise<CanonicalRow[]> {
+  const ranges = rows.map(({ byte_offset, byte_length }) => ({ offset: byte_offset, length: byte_length }))
+  const bytes = await readRanges(source, ranges)
+  return bytes.flatMap((part, index) => readCanonical(part, ranges[index]?.offset ?? 0, true).slice(0, 1))
+}
+
+async function* reportOf(ctx: Ctx, row: LoadedImport): AsyncGenerator<Uint8Array, void> {
+  const format = formatOf(row)
+  const [canonical, original] = [canonicalOf(ctx, format), await originalOf(ctx, row)]
+  const isText = format.kind === 'csv' && original !== null
+  const { header } = format
+  yield reportHeader(format, isText && header ? await readBytes(original, header.offset, header.length) : null)
+  for (let after = 0; ;) {
+    const rows = await ctx.db.all(faultyRows(row.id, after))
+    const last = rows.at(-1)
+    if (!last) return
+    const cells = await canonicalRows(canonical, rows)
+    const ranges = cells.map(({ sourceOffset, sourceLength }) => ({ offset: sourceOffset, length: sourceLength }))
+    const raw = isText ? await readRanges(original, ranges) : []
+    for (const [index, { file_line, errors }] of rows.entries())
+      yield reportRow(format, {
+        line: file_line,
+        errors: problemsOf(errors, file_line).map(({ message }) => message),
+        cells: cells[index]?.cells ?? [],
+        raw: raw[index] ?? null,
+      })
+    after = last.row_number
+  }
+}
+
+/** The rows of a file that have errors, in the form of the file. */
+export function openErrorReport(ctx: Ctx, row: LoadedImport) {
+  if (row.files_deleted_at !== null || row.rows_deleted_at !== null)
+    throw dataDeleted('The file of this import was deleted.')
+  if (row.format === null) throw new AppError('invalid_transition', 'The file of this import has not been read.')
+  const format = formatOf(row)
+  const charset = format.kind === 'csv' ? format.encoding : 'utf-8'
+  return {
+    name: `${row.id}-errors.csv`,
+    headers: { 'content-type': `text/csv; charset=${charset}` },
+    open: async () => reportOf(ctx, row),
+  }
+}

@@ -1,0 +1,52 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
+import { progressOf } from '../../../domain/data-imports/data-imports.ts'
+import type { LoadedImport } from '../queries.ts'
+import type { ImportRow } from '../work/steps.ts'
+
+/** Between two looks at the import. */
+const pauseMs = 1000
+/** A connection without anything to say shows that it lives. */
+const heartbeatMs = 15_000
+/** Then the client connects anew. */
+const mostMs = 60_000
+
+const stateOf = (row: ImportRow) => ({
+  status: row.status,
+  phase: row.phase,
+  progress: progressOf(row),
+  total_rows: row.total_rows,
+  processed_rows: row.processed_rows,
+  total_orders: row.total_orders,
+  created_orders: row.created_orders,
+  updated_orders: row.updated_orders,
+  skipped_orders: row.skipped_orders,
+  failed_orders: row.failed_orders,
+})
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+async function* follow(ctx: Ctx, id: string): AsyncGenerator<string, void> {
+  yield 'retry: 1000\n\n'
+  let said = ''
+  let silentMs = 0
+  // Clocks stand still while a Worker waits for nothing but itself: the pauses are counted.
+  for (let waitedMs = 0; waitedMs < mostMs; waitedMs += pauseMs) {
+    const row = await ctx.db.first(sql<ImportRow>`select * from data_imports where id = ${id}`)
+    if (!row) return
+    const state = JSON.stringify(stateOf(row))
+    if (row.phase === null) return yield `event: end\ndata: ${state}\n\n`
+    if (state !== said) yield `event: progress\ndata: ${state}\n\n`
+    else if (silentMs >= heartbeatMs) yield ': still at work\n\n'
+    silentMs = state === said && silentMs < heartbeatMs ? silentMs + pauseMs : 0
+    said = state
+    await pause(pauseMs)
+  }
+}
+
+/** The progress of an import, as it happens. */
+export const openEvents = (ctx: Ctx, { id }: LoadedImport) => ({
+  name: null,
+  headers: { 'cache-control': 'private, no-store, no-transform', 'x-accel-buffering': 'no' },
+  open: async () => follow(ctx, id),
+})

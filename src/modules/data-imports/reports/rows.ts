@@ -1,0 +1,107 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../../context.ts'
+import type { Database } from '../../../db/database.ts'
+import { type ListSource, paginate } from '../../../db/paginate.ts'
+import type { RowCounts, RowOutcome } from '../../../domain/data-imports/data-imports.ts'
+import type { KeptReason } from '../../../domain/data-imports/import-undo.ts'
+import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
+import type { LoadedImport } from '../queries.ts'
+import { dataDeleted } from '../deleted.ts'
+import { firstRowOf, outcomeOf, type StagedRow } from '../work/staged-rows.ts'
+import type { Problem } from '../run/problems.ts'
+import type { RowFilters, RowProblem } from '../run/run-contract.ts'
+
+export type Headers = ReadonlyMap<number, string>
+
+interface OrderOfRow {
+  order_id: string | null
+  undo_outcome: 'undone' | 'kept' | null
+  undo_reason: KeptReason | null
+}
+
+export interface ListedRow extends StagedRow, OrderOfRow {
+  headers: Headers
+}
+
+/** Names of the file's columns by index. */
+export async function headersOf(db: Database, importId: string): Promise<Headers> {
+  const columns = await db.all(
+    sql<{ source_index: number; source_column: string }>`select source_index, source_column from import_columns
+      where import_id = ${importId}`,
+  )
+  return new Map(columns.map(({ source_index, source_column }) => [source_index, source_column]))
+}
+
+export const namedProblems = (problems: readonly Problem[], headers: Headers): z.input<typeof RowProblem>[] =>
+  problems.map(({ row, column, target_field, code, message, value }) => ({
+    row,
+    column: column === null ? null : (headers.get(column) ?? null),
+    target_field,
+    code,
+    message,
+    value,
+  }))
+
+/** Problems as a row stores them: those of its staging do not repeat its line. */
+export const problemsOf = (json: string, line: number): Problem[] =>
+  (JSON.parse(json) as Partial<Problem>[]).map(({ row = line, column = null, target_field = null, ...rest }) => {
+    const { code = '', message = '', value = null } = rest
+    return { row, column, target_field, code, message, value }
+  })
+
+const ofOrder = (importId: string, orderId: string) => sql`group_key in (select group_key from import_orders
+  where order_id = ${orderId} and import_id = ${importId})`
+
+/** How many rows have the outcome, where that was counted. */
+function countOf({ row_counts, total_rows }: LoadedImport, filters: RowFilters): number | null {
+  const { outcome, has_errors, order_id } = filters
+  if (row_counts === null || has_errors !== undefined || order_id !== undefined) return null
+  return outcome === undefined ? total_rows : ((JSON.parse(row_counts) as RowCounts)[outcome] ?? 0)
+}
+
+const outcomesApart: readonly RowOutcome[] = ['updated', 'skipped', 'ignored', 'cancelled']
+
+const isApart = (outcome: RowOutcome | undefined) => outcome !== undefined && outcomesApart.includes(outcome)
+
+/**
+ * Rows of an order that was made are read as such by their order. What an index of other rows says of them stands here
+ * word by word, so that it is used.
+ */
+const ofOutcome = (outcome: RowOutcome): SQL[] => [
+  outcome === 'created' ? sql`${outcomeOf(sql`import_rows`)} = 'created'` : sql`outcome = ${outcome}`,
+  ...(isApart(outcome) ? [sql`outcome in (${sql.raw(outcomesApart.map((one) => `'${one}'`).join(', '))})`] : []),
+]
+
+export async function listImportRows(
+  ctx: Ctx,
+  row: LoadedImport,
+  page: PageRequest,
+  filters: RowFilters,
+): Promise<Page<ListedRow>> {
+  if (row.rows_deleted_at !== null) throw dataDeleted('The rows of this import were deleted 30 days after its end.')
+  const { id } = row
+  const { ordering, outcome, has_errors, order_id } = filters
+  const count = countOf(row, filters)
+  const source: ListSource = {
+    from: isApart(outcome) ? sql`import_rows indexed by import_rows_by_outcome` : sql`import_rows`,
+    key: sql`row_number`,
+    where: [
+      sql`import_id = ${id}`,
+      ...(count === 0 ? [sql`0`] : []),
+      ...(outcome === undefined ? [] : ofOutcome(outcome)),
+      // Every row with the outcome `error` has one: the index of these rows serves both.
+      ...(outcome === 'error' || has_errors === true ? [sql`errors <> '[]'`] : []),
+      ...(has_errors === false ? [sql`errors = '[]'`] : []),
+      ...(order_id === undefined ? [] : [ofOrder(id, order_id)]),
+    ],
+    sort: sortBy(ordering, 'row_number', { row_number: sql`row_number` }),
+    columns: sql`r.*, coalesce(r.outcome, o.outcome) as outcome, o.order_id, o.undo_outcome, o.undo_reason`,
+    joins: sql`join import_rows r on r.import_id = ${id} and r.row_number = page.key
+      left join import_orders o on o.import_id = ${id} and o.number = ${firstRowOf(sql`r`)}`,
+    count,
+  }
+  const rows = await paginate<StagedRow & OrderOfRow>(ctx.db, page, source)
+  const headers = await headersOf(ctx.db, id)
+  return { ...rows, rows: rows.rows.map((one) => ({ ...one, headers })) }
+}

@@ -1,0 +1,130 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../../context.ts'
+import type { Statement } from '../../../db/database.ts'
+import { slices } from '../../../db/write.ts'
+import { ReadError } from '../../../domain/data-imports/files/faults.ts'
+import { type CanonicalChunk, canonicalChunks, type CopyPosition } from '../../../domain/data-imports/files/read.ts'
+import type { FileSource } from '../../../domain/data-imports/files/source.ts'
+import { columnCounter, type ColumnStatistics, mergeStatistics } from '../../../domain/data-imports/mapping/index.ts'
+import { commitStep, type ImportRow } from '../work/steps.ts'
+import type { CopyStagePosition } from './parse-position.ts'
+import { canonicalPrefix, formatOf, type Segment, storeSegment } from '../mapping/source.ts'
+
+/** Bytes after which a part of the canonical copy is stored: so much is read again after a crash. */
+const segmentBytes = 4_194_304
+/**
+ * A step lasts so long from the first row that it adds. A step on a workbook lasts longer: it has come to that row
+ * through all rows before, because a workbook can be read from its beginning alone.
+ */
+const copyMs = { csv: 8_000, xlsx: 20_000 }
+
+interface ColumnPart {
+  source_index: number
+  statistics: string
+}
+
+interface CountedColumns {
+  /** Of the whole file up to the last commit; null where nothing was counted. */
+  statistics: (ColumnStatistics | null)[]
+}
+
+/** A part of the copy as it grows. Its cells are counted as they come, column by column, and only its bytes are kept. */
+class Part {
+  readonly bytes: Uint8Array<ArrayBuffer>[] = []
+  readonly #counters: ReturnType<typeof columnCounter>[]
+  size = 0
+
+  constructor(width: number) {
+    this.#counters = Array.from({ length: width }, columnCounter)
+  }
+
+  add({ bytes, rows }: CanonicalChunk): void {
+    this.bytes.push(bytes)
+    this.size += bytes.byteLength
+    for (const { cells, kind, fault } of rows) {
+      if (kind !== 'data' || fault) continue
+      for (const [index, { add }] of this.#counters.entries()) add(cells[index] ?? '')
+    }
+  }
+
+  get statistics(): ColumnStatistics[] {
+    return this.#counters.map(({ statistics }) => statistics)
+  }
+}
+
+const statisticsStatements = (id: string, statistics: readonly ColumnStatistics[]): Statement[] =>
+  slices(statistics.map((one, index) => JSON.stringify([index, JSON.stringify(one), JSON.stringify(one.samples)]))).map(
+    (part) => sql`update import_columns set statistics = part.statistics, sample_values = part.samples
+      from (select value ->> 0 as source_index, value ->> 1 as statistics, value ->> 2 as samples
+        from json_each(${`[${part.join(',')}]`})) as part
+      where import_columns.import_id = ${id} and import_columns.source_index = part.source_index`,
+  )
+
+async function countedBefore(job: JobCtx, { id }: ImportRow): Promise<CountedColumns> {
+  const rows = await job.db.all(
+    sql<ColumnPart>`select source_index, statistics from import_columns where import_id = ${id} order by source_index`,
+  )
+  return { statistics: rows.map(({ statistics }) => (statistics === '{}' ? null : JSON.parse(statistics))) }
+}
+
+const progressOf = (copy: CopyPosition, file: FileSource): number =>
+  file.size === 0 ? 0 : Math.min(0.99, copy.source.offset / file.size)
+
+const emptyFile = (): ReadError =>
+  new ReadError('empty_file', 'The file has a header and no rows below it. Choose the file that has the orders.')
+
+/** Stores a part and commits it together with what its cells count; null where somebody else was faster. */
+async function commitPart(
+  job: JobCtx,
+  row: ImportRow,
+  { part, next: copied, isLast }: { part: Part; next: CopyPosition; isLast: boolean },
+  counted: CountedColumns & { file: FileSource },
+): Promise<ImportRow | null> {
+  const position = JSON.parse(row.position) as CopyStagePosition
+  const isEmpty = part.size === 0
+  if (isLast && isEmpty && position.segments.length === 0) throw emptyFile()
+  const segment: Segment | null = isEmpty ? null : await storeSegment(job, row.id, part.bytes)
+  const segments = segment ? [...position.segments, segment] : position.segments
+  const format = formatOf(row)
+  counted.statistics = part.statistics.map((one, index) => {
+    const before = counted.statistics[index]
+    return before ? mergeStatistics(before, one) : one
+  })
+  const next = isLast
+    ? { stage: 'suggest', progress: 0.99 }
+    : { stage: 'copy', copy: copied, segments, progress: progressOf(copied, counted.file) }
+  const size = segments.reduce((sum, one) => sum + one.size, 0)
+  const whole = {
+    format: JSON.stringify({ ...format, segments }),
+    canonical_size: size,
+    canonical_key: canonicalPrefix(row.id),
+  }
+  const after = await commitStep(job, row, {
+    position: next,
+    changes: { total_rows: copied.rowCount, ...(isLast ? whole : {}) },
+    statements: statisticsStatements(row.id, counted.statistics as ColumnStatistics[]),
+  })
+  if (after === null && segment) await job.files.delete([segment.key])
+  return after
+}
+
+/** Copies the file part by part and counts its cells, as long as a step may last. */
+export async function copyStep(job: JobCtx, row: ImportRow, file: FileSource): Promise<ImportRow | null> {
+  const format = formatOf(row)
+  let endsAt: number | null = null
+  const { copy } = JSON.parse(row.position) as CopyStagePosition
+  const counted = { ...(await countedBefore(job, row)), file }
+  let current: ImportRow = row
+  let part = new Part(format.names.length)
+  for await (const chunk of canonicalChunks(file, format, copy)) {
+    endsAt ??= job.now() + copyMs[format.kind]
+    part.add(chunk)
+    const { next, isLast } = chunk
+    if (part.size < segmentBytes && !isLast) continue
+    const after = await commitPart(job, current, { part, next, isLast }, counted)
+    if (after === null || isLast || job.now() >= endsAt) return after
+    current = after
+    part = new Part(format.names.length)
+  }
+  throw new Error('The copy of a file ended without its last part.')
+}

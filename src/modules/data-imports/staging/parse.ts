@@ -1,0 +1,108 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../../context.ts'
+import type { Statement } from '../../../db/database.ts'
+import { importColumns } from '../../../db/schema/data-imports.ts'
+import { insertAll } from '../../../db/write.ts'
+import { type ImportOptions, readOptions } from '../../../domain/data-imports/data-imports.ts'
+import type { Encoding } from '../../../domain/data-imports/files/encoding/names.ts'
+import { ReadError } from '../../../domain/data-imports/files/faults.ts'
+import type { FileFormat, FormatOptions } from '../../../domain/data-imports/files/format.ts'
+import { inspectFile, startOf } from '../../../domain/data-imports/files/read.ts'
+import type { FileSource } from '../../../domain/data-imports/files/source.ts'
+import { commitStep, failPhase, type ImportRow, type PhaseStep } from '../work/steps.ts'
+import { copyStep } from './copy.ts'
+import { isCopyPosition } from './parse-position.ts'
+import { originalOf } from '../mapping/source.ts'
+import { findPlace, type ReadingPlace } from '../mapping/state.ts'
+import { suggestStep } from '../columns/suggest.ts'
+
+const delimiterOf = { ',': ',', ';': ';', tab: '\t', pipe: '|' } as const
+
+/** Polish files of old programs are written in windows-1250, Western ones in windows-1252. */
+const likelyEncodings = ({ edition_language, edition_country_code }: ReadingPlace): readonly Encoding[] =>
+  edition_language === 'pl' || edition_country_code === '+48' ? ['windows-1250', 'iso-8859-2'] : ['windows-1252']
+
+function formatOptions(options: ImportOptions, place: ReadingPlace): FormatOptions {
+  const { encoding, delimiter, quotes, has_header } = options
+  return {
+    ...(encoding === 'auto' || encoding === 'utf-16' ? {} : { encoding }),
+    ...(delimiter === 'auto' ? {} : { delimiter: delimiterOf[delimiter] }),
+    ...(quotes === 'auto' ? {} : { quotes: quotes === 'double' }),
+    ...(has_header === null ? {} : { hasHeader: has_header }),
+    likely: likelyEncodings(place),
+  }
+}
+
+/** `utf-16` leaves the order of the bytes to the file. */
+async function inspect(file: FileSource, options: ImportOptions, place: ReadingPlace): Promise<FileFormat> {
+  const format = await inspectFile(file, formatOptions(options, place))
+  const isOther = options.encoding === 'utf-16' && format.kind === 'csv' && !format.encoding.startsWith('utf-16')
+  return isOther ? inspectFile(file, { ...formatOptions(options, place), encoding: 'utf-16le' }) : format
+}
+
+/** The columns of the file. What the user decided of a column that has the same name and place as before stays. */
+function columnStatements(job: JobCtx, { id }: ImportRow, names: readonly string[]): Statement[] {
+  const isOther = sql`import_columns.source_column <> excluded.source_column or import_columns.is_suggested = 1`
+  const kept = (column: string, otherwise: string) =>
+    sql`${sql.raw(column)} = case when ${isOther} then ${sql.raw(otherwise)} else import_columns.${sql.raw(column)} end`
+  const sets = sql.join(
+    [
+      kept('target_field', 'null'),
+      kept('target_position', '0'),
+      kept('is_ignored', '0'),
+      kept('confidence', '0'),
+      kept('default_value', 'null'),
+      kept('transform', `'{"type":"none"}'`),
+      kept('value_map', 'null'),
+    ],
+    sql`, `,
+  )
+  const rows = names.map((source_column, source_index) => ({
+    import_id: id,
+    source_index,
+    id: job.newId('import_column'),
+    source_column,
+  }))
+  return [
+    sql`delete from import_columns where import_id = ${id} and source_index >= ${names.length}`,
+    ...insertAll(importColumns, rows).map(
+      (insert) => sql`${insert} on conflict (import_id, source_index) do update set ${sets},
+        is_suggested = case when ${isOther} then 0 else import_columns.is_suggested end,
+        statistics = '{}', sample_values = '[]', source_column = excluded.source_column`,
+    ),
+  ]
+}
+
+async function inspectStep(job: JobCtx, row: ImportRow, file: FileSource): Promise<ImportRow | null> {
+  const place = await findPlace(job.db, row)
+  const format = await inspect(file, readOptions(row.options), place)
+  const position = { stage: 'copy', copy: startOf(format), segments: [], progress: 0 }
+  return commitStep(job, row, {
+    position,
+    changes: { format: JSON.stringify(format), canonical_key: null, canonical_size: null },
+    statements: columnStatements(job, row, format.names),
+  })
+}
+
+const isSuggestPosition = (position: unknown): boolean => (position as { stage?: string }).stage === 'suggest'
+
+/** Reads the file into its canonical copy and finds out what its columns hold and mean. */
+export const parseStep: PhaseStep = async (job, row) => {
+  const position: unknown = JSON.parse(row.position)
+  if (isSuggestPosition(position)) return suggestStep(job, row)
+  const file = await originalOf(job, row)
+  if (!file) return failPhase(job, row, { code: 'unreadable_file', message: 'The bytes of the file are lost.' })
+  try {
+    return isCopyPosition(position) ? await copyStep(job, row, file) : await inspectStep(job, row, file)
+  } catch (error) {
+    if (error instanceof ReadError) return failPhase(job, row, faultOf(error))
+    throw error
+  }
+}
+
+function faultOf({ fault }: ReadError): { code: string; message: string } {
+  const { code, line, column } = fault
+  const place = [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`].filter(Boolean)
+  const isSaid = place.every((one) => fault.message.toLowerCase().includes(one))
+  return { code, message: isSaid ? fault.message : `${fault.message} (${place.join(', ')})` }
+}

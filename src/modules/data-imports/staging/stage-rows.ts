@@ -1,0 +1,181 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../../context.ts'
+import type { Statement } from '../../../db/database.ts'
+import { importRows } from '../../../db/schema/data-imports.ts'
+import { insertAll, slices } from '../../../db/write.ts'
+import { countRows, readOptions } from '../../../domain/data-imports/data-imports.ts'
+import {
+  canonicalRangeLength,
+  type IndexedRow as CanonicalRow,
+  readCanonical,
+} from '../../../domain/data-imports/files/canonical.ts'
+import { type FileSource, readBytes } from '../../../domain/data-imports/files/source.ts'
+import {
+  countTuples,
+  decideRow,
+  groupKeyOf,
+  type Grouping,
+  type PreparedMappings,
+  productKey,
+  productOf,
+  type ProductTuple,
+} from '../../../domain/data-imports/mapping/index.ts'
+import { commitStep, type ImportRow } from '../work/steps.ts'
+import type { RowsPosition } from './stage-position.ts'
+import { canonicalOf, formatOf } from '../mapping/source.ts'
+import { type ErrorOfRow, stagedData, type WarningOfRow } from '../work/staged-rows.ts'
+import { findPlace, groupingOf, loadMapping, prepare } from '../mapping/state.ts'
+
+type StagedInsert = typeof importRows.$inferInsert
+
+interface Staged {
+  row: StagedInsert
+  tuple: ProductTuple | null
+}
+
+interface Reading {
+  readers: PreparedMappings['readers']
+  group_by: Grouping
+}
+
+const placed = (row: CanonicalRow, id: string, number: number) => ({
+  import_id: id,
+  row_number: number,
+  file_line: row.line,
+  byte_offset: row.offset,
+  byte_length: row.length,
+})
+
+/** A row that no order is made of, with the reason. */
+function leftOut(place: ReturnType<typeof placed>, warning: WarningOfRow): Staged {
+  const row = { ...place, group_key: null, data: stagedData(null), errors: '[]', warnings: JSON.stringify([warning]) }
+  return { row: { ...row, outcome: 'ignored' }, tuple: null }
+}
+
+/** Why a row is not read, or cannot be read as a whole. */
+const faultError = ({ code, column, message }: NonNullable<CanonicalRow['fault']>): ErrorOfRow => ({
+  column: column - 1,
+  target_field: null,
+  code: code === 'too_many_cells' ? 'column_count' : code,
+  message,
+  value: null,
+})
+
+const keyTarget: Record<Grouping, string> = {
+  external_id: 'order.external_id',
+  email: 'customer.email',
+  row: 'order.external_id',
+}
+
+const withoutKey = (group_by: Grouping): ErrorOfRow => ({
+  column: null,
+  target_field: keyTarget[group_by],
+  code: 'missing_required',
+  message: group_by === 'email' ? 'The row has no e-mail address.' : 'The row has no id of its order.',
+  value: null,
+})
+
+function staged(row: CanonicalRow, place: ReturnType<typeof placed>, { readers, group_by }: Reading): Staged {
+  if (row.kind === 'total') return leftOut(place, { code: 'total_row', message: 'A row of totals is no order.' })
+  if (row.kind === 'note') return leftOut(place, { code: 'note_row', message: 'A note below the table is no order.' })
+  const decided = decideRow(readers, row.cells)
+  if (decided.is_ignored)
+    return leftOut(place, { code: 'ignored_by_value_map', message: 'A value map leaves this row out.' })
+  const key = groupKeyOf({ ...decided, line: row.line }, group_by)
+  // Behind a fault the cells are not those of their columns: the order fails by it, and nothing else is said.
+  const own: ErrorOfRow[] = row.fault ? [faultError(row.fault)] : [...decided.errors]
+  const target = keyTarget[group_by]
+  const isSaid = own.some(({ target_field }) => target_field === target)
+  const errors = key === null && !isSaid && !row.fault ? [...own, withoutKey(group_by)] : own
+  const data = stagedData(row.fault ? null : decided)
+  const outcome = key === null ? ('error' as const) : null
+  return {
+    row: { ...place, group_key: key, data, errors: JSON.stringify(errors), warnings: '[]', outcome },
+    tuple: row.fault || key === null ? null : productOf(decided.values),
+  }
+}
+
+/** Adds up how often each product stands there; a product's position is its first row. */
+function productStatements(job: JobCtx, id: string, rows: readonly Staged[]): Statement[] {
+  const firstRows = new Map<string, number>()
+  const tuples = rows.flatMap(({ row, tuple }) => {
+    if (!tuple) return []
+    const key = productKey(tuple)
+    if (!firstRows.has(key)) firstRows.set(key, row.row_number)
+    return [tuple]
+  })
+  const data = [...countTuples(tuples)].map(([key, { product, variant, location, options, rows: count }]) =>
+    JSON.stringify([
+      firstRows.get(key),
+      job.newId('import_product'),
+      key,
+      product,
+      variant,
+      location,
+      JSON.stringify(options),
+      count,
+    ]),
+  )
+  return slices(data).map(
+    (part) => sql`insert into import_products
+        (import_id, position, id, product_key, product, variant, location, options, rows_count)
+      select ${id}, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7
+      from json_each(${`[${part.join(',')}]`}) where true
+      on conflict (import_id, product_key) do update set rows_count = rows_count + excluded.rows_count`,
+  )
+}
+
+async function readingOf(job: JobCtx, row: ImportRow): Promise<Reading> {
+  const state = await loadMapping(job.db, row.id, await findPlace(job.db, row), readOptions(row.options))
+  return { readers: prepare(state, job.now()).readers, group_by: groupingOf(state) }
+}
+
+/** Bytes that one step reads: what a step makes of them is all that it holds. A longer row is read by itself. */
+const bytesAStep = 262_144
+
+async function nextRows(file: FileSource, offset: number): Promise<CanonicalRow[]> {
+  for (const length of [bytesAStep, canonicalRangeLength]) {
+    const bytes = await readBytes(file, offset, length)
+    const rows = readCanonical(bytes, offset, offset + bytes.byteLength >= file.size)
+    if (rows.length > 0) return rows
+  }
+  return []
+}
+
+/** Stages the rows of one range of the canonical copy. */
+export async function rowsStep(job: JobCtx, row: ImportRow, position: RowsPosition): Promise<ImportRow | null> {
+  const file = canonicalOf(job, formatOf(row))
+  if (position.offset >= file.size)
+    return commitStep(job, row, { position: { stage: 'group', after: '', progress: 0.9 } })
+  const canonical = await nextRows(file, position.offset)
+  const last = canonical.at(-1)
+  if (!last) throw new Error('The canonical copy has a range without a row.')
+  const reading = await readingOf(job, row)
+  const rows = canonical.map((one, index) => staged(one, placed(one, row.id, position.row + index + 1), reading))
+  const invalid = rows.filter((one) => one.row.errors !== '[]').length
+  const ignored = rows.filter((one) => one.row.outcome === 'ignored').length
+  const offset = last.offset + last.length
+  return commitStep(job, row, {
+    position: {
+      stage: 'rows',
+      offset,
+      row: position.row + rows.length,
+      progress: Math.floor((90 * offset) / file.size) / 100,
+    },
+    changes: {
+      invalid_rows: row.invalid_rows + invalid,
+      valid_rows: row.valid_rows + rows.length - invalid - ignored,
+      row_counts: countRows(row.row_counts, {
+        ignored,
+        error: rows.filter((one) => one.row.outcome === 'error').length,
+      }),
+    },
+    statements: [
+      ...insertAll(
+        importRows,
+        rows.map((one) => one.row),
+      ),
+      ...productStatements(job, row.id, rows),
+    ],
+  })
+}

@@ -1,0 +1,110 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { JobCtx } from '../../../context.ts'
+import { changedOne, commitPart } from '../../../db/commit.ts'
+import type { Statement } from '../../../db/database.ts'
+import { dataImports } from '../../../db/schema/data-imports.ts'
+import { update } from '../../../db/write.ts'
+import {
+  type DataImportStatus,
+  dataImportLifecycle,
+  type ImportPhase,
+} from '../../../domain/data-imports/data-imports.ts'
+import { LostRace } from '../../../domain/errors.ts'
+
+export type ImportRow = typeof dataImports.$inferSelect
+export type ImportChanges = Partial<typeof dataImports.$inferInsert>
+
+/**
+ * One bounded piece of a phase: loads, decides and commits. Answers the import as the step left it, or null where its
+ * phase is over or somebody else goes on with it.
+ */
+export type PhaseStep = (job: JobCtx, row: ImportRow) => Promise<ImportRow | null>
+
+export interface ImportStep {
+  changes?: ImportChanges
+  /** Run in the transaction of the step after the import itself has changed. */
+  statements?: readonly Statement[]
+  /** Violated uniquenesses that are lost races of the statements. */
+  races?: Readonly<Record<string, () => Error>>
+}
+
+/** True while the import stands where it was read. Whatever changes its position, phase or epoch ends older steps. */
+const isWhereRead = ({ id, epoch, position, phase, status }: ImportRow): SQL =>
+  sql`id = ${id} and epoch = ${epoch} and position = ${position} and phase is ${phase} and status = ${status}`
+
+async function commitWhereRead(job: JobCtx, row: ImportRow, step: Required<ImportStep>): Promise<ImportRow | null> {
+  const { changes, statements, races } = step
+  try {
+    await commitPart(job, [update(dataImports, changes, isWhereRead(row)), changedOne(), ...statements], races)
+  } catch (error) {
+    if (error instanceof LostRace) return null
+    throw error
+  }
+  return { ...row, ...changes }
+}
+
+/**
+ * Commits what a step wrote together with its new position: a message that comes twice, late or to two consumers does
+ * nothing twice. `position` has to differ from the one before.
+ */
+export const commitStep = (
+  job: JobCtx,
+  row: ImportRow,
+  step: ImportStep & { position: unknown },
+): Promise<ImportRow | null> =>
+  commitWhereRead(job, row, {
+    changes: { ...step.changes, position: JSON.stringify(step.position), heartbeat_at: job.now(), stalls: 0 },
+    statements: step.statements ?? [],
+    races: step.races ?? {},
+  })
+
+/** Whether a step that was not committed lost a race of its own statements, and nobody else goes on with the import. */
+export const isStillThere = async (job: JobCtx, row: ImportRow): Promise<boolean> =>
+  (await job.db.first(sql`select 1 from data_imports where ${isWhereRead(row)}`)) !== undefined
+
+/** Commits the last step of a phase. The import waits in `status` for its user. Always null. */
+export async function endPhase(
+  job: JobCtx,
+  row: ImportRow,
+  step: ImportStep & { status: DataImportStatus },
+): Promise<null> {
+  const { status, changes, statements = [], races = {} } = step
+  if (!dataImportLifecycle.allows(row.status, status)) throw new Error(`${row.status} does not lead to ${status}`)
+  const now = job.now()
+  const ended = { phase: null, heartbeat_at: null, stalls: 0, position: '{}' }
+  await commitWhereRead(job, row, {
+    changes: { ...changes, ...ended, status, version: row.version + 1, modified_at: now },
+    statements,
+    races,
+  })
+  return null
+}
+
+/** Ends a phase with an import that cannot go on by itself. */
+export const failPhase = (job: JobCtx, row: ImportRow, fault: { code: string; message: string }): Promise<null> =>
+  endPhase(job, row, { status: 'failed', changes: { error_code: fault.code, error_message: fault.message } })
+
+/** Columns of an import whose background work begins. The verb commits them and enqueues the work with the new epoch. */
+export const beginPhase = (row: Pick<ImportRow, 'epoch'>, phase: ImportPhase, now: number) =>
+  ({
+    phase,
+    epoch: row.epoch + 1,
+    position: '{}',
+    heartbeat_at: now,
+    stalls: 0,
+    error_code: null,
+    error_message: null,
+  }) satisfies ImportChanges
+
+/** Columns of an import whose background work ends wherever it stands. */
+export const stopPhase = (row: Pick<ImportRow, 'epoch'>) =>
+  ({ phase: null, epoch: row.epoch + 1, position: '{}', heartbeat_at: null, stalls: 0 }) satisfies ImportChanges
+
+export const enqueueImports = (
+  job: Pick<JobCtx, 'jobQueue'>,
+  rows: readonly { id: string; epoch: number }[],
+): Promise<void> =>
+  job.jobQueue.enqueue(
+    'imports',
+    rows.map(({ id, epoch }) => ({ type: 'import.work', import_id: id, epoch })),
+  )

@@ -1,0 +1,116 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
+import { commit } from '../../../db/commit.ts'
+import { copiedWordings } from '../../../db/consents.ts'
+import { copiedParent, copyRows } from '../../../db/copy.ts'
+import type { Statement } from '../../../db/database.ts'
+import { categories, locations, options, passDesigns, products, variants } from '../../../db/schema/sales/catalog.ts'
+import { consents } from '../../../db/schema/consents.ts'
+import { editions } from '../../../db/schema/editions.ts'
+import { emailMessages } from '../../../db/schema/messaging/email-messages.ts'
+import { triggers } from '../../../db/schema/triggers.ts'
+import { inList } from '../../../db/visibility.ts'
+import { insert } from '../../../db/write.ts'
+import { copiedTables, type CopyPlan, type CopySource, planCopy } from '../../../domain/editions/edition-copy.ts'
+import { editionFullName } from '../../../domain/editions/editions.ts'
+import { doesNotExist, fieldError, invalid, LostRace } from '../../../domain/errors.ts'
+import { searchText } from '../../../domain/text/fold.ts'
+import { freeSlug, slugify } from '../../../domain/text/slug.ts'
+import type { DuplicateEditionInput } from './duplicate-contract.ts'
+import { copySource } from './copy-source.ts'
+import type { EditionDetailRow } from '../queries.ts'
+import { slugIs, slugOnce, slugsFrom } from '../slugs.ts'
+
+const taken = () => fieldError(['slug'], 'unique', 'Another edition of the organisation has this slug.')
+
+/** The source's rows by table, the name of the copy's event, and the slug that the copy will have. */
+async function load(ctx: Ctx, source: EditionDetailRow, input: DuplicateEditionInput) {
+  const event_id = input.event_id ?? source.event_id
+  const statements = copySource(source, input.email_template_mode)
+  const tables = Object.keys(copiedTables) as (keyof CopySource)[]
+  const event = sql<{ name: string }>`select name from events
+    where id = ${event_id} and organization_id = ${source.organization_id}`
+  const [[eventRow], ...found] = await ctx.db.batch([event, ...tables.map((table) => statements[table])])
+  const rows = Object.fromEntries(tables.map((table, index) => [table, found[index] ?? []])) as unknown as CopySource
+  if (!eventRow) throw doesNotExist('event_id')
+  const full_name = editionFullName(eventRow.name, input.name)
+  return { rows, event_id, event_name: eventRow.name, full_name, slug: await slugOf(ctx, source, input, full_name) }
+}
+
+async function slugOf(
+  ctx: Ctx,
+  { organization_id }: EditionDetailRow,
+  input: DuplicateEditionInput,
+  fullName: string,
+): Promise<string> {
+  const base = input.slug ?? slugify(fullName, 'edition')
+  const known = input.slug === undefined ? slugsFrom(organization_id, base) : slugIs(organization_id, base)
+  const others = new Set((await ctx.db.all(known)).map(({ slug }) => slug))
+  if (input.slug !== undefined && others.size) throw invalid(taken())
+  return input.slug ?? freeSlug(base, others)
+}
+
+/** Aborts the batch when the source, or a message that it uses, has changed since the plan was made. */
+function sourceUnchanged(source: EditionDetailRow, plan: CopyPlan): SQL {
+  const messages = plan.rows.email_messages.map(({ from }) => from)
+  return sql`select case when exists (select 1 from editions where id = ${source.id} and version = ${source.version})
+    and (select count(*) from email_messages where ${inList(sql`id`, messages)}) = ${messages.length}
+    then 1 else json('guard') end`
+}
+
+function contents(edition: EditionDetailRow, { rows }: CopyPlan): Statement[] {
+  const now = edition.created_at
+  const copyColumns = {
+    edition_id: sql`${edition.id}`,
+    created_at: sql`${now}`,
+    modified_at: sql`${now}`,
+    version: sql`1`,
+  }
+  const message = { organization_id: sql`${edition.organization_id}`, scope: sql`'edition'`, is_locked: sql`0` }
+  const consent = { origin_id: sql`source.id`, wording_version: sql`1` }
+  const copiedConsents = copyRows(consents, rows.consents, { ...copyColumns, ...consent })
+  return [
+    ...copyRows(categories, rows.categories, copyColumns),
+    ...copyRows(products, rows.products, { ...copyColumns, category_id: copiedParent }),
+    ...copyRows(variants, rows.variants, { ...copyColumns, product_id: copiedParent }),
+    ...copyRows(options, rows.options, { ...copyColumns, product_id: copiedParent }),
+    ...copyRows(locations, rows.locations, copyColumns),
+    ...copyRows(emailMessages, rows.email_messages, { ...copyColumns, ...message }),
+    ...copyRows(triggers, rows.triggers, { ...copyColumns, email_message_id: copiedParent }),
+    ...copiedConsents,
+    ...(copiedConsents.length ? [copiedWordings(edition.id)] : []),
+    ...copyRows(passDesigns, rows.pass_designs, { ...copyColumns, product_id: copiedParent }),
+  ]
+}
+
+/** A draft with everything that the source owns, in one transaction: all of it is there, or nothing. */
+export async function duplicateEdition(
+  ctx: Ctx,
+  source: EditionDetailRow,
+  input: DuplicateEditionInput,
+): Promise<EditionDetailRow> {
+  const { rows, event_id, event_name, full_name, slug } = await load(ctx, source, input)
+  const plan = planCopy(rows, input.email_template_mode, ctx.newId)
+  const now = ctx.now()
+  const copy: EditionDetailRow = {
+    ...source,
+    id: ctx.newId('edition'),
+    event_id,
+    event_name,
+    name: input.name,
+    full_name,
+    slug,
+    is_draft: 1,
+    is_archived: 0,
+    published_at: null,
+    transaction_receipt_email_id: plan.messageOf(source.transaction_receipt_email_id),
+    refund_confirmation_email_id: plan.messageOf(source.refund_confirmation_email_id),
+    search: searchText(full_name, slug),
+    version: 1,
+    created_at: now,
+    modified_at: now,
+  }
+  return commit(ctx, copy, [sourceUnchanged(source, plan), insert(editions, copy), ...contents(copy, plan)], {
+    [slugOnce]: () => (input.slug === undefined ? new LostRace('another edition took the slug') : invalid(taken())),
+  })
+}

@@ -1,0 +1,23 @@
+import type { Ctx } from '../../../context.ts'
+import { type CheckResult, examine, obstacles } from '../../../domain/editions/health/index.ts'
+import { AppError } from '../../../domain/errors.ts'
+import { loadFacts } from './health-facts.ts'
+import { presentCheck } from './present-health.ts'
+import type { EditionRow } from '../queries.ts'
+
+export async function examineEdition<Edition extends EditionRow>(
+  ctx: Ctx,
+  edition: Edition,
+): Promise<{ edition: Edition; results: CheckResult[] }> {
+  return { edition, results: examine(await loadFacts(ctx, edition)) }
+}
+
+/** Refuses to publish what fails a critical check; `edition` is the row as it would be published. */
+export async function checkPublishable(ctx: Ctx, edition: EditionRow): Promise<void> {
+  const failed = obstacles((await examineEdition(ctx, edition)).results)
+  if (failed.length === 0) return
+  const count = failed.length === 1 ? '1 critical check fails' : `${failed.length} critical checks fail`
+  throw new AppError('edition_not_publishable', `This edition cannot be published: ${count}.`, {
+    extra: { checks: failed.map(presentCheck) },
+  })
+}

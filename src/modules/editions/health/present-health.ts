@@ -1,0 +1,31 @@
+import type { z } from '@hono/zod-openapi'
+import { type CheckResult, statusOf, summaryOf } from '../../../domain/editions/health/index.ts'
+import { type EditionHealthCheck, type EditionHealthcheckResponse, relatedShown } from './health-contract.ts'
+
+export const presentCheck = ({ check, passed, related }: CheckResult): z.input<typeof EditionHealthCheck> => ({
+  category: check.category,
+  check_id: check.id,
+  severity: check.severity,
+  passed,
+  message: passed ? check.rule : check.message,
+  suggestion: passed ? '' : check.suggestion,
+  related_objects: related
+    .filter(({ is_hidden }) => !is_hidden)
+    .slice(0, relatedShown)
+    .map(({ id, name }) => ({ id, name })),
+})
+
+export function presentHealth(health: {
+  edition: { id: string; full_name: string }
+  results: readonly CheckResult[]
+}): z.input<typeof EditionHealthcheckResponse> {
+  const summary = summaryOf(health.results)
+  return {
+    edition_id: health.edition.id,
+    edition_name: health.edition.full_name,
+    status: statusOf(summary),
+    can_publish: summary.critical === 0,
+    summary,
+    checks: health.results.map(presentCheck),
+  }
+}

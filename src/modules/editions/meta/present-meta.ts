@@ -1,0 +1,42 @@
+import type { z } from '@hono/zod-openapi'
+import type { Ctx } from '../../../context.ts'
+import {
+  countryCodes,
+  countryLabels,
+  currencyOf,
+  smsSenderDescriptions,
+  smsSenderNames,
+  taxTypeDescriptions,
+  taxTypeLabels,
+  taxTypes,
+} from '../../../domain/editions/editions.ts'
+import { bcp47, languageLabels, languages } from '../../../domain/languages.ts'
+import { currencies, currencyLabels } from '../../../domain/money.ts'
+import { type TimeZoneChoice, timeZoneChoices } from '../../../domain/time/time-zones.ts'
+import type { EditionChoices } from './meta.ts'
+import type { EditionMeta } from '../contract-resources.ts'
+
+const hourMs = 3_600_000
+
+let zones: { hour: number; choices: TimeZoneChoice[] } | undefined
+
+/** Four hundred zones take some 50 ms of computing, and clocks change on the hour or half of it. */
+function zonesAt(now: number): TimeZoneChoice[] {
+  const hour = Math.floor(now / hourMs)
+  if (zones?.hour !== hour) zones = { hour, choices: timeZoneChoices(now) }
+  return zones.choices
+}
+
+const choice = (value: string, label: string, description: string) => ({ value, label, description })
+
+export const presentEditionMeta = (choices: EditionChoices, ctx: Ctx): z.input<typeof EditionMeta> => ({
+  timezones: zonesAt(ctx.now()),
+  languages: languages.map((code) => choice(code, languageLabels[code], `Language tag ${bcp47(code)}`)),
+  country_codes: countryCodes.map((code) =>
+    choice(code, `${countryLabels[code]} (${code})`, `Starts with the currency ${currencyOf(code)}`),
+  ),
+  currencies: currencies.map((code) => choice(code, currencyLabels[code], code.toUpperCase())),
+  tax_types: taxTypes.map((type) => choice(type, taxTypeLabels[type], taxTypeDescriptions[type])),
+  sms_sender_names: smsSenderNames.map((name) => choice(name, name, smsSenderDescriptions[name])),
+  ...choices,
+})

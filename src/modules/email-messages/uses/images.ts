@@ -1,0 +1,80 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
+import { stillHolds } from '../../../db/commit.ts'
+import type { Statement } from '../../../db/database.ts'
+import { isShowable } from '../../../db/images.ts'
+import { inList } from '../../../db/visibility.ts'
+import type { Block, ImageData } from '../../../domain/email/blocks/blocks.ts'
+import { imagesIn, withImages } from '../../../domain/email/blocks/images.ts'
+import { type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
+import { type AddressedFile, fileAddress, fileOfAddress, mailVariant } from '../../../domain/files/addresses.ts'
+import type { MessageDetailRow } from '../queries.ts'
+
+interface ImageFile {
+  id: string
+  access_key: string
+  mime_type: string
+  size: number
+}
+
+type NamedFile = AddressedFile | null | undefined
+
+/** True for the files that the message may show. Files that it shows already stay allowed for every caller. */
+const mayBeShown = (ctx: Ctx, row: MessageDetailRow, ids: readonly string[]) =>
+  sql`${inList(sql`files.id`, ids)} and (${isShowable(ctx.caller, row)} or exists (select 1 from email_message_images
+    where email_message_images.message_id = ${row.id} and email_message_images.file_id = files.id))`
+
+const noImage = (path: (string | number)[]): FieldError =>
+  fieldError(path, 'does_not_exist', 'This is no image among the files of the organisation that is ready to be shown.')
+
+/** What is wrong with how an image names its file. */
+function faultOf(
+  data: ImageData,
+  named: NamedFile,
+  files: ReadonlyMap<string, ImageFile>,
+): ['file_id' | 'url', string?] | null {
+  const { file_id } = data
+  if (file_id === undefined && named === undefined) return null
+  if (file_id !== undefined && !files.has(file_id)) return ['file_id']
+  if (named === undefined)
+    return data.url === '' ? null : ['url', 'This is no address of the file that `file_id` names.']
+  if (named === null || files.get(named.id)?.access_key !== named.access_key) return ['url']
+  if (file_id !== undefined && file_id !== named.id)
+    return ['url', 'This is an address of another file than `file_id`.']
+  return null
+}
+
+/**
+ * The blocks whose images name files of the organisation by id and address both, and the statement that holds the files
+ * to that when the blocks are stored. Refuses every image whose file the message may not show.
+ */
+export async function resolveImages(
+  ctx: Ctx,
+  row: MessageDetailRow,
+  blocks: readonly Block[],
+): Promise<{ blocks: Block[]; stands: Statement[] }> {
+  const { files: served, publicUrl } = ctx.config
+  const nameOf = (data: ImageData): NamedFile => fileOfAddress(data.url, [served.url, publicUrl])
+  const images = imagesIn(blocks)
+  const ids = new Set(images.flatMap(({ data }) => [data.file_id, nameOf(data)?.id].filter((id) => id !== undefined)))
+  if (images.every(({ data }) => data.file_id === undefined && nameOf(data) === undefined))
+    return { blocks: [...blocks], stands: [] }
+  const rows = await ctx.db.all(sql<ImageFile>`select files.id, files.access_key, files.mime_type, files.size from files
+    where ${mayBeShown(ctx, row, [...ids])}`)
+  const files = new Map(rows.map((file) => [file.id, file]))
+  const faults = images.flatMap(({ data, path }) => {
+    const [field, detail] = faultOf(data, nameOf(data), files) ?? []
+    if (field === undefined) return []
+    return [detail === undefined ? noImage([...path, field]) : fieldError([...path, field], 'file_mismatch', detail)]
+  })
+  if (faults.length) throw invalid(...faults)
+  const resolved = withImages(blocks, (data) => {
+    const named = nameOf(data)
+    const file = files.get(data.file_id ?? named?.id ?? '')
+    if (!file) return data
+    const variant = named?.variant ?? mailVariant(file)
+    return { ...data, file_id: file.id, url: fileAddress(served.url, file, variant) }
+  })
+  const count = sql`(select count(*) from files where ${mayBeShown(ctx, row, [...ids])})`
+  return { blocks: resolved, stands: [stillHolds(sql`${count} = ${ids.size}`)] }
+}

@@ -1,0 +1,47 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
+import { inList } from '../../../db/visibility.ts'
+import { AppError, type FieldError } from '../../../domain/errors.ts'
+import { campaignStatusesInNeed } from '../../../domain/segments.ts'
+import type { MessageDetailRow } from '../queries.ts'
+
+export interface MessageReference {
+  type: 'edition' | 'trigger' | 'campaign'
+  id: string
+  name: string
+}
+
+const shown = 20
+
+const editionsUsing = (message: MessageDetailRow): SQL =>
+  sql`editions.organization_id = ${message.organization_id}
+    and (transaction_receipt_email_id = ${message.id} or refund_confirmation_email_id = ${message.id})`
+
+const isInNeed = inList(sql`campaigns.status`, campaignStatusesInNeed)
+
+const campaignsUsing = (message: MessageDetailRow): SQL => sql`email_message_id = ${message.id} and ${isInNeed}`
+
+/** Campaigns that are over keep what they sent, and let the message go. */
+export const detachFromEnded = (message: MessageDetailRow): SQL =>
+  sql`update campaigns set deleted_message_id = email_message_id, email_message_id = null
+    where email_message_id = ${message.id} and not ${isInNeed}`
+
+/** True as long as nothing needs the message: for the statement that removes it. */
+export const isUnused = (message: MessageDetailRow): SQL =>
+  sql`not exists (select 1 from editions where ${editionsUsing(message)})
+    and not exists (select 1 from triggers where email_message_id = ${message.id})
+    and not exists (select 1 from campaigns where ${campaignsUsing(message)})`
+
+/** What sends the message or is to send it. */
+export const usesOf = (ctx: Ctx, message: MessageDetailRow): Promise<MessageReference[]> =>
+  ctx.db.all(sql<MessageReference>`select * from (
+      select 'edition' as type, id, full_name as name from editions where ${editionsUsing(message)}
+      union all select 'trigger', triggers.id, triggers.kind from triggers where email_message_id = ${message.id}
+      union all select 'campaign', id, name from campaigns where ${campaignsUsing(message)}
+    ) order by type, id limit ${shown}`)
+
+export const inUse = (
+  related: readonly MessageReference[],
+  detail: string,
+  errors: readonly FieldError[] = [],
+): AppError => new AppError('email_message_in_use', detail, { errors, extra: { related_objects: related } })

@@ -1,0 +1,107 @@
+import { sql } from 'drizzle-orm'
+import type { Config, JobCtx } from '../../../context.ts'
+import { inList } from '../../../db/visibility.ts'
+import { fileScans } from '../../../db/schema/files/file-scans.ts'
+import type { Statement } from '../../../db/database.ts'
+import { insert } from '../../../db/write.ts'
+import { fieldError, invalid, notFound } from '../../../domain/errors.ts'
+import { signedFileAddress } from '../../../domain/files/addresses.ts'
+import {
+  firstRepeatMs,
+  longestRepeatMs,
+  type ScanAnswer,
+  scanAnswerOf,
+  scannedFile,
+  scanStates,
+  scanToken,
+  verdicts,
+} from '../../../domain/files/scans.ts'
+
+/** What a file begins as: nobody reads it before the scanner has answered, where there is one. */
+export const firstStatus = ({ files }: Config): 'ready' | 'quarantined' => (files.scan ? 'quarantined' : 'ready')
+
+/** Asks the scanner about a file that the same transaction makes; the scan itself begins after it. */
+export const scanStatements = ({ config, now }: Pick<JobCtx, 'config' | 'now'>, fileId: string): Statement[] => {
+  const at = now()
+  const times = { due_at: at, created_at: at, modified_at: at }
+  return config.files.scan ? [insert(fileScans, { file_id: fileId, state: scanStates.initial, ...times })] : []
+}
+
+interface Claimed {
+  id: string
+  access_key: string
+  mime_type: string
+  size: number
+  checksum_sha256: string
+}
+
+/** Takes scans that are due, so that nobody else asks about them before the next time. */
+export async function claimScans(job: JobCtx, files: { id: string } | { most: number }): Promise<Claimed[]> {
+  const at = job.now()
+  const chosen =
+    'id' in files
+      ? sql`file_id = ${files.id} and due_at <= ${at}`
+      : sql`file_id in (select file_id from file_scans indexed by file_scans_due
+          where due_at <= ${at} order by due_at limit ${files.most})`
+  const claimed = await job.db.all(sql<{ file_id: string }>`update file_scans set attempts = attempts + 1,
+      due_at = ${at} + min(${longestRepeatMs}, ${firstRepeatMs} * (1 << min(attempts, 10))), modified_at = ${at}
+    where ${chosen} returning file_id`)
+  if (claimed.length === 0) return []
+  const ids = claimed.map(({ file_id }) => file_id)
+  return job.db.all(sql<Claimed>`select id, access_key, mime_type, size, checksum_sha256 from files
+    where ${inList(sql`id`, ids)}`)
+}
+
+/** Takes a verdict once. What was infected stays so, and nobody reads it. */
+async function recordVerdict(job: JobCtx, fileId: string, { verdict, reason }: ScanAnswer): Promise<void> {
+  const at = job.now()
+  const status = verdict === 'clean' ? 'ready' : 'quarantined'
+  await job.db.batch([
+    sql`update file_scans set state = ${verdict}, reason = ${reason}, due_at = null, modified_at = ${at}
+      where file_id = ${fileId} and ${inList(sql`state`, scanStates.sourcesOf(verdict))}`,
+    // Only where the statement before took the verdict.
+    sql`update files set status = ${status}, version = version + 1, modified_at = ${at}
+      where id = ${fileId} and changes() = 1`,
+  ])
+}
+
+/** Asks about one file that was claimed. An answer that comes later comes by `takeScanAnswer`. */
+export async function scanFile(job: JobCtx, file: Claimed): Promise<void> {
+  const { config, now, scanner } = job
+  if (!scanner) return
+  const { id: file_id, mime_type, size, checksum_sha256 } = file
+  const token = await scanToken(config.linkSigningKey, file_id, now())
+  const address = { file, reader: 'scanner', now: now() } as const
+  const answer = await scanner.scan({
+    file_id,
+    mime_type,
+    size,
+    checksum_sha256,
+    url: await signedFileAddress(config.files.url, config.linkSigningKey, address),
+    callback_url: `${config.publicUrl}/file-scans/${token}`,
+  })
+  if (answer) await recordVerdict(job, file_id, answer)
+}
+
+/** Asks about a file as soon as it is there. What is lost here the sweep finds. */
+export async function requestScan(job: JobCtx, fileId: string): Promise<void> {
+  if (!job.scanner) return
+  const [claimed] = await claimScans(job, { id: fileId })
+  if (claimed) await scanFile(job, claimed)
+}
+
+function checkAnswer(body: unknown): ScanAnswer {
+  const answer = scanAnswerOf(body)
+  if (answer) return answer
+  throw invalid(fieldError(['verdict'], 'invalid_choice', `One of ${verdicts.join(', ')}.`))
+}
+
+/** The answer of a scanner to the address that it was given. `read` gives the body once the address is known to be ours. */
+export async function takeScanAnswer(job: JobCtx, token: string, read: () => Promise<unknown>): Promise<void> {
+  const fileId = await scannedFile(job.config.linkSigningKey, token, job.now())
+  if (fileId === null) throw notFound()
+  const answer = checkAnswer(await read())
+  const asked = await job.db.first(sql`select 1 from file_scans where file_id = ${fileId}`)
+  if (!asked) throw notFound()
+  await recordVerdict(job, fileId, answer)
+}

@@ -1,0 +1,79 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
+import { changedOne, commit } from '../../../db/commit.ts'
+import { AppError, LostRace } from '../../../domain/errors.ts'
+import { judgeContent, partsLimits } from '../../../domain/files/content.ts'
+import { headBytes, partsOf, type ReceivedFile } from '../../../domain/files/files.ts'
+import { cleanFileName } from '../../../domain/files/names.ts'
+import { PartsRefused } from '../../../gateways/files/files.ts'
+import { openEditions } from '../../editions/index.ts'
+import { checkPurpose, insertFile, newFile } from '../create.ts'
+import { type FileRow, findFile } from '../queries.ts'
+import { requestScan, scanStatements } from '../scanning/scan.ts'
+import { dropUnused, keepContent, releaseKnownContent } from '../storage.ts'
+import type { UploadRow } from './upload-queries.ts'
+
+const incomplete = (missing: readonly number[]): AppError =>
+  missing.length
+    ? new AppError('upload_incomplete', `Parts are missing: ${missing.slice(0, 20).join(', ')}.`, {
+        extra: { missing_parts: missing },
+      })
+    : new AppError('upload_incomplete', 'The store does not have the parts as they were sent. Send them again.', {
+        extra: { missing_parts: [] },
+      })
+
+function checkParts({ size, parts }: UploadRow): void {
+  const there = new Set(parts.map(({ number }) => number))
+  const missing = Array.from({ length: partsOf(size) }, (_, index) => index + 1).filter((number) => !there.has(number))
+  if (missing.length) throw incomplete(missing)
+}
+
+/** One object of the parts, and what it is. A request that died here is made again: what is joined stays joined. */
+async function join(ctx: Ctx, row: UploadRow): Promise<ReceivedFile> {
+  const { storage_key, store_upload_id, name } = row
+  const parts = row.parts.map(({ number, store_etag }) => ({ number, etag: store_etag }))
+  try {
+    await ctx.files.completeParts({ key: storage_key, uploadId: store_upload_id }, parts)
+  } catch (error) {
+    throw error instanceof PartsRefused ? incomplete([]) : error
+  }
+  const stored = await ctx.files.read(storage_key, headBytes)
+  // Somebody aborted it meanwhile.
+  if (!stored) throw new LostRace(new Error('The object is gone.'))
+  return { ...stored, storage_key, name, declared: row.content_type }
+}
+
+/** Makes a file of an upload. The bytes are counted already; those that the organisation has are counted once. */
+export async function completeUpload(ctx: Ctx, row: UploadRow): Promise<FileRow> {
+  if (row.file_id !== null) return commit(ctx, await findFile(ctx, row.file_id), openEditions(row.edition_id))
+  checkParts(row)
+  const received = await join(ctx, row)
+  const { mime_type } = judgeContent(received.head, received.size, received.declared, partsLimits)
+  checkPurpose('import', mime_type)
+  const { organization_id, edition_id, title, tags, metadata } = row
+  const file = newFile(ctx, received, {
+    organization_id,
+    edition_id,
+    name: cleanFileName(row.name, mime_type),
+    title,
+    alt_text: '{}',
+    tags,
+    metadata,
+    purpose: 'import',
+    mime_type,
+  })
+  const content = { ...received, organization_id }
+  const result = { ...file, is_used: 0, used_by: '[]' }
+  ctx.afterCommit(() => requestScan(ctx, file.id))
+  return commit(ctx, result, [
+    ...openEditions(edition_id),
+    sql`update file_uploads set file_id = ${file.id}, version = version + 1, modified_at = ${ctx.now()}
+      where id = ${row.id} and version = ${row.version} and file_id is null`,
+    changedOne(),
+    keepContent(content, ctx.now()),
+    releaseKnownContent(content),
+    insertFile(file),
+    ...scanStatements(ctx, file.id),
+    dropUnused(received.storage_key, ctx.now()),
+  ])
+}

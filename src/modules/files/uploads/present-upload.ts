@@ -1,0 +1,24 @@
+import type { z } from '@hono/zod-openapi'
+import { partBytes, partsOf } from '../../../domain/files/files.ts'
+import { toIso } from '../../../domain/time/instants.ts'
+import type { FileUpload } from './upload-contract.ts'
+import type { UploadRow } from './upload-queries.ts'
+
+export const presentUpload = (row: UploadRow): z.input<typeof FileUpload> => ({
+  id: row.id,
+  organization_id: row.organization_id,
+  edition_id: row.edition_id,
+  name: row.name,
+  title: row.title,
+  tags: JSON.parse(row.tags) as string[],
+  metadata: JSON.parse(row.metadata) as Record<string, unknown>,
+  size: row.size,
+  content_type: row.content_type,
+  part_size: partBytes,
+  part_count: partsOf(row.size),
+  parts: row.parts.map(({ number, size, checksum_sha256 }) => ({ number, size, checksum_sha256 })),
+  file_id: row.file_id,
+  expires: toIso(row.expires_at),
+  created: toIso(row.created_at),
+  modified: toIso(row.modified_at),
+})

@@ -1,0 +1,129 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
+import { changedOne, commit } from '../../../db/commit.ts'
+import type { Statement } from '../../../db/database.ts'
+import { fileUploads } from '../../../db/schema/files/files.ts'
+import { insert } from '../../../db/write.ts'
+import { AppError, fieldError, invalid, notFound } from '../../../domain/errors.ts'
+import { type IncomingFile, partsOf, partSize, type ReceivedFile, uploadKeptMs } from '../../../domain/files/files.ts'
+import { cleanFileName } from '../../../domain/files/names.ts'
+import { declaredType } from '../../../domain/files/types.ts'
+import { TooFewBytes, TooManyBytes } from '../../../gateways/files/files.ts'
+import { checkTenant, openEditions } from '../../editions/index.ts'
+import { countBytes, newStorageKey, releaseBytes, storeRefusal } from '../storage.ts'
+import type { StartUploadInput } from './upload-contract.ts'
+import type { UploadColumns, UploadRow } from './upload-queries.ts'
+
+/** What it is comes out once it is complete. */
+const unknownType = 'application/octet-stream'
+
+/** The store's upload is begun before its row: where no row follows, the store drops it after a week. */
+export async function startUpload(ctx: Ctx, input: StartUploadInput): Promise<UploadRow> {
+  const { organization_id, edition_id = null, size, title } = input
+  await checkTenant(ctx, organization_id, edition_id)
+  const storage_key = newStorageKey(ctx)
+  const now = ctx.now()
+  const row: UploadColumns = {
+    id: ctx.newId('file_upload'),
+    organization_id,
+    edition_id,
+    name: cleanFileName(input.name, unknownType),
+    title,
+    tags: JSON.stringify(input.tags),
+    metadata: JSON.stringify(input.metadata),
+    size,
+    content_type: declaredType(input.content_type),
+    storage_key,
+    store_upload_id: await ctx.files.startParts(storage_key),
+    uploaded_by: ctx.caller.is_superuser ? null : ctx.caller.id,
+    file_id: null,
+    version: 1,
+    created_at: now,
+    modified_at: now,
+    expires_at: now + uploadKeptMs,
+  }
+  return commit(ctx, { ...row, parts: [] }, [
+    ...openEditions(edition_id),
+    ...countBytes(organization_id, size),
+    insert(fileUploads, row),
+  ])
+}
+
+const completed = () => new AppError('upload_completed', 'This upload is completed.')
+
+const touched = (row: UploadRow, now: number): Statement[] => [
+  sql`update file_uploads set version = version + 1, modified_at = ${now} where id = ${row.id} and file_id is null`,
+  changedOne(),
+]
+
+/** The number of a part as the path has it. */
+function numberOf(text: string, size: number): number {
+  const number = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0
+  if (number < 1 || number > partsOf(size)) throw notFound()
+  return number
+}
+
+interface PartAt {
+  params: { number: string }
+  loaded: UploadRow
+}
+
+/** Stores a part while it comes in. Nobody sees it before its row is there. */
+export async function receivePart(ctx: Ctx, file: IncomingFile, { params, loaded }: PartAt): Promise<ReceivedFile> {
+  const number = numberOf(params.number, loaded.size)
+  if (loaded.file_id !== null) throw completed()
+  const { body, size, digest } = file
+  const wanted = partSize(loaded.size, number)
+  if (digest === null)
+    throw new AppError('validation_error', 'The header Content-Digest is required.', {
+      errors: [{ code: 'required', detail: 'This header is required.', attr: 'Content-Digest', pointer: null }],
+    })
+  const wrongSize = () => invalid(fieldError([], 'part_size', `Part ${number} has ${wanted} bytes.`))
+  if (size !== null && size !== wanted) throw wrongSize()
+  const { storage_key, store_upload_id: uploadId } = loaded
+  const stored = await ctx.files
+    .putPart({ key: storage_key, uploadId, number }, body, wanted)
+    .catch((error: unknown) => {
+      const isWrongSize = error instanceof TooManyBytes || error instanceof TooFewBytes
+      throw size === null && isWrongSize ? wrongSize() : storeRefusal(error, wanted)
+    })
+  if (stored.checksum_sha256 !== digest)
+    throw new AppError('checksum_mismatch', 'The part has another checksum than Content-Digest says.')
+  return { ...stored, store_etag: stored.etag, storage_key, name: '', declared: null }
+}
+
+/** The part counts from now on. Others may have come meanwhile. */
+export async function keepPart(
+  ctx: Ctx,
+  row: UploadRow,
+  { number: text, received }: { number: string; received: ReceivedFile },
+): Promise<UploadRow> {
+  if (row.file_id !== null) throw completed()
+  const number = numberOf(text, row.size)
+  const { size, checksum_sha256, store_etag = '' } = received
+  const part = { number, size, checksum_sha256, store_etag }
+  const parts = [...row.parts.filter((one) => one.number !== number), part].toSorted((a, b) => a.number - b.number)
+  const now = ctx.now()
+  return commit(ctx, { ...row, parts, version: row.version + 1, modified_at: now }, [
+    ...openEditions(row.edition_id),
+    ...touched(row, now),
+    sql`insert into file_upload_parts (upload_id, number, size, checksum_sha256, store_etag)
+      values (${row.id}, ${number}, ${size}, ${checksum_sha256}, ${store_etag})
+      on conflict (upload_id, number) do update set size = excluded.size, checksum_sha256 = excluded.checksum_sha256,
+        store_etag = excluded.store_etag`,
+  ])
+}
+
+/** Lets go of an upload that is no file: its row goes, and what the store has of it. */
+export const dropUpload = (row: UploadColumns, now: number): Statement[] => [
+  sql`delete from file_uploads where id = ${row.id} and version = ${row.version} and file_id is null`,
+  changedOne(),
+  releaseBytes(row.organization_id, row.size),
+  sql`insert into objects_to_delete (storage_key, store_upload_id, created_at)
+    values (${row.storage_key}, ${row.store_upload_id}, ${now})`,
+]
+
+export async function abortUpload(ctx: Ctx, row: UploadRow): Promise<null> {
+  if (row.file_id !== null) throw completed()
+  return commit(ctx, null, [...openEditions(row.edition_id), ...dropUpload(row, ctx.now())])
+}

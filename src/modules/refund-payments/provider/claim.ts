@@ -1,0 +1,35 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../../context.ts'
+import { refundLeaseMs } from '../../../domain/refunds/refund-payments.ts'
+import type { RefundRow } from '../../../db/schema/sales/refunds.ts'
+
+/** Takes what is due, the longest due first. No other consumer gets them before the lease ends. */
+export const claimRefunds = (job: JobCtx, count: number): Promise<RefundRow[]> => {
+  const now = job.now()
+  return job.db.all(sql<RefundRow>`update refund_requests set lease_until = ${now + refundLeaseMs}
+    where id in (select id from refund_requests indexed by refund_requests_due
+      where due_at <= ${now} and coalesce(lease_until, 0) <= ${now} order by due_at limit ${count})
+    returning *`)
+}
+
+/**
+ * Stores the key of the attempt that is about to be made: from here on its result is unknown until an answer is
+ * recorded. The lease begins anew, because others of the claim were paid before. Null when another consumer has taken
+ * the refund since.
+ */
+export async function storeKey(job: JobCtx, claim: RefundRow): Promise<RefundRow | null> {
+  const now = job.now()
+  const row = await job.db.first(sql<RefundRow>`update refund_requests set status = 'processing',
+      attempts = attempts + 1, provider_key = id || ':' || (attempts + 1), provider_key_at = ${now},
+      provider_reference = null, failure_code = null, failure_message = null, checks = 0, needs_attention = 0,
+      lease_until = ${now + refundLeaseMs}, modified_at = ${now}, version = version + 1
+    where id = ${claim.id} and version = ${claim.version} and status = 'approved'
+      and lease_until = ${claim.lease_until} and lease_until > ${now}
+    returning *`)
+  return row ?? null
+}
+
+/** Gives back what was taken and not begun. */
+export const releaseRefunds = (job: JobCtx, claims: readonly RefundRow[]): Promise<unknown> =>
+  job.db.all(sql`update refund_requests set lease_until = null where (id, lease_until) in
+    (select value ->> 0, value ->> 1 from json_each(${JSON.stringify(claims.map(({ id, lease_until }) => [id, lease_until]))}))`)

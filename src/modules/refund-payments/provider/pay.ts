@@ -1,0 +1,130 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../../context.ts'
+import { decideAgain } from '../../../db/commit.ts'
+import type { Currency } from '../../../domain/money.ts'
+import { isNeverMade, nextRecheck, stepOf } from '../../../domain/refunds/refund-payments.ts'
+import type { PaymentGateway, RefundCall, RefundOutcome } from '../../../gateways/payments/payments.ts'
+import { accessOfStarted } from '../../merchant-accounts/index.ts'
+import { enqueueEmails } from '../../transactional-emails/index.ts'
+import { commitAnnounced } from '../../webhooks/index.ts'
+import { storeKey } from './claim.ts'
+import { beganAt, changesBy } from '../outcome.ts'
+import { amountOf, loadRefund } from '../refund.ts'
+import type { RefundRow } from '../../../db/schema/sales/refunds.ts'
+
+const notReady = {
+  state: 'failed',
+  provider_reference: null,
+  code: 'account_not_ready',
+  message: 'The merchant account cannot be used: it has no key, or it is gone.',
+  is_retryable: true,
+} as const
+
+const neverMade: RefundOutcome = {
+  state: 'failed',
+  provider_reference: null,
+  code: 'provider_error',
+  message: 'The provider has no such refund: the call did not reach it.',
+  is_retryable: true,
+}
+
+const callOf = (refund: RefundRow, key: string, payment: string): RefundCall => ({
+  key,
+  payment,
+  amount_minor: amountOf(refund),
+  currency: refund.currency as Currency,
+  reason: refund.reason,
+  metadata: { refund_request_id: refund.id, order_id: refund.order_id },
+})
+
+interface RefundAttempt {
+  refund: RefundRow
+  payment: string
+  gateway: PaymentGateway
+  isFirstCall: boolean
+}
+
+const progressOf = ({ refund, isFirstCall }: RefundAttempt) => ({
+  provider_reference: refund.provider_reference,
+  began_at: beganAt(refund),
+  is_first_call: isFirstCall,
+})
+
+async function lookUp(attempt: RefundAttempt): Promise<RefundOutcome | 'not_found'> {
+  const { refund, payment, gateway } = attempt
+  const { provider_key, provider_reference } = refund
+  if (provider_key !== null) return gateway.lookup({ key: provider_key, payment, provider_reference })
+  // The provider's own refund has no key of ours.
+  if (provider_reference === null) return 'not_found'
+  return (await gateway.find(provider_reference))?.outcome ?? 'not_found'
+}
+
+async function queryProvider(job: JobCtx, attempt: RefundAttempt): Promise<RefundOutcome> {
+  const found = await lookUp(attempt)
+  if (found !== 'not_found') return found
+  return isNeverMade(progressOf(attempt), job.now())
+    ? neverMade
+    : { state: 'unknown', message: 'The provider does not know the refund yet.' }
+}
+
+/** The refusal of a repeated call does not show the result of the earlier call, so the refund is looked up. */
+async function checkRefusal(attempt: RefundAttempt, refusal: RefundOutcome): Promise<RefundOutcome> {
+  const found = await lookUp(attempt)
+  return found === 'not_found' ? refusal : found
+}
+
+async function outcomeOf(job: JobCtx, attempt: RefundAttempt): Promise<RefundOutcome> {
+  const { refund, payment, gateway, isFirstCall } = attempt
+  const { provider_key } = refund
+  const step = stepOf(progressOf(attempt), gateway.capabilities.is_idempotent, job.now())
+  if (step === 'look up' || provider_key === null) return queryProvider(job, attempt)
+  const outcome = await gateway.refund(callOf(refund, provider_key, payment))
+  const isRefusal = outcome.state === 'failed' && outcome.provider_reference === null
+  return isRefusal && !isFirstCall ? checkRefusal(attempt, outcome) : outcome
+}
+
+/** Records what became of the attempt. A webhook may have been faster: then its word counts. */
+export async function recordOutcome(job: JobCtx, attempt: RefundRow, outcome: RefundOutcome): Promise<void> {
+  const hasEnded = await decideAgain(async () => {
+    const refund = await loadRefund(job, attempt.id)
+    if (refund?.status !== attempt.status || refund.provider_key !== attempt.provider_key) return false
+    const { statements, announcements } = await changesBy(job, refund, outcome)
+    await commitAnnounced(job, statements, announcements)
+    return outcome.state === 'completed' || outcome.state === 'failed'
+  })
+  if (hasEnded) await enqueueEmails(job).catch(() => undefined)
+}
+
+/** The account and the payment of a refund; null when the account cannot be used. */
+async function attemptOf(job: JobCtx, refund: RefundRow, isFirstCall: boolean): Promise<RefundAttempt | null> {
+  const account = await accessOfStarted(job, refund)
+  if (!account) return null
+  const paid = await job.db.first(
+    sql<{ provider_reference: string | null }>`select provider_reference from transactions
+      where id = ${refund.transaction_id}`,
+  )
+  return { refund, payment: paid?.provider_reference ?? '', gateway: job.payments.of(account), isFirstCall }
+}
+
+/** Looks up whether a success was reversed, because the webhook may have been lost. */
+async function recheck(job: JobCtx, refund: RefundRow): Promise<void> {
+  const attempt = await attemptOf(job, refund, false)
+  const found = attempt ? await lookUp(attempt) : 'not_found'
+  if (found !== 'not_found' && found.state === 'failed') return recordOutcome(job, refund, found)
+  const due_at = nextRecheck(refund.completed_at ?? refund.modified_at, job.now())
+  await job.db.all(sql`update refund_requests set due_at = ${due_at}, lease_until = null
+    where id = ${refund.id} and version = ${refund.version} and status = 'completed'`)
+}
+
+/** One refund under its claim: the call to its provider, or the question what became of it. */
+export async function payRefund(job: JobCtx, claim: RefundRow): Promise<void> {
+  if (claim.status === 'completed') return recheck(job, claim)
+  const isFirstCall = claim.status === 'approved'
+  const refund = isFirstCall ? await storeKey(job, claim) : claim
+  if (refund?.status !== 'processing') return
+  const attempt = await attemptOf(job, refund, isFirstCall)
+  if (attempt) return recordOutcome(job, refund, await outcomeOf(job, attempt))
+  // The result of an earlier call is unknown.
+  const unknown: RefundOutcome = { state: 'unknown', message: notReady.message }
+  return recordOutcome(job, refund, isFirstCall ? notReady : unknown)
+}

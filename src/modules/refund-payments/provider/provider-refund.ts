@@ -1,0 +1,129 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../../context.ts'
+import { stillHolds } from '../../../db/commit.ts'
+import { refundRequests, type RefundRow } from '../../../db/schema/sales/refunds.ts'
+import { inList } from '../../../db/visibility.ts'
+import { insert } from '../../../db/write.ts'
+import { transactionStatuses, wasCaptured } from '../../../domain/orders/orders.ts'
+import { toMajor } from '../../../domain/money.ts'
+import { nextCheck, nextRecheck } from '../../../domain/refunds/refund-payments.ts'
+import type { ProviderRefund } from '../../../gateways/payments/payments.ts'
+import type { MerchantAccount } from '../../merchant-accounts/index.ts'
+import { movePayment } from '../amounts.ts'
+import { auditRefund } from '../audit.ts'
+import { type RefundChanges, refundTransaction } from '../complete.ts'
+
+interface PaymentRow {
+  id: string
+  order_id: string
+  user_id: string
+  edition_id: string
+  amount_minor: number
+  refunded_minor: number
+  currency: string
+}
+
+const paidStatuses = transactionStatuses.filter(wasCaptured)
+
+/** The payment that the account took, by any of its references. */
+const paymentOf = ({ db }: JobCtx, account: MerchantAccount, references: readonly string[]) =>
+  db.first(sql<PaymentRow>`select transactions.id, transactions.order_id, orders.user_id, orders.edition_id,
+      transactions.amount_minor, transactions.refunded_minor, transactions.currency
+    from transactions join orders on orders.id = transactions.order_id
+      join editions on editions.id = orders.edition_id
+    where ${inList(sql`transactions.provider_reference`, references)} and transactions.type = 'payment'
+      and transactions.organization_id = ${account.organization_id}
+      and coalesce(transactions.merchant_account_id, editions.merchant_account_id) = ${account.id}
+      and ${inList(sql`transactions.status`, paidStatuses)}
+    order by transactions.id limit 1`)
+
+/** What counts of it: all that was paid back, unless it cannot be of this payment. */
+const countedOf = (payment: PaymentRow, refund: ProviderRefund): number =>
+  payment.currency === refund.currency
+    ? Math.max(0, Math.min(refund.amount_minor, payment.amount_minor - payment.refunded_minor))
+    : 0
+
+function rowOf(job: JobCtx, account: MerchantAccount, payment: PaymentRow, refund: ProviderRefund): RefundRow {
+  const now = job.now()
+  const counted = countedOf(payment, refund)
+  const isOver = refund.outcome.state === 'completed'
+  const next = nextCheck({ began_at: now, checks: 0, is_taken: true }, now)
+  return {
+    id: job.newId('refund_request'),
+    organization_id: account.organization_id,
+    edition_id: payment.edition_id,
+    order_id: payment.order_id,
+    transaction_id: payment.id,
+    purchase_id: null,
+    user_id: payment.user_id,
+    batch_id: null,
+    target: 'transaction',
+    status: isOver ? 'completed' : 'processing',
+    source: 'provider',
+    reason: 'other',
+    comment: '',
+    currency: refund.currency,
+    requested_minor: refund.amount_minor,
+    approved_minor: counted,
+    refunded_minor: isOver ? counted : 0,
+    price_minor: 0,
+    deposit_minor: 0,
+    handling_fee_minor: 0,
+    service_fee_minor: 0,
+    include_fees: 0,
+    cancel_purchase: 0,
+    notify_customer: 0,
+    requested_by: null,
+    reviewed_by: null,
+    reviewed_at: null,
+    rejection_reason: null,
+    note: null,
+    service: account.service,
+    merchant_account_id: account.id,
+    attempts: 0,
+    provider_key: null,
+    provider_key_at: null,
+    provider_reference: refund.provider_reference,
+    failure_code: null,
+    failure_message: null,
+    due_at: isOver ? nextRecheck(now, now) : next.due_at,
+    lease_until: null,
+    checks: 0,
+    needs_attention: counted === refund.amount_minor ? 0 : 1,
+    metadata: '{}',
+    version: 1,
+    created_at: now,
+    modified_at: now,
+    completed_at: isOver ? now : null,
+  }
+}
+
+/**
+ * What records a refund that was made at the provider and not by us: its amount counts on the payment, and also where
+ * open requests had reserved it, because the money is gone. Purchases stay as they are. Null for one that failed, is not
+ * decided, or its payment is unknown here.
+ */
+export async function providerRefundChanges(
+  job: JobCtx,
+  account: MerchantAccount,
+  refund: ProviderRefund,
+): Promise<RefundChanges | null> {
+  const { state } = refund.outcome
+  if (state !== 'completed' && state !== 'pending') return null
+  const payment = await paymentOf(job, account, refund.payments)
+  if (!payment) return null
+  const row = rowOf(job, account, payment, refund)
+  const counted = row.approved_minor ?? 0
+  const move = state === 'completed' ? ({ refunded: 1, reserved: 0 } as const) : ({ refunded: 0, reserved: 1 } as const)
+  const after = { status: row.status, source: row.source, amount: toMajor(refund.amount_minor) }
+  return {
+    statements: [
+      stillHolds(sql`(select refunded_minor from transactions where id = ${payment.id}) = ${payment.refunded_minor}`),
+      insert(refundRequests, row),
+      movePayment(payment.id, counted, move),
+      ...(state === 'completed' ? refundTransaction(job, row, refund.provider_reference) : []),
+      auditRefund(job, 'recordProviderRefund', row, { before: null, after }),
+    ],
+    announcements: [],
+  }
+}

@@ -1,0 +1,48 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
+import { commit } from '../../../db/commit.ts'
+import { visibilityOf, visible } from '../../../db/visibility.ts'
+import type { Tenant } from '../../../domain/accounts/access.ts'
+import { AppError, notFound } from '../../../domain/errors.ts'
+import { refundLifecycle } from '../../../domain/refunds/refunds.ts'
+import { enqueueEmails } from '../../transactional-emails/index.ts'
+import { announceAll } from '../../webhooks/index.ts'
+import { completionStatements } from '../complete.ts'
+import { amountOf } from '../refund.ts'
+import type { RefundRow } from '../../../db/schema/sales/refunds.ts'
+
+export type LocatedRefund = RefundRow & { tenant: Tenant }
+
+const refundVisibility = visibilityOf(sql`refund_requests.organization_id`, sql`refund_requests.edition_id`)
+
+export async function findRefund(ctx: Ctx, id: string): Promise<LocatedRefund> {
+  const row = await ctx.db.first(sql<RefundRow>`select * from refund_requests
+    where id = ${id} and ${visible(ctx.caller, refundVisibility)}`)
+  if (!row) throw notFound()
+  return { ...row, tenant: { organization_id: row.organization_id, editions: [row.edition_id] } }
+}
+
+const notWaiting = ({ status, service }: RefundRow): AppError =>
+  new AppError(
+    'invalid_transition',
+    status === 'processing'
+      ? `This refund is paid by ${service}, and not by hand.`
+      : `This refund is ${status}: only one that is processing can be settled.`,
+    { extra: { current_status: status, allowed_transitions: refundLifecycle.targetsOf(status) } },
+  )
+
+/** Completes a refund that was paid by hand. */
+export async function settleRefund(ctx: Ctx, refund: LocatedRefund, reference: string): Promise<RefundRow> {
+  if (refund.status !== 'processing' || refund.service !== 'manual') throw notWaiting(refund)
+  const { statements, announcements } = await completionStatements(ctx, refund, { provider_reference: reference })
+  const settled: RefundRow = {
+    ...refund,
+    status: 'completed',
+    refunded_minor: amountOf(refund),
+    provider_reference: reference,
+    completed_at: ctx.now(),
+  }
+  const answer = await commit(ctx, settled, [...statements, ...announceAll(ctx, announcements)])
+  ctx.afterCommit(() => enqueueEmails(ctx))
+  return answer
+}

@@ -1,0 +1,171 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
+import { changedOne, commit, stillHolds } from '../../../db/commit.ts'
+import type { Statement } from '../../../db/database.ts'
+import { refundItems, refundRequests } from '../../../db/schema/sales/refunds.ts'
+import { inList } from '../../../db/visibility.ts'
+import { insertAll, updateVersion } from '../../../db/write.ts'
+import { mayAt } from '../../../domain/accounts/access.ts'
+import { AppError, editionArchived, LostRace } from '../../../domain/errors.ts'
+import { transactionStatuses, wasCaptured, type TransactionStatus } from '../../../domain/orders/orders.ts'
+import { isHeld } from '../../../domain/orders/purchases.ts'
+import { requestedAmount, checkPositive, checkTransition, exceeds } from '../../../domain/refunds/refund-amounts.ts'
+import { checkReview, readPolicy } from '../../../domain/refunds/refund-policy.ts'
+import { type Shared, shareOut, shrink, totalParts } from '../../../domain/refunds/refund-shares.ts'
+import { openEditions } from '../../editions/index.ts'
+import { announceAll } from '../../webhooks/index.ts'
+import { afterApproval, approvedColumns, merchantNotReady, payingBack } from './approval.ts'
+import type { ApproveInput } from '../contract.ts'
+import { itemsOf, type LoadedRefund, type RefundDetailRow } from '../queries.ts'
+import { reserveStatements, shrinkStatements } from '../reserve.ts'
+import {
+  findSubject,
+  maxOf,
+  remaining,
+  restOf,
+  type RefundSubject,
+  type SubjectPurchase,
+  type RefundTarget,
+} from '../subject.ts'
+
+type Approval = ApproveInput & { amount: number; isCancelling: boolean }
+
+const targetOf = ({ target, purchase_id, order_id }: LoadedRefund): RefundTarget =>
+  target === 'purchase' && purchase_id !== null ? { kind: target, id: purchase_id } : { kind: 'order', id: order_id }
+
+/** The amount to approve, or what refuses the approval. */
+function decide(ctx: Ctx, refund: LoadedRefund, input: ApproveInput): Approval {
+  checkTransition(refund.status, 'approved', 'approved')
+  if (refund.is_archived === 1) throw editionArchived()
+  // A late answer of the provider said so: another attempt would pay twice.
+  if (refund.needs_attention === 1)
+    throw new AppError('invalid_transition', 'The provider has paid an earlier attempt of this refund.', {
+      extra: { current_status: refund.status, allowed_transitions: [] },
+    })
+  const isCancelling = input.cancel_purchase ?? refund.cancel_purchase === 1
+  const amount = input.amount ?? refund.approved_minor ?? refund.requested_minor
+  checkPositive(amount, isCancelling)
+  if (amount > refund.requested_minor) throw exceeds(refund.requested_minor, refund.currency)
+  checkReview(readPolicy(refund.refund_policy), {
+    amount_minor: amount,
+    currency: refund.currency,
+    requested_by: refund.requested_by,
+    reviewer: ctx.caller.id,
+    isAdmin: mayAt(ctx.caller, ['OA', 'EA'], refund.tenant),
+  })
+  return { ...input, amount, isCancelling }
+}
+
+interface ApprovedAmounts {
+  shares: Shared
+  /** Around the change of the request: before it, and directly after it. */
+  before: Statement[]
+  after: Statement[]
+}
+
+/** Directly after what a smaller amount releases: the payment still covers the amount, as it did when it was read. */
+const paymentCovers = (transactionId: string, amount: number): Statement =>
+  stillHolds(sql`exists (select 1 from transactions where id = ${transactionId}
+    and ${inList(sql`status`, transactionStatuses.filter(wasCaptured))}
+    and (${amount} = 0 or amount_minor >= refunded_minor + reserved_minor))`)
+
+/** What is reserved already, or less of it. */
+async function keptAmounts(
+  ctx: Ctx,
+  refund: LoadedRefund,
+  subject: RefundSubject,
+  amount: number,
+): Promise<ApprovedAmounts> {
+  const { transaction_status } = subject
+  if (transaction_status === null || !wasCaptured(transaction_status as TransactionStatus))
+    throw new AppError('transaction_not_captured', 'Only a payment that was captured is paid back.', {
+      extra: { current_status: transaction_status },
+    })
+  // An import may have made the payment smaller since.
+  const others = (subject.refunded_minor ?? 0) + (subject.reserved_minor ?? 0) - refund.requested_minor
+  const max = Math.max(0, (subject.amount_minor ?? 0) - others)
+  if (amount > max) throw exceeds(max, refund.currency)
+  const items = await itemsOf(ctx, refund.id)
+  const covered = paymentCovers(refund.transaction_id, amount)
+  if (amount === refund.requested_minor)
+    return { shares: { items, service_fee_minor: refund.service_fee_minor }, before: [], after: [covered] }
+  const shares = shrink(amount, items)
+  return { shares, before: [], after: [...shrinkStatements(refund, items, shares), covered] }
+}
+
+/** The purchases that a failed request may pay back: one of a batch has those that it was made for, others all that are held. */
+async function purchasesAgain(ctx: Ctx, refund: LoadedRefund, subject: RefundSubject): Promise<SubjectPurchase[]> {
+  const held = subject.purchases.filter(({ status }) => isHeld(status))
+  if (refund.batch_id === null) return held
+  const named = new Set((await itemsOf(ctx, refund.id)).map(({ purchase_id }) => purchase_id))
+  return held.filter(({ id }) => named.has(id))
+}
+
+/** A failed request reserves nothing any more: its amount is reserved anew, over what is left now. */
+async function amountsAgain(
+  ctx: Ctx,
+  refund: LoadedRefund,
+  subject: RefundSubject,
+  { amount, isCancelling }: Approval,
+): Promise<ApprovedAmounts> {
+  const { kind } = targetOf(refund)
+  const purchases = await purchasesAgain(ctx, refund, subject)
+  const facts = {
+    purchase_status: kind === 'purchase' ? (subject.purchases[0]?.status ?? null) : null,
+    payment_status: subject.transaction_status,
+    max_minor:
+      refund.batch_id === null ? maxOf(subject, kind) : restOf(subject, purchases, refund.service_fee_minor > 0),
+    currency: subject.currency,
+  }
+  requestedAmount(facts, amount, isCancelling)
+  const shares = shareOut(amount, purchases.map(remaining))
+  return {
+    shares,
+    before: [...reserveStatements({ refund, shares, purchases }, amount), changedOne()],
+    after: [
+      sql`delete from refund_items where refund_request_id = ${refund.id}`,
+      ...insertAll(
+        refundItems,
+        shares.items.map((item) => ({ refund_request_id: refund.id, ...item })),
+      ),
+    ],
+  }
+}
+
+export async function approveRefund(ctx: Ctx, refund: LoadedRefund, input: ApproveInput): Promise<RefundDetailRow> {
+  const approval = decide(ctx, refund, input)
+  const { amount, isCancelling, note, notify_customer } = approval
+  const subject = await findSubject(ctx, targetOf(refund), refund.include_fees === 1)
+  if (!subject) throw new LostRace('the order is gone')
+  const { shares, before, after } =
+    refund.status === 'failed'
+      ? await amountsAgain(ctx, refund, subject, approval)
+      : await keptAmounts(ctx, refund, subject, amount)
+  const paying = await payingBack(ctx, subject, amount)
+  if (!paying) throw merchantNotReady()
+  const now = ctx.now()
+  const changes = {
+    ...approvedColumns(refund, paying, now),
+    approved_minor: amount,
+    ...totalParts(shares),
+    cancel_purchase: isCancelling ? 1 : 0,
+    notify_customer: (notify_customer ?? refund.notify_customer === 1) ? 1 : 0,
+    note: note ?? refund.note,
+    reviewed_by: ctx.caller.id,
+    reviewed_at: now,
+    modified_at: now,
+  }
+  const named = new Set(shares.items.map(({ purchase_id }) => purchase_id))
+  const purchases = subject.purchases.filter(({ id }) => named.has(id))
+  const approved = await afterApproval(ctx, { ...refund, ...changes, version: refund.version + 1 }, paying, purchases)
+  const answer = await commit(ctx, { ...refund, ...approved.refund }, [
+    ...openEditions(refund.edition_id),
+    ...before,
+    ...updateVersion(refundRequests, refund, changes),
+    ...after,
+    ...approved.statements,
+    ...announceAll(ctx, approved.announcements),
+  ])
+  ctx.afterCommit(() => approved.enqueue(ctx))
+  return answer
+}

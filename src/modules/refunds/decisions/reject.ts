@@ -1,0 +1,47 @@
+import type { Ctx } from '../../../context.ts'
+import { commit } from '../../../db/commit.ts'
+import { refundRequests } from '../../../db/schema/sales/refunds.ts'
+import { updateVersion } from '../../../db/write.ts'
+import { checkTransition } from '../../../domain/refunds/refund-amounts.ts'
+import { openEditions } from '../../editions/index.ts'
+import { moveAmounts, purchasesAreAsRead, purchasesOf, refundAnnouncements } from '../../refund-payments/index.ts'
+import { refundEmailStatements, enqueueEmails } from '../../transactional-emails/index.ts'
+import { announceAll } from '../../webhooks/index.ts'
+import type { RejectInput } from '../contract.ts'
+import type { LoadedRefund, RefundDetailRow } from '../queries.ts'
+
+const status = 'rejected'
+
+/** Releases the amount; the customer gets the reason by e-mail unless the request says not to. */
+export async function rejectRefund(ctx: Ctx, refund: LoadedRefund, input: RejectInput): Promise<RefundDetailRow> {
+  checkTransition(refund.status, status, status)
+  const now = ctx.now()
+  const changes = {
+    status: 'rejected' as const,
+    rejection_reason: input.reason,
+    notify_customer: (input.notify_customer ?? refund.notify_customer === 1) ? 1 : 0,
+    reviewed_by: ctx.caller.id,
+    reviewed_at: now,
+    modified_at: now,
+  }
+  const rejected = { ...refund, ...changes, version: refund.version + 1 }
+  const amount_minor = refund.requested_minor
+  const purchases = await purchasesOf(ctx, refund.id)
+  const events = refundAnnouncements(refund, purchases, {
+    action: 'refund_rejected',
+    status,
+    amount_minor,
+    occurredAt: now,
+  })
+  const mail = await refundEmailStatements(ctx, 'refund_rejection', { ...rejected, amount_minor })
+  const answer = await commit(ctx, rejected, [
+    ...openEditions(refund.edition_id),
+    ...updateVersion(refundRequests, refund, changes),
+    ...purchasesAreAsRead(purchases),
+    ...moveAmounts(refund, { refunded: 0, reserved: -1 }, { now }),
+    ...mail,
+    ...announceAll(ctx, events),
+  ])
+  if (mail.length) ctx.afterCommit(() => enqueueEmails(ctx))
+  return answer
+}

@@ -1,0 +1,123 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { ExpressionScope } from '../../../db/cel/index.ts'
+import { inList } from '../../../db/visibility.ts'
+import type { Channel } from '../../../domain/messaging/messaging.ts'
+import type { CommunicationType } from '../../../domain/segments.ts'
+import { decidingAnswer, type MarketingScope, marketingRefusal, marketingStatus } from '../../consents/index.ts'
+import { listedSuppressionExclusion } from '../../suppressions/index.ts'
+
+/** Who may get a message, and its type and channel. */
+export interface Audience {
+  organization_id: string
+  edition_id: string | null
+  /** Where no edition is named, those that are seen; all of the organisation without them. */
+  editions?: readonly string[]
+  communication_type: CommunicationType
+  communication_channel: Channel
+}
+
+export type SegmentTenant = Pick<Audience, 'organization_id' | 'edition_id' | 'editions'>
+
+interface PeopleSql {
+  from: SQL
+  id: SQL
+  where: SQL
+}
+
+/** The editions whose data belongs there; null for all of the organisation. */
+export const editionsOf = ({ edition_id, editions }: SegmentTenant): readonly string[] | null =>
+  edition_id === null ? (editions ?? null) : [edition_id]
+
+/** What expressions read there, for every caller. */
+export const scopeOf = (tenant: SegmentTenant, now: number): ExpressionScope => ({
+  organizationId: tenant.organization_id,
+  editionId: tenant.edition_id,
+  editions: editionsOf(tenant),
+  now,
+})
+
+/** By the end of their ids, for a sample of them; the planner would read all. */
+const bySample = (index: string, isSampled: boolean): SQL => sql.raw(isSampled ? `indexed by ${index}` : '')
+
+const knownIn = (editions: readonly string[], isSampled: boolean): SQL =>
+  sql`(select distinct user_id from user_editions ${bySample('user_editions_sample', isSampled)}
+    where ${inList(sql`edition_id`, editions)})`
+
+/** The people of an organisation, or those who have bought in some of its editions, as `users u`. */
+export function peopleOf({ organization_id, edition_id, editions }: SegmentTenant, isSampled = false): PeopleSql {
+  const ofOrganization = sql`u.organization_id = ${organization_id}`
+  if (edition_id !== null)
+    return {
+      from: sql`user_editions e ${bySample('user_editions_sample', isSampled)}
+        cross join users u on u.id = e.user_id`,
+      id: sql`e.user_id`,
+      where: sql`e.edition_id = ${edition_id} and ${ofOrganization}`,
+    }
+  if (editions === undefined)
+    return { from: sql`users u ${bySample('users_sample', isSampled)}`, id: sql`u.id`, where: ofOrganization }
+  return {
+    from: sql`${knownIn(editions, isSampled)} e cross join users u on u.id = e.user_id`,
+    id: sql`e.user_id`,
+    where: ofOrganization,
+  }
+}
+
+/** The same people by their ids alone, which one index has in order. */
+export function idsOf({ organization_id, edition_id, editions }: SegmentTenant, isSampled = false): PeopleSql {
+  if (edition_id !== null)
+    return {
+      from: sql`user_editions ${bySample('user_editions_sample', isSampled)}`,
+      id: sql`user_id`,
+      where: sql`edition_id = ${edition_id}`,
+    }
+  if (editions === undefined)
+    return {
+      from: sql`users ${bySample('users_sample', isSampled)}`,
+      id: sql`id`,
+      where: sql`organization_id = ${organization_id}`,
+    }
+  return { from: knownIn(editions, isSampled), id: sql`user_id`, where: sql`1` }
+}
+
+/** Where messages of a channel reach a person `u`. */
+export const addressOf = (channel: Channel): SQL => (channel === 'email' ? sql`u.email` : sql`u.phone_number`)
+
+/** The answer of the person `u` to marketing through the channel: the best of all answers, or `none`. */
+export const consentStatus = (audience: Audience, now: number): SQL =>
+  marketingStatus(sql`u.id`, marketingOf(audience), now)
+
+/** The answer that decides about the person `u`, as JSON; null where there is none. */
+export const decidingConsent = (audience: Audience, now: number): SQL =>
+  decidingAnswer(sql`u.id`, marketingOf(audience), now)
+
+const marketingOf = ({ communication_channel, ...tenant }: Audience): MarketingScope => ({
+  ...tenant,
+  channel: communication_channel,
+})
+
+/**
+ * What each condition of an audience finds wrong with the person `u`, in the order in which they count; null is well.
+ * `suppressed` replaces the SQL that finds the person's suppression.
+ */
+export const audienceConditions = (
+  audience: Audience,
+  now: number,
+  suppressed: SQL = listedSuppressionExclusion(audience, addressOf(audience.communication_channel)),
+): { name: string; reason: SQL }[] => [
+  {
+    name: 'address',
+    reason: sql`case when ${addressOf(audience.communication_channel)} is null then 'no_address' end`,
+  },
+  ...(audience.communication_type === 'marketing'
+    ? [{ name: 'consent', reason: marketingRefusal(sql`u.id`, marketingOf(audience), now) }]
+    : []),
+  { name: 'suppression', reason: suppressed },
+  { name: 'active', reason: sql`case when u.is_active = 0 then 'inactive' end` },
+]
+
+/** Why the person `u` gets nothing of this kind through this channel: one of `exclusionReasons`; null for who gets it. */
+export const audienceReason = (audience: Audience, now: number, suppressed?: SQL): SQL =>
+  sql`coalesce(${sql.join(
+    audienceConditions(audience, now, suppressed).map(({ reason }) => reason),
+    sql`, `,
+  )})`

@@ -1,0 +1,90 @@
+import type { z } from '@hono/zod-openapi'
+import { context, type ValuesFrom } from '../../../domain/cel/index.ts'
+import { errorAt, nameOf as typeName } from '../../../domain/cel/types.ts'
+import type { CelContextWire, CelValidation, ExplanationWire } from './cel-contract.ts'
+import type { SegmentExplanation } from './explain.ts'
+import type { KnownValues } from './known-values.ts'
+import type { Validation, Warning } from './validate.ts'
+
+export const presentContext = (values: KnownValues): CelContextWire => ({
+  variables: context.variables.map(({ name, type, description, fields }) => ({
+    name,
+    type: typeName(type),
+    description,
+    fields: fields.map((field) => ({
+      path: field.path,
+      type: typeName(field.type),
+      nullable: field.nullable,
+      description: field.description,
+      ...(field.values_from ? { values_from: field.values_from } : {}),
+    })),
+  })),
+  functions: [...context.functions],
+  dynamic_values: values,
+  examples: [...context.examples],
+})
+
+const nouns: Record<ValuesFrom, string> = {
+  products: 'product',
+  variants: 'variant',
+  locations: 'location',
+  options: 'option',
+  consents: 'consent',
+  locales: 'person with the language',
+  editions: 'edition',
+  order_statuses: 'order status',
+  order_types: 'order type',
+  purchase_statuses: 'purchase status',
+  consent_statuses: 'consent status',
+  currencies: 'order in the currency',
+  campaigns: 'campaign',
+}
+
+function unknownValue({ literal, meant }: Warning): string {
+  const named = literal.by === 'label' ? ' with the name' : ''
+  const none = `There is no ${nouns[literal.values_from]}${named} "${literal.value}".`
+  if (!meant) return none
+  const isId = literal.by === 'value' && meant.label !== meant.value
+  return `${none} Did you mean "${meant[literal.by]}"${isId ? ` (${meant.label})` : ''}?`
+}
+
+export const presentValidation = ({
+  source,
+  checked,
+  warnings,
+  estimate,
+}: Validation): z.input<typeof CelValidation> => ({
+  is_valid: checked.ok,
+  return_type: checked.ok ? 'bool' : null,
+  errors: checked.ok ? [] : checked.errors,
+  warnings: warnings.map((warning) => ({
+    ...errorAt(source, 'unknown_value', unknownValue(warning), warning.literal),
+    suggestion: warning.meant?.[warning.literal.by] ?? null,
+  })),
+  estimated_user_count: estimate.count,
+  is_estimate: estimate.isSampled,
+})
+
+type ConditionName = ExplanationWire['conditions'][number]['name']
+
+export function presentExplanation({
+  segment,
+  userId,
+  parts,
+  conditions,
+  consents,
+  wasMember,
+}: SegmentExplanation): ExplanationWire {
+  const holds = parts[0]?.value === true
+  const failing = conditions.find(({ reason }) => reason !== null)
+  return {
+    user_id: userId,
+    is_member: holds && !failing,
+    excluded_for: holds ? (failing?.reason ?? null) : 'expression',
+    parts,
+    conditions: conditions.map(({ name, reason }) => ({ name: name as ConditionName, value: reason === null, reason })),
+    consents,
+    segment_status: segment.status,
+    was_member: wasMember,
+  }
+}

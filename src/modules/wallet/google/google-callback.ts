@@ -1,0 +1,74 @@
+import { sql } from 'drizzle-orm'
+import type { JobCtx } from '../../../context.ts'
+import { changedOne, decideAgain } from '../../../db/commit.ts'
+import { walletCallbacks } from '../../../db/schema/wallet.ts'
+import { insert } from '../../../db/write.ts'
+import { sha256, toHex } from '../../../domain/text/encoding.ts'
+import { AppError, LostRace } from '../../../domain/errors.ts'
+import { type GoogleCallback, readCallback, verifiedCallback } from '../../../domain/wallet/google-callback.ts'
+import { decideCallback, googleClassId, serialOfObject } from '../../../domain/wallet/wallet.ts'
+import { type AnnouncedPass, announcedColumns, announcedJoins, announcementsOf } from '../announce-change.ts'
+import { commitAnnounced } from '../../webhooks/index.ts'
+
+const refused = () => new AppError('not_authenticated', 'The callback is not signed for this service, or has expired.')
+
+async function sendersOf(job: JobCtx, isFresh: boolean) {
+  try {
+    return await job.passes.callbackSenders(isFresh)
+  } catch (cause) {
+    const headers = { 'retry-after': '60' }
+    throw new AppError('overloaded', 'The keys of Google cannot be read. Try again in a minute.', { headers, cause })
+  }
+}
+
+/** The callback when its signatures are good; keys that may have changed since they were cached are read anew. */
+async function checked(job: JobCtx, body: string): Promise<GoogleCallback> {
+  const callback = readCallback(body)
+  if (!callback) throw refused()
+  const { issuerId } = job.config.wallet.google
+  for (const isFresh of [false, true]) {
+    const found = await verifiedCallback(callback, await sendersOf(job, isFresh), issuerId, job.now())
+    if (found) return found
+  }
+  throw refused()
+}
+
+type CalledPass = AnnouncedPass & { is_known: number }
+
+/** The pass that a callback is about; null where the object or its class is none of ours. */
+async function passOf(job: JobCtx, callback: GoogleCallback, nonceHash: string): Promise<CalledPass | null> {
+  const { issuerId } = job.config.wallet.google
+  const serial = serialOfObject(issuerId, callback.object_id)
+  if (serial === null) return null
+  const pass = await job.db.first(sql<CalledPass>`select ${announcedColumns},
+      exists (select 1 from wallet_callbacks where nonce_hash = ${nonceHash}) as is_known
+    from wallet_passes ${announcedJoins} where serial_number = ${serial} and platform = 'google'`)
+  return pass && callback.class_id === googleClassId(issuerId, pass.edition_id) ? pass : null
+}
+
+async function apply(job: JobCtx, callback: GoogleCallback, nonceHash: string): Promise<void> {
+  const pass = await passOf(job, callback, nonceHash)
+  if (!pass) throw refused()
+  if (pass.is_known) return
+  const now = job.now()
+  const { event, expires_at } = callback
+  const decision = decideCallback(pass, callback, now)
+  const nonce = { nonce_hash: nonceHash, pass_id: pass.id, event, expires_at, created_at: now }
+  const change = sql`update wallet_passes set added_at = ${decision.added_at}, removed_at = ${decision.removed_at},
+      callback_expires_at = ${expires_at}, version = version + 1,
+      modified_at = ${decision.change ? now : pass.modified_at}
+    where id = ${pass.id} and version = ${pass.version}`
+  await commitAnnounced(
+    job,
+    [insert(walletCallbacks, nonce), ...(decision.counts ? [change, changedOne()] : [])],
+    announcementsOf(pass, decision.change, now),
+    { 'wallet_callbacks.nonce_hash': () => new LostRace('the callback came twice') },
+  )
+}
+
+/** Takes a callback of Google about a pass. Each nonce counts once; a callback of anybody else or another issuer is refused. */
+export async function receiveGoogleCallback(job: JobCtx, body: string): Promise<void> {
+  const callback = await checked(job, body)
+  const nonceHash = toHex(await sha256(callback.nonce))
+  await decideAgain(() => apply(job, callback, nonceHash))
+}

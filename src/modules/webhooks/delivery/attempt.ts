@@ -1,0 +1,54 @@
+import type { JobCtx } from '../../../context.ts'
+import { destinationFault } from '../../../domain/webhooks/webhook-destination.ts'
+import type { DeliveryClaim } from '../../../domain/webhooks/webhook-sender.ts'
+import { signedHeaders } from '../../../domain/webhooks/webhook-signature.ts'
+import { isSlow, judgeAttempt, timeoutMs, type DeliveryVerdict } from '../../../domain/webhooks/webhooks.ts'
+import type { PostResult } from '../../../gateways/webhook-post/webhook-post.ts'
+
+/** The result of a claim. Nothing was sent where `result` is null: it may not be sent, or is released for later. */
+export interface AttemptOutcome {
+  claim: DeliveryClaim
+  startedAt: number
+  endedAt: number
+  result: PostResult | null
+  signature: string | null
+  verdict: DeliveryVerdict
+  slow: boolean
+}
+
+/** Of a lease, what is kept for recording the end: an attempt that would not leave it is not begun. */
+const recordingMs = 10_000
+
+/** The one way in which an attempt is made: with the endpoint's address and secrets of this moment. */
+export async function attempt(job: JobCtx, claim: DeliveryClaim): Promise<AttemptOutcome> {
+  const { endpoint, event_id, payload } = claim
+  const startedAt = job.now()
+  if (destinationFault(endpoint.url, job.config.webhooks) !== null) {
+    const verdict: DeliveryVerdict = { status: 'failed', step: claim.step, next: null }
+    return { claim, startedAt, endedAt: startedAt, result: null, signature: null, verdict, slow: false }
+  }
+  const patience = timeoutMs(endpoint.timeout_seconds)
+  if (startedAt + patience + recordingMs > claim.lease_until) {
+    const verdict: DeliveryVerdict = {
+      status: claim.status,
+      step: claim.step,
+      next: { at: startedAt, reason: 'schedule' },
+    }
+    return { claim, startedAt, endedAt: startedAt, result: null, signature: null, verdict, slow: false }
+  }
+  const { headers, primary } = await signedHeaders(endpoint, { id: event_id, payload }, startedAt)
+  const request = { url: endpoint.url, headers, body: payload, timeoutMs: patience }
+  const result = await job.webhookPost.post(request)
+  const endedAt = job.now()
+  const answer = { ok: result.error === null, status: result.status, retryAfter: result.retryAfter }
+  const verdict = judgeAttempt(claim, answer, job.config.webhooks.schedule, endedAt)
+  return {
+    claim,
+    startedAt,
+    endedAt,
+    result,
+    signature: primary,
+    verdict,
+    slow: isSlow(result.durationMs) || result.error === 'timeout',
+  }
+}

@@ -1,0 +1,55 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { JobCtx } from '../../../context.ts'
+import { inList } from '../../../db/visibility.ts'
+import type { DeliveryClaim, ClaimedEndpoint } from '../../../domain/webhooks/webhook-sender.ts'
+import { maxInFlight } from '../../../domain/webhooks/webhooks.ts'
+
+/** Longer than any request may take together with what comes after it. */
+const leaseMs = 60_000
+
+interface ClaimRow extends Omit<DeliveryClaim, 'endpoint'> {
+  endpoint: string
+}
+
+/**
+ * Takes the due deliveries of these endpoints, retries by hand first, then the oldest: so many that an endpoint has at
+ * most four requests in flight, and one alone while it is being probed. Behind an open breaker only retries by hand are
+ * taken. No other consumer gets them before the lease is over. The indexes are named because the planner would rather
+ * walk through all that the endpoint ever had.
+ */
+export const claimStatement = (job: JobCtx, endpointIds: readonly string[]): SQL<ClaimRow> => {
+  const now = job.now()
+  const due = sql`status in ('pending', 'retrying') and next_retry_at <= ${now}
+    and (lease_until is null or lease_until <= ${now})`
+  return sql<ClaimRow>`update webhook_deliveries set attempts = attempts + 1, last_attempt_at = ${now},
+      lease_until = ${now + leaseMs}, modified_at = ${now}
+    where id in (
+      with lanes as materialized (
+        select id, iif(breaker_until is null, ${maxInFlight}, 1) - (select count(*) from webhook_deliveries
+          where endpoint_id = webhook_endpoints.id and webhook_deliveries.lease_until > ${now}) as free,
+          coalesce(breaker_until, 0) > ${now} as is_resting
+        from webhook_endpoints where ${inList(sql`id`, endpointIds)} and is_active = 1
+      )
+      select id from (
+        select deliveries.id, free, row_number() over (partition by deliveries.endpoint_id
+          order by deliveries.manual is null, deliveries.event_id) as place
+        from lanes join webhook_deliveries as deliveries on deliveries.id in (
+          select id from (select id from webhook_deliveries indexed by webhook_deliveries_asked
+            where endpoint_id = lanes.id and manual is not null and ${due} order by event_id limit ${maxInFlight})
+          union all
+          select id from (select id from webhook_deliveries indexed by webhook_deliveries_open
+            where not lanes.is_resting and endpoint_id = lanes.id and ${due} order by event_id limit ${maxInFlight}))
+        where free > 0
+      ) where place <= free)
+    returning id, endpoint_id, event_id, attempts, status, step, manual, lease_until,
+      (select payload from webhook_events where webhook_events.id = event_id) as payload,
+      (select json_object('url', url, 'secret', secret, 'previous_secret', previous_secret,
+        'previous_secret_until', previous_secret_until, 'timeout_seconds', timeout_seconds)
+        from webhook_endpoints where webhook_endpoints.id = endpoint_id) as endpoint`
+}
+
+/** In the order of the events, which RETURNING does not keep. */
+export const claimsOf = (rows: readonly ClaimRow[]): DeliveryClaim[] =>
+  rows
+    .toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1))
+    .map((row) => ({ ...row, endpoint: JSON.parse(row.endpoint) as ClaimedEndpoint }))

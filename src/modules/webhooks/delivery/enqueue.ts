@@ -1,0 +1,51 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { JobCtx } from '../../../context.ts'
+import { inList } from '../../../db/visibility.ts'
+import type { Lane } from '../../../domain/webhooks/webhook-sender.ts'
+
+const endpointsASweep = 1000
+
+const queues = { fast: 'webhooks', slow: 'webhooks-slow' } as const
+
+interface Due {
+  endpoint_id: string
+  is_slow: number
+}
+
+const isDue = (now: number): SQL => sql`next_retry_at <= ${now} and (lease_until is null or lease_until <= ${now})`
+
+async function enqueueLanes(job: JobCtx, query: SQL<Due>): Promise<number> {
+  const lanes = await job.db.all(query)
+  for (const lane of ['fast', 'slow'] as const) {
+    const ids = lanes.filter(({ is_slow }) => (lane === 'slow') === (is_slow === 1)).map((row) => row.endpoint_id)
+    await enqueueEndpoints(job, lane, ids)
+  }
+  return lanes.length
+}
+
+/** A message says only that work is due. The consumer reads from the table what it is. */
+export const enqueueEndpoints = (job: JobCtx, lane: Lane, endpointIds: readonly string[], delayMs = 0): Promise<void> =>
+  job.jobQueue.enqueue(
+    queues[lane],
+    endpointIds.map((endpoint_id) => ({ type: 'webhook.deliver', endpoint_id })),
+    delayMs / 1000,
+  )
+
+/** Enqueues what is due of these events. It looks at their organisations' endpoints only, however much else is due. */
+export const enqueueDue = (job: JobCtx, eventIds: readonly string[]): Promise<number> =>
+  enqueueLanes(
+    job,
+    sql<Due>`select id as endpoint_id, is_slow from webhook_endpoints
+      where organization_id in (select organization_id from webhook_events where ${inList(sql`id`, eventIds)})
+        and exists (select 1 from webhook_deliveries where endpoint_id = webhook_endpoints.id
+          and ${inList(sql`event_id`, eventIds)} and ${isDue(job.now())})`,
+  )
+
+/** Enqueues all that is due: what a lost message, a crash or an expired lease left behind. Answers how many endpoints. */
+export const sweepDeliveries = (job: JobCtx): Promise<number> =>
+  enqueueLanes(
+    job,
+    sql<Due>`select distinct endpoint_id, is_slow
+      from webhook_deliveries join webhook_endpoints on webhook_endpoints.id = endpoint_id
+      where status in ('pending', 'retrying') and ${isDue(job.now())} limit ${endpointsASweep}`,
+  )

@@ -1,0 +1,158 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { Statement } from '../../../db/database.ts'
+import { inList } from '../../../db/visibility.ts'
+import type { AttemptOutcome } from './attempt.ts'
+
+const field = (index: number): SQL => sql`said.value ->> ${sql.raw(String(index))}`
+
+const table = (rows: readonly unknown[][]): SQL => sql`json_each(${JSON.stringify(rows)}) as said`
+
+/**
+ * What an attempt says of its delivery. A failure counts only under the lease that it was made in: an ending, a
+ * request to repeat or another claim since then wins. A success always counts, because the receiver has the event.
+ */
+function deliveryStatement(outcomes: readonly AttemptOutcome[]): Statement {
+  const rows = outcomes.map(({ claim, result, verdict, signature, startedAt, endedAt }) => [
+    claim.id,
+    claim.attempts,
+    result ? claim.attempts : claim.attempts - 1,
+    verdict.status,
+    verdict.step,
+    result?.status ?? null,
+    signature,
+    signature === null ? null : Math.floor(startedAt / 1000) * 1000,
+    verdict.next?.at ?? null,
+    endedAt,
+    // A released claim keeps the request of a manual attempt.
+    result === null && verdict.next ? claim.manual : null,
+    claim.lease_until,
+  ])
+  return sql`update webhook_deliveries set attempts = ${field(2)}, status = ${field(3)}, step = ${field(4)},
+      response_status_code = ${field(5)}, signature = coalesce(${field(6)}, signature),
+      signed_at = coalesce(${field(7)}, signed_at), next_retry_at = ${field(8)}, modified_at = ${field(9)},
+      lease_until = null, manual = ${field(10)}
+    from ${table(rows)}
+    where webhook_deliveries.id = ${field(0)} and webhook_deliveries.attempts = ${field(1)}
+      and (webhook_deliveries.lease_until = ${field(11)} or ${field(3)} = 'success')
+      and webhook_deliveries.status in ('pending', 'retrying')`
+}
+
+/** A row an attempt, and one that says so where none was made because the destination is forbidden. */
+function attemptStatement(outcomes: readonly AttemptOutcome[]): Statement {
+  const final = outcomes.filter(({ result, verdict }) => result !== null || verdict.status === 'failed')
+  const rows = final.map(({ claim, result, verdict, startedAt }) => [
+    claim.id,
+    claim.attempts,
+    startedAt,
+    result?.durationMs ?? 0,
+    result?.status ?? null,
+    result ? result.error : 'destination_forbidden',
+    claim.manual === null ? 0 : 1,
+    verdict.next?.at ?? null,
+    verdict.next?.reason ?? null,
+    result?.text ?? null,
+  ])
+  const fields = sql.join(
+    Array.from({ length: 10 }, (_, index) => field(index)),
+    sql`, `,
+  )
+  // A delivery may be gone with its endpoint. An attempt that was not made gives its number to the next one.
+  return sql`insert into webhook_attempts (delivery_id, number, started_at, duration_ms, status_code, error, is_manual,
+      next_retry_at, next_reason, response_text)
+    select ${fields} from ${table(rows)} where ${field(0)} in (select id from webhook_deliveries)
+    on conflict do update set started_at = excluded.started_at, duration_ms = excluded.duration_ms,
+      status_code = excluded.status_code, error = excluded.error, is_manual = excluded.is_manual,
+      next_retry_at = excluded.next_retry_at, next_reason = excluded.next_reason,
+      response_text = excluded.response_text
+    where webhook_attempts.error = 'destination_forbidden'`
+}
+
+export interface EndpointHealth {
+  id: string
+  failures_in_row: number
+  failing_since: number | null
+  breaker_until: number | null
+}
+
+/**
+ * Failures add up until a success clears them; within one group the order of the endings counts. An attempt at an
+ * address that the endpoint does not have any more says nothing of it.
+ */
+function endpointStatement(outcomes: readonly AttemptOutcome[]): SQL<EndpointHealth> {
+  const groups = Map.groupBy(
+    outcomes.filter((outcome) => outcome.result !== null),
+    ({ claim }) => `${claim.endpoint_id} ${claim.endpoint.url}`,
+  )
+  const rows = [...groups.values()].map((group) => {
+    const inOrder = group.toSorted((a, b) => a.endedAt - b.endedAt)
+    const lastSuccess = inOrder.findLastIndex((outcome) => outcome.result?.error === null)
+    const failures = inOrder.slice(lastSuccess + 1)
+    const isSlow = inOrder.at(-1)?.slow ? 1 : 0
+    const { endpoint_id, endpoint } = group[0]?.claim ?? {}
+    return [
+      endpoint_id,
+      lastSuccess >= 0 ? 1 : 0,
+      failures.length,
+      failures[0]?.startedAt ?? null,
+      isSlow,
+      endpoint?.url,
+    ]
+  })
+  return sql<EndpointHealth>`update webhook_endpoints set
+      failures_in_row = iif(${field(1)}, 0, failures_in_row) + ${field(2)},
+      failing_since = iif(${field(1)}, ${field(3)}, coalesce(failing_since, ${field(3)})),
+      breaker_until = iif(${field(1)}, null, breaker_until),
+      is_slow = ${field(4)}
+    from ${table(rows)} where webhook_endpoints.id = ${field(0)} and webhook_endpoints.url = ${field(5)} and (${field(2)} > 0 or is_slow <> ${field(4)}
+      or failures_in_row > 0 or failing_since is not null or breaker_until is not null)
+    returning id, failures_in_row, failing_since, breaker_until`
+}
+
+export const recordStatements = (outcomes: readonly AttemptOutcome[]): [Statement, Statement, SQL<EndpointHealth>] => [
+  attemptStatement(outcomes),
+  deliveryStatement(outcomes),
+  endpointStatement(outcomes),
+]
+
+const putOff = (waiting: SQL, until: number): Statement[] => [
+  sql`update webhook_attempts set next_retry_at = ${until}, next_reason = 'breaker' where (delivery_id, number) in
+    (select id, attempts from webhook_deliveries where ${waiting})`,
+  sql`update webhook_deliveries set next_retry_at = ${until} where ${waiting}`,
+]
+
+const isOpenBefore = (until: number): SQL =>
+  sql`status in ('pending', 'retrying') and next_retry_at < ${until} and manual is null`
+
+/**
+ * Pauses an endpoint until then: what is due before waits, and its attempts say why. A requested attempt does
+ * not wait.
+ */
+export const openBreaker = (endpointId: string, until: number): Statement[] => [
+  sql`update webhook_endpoints set breaker_until = ${until} where id = ${endpointId}`,
+  ...putOff(sql`endpoint_id = ${endpointId} and ${isOpenBefore(until)}`, until),
+]
+
+/** These deliveries wait for a breaker that is open already. */
+export const waitFor = (deliveryIds: readonly string[], until: number): Statement[] =>
+  putOff(sql`${inList(sql`id`, deliveryIds)} and ${isOpenBefore(until)}`, until)
+
+/** What waits for the open breakers of these endpoints is due at once: before the statement that closes them. */
+export const endWaiting = (endpointIds: readonly string[], now: number): Statement =>
+  sql`update webhook_deliveries set next_retry_at = ${now} where id in (
+    select webhook_deliveries.id from webhook_endpoints cross join webhook_deliveries
+      on endpoint_id = webhook_endpoints.id and status in ('pending', 'retrying') and next_retry_at = breaker_until
+    where ${inList(sql`webhook_endpoints.id`, endpointIds)} and breaker_until > ${now})`
+
+/** What waits for endpoints that are switched off ends here, and can be recovered. */
+export const failOpenDeliveries = (endpointIds: readonly string[], now: number): Statement =>
+  sql`update webhook_deliveries set status = 'failed', next_retry_at = null, lease_until = null, manual = null,
+      modified_at = ${now}
+    where status in ('pending', 'retrying') and ${inList(sql`endpoint_id`, endpointIds)}`
+
+export function switchOff(endpointId: string, reason: 'gone' | 'failing', now: number): Statement[] {
+  return [
+    sql`update webhook_endpoints set is_active = 0, disabled_at = ${now}, disabled_reason = ${reason},
+      version = version + 1, modified_at = ${now} where id = ${endpointId} and is_active = 1`,
+    failOpenDeliveries([endpointId], now),
+  ]
+}

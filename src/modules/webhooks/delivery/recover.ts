@@ -1,0 +1,46 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../../../context.ts'
+import { commit } from '../../../db/commit.ts'
+import { inList } from '../../../db/visibility.ts'
+import { fieldError, invalid } from '../../../domain/errors.ts'
+import { deliveryLifecycle } from '../../../domain/webhooks/webhooks.ts'
+import type { RecoverDeliveriesInput } from './delivery-contract.ts'
+import { type EndpointRow, reachedDeliveries } from '../queries.ts'
+import { enqueueEndpoints } from './enqueue.ts'
+import { endpointInactive } from '../endpoint-checks.ts'
+
+const ended = deliveryLifecycle.sourcesOf('retrying').filter((status) => status !== deliveryLifecycle.initial)
+
+/**
+ * Puts what has ended without success back to the start of the schedule. The number is counted first, because it is
+ * part of the answer that the same transaction stores; a change of another number of rows is a lost race.
+ */
+export async function recoverDeliveries(
+  ctx: Ctx,
+  endpoint: EndpointRow,
+  input: RecoverDeliveriesInput,
+): Promise<{ recovered: number }> {
+  const now = ctx.now()
+  const { since, until = now } = input
+  if (since > until)
+    throw invalid(
+      input.until === undefined
+        ? fieldError(['since'], 'in_future', 'This time has not come yet.')
+        : fieldError(['until'], 'end_before_start', 'The end is before the start.'),
+    )
+  if (endpoint.is_active === 0) throw endpointInactive()
+  const lost = sql`${reachedDeliveries(ctx, endpoint)} and ${inList(sql`status`, ended)}
+    and created_at >= ${since} and created_at <= ${until}
+    and exists (select 1 from webhook_endpoints where id = ${endpoint.id} and is_active = 1)`
+  const counted = await ctx.db.first(sql<{ n: number }>`select count(*) as n from webhook_deliveries where ${lost}`)
+  const recovered = counted?.n ?? 0
+  if (recovered === 0) return commit(ctx, { recovered }, [])
+  const dueAt = Math.max(now, endpoint.breaker_until ?? 0)
+  const answer = await commit(ctx, { recovered }, [
+    sql`update webhook_deliveries set status = 'retrying', step = 0, manual = null, next_retry_at = ${dueAt},
+        lease_until = null, modified_at = ${now} where ${lost}`,
+    sql`select case when changes() = ${recovered} then 1 else json('guard') end`,
+  ])
+  ctx.afterCommit(() => enqueueEndpoints(ctx, endpoint.is_slow ? 'slow' : 'fast', [endpoint.id], dueAt - now))
+  return answer
+}

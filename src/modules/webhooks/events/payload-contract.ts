@@ -1,0 +1,99 @@
+import { z } from '@hono/zod-openapi'
+import { walletPlatforms } from '../../../domain/wallet/wallet.ts'
+import type { EventKind } from '../../../domain/webhooks/webhooks.ts'
+import { Id, Timestamp } from '../../../http/fields.ts'
+
+const Person = z.object({
+  api_id: Id('usr'),
+  email: z.string().nullable().openapi({ description: 'Null for a customer without an e-mail address.' }),
+})
+
+const ConsentChange = z.object({
+  consent: z.object({ id: Id('con'), key: z.string().openapi({ example: 'newsletter' }), version: z.int() }),
+  user: Person,
+  record_id: Id('cre'),
+  status: z.enum(['given', 'skipped', 'withdrawn', 'expired']),
+  previous_status: z
+    .enum(['given', 'skipped', 'withdrawn', 'expired'])
+    .nullable()
+    .openapi({ description: 'Null for the first of this consent.' }),
+  occurred_at: Timestamp,
+  expires_at: Timestamp.nullable().openapi({ description: 'Null for a consent that does not end by itself.' }),
+  source: z.string().openapi({ example: 'checkout' }),
+})
+
+const purchaseActions = [
+  'activated',
+  'used',
+  'use_reverted',
+  'refund_requested',
+  'refund_approved',
+  'refund_rejected',
+  'refunded',
+  'refund_failed',
+  'cancelled',
+  'expired',
+] as const
+
+const PurchaseAction = z.object({
+  action: z.enum(purchaseActions),
+  purchase: z.object({
+    id: Id('pur'),
+    vendor_code: z.string().nullable().openapi({ description: 'Null when its source gave none.' }),
+    status: z.string().openapi({ example: 'active' }),
+    product: z.object({ api_id: Id('prd'), name: z.string() }),
+    variant: z
+      .union([z.object({ api_id: Id('var'), name: z.string() }), z.null()])
+      .openapi({ description: 'Null for a product that was sold without variants.' }),
+  }),
+  order: z.object({
+    id: Id('ord'),
+    order_number: z.string().nullable().openapi({ description: 'Null for an order that came without one.' }),
+  }),
+  user: Person,
+  refund_request: z
+    .union([z.object({ id: Id('rfr'), status: z.string(), amount: z.number(), currency: z.string() }), z.null()])
+    .openapi({ description: 'Null for an action that is no refund.' }),
+  occurred_at: Timestamp,
+})
+
+const WalletPass = z.object({
+  pass: z.object({
+    id: Id('wps'),
+    serial_number: z.string(),
+    provider: z.enum(['vendorA', 'vendorB']),
+    platform: z.enum(walletPlatforms),
+  }),
+  purchase: z.object({ id: Id('pur') }),
+  user: Person,
+  occurred_at: Timestamp,
+})
+
+/** The `data` of every kind: for the document, for the catalogue, and for checking what is sent. */
+const eventData = {
+  'consent.given': ConsentChange,
+  'consent.skipped': ConsentChange,
+  'consent.withdrawn': ConsentChange,
+  'consent.expired': ConsentChange,
+  'purchase.action': PurchaseAction,
+  'wallet.vendorA.pass-added': WalletPass,
+  'wallet.vendorA.pass-removed': WalletPass,
+  'wallet.vendorB.pass-added': WalletPass,
+} as const satisfies Record<EventKind, z.ZodType>
+
+export type EventData<Kind extends EventKind> = z.output<(typeof eventData)[Kind]>
+
+/** The body of the requests that deliver an event. */
+export const payloadOf = (kind: EventKind) =>
+  z.object({
+    id: Id('evn').openapi({ description: 'The same for every endpoint and every attempt; also the `webhook-id`.' }),
+    type: z.literal(kind),
+    created: Timestamp,
+    api_version: z.literal('v1'),
+    organization_id: Id('org'),
+    edition_id: Id('edt').nullable().openapi({ description: 'Null for an event of the whole organisation.' }),
+    data: eventData[kind],
+  })
+
+/** Throws for data that is not of its kind: an event that breaks its promise is not sent. */
+export const checkedData = (kind: EventKind, data: unknown): unknown => eventData[kind].parse(data)
