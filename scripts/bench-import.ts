@@ -22,7 +22,7 @@ interface DataImport {
   error_message: string | null
 }
 
-interface Home {
+interface Tenant {
   organization_id: string
   edition_id: string
 }
@@ -31,7 +31,7 @@ const { server, client, signal, close } = await openBench('import')
 const made = (path: string, body: unknown) => client.post<{ id: string }>(path, body)
 const rowsWritten = async () => (await client.get<CampaignCosts>('/floor/campaigns/costs')).rows_written
 
-async function home(name: string): Promise<Home> {
+async function newTenant(name: string): Promise<Tenant> {
   const { id: organization_id } = await made('/v1/organizations', { name })
   const { id: event_id } = await made('/v1/events', { organization_id, name })
   const { id: edition_id } = await made('/v1/editions', { organization_id, event_id, name })
@@ -70,7 +70,7 @@ async function sendPart({ id }: Upload, number: number, body: Buffer): Promise<v
   await response.arrayBuffer()
 }
 
-async function upload(at: Home, table: Buffer): Promise<string> {
+async function upload(at: Tenant, table: Buffer): Promise<string> {
   const body = { ...at, name: 'orders.csv', size: table.length }
   const started = await client.post<Upload>('/v1/files/uploads', body)
   for (let from = 0, number = 1; from < table.length; from += started.part_size, number++)
@@ -118,7 +118,7 @@ async function mapProducts(id: string): Promise<void> {
 }
 
 async function importTable(): Promise<{ seconds: number; rows: number }> {
-  const at = await home('Bench')
+  const at = await newTenant('Bench')
   const table = Buffer.concat([...pieces()])
   const atRest = residentMegabytes()
   peak = atRest
@@ -158,7 +158,7 @@ async function importTable(): Promise<{ seconds: number; rows: number }> {
   return { seconds, rows: staged.rows + imported.rows }
 }
 
-const callOf = (at: Home, call: number) => ({
+const callOf = (at: Tenant, call: number) => ({
   ...at,
   source: 'shop',
   orders: Array.from({ length: ordersPerCall }, (_, index) =>
@@ -172,7 +172,7 @@ const callOf = (at: Home, call: number) => ({
 
 /** The same orders by calls, and a bare loop of the statements of such calls. */
 async function floors(): Promise<void> {
-  const at = await home('Floor')
+  const at = await newTenant('Floor')
   const path = '/v1/data-imports/external-orders'
   const token = server.rootToken
   const first = await client.post<{ created_orders: number }>(path, callOf(at, 0))

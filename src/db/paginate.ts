@@ -154,8 +154,8 @@ function pageOf(source: Listed, sort: readonly SortKey[], keys: readonly OrderKe
 
 /**
  * One page and the exact count of the whole list, from one snapshot. Throws `invalid_page` past the end; page 1 of
- * nothing is an empty page. One row more than the page tells whether another follows: the count does not, for who walks
- * by cursor while rows go away. Rows are decoded where their columns are fields.
+ * nothing is an empty page. One row more than the page says whether another follows: the count does not, for a client
+ * that walks by cursor while rows go away. Rows are decoded where their columns are fields.
  */
 export async function paginate<Row>(db: Database, request: PageRequest, source: ListSource): Promise<Page<Row>>
 export async function paginate<F extends Fields>(

@@ -147,14 +147,14 @@ describe('startDataImport', () => {
   it('imports an uploaded file, leaves out what has errors, and takes the mended report', async () => {
     const id = await givenReady(shop, csv)
     const refused = await start(id)
-    expect([refused.status, refused.body.errors[0]]).toMatchObject([
-      400,
-      { code: 'invalid_rows', pointer: '#/skip_invalid_rows' },
-    ])
+    expect(refused).toMatchObject({ status: 409, body: { code: 'import_has_invalid_rows', invalid_rows: 1 } })
     expect(await importNow(id)).toMatchObject({ status: 'ready', phase: null })
     const started = await start(id, { skip_invalid_rows: true })
     expect([started.status, started.body]).toMatchObject([200, { status: 'importing' }])
-    expect((await start(id)).status).toBe(409)
+    expect(await start(id)).toMatchObject({
+      status: 409,
+      body: { code: 'import_running', current_status: 'importing' },
+    })
     expect(await work(id)).toMatchObject({
       status: 'completed_with_errors',
       progress: 1,
@@ -204,6 +204,12 @@ describe('startDataImport', () => {
     const id = await seedStaged(shop, [aRow()])
     const draft = await post('/v1/data-imports', { ...shop })
     expect(await start(draft.body.id)).toMatchObject({ status: 409, body: { code: 'invalid_transition' } })
+    await write(
+      sql`update data_imports set status = 'mapping_products', product_summary = '{"total":3,"mapped":1,"ignored":0,"unmapped":2}'
+        where id = ${id}`,
+    )
+    expect(await start(id)).toMatchObject({ status: 409, body: { code: 'product_mapping_incomplete', unmapped: 2 } })
+    await write(sql`update data_imports set status = 'ready' where id = ${id}`)
     const running = [await seedStarted(shop, [aRow()]), await seedStarted(shop, [aRow()])]
     expect(await start(id)).toMatchObject({ status: 409, body: { code: 'import_limit' } })
     for (const one of running) await runToEnd(one)

@@ -5,6 +5,24 @@ const anImport = '/v1/data-imports/imp_01KAJ3Z8Q2M4T6V8X0Z2B4D6F8'
 
 /** Refusals of imports of files. What is refused changes nothing. */
 export const importErrors = {
+  import_has_invalid_rows: {
+    cause: 'Rows of the file have errors, so that their orders would be left out.',
+    mend: 'Mend the rows, or send `skip_invalid_rows` with true: the orders of the other rows are imported.',
+    example: {
+      path: `${anImport}/start`,
+      detail: '3 rows have errors. Mend them, or send skip_invalid_rows to leave their orders out.',
+      extra: { invalid_rows: 3 },
+    },
+  },
+  import_running: {
+    cause: 'The orders of the import are being made.',
+    mend: 'Wait for its end, or cancel it.',
+    example: {
+      path: `${anImport}/start`,
+      detail: 'This import is running. Wait for its end, or cancel it.',
+      extra: { current_status: 'importing' },
+    },
+  },
   import_limit: {
     cause: 'The organisation has as many imports under way as it may have at the same time.',
     mend: 'Wait until one of them is done, or cancel one. An import without a file can be created at any time.',

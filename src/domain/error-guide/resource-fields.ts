@@ -93,11 +93,6 @@ const resourceRules = {
     mend: 'Map the others to something else, or to nothing.',
     detail: 'Two columns are mapped to customer.email.',
   },
-  invalid_rows: {
-    cause: 'Rows of the file have errors, so that their orders would be left out.',
-    mend: 'Mend the rows, or send `skip_invalid_rows` with true: the orders of the other rows are imported.',
-    detail: '3 rows have errors. Mend them, or say that their orders are left out.',
-  },
   missing_target: {
     cause: 'Nothing says what an order needs: no column is mapped to it, and there is no constant.',
     mend: 'Map a column to the target, or give a constant for it.',

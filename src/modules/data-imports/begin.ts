@@ -22,7 +22,11 @@ const invalidTransition = ({ status }: { status: DataImportStatus }, what: strin
   })
 
 export function checkAction(ctx: Ctx, row: LoadedImport, action: ImportActionName, what: string): void {
-  if (!allowsAction(row, action, ctx.now())) throw invalidTransition(row, what)
+  if (allowsAction(row, action, ctx.now())) return
+  if (row.status !== 'importing') throw invalidTransition(row, what)
+  throw new AppError('import_running', 'This import is running. Wait for its end, or cancel it.', {
+    extra: { current_status: row.status },
+  })
 }
 
 /** Refuses the transaction in which more of the organisation would be under way than may be. */

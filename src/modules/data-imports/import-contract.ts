@@ -216,7 +216,7 @@ column mappings.`,
   body: UpdateDataImport,
   example: { name: 'Orders of 2025', options: { encoding: 'windows-1252' } },
   response: DataImport,
-  errors: ['edition_archived', 'import_limit', 'invalid_transition'],
+  errors: ['edition_archived', 'import_limit', 'invalid_transition', 'import_running'],
 })
 
 export const cancelDataImport = operation({
@@ -243,7 +243,7 @@ every product is known, \`ready\`.`,
   roles: keepers,
   params: ImportParams,
   response: DataImport,
-  errors: ['edition_archived', 'import_limit', 'invalid_transition', 'column_mapping_incomplete'],
+  errors: ['edition_archived', 'import_limit', 'invalid_transition', 'import_running', 'column_mapping_incomplete'],
 })
 
 const StartDataImport = z.object({
@@ -266,7 +266,14 @@ export const startDataImport = operation({
   body: StartDataImport,
   example: { skip_invalid_rows: true },
   response: DataImport,
-  errors: ['invalid_transition', 'edition_archived', 'import_limit'],
+  errors: [
+    'invalid_transition',
+    'import_running',
+    'import_has_invalid_rows',
+    'product_mapping_incomplete',
+    'edition_archived',
+    'import_limit',
+  ],
 })
 
 export const undoDataImport = operation({
@@ -283,5 +290,5 @@ imported again. Imports of external orders cannot be undone.`,
   roles: keepers,
   params: ImportParams,
   response: DataImport,
-  errors: ['edition_archived', 'import_limit', 'invalid_transition'],
+  errors: ['edition_archived', 'import_limit', 'invalid_transition', 'import_running'],
 })

@@ -196,7 +196,7 @@ export const updateColumnMappings = operation({
     constants: [{ target_field: 'order.currency', value: 'dkk' }],
   },
   response: ColumnMappings,
-  errors: ['edition_archived', 'invalid_transition'],
+  errors: ['edition_archived', 'invalid_transition', 'import_running'],
 })
 
 const RowError = z
@@ -239,7 +239,7 @@ export const validateColumnMappings = operation({
   scope: 'read',
   params: ImportParams,
   response: Validation,
-  errors: ['invalid_transition'],
+  errors: ['invalid_transition', 'import_running'],
 })
 
 const HomeOfTargets = z.object({

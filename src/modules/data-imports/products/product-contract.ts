@@ -99,5 +99,5 @@ export const updateProductMappings = operation({
   response: z
     .object({ results: z.array(ProductMapping), status: z.string(), unmapped: Count })
     .openapi('ProductMappingChanges'),
-  errors: ['edition_archived', 'invalid_transition'],
+  errors: ['edition_archived', 'invalid_transition', 'import_running'],
 })

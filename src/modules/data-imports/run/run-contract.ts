@@ -110,7 +110,7 @@ export const previewImportOrders = operation({
       total_orders: Count,
     })
     .openapi('ImportPreview'),
-  errors: ['invalid_transition'],
+  errors: ['invalid_transition', 'import_running'],
 })
 
 export const ImportedRow = z

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { changeableEditions } from '../../../db/shared-customers.ts'
 import { readOptions } from '../../../domain/data-imports/data-imports.ts'
-import { fieldError, invalid } from '../../../domain/errors.ts'
+import { AppError, fieldError, invalid } from '../../../domain/errors.ts'
 import { receiptMessageOf } from '../../transactional-emails/index.ts'
 import { checkAction, commitImport } from '../begin.ts'
 import type { StartDataImportInput } from '../import-contract.ts'
@@ -19,17 +19,29 @@ async function checkReceipts(ctx: Ctx, row: LoadedImport): Promise<void> {
   throw invalid(fieldError(['options', 'send_receipts'], 'no_receipt_message', detail))
 }
 
+function checkProducts({ status, product_summary }: LoadedImport): void {
+  if (status !== 'mapping_products') return
+  const { unmapped } = JSON.parse(product_summary) as { unmapped: number }
+  const detail = unmapped === 1 ? '1 product is not mapped.' : `${unmapped} products are not mapped.`
+  throw new AppError('product_mapping_incomplete', detail, { extra: { unmapped } })
+}
+
+const rowsWithErrors = (count: number): string =>
+  `${count === 1 ? '1 row has' : `${count} rows have`} errors. Mend them, or send skip_invalid_rows`
+
 /** Begins to make the orders, or goes on after those that an earlier start made. */
 export async function startDataImport(
   ctx: Ctx,
   row: LoadedImport,
   { skip_invalid_rows }: StartDataImportInput,
 ): Promise<LoadedImport> {
+  checkProducts(row)
   checkAction(ctx, row, 'start', 'started')
-  if (row.invalid_rows > 0 && row.started_at === null && !skip_invalid_rows) {
-    const detail = `${row.invalid_rows} rows have errors. Mend them, or say that their orders are left out.`
-    throw invalid(fieldError(['skip_invalid_rows'], 'invalid_rows', detail))
-  }
+  const { invalid_rows } = row
+  if (invalid_rows > 0 && row.started_at === null && !skip_invalid_rows)
+    throw new AppError('import_has_invalid_rows', `${rowsWithErrors(invalid_rows)} to leave their orders out.`, {
+      extra: { invalid_rows },
+    })
   await checkReceipts(ctx, row)
   const now = ctx.now()
   // The work is done with the rights of who starts it.
