@@ -1,6 +1,7 @@
-import { sql } from 'drizzle-orm'
+import { eq, getTableColumns } from 'drizzle-orm'
 import { expect } from 'vitest'
-import type { SenderDomainRow } from '../../src/modules/sender-domains/queries.ts'
+import { senderDomains } from '../../src/db/schema/messaging/sender-domains.ts'
+import { select } from '../../src/db/select.ts'
 import { call, post, type Reply } from './api.ts'
 import { givenOrganisation } from './factories.ts'
 import { db, next, seedAccount, seedMember, seedToken } from './seed.ts'
@@ -40,4 +41,5 @@ export const verify = ({ path, token }: Given, { id }: { id: string }, body: obj
 
 export const outcome = ({ status, body }: Reply) => [status, body.status, body.last_check?.outcome]
 
-export const stored = (id: string) => db().first(sql<SenderDomainRow>`select * from sender_domains where id = ${id}`)
+export const stored = (id: string) =>
+  db().first(select(getTableColumns(senderDomains)).from(senderDomains).where(eq(senderDomains.id, id)))

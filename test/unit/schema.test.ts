@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { columnsOf, tableNames } from '../support/dump.ts'
 
 const modules = (import.meta as unknown as { glob: (pattern: string, options: object) => Record<string, object> }).glob(
-  '../../src/db/schema/*.ts',
+  '../../src/db/schema/**/*.ts',
   { eager: true },
 )
 
