@@ -58,10 +58,10 @@ async function chunksOf(stream: ReadableStream<Uint8Array>, most: number): Promi
 }
 
 /** So many bytes are read at once: by itself the runtime hands out 4 KiB at a time, and each of them costs as much. */
-const readBytes = 262_144
+const readBytes = 65_536
 
 /** Reads large chunks where the stream can give them: those of requests can, those that a program makes cannot. */
-function largeReads(stream: ReadableStream<Uint8Array>, announced: number) {
+function largeReads(stream: ReadableStream<Uint8Array>) {
   let reader: ReadableStreamBYOBReader
   try {
     reader = stream.getReader({ mode: 'byob' })
@@ -69,14 +69,13 @@ function largeReads(stream: ReadableStream<Uint8Array>, announced: number) {
     if (error instanceof TypeError) return stream.getReader()
     throw error
   }
-  let left = announced
+  let buffer = new ArrayBuffer(readBytes)
   return {
     async read(): Promise<{ done: boolean; value?: Uint8Array }> {
-      // The last read finds the end, and whether more comes than was announced.
-      const wanted = Math.max(1, Math.min(readBytes, left))
-      const { value } = await reader.readAtLeast(wanted, new Uint8Array(wanted))
-      left -= value?.byteLength ?? 0
-      return value?.byteLength ? { done: false, value } : { done: true }
+      const { value, done } = await reader.read(new Uint8Array(buffer))
+      if (done) return { done }
+      buffer = value.buffer
+      return { done, value: value.slice() }
     },
     cancel: (reason: unknown): Promise<void> => reader.cancel(reason),
   }
@@ -94,16 +93,13 @@ export function limitedBody(
   { most, maxReadMs: ms, tooLarge: refuse }: BodyLimits,
 ): ReadableStream<Uint8Array> {
   if (Number(c.req.header('content-length') ?? 0) > most) throw refuse()
-  const announced = Number(c.req.header('content-length')) || Infinity
-  const reader = largeReads(c.req.raw.body ?? new Blob([]).stream(), announced)
+  const reader = largeReads(c.req.raw.body ?? new Blob([]).stream())
   let size = 0
   let timer: ReturnType<typeof setTimeout> | undefined
-  let late: Promise<never> | undefined
-  const begin = () =>
-    new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(tooSlow(ms)), ms)
-    })
+  let isStopped = false
   const stop = (controller: ReadableStreamDefaultController<Uint8Array>, error: AppError) => {
+    if (isStopped) return
+    isStopped = true
     clearTimeout(timer)
     // The rest of the body is not waited for.
     reader.cancel(error).catch(() => undefined)
@@ -112,9 +108,11 @@ export function limitedBody(
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
+        // No promise is raced with the timer: each race would keep its chunk until the timer ends.
+        timer ??= setTimeout(() => stop(controller, tooSlow(ms)), ms)
         try {
-          late ??= begin()
-          const { value, done } = await Promise.race([reader.read(), late])
+          const { value, done } = await reader.read()
+          if (isStopped) return
           if (done || !value) {
             clearTimeout(timer)
             return controller.close()
@@ -122,8 +120,8 @@ export function limitedBody(
           size += value.byteLength
           if (size > most) return stop(controller, refuse())
           controller.enqueue(value)
-        } catch (error) {
-          stop(controller, error instanceof AppError ? error : hungUp())
+        } catch {
+          stop(controller, hungUp())
         }
       },
       cancel(reason) {
