@@ -14,7 +14,7 @@ import {
 } from '../../src/domain/data-imports/mapping/index.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { workOnImports } from '../../src/modules/data-imports/jobs.ts'
-import { groupRows, stagedData } from '../../src/modules/data-imports/work/staged-rows.ts'
+import { groupRows, stagedData } from '../../src/modules/data-imports/background/staged-rows.ts'
 import { contextAt } from './context.ts'
 import type { Shop } from './orders.ts'
 import { db, freshId, seededAt, write } from './seed.ts'

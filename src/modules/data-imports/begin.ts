@@ -14,7 +14,7 @@ import {
 import { AppError } from '../../domain/errors.ts'
 import { openEditions } from '../editions/index.ts'
 import type { LoadedImport } from './queries.ts'
-import { type ImportChanges, type ImportRow, enqueueImports } from './work/steps.ts'
+import { type ImportChanges, type ImportRow, enqueueImports } from './background/steps.ts'
 
 const invalidTransition = ({ status }: { status: DataImportStatus }, what: string): AppError =>
   new AppError('invalid_transition', `Data import in status '${status}' cannot be ${what}.`, {

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../context.ts'
 import { checkAction, commitImport } from './begin.ts'
 import type { LoadedImport } from './queries.ts'
-import { enqueueImports, stopPhase } from './work/steps.ts'
+import { enqueueImports, stopPhase } from './background/steps.ts'
 
 /**
  * Ends the work under way. While orders are made, the next chunk sees it and settles the rest; everything else ends at

@@ -11,7 +11,7 @@ import { openEditions } from '../editions/index.ts'
 import { workStatements } from './begin.ts'
 import type { CreateDataImportInput } from './import-contract.ts'
 import { findTenant, type ImportDetailRow } from './queries.ts'
-import { beginPhase } from './work/steps.ts'
+import { beginPhase } from './background/steps.ts'
 
 interface EditionTenant {
   organization_id: string

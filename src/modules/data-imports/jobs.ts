@@ -1,2 +1,2 @@
 export { sweepImportData } from './retention/sweep.ts'
-export { isImportMessage, sweepImports, workOnImport, workOnImports } from './work/work.ts'
+export { isImportMessage, sweepImports, workOnImport, workOnImports } from './background/work.ts'

@@ -9,7 +9,7 @@ import { type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 import { type EditionSummaryRow, editionSummaryColumns } from '../editions/index.ts'
 import { type OrganizationSummaryRow, organizationSummaryColumns } from '../organizations/index.ts'
 import type { ImportFilters, ImportOrdering } from './import-contract.ts'
-import type { ImportRow } from './work/steps.ts'
+import type { ImportRow } from './background/steps.ts'
 
 interface ImportTenant extends EditionSummaryRow, OrganizationSummaryRow {
   edition_is_archived: number

@@ -16,7 +16,7 @@ import { findImportableFile } from './create.ts'
 import type { UpdateDataImportInput } from './import-contract.ts'
 import { mappingChanges } from './mapping/changed.ts'
 import type { LoadedImport } from './queries.ts'
-import { beginPhase, type ImportChanges } from './work/steps.ts'
+import { beginPhase, type ImportChanges } from './background/steps.ts'
 
 /** Statements that forget the mapping of a file that is replaced. */
 const forgetMapping = (id: string): Statement[] => [

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Database, Statement } from '../../../db/database.ts'
 import { inList } from '../../../db/visibility.ts'
 import { headerKey } from '../../../domain/data-imports/mapping/index.ts'
-import type { ImportRow } from '../work/steps.ts'
+import type { ImportRow } from '../background/steps.ts'
 import type { ColumnRow } from '../mapping/state.ts'
 
 /** Stands for a column that was left out. */

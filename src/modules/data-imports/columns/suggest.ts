@@ -5,7 +5,7 @@ import { importColumns, importConstants } from '../../../db/schema/data-imports.
 import { insert, update } from '../../../db/write.ts'
 import { readOptions } from '../../../domain/data-imports/data-imports.ts'
 import { type SuggestedMapping, suggestImport } from '../../../domain/data-imports/mapping/index.ts'
-import { endPhase, type ImportRow } from '../work/steps.ts'
+import { endPhase, type ImportRow } from '../background/steps.ts'
 import { nothingStaged } from '../mapping/changed.ts'
 import { headerHistory } from './history.ts'
 import { canonicalPrefix, formatOf } from '../mapping/source.ts'

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../context.ts'
 import type { ImportOptions } from '../../../domain/data-imports/data-imports.ts'
 import type { LoadedImport } from '../queries.ts'
-import type { ImportChanges } from '../work/steps.ts'
+import type { ImportChanges } from '../background/steps.ts'
 import { loadMapping, type MappingState, prepare, summaryOf } from './state.ts'
 
 const noProducts = '{"total":0,"mapped":0,"ignored":0,"unmapped":0}'

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { FileFormat } from '../../../domain/data-imports/files/format.ts'
 import type { FileSource } from '../../../domain/data-imports/files/source.ts'
-import type { ImportRow } from '../work/steps.ts'
+import type { ImportRow } from '../background/steps.ts'
 
 /** A part of the canonical copy. */
 export interface Segment {

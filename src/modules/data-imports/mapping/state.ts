@@ -13,7 +13,7 @@ import {
   type ValueMap,
 } from '../../../domain/data-imports/mapping/index.ts'
 import { consentsInEdition } from '../../consents/index.ts'
-import type { ImportRow } from '../work/steps.ts'
+import type { ImportRow } from '../background/steps.ts'
 
 export type ColumnRow = typeof importColumns.$inferSelect
 export type ConstantRow = typeof importConstants.$inferSelect

@@ -3,7 +3,7 @@ import type { ImportPreviewMessage, JobCtx } from '../../../context.ts'
 import { changedOne, commitPart } from '../../../db/commit.ts'
 import { LostRace } from '../../../domain/errors.ts'
 import type { EngineCtx } from '../../order-import/index.ts'
-import type { ImportRow } from '../work/steps.ts'
+import type { ImportRow } from '../background/steps.ts'
 import { actionOf, decideOrders, previewSetting } from './preview.ts'
 import { findCounted, lettersOf, ordersAPart } from './preview-counts.ts'
 

@@ -3,7 +3,7 @@ import type { JobCtx } from '../../../context.ts'
 import { ordersPerChunk } from '../../../domain/data-imports/data-imports.ts'
 import { toMajor } from '../../../domain/money.ts'
 import { type EngineCtx, type ImportRun, previewGroup, type RecordedOrder, rowsOf } from '../../order-import/index.ts'
-import type { ImportRow } from '../work/steps.ts'
+import type { ImportRow } from '../background/steps.ts'
 import type { OrderRow } from '../../../db/schema/sales/orders.ts'
 import {
   fitting,

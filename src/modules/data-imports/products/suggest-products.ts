@@ -5,7 +5,7 @@ import { slices } from '../../../db/write.ts'
 import { type ProductSummary, readOptions } from '../../../domain/data-imports/data-imports.ts'
 import { fold } from '../../../domain/text/fold.ts'
 import { suggestProduct } from '../../../domain/data-imports/mapping/index.ts'
-import { endPhase, type ImportRow } from '../work/steps.ts'
+import { endPhase, type ImportRow } from '../background/steps.ts'
 
 export type ImportProductRow = typeof importProducts.$inferSelect
 

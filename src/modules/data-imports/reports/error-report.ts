@@ -7,7 +7,7 @@ import { type FileSource, readBytes } from '../../../domain/data-imports/files/s
 import { canonicalOf, formatOf, originalOf } from '../mapping/index.ts'
 import type { LoadedImport } from '../queries.ts'
 import { dataDeleted } from '../deleted.ts'
-import type { StagedRow } from '../work/staged-rows.ts'
+import type { StagedRow } from '../background/staged-rows.ts'
 import { problemsOf } from './rows.ts'
 
 /** Rows that are looked up at once. */

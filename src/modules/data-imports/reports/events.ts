@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { progressOf } from '../../../domain/data-imports/data-imports.ts'
 import type { LoadedImport } from '../queries.ts'
-import type { ImportRow } from '../work/steps.ts'
+import type { ImportRow } from '../background/steps.ts'
 
 /** Between two looks at the import. */
 const pauseMs = 1000

@@ -8,7 +8,7 @@ import type { KeptReason } from '../../../domain/data-imports/import-undo.ts'
 import { type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
 import type { LoadedImport } from '../queries.ts'
 import { dataDeleted } from '../deleted.ts'
-import { firstRowOf, outcomeOf, type StagedRow } from '../work/staged-rows.ts'
+import { firstRowOf, outcomeOf, type StagedRow } from '../background/staged-rows.ts'
 import type { Problem } from '../run/problems.ts'
 import type { RowFilters, RowProblem } from '../run/run-contract.ts'
 

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
-import type { ImportRow } from '../work/steps.ts'
+import type { ImportRow } from '../background/steps.ts'
 import { forgetContent, forgetCopy, storedFileOf } from './files.ts'
 
 /** Who is erased, with every address that they are known by. */

@@ -3,7 +3,7 @@ import type { JobCtx } from '../../../context.ts'
 import type { Statement } from '../../../db/database.ts'
 import { endedStatuses, keptDays } from '../../../domain/data-imports/data-imports.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
-import type { ImportRow } from '../work/steps.ts'
+import type { ImportRow } from '../background/steps.ts'
 import { forgetCopy, forgetOriginal } from './files.ts'
 
 /** Imports that one sweep looks at, rows that one transaction deletes, and transactions of one sweep. */

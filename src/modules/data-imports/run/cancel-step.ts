@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { countRows, type RowCounts, undoDays } from '../../../domain/data-imports/data-imports.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
-import { outcomeOf } from '../work/staged-rows.ts'
-import { commitStep, endPhase, type ImportRow } from '../work/steps.ts'
+import { outcomeOf } from '../background/staged-rows.ts'
+import { commitStep, endPhase, type ImportRow } from '../background/steps.ts'
 
 /** Rows that one step of a cancelled import marks. */
 const rowsPerStep = 5000

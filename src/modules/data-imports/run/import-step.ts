@@ -4,7 +4,7 @@ import { ordersPerChunk, undoDays } from '../../../domain/data-imports/data-impo
 import { dayMs } from '../../../domain/time/instants.ts'
 import { type EngineCtx, type ImportRun, planGroup, races } from '../../order-import/index.ts'
 import { receiptMessageOf, enqueueEmails } from '../../transactional-emails/index.ts'
-import { commitStep, endPhase, type ImportRow, isStillThere, type PhaseStep } from '../work/steps.ts'
+import { commitStep, endPhase, type ImportRow, isStillThere, type PhaseStep } from '../background/steps.ts'
 import { cancelStep } from './cancel-step.ts'
 import { countersAfter, outcomeStatements } from './outcomes.ts'
 import { OrderWindow } from './order-window.ts'

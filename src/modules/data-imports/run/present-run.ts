@@ -1,7 +1,7 @@
 import type { z } from '@hono/zod-openapi'
 import { toMajor } from '../../../domain/money.ts'
 import { fullName } from '../../../domain/accounts/users.ts'
-import type { StagedData } from '../work/staged-rows.ts'
+import type { StagedData } from '../background/staged-rows.ts'
 import type { PreviewedOrder } from '../preview/index.ts'
 import { type ListedRow, namedProblems, problemsOf } from '../reports/rows.ts'
 import type { ImportedRow, PreviewOrder } from './run-contract.ts'

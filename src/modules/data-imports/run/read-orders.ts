@@ -10,7 +10,7 @@ import {
 } from '../../../domain/data-imports/mapping/index.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { checkExternalOrder } from '../external-orders/index.ts'
-import { placedRow, type StagedRow } from '../work/staged-rows.ts'
+import { placedRow, type StagedRow } from '../background/staged-rows.ts'
 import { firstRowsById } from './duplicate-ids.ts'
 import { lookUpProducts, soldAs } from './mapped-products.ts'
 import { type Problem, problemAt, problemOf } from './problems.ts'

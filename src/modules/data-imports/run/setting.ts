@@ -6,7 +6,7 @@ import type { Grouping } from '../../../domain/data-imports/mapping/index.ts'
 import type { Currency } from '../../../domain/money.ts'
 import type { OrderStatus } from '../../../domain/orders/orders.ts'
 import { importDefinitions, type ImportDefinitions } from '../../consents/index.ts'
-import type { ImportRow } from '../work/steps.ts'
+import type { ImportRow } from '../background/steps.ts'
 import type { MappedProduct } from './mapped-products.ts'
 
 export type SettingEdition = typeof editions.$inferSelect

@@ -8,7 +8,7 @@ import { checkAction, commitImport } from '../begin.ts'
 import type { StartDataImportInput } from '../import-contract.ts'
 import { rememberMapping } from '../mapping/index.ts'
 import type { LoadedImport } from '../queries.ts'
-import { beginPhase } from '../work/steps.ts'
+import { beginPhase } from '../background/steps.ts'
 import type { SettingEdition } from './setting.ts'
 
 async function checkReceipts(ctx: Ctx, row: LoadedImport): Promise<void> {

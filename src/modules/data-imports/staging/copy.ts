@@ -6,7 +6,7 @@ import { ReadError } from '../../../domain/data-imports/files/faults.ts'
 import { type CanonicalChunk, canonicalChunks, type CopyPosition } from '../../../domain/data-imports/files/read.ts'
 import type { FileSource } from '../../../domain/data-imports/files/source.ts'
 import { columnCounter, type ColumnStatistics, mergeStatistics } from '../../../domain/data-imports/mapping/index.ts'
-import { commitStep, type ImportRow } from '../work/steps.ts'
+import { commitStep, type ImportRow } from '../background/steps.ts'
 import type { CopyStagePosition } from './parse-position.ts'
 import { canonicalPrefix, formatOf, type Segment, storeSegment } from '../mapping/source.ts'
 

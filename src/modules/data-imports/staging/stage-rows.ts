@@ -20,10 +20,10 @@ import {
   productOf,
   type ProductTuple,
 } from '../../../domain/data-imports/mapping/index.ts'
-import { commitStep, type ImportRow } from '../work/steps.ts'
+import { commitStep, type ImportRow } from '../background/steps.ts'
 import type { RowsPosition } from './stage-position.ts'
 import { canonicalOf, formatOf } from '../mapping/source.ts'
-import { type ErrorOfRow, stagedData, type WarningOfRow } from '../work/staged-rows.ts'
+import { type ErrorOfRow, stagedData, type WarningOfRow } from '../background/staged-rows.ts'
 import { findPlace, groupingOf, loadMapping, prepare } from '../mapping/state.ts'
 
 type StagedInsert = typeof importRows.$inferInsert

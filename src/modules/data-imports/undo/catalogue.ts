@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Statement } from '../../../db/database.ts'
 import type { AddedCatalogue } from '../../order-import/index.ts'
-import type { ImportRow } from '../work/steps.ts'
+import type { ImportRow } from '../background/steps.ts'
 
 export interface CatalogueEntry {
   kind: keyof AddedCatalogue

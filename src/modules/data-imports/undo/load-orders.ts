@@ -6,7 +6,7 @@ import { keptReason, type KeptReason } from '../../../domain/data-imports/import
 import { answeredLater } from '../../consents/index.ts'
 import type { OrderBefore } from '../../order-import/index.ts'
 import { type AnnouncedPurchase, announcedColumns, announcedJoins } from '../../purchases/index.ts'
-import type { ImportRow } from '../work/steps.ts'
+import type { ImportRow } from '../background/steps.ts'
 
 type WrittenImportOrder = Pick<
   typeof importOrders.$inferSelect,

@@ -9,7 +9,7 @@ import { givenSearchColumns, searchColumns } from '../../../domain/accounts/user
 import type { PersonBefore } from '../../order-import/index.ts'
 import { isInRunningAudience, removedFromSegments } from '../../segments/index.ts'
 import { customerOrdersSearch } from '../../users/index.ts'
-import type { ImportRow } from '../work/steps.ts'
+import type { ImportRow } from '../background/steps.ts'
 
 type User = Pick<
   typeof users.$inferSelect,

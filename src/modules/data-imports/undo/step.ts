@@ -14,7 +14,7 @@ import {
   type ImportRow,
   isStillThere,
   type PhaseStep,
-} from '../work/steps.ts'
+} from '../background/steps.ts'
 import { announcementsOf } from './announcements.ts'
 import { entriesOf, removedEntry } from './catalogue.ts'
 import { loadWritten, type WrittenOrder } from './load-orders.ts'

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../context.ts'
 import { checkAction, commitImport } from '../begin.ts'
 import type { LoadedImport } from '../queries.ts'
-import { beginPhase } from '../work/steps.ts'
+import { beginPhase } from '../background/steps.ts'
 
 /** Begins to take back what an import wrote. The import of a file alone notes what is needed for it. */
 export async function undoDataImport(ctx: Ctx, row: LoadedImport): Promise<LoadedImport> {
