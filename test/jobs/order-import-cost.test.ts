@@ -15,8 +15,8 @@ beforeEach(async () => {
 
 /** Rows that each further order writes, of a customer of its own who buys two day tickets. */
 const rowsAnOrder = {
-  /** With one index an ordering or filter of a list, of the edition and of the organisation. */
-  order: 16,
+  /** With one index an ordering or filter of the lists of an edition, which those of its organisation merge. */
+  order: 10,
   cart: 1,
   cart_item: 1,
   payment: 2,

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsDigits, containsFolded, containsFoldedOrDigits } from '../../db/contains.ts'
-import { nullable, paginate, type SortKey } from '../../db/paginate.ts'
+import { nullable, type Owners, paginate, type SortKey } from '../../db/paginate.ts'
 import type { OrderRow } from '../../db/schema/sales/orders.ts'
 import { type CustomerView, customersSeenBy, givenSearch } from '../../db/shared-customers.ts'
 import { visibilityOf, visibleIn } from '../../db/visibility.ts'
@@ -58,11 +58,26 @@ const textFilters = {
   type: (type) => sql`orders.type = ${type}`,
 } satisfies Record<string, OrderCondition>
 
+/** A list of an organisation alone is read as those of its editions. */
+const isOfEditions = ({ organization_id, edition_id, customer_id, external_id }: OrderFilters): boolean =>
+  !!organization_id && !edition_id && !customer_id && !external_id
+
+const editionVisibility = visibilityOf(sql`editions.organization_id`, sql`editions.id`)
+
+function ownersOf(ctx: Ctx, filters: OrderFilters, ordering: readonly unknown[]): Owners | undefined {
+  if (!isOfEditions(filters)) return undefined
+  const ids = sql`select id from editions where organization_id = ${filters.organization_id}
+    and ${visibleIn(ctx.caller, editionVisibility, filters)}`
+  // Each index has one column and the time of creation.
+  return { column: sql`orders.edition_id`, ids, isOrdered: ordering.length <= 1 }
+}
+
 /**
  * The scopes of a list. An index has the external ids of each edition: looked up first, they are all that is read, so
  * the scopes stand where no index of an order is chosen for them.
  */
-function scopes({ external_id, edition_id, organization_id, customer_id }: OrderFilters): SQL[] {
+function scopes(filters: OrderFilters): SQL[] {
+  const { external_id, edition_id, organization_id, customer_id } = filters
   const editions = [
     ...(edition_id ? [sql`id = ${edition_id}`] : []),
     ...(organization_id ? [sql`organization_id = ${organization_id}`] : []),
@@ -76,7 +91,7 @@ function scopes({ external_id, edition_id, organization_id, customer_id }: Order
     ]
   return [
     ...(edition_id ? [sql`orders.edition_id = ${edition_id}`] : []),
-    ...(organization_id ? [sql`orders.organization_id = ${organization_id}`] : []),
+    ...(organization_id && !isOfEditions(filters) ? [sql`orders.organization_id = ${organization_id}`] : []),
     ...byCustomer,
     ...(external_id ? [sql`orders.external_id = ${external_id}`] : []),
   ]
@@ -129,6 +144,7 @@ export function listOrders(
     from: sql`orders`,
     key: sql`orders.seq`,
     where: conditions(ctx, view, filters),
+    owners: ownersOf(ctx, filters, ordering),
     sort: sortOf(ordering),
     columns: sql`orders.id, orders.order_number, orders.external_id, orders.external_source, orders.type, orders.status,
       orders.amount_minor, orders.currency, orders.items_count, orders.has_payment, orders.created_at, orders.modified_at,
