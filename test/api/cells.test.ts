@@ -33,7 +33,6 @@ async function givenEdition({ post }: Deployment) {
     organization_id: organization.id,
     event_id: event.id,
     name: `Edition ${next()}`,
-    currency: 'dkk',
   })
   return { organization_id: organization.id as string, edition_id: edition.id as string, event_id: event.id as string }
 }
