@@ -1,7 +1,7 @@
 import type { Config, WalletConfig } from '../context.ts'
 import { type Mailbox, parseMailbox } from '../domain/messaging/mailbox.ts'
 import { isCell } from '../domain/ids.ts'
-import { keptDays } from '../domain/retention.ts'
+import { retentionDays } from '../domain/retention.ts'
 import { isWebAddress } from '../domain/text/text.ts'
 import { dayMs } from '../domain/time/instants.ts'
 import { standardSchedule } from '../domain/webhooks/webhooks.ts'
@@ -190,8 +190,8 @@ export function readConfig(env: Bindings): Config {
     files: { url: filesUrlOf(env), scan: scanOf(env) },
     cell: cellOf(env),
     kept: {
-      webhooks: keptOf('WEBHOOK_KEPT_DAYS', env.WEBHOOK_KEPT_DAYS || '', keptDays.webhooks),
-      auditLog: keptOf('AUDIT_KEPT_DAYS', env.AUDIT_KEPT_DAYS || '', keptDays.auditLog),
+      webhooks: keptOf('WEBHOOK_KEPT_DAYS', env.WEBHOOK_KEPT_DAYS || '', retentionDays.webhooks),
+      auditLog: keptOf('AUDIT_KEPT_DAYS', env.AUDIT_KEPT_DAYS || '', retentionDays.auditLog),
     },
     oidc: env.OIDC_ISSUER && env.OIDC_AUDIENCE ? { issuer: env.OIDC_ISSUER, audience: env.OIDC_AUDIENCE } : null,
   }

@@ -164,6 +164,7 @@ describe('the sweep of events', () => {
       await sweepEvents(job)
       return { ...job.db.meter }
     }
+    await seedDeliveries(place, endpoint, 1)
     const first = await costOfOne()
     await seedDeliveries(place, endpoint, 300)
     expect(await costOfOne()).toEqual(first)

@@ -6,7 +6,7 @@ import { IdempotencyStore } from '../../src/db/idempotency.ts'
 import { type Caller, superuser } from '../../src/domain/accounts/access.ts'
 import { type IdKind, newId as mintId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
-import { keptDays } from '../../src/domain/retention.ts'
+import { retentionDays } from '../../src/domain/retention.ts'
 import { dayMs } from '../../src/domain/time/instants.ts'
 import { standardSchedule } from '../../src/domain/webhooks/webhooks.ts'
 import { captureEmail, captureSms } from '../../src/gateways/capture/capture.ts'
@@ -41,7 +41,7 @@ export const testConfig: Config = {
   payments: { apiBase: '', secrets: ['link-signing-key-of-the-tests'] },
   oidc: null,
   cell: '',
-  kept: { webhooks: keptDays.webhooks * dayMs, auditLog: keptDays.auditLog * dayMs },
+  kept: { webhooks: retentionDays.webhooks * dayMs, auditLog: retentionDays.auditLog * dayMs },
   files: { url: 'https://api.example.test', scan: null },
   webhooks: { allowInsecure: false, ownHosts: [], schedule: standardSchedule },
 }
