@@ -1,3 +1,4 @@
+import { isIdOf } from '../ids.ts'
 import { dayMs } from '../time/instants.ts'
 
 const minuteMs = 60_000
@@ -20,10 +21,13 @@ const afterPatienceMs = 7 * dayMs
 
 export const providerKeyOf = (id: string, attempt: number): string => `${id}:${attempt}`
 
-const keyPattern = /^(rfr_[0-9A-Z]{26}):[1-9]\d{0,8}$/
+const keyPattern = /^(rfr_[0-9A-Za-z]{26,28}):[1-9]\d{0,8}$/
 
 /** The request that a key of ours names; null for what is no key of ours. */
-export const refundOfKey = (key: string | null): string | null => keyPattern.exec(key ?? '')?.[1] ?? null
+export function refundOfKey(key: string | null): string | null {
+  const id = keyPattern.exec(key ?? '')?.[1] ?? ''
+  return isIdOf('refund_request', id) ? id : null
+}
 
 export interface RefundProgress {
   provider_reference: string | null

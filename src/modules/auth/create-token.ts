@@ -63,7 +63,7 @@ export async function createToken(
       parameterError(null, 'too_many_generations', `At most ${maxGeneration} tokens mint one another in a chain.`),
     )
   const minting = { caller, organization_id: owner.organization_id, minterEnd: minter?.expires_at ?? null, now }
-  const token = mintToken(ctx.randomBytes)
+  const token = mintToken(ctx.randomBytes, ctx.config.cell)
   const row: AccessTokenRow = {
     id: ctx.newId('access_token'),
     ...owner,

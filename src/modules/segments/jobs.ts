@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { CalculateMessage, JobCtx } from '../../context.ts'
+import { firstIdAt } from '../../domain/ids.ts'
 import { lostAfterMs, quietAfterMs } from '../../domain/segments.ts'
 import { type Calculation, fail, findCalculation, stepOf } from './calculation/calculation.ts'
 import { leftoverAfterMs } from './calculation/members.ts'
@@ -62,6 +63,13 @@ export async function sweepCalculations(job: JobCtx): Promise<void> {
     quiet.filter((row) => !isLost(row)),
   )
 }
+
+const exportsASweep = 500
+
+/** Deletes rows about exports that are as old as the oldest entries of the audit log, which say the same. */
+export const sweepExports = ({ db, now, config }: Pick<JobCtx, 'db' | 'now' | 'config'>): Promise<unknown> =>
+  db.all(sql`delete from segment_exports where id in (select id from segment_exports
+    where id < ${firstIdAt('segment_export', now() - config.kept.auditLog)} order by id limit ${exportsASweep})`)
 
 const leftoversASweep = 5
 const rowsASlice = 10_000

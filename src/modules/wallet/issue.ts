@@ -57,7 +57,7 @@ async function linkOf(ctx: Ctx, row: PassRow): Promise<string> {
 
 async function newPass(ctx: Ctx, purchase: PurchaseForPass, platform: WalletPlatform): Promise<PassRow> {
   const now = ctx.now()
-  const serial_number = toHex(ctx.randomBytes(serialBytes))
+  const serial_number = `${toHex(ctx.randomBytes(serialBytes))}${ctx.config.cell}`
   const token = await passToken(ctx.config.linkSigningKey, serial_number)
   return {
     id: ctx.newId('wallet_pass'),

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { isPrivate, isVariant, readerOf, type Variant } from '../../../domain/files/addresses.ts'
 import { isImageType } from '../../../domain/files/types.ts'
-import { idPrefixes } from '../../../domain/ids.ts'
+import { isIdOf } from '../../../domain/ids.ts'
 import { notFound } from '../../../domain/errors.ts'
 import { isSameText } from '../../../domain/wallet/wallet-tokens.ts'
 
@@ -34,7 +34,6 @@ type ServedFileRow = Omit<ServedFile, 'variant' | 'is_signed' | 'storage_key'> &
   storage_key: string | null
 }
 
-const idForm = new RegExp(`^${idPrefixes.file}_[0-9A-HJKMNP-TV-Z]{26}$`)
 const keyForm = /^[\w-]{1,64}$/
 const maxTokenLength = 200
 
@@ -48,7 +47,7 @@ async function isOpen({ config, now }: JobCtx, file: ServedFileRow, token: strin
 /** The file that an address opens; null alike for what does not exist, was deleted, is in quarantine or has another key. */
 export async function findServedFile(job: JobCtx, address: FileAddress): Promise<ServedFile | null> {
   const { id, key, variant, token } = address
-  if (!idForm.test(id) || !keyForm.test(key) || !isVariant(variant) || (token?.length ?? 0) > maxTokenLength)
+  if (!isIdOf('file', id) || !keyForm.test(key) || !isVariant(variant) || (token?.length ?? 0) > maxTokenLength)
     return null
   const file = await job.db
     .first(sql<ServedFileRow>`select id, name, purpose, mime_type, size, checksum_sha256, status, access_key,

@@ -1,7 +1,13 @@
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../../context.ts'
 import { AppError, invalid, notFound, parameterError } from '../../../domain/errors.ts'
-import { isSameText, passToken, passTokenHash, readDownloadToken } from '../../../domain/wallet/wallet-tokens.ts'
+import {
+  isSameText,
+  isSerialNumber,
+  passToken,
+  passTokenHash,
+  readDownloadToken,
+} from '../../../domain/wallet/wallet-tokens.ts'
 import { type AnnouncedPass, announcedColumns, announcedJoins } from '../announce-change.ts'
 import { contentOf } from '../content.ts'
 import type { PassRow } from '../queries.ts'
@@ -38,7 +44,7 @@ export async function authenticatedPass(
   request: { serial: string; authorization: string | undefined; device?: string },
 ): Promise<{ pass: RegisteredPass; token: string }> {
   const [, token = ''] = schema.exec(request.authorization ?? '') ?? []
-  if (token === '' || !/^[0-9a-f]{32}$/.test(request.serial)) throw refused()
+  if (token === '' || !isSerialNumber(request.serial)) throw refused()
   const pass = await job.db.first(sql<RegisteredPass>`select ${announcedColumns}, (select push_token
       from wallet_registrations where pass_id = wallet_passes.id and device_id = ${request.device ?? ''}) as push_token
     from wallet_passes ${announcedJoins}
