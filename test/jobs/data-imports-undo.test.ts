@@ -125,7 +125,7 @@ describe('an order that somebody touched', () => {
     ['purchase_changed', (order) => write(sql`update purchases set version = version + 1 where order_id = ${order}`)],
     [
       'order_missing',
-      (order) => write(sql`update import_orders set order_id = ${unknownId(order)} where order_id = ${order}`),
+      (order) => write(sql`update import_created_orders set orders = replace(orders, ${order}, ${unknownId(order)})`),
     ],
   ]
 

@@ -215,13 +215,13 @@ export async function seedDataImports(place: Place, count: number): Promise<stri
     source: 'api',
     external_source: 'shop',
     status: 'completed' as const,
-    options: '{"on_duplicate":"skip","dry_run":false,"emit_webhooks":false,"send_receipts":false}',
+    options: { on_duplicate: 'skip' as const, emit_webhooks: false, send_receipts: false },
     total_rows: 0,
     created_orders: 0,
     updated_orders: 0,
     skipped_orders: 0,
     failed_orders: 0,
-    results: '[]',
+    results: [],
     ...times(next()),
   }))
   await write(...insertAll(dataImports, rows))

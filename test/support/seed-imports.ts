@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { dataImports, importColumns, importProducts } from '../../src/db/schema/data-imports.ts'
 import { files } from '../../src/db/schema/files/files.ts'
+import type { StoredFormat } from '../../src/domain/data-imports/files/format.ts'
 import { insert, insertAll, update } from '../../src/db/write.ts'
 import { type DataImportStatus, defaultOptions } from '../../src/domain/data-imports/data-imports.ts'
 import { utf8 } from '../../src/domain/text/encoding.ts'
@@ -38,7 +39,7 @@ export async function seedImport(place: Place, status: DataImportStatus = 'mappi
   const segment = { key: `imports/${id}/${next()}`, size: copy.length }
   await env.FILES.put(segment.key, copy)
   const name = `Import ${next()}`
-  const format = {
+  const format: StoredFormat = {
     kind: 'csv',
     names: columns.map(([header]) => header),
     header: { line: 1, offset: 0, length: 30 },
@@ -64,15 +65,15 @@ export async function seedImport(place: Place, status: DataImportStatus = 'mappi
       source: 'csv',
       external_source: 'file',
       status,
-      options: JSON.stringify({ ...defaultOptions, group_by: 'external_id' }),
+      options: { ...defaultOptions, group_by: 'external_id' },
       total_rows: 1,
       created_orders: 0,
       updated_orders: 0,
       skipped_orders: 0,
       failed_orders: 0,
-      results: '[]',
+      results: [],
       file_id: await seedTable(place),
-      format: JSON.stringify(format),
+      format,
       canonical_key: `imports/${id}/`,
       canonical_size: copy.length,
       created_at: seededAt,

@@ -20,6 +20,7 @@ let ids = 0
 const context: DecisionContext = {
   edition,
   source: 'shop',
+  import_id: null,
   now: 1_800_000_000_000,
   newId: (kind) => `${kind}_${++ids}`,
 }

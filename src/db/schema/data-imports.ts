@@ -1,5 +1,17 @@
 import { integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { dataImportStatuses, importPhases, rowOutcomes } from '../../domain/data-imports/data-imports.ts'
+import {
+  type ColumnSummary,
+  dataImportStatuses,
+  type DetectedSource,
+  importPhases,
+  noColumns,
+  noProducts,
+  type ProductSummary,
+  type RowCounts,
+  rowOutcomes,
+  type StoredOptions,
+} from '../../domain/data-imports/data-imports.ts'
+import type { StoredFormat } from '../../domain/data-imports/files/format.ts'
 
 export const dataImports = sqliteTable('data_imports', {
   id: text().primaryKey(),
@@ -10,25 +22,26 @@ export const dataImports = sqliteTable('data_imports', {
   source: text().notNull(),
   external_source: text(),
   status: text({ enum: dataImportStatuses }).notNull(),
-  options: text().notNull(),
+  options: text({ mode: 'json' }).$type<StoredOptions>().notNull(),
   total_rows: integer().notNull(),
   created_orders: integer().notNull(),
   updated_orders: integer().notNull(),
   skipped_orders: integer().notNull(),
   failed_orders: integer().notNull(),
-  results: text().notNull(),
+  results: text({ mode: 'json' }).$type<readonly object[]>().notNull(),
   version: integer().notNull().default(1),
   created_at: integer().notNull(),
   modified_at: integer().notNull(),
   file_id: text(),
   phase: text({ enum: importPhases }),
   epoch: integer().notNull().default(0),
+  /** JSON of the phase. It stays a text: a step compares it with the text that it has read. */
   position: text().notNull().default('{}'),
   heartbeat_at: integer(),
-  format: text(),
+  format: text({ mode: 'json' }).$type<StoredFormat>(),
   canonical_key: text(),
   canonical_size: integer(),
-  detected_source: text(),
+  detected_source: text({ mode: 'json' }).$type<DetectedSource>(),
   valid_rows: integer().notNull().default(0),
   invalid_rows: integer().notNull().default(0),
   processed_rows: integer().notNull().default(0),
@@ -41,12 +54,12 @@ export const dataImports = sqliteTable('data_imports', {
   undone_orders: integer().notNull().default(0),
   kept_orders: integer().notNull().default(0),
   stalls: integer().notNull().default(0),
-  column_summary: text().notNull().default('{"total":0,"mapped":0,"ignored":0,"missing_required":[]}'),
-  product_summary: text().notNull().default('{"total":0,"mapped":0,"ignored":0,"unmapped":0}'),
+  column_summary: text({ mode: 'json' }).$type<ColumnSummary>().notNull().default(noColumns),
+  product_summary: text({ mode: 'json' }).$type<ProductSummary>().notNull().default(noProducts),
   search: text().notNull().default(''),
   files_deleted_at: integer(),
   rows_deleted_at: integer(),
-  row_counts: text(),
+  row_counts: text({ mode: 'json' }).$type<RowCounts>(),
 })
 
 export const importColumns = sqliteTable(
@@ -122,6 +135,18 @@ export const importOrders = sqliteTable(
     warnings: text().notNull().default('[]'),
   },
   (table) => [primaryKey({ columns: [table.import_id, table.number] })],
+)
+
+/** Orders that one transaction created. */
+export const importCreatedOrders = sqliteTable(
+  'import_created_orders',
+  {
+    import_id: text().notNull(),
+    first_number: integer().notNull(),
+    last_number: integer().notNull(),
+    orders: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.import_id, table.first_number] })],
 )
 
 export const importProducts = sqliteTable(

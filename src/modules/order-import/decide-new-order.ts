@@ -16,8 +16,8 @@ import { type DecisionContext, insertOf } from './writes.ts'
 
 /** The order's row, as far as its payment is known. */
 function orderRow(context: DecisionContext, placement: Placement, transactionId: string) {
-  const { order, user, totals } = placement
-  const { newId, now, source } = context
+  const { order, user, totals, import_number } = placement
+  const { newId, now, source, import_id } = context
   const id = newId('order')
   const own = ownSearch({ ...order, id }, [transactionId])
   const payment = newPaymentStatus(order.status, totals.total_minor, order.refunded_minor ?? 0)
@@ -37,6 +37,8 @@ function orderRow(context: DecisionContext, placement: Placement, transactionId:
     version: 1,
     created_at: order.created_at ?? now,
     modified_at: now,
+    import_id,
+    import_number,
   }
 }
 

@@ -17,6 +17,8 @@ export interface Placement {
   items: readonly ResolvedItem[]
   counted: readonly ResolvedItem[]
   totals: CartTotals
+  /** Its number among the staged orders of a file; null for an order that came by a call. */
+  import_number: number | null
 }
 
 /** What becomes of one order. */

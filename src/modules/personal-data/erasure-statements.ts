@@ -4,6 +4,7 @@ import type { erasures } from '../../db/schema/personal-data.ts'
 import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import { emailLeaseMs, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
 import { erasedAnswers } from '../consents/index.ts'
+import { forgetForUndo } from '../data-imports/index.ts'
 import { hashedSuppressions } from '../suppressions/index.ts'
 import { eraseWallet } from '../wallet/index.ts'
 
@@ -50,12 +51,6 @@ const auditStatement = ({ organization_id, user_id }: ErasureRow): Statement =>
       and exists (select 1 from json_each(changes) where value ->> 'is_hidden' is null)
       and action <> 'eraseUser'`
 
-/** What imports keep of the person for an undo. An undo does not restore orders of an erased person. */
-const importedStatement = (userId: string): Statement =>
-  sql`update import_orders set before = json_remove(before, '$.people', '$.updated')
-    where before is not null and order_id in (select id from orders where user_id = ${userId}
-      union select order_id from purchases where user_id = ${userId})`
-
 /** Everything of a person in the database but their own row and the events of webhooks. Repeating it does no harm. */
 export async function blankingStatements(erasure: ErasureRow, now: number): Promise<Statement[]> {
   const { user_id } = erasure
@@ -66,7 +61,7 @@ export async function blankingStatements(erasure: ErasureRow, now: number): Prom
     sql`update orders set search = search_own, metadata = '{}' where user_id = ${user_id}`,
     sql`update purchases set metadata = '{}' where user_id = ${user_id}`,
     refundStatement(erasure),
-    importedStatement(user_id),
+    ...forgetForUndo(user_id),
     erasedAnswers(user_id),
     ...emailStatements(erasure, now),
     ...eraseWallet(user_id, now),

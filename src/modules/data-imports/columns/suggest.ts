@@ -109,10 +109,10 @@ export async function suggestStep(job: JobCtx, row: ImportRow): Promise<null> {
     status: 'mapping_columns',
     changes: {
       ...nothingStaged,
-      options: JSON.stringify(decided),
-      detected_source: detected_source && JSON.stringify(detected_source),
+      options: decided,
+      detected_source,
       external_source: row.external_source ?? detected_source?.source ?? unknownSource,
-      column_summary: JSON.stringify(summaryOf(final, prepare(final, job.now()))),
+      column_summary: summaryOf(final, prepare(final, job.now())),
     },
     statements: [...suggested.statements, ...(await orphansOf(job, row))],
   })

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { commit } from '../../../db/commit.ts'
+import { commit, followedBy } from '../../../db/commit.ts'
 import { dataImports } from '../../../db/schema/data-imports.ts'
 import { changeableEditions } from '../../../db/shared-customers.ts'
 import { insert } from '../../../db/write.ts'
@@ -144,13 +144,13 @@ function report(
     source: 'api',
     external_source: source,
     status: failed ? 'completed_with_errors' : 'completed',
-    options: JSON.stringify({ on_duplicate, emit_webhooks, send_receipts, skipped }),
+    options: { on_duplicate, emit_webhooks, send_receipts, skipped },
     total_rows: results.length,
     created_orders: count('created'),
     updated_orders: count('updated'),
     skipped_orders: count('skipped'),
     failed_orders: failed,
-    results: JSON.stringify(results),
+    results,
     version: 1,
     created_at: now,
     modified_at: now,
@@ -183,6 +183,7 @@ export async function importExternalOrders(ctx: Ctx, input: ImportExternalOrders
   results.sort((a, b) => a.index - b.index)
   const done = report(ctx, edition, input, { importId, results })
   const { id } = done.row
-  if (receipt !== null && id !== null) ctx.afterCommit(() => enqueueEmails(ctx))
-  return commit(ctx, done, id === null ? [] : [insert(dataImports, { ...done.row, id })])
+  if (id === null) return commit(ctx, done, [])
+  const inserted = insert(dataImports, { ...done.row, id })
+  return commit(ctx, done, [receipt === null ? inserted : followedBy(inserted, () => enqueueEmails(ctx))])
 }

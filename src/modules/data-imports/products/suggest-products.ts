@@ -57,7 +57,7 @@ export async function productsStep(job: JobCtx, row: ImportRow): Promise<null> {
   const summary = summaryOf(suggested)
   return endPhase(job, row, {
     status: summary.unmapped > 0 ? 'mapping_products' : 'ready',
-    changes: { product_summary: JSON.stringify(summary) },
+    changes: { product_summary: summary },
     statements: slices(data).map(
       (part) => sql`update import_products set action = value ->> 2, product_id = value ->> 3, variant_id = value ->> 4,
           location_id = value ->> 5, confidence = value ->> 6, is_suggested = value ->> 2 is not null

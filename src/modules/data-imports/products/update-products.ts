@@ -116,6 +116,6 @@ export async function updateProductMappings(
   const statements = next.map(({ position, import_id, id: _, ...changes }) =>
     update(importProducts, changes, sql`import_id = ${import_id} and position = ${position}`),
   )
-  const changes = { status, product_summary: JSON.stringify(summary) }
+  const changes = { status, product_summary: summary }
   return commitAnswer(ctx, row, { changes, statements }, () => ({ rows: next, status, unmapped: summary.unmapped }))
 }

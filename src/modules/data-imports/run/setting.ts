@@ -50,10 +50,10 @@ const standard = {
 
 /** Name of the other system, under which the ids of its orders are unique in the edition. */
 export const sourceOf = ({ external_source, detected_source }: ImportRow): string =>
-  external_source ?? (detected_source === null ? 'csv' : (JSON.parse(detected_source) as { source: string }).source)
+  external_source ?? detected_source?.source ?? 'csv'
 
 function optionsOf(row: ImportRow, edition: SettingEdition, hasIds: boolean): RunOptions {
-  const given = JSON.parse(row.options) as Partial<RunOptions>
+  const given = row.options
   const currency = given.default_currency ?? (edition.currency as Currency)
   const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined))
   return { ...standard, group_by: hasIds ? 'external_id' : 'row', ...said, default_currency: currency }

@@ -4,11 +4,12 @@ import type { Statement } from '../../../db/database.ts'
 import { slices } from '../../../db/write.ts'
 import { ReadError } from '../../../domain/data-imports/files/faults.ts'
 import { type CanonicalChunk, canonicalChunks, type CopyPosition } from '../../../domain/data-imports/files/read.ts'
+import type { Segment } from '../../../domain/data-imports/files/format.ts'
 import type { FileSource } from '../../../domain/data-imports/files/source.ts'
 import { columnCounter, type ColumnStatistics, mergeStatistics } from '../../../domain/data-imports/mapping/index.ts'
 import { commitStep, type ImportRow } from '../background/steps.ts'
 import type { CopyStagePosition } from './parse-position.ts'
-import { canonicalPrefix, formatOf, type Segment, storeSegment } from '../mapping/source.ts'
+import { canonicalPrefix, formatOf, storeSegment } from '../mapping/source.ts'
 
 /** Bytes after which a part of the canonical copy is stored: so much is read again after a crash. */
 const segmentBytes = 4_194_304
@@ -95,7 +96,7 @@ async function commitPart(
     : { stage: 'copy', copy: copied, segments, progress: progressOf(copied, counted.file) }
   const size = segments.reduce((sum, one) => sum + one.size, 0)
   const whole = {
-    format: JSON.stringify({ ...format, segments }),
+    format: { ...format, segments },
     canonical_size: size,
     canonical_key: canonicalPrefix(row.id),
   }
