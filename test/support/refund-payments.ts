@@ -9,6 +9,7 @@ import { refundItems, refundRequests, type RefundRow } from '../../src/db/schema
 import { select } from '../../src/db/select.ts'
 import { insert, insertAll, update } from '../../src/db/write.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
+import type { PaymentService } from '../../src/domain/refunds/merchant-accounts.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import type { RefundFailureCode, RefundOutcome } from '../../src/gateways/payments/payments.ts'
 import { payRefunds } from '../../src/modules/refund-payments/jobs.ts'
@@ -32,15 +33,18 @@ export interface Sale extends Trade {
 }
 
 /** A merchant account of the organisation, and of the edition. */
-export async function givenAccount(place: { organization: string; edition: string }, type = 'test'): Promise<string> {
+export async function givenAccount(
+  place: { organization: string; edition: string },
+  type: PaymentService = 'test',
+): Promise<string> {
   const id = freshId('merchant_account')
-  const row = { id, organization_id: place.organization, name: 'Nordlys', type, supported_currencies: '["dkk"]' }
+  const row = { id, organization_id: place.organization, name: 'Nordlys', type, supported_currencies: ['dkk'] as const }
   await write(insert(merchantAccounts, row), update(editions, { merchant_account_id: id }, sql`id = ${place.edition}`))
   return id
 }
 
 /** A ticket of 100.00 kr. that was paid through a merchant account, in an organisation of its own. */
-export async function givenSale(type = 'test'): Promise<Sale> {
+export async function givenSale(type: PaymentService = 'test'): Promise<Sale> {
   const organization = await seedOrganization()
   const place = { organization: organization.id, edition: await seedEdition(organization) }
   await seedEndpoint(place, { events: ['purchase.action'] })

@@ -264,7 +264,7 @@ export async function seedReferences(organization: string) {
       ...owner,
       name: 'Main',
       type: 'manual',
-      supported_currencies: '["dkk","eur"]',
+      supported_currencies: ['dkk', 'eur'],
     }),
     insert(emailMessages, { id: ids.receipt, ...message, type: 'receipt' }),
     insert(emailMessages, { id: ids.confirmation, ...message, type: 'refund_confirmation' }),

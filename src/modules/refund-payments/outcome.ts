@@ -64,9 +64,7 @@ function wait(job: JobCtx, refund: RefundRow, reference: string | null): RefundC
 
 /** Flags the refund for a manual check: the provider has paid what has another status here. */
 export const flagStatements = (job: JobCtx, refund: RefundRow): Statement[] =>
-  refund.needs_attention
-    ? []
-    : updateVersion(refundRequests, refund, { needs_attention: true, modified_at: job.now() })
+  refund.needs_attention ? [] : updateVersion(refundRequests, refund, { needs_attention: true, modified_at: job.now() })
 
 /** The changes by an outcome of the refund's current attempt; none where its status does not allow them. */
 export async function changesBy(job: JobCtx, refund: RefundRow, outcome: RefundOutcome): Promise<RefundChanges> {

@@ -141,7 +141,11 @@ export async function findSubjects(
     const [head] = found[2 * index] as HeadRow[]
     const bought = found[2 * index + 1] as SubjectPurchase[]
     if (!head) return undefined
-    return { ...head, purchases: bought, tenant: { organization_id: head.organization_id, editions: [head.edition_id] } }
+    return {
+      ...head,
+      purchases: bought,
+      tenant: { organization_id: head.organization_id, editions: [head.edition_id] },
+    }
   })
 }
 
