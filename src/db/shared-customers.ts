@@ -104,6 +104,17 @@ const named = (column: (name: ShownColumn) => SQL) => (names: readonly ShownColu
     sql`, `,
   )
 
+interface ContactValues {
+  email: string | null
+  phone_number: string | null
+  first_name: string
+  last_name: string
+}
+
+/** Contact columns as fields of a query, under their own names. */
+export const customerFields = <Name extends ContactColumn>(view: CustomerView, names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, view.column(name)])) as { [Key in Name]: SQL<ContactValues[Key]> }
+
 function wholeView(user: SQL): CustomerView {
   const column = (name: ShownColumn) => sql`${user}.${sql.raw(name)}`
   return { isWhole: true, join: sql``, isHidden: sql`0`, column, columns: named(column), matches: (own) => own }

@@ -37,7 +37,7 @@ describe('getEditionMeta', () => {
     const fee = await givenFeeRule(organisation)
     await givenFeeRule(organisation, { name: 'Retired', is_active: 0 })
     const account = await givenMerchantAccount(organisation)
-    await givenMerchantAccount(organisation, { is_active: 0 })
+    await givenMerchantAccount(organisation, { is_active: false })
     const receipt = await givenEmail(organisation, { title: 'B' })
     const online = await givenEmail(organisation, { title: 'A', type: 'receipt_online', edition_id: edition.id })
     const refund = await givenEmail(organisation, { title: 'Refund', type: 'refund_confirmation' })

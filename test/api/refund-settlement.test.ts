@@ -12,7 +12,7 @@ import {
 } from '../support/refund-payments.ts'
 import { seedAccount, seedMember, seedToken, unknownId, write } from '../support/seed.ts'
 
-const waiting = { status: 'processing', service: 'manual', due_at: null, attempts: 1, cancel_purchase: 1 } as const
+const waiting = { status: 'processing', service: 'manual', due_at: null, attempts: 1, cancel_purchase: true } as const
 
 const settle = (id: string, reference: unknown = 'Transfer 17', token?: string) =>
   post(`/v1/refund-requests/${id}/settle`, { reference }, token)

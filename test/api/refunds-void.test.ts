@@ -35,7 +35,7 @@ describe('a purchase that a refund cancels', () => {
   it('is used again, with a valid pass, when the provider takes the refund back', async () => {
     await settleAll()
     const { sale, pass } = await givenPassOfSale()
-    await givenRefund(sale, { cancel_purchase: 1 })
+    await givenRefund(sale, { cancel_purchase: true })
     const provider = providerOf()
     const engine = refundEngine(provider)
     await engine.run()

@@ -79,7 +79,7 @@ describe('the access of an edition to its merchant account', () => {
     expect(await access(await givenAccount(organisation, { api_key: null }))).toBeNull()
     expect(await access(await givenAccount(other))).toBeNull()
     expect(await access(null, await givenAccount(other))).toBeNull()
-    expect(await access(await givenMerchantAccount(organisation, { type: 'card' }))).toBeNull()
+    expect(await access(await givenMerchantAccount(organisation, { type: 'card' as 'manual' }))).toBeNull()
     expect(await access(await givenMerchantAccount(organisation))).toMatchObject({ service: 'manual', api_key: null })
     const off = await givenAccount(organisation, { is_active: false })
     expect(await access(off)).toBeNull()

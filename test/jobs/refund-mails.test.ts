@@ -121,7 +121,7 @@ describe('the confirmation of a refund', () => {
         created_at: 1,
       }),
     )
-    expect(await refundEmailsOf(await pay(silent, { notify_customer: 0 }))).toEqual([])
+    expect(await refundEmailsOf(await pay(silent, { notify_customer: false }))).toEqual([])
     expect(await refundEmailsOf(await pay(without))).toEqual([])
     await pay(dead)
     expect(await sent()).toEqual([])

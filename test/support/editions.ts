@@ -18,9 +18,18 @@ export async function givenFeeRule(organisation: Place, columns: { name?: string
   return row.id
 }
 
-export async function givenMerchantAccount(organisation: Place, columns: { type?: string; is_active?: number } = {}) {
-  const row = { id: `mac_${unique()}`, organization_id: organisation.id, name: 'Main', type: 'manual', ...columns }
-  await db.batch([insert(merchantAccounts, { ...row, supported_currencies: '["dkk","eur"]' })])
+export async function givenMerchantAccount(
+  organisation: Place,
+  columns: Partial<typeof merchantAccounts.$inferInsert> = {},
+) {
+  const row = {
+    id: `mac_${unique()}`,
+    organization_id: organisation.id,
+    name: 'Main',
+    type: 'manual' as const,
+    ...columns,
+  }
+  await db.batch([insert(merchantAccounts, { ...row, supported_currencies: ['dkk', 'eur'] })])
   return row.id
 }
 

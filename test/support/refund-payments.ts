@@ -1,17 +1,18 @@
 import { env } from 'cloudflare:workers'
-import { sql } from 'drizzle-orm'
+import { eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { editions, merchantAccounts } from '../../src/db/schema/editions.ts'
 import type { purchases, transactions } from '../../src/db/schema/sales/orders.ts'
 import type { transactionalEmails } from '../../src/db/schema/messaging/transactional-emails.ts'
-import { refundItems, refundRequests } from '../../src/db/schema/sales/refunds.ts'
+import { refundItems, refundRequests, type RefundRow } from '../../src/db/schema/sales/refunds.ts'
+import { select } from '../../src/db/select.ts'
 import { insert, insertAll, update } from '../../src/db/write.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
+import type { PaymentService } from '../../src/domain/refunds/merchant-accounts.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import type { RefundFailureCode, RefundOutcome } from '../../src/gateways/payments/payments.ts'
 import { payRefunds } from '../../src/modules/refund-payments/jobs.ts'
-import type { RefundRow } from '../../src/db/schema/sales/refunds.ts'
 import { contextAt } from './context.ts'
 import { type Provider, providerOf } from './payment-provider.ts'
 import { db, freshId, seedEdition, seedOrganization, write } from './seed.ts'
@@ -32,15 +33,18 @@ export interface Sale extends Trade {
 }
 
 /** A merchant account of the organisation, and of the edition. */
-export async function givenAccount(place: { organization: string; edition: string }, type = 'test'): Promise<string> {
+export async function givenAccount(
+  place: { organization: string; edition: string },
+  type: PaymentService = 'test',
+): Promise<string> {
   const id = freshId('merchant_account')
-  const row = { id, organization_id: place.organization, name: 'Nordlys', type, supported_currencies: '["dkk"]' }
+  const row = { id, organization_id: place.organization, name: 'Nordlys', type, supported_currencies: ['dkk'] as const }
   await write(insert(merchantAccounts, row), update(editions, { merchant_account_id: id }, sql`id = ${place.edition}`))
   return id
 }
 
 /** A ticket of 100.00 kr. that was paid through a merchant account, in an organisation of its own. */
-export async function givenSale(type = 'test'): Promise<Sale> {
+export async function givenSale(type: PaymentService = 'test'): Promise<Sale> {
   const organization = await seedOrganization()
   const place = { organization: organization.id, edition: await seedEdition(organization) }
   await seedEndpoint(place, { events: ['purchase.action'] })
@@ -77,11 +81,11 @@ export async function givenRefund(sale: Sale, columns: Partial<RefundRow> = {}):
     status: 'approved' as const,
     source: 'api' as const,
     reason: 'customer_request' as const,
-    currency: 'dkk',
+    currency: 'dkk' as const,
     requested_minor: sale.amount,
     approved_minor: sale.amount,
     price_minor: sale.amount,
-    service: 'test',
+    service: 'test' as const,
     merchant_account_id: sale.account,
     due_at: now,
     created_at: now,
@@ -105,7 +109,7 @@ const found = <Row>(row: Row | undefined): Row => {
 }
 
 export const refundRow = async (id: string): Promise<RefundRow> =>
-  found(await db().first(sql<RefundRow>`select * from refund_requests where id = ${id}`))
+  found(await db().first(select(getTableColumns(refundRequests)).from(refundRequests).where(eq(refundRequests.id, id))))
 
 /** What stands of a sale: its purchase, its payment, and the rows of refunds beside that. */
 export async function stateOf(sale: Trade) {

@@ -11,8 +11,8 @@ export async function seedMerchantAccounts(organization: string, count: number):
     id: freshId('merchant_account'),
     organization_id: organization,
     name: `${prefix} ${next()}`,
-    type: 'manual',
-    supported_currencies: '["dkk"]',
+    type: 'manual' as const,
+    supported_currencies: ['dkk'] as const,
     created_at: seededAt + Math.floor(next() / 3) * 1000,
     modified_at: seededAt,
   }))

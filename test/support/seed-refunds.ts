@@ -34,7 +34,7 @@ export async function seedRefunds(place: Place, count: number, columns: Columns 
       status: 'pending' as const,
       source: 'api' as const,
       reason: 'customer_request' as const,
-      currency: 'dkk',
+      currency: 'dkk' as const,
       requested_minor: amount,
       price_minor: amount,
       requested_by: 'root',

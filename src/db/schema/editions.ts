@@ -1,4 +1,6 @@
 import { integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { Currency } from '../../domain/money.ts'
+import { paymentServices } from '../../domain/refunds/merchant-accounts.ts'
 
 export const editions = sqliteTable('editions', {
   id: text().primaryKey(),
@@ -55,8 +57,8 @@ export const merchantAccounts = sqliteTable('merchant_accounts', {
   organization_id: text().notNull(),
   name: text().notNull(),
   description: text().notNull().default(''),
-  type: text().notNull(),
-  supported_currencies: text().notNull(),
+  type: text({ enum: paymentServices }).notNull(),
+  supported_currencies: text({ mode: 'json' }).$type<readonly Currency[]>().notNull(),
   provider_account: text(),
   sealed_api_key: text(),
   api_key_last4: text(),
@@ -64,8 +66,8 @@ export const merchantAccounts = sqliteTable('merchant_accounts', {
   sealed_webhook_secret: text(),
   webhook_secret_set_at: integer(),
   sealed_with: text(),
-  settle_manually: integer().notNull().default(0),
-  is_active: integer().notNull().default(1),
+  settle_manually: integer({ mode: 'boolean' }).notNull().default(false),
+  is_active: integer({ mode: 'boolean' }).notNull().default(true),
   version: integer().notNull().default(1),
   created_at: integer().notNull().default(0),
   modified_at: integer().notNull().default(0),

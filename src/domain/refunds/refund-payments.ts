@@ -58,13 +58,13 @@ function nextMark(began: number, now: number): number {
 export function nextCheck(
   state: { began_at: number; checks: number; is_taken: boolean },
   now: number,
-): { due_at: number; needs_attention: 0 | 1 } {
+): { due_at: number; needs_attention: boolean } {
   const { began_at, checks, is_taken } = state
   const age = now - began_at
-  if (age >= patienceMs) return { due_at: now + afterPatienceMs, needs_attention: 1 }
+  if (age >= patienceMs) return { due_at: now + afterPatienceMs, needs_attention: true }
   const mark = nextMark(began_at, now)
-  if (is_taken || age >= 72 * hourMs) return { due_at: mark, needs_attention: 0 }
-  return { due_at: now + (backoffMs[checks] ?? hourMs), needs_attention: 0 }
+  if (is_taken || age >= 72 * hourMs) return { due_at: mark, needs_attention: false }
+  return { due_at: now + (backoffMs[checks] ?? hourMs), needs_attention: false }
 }
 
 /** A success may be taken back for so long. Providers say so by a webhook: these are for one that is lost. */

@@ -81,7 +81,6 @@ export const purchaseRows = (
     order_id: order.id,
     user_id: holder_id ?? user.id,
     ...unit,
-    options: JSON.stringify(unit.options),
     created_at: order.created_at,
     modified_at: order.created_at,
   }))

@@ -1,8 +1,15 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import type { locations, options, products, variants } from '../../db/schema/sales/catalog.ts'
-import type { cartItems, carts, purchases, transactions, OrderRow } from '../../db/schema/sales/orders.ts'
+import {
+  type cartItems,
+  type carts,
+  type OrderRow,
+  purchases,
+  type transactions,
+} from '../../db/schema/sales/orders.ts'
 import type { userEditions, users } from '../../db/schema/users.ts'
+import { answering } from '../../db/select.ts'
 import { isSharedOutside } from '../../db/shared-customers.ts'
 import { inList } from '../../db/visibility.ts'
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
@@ -136,7 +143,10 @@ function namedIn(edition_id: string, group: readonly ExternalOrder[], { users }:
 /** What the orders hold already. */
 const contentsOf = ({ users, ofOrders }: Sources) =>
   [
-    sql<PurchaseRow>`select * from purchases where ${ofOrders} order by id`,
+    answering(
+      { options: purchases.options, metadata: purchases.metadata },
+      sql<PurchaseRow>`select * from purchases where ${ofOrders} order by id`,
+    ),
     sql<TransactionRow>`select * from transactions where type = 'payment' and ${ofOrders}`,
     sql<UserRow>`${users} and id in (select user_id from purchases where ${ofOrders})`,
     sql<NamedRow>`select id, name from products where id in (select product_id from purchases where ${ofOrders})

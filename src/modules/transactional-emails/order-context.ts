@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
-import type { carts } from '../../db/schema/sales/orders.ts'
+import { cartItems, type carts } from '../../db/schema/sales/orders.ts'
+import { answering, type RowOf, selection } from '../../db/select.ts'
 import { dateText } from '../../domain/email/messages/dates.ts'
 import type { TemplateContext } from '../../domain/email/liquid/variables.ts'
 import { maxListItems } from '../../domain/email/liquid/liquid-bounds.ts'
 import type { Language } from '../../domain/languages.ts'
 import { moneyText } from '../../domain/money.ts'
-import type { BoughtOption } from '../../domain/orders/purchases.ts'
 import { fullName, shownPhone } from '../../domain/accounts/users.ts'
-import { boughtColumns, boughtJoins, type BoughtRow } from '../purchases/index.ts'
+import { boughtFieldsOf, boughtJoins } from '../purchases/index.ts'
 import { isVerifiedSender } from '../sender-domains/index.ts'
 
 type Totals = Omit<typeof carts.$inferSelect, 'id' | 'order_id' | 'status' | 'coupon_code' | 'created_at'>
@@ -36,10 +36,13 @@ interface OrderHead extends Totals {
   is_sender_verified: number
 }
 
-interface ItemRow extends BoughtRow {
-  quantity: number
-  price_minor: number
+const itemFields = {
+  quantity: cartItems.quantity,
+  price_minor: cartItems.price_minor,
+  ...boughtFieldsOf(cartItems),
 }
+
+type ItemRow = RowOf<typeof itemFields>
 
 export interface OrderAndItems {
   head: OrderHead
@@ -61,8 +64,11 @@ export async function loadOrder(db: Database, orderId: string): Promise<OrderAnd
         join editions on editions.id = orders.edition_id
         join organizations on organizations.id = orders.organization_id
       where orders.id = ${orderId}`,
-    sql<ItemRow>`select cart_items.quantity, cart_items.price_minor, ${boughtColumns(sql`cart_items`)}
-      from cart_items ${boughtJoins(sql`cart_items`)} where order_id = ${orderId} order by position limit ${maxListItems}`,
+    answering(
+      itemFields,
+      sql<ItemRow>`select ${selection(itemFields)} from ${cartItems} ${boughtJoins(cartItems)}
+        where order_id = ${orderId} order by position limit ${maxListItems}`,
+    ),
     sql<{ n: number }>`select count(*) as n from cart_items where order_id = ${orderId}`,
   ])
   return head ? { head, items, more: Math.max(0, (lines?.n ?? 0) - items.length) } : null
@@ -91,7 +97,7 @@ export function orderContext({ head, items, more }: OrderAndItems, language: Lan
         name: item.product_name,
         variant: item.variant_name ?? '',
         location: item.location_name ?? '',
-        options: (JSON.parse(item.options) as BoughtOption[]).map(({ name }) => name).join(', '),
+        options: item.options.map(({ name }) => name).join(', '),
         quantity: item.quantity,
         unit_price: money(item.price_minor),
         total: money(item.price_minor * item.quantity),

@@ -1,7 +1,10 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../context.ts'
 import { transactionalEmails } from '../../db/schema/messaging/transactional-emails.ts'
+import { locations, products, variants } from '../../db/schema/sales/catalog.ts'
+import { purchases } from '../../db/schema/sales/orders.ts'
 import type { RefundRow } from '../../db/schema/sales/refunds.ts'
+import { select } from '../../db/select.ts'
 import { inList } from '../../db/visibility.ts'
 import { insertAll } from '../../db/write.ts'
 import { refundConfirmationEmailTypes } from '../../domain/editions/editions.ts'
@@ -13,7 +16,6 @@ import type { Language } from '../../domain/languages.ts'
 import { moneyText } from '../../domain/money.ts'
 import type { RefundReason, RefundStatus } from '../../domain/refunds/refunds.ts'
 import { type RefundEmailKind, transactionalEmailLifecycle } from '../../domain/messaging/transactional-emails.ts'
-import { boughtColumns, boughtJoins, type BoughtRow } from '../purchases/index.ts'
 import type { EmailClaim } from './claim.ts'
 import type { OrderAndItems } from './order-context.ts'
 
@@ -79,7 +81,7 @@ export async function refundEmailStatements(
   kind: RefundEmailKind,
   refund: MailedRefund,
 ): Promise<SQL[]> {
-  if (refund.notify_customer === 0) return []
+  if (!refund.notify_customer) return []
   const recipient = await recipientOf(ctx, refund)
   if (!recipient?.email) return []
   const now = ctx.now()
@@ -133,8 +135,6 @@ export const refundContext = (kept: KeptRefund, timezone: string, language: Lang
   },
 })
 
-type MailedPurchaseRow = BoughtRow & { vendor_code: string | null; price_minor: number; status: string }
-
 /** What it may say of the purchase, where the refund is of one alone. */
 export async function purchaseContext(
   { db }: Pick<JobCtx, 'db'>,
@@ -142,10 +142,22 @@ export async function purchaseContext(
   language: Language,
 ): Promise<TemplateContext> {
   if (kept.purchase_id === null) return {}
-  const row =
-    await db.first(sql<MailedPurchaseRow>`select purchases.vendor_code, purchases.price_minor, purchases.status,
-      ${boughtColumns(sql`purchases`)} from purchases ${boughtJoins(sql`purchases`)}
-    where purchases.id = ${kept.purchase_id}`)
+  const { vendor_code, price_minor, status } = purchases
+  const row = await db.first(
+    select({
+      vendor_code,
+      price_minor,
+      status,
+      product_name: products.name,
+      variant_name: variants.name,
+      location_name: locations.name,
+    })
+      .from(purchases)
+      .innerJoin(products, eq(products.id, purchases.product_id))
+      .leftJoin(variants, eq(variants.id, purchases.variant_id))
+      .leftJoin(locations, eq(locations.id, purchases.location_id))
+      .where(eq(purchases.id, kept.purchase_id)),
+  )
   if (!row) return {}
   return {
     purchase: {

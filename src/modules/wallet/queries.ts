@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { paginate } from '../../db/paginate.ts'
 import type { walletPasses } from '../../db/schema/wallet.ts'
+import { fromJson } from '../../db/select.ts'
 import { visibilityOf, visible } from '../../db/visibility.ts'
 import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
@@ -17,12 +18,13 @@ export type PassSummaryRow = Pick<
 
 const passesShown = 20
 
-/** The newest passes of a purchase, as JSON in a column. */
-export const walletPassesOf = (purchaseId: SQL): SQL => sql`(select json_group_array(json_object('id', id,
-    'provider', provider, 'platform', platform, 'serial_number', serial_number, 'status', status,
-    'added_at', added_at, 'removed_at', removed_at))
-  from (select * from wallet_passes where purchase_id = ${purchaseId} order by created_at desc, id desc
-    limit ${passesShown}))`
+/** The newest passes of a purchase, as a field of a query. */
+export const walletPassesOf = (purchaseId: SQL) =>
+  fromJson<PassSummaryRow[]>(sql`(select json_group_array(json_object('id', id,
+      'provider', provider, 'platform', platform, 'serial_number', serial_number, 'status', status,
+      'added_at', added_at, 'removed_at', removed_at))
+    from (select * from wallet_passes where purchase_id = ${purchaseId} order by created_at desc, id desc
+      limit ${passesShown}))`)
 
 export interface PurchaseForPass {
   id: string
