@@ -67,7 +67,7 @@ describe('recalculateSegment', () => {
         withdrawn: {},
         complained: {},
         bounced: {},
-        off: { is_active: 0 },
+        off: { is_active: false },
       },
     )
     await Promise.all([
@@ -100,7 +100,7 @@ describe('recalculateSegment', () => {
     const own = await givenOrganisation()
     const people = await givenNamed(
       { organization: own.id },
-      { plain: {}, complained: {}, dead: {}, invalid: {}, off: { is_active: 0 }, mailOnly: { phone_number: null } },
+      { plain: {}, complained: {}, dead: {}, invalid: {}, off: { is_active: false }, mailOnly: { phone_number: null } },
     )
     await suppress(people.complained, 'sms', 'complaint')
     await suppress(people.dead, 'sms', 'hard_bounce')

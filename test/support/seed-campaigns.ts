@@ -49,7 +49,7 @@ export async function seedPeople(
       id: freshId('user'),
       organization_id: organization,
       locale: index % 3 === 0 ? 'da' : 'en',
-      msg_channel: 'email',
+      msg_channel: 'email' as const,
       created_at: seededAt,
       modified_at: seededAt,
       ...person,

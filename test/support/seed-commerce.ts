@@ -53,7 +53,7 @@ function trade(place: Place, product: string, index: number) {
     first_name: 'Ægir',
     last_name: `Holm ${number}`,
     locale: 'en',
-    msg_channel: email === null ? 'sms' : 'email',
+    msg_channel: email === null ? ('sms' as const) : ('email' as const),
     email_folded: email ?? '',
     phone_digits: phone?.slice(1) ?? '',
     search: searchText(`Ægir Holm ${number}`, email, phone?.slice(1)),

@@ -2,7 +2,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits } from '../../db/contains.ts'
 import { nullable, type NullableKey, paginate, type SortKey } from '../../db/paginate.ts'
-import type { users } from '../../db/schema/users.ts'
+import { users } from '../../db/schema/users.ts'
+import { answering, fromJson, type RowOf, selection } from '../../db/select.ts'
 import {
   type CustomerView,
   customersSeenBy,
@@ -15,11 +16,13 @@ import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 
+type UserRow = typeof users.$inferSelect
+
+const { id, seq, organization_id, version, erased_at } = users
+const ownColumns = { id, seq, organization_id, version, erased_at }
+
 /** A customer as the caller sees them. */
-export type ShownUserRow = Pick<
-  typeof users.$inferSelect,
-  'id' | 'seq' | 'organization_id' | 'version' | 'erased_at' | ShownColumn
->
+export type ShownUserRow = Pick<UserRow, keyof typeof ownColumns | ShownColumn>
 
 /** Customers are the organisation's; edition roles see those with an order in their editions. */
 export const userVisibility = {
@@ -41,10 +44,13 @@ interface UserFilters {
   search?: string | undefined
 }
 
-const columnsOf = (view: CustomerView): SQL =>
-  view.isWhole
-    ? sql`users.*`
-    : sql`users.id, users.seq, users.organization_id, users.version, users.erased_at, ${view.columns(shownColumns)}`
+/** Columns of which the view may show other values. They are decoded as the customer's own. */
+const columnsOf = (view: CustomerView) => ({
+  ...ownColumns,
+  ...(Object.fromEntries(shownColumns.map((name) => [name, view.column(name).mapWith(users[name])])) as {
+    [Name in ShownColumn]: SQL<UserRow[Name]>
+  }),
+})
 
 /** The edition's organisation leads to the index of the order that is asked for. */
 const joinedEdition = (view: CustomerView, id: string): SQL[] =>
@@ -98,7 +104,7 @@ export function listUsers(
   const view = customersSeenBy(ctx.caller)
   // Who is hidden matters to the rows of the page; to all others only where they are searched or ordered by contacts.
   const isJudged = filters.search !== undefined || ordering.some(({ name }) => name !== 'date_joined')
-  return paginate<ShownUserRow>(ctx.db, page, {
+  return paginate(ctx.db, page, {
     from: isJudged ? sql`users ${view.join}` : sql`users`,
     key: sql`users.seq`,
     where: conditions(ctx, view, filters),
@@ -114,17 +120,27 @@ export interface LoadedUser extends ShownUserRow {
   country_code: string | null
 }
 
-export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
+export async function findUser(ctx: Ctx, userId: string): Promise<LoadedUser> {
   const view = customersSeenBy(ctx.caller)
-  const row = await ctx.db.first(sql<ShownUserRow & { editions: string; country_code: string | null }>`select
-      ${columnsOf(view)},
-      (select json_group_array(edition_id) from user_editions where user_id = users.id) as editions,
-      (select default_country_code from user_editions join editions on editions.id = edition_id
-        where user_id = users.id order by user_editions.created_at desc limit 1) as country_code
-    from users ${view.join} where users.id = ${id} and ${visible(ctx.caller, userVisibility)}`)
+  const fields = {
+    ...columnsOf(view),
+    editions: fromJson<string[]>(
+      sql`(select json_group_array(edition_id) from user_editions where user_id = users.id)`,
+    ),
+    country_code: sql<string | null>`(select default_country_code from user_editions
+      join editions on editions.id = edition_id where user_id = users.id
+      order by user_editions.created_at desc limit 1)`,
+  }
+  const row = await ctx.db.first(
+    answering(
+      fields,
+      sql<RowOf<typeof fields>>`select ${selection(fields)} from users ${view.join}
+        where users.id = ${userId} and ${visible(ctx.caller, userVisibility)}`,
+    ),
+  )
   if (!row) throw notFound()
   const { editions, ...user } = row
-  return { ...user, tenant: { organization_id: row.organization_id, editions: JSON.parse(editions) as string[] } }
+  return { ...user, tenant: { organization_id: row.organization_id, editions } }
 }
 
 /**
@@ -137,7 +153,7 @@ export async function isShown(
 ): Promise<boolean> {
   const view = customersSeenBy(ctx.caller)
   const found = await ctx.db.first(sql`select 1 from users ${view.join}
-    where users.organization_id = ${organizationId} and users.${sql.raw(contact.column)} = ${contact.value}
+    where users.organization_id = ${organizationId} and ${users[contact.column]} = ${contact.value}
       and ${view.column(contact.column)} = ${contact.value} and ${visible(ctx.caller, userVisibility)}`)
   return found !== undefined
 }
