@@ -50,7 +50,7 @@ describe('the consumer of receipts', () => {
     await engine.run()
     expect(provider.calls).toHaveLength(1)
     // Somebody edits the message meanwhile: the call that is repeated is the same all the same.
-    await db.batch([update(emailMessages, { subject: '{"en":"Other"}' }, sql`id = ${first.email_message_id}`)])
+    await db.batch([update(emailMessages, { subject: { en: 'Other' } }, sql`id = ${first.email_message_id}`)])
     engine.advance(30_000)
     await engine.run()
     expect((await only(shop)).next_attempt_at).toBe(engine.job.now() + 2 * minute)

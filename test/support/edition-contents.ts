@@ -7,6 +7,7 @@ import { insertAll, update } from '../../src/db/write.ts'
 import { sql } from 'drizzle-orm'
 import { idFactory } from '../../src/domain/ids.ts'
 import { next, seededAt, write } from './seed.ts'
+import type { EmailMessageScope, EmailMessageType } from '../../src/domain/messaging/email-messages.ts'
 
 interface Place {
   organization: string
@@ -70,17 +71,22 @@ export async function seedEditionContents(place: Place, size = 2) {
     ...named('Location', index),
     is_draft: index % 2,
   }))
-  const message = (type: string, owner: string | null, edition: string | null, scope: string) => ({
+  const message = (
+    type: EmailMessageType,
+    owner: string | null,
+    edition: string | null,
+    scope: EmailMessageScope,
+  ): typeof emailMessages.$inferSelect => ({
     id: newId('email_message'),
     organization_id: owner,
     edition_id: edition,
     title: `${type} ${next()}`,
-    subject: json({ en: 'Thank you', da: 'Tak' }),
+    subject: { en: 'Thank you', da: 'Tak' },
     type,
     scope,
     template: 'modern',
-    is_locked: owner === null ? 1 : 0,
-    blocks: json([{ id: 'blk_1', type: 'rich_text', data: { text: { en: '<p>Hello</p>' } } }]),
+    is_locked: owner === null,
+    blocks: [{ id: 'blk_1', type: 'rich_text', data: { text: { en: '<p>Hello</p>' } } }],
     version: 4,
     ...times,
   })

@@ -13,10 +13,12 @@ import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { post, type Reply } from './api.ts'
 import { contextAt } from './context.ts'
 import { db, type EditionRow, givenEdition, givenOrganisation } from './factories.ts'
+import type { EmailMessageType } from '../../src/domain/messaging/email-messages.ts'
+import type { Block } from '../../src/domain/email/blocks/blocks.ts'
 
 export type EmailRow = typeof transactionalEmails.$inferSelect
 
-const receiptBlocks = [
+const receiptBlocks: Block[] = [
   {
     id: 'blk_1',
     type: 'rich_text',
@@ -30,18 +32,21 @@ const receiptBlocks = [
   { id: 'blk_2', type: 'order_summary', data: {} },
 ]
 
-export async function givenReceiptMessage(organizationId: string | null, type = 'receipt'): Promise<string> {
+export async function givenReceiptMessage(
+  organizationId: string | null,
+  type: EmailMessageType = 'receipt',
+): Promise<string> {
   const now = Date.now()
   const id = newId('email_message', now, Math.random)
-  const row = {
+  const row: typeof emailMessages.$inferInsert = {
     id,
     organization_id: organizationId,
     edition_id: null,
     title: 'Receipt',
-    subject: JSON.stringify({ en: 'Your order {{ order.number }}', da: 'Din ordre {{ order.number }}' }),
+    subject: { en: 'Your order {{ order.number }}', da: 'Din ordre {{ order.number }}' },
     type,
     scope: organizationId === null ? 'platform' : 'template',
-    blocks: JSON.stringify(receiptBlocks),
+    blocks: receiptBlocks,
     created_at: now,
     modified_at: now,
   }

@@ -86,7 +86,7 @@ export interface Ready {
 export async function seedReady(place: Place, columns: Partial<CampaignRow> = {}): Promise<Ready> {
   const channel = columns.channel === 'sms' ? 'sms' : 'email'
   const segment = await seedSegment(place, { communication_channel: channel })
-  const message = await seedMessage(place, { type: 'campaign', blocks: JSON.stringify(campaignBlocks) })
+  const message = await seedMessage(place, { type: 'campaign', blocks: campaignBlocks })
   const [campaign] = await seedCampaigns(place, segment.id, 1, {
     ...(channel === 'email'
       ? { email_message_id: message }

@@ -256,7 +256,7 @@ export async function seedReferences(organization: string) {
   }
   const stamps = { created_at: seededAt, modified_at: seededAt }
   const owner = { organization_id: organization }
-  const message = { ...owner, edition_id: null, title: 'Receipt', scope: 'template', ...stamps }
+  const message = { ...owner, edition_id: null, title: 'Receipt', scope: 'template' as const, ...stamps }
   await write(
     insert(feeRules, { id: ids.feeRule, ...owner, name: 'Standard', currency: 'dkk' }),
     insert(merchantAccounts, {

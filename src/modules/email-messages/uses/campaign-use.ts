@@ -4,10 +4,10 @@ import { stillHolds } from '../../../db/commit.ts'
 import type { Statement } from '../../../db/database.ts'
 import { inList } from '../../../db/visibility.ts'
 import { organizationRoles, reachOf } from '../../../domain/accounts/access.ts'
-import { runningStatuses } from '../../../domain/campaigns/lifecycle.ts'
+import { runningStatuses, statusesBeforeCopy } from '../../../domain/campaigns/lifecycle.ts'
 import { type CampaignMessage, messageFaults, type MessageFault } from '../../../domain/campaigns/readiness.ts'
 import { AppError, type FieldError, fieldError } from '../../../domain/errors.ts'
-import { type Language, languages, type TranslatedDict } from '../../../domain/languages.ts'
+import { type Language, languages } from '../../../domain/languages.ts'
 import { writers } from '../message-contract.ts'
 import type { MessageDetailRow, MessageRow } from '../queries.ts'
 import { inUse } from './usage.ts'
@@ -45,8 +45,8 @@ export function noCampaignBeyond(ctx: Ctx, message: MessageDetailRow): Statement
 
 const asSent = (row: Pick<MessageRow, 'type' | 'subject' | 'blocks'>): CampaignMessage => ({
   type: row.type,
-  subject: JSON.parse(row.subject) as TranslatedDict,
-  blocks: (JSON.parse(row.blocks) as unknown[]).length,
+  subject: row.subject,
+  blocks: row.blocks.length,
 })
 
 /** By default language of an edition: the faults that a change brings. */
@@ -72,7 +72,7 @@ const campaignsShown = 20
 const aboutToSend = (messageId: string, unsendable: readonly Language[]): SQL<Unsendable> =>
   sql<Unsendable>`select 'campaign' as type, campaigns.id, campaigns.name, editions.default_language as language
     from campaigns join editions on editions.id = campaigns.edition_id
-    where campaigns.email_message_id = ${messageId} and campaigns.status in ('scheduled', 'calculating')
+    where campaigns.email_message_id = ${messageId} and ${inList(sql`campaigns.status`, statusesBeforeCopy)}
       and ${inList(sql`editions.default_language`, unsendable)} order by campaigns.id limit ${campaignsShown}`
 
 const fieldOf = (code: MessageFault['code'], language: Language): string[] =>
