@@ -55,10 +55,10 @@ async function definitions(job: JobCtx, { organization_id, seeded_at }: RowsRequ
       id: job.newId('consent'),
       organization_id,
       ...wording,
-      title: JSON.stringify(title),
-      text: JSON.stringify(text),
-      channels: JSON.stringify(channels),
-      collect_at: '["checkout"]',
+      title,
+      text,
+      channels,
+      collect_at: ['checkout'],
       position,
       content_hash: await contentHash({ title, text, link_url: {}, legal_basis: 'consent' }),
       search: searchText(wording.key, wording.name),
@@ -73,7 +73,7 @@ async function answers(job: JobCtx, consent: ConsentRow, customer: Customer, tim
   const records: RecordRow[] = []
   for (const [index, occurred_at] of times.entries()) {
     const before = records.at(-1) ?? null
-    const record = {
+    const record: Omit<RecordRow, 'record_hash'> = {
       id: job.newId('consent_record'),
       organization_id: consent.organization_id,
       consent_id: consent.id,
@@ -84,7 +84,7 @@ async function answers(job: JobCtx, consent: ConsentRow, customer: Customer, tim
       edition_id: null,
       order_id: null,
       import_id: null,
-      previous_status: before?.status ?? null,
+      previous_status: before ? 'given' : null,
       evidence_hash: null,
       hash_version: hashVersion,
       status: before ? 'withdrawn' : 'given',
@@ -122,10 +122,10 @@ export async function consentRows(job: JobCtx, request: RowsRequest): Promise<St
   const versions = rows.map(({ id, title, text, content_hash, created_at }) => ({
     consent_id: id,
     version: 1,
-    title: title ?? '{}',
-    text: text ?? '{}',
-    link_url: '{}',
-    legal_basis: 'consent',
+    title: title ?? {},
+    text: text ?? {},
+    link_url: {},
+    legal_basis: 'consent' as const,
     content_hash,
     created_at,
   }))

@@ -223,7 +223,7 @@ describe('getEditionHealthcheck', () => {
     await write(sql`update segments set deleted_at = null where edition_id = ${elsewhere.edition.id}`)
     // A consent of the organisation is asked for in all its editions.
     await write(
-      insert(consents, aConsent(elsewhere.tenant, { type: 'marketing', edition_id: null, text: '{"da":"Ja"}' })),
+      insert(consents, aConsent(elsewhere.tenant, { type: 'marketing', edition_id: null, text: { da: 'Ja' } })),
     )
     const asked = failed(await healthOf(elsewhere.edition.id))
     expect(asked).not.toContain('consents.marketing')

@@ -49,7 +49,7 @@ describe('recalculateSegment', () => {
   it('leaves out, each by the first reason, whom a marketing message may not reach', async () => {
     const own = await givenOrganisation()
     const consent = await givenConsent(own.id)
-    const sms = await givenConsent(own.id, { channels: '["sms"]' })
+    const sms = await givenConsent(own.id, { channels: ['sms'] })
     const terms = await givenConsent(own.id, { type: 'terms' })
     const asksAgain = await givenConsent(own.id, { reconsent_on_change: 1, wording_version: 2 })
     const people = await givenNamed(
@@ -72,7 +72,7 @@ describe('recalculateSegment', () => {
     )
     await Promise.all([
       answer(people.agreed, consent, 'given'),
-      suppress(people.agreed, 'sms', 'stop'),
+      suppress(people.agreed, 'sms', 'unsubscribed'),
       answer(people.agreedAgain, asksAgain, 'given', { consent_version: 2 }),
       answer(people.withoutAddress, consent, 'given'),
       answer(people.agreedToSms, sms, 'given'),

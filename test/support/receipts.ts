@@ -1,9 +1,10 @@
 import { env } from 'cloudflare:workers'
-import { sql } from 'drizzle-orm'
+import { eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { emailMessages } from '../../src/db/schema/messaging/email-messages.ts'
-import type { transactionalEmails } from '../../src/db/schema/messaging/transactional-emails.ts'
+import { transactionalEmails } from '../../src/db/schema/messaging/transactional-emails.ts'
+import { select } from '../../src/db/select.ts'
 import { insert } from '../../src/db/write.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
@@ -17,6 +18,8 @@ import type { EmailMessageType } from '../../src/domain/messaging/email-messages
 import type { Block } from '../../src/domain/email/blocks/blocks.ts'
 
 export type EmailRow = typeof transactionalEmails.$inferSelect
+
+export const selectEmails = () => select(getTableColumns(transactionalEmails)).from(transactionalEmails)
 
 const receiptBlocks: Block[] = [
   {
@@ -102,7 +105,7 @@ export const sell = (shop: Shop, orders: object[], more: object = {}): Promise<R
   })
 
 export const receiptsOf = (shop: Shop): Promise<EmailRow[]> =>
-  db.all(sql<EmailRow>`select * from transactional_emails where edition_id = ${shop.edition_id} order by id`)
+  db.all(selectEmails().where(eq(transactionalEmails.edition_id, shop.edition_id)).orderBy(transactionalEmails.id))
 
 /** What the provider does with one call. It accepts before it fails, where it says so. */
 export type Conduct = 'accept' | 'accept and lose the answer' | 'accept and die' | 'die' | SendResult

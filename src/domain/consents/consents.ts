@@ -43,11 +43,11 @@ export type AnswerStatus = Exclude<AnswerState, 'none'>
 export const answerStatuses = answerStates.filter((state) => state !== 'none') as [AnswerStatus, ...AnswerStatus[]]
 
 /** Statuses that cause events and are counted: a pending answer is neither announced nor counted. */
-const settledStatuses = ['given', 'skipped', 'withdrawn', 'expired'] as const satisfies readonly AnswerStatus[]
+export const settledStatuses = ['given', 'skipped', 'withdrawn', 'expired'] as const satisfies readonly AnswerStatus[]
 export type SettledStatus = (typeof settledStatuses)[number]
 export const isSettled = (status: AnswerStatus): status is SettledStatus => status !== 'pending'
 
-/** How an answer came. */
+/** The ways in which an answer is given. */
 export const answerMethods = [
   'checkbox',
   'double_opt_in',
@@ -151,7 +151,7 @@ export interface Wording {
   title: TranslatedDict
   text: TranslatedDict
   link_url: TranslatedDict
-  legal_basis: string
+  legal_basis: LegalBasis
 }
 
 export const wordingFields = ['title', 'text', 'link_url', 'legal_basis'] as const satisfies readonly (keyof Wording)[]

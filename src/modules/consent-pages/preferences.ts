@@ -11,7 +11,7 @@ import { shownConsent } from './shown.ts'
 
 const preferencesSource = 'preferences_page'
 
-/** Whose page a link opens; null for one that is forged, too old, or went to an address that is not theirs any more. */
+/** The person of a link; null for a link that is forged, too old, or was sent to an address that is no longer theirs. */
 export async function personOfLink(job: JobCtx, token: string): Promise<LinkedPerson | null> {
   const target = await readPreferencesToken(job.config.linkSigningKey, token, job.now())
   return target && findPerson(job, target)

@@ -39,7 +39,7 @@ async function expire(job: JobCtx, rows: readonly DueRow[]): Promise<void> {
   await commitAnnounced(job, answerStatements(outcomes), outcomes.flatMap(answerAnnouncements), answerRaces)
 }
 
-/** Ends the consents whose time is over, each once, also where two sweeps run at the same time. Answers how many. */
+/** Records consents that have expired, each once, also where two sweeps run at the same time. Answers how many. */
 export async function sweepConsents(job: JobCtx, batchSize = consentsABatch): Promise<number> {
   let ended = 0
   for (let batch = 0; batch < batchesASweep; batch++) {

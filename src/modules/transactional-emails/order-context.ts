@@ -13,7 +13,7 @@ import { isVerifiedSender } from '../sender-domains/index.ts'
 
 type Totals = Omit<typeof carts.$inferSelect, 'id' | 'order_id' | 'status' | 'coupon_code' | 'created_at'>
 
-/** An order with what a message says of its surroundings. */
+/** An order with its customer, edition and organisation. */
 interface OrderHead extends Totals {
   id: string
   order_number: string | null

@@ -11,7 +11,7 @@ import { inList } from '../../db/visibility.ts'
 
 type ReceiptEdition = Pick<typeof editions.$inferSelect, 'id' | 'organization_id' | 'transaction_receipt_email_id'>
 
-/** An order that is made now, and whose it is. */
+/** A new order and its customer. */
 export interface ReceiptOrder {
   order_id: string
   user_id: string
@@ -20,7 +20,7 @@ export interface ReceiptOrder {
   language: Language
 }
 
-/** The message that the edition sends as receipt: its own, else the platform's. Null when there is none. */
+/** The message that the edition sends as receipt: its own, otherwise the platform's. Null when there is none. */
 export async function receiptMessageOf(ctx: Pick<Ctx, 'db'>, edition: ReceiptEdition): Promise<string | null> {
   const row = await ctx.db.first(sql<{ id: string }>`select id from email_messages
     where id = ${edition.transaction_receipt_email_id}
@@ -29,7 +29,7 @@ export async function receiptMessageOf(ctx: Pick<Ctx, 'db'>, edition: ReceiptEdi
   return row?.id ?? null
 }
 
-/** Statements for the transaction that makes the orders: no order without its receipt, and no receipt without its order. */
+/** Statements for the transaction that makes the orders, so that an order and its receipt are written together or not at all. */
 export function receiptStatements(
   ctx: Pick<Ctx, 'now' | 'newId'>,
   edition: ReceiptEdition,
