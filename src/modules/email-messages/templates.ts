@@ -18,29 +18,29 @@ import { readerFor } from '../../domain/email/liquid/translations.ts'
 import type { Language } from '../../domain/languages.ts'
 import type { MessageRow } from './queries.ts'
 
-interface Frame {
+interface MessageFrame {
   default_language: Language | null
   organization_name: string | null
   edition_name: string | null
   sender_name: string | null
 }
 
-type Content = Pick<MessageRow, 'subject' | 'blocks'>
+type MessageContent = Pick<MessageRow, 'subject' | 'blocks'>
 
 /** The names that the frame of a message shows, and the language for readers without a translation. */
-export const framing = (source: Frame): CompileOptions => ({
+export const framing = (source: MessageFrame): CompileOptions => ({
   defaultLanguage: source.default_language ?? 'en',
   title: source.edition_name ?? source.organization_name ?? '',
   sender: source.sender_name ?? source.organization_name ?? '',
 })
 
-const messageOf = (source: Content, filesUrl: string): Message => ({
+const messageOf = (source: MessageContent, filesUrl: string): Message => ({
   subject: source.subject,
   blocks: blocksShown(source.blocks, filesUrl),
   template: 'modern',
 })
 
-const hashOf = async (frame: Frame, language: Language, { subject, blocks }: Message): Promise<string> => {
+const hashOf = async (frame: MessageFrame, language: Language, { subject, blocks }: Message): Promise<string> => {
   const content = [compilerVersion, language, JSON.stringify(subject), JSON.stringify(blocks), framing(frame)]
   return toHex(await sha256(JSON.stringify(content)))
 }

@@ -3,6 +3,7 @@ import type { JobCtx } from '../../context.ts'
 import { erasures } from '../../db/schema/personal-data.ts'
 import { select } from '../../db/select.ts'
 import type { Channel } from '../../domain/messaging/messaging.ts'
+import type { ChannelAddress } from '../../domain/messaging/suppressions.ts'
 import type { LoadedUser } from '../users/index.ts'
 import type { ErasureRow } from './erasure-statements.ts'
 
@@ -13,7 +14,7 @@ export const findErasure = ({ db }: Pick<JobCtx, 'db'>, userId: string): Promise
 
 /** All addresses of the person as `[channel, address]`: their own, those that editions were given, and those of receipts. */
 export async function knownAddresses({ db }: Pick<JobCtx, 'db'>, user: LoadedUser): Promise<[Channel, string][]> {
-  const rows = await db.all(sql<{ channel: Channel; address: string }>`
+  const rows = await db.all(sql<ChannelAddress>`
     select 'email' as channel, email as address from users where id = ${user.id} and email is not null
     union select 'sms', phone_number from users where id = ${user.id} and phone_number is not null
     union select 'email', email from user_editions where user_id = ${user.id} and email is not null

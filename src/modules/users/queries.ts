@@ -16,13 +16,13 @@ import type { Tenant } from '../../domain/accounts/access.ts'
 import { notFound } from '../../domain/errors.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/page.ts'
 
-type UserRow = typeof users.$inferSelect
+type WholeUserRow = typeof users.$inferSelect
 
 const { id, seq, organization_id, version, erased_at } = users
 const ownColumns = { id, seq, organization_id, version, erased_at }
 
 /** A customer as the caller sees them. */
-export type ShownUserRow = Pick<UserRow, keyof typeof ownColumns | ShownColumn>
+export type ShownUserRow = Pick<WholeUserRow, keyof typeof ownColumns | ShownColumn>
 
 /** Customers are the organisation's; edition roles see those with an order in their editions. */
 export const userVisibility = {
@@ -48,7 +48,7 @@ interface UserFilters {
 const columnsOf = (view: CustomerView) => ({
   ...ownColumns,
   ...(Object.fromEntries(shownColumns.map((name) => [name, view.column(name).mapWith(users[name])])) as {
-    [Name in ShownColumn]: SQL<UserRow[Name]>
+    [Name in ShownColumn]: SQL<WholeUserRow[Name]>
   }),
 })
 
