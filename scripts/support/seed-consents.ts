@@ -8,14 +8,19 @@ import { searchText } from '../../src/domain/text/fold.ts'
 import { dayMs, type RowsRequest } from './seed-rows.ts'
 
 type ConsentRow = typeof consents.$inferInsert & { content_hash: string }
-type RecordRow = typeof consentRecords.$inferInsert
+type RecordRow = typeof consentRecords.$inferSelect
+
+type Definition = Pick<
+  typeof consents.$inferSelect,
+  'key' | 'name' | 'type' | 'is_required' | 'channels' | 'title' | 'text'
+>
 
 interface Customer {
   id: string
   locale: string
 }
 
-const wordings = [
+const wordings: readonly Definition[] = [
   {
     key: 'newsletter',
     name: 'Newsletter',
@@ -51,13 +56,12 @@ const wordings = [
 async function definitions(job: JobCtx, { organization_id, seeded_at }: RowsRequest): Promise<ConsentRow[]> {
   const created_at = seeded_at - 400 * dayMs
   return Promise.all(
-    wordings.map(async ({ channels, title, text, ...wording }, position) => ({
+    wordings.map(async ({ title, text, ...wording }, position): Promise<ConsentRow> => ({
       id: job.newId('consent'),
       organization_id,
       ...wording,
       title,
       text,
-      channels,
       collect_at: ['checkout'],
       position,
       content_hash: await contentHash({ title, text, link_url: {}, legal_basis: 'consent' }),
@@ -85,6 +89,7 @@ async function answers(job: JobCtx, consent: ConsentRow, customer: Customer, tim
       order_id: null,
       import_id: null,
       previous_status: before ? 'given' : null,
+      evidence: null,
       evidence_hash: null,
       hash_version: hashVersion,
       status: before ? 'withdrawn' : 'given',

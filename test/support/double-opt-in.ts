@@ -5,7 +5,7 @@ import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { get } from './api.ts'
 import { define, give, givenScene, type Scene } from './consent-pages.ts'
 import { db } from './factories.ts'
-import { type Conduct, type EmailRow, providerOf, receiptEngine, selectEmails } from './receipts.ts'
+import { type Conduct, providerOf, receiptEngine, selectEmails } from './receipts.ts'
 
 export const request = { method: 'double_opt_in', source: 'checkout' }
 export const ask = (scene: Scene, consent: string, fields: object = {}) =>

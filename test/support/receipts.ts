@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers'
-import { eq, getTableColumns, sql } from 'drizzle-orm'
+import { eq, getTableColumns } from 'drizzle-orm'
 import type { JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { emailMessages } from '../../src/db/schema/messaging/email-messages.ts'

@@ -12,7 +12,7 @@ interface AuditedRequest {
   id: string
 }
 
-/** The statement that writes an entry, for the transaction of what it says. */
+/** The statement that writes an entry, for the transaction of the change. */
 export const auditStatement = (request: AuditedRequest, entry: AuditEntry): Statement =>
   insert(auditLog, {
     ...entry,

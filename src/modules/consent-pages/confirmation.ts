@@ -35,7 +35,7 @@ async function findAnswer(job: JobCtx, token: string): Promise<FoundAnswer | nul
   return { person, answer: { ...answer, before }, is_confirmed }
 }
 
-/** What the page of the link shows, in the language of the message unless another is requested. */
+/** The content of the page, in the language of the message unless another is requested. */
 async function confirmableOf(
   job: JobCtx,
   { person, answer, is_confirmed }: FoundAnswer,

@@ -16,14 +16,14 @@ interface PreviewedMessage {
   message: Message
   asked: PreviewRequest
   options: CompileOptions
-  /** The parts of the message that the caller handed in. */
+  /** The parts of the message that the caller gave. */
   given: readonly string[]
 }
 
-/** The text that makes too much of the values; the values, where the text is not the caller's. */
+/** The refusal of a message that becomes too large. It names the text, or the values when the text is a stored one. */
 function overflowRefusal({ message, asked, options, given }: PreviewedMessage): AppError {
   const found = overflowOfPreview(message, asked, options)
-  if (!found) return invalid(fieldError(['blocks'], 'template_too_large', 'The message makes too much text.'))
+  if (!found) return invalid(fieldError(['blocks'], 'template_too_large', 'The message becomes too large.'))
   if (given.some((part) => found.pointer?.startsWith(`#/${part}/`))) return invalid(found)
   const { code, detail, line, column, attr } = found
   return invalid({ ...fieldError(['context'], code, `In ${attr}: ${detail}`), ...(line && column && { line, column }) })
@@ -37,7 +37,7 @@ function refusalOf(error: unknown, shown: PreviewedMessage): unknown {
   return detail === null ? error : invalid(fieldError(['context'], 'not_renderable', detail))
 }
 
-/** The message as recipients would see it. What the caller sends is checked as if it were saved. */
+/** The message as recipients would see it. Given parts are checked as if they were saved. */
 export async function previewMessage(
   ctx: Ctx,
   row: MessageDetailRow,

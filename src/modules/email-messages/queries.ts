@@ -18,7 +18,7 @@ import type { Nullable } from '../../domain/nullable.ts'
 
 export type MessageRow = typeof emailMessages.$inferSelect
 
-/** Of an edition, what frames the messages that it sends. */
+/** Columns of an edition that frame the messages it sends. */
 export interface SenderRow {
   default_language: Language | null
   email_sender_name: string | null

@@ -10,7 +10,7 @@ import type { Channel } from '../../domain/messaging/messaging.ts'
 import { type CampaignSubscriber, givenConsents, withdrawnConsents } from '../consents/index.ts'
 import { suppressionReasonOf } from '../suppressions/index.ts'
 
-/** The recipient of a campaign who follows a link of it. */
+/** The recipient of a campaign who opened one of its links. */
 export interface Subscriber extends CampaignSubscriber {
   n: number
   organization_name: string

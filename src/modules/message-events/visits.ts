@@ -9,7 +9,7 @@ import { type LinkTarget, readLinkToken } from '../../domain/campaigns/link-toke
 import type { Channel, ProviderEvent } from '../../domain/messaging/messaging.ts'
 import type { Subscriber, SubscriptionLink } from './subscription.ts'
 
-/** What is known of a request to a link. Neither its address nor a cookie is kept. */
+/** A request to a link. Neither the visitor's address nor a cookie is kept. */
 export interface LinkVisit {
   method: string
   agent: string | null

@@ -28,10 +28,7 @@ const pending = transactionalEmailLifecycle.initial
 /** Written out, because the index of what is due has pending messages only and is not used for a bound value. */
 export const isPending = sql`status = 'pending'`
 
-/**
- * Claims what is due, the longest due first. No other consumer gets it before the lease ends, and then as another
- * attempt.
- */
+/** Claims due e-mails, the longest due first. After the lease another consumer may claim them as another attempt. */
 export const claimEmails = (job: JobCtx, count: number): Promise<EmailClaim[]> => {
   const now = job.now()
   const claim = sql<EmailClaim>`update transactional_emails set attempts = attempts + 1,
@@ -48,8 +45,8 @@ const isSameAttempt = ({ id, attempts }: EmailClaim): SQL =>
   sql`id = ${id} and attempts = ${attempts} and status = ${pending}`
 
 /**
- * Records the call that is about to be made. From here on its result is unknown until its answer is
- * recorded. False when another consumer has taken the message since.
+ * Records the call that is about to be made. Its result is unknown until its answer is recorded. False when another
+ * consumer has claimed the message since.
  */
 export async function markCall(job: JobCtx, claim: EmailClaim, content: OutboundEmail): Promise<boolean> {
   const now = job.now()

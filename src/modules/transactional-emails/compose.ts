@@ -87,7 +87,7 @@ function outbound(job: JobCtx, claim: EmailClaim, { frame, template, context }: 
 export async function compose(job: JobCtx, claim: EmailClaim): Promise<Composed> {
   if (claim.content !== null) return { email: JSON.parse(claim.content) as OutboundEmail }
   const draft = await draftOf(job, claim)
-  if (!draft) return { verdict: failedFor('message_missing', 'The message is gone.') }
+  if (!draft) return { verdict: failedFor('message_missing', 'The message or its order does not exist any more.') }
   try {
     return { email: outbound(job, claim, draft) }
   } catch (error) {

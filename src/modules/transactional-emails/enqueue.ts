@@ -8,7 +8,7 @@ const enqueueAheadMs = 900_000
 /** When a message may be claimed: at its time, and after the lease of the consumer that claimed it before. */
 const freeAt: SQL = sql`max(next_attempt_at, coalesce(lease_until, 0))`
 
-/** A message says only that work is due. The consumer reads from the table what it is. */
+/** Messages only say that work is due. The consumer reads the work from the table. */
 export const enqueueEmails = (job: Pick<JobCtx, 'jobQueue'>, delayMs = 0): Promise<void> =>
   job.jobQueue.enqueue('emails', [{ type: 'email.send' }], delayMs / 1000)
 

@@ -79,8 +79,8 @@ async function attemptAll(job: JobCtx, waiting: EmailClaim[], stops: Stops): Pro
 }
 
 /**
- * Sends what is due until nothing is. A crash loses nothing: leases expire and the sweep enqueues again. When the provider
- * requests a pause, messages that were not begun wait as well.
+ * Sends all e-mails that are due. A crash loses nothing: leases expire and the sweep enqueues again. When the provider
+ * requests a pause, e-mails that were not begun wait as well.
  */
 export async function sendEmails(job: JobCtx): Promise<void> {
   const endsAt = job.now() + shiftMs

@@ -68,7 +68,7 @@ export async function loadOrder(db: Database, orderId: string): Promise<OrderAnd
   return head ? { head, items, more: Math.max(0, (lines?.n ?? 0) - items.length) } : null
 }
 
-/** What templates may say of an order, in the words and formats of one language. */
+/** The variables of an order, in the words and formats of one language. */
 export function orderContext({ head, items, more }: OrderAndItems, language: Language): TemplateContext {
   const { currency, timezone } = head
   const money = (minor: number) => moneyText(minor, currency, language)

@@ -34,7 +34,7 @@ export type MailedRefund = Pick<
   reason: RefundReason
   status: RefundStatus
   amount_minor: number
-  /** What a rejection says. */
+  /** The text of a rejection. */
   rejection_reason: string | null
 }
 
@@ -105,7 +105,7 @@ export type RefundClaim = EmailClaim & { kind: RefundEmailKind; refund: KeptRefu
 
 export const isRefundClaim = (claim: EmailClaim): claim is RefundClaim => claim.refund !== null
 
-/** What an organisation's own confirmation may say of the refund. */
+/** Variables about the refund for an organisation's own confirmation. */
 export const refundContext = (kept: KeptRefund, timezone: string, language: Language): TemplateContext => ({
   refund: {
     amount: moneyText(kept.amount_minor, kept.currency, language),
@@ -118,7 +118,7 @@ export const refundContext = (kept: KeptRefund, timezone: string, language: Lang
 
 type MailedPurchaseRow = BoughtRow & { vendor_code: string | null; price_minor: number; status: string }
 
-/** What it may say of the purchase, where the refund is for a single one. */
+/** Variables about the purchase, where the refund is for a single one. */
 export async function purchaseContext(
   { db }: Pick<JobCtx, 'db'>,
   kept: KeptRefund,

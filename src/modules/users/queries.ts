@@ -102,7 +102,7 @@ export function listUsers(
   filters: UserFilters,
 ): Promise<Page<ShownUserRow>> {
   const view = customersSeenBy(ctx.caller)
-  // Who is hidden matters to the rows of the page; to all others only where they are searched or ordered by contacts.
+  // Only a search and an order by contacts read which customers are hidden for all rows, not just for those of the page.
   const isJudged = filters.search !== undefined || ordering.some(({ name }) => name !== 'date_joined')
   return paginate(ctx.db, page, {
     from: isJudged ? sql`users ${view.join}` : sql`users`,
@@ -143,9 +143,7 @@ export async function findUser(ctx: Ctx, userId: string): Promise<LoadedUser> {
   return { ...user, tenant: { organization_id: row.organization_id, editions } }
 }
 
-/**
- * Whether the caller is shown a customer of the organisation with this address or number, with whom a change conflicts.
- */
+/** Whether the caller sees a customer of the organisation with this address or number. */
 export async function isShown(
   ctx: Ctx,
   organizationId: string,

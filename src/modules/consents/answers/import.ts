@@ -53,7 +53,7 @@ export async function importDefinitions(
   return new Map(rows.map((row) => [row.key, { ...row, versions: byConsent.get(row.id) ?? [] }]))
 }
 
-/** What one order, or one row of a file, says of a person's consents. */
+/** The answers to consents in one order, or in one row of a file. */
 export interface ImportedAnswers {
   user: AnsweringUser
   /** The person is known to editions that the importing caller may not speak for. */
@@ -88,7 +88,7 @@ function questionsOf({ definitions, skipped }: AnswerImport, answers: readonly I
     Object.entries(given.consents).flatMap(([key, isGiven]): Question[] => {
       const definition = definitions.get(key)
       if (!definition || (!isGiven && !skipped)) return []
-      // What concerns all editions is not changed for a person of others.
+      // A consent of all editions is not changed for a person of editions that the caller may not change.
       return definition.edition_id === null && given.is_kept ? [] : [{ definition, isGiven, given }]
     }),
   )
@@ -129,7 +129,7 @@ async function latestRecords(db: Database, questions: readonly Question[]): Prom
 }
 
 /**
- * What an import changes about consents, by person and definition, for `answerStatements` and `answerAnnouncements`. An
+ * The answers that an import adds, by person and definition, for `answerStatements` and `answerAnnouncements`. An
  * answer that is not later than the last one of the person changes nothing: an import never takes a withdrawal back.
  */
 export async function importedAnswers(

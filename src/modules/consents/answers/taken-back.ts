@@ -9,7 +9,7 @@ type ImportedRecord = Pick<
   'user_id' | 'consent_id' | 'number' | 'status' | 'method' | 'order_id' | 'import_id' | 'occurred_at' | 'is_latest'
 >
 
-/** All answers of these people to what an import answered for them, each chain in its order. */
+/** All answers of these people to the consents that an import answered for them, each chain in its order. */
 export async function importedChains(
   db: Database,
   importId: string,

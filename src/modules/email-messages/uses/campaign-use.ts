@@ -32,12 +32,12 @@ export async function checkCampaignsReach(ctx: Ctx, message: MessageDetailRow): 
   if (isBeyond === null || !(await ctx.db.first(sql`select 1 where ${isBeyond}`))) return
   throw new AppError(
     'permission_denied',
-    'A campaign is about to send this message to a segment beyond your editions: changing it takes a role in the organisation.',
+    'A campaign is about to send this message to a segment beyond your editions. Only roles of the organisation may change it now.',
     { extra: { required_roles: organizationRoles(writers) } },
   )
 }
 
-/** Aborts when such a campaign has come up since. */
+/** Statements that abort the change when there is such a campaign by now. */
 export function noCampaignBeyond(ctx: Ctx, message: MessageDetailRow): Statement[] {
   const isBeyond = beyondReach(ctx, message)
   return isBeyond === null ? [] : [stillHolds(sql`not ${isBeyond}`)]
@@ -79,8 +79,8 @@ const fieldOf = (code: MessageFault['code'], language: Language): string[] =>
   ({ wrong_type: ['type'], no_blocks: ['blocks'], missing_subject: ['subject', language] })[code]
 
 /**
- * Refuses a change after which a campaign that is about to send the message could not be sent. Answers what aborts the
- * change when such a campaign has come up since.
+ * Refuses a change after which a campaign that is about to send the message could not be sent. Answers statements that
+ * abort the change when there is such a campaign by now.
  */
 export async function checkSendable(ctx: Ctx, before: MessageDetailRow, after: MessageDetailRow): Promise<Statement[]> {
   const faults = newFaults(before, after)
@@ -95,7 +95,7 @@ export async function checkSendable(ctx: Ctx, before: MessageDetailRow, after: M
       errors.set(field.join('.'), fieldError(field, code, detail))
     }
   const related = unsendable.map(({ language: _, ...campaign }) => campaign)
-  throw inUse(related, 'A campaign is about to send this message, and could not send it like this.', [
+  throw inUse(related, 'A campaign is about to send this message, and could not send it after this change.', [
     ...errors.values(),
   ])
 }

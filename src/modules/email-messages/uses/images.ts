@@ -27,7 +27,7 @@ const mayBeShown = (ctx: Ctx, row: MessageDetailRow, ids: readonly string[]) =>
 const noImage = (path: (string | number)[]): FieldError =>
   fieldError(path, 'does_not_exist', 'The organisation has no file with this id or address that is a ready image.')
 
-/** What is wrong with how an image names its file. */
+/** The fault in the id or the address by which an image names its file, as a field and a detail. */
 function faultOf(
   data: ImageData,
   named: NamedFile,
