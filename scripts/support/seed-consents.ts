@@ -25,7 +25,7 @@ const wordings: readonly Definition[] = [
     key: 'newsletter',
     name: 'Newsletter',
     type: 'marketing',
-    is_required: 0,
+    is_required: false,
     channels: ['email', 'sms'],
     title: { en: 'Newsletter', da: 'Nyhedsbrev', se: 'Nyhetsbrev', nl: 'Nieuwsbrief', pl: 'Newsletter' },
     text: {
@@ -40,7 +40,7 @@ const wordings: readonly Definition[] = [
     key: 'terms',
     name: 'Terms',
     type: 'terms',
-    is_required: 1,
+    is_required: true,
     channels: [],
     title: { en: 'Terms', da: 'Betingelser', se: 'Villkor', nl: 'Voorwaarden', pl: 'Regulamin' },
     text: {

@@ -123,7 +123,7 @@ describe('getEditionHealthcheck', () => {
       update(locations, { is_draft: 1 }, sql`id = ${place.id}`),
       sql`delete from pass_designs where id = ${design.id}`,
     )
-    await write(update(consents, { is_active: 0 }, sql`edition_id = ${edition.id}`))
+    await write(update(consents, { is_active: false }, sql`edition_id = ${edition.id}`))
     await write(
       update(products, { category_id: null, price_minor: null, name_translations: '{}' }, sql`id = ${product.id}`),
     )

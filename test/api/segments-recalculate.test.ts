@@ -51,7 +51,7 @@ describe('recalculateSegment', () => {
     const consent = await givenConsent(own.id)
     const sms = await givenConsent(own.id, { channels: ['sms'] })
     const terms = await givenConsent(own.id, { type: 'terms' })
-    const asksAgain = await givenConsent(own.id, { reconsent_on_change: 1, wording_version: 2 })
+    const asksAgain = await givenConsent(own.id, { reconsent_on_change: true, wording_version: 2 })
     const people = await givenNamed(
       { organization: own.id },
       {

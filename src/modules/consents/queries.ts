@@ -61,7 +61,7 @@ function conditions(ctx: Ctx, filters: ConsentFilters): SQL[] {
     ...(organization_id ? [eq(consents.organization_id, organization_id)] : []),
     ...(edition_id ? [eq(consents.edition_id, edition_id)] : []),
     ...(type ? [eq(consents.type, type)] : []),
-    ...(is_active === undefined ? [] : [eq(consents.is_active, Number(is_active))]),
+    ...(is_active === undefined ? [] : [eq(consents.is_active, is_active)]),
     ...(search ? [containsFolded(sql`${consents.search}`, search)] : []),
   ]
 }

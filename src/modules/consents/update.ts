@@ -12,12 +12,10 @@ import { versionOf } from './create.ts'
 import type { ConsentRow, DefinitionRow } from './queries.ts'
 import { textFaults } from './wording.ts'
 
-const asColumn = (value: unknown): unknown => (typeof value === 'boolean' ? Number(value) : value)
-
 /** The requested changes, as columns. */
 function requestedColumns(input: UpdateConsentInput, key: string): Partial<DefinitionRow> {
   const given = Object.entries(input).filter(([, value]) => value !== undefined)
-  const columns = Object.fromEntries(given.map(([name, value]) => [name, asColumn(value)])) as Partial<DefinitionRow>
+  const columns = Object.fromEntries(given) as Partial<DefinitionRow>
   return input.name === undefined ? columns : { ...columns, search: searchText(key, input.name) }
 }
 

@@ -32,7 +32,7 @@ function refuseInProduction({ config }: MailboxReader): void {
 }
 
 export const channelOf = (text: string | undefined): CapturedChannel | null =>
-  capturedChannels.find((channel) => channel === text) ?? null
+  capturedChannels.find((one) => one === text) ?? null
 
 export async function listCaptured(
   reader: MailboxReader,

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import type { locations, options, products, variants } from '../../db/schema/sales/catalog.ts'
 import type { cartItems, carts, purchases, transactions, OrderRow } from '../../db/schema/sales/orders.ts'
-import { type userEditions, users } from '../../db/schema/users.ts'
+import { type userEditions, users as userTable } from '../../db/schema/users.ts'
 import { answering } from '../../db/select.ts'
 import { isSharedOutside } from '../../db/shared-customers.ts'
 import { inList } from '../../db/visibility.ts'
@@ -26,7 +26,7 @@ export type GivenColumns = Pick<
   'email' | 'phone_number' | 'first_name' | 'last_name' | 'locale'
 >
 
-export interface UserRow extends Omit<typeof users.$inferSelect, 'seq'> {
+export interface UserRow extends Omit<typeof userTable.$inferSelect, 'seq'> {
   /** Other editions know the customer too. */
   is_shared: number
   /** Editions know the customer whose customers the caller may not change. */
@@ -93,7 +93,7 @@ const givenJson = (editionId: string) => sql`, (select json_object('email', emai
     'first_name', first_name, 'last_name', last_name, 'locale', locale)
     from user_editions where edition_id = ${editionId} and user_id = users.id) as given`
 
-const { is_verified, is_active, metadata } = users
+const { is_verified, is_active, metadata } = userTable
 
 /** A statement that answers customers. Only columns with a mode are decoded. */
 const customers = (statement: SQL) =>

@@ -18,8 +18,13 @@ import { type OrderBy, type Page, type PageRequest, sortBy } from '../../domain/
 
 type WholeUserRow = typeof users.$inferSelect
 
-const { id, seq, organization_id, version, erased_at } = users
-const ownColumns = { id, seq, organization_id, version, erased_at }
+const ownColumns = {
+  id: users.id,
+  seq: users.seq,
+  organization_id: users.organization_id,
+  version: users.version,
+  erased_at: users.erased_at,
+}
 
 /** A customer as the caller sees them. */
 export type ShownUserRow = Pick<WholeUserRow, keyof typeof ownColumns | ShownColumn>
@@ -120,7 +125,7 @@ export interface LoadedUser extends ShownUserRow {
   country_code: string | null
 }
 
-export async function findUser(ctx: Ctx, userId: string): Promise<LoadedUser> {
+export async function findUser(ctx: Ctx, id: string): Promise<LoadedUser> {
   const view = customersSeenBy(ctx.caller)
   const fields = {
     ...columnsOf(view),
@@ -135,7 +140,7 @@ export async function findUser(ctx: Ctx, userId: string): Promise<LoadedUser> {
     answering(
       fields,
       sql<RowOf<typeof fields>>`select ${selection(fields)} from users ${view.join}
-        where users.id = ${userId} and ${visible(ctx.caller, userVisibility)}`,
+        where ${users.id} = ${id} and ${visible(ctx.caller, userVisibility)}`,
     ),
   )
   if (!row) throw notFound()

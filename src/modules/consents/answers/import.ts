@@ -170,5 +170,5 @@ export async function consentsInEdition(
       .orderBy(sql`edition_id is not null`),
   )
   const meant = new Map(rows.map((row) => [row.key, row]))
-  return [...meant.values()].filter(({ is_active }) => is_active === 1)
+  return [...meant.values()].filter(({ is_active }) => is_active)
 }

@@ -77,7 +77,7 @@ export async function marketingAnswers(
     const { definition_edition_id, key, name, title, channels, email, previous_expires_at, ...rest } = row
     const { is_active, is_required, expires_after_days, ...before } = rest
     const { consent_id: id, consent_version: wording_version, content_hash } = before
-    const wording = { wording_version, content_hash, reconsent_on_change: 0 }
+    const wording = { wording_version, content_hash, reconsent_on_change: false }
     const rules = { is_active, is_required, expires_after_days, ...wording }
     return {
       definition: { id, organization_id, edition_id: definition_edition_id, key, name, title, channels, ...rules },

@@ -12,8 +12,12 @@ import { type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
 import { type AddressedFile, fileAddress, fileOfAddress, mailVariant } from '../../../domain/files/addresses.ts'
 import type { MessageDetailRow } from '../queries.ts'
 
-const { id, access_key, mime_type, size } = fileTable
-const imageColumns = { id, access_key, mime_type, size }
+const imageColumns = {
+  id: fileTable.id,
+  access_key: fileTable.access_key,
+  mime_type: fileTable.mime_type,
+  size: fileTable.size,
+}
 
 type ImageFile = RowOf<typeof imageColumns>
 
