@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { containsFoldedOrDigits } from '../../db/contains.ts'
 import { nullable, type NullableKey, paginate, type SortKey } from '../../db/paginate.ts'
@@ -31,7 +31,7 @@ export type ShownUserRow = Pick<WholeUserRow, keyof typeof ownColumns | ShownCol
 
 /** Customers are the organisation's; edition roles see those with an order in their editions. */
 export const userVisibility = {
-  inOrganizations: (ids: readonly string[]) => inList(sql`users.organization_id`, ids),
+  inOrganizations: (ids: readonly string[]) => inList(sql`${users.organization_id}`, ids),
   inEditions: (ids: readonly string[]) =>
     sql`exists (select 1 from user_editions where user_id = users.id and ${inList(sql`edition_id`, ids)})`,
 }
@@ -70,12 +70,12 @@ function conditions(ctx: Ctx, view: CustomerView, filters: UserFilters): SQL[] {
   const { edition_id, organization_id, search } = filters
   const found = (text: string) =>
     view.matches(
-      containsFoldedOrDigits(sql`users.search`, text),
+      containsFoldedOrDigits(sql`${users.search}`, text),
       containsFoldedOrDigits(givenSearch('name_folded', 'email_folded', 'phone_digits'), text),
     )
   return [
     visibleIn(ctx.caller, listVisibility, filters),
-    ...(organization_id ? [sql`users.organization_id = ${organization_id}`] : []),
+    ...(organization_id ? [eq(users.organization_id, organization_id)] : []),
     ...(edition_id ? joinedEdition(view, edition_id) : []),
     ...(search ? [found(search)] : []),
   ]
@@ -111,11 +111,11 @@ export function listUsers(
   const isJudged = filters.search !== undefined || ordering.some(({ name }) => name !== 'date_joined')
   return paginate(ctx.db, page, {
     from: isJudged ? sql`users ${view.join}` : sql`users`,
-    key: sql`users.seq`,
+    key: sql`${users.seq}`,
     where: conditions(ctx, view, filters),
     sort: sortBy<keyof ReturnType<typeof sortKeys>, SortKey['by']>(ordering, '-date_joined', sortKeys(view)),
     columns: columnsOf(view),
-    joins: sql`join users on users.seq = page.key ${view.join}`,
+    joins: sql`join ${users} on ${users.seq} = page.key ${view.join}`,
   })
 }
 

@@ -9,6 +9,7 @@ import { contactSeenInEdition, type CustomerView, customersSeenBy } from '../../
 import { inList, visible } from '../../../db/visibility.ts'
 import { type Tenant, reachOf } from '../../../domain/accounts/access.ts'
 import { notFound } from '../../../domain/errors.ts'
+import type { ConsentType } from '../../../domain/consents/consents.ts'
 import type { Language } from '../../../domain/languages.ts'
 import { type OrderBy, type Page, type PageRequest, sortBy } from '../../../domain/page.ts'
 import { type LoadedUser, userVisibility } from '../../users/index.ts'
@@ -72,7 +73,7 @@ function visibleEditionsOf(ctx: Ctx, user: Pick<LoadedUser, 'organization_id' | 
 
 interface AnswerFilters {
   edition_id?: string | undefined
-  type?: string | undefined
+  type?: ConsentType | undefined
 }
 
 function conditions(ctx: Ctx, user: LoadedUser, { edition_id, type }: AnswerFilters): SQL[] {
@@ -82,11 +83,11 @@ function conditions(ctx: Ctx, user: LoadedUser, { edition_id, type }: AnswerFilt
   const asked = edition_id === undefined ? known : known.filter((id) => id === edition_id)
   const isThere = sql`(consents.edition_id is null or ${inList(sql`consents.edition_id`, asked)})`
   return [
-    sql`consents.organization_id = ${user.organization_id}`,
+    eq(consents.organization_id, user.organization_id),
     edition_id !== undefined && asked.length === 0 ? sql`0` : isThere,
     sql`(consents.is_active = 1 or ${hasAnswered})`,
     ...(edition_id === undefined ? [] : [sql`not ${isShadowed(sql`consents`, sql`${edition_id}`)}`]),
-    ...(type === undefined ? [] : [sql`consents.type = ${type}`]),
+    ...(type === undefined ? [] : [eq(consents.type, type)]),
   ]
 }
 
@@ -98,12 +99,12 @@ export function listAnswers(
 ): Promise<Page<AnswerRow>> {
   const view = customersSeenBy(ctx.caller)
   return paginate(ctx.db, page, {
-    from: sql`consents`,
-    key: sql`consents.id`,
+    from: sql`${consents}`,
+    key: sql`${consents.id}`,
     where: conditions(ctx, user, query),
     sort: sortBy(query.ordering, 'position', {
-      position: sql`consents.position`,
-      name: sql`consents.name`,
+      position: sql`${consents.position}`,
+      name: sql`${consents.name}`,
     }),
     columns: answerFields(ctx, view),
     joins: sql`join consents on consents.id = page.key join users on users.id = ${user.id} ${view.join}`,
