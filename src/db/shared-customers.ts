@@ -50,7 +50,7 @@ export const contactSeenInEdition = (user: SQL, column: ContactColumn, editionId
 
 const changers: readonly RoleCode[] = ['OA', 'OM', 'EA', 'EM']
 
-/** The editions whose customers the caller may change; null for who may change all customers of the organisation. */
+/** The editions whose customers the caller may change; null for callers who may change all customers of the organisation. */
 export function changeableEditions(caller: Caller, organizationId: string): readonly string[] | null {
   const reach = reachOf(caller, changers)
   if (reach.all || reach.organizations.includes(organizationId)) return null

@@ -67,7 +67,7 @@ describe('a message beyond its budget', () => {
     const place = { organization: crowd.organization, edition: crowd.edition }
     const message = await seedMessage(place, {
       type: 'campaign',
-      subject: JSON.stringify({ en: repeated(1000, '{{ customer.first_name }}'), da: 'Hej' }),
+      subject: { en: repeated(1000, '{{ customer.first_name }}'), da: 'Hej' },
     })
     const { campaign } = await seedReady(crowd, { email_message_id: message })
     await write(sql`update users set locale = 'en' where organization_id = ${crowd.organization}`)

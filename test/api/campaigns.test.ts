@@ -130,7 +130,7 @@ describe('updateCampaign', () => {
 describe('sendCampaignNow', () => {
   it('tells everything that is missing at once', async () => {
     const email = await seedReady(crowd, {
-      email_message_id: await seedMessage(crowd, { type: 'other', blocks: '[]', subject: '{"da":"Hej"}' }),
+      email_message_id: await seedMessage(crowd, { type: 'other', blocks: [], subject: { da: 'Hej' } }),
     })
     const reply = await post(`/v1/campaigns/${email.campaign.id}/send-now`, {})
     expect([reply.status, reply.body.code]).toEqual([409, 'campaign_not_ready'])

@@ -123,7 +123,7 @@ describe('getEditionHealthcheck', () => {
       update(locations, { is_draft: 1 }, sql`id = ${place.id}`),
       sql`delete from pass_designs where id = ${design.id}`,
     )
-    await write(update(consents, { is_active: 0 }, sql`edition_id = ${edition.id}`))
+    await write(update(consents, { is_active: false }, sql`edition_id = ${edition.id}`))
     await write(
       update(products, { category_id: null, price_minor: null, name_translations: '{}' }, sql`id = ${product.id}`),
     )
@@ -223,7 +223,7 @@ describe('getEditionHealthcheck', () => {
     await write(sql`update segments set deleted_at = null where edition_id = ${elsewhere.edition.id}`)
     // A consent of the organisation is asked for in all its editions.
     await write(
-      insert(consents, aConsent(elsewhere.tenant, { type: 'marketing', edition_id: null, text: '{"da":"Ja"}' })),
+      insert(consents, aConsent(elsewhere.tenant, { type: 'marketing', edition_id: null, text: { da: 'Ja' } })),
     )
     const asked = failed(await healthOf(elsewhere.edition.id))
     expect(asked).not.toContain('consents.marketing')

@@ -164,7 +164,7 @@ describe('updateEmailMessage', () => {
 
   it('leaves the messages of the platform and locked ones as they are', async () => {
     const platform = await seedMessage({ organization: null, edition: null })
-    const locked = await seedMessage(tenant(), { is_locked: 1 })
+    const locked = await seedMessage(tenant(), { is_locked: true })
     for (const who of ['OA', 'root'] as const)
       expect((await patch(path(platform), { title: 'Mine' }, token(who))).status).toBe(403)
     const reply = await patch(path(locked), { title: 'Mine' }, token('OA'))

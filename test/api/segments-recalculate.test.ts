@@ -49,9 +49,9 @@ describe('recalculateSegment', () => {
   it('leaves out, each by the first reason, whom a marketing message may not reach', async () => {
     const own = await givenOrganisation()
     const consent = await givenConsent(own.id)
-    const sms = await givenConsent(own.id, { channels: '["sms"]' })
+    const sms = await givenConsent(own.id, { channels: ['sms'] })
     const terms = await givenConsent(own.id, { type: 'terms' })
-    const asksAgain = await givenConsent(own.id, { reconsent_on_change: 1, wording_version: 2 })
+    const asksAgain = await givenConsent(own.id, { reconsent_on_change: true, wording_version: 2 })
     const people = await givenNamed(
       { organization: own.id },
       {
@@ -67,12 +67,12 @@ describe('recalculateSegment', () => {
         withdrawn: {},
         complained: {},
         bounced: {},
-        off: { is_active: 0 },
+        off: { is_active: false },
       },
     )
     await Promise.all([
       answer(people.agreed, consent, 'given'),
-      suppress(people.agreed, 'sms', 'stop'),
+      suppress(people.agreed, 'sms', 'unsubscribed'),
       answer(people.agreedAgain, asksAgain, 'given', { consent_version: 2 }),
       answer(people.withoutAddress, consent, 'given'),
       answer(people.agreedToSms, sms, 'given'),
@@ -100,7 +100,7 @@ describe('recalculateSegment', () => {
     const own = await givenOrganisation()
     const people = await givenNamed(
       { organization: own.id },
-      { plain: {}, complained: {}, dead: {}, invalid: {}, off: { is_active: 0 }, mailOnly: { phone_number: null } },
+      { plain: {}, complained: {}, dead: {}, invalid: {}, off: { is_active: false }, mailOnly: { phone_number: null } },
     )
     await suppress(people.complained, 'sms', 'complaint')
     await suppress(people.dead, 'sms', 'hard_bounce')

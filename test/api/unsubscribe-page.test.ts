@@ -221,10 +221,10 @@ describe('transactional messages', () => {
     const crowd = await seedCrowd(1)
     const message = await seedMessage(crowd, {
       type: 'campaign',
-      blocks: JSON.stringify([
+      blocks: [
         { id: 'a', type: 'rich_text', data: { text: { en: '<p>Gates open. Out: [{{ links.unsubscribe }}]</p>' } } },
         { id: 'b', type: 'footer', data: { text: { en: '<p>Street 1</p>' }, show_unsubscribe: true } },
-      ]),
+      ],
     })
     const { campaign } = await seedReady(crowd, { email_message_id: message })
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})

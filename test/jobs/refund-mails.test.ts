@@ -46,17 +46,15 @@ async function givenMessage(organization: string, subject: string) {
   const id = freshId('email_message')
   const text =
     '{{ refund.amount }} | {{ refund.reason }} | {{ refund.status }} | {{ refund.date }} | {{ purchase.product }} | {{ purchase.price }} | {{ order.total }}'
-  const row = {
+  const row: typeof emailMessages.$inferInsert = {
     id,
     organization_id: organization,
     edition_id: null,
     title: 'Refund',
-    subject: JSON.stringify({ en: subject, da: `${subject} (da)` }),
+    subject: { en: subject, da: `${subject} (da)` },
     type: 'refund_confirmation',
     scope: 'template',
-    blocks: JSON.stringify([
-      { id: 'b1', type: 'rich_text', data: { text: { en: `<p>${text}</p>`, da: `<p>${text}</p>` } } },
-    ]),
+    blocks: [{ id: 'b1', type: 'rich_text', data: { text: { en: `<p>${text}</p>`, da: `<p>${text}</p>` } } }],
     created_at: 1,
     modified_at: 1,
   }

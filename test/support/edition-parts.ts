@@ -1,3 +1,4 @@
+import type { consents } from '../../src/db/schema/consents.ts'
 import { freshId, next } from './seed.ts'
 
 interface Tenant {
@@ -27,13 +28,16 @@ export const aSegment = (tenant: Tenant, columns: object) => ({
   ...columns,
 })
 
-export const aConsent = (tenant: Tenant, columns: object) => ({
+export const aConsent = (
+  tenant: Tenant,
+  columns: Partial<typeof consents.$inferInsert>,
+): typeof consents.$inferInsert => ({
   id: freshId('consent'),
   ...tenant,
   key: `key-${next()}`,
   name: 'Terms',
   type: 'terms',
-  text: '{"en":"Yes","da":"Ja"}',
+  text: { en: 'Yes', da: 'Ja' },
   modified_at: 1,
   ...columns,
 })

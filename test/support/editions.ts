@@ -5,6 +5,7 @@ import { files } from '../../src/db/schema/files/files.ts'
 import { insert } from '../../src/db/write.ts'
 import type { Reply } from './api.ts'
 import { db, type EditionRow } from './factories.ts'
+import type { EmailMessageType } from '../../src/domain/messaging/email-messages.ts'
 
 interface Place {
   id: string
@@ -35,10 +36,10 @@ export async function givenMerchantAccount(
 
 export async function givenEmail(
   organisation: Place | null,
-  columns: { type?: string; edition_id?: string; title?: string } = {},
+  columns: { type?: EmailMessageType; edition_id?: string; title?: string } = {},
 ) {
   const id = `eml_${unique()}`
-  const row = { id, organization_id: organisation?.id ?? null, title: 'Receipt', type: 'receipt', ...columns }
+  const row = { id, organization_id: organisation?.id ?? null, title: 'Receipt', type: 'receipt' as const, ...columns }
   await db.batch([insert(emailMessages, { ...row, scope: 'template', created_at: 1, modified_at: 1 })])
   return id
 }

@@ -1,9 +1,10 @@
 import { env } from 'cloudflare:workers'
-import { sql } from 'drizzle-orm'
+import { eq, getTableColumns } from 'drizzle-orm'
 import type { JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { emailMessages } from '../../src/db/schema/messaging/email-messages.ts'
-import type { transactionalEmails } from '../../src/db/schema/messaging/transactional-emails.ts'
+import { transactionalEmails } from '../../src/db/schema/messaging/transactional-emails.ts'
+import { select } from '../../src/db/select.ts'
 import { insert } from '../../src/db/write.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
@@ -13,10 +14,14 @@ import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { post, type Reply } from './api.ts'
 import { contextAt } from './context.ts'
 import { db, type EditionRow, givenEdition, givenOrganisation } from './factories.ts'
+import type { EmailMessageType } from '../../src/domain/messaging/email-messages.ts'
+import type { Block } from '../../src/domain/email/blocks/blocks.ts'
 
 export type EmailRow = typeof transactionalEmails.$inferSelect
 
-const receiptBlocks = [
+export const selectEmails = () => select(getTableColumns(transactionalEmails)).from(transactionalEmails)
+
+const receiptBlocks: Block[] = [
   {
     id: 'blk_1',
     type: 'rich_text',
@@ -30,18 +35,21 @@ const receiptBlocks = [
   { id: 'blk_2', type: 'order_summary', data: {} },
 ]
 
-export async function givenReceiptMessage(organizationId: string | null, type = 'receipt'): Promise<string> {
+export async function givenReceiptMessage(
+  organizationId: string | null,
+  type: EmailMessageType = 'receipt',
+): Promise<string> {
   const now = Date.now()
   const id = newId('email_message', now, Math.random)
-  const row = {
+  const row: typeof emailMessages.$inferInsert = {
     id,
     organization_id: organizationId,
     edition_id: null,
     title: 'Receipt',
-    subject: JSON.stringify({ en: 'Your order {{ order.number }}', da: 'Din ordre {{ order.number }}' }),
+    subject: { en: 'Your order {{ order.number }}', da: 'Din ordre {{ order.number }}' },
     type,
     scope: organizationId === null ? 'platform' : 'template',
-    blocks: JSON.stringify(receiptBlocks),
+    blocks: receiptBlocks,
     created_at: now,
     modified_at: now,
   }
@@ -97,7 +105,7 @@ export const sell = (shop: Shop, orders: object[], more: object = {}): Promise<R
   })
 
 export const receiptsOf = (shop: Shop): Promise<EmailRow[]> =>
-  db.all(sql<EmailRow>`select * from transactional_emails where edition_id = ${shop.edition_id} order by id`)
+  db.all(selectEmails().where(eq(transactionalEmails.edition_id, shop.edition_id)).orderBy(transactionalEmails.id))
 
 /** What the provider does with one call. It accepts before it fails, where it says so. */
 export type Conduct = 'accept' | 'accept and lose the answer' | 'accept and die' | 'die' | SendResult

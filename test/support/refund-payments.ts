@@ -4,7 +4,7 @@ import type { JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { editions, merchantAccounts } from '../../src/db/schema/editions.ts'
 import type { purchases, transactions } from '../../src/db/schema/sales/orders.ts'
-import type { transactionalEmails } from '../../src/db/schema/messaging/transactional-emails.ts'
+import { transactionalEmails } from '../../src/db/schema/messaging/transactional-emails.ts'
 import { refundItems, refundRequests, type RefundRow } from '../../src/db/schema/sales/refunds.ts'
 import { select } from '../../src/db/select.ts'
 import { insert, insertAll, update } from '../../src/db/write.ts'
@@ -15,6 +15,7 @@ import type { RefundFailureCode, RefundOutcome } from '../../src/gateways/paymen
 import { payRefunds } from '../../src/modules/refund-payments/jobs.ts'
 import { contextAt } from './context.ts'
 import { type Provider, providerOf } from './payment-provider.ts'
+import { type EmailRow, selectEmails } from './receipts.ts'
 import { db, freshId, seedEdition, seedOrganization, write } from './seed.ts'
 import { seedTrade, type Trade } from './seed-commerce.ts'
 import { seedEndpoint } from './seed-webhooks.ts'
@@ -126,10 +127,8 @@ export async function stateOf(sale: Trade) {
   }
 }
 
-type EmailRow = typeof transactionalEmails.$inferSelect
-
 export const refundEmailsOf = (refund: string): Promise<EmailRow[]> =>
-  db().all(sql<EmailRow>`select * from transactional_emails where refund_request_id = ${refund} order by id`)
+  db().all(selectEmails().where(eq(transactionalEmails.refund_request_id, refund)).orderBy(transactionalEmails.id))
 
 /** The actions that were announced of an organisation's purchases, with the statuses of refund and purchase after them. */
 export async function actionsOf(sale: { organization: string }): Promise<string[]> {

@@ -49,7 +49,7 @@ export async function seedPeople(
       id: freshId('user'),
       organization_id: organization,
       locale: index % 3 === 0 ? 'da' : 'en',
-      msg_channel: 'email',
+      msg_channel: 'email' as const,
       created_at: seededAt,
       modified_at: seededAt,
       ...person,
@@ -86,7 +86,7 @@ export interface Ready {
 export async function seedReady(place: Place, columns: Partial<CampaignRow> = {}): Promise<Ready> {
   const channel = columns.channel === 'sms' ? 'sms' : 'email'
   const segment = await seedSegment(place, { communication_channel: channel })
-  const message = await seedMessage(place, { type: 'campaign', blocks: JSON.stringify(campaignBlocks) })
+  const message = await seedMessage(place, { type: 'campaign', blocks: campaignBlocks })
   const [campaign] = await seedCampaigns(place, segment.id, 1, {
     ...(channel === 'email'
       ? { email_message_id: message }
@@ -132,7 +132,7 @@ export async function seedCampaigns(
 /** Makes the segment one of marketing to which everybody has agreed, through either channel; answers the consent's id. */
 export async function marketingTo(crowd: Crowd, segmentId: string): Promise<string> {
   await write(sql`update segments set communication_type = 'marketing' where id = ${segmentId}`)
-  return seedMarketingConsent(crowd, undefined, { channels: '["email","sms"]' })
+  return seedMarketingConsent(crowd, undefined, { channels: ['email', 'sms'] })
 }
 
 /** A consent to marketing by e-mail, given yesterday by these people, or by all of them; answers its id. */
@@ -151,7 +151,7 @@ export async function seedMarketingConsent(
       key: 'newsletter',
       name: 'Newsletter',
       type: 'marketing',
-      channels: '["email"]',
+      channels: ['email'],
       created_at: at,
       modified_at: at,
       ...columns,
@@ -165,8 +165,8 @@ export async function seedMarketingConsent(
         consent_version: 1,
         content_hash: 'x',
         user_id,
-        status: 'given',
-        method: 'checkbox',
+        status: 'given' as const,
+        method: 'checkbox' as const,
         source: 'checkout',
         language: 'en',
         occurred_at: at,

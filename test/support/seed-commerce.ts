@@ -53,7 +53,7 @@ function trade(place: Place, product: string, index: number) {
     first_name: 'Ægir',
     last_name: `Holm ${number}`,
     locale: 'en',
-    msg_channel: email === null ? 'sms' : 'email',
+    msg_channel: email === null ? ('sms' as const) : ('email' as const),
     email_folded: email ?? '',
     phone_digits: phone?.slice(1) ?? '',
     search: searchText(`Ægir Holm ${number}`, email, phone?.slice(1)),
@@ -256,7 +256,7 @@ export async function seedReferences(organization: string) {
   }
   const stamps = { created_at: seededAt, modified_at: seededAt }
   const owner = { organization_id: organization }
-  const message = { ...owner, edition_id: null, title: 'Receipt', scope: 'template', ...stamps }
+  const message = { ...owner, edition_id: null, title: 'Receipt', scope: 'template' as const, ...stamps }
   await write(
     insert(feeRules, { id: ids.feeRule, ...owner, name: 'Standard', currency: 'dkk' }),
     insert(merchantAccounts, {

@@ -16,19 +16,13 @@ const wording = {
   text: { en: 'Write to me.', da: 'Skriv til mig.' },
   link_url: {},
   legal_basis: 'consent',
-}
+} as const
 
 /** Definitions with their wordings, some with equal names, positions and times. Answers their ids. */
 export async function seedConsents(place: Place, count: number): Promise<string[]> {
   const content_hash = await contentHash(wording)
-  const columns = {
-    title: JSON.stringify(wording.title),
-    text: JSON.stringify(wording.text),
-    link_url: JSON.stringify(wording.link_url),
-    legal_basis: wording.legal_basis,
-    content_hash,
-  }
-  const rows = Array.from({ length: count }, (_, index) => ({
+  const columns = { ...wording, content_hash }
+  const rows = Array.from({ length: count }, (_, index): typeof consents.$inferInsert => ({
     ...columns,
     id: freshId('consent'),
     organization_id: place.organization,
@@ -36,7 +30,7 @@ export async function seedConsents(place: Place, count: number): Promise<string[
     key: `seeded-${next()}`,
     name: `Newsletter ${index % 3}`,
     type: 'marketing',
-    channels: '["email"]',
+    channels: ['email'],
     position: index % 4,
     search: `seeded newsletter ${index % 3}`,
     created_at: seededAt + (index % 5),
@@ -57,7 +51,7 @@ export async function seedAnswers(place: Place, user: string, consent: string, c
   for (let index = 0; index < count; index++) {
     const before = rows.at(-1) ?? stored ?? null
     const number = (before?.number ?? 0) + 1
-    const row = {
+    const row: Omit<Row, 'record_hash'> = {
       id: freshId('consent_record'),
       organization_id: place.organization,
       consent_id: consent,
@@ -69,7 +63,7 @@ export async function seedAnswers(place: Place, user: string, consent: string, c
       order_id: null,
       import_id: null,
       status: number % 2 === 1 ? 'given' : 'withdrawn',
-      previous_status: before?.status ?? null,
+      previous_status: before?.status === 'withdrawn' ? 'withdrawn' : before ? 'given' : null,
       method: 'checkbox',
       source: 'checkout',
       language: 'da',

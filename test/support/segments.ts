@@ -3,6 +3,8 @@ import { sql } from 'drizzle-orm'
 import { expect } from 'vitest'
 import type { CalculateMessage, JobCtx } from '../../src/context.ts'
 import { type Client, Database } from '../../src/db/database.ts'
+import type { AnswerStatus } from '../../src/domain/consents/consents.ts'
+import type { SuppressionReason } from '../../src/domain/messaging/suppressions.ts'
 import { consentRecords, consents, suppressions } from '../../src/db/schema/consents.ts'
 import type { segments } from '../../src/db/schema/messaging/segments.ts'
 import { userEditions, users } from '../../src/db/schema/users.ts'
@@ -34,8 +36,8 @@ export async function givenPeople(
       first_name: 'Ægir',
       last_name: `Holm ${number}`,
       locale: 'da',
-      msg_channel: 'email',
-      is_active: 1,
+      msg_channel: 'email' as const,
+      is_active: true,
       search: searchText(email),
       last_seen_at: null,
       created_at: seededAt,
@@ -80,7 +82,7 @@ export async function givenConsent(
       key: `newsletter-${next()}`,
       name: 'Newsletter',
       type: 'marketing',
-      channels: '["email"]',
+      channels: ['email'],
       created_at: seededAt,
       modified_at: seededAt,
       ...columns,
@@ -92,7 +94,7 @@ export async function givenConsent(
 export const answer = (
   user: UserRow,
   consentId: string,
-  status: string,
+  status: AnswerStatus,
   columns: Partial<typeof consentRecords.$inferInsert> = {},
 ): Promise<void> =>
   write(
@@ -114,7 +116,7 @@ export const answer = (
     }),
   )
 
-export const suppress = (user: UserRow, channel: 'email' | 'sms', reason: string): Promise<void> =>
+export const suppress = (user: UserRow, channel: 'email' | 'sms', reason: SuppressionReason): Promise<void> =>
   write(
     insert(suppressions, {
       organization_id: user.organization_id,

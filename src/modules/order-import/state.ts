@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../db/database.ts'
 import type { locations, options, products, variants } from '../../db/schema/sales/catalog.ts'
 import {
@@ -8,7 +8,7 @@ import {
   purchases,
   type transactions,
 } from '../../db/schema/sales/orders.ts'
-import type { userEditions, users } from '../../db/schema/users.ts'
+import { type userEditions, users as userTable } from '../../db/schema/users.ts'
 import { answering } from '../../db/select.ts'
 import { isSharedOutside } from '../../db/shared-customers.ts'
 import { inList } from '../../db/visibility.ts'
@@ -32,7 +32,7 @@ export type GivenColumns = Pick<
   'email' | 'phone_number' | 'first_name' | 'last_name' | 'locale'
 >
 
-export interface UserRow extends Omit<typeof users.$inferSelect, 'seq'> {
+export interface UserRow extends Omit<typeof userTable.$inferSelect, 'seq'> {
   /** Other editions know the customer too. */
   is_shared: number
   /** Editions know the customer whose customers the caller may not change. */
@@ -99,6 +99,12 @@ const givenJson = (editionId: string) => sql`, (select json_object('email', emai
     'first_name', first_name, 'last_name', last_name, 'locale', locale)
     from user_editions where edition_id = ${editionId} and user_id = users.id) as given`
 
+const { is_verified, is_active, metadata } = userTable
+
+/** A statement that answers customers. Only columns with a mode are decoded. */
+const customers = (statement: SQL) =>
+  answering<UserRow>({ is_verified, is_active, metadata }, sql<UserRow>`${statement}`)
+
 /** What the statements name again and again. */
 function sourcesOf(
   { organization_id, edition_id, source, changeable }: LoadScope,
@@ -126,10 +132,10 @@ function namedIn(edition_id: string, group: readonly ExternalOrder[], { users }:
   const names = unique(items.map((item) => fold(item.product)))
   const ofProducts = sql`product_id in (select id from products where edition_id = ${edition_id} and ${inList(sql`name_folded`, names)})`
   return [
-    sql<UserRow>`${users} and ${inList(sql`email`, unique(people.map(({ email }) => email)))}`,
+    customers(sql`${users} and ${inList(sql`email`, unique(people.map(({ email }) => email)))}`),
     // A number may be several customers'; one without an address is meant before others, then the oldest.
-    sql<UserRow>`${users} and phone_number in (select value from json_each(${JSON.stringify(phones)}))
-      order by email is null desc, seq`,
+    customers(sql`${users} and phone_number in (select value from json_each(${JSON.stringify(phones)}))
+      order by email is null desc, seq`),
     sql<ProductRow>`select * from products where edition_id = ${edition_id} and ${inList(sql`name_folded`, names)}`,
     sql<LocationRow>`select * from locations where edition_id = ${edition_id}
       and ${inList(sql`name_folded`, unique(items.map((item) => item.location && fold(item.location))))}`,
@@ -148,7 +154,7 @@ const contentsOf = ({ users, ofOrders }: Sources) =>
       sql<PurchaseRow>`select * from purchases where ${ofOrders} order by id`,
     ),
     sql<TransactionRow>`select * from transactions where type = 'payment' and ${ofOrders}`,
-    sql<UserRow>`${users} and id in (select user_id from purchases where ${ofOrders})`,
+    customers(sql`${users} and id in (select user_id from purchases where ${ofOrders})`),
     sql<NamedRow>`select id, name from products where id in (select product_id from purchases where ${ofOrders})
       union all select id, name from variants where id in (select variant_id from purchases where ${ofOrders})`,
   ] as const

@@ -109,7 +109,7 @@ function withKnownConsents(
     const definition = definitions.get(key)
     const path = ['orders', index, 'consents', key]
     if (!definition) return [fieldError(path, 'does_not_exist', 'This edition has no consent with this key.')]
-    return definition.is_active === 1 ? [] : [fieldError(path, 'consent_inactive', 'This consent is not active.')]
+    return definition.is_active ? [] : [fieldError(path, 'consent_inactive', 'This consent is not active.')]
   })
   return errors.length ? refused(index, order.external_id, errors) : candidate
 }
