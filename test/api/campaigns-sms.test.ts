@@ -75,7 +75,7 @@ describe('the sender of an SMS', () => {
     ['Store', '東京', 'Tickets'],
     ['Store', '2026', 'Tickets'],
     ['Platform', 'Nordlys', 'Tickets'],
-  ])('of %s and an organisation called %s is %s', async (sms_sender_name, name, sender) => {
+  ] as const)('of %s and an organisation called %s is %s', async (sms_sender_name, name, sender) => {
     const crowd = await seedCrowd(1, { sms_sender_name })
     await write(sql`update organizations set name = ${name} where id = ${crowd.organization}`)
     expect((await capturedOf(await send(crowd, { en: 'Hello' })))[0]?.sender).toBe(sender)

@@ -234,8 +234,8 @@ describe('updateEdition', () => {
       expect([reply.status, reply.body]).toMatchObject([200, changed])
       expect(await storedEdition(edition.id)).toMatchObject({
         ...changed,
-        merchant_account_extra_parameters: '{"a":1}',
-        merchant_id: '{"a":2,"b":2}',
+        merchant_account_extra_parameters: { a: 1 },
+        merchant_id: { a: 2, b: 2 },
         is_archived: 1,
       })
       const back = {

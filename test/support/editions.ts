@@ -1,7 +1,8 @@
-import { sql } from 'drizzle-orm'
+import { eq, getTableColumns } from 'drizzle-orm'
 import { emailMessages } from '../../src/db/schema/messaging/email-messages.ts'
-import { feeRules, merchantAccounts } from '../../src/db/schema/editions.ts'
+import { editions, feeRules, merchantAccounts } from '../../src/db/schema/editions.ts'
 import { files } from '../../src/db/schema/files/files.ts'
+import { select } from '../../src/db/select.ts'
 import { insert } from '../../src/db/write.ts'
 import type { Reply } from './api.ts'
 import { db, type EditionRow } from './factories.ts'
@@ -13,7 +14,13 @@ interface Place {
 const unique = () => crypto.randomUUID()
 
 export async function givenFeeRule(organisation: Place, columns: { name?: string; is_active?: number } = {}) {
-  const row = { id: `fee_${unique()}`, organization_id: organisation.id, name: 'Standard', currency: 'dkk', ...columns }
+  const row = {
+    id: `fee_${unique()}`,
+    organization_id: organisation.id,
+    name: 'Standard',
+    currency: 'dkk' as const,
+    ...columns,
+  }
   await db.batch([insert(feeRules, { ...row, description: '3 %' })])
   return row.id
 }
@@ -42,7 +49,7 @@ export async function givenFile(organisation: Place, columns: { purpose?: string
 }
 
 export const storedEdition = async (id: string): Promise<EditionRow | undefined> =>
-  db.first(sql<EditionRow>`select * from editions where id = ${id}`)
+  db.first(select(getTableColumns(editions)).from(editions).where(eq(editions.id, id)))
 
 export const codes = (reply: Reply): { status: number; errors: string[] } => ({
   status: reply.status,
