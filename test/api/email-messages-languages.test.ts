@@ -203,7 +203,7 @@ describe('a campaign', () => {
 
   it('by SMS says its way out in the language of its text', async () => {
     const crowd = await seedCrowd(1, { enabled_languages: ['en', 'da'] })
-    const { campaign } = await seedReady(crowd, { channel: 'sms', sms_body: '{"en":"Doors open","da":" "}' })
+    const { campaign } = await seedReady(crowd, { channel: 'sms', sms_body: { en: 'Doors open', da: ' ' } })
     await marketingTo(crowd, campaign.segment_id)
     await write(sql`update users set locale = 'da' where id = ${crowd.people[0]?.id ?? ''}`)
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})

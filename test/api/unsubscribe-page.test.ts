@@ -236,7 +236,7 @@ describe('transactional messages', () => {
 
   it('of a campaign by SMS end with their text', async () => {
     const crowd = await seedCrowd(1)
-    const { campaign } = await seedReady(crowd, { channel: 'sms', sms_body: '{"en":"Gates open"}' })
+    const { campaign } = await seedReady(crowd, { channel: 'sms', sms_body: { en: 'Gates open' } })
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
     await until(campaign.id, ['sent'])
     expect((await capturedOf(campaign.id)).map(({ body }) => body)).toEqual(['Gates open'])

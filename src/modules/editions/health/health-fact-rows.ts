@@ -8,7 +8,8 @@ import { segments } from '../../../db/schema/messaging/segments.ts'
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from '../../../db/schema/messaging/webhooks.ts'
 import { products } from '../../../db/schema/sales/catalog.ts'
 import { answering, fromFlag, fromJson, type Query, type RowOf, select, selection } from '../../../db/select.ts'
-import { inList } from '../../../db/visibility.ts'
+import { inList, inWords } from '../../../db/visibility.ts'
+import type { DataImportStatus } from '../../../domain/data-imports/data-imports.ts'
 import type { TranslatedDict } from '../../../domain/languages.ts'
 import { workingStatuses } from '../../../domain/refunds/refund-batches.ts'
 import { dayMs } from '../../../domain/time/instants.ts'
@@ -169,11 +170,17 @@ export const endpointsOf = ({ id, organization_id }: EditionRow, now: number) =>
 
 const unfinishedMs = 7 * dayMs
 
-/** The statuses are written out, because the index of imports in mapping holds no others. */
-const isInMapping = sql`${dataImports.status} in ('mapping_columns', 'mapping_products')`
+/** The imports in these have an index. */
+const mappingStatuses = ['mapping_columns', 'mapping_products'] as const satisfies DataImportStatus[]
 
 export const unfinishedImportsOf = ({ id }: EditionRow, now: number) =>
   select({ id: dataImports.id, name: dataImports.name })
     .from(dataImports)
-    .where(and(eq(dataImports.edition_id, id), lt(dataImports.modified_at, now - unfinishedMs), isInMapping))
+    .where(
+      and(
+        eq(dataImports.edition_id, id),
+        lt(dataImports.modified_at, now - unfinishedMs),
+        inWords(sql`${dataImports.status}`, mappingStatuses),
+      ),
+    )
     .orderBy(dataImports.id)
