@@ -192,7 +192,7 @@ describe('updateEdition', () => {
       refused(...fields.map((field) => `#/${field} invalid_id`)),
     )
     const misfits = {
-      meta_image_id: await givenFile(organisation, { purpose: 'document' }),
+      meta_image_id: await givenFile(organisation, { purpose: 'attachment' }),
       transaction_receipt_email_id: await givenEmail(organisation, { type: 'refund_confirmation' }),
       refund_confirmation_email_id: await givenEmail(organisation, { type: 'receipt' }),
     }

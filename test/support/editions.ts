@@ -4,6 +4,7 @@ import { editions, feeRules, merchantAccounts } from '../../src/db/schema/editio
 import { files } from '../../src/db/schema/files/files.ts'
 import { select } from '../../src/db/select.ts'
 import { insert } from '../../src/db/write.ts'
+import type { FilePurpose } from '../../src/domain/files/files.ts'
 import type { Reply } from './api.ts'
 import { db, type EditionRow } from './factories.ts'
 
@@ -41,8 +42,14 @@ export async function givenEmail(
   return id
 }
 
-export async function givenFile(organisation: Place, columns: { purpose?: string; edition_id?: string } = {}) {
-  const row = { id: `fil_${unique()}`, organization_id: organisation.id, purpose: 'image', name: 'a.png', ...columns }
+export async function givenFile(organisation: Place, columns: { purpose?: FilePurpose; edition_id?: string } = {}) {
+  const row = {
+    id: `fil_${unique()}`,
+    organization_id: organisation.id,
+    purpose: 'image' as const,
+    name: 'a.png',
+    ...columns,
+  }
   const rest = { mime_type: 'image/png', size: 1, access_key: 'key-of-it', created_at: 1, modified_at: 1 }
   await db.batch([insert(files, { ...row, ...rest })])
   return row.id
