@@ -45,6 +45,9 @@ export const fromJson = <Value>(expression: SQL): SQL<Value> =>
 export const orNull = <C extends SQLiteColumn>(column: C): SQL<GetColumnData<C> | null> =>
   sql`${column}`.mapWith<DriverValueDecoder<GetColumnData<C> | null, unknown>>(decoderOf(column) as never)
 
+/** An expression that answers 1 or 0, as a boolean. */
+export const fromFlag = (expression: SQL): SQL<boolean> => expression.mapWith((value: number): boolean => value === 1)
+
 /** The fields for a query in `sql`: what stands behind `select`. */
 export const selection = (fields: Fields): SQL =>
   sql.join(

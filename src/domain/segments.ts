@@ -22,6 +22,7 @@ export const maxDescriptionLength = 2000
  * withdrew a consent or asked to be left alone, `no_consent` who never gave one or whose consent is over.
  */
 export const exclusionReasons = ['no_address', 'no_consent', 'unsubscribed', 'bounced', 'inactive'] as const
+export type ExclusionReason = (typeof exclusionReasons)[number]
 
 /** Campaigns in these states still need their segment and their message. */
 export const campaignStatusesInNeed = ['draft', 'scheduled', 'calculating', 'sending'] as const

@@ -142,7 +142,7 @@ describe('sendCampaignNow', () => {
 
     const other = await seedCrowd(1, { sms_sender_name: 'Unset', is_archived: 1 })
     const segment = await seedSegment(other, { communication_channel: 'email' })
-    const [sms] = await seedCampaigns(other, segment.id, 1, { channel: 'sms', sms_body: '{"da":"Hej"}' })
+    const [sms] = await seedCampaigns(other, segment.id, 1, { channel: 'sms', sms_body: { da: 'Hej' } })
     const refused = await post(`/v1/campaigns/${sms?.id}/send-now`, {})
     expect(refused.body.errors.map(({ code }: { code: string }) => code)).toEqual([
       'missing_text',

@@ -8,7 +8,7 @@ import { get, patch, post, publicUrl } from '../support/api.ts'
 import { contextAt } from '../support/context.ts'
 import { costOf } from '../support/cost.ts'
 import { dump } from '../support/dump.ts'
-import { codes, givenFeeRule, givenFile, givenMerchantAccount, refused, storedEdition } from '../support/editions.ts'
+import { codes, givenFeeRule, givenFile, givenMerchantAccount, refused } from '../support/editions.ts'
 import { bare, childrenOf, contentsOf, named, ofEdition, type Row } from '../support/edition-copies.ts'
 import { seedEditionContents } from '../support/edition-contents.ts'
 import { db, type EditionRow, givenEdition, givenEvent, givenMember, givenOrganisation } from '../support/factories.ts'
@@ -38,7 +38,7 @@ describe('duplicateEdition', () => {
       is_draft: 0,
       published_at: 7_000_000,
       default_language: 'da',
-      enabled_languages: '["da","en"]',
+      enabled_languages: ['da', 'en'],
       tax_type: 'vat',
       default_price_tax_rate: 25,
       default_deposit_tax_rate: 12,
@@ -46,15 +46,15 @@ describe('duplicateEdition', () => {
       currency: 'nok',
       fee_rule_id: await givenFeeRule(organisation),
       merchant_account_id: await givenMerchantAccount(organisation),
-      merchant_account_extra_parameters: '{"a":1}',
-      merchant_id: '{"b":2}',
-      metadata: '{"c":3}',
+      merchant_account_extra_parameters: { a: 1 },
+      merchant_id: { b: 2 },
+      metadata: { c: 3 },
       sms_sender_name: 'Store',
       email_sender_name: 'Nordlys',
       email_sender_address: 'hello@example.dk',
       email_reply_to: 'reply@example.dk',
-      meta_title: '{"en":"Title"}',
-      meta_description: '{"en":"Text"}',
+      meta_title: { en: 'Title' },
+      meta_description: { en: 'Text' },
       meta_image_id: await givenFile(organisation),
       version: 9,
       created_at: 1000,
@@ -79,7 +79,8 @@ describe('duplicateEdition', () => {
     })
     expect((await get(`/v1/editions/${reply.body.id}`)).body).toEqual(reply.body)
     expect((await get(path)).body).toEqual(before)
-    const [old, copy] = [await storedEdition(source.id), await storedEdition(reply.body.id)]
+    const stored = (id: string) => db.first(sql<Row>`select * from editions where id = ${id}`)
+    const [old, copy] = [await stored(source.id), await stored(reply.body.id)]
     const changed = ['id', 'event_id', 'name', 'full_name', 'slug', 'search', 'is_draft', 'published_at']
     expect(bare([{ ...copy }], changed)).toEqual(bare([{ ...old }], changed))
     expect(copy).toMatchObject({ version: 1, search: expect.stringContaining('vinterlys 2027') })

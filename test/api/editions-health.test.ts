@@ -97,9 +97,9 @@ describe('getEditionHealthcheck', () => {
     await change(edition.id, {
       start_at: Date.now() + dayMs,
       end_at: Date.now() + 2 * dayMs,
-      enabled_languages: '["en","da"]',
-      meta_title: '{"en":"a","da":"b"}',
-      meta_description: '{"en":"a","da":"b"}',
+      enabled_languages: ['en', 'da'],
+      meta_title: { en: 'a', da: 'b' },
+      meta_description: { en: 'a', da: 'b' },
       meta_image_id: await givenFile(organisation),
       merchant_account_id: await givenMerchantAccount(organisation),
       fee_rule_id: await givenFeeRule(organisation),

@@ -215,7 +215,9 @@ describe('deleteSegment', () => {
   it('is refused while campaigns that are not over use it', async () => {
     const { id } = await seedSegment(place())
     const needing = await Promise.all(
-      ['draft', 'scheduled', 'calculating', 'sending'].map((status) => seedCampaign(place(), id, status, status)),
+      (['draft', 'scheduled', 'calculating', 'sending'] as const).map((status) =>
+        seedCampaign(place(), id, status, status),
+      ),
     )
     await seedCampaign(place(), id, 'sent')
     const { status, body } = await remove(`/v1/segments/${id}`)

@@ -44,8 +44,7 @@ describe('the page of a link to unsubscribe', () => {
     ['nl', 'nieuws en aanbiedingen per e-mail', 'Opnieuw aanmelden'],
     ['pl', 'wiadomości i ofert', 'Zapisz mnie ponownie'],
   ])('says in %s whose messages of which kind stop, and gives the way back', async (locale, kind, again) => {
-    const spoken = JSON.stringify(['en', 'da', 'se', 'nl', 'pl'])
-    const crowd = await seedCrowd(1, { enabled_languages: spoken })
+    const crowd = await seedCrowd(1, { enabled_languages: ['en', 'da', 'se', 'nl', 'pl'] })
     const [person] = crowd.people
     await write(
       sql`update organizations set name = 'Nord & <b>lys</b>' where id = ${crowd.organization}`,
@@ -237,7 +236,7 @@ describe('transactional messages', () => {
 
   it('of a campaign by SMS end with their text', async () => {
     const crowd = await seedCrowd(1)
-    const { campaign } = await seedReady(crowd, { channel: 'sms', sms_body: '{"en":"Gates open"}' })
+    const { campaign } = await seedReady(crowd, { channel: 'sms', sms_body: { en: 'Gates open' } })
     await post(`/v1/campaigns/${campaign.id}/send-now`, {})
     await until(campaign.id, ['sent'])
     expect((await capturedOf(campaign.id)).map(({ body }) => body)).toEqual(['Gates open'])

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.ts'
+import type { Currency } from '../../src/domain/money.ts'
 import type { Encoding } from '../../src/domain/data-imports/files/encoding/names.ts'
 import { givenTenant } from '../support/data-imports.ts'
 import { type Answers, givenRead, ordersOf, previewed, started, suggestionsOf } from '../support/imported-tables.ts'
@@ -8,7 +9,7 @@ import { textRow, workbook } from '../support/xlsx.ts'
 
 interface Kind {
   name: string
-  currency: string
+  currency: Currency
   bytes: Uint8Array<ArrayBuffer>
   upload?: RawUpload
   suggested: Record<string, string | null>

@@ -55,11 +55,8 @@ describe('the access of an edition to its merchant account', () => {
   it('is that of the connected account that the edition names for its own merchant account', async () => {
     const organisation = await givenOrganisation()
     const [own, earlier] = [await givenAccount(organisation), await givenAccount(organisation)]
-    const accountOf = async (merchant_id: object, merchant_account_id: string | null) => {
-      const edition = await givenEdition(organisation, {
-        merchant_account_id: own,
-        merchant_id: JSON.stringify(merchant_id),
-      })
+    const accountOf = async (merchant_id: Record<string, unknown>, merchant_account_id: string | null) => {
+      const edition = await givenEdition(organisation, { merchant_account_id: own, merchant_id })
       return (await accessOf(jobWith(), { edition_id: edition.id, merchant_account_id }))?.provider_account
     }
     expect(await accountOf({ stripe: 'acct_Edition' }, null)).toBe('acct_Edition')

@@ -23,7 +23,7 @@ export interface Scene {
 /** Two people of one edition. */
 export async function givenScene(person: Partial<UserRow> = {}, name?: string): Promise<Scene> {
   const organisation = await givenOrganisation(name)
-  const edition = await givenEdition(organisation, { enabled_languages: '["en","da","se","nl","pl"]' })
+  const edition = await givenEdition(organisation, { enabled_languages: ['en', 'da', 'se', 'nl', 'pl'] })
   const place = { organization: organisation.id, edition: edition.id }
   const [one, other] = await givenPeople(place, [{ locale: 'en', ...person }, { locale: 'en' }])
   if (!one || !other) throw new Error('nobody is there')

@@ -1,8 +1,10 @@
-import { sql } from 'drizzle-orm'
+import { eq, getTableColumns } from 'drizzle-orm'
 import { emailMessages } from '../../src/db/schema/messaging/email-messages.ts'
-import { feeRules, merchantAccounts } from '../../src/db/schema/editions.ts'
+import { editions, feeRules, merchantAccounts } from '../../src/db/schema/editions.ts'
 import { files } from '../../src/db/schema/files/files.ts'
+import { select } from '../../src/db/select.ts'
 import { insert } from '../../src/db/write.ts'
+import type { FilePurpose } from '../../src/domain/files/files.ts'
 import type { Reply } from './api.ts'
 import { db, type EditionRow } from './factories.ts'
 import type { EmailMessageType } from '../../src/domain/messaging/email-messages.ts'
@@ -14,7 +16,13 @@ interface Place {
 const unique = () => crypto.randomUUID()
 
 export async function givenFeeRule(organisation: Place, columns: { name?: string; is_active?: number } = {}) {
-  const row = { id: `fee_${unique()}`, organization_id: organisation.id, name: 'Standard', currency: 'dkk', ...columns }
+  const row = {
+    id: `fee_${unique()}`,
+    organization_id: organisation.id,
+    name: 'Standard',
+    currency: 'dkk' as const,
+    ...columns,
+  }
   await db.batch([insert(feeRules, { ...row, description: '3 %' })])
   return row.id
 }
@@ -44,15 +52,21 @@ export async function givenEmail(
   return id
 }
 
-export async function givenFile(organisation: Place, columns: { purpose?: string; edition_id?: string } = {}) {
-  const row = { id: `fil_${unique()}`, organization_id: organisation.id, purpose: 'image', name: 'a.png', ...columns }
+export async function givenFile(organisation: Place, columns: { purpose?: FilePurpose; edition_id?: string } = {}) {
+  const row = {
+    id: `fil_${unique()}`,
+    organization_id: organisation.id,
+    purpose: 'image' as const,
+    name: 'a.png',
+    ...columns,
+  }
   const rest = { mime_type: 'image/png', size: 1, access_key: 'key-of-it', created_at: 1, modified_at: 1 }
   await db.batch([insert(files, { ...row, ...rest })])
   return row.id
 }
 
 export const storedEdition = async (id: string): Promise<EditionRow | undefined> =>
-  db.first(sql<EditionRow>`select * from editions where id = ${id}`)
+  db.first(select(getTableColumns(editions)).from(editions).where(eq(editions.id, id)))
 
 export const codes = (reply: Reply): { status: number; errors: string[] } => ({
   status: reply.status,

@@ -2,8 +2,10 @@ import { campaigns } from '../../src/db/schema/messaging/campaigns.ts'
 import { consentRecords, consents } from '../../src/db/schema/consents.ts'
 import { editions } from '../../src/db/schema/editions.ts'
 import { userEditions, users } from '../../src/db/schema/users.ts'
+import { select } from '../../src/db/select.ts'
+import { inList } from '../../src/db/visibility.ts'
 import { insert, insertAll, update } from '../../src/db/write.ts'
-import { sql } from 'drizzle-orm'
+import { getTableColumns, sql } from 'drizzle-orm'
 import { searchText } from '../../src/domain/text/fold.ts'
 import { searchColumns } from '../../src/domain/accounts/users.ts'
 import { seedMessage, aBlock } from './seed-emails.ts'
@@ -90,7 +92,7 @@ export async function seedReady(place: Place, columns: Partial<CampaignRow> = {}
   const [campaign] = await seedCampaigns(place, segment.id, 1, {
     ...(channel === 'email'
       ? { email_message_id: message }
-      : { sms_body: '{"en":"Doors open: https://example.com/doors"}' }),
+      : { sms_body: { en: 'Doors open: https://example.com/doors' } }),
     ...columns,
   })
   if (!campaign) throw new Error('no campaign was made')
@@ -114,8 +116,8 @@ export async function seedCampaigns(
       segment_id: segmentId,
       name,
       search: searchText(name),
-      channel: 'email',
-      status: 'draft',
+      channel: 'email' as const,
+      status: 'draft' as const,
       scheduled_at: number % 4 === 3 ? null : at + (number % 2) * 3_600_000,
       total_recipients: number % 4,
       created_at: at,
@@ -125,7 +127,15 @@ export async function seedCampaigns(
   })
   await write(...insertAll(campaigns, rows))
   return db().all(
-    sql<CampaignRow>`select * from campaigns where id in (select value from json_each(${JSON.stringify(rows.map(({ id }) => id))})) order by seq`,
+    select(getTableColumns(campaigns))
+      .from(campaigns)
+      .where(
+        inList(
+          sql`${campaigns.id}`,
+          rows.map(({ id }) => id),
+        ),
+      )
+      .orderBy(campaigns.seq),
   )
 }
 

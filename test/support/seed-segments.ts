@@ -1,7 +1,9 @@
-import { sql } from 'drizzle-orm'
+import { eq, getTableColumns } from 'drizzle-orm'
 import { campaigns } from '../../src/db/schema/messaging/campaigns.ts'
 import { segments } from '../../src/db/schema/messaging/segments.ts'
+import { select } from '../../src/db/select.ts'
 import { insert, insertAll } from '../../src/db/write.ts'
+import type { CampaignStatus } from '../../src/domain/campaigns/lifecycle.ts'
 import { searchText } from '../../src/domain/text/fold.ts'
 import { db, freshId, next, seededAt, write } from './seed.ts'
 
@@ -41,7 +43,7 @@ export async function seedSegments(place: Place, count: number, columns: Partial
 
 export async function seedSegment(place: Place, columns: Partial<SegmentRow> = {}): Promise<SegmentRow> {
   const [id = ''] = await seedSegments(place, 1, columns)
-  const row = await db().first(sql<SegmentRow>`select * from segments where id = ${id}`)
+  const row = await db().first(select(getTableColumns(segments)).from(segments).where(eq(segments.id, id)))
   if (!row) throw new Error('no segment was made')
   return row
 }
@@ -49,7 +51,7 @@ export async function seedSegment(place: Place, columns: Partial<SegmentRow> = {
 export async function seedCampaign(
   place: { organization: string; edition: string },
   segmentId: string,
-  status: string,
+  status: CampaignStatus,
   name = `Campaign ${next()}`,
 ): Promise<string> {
   const id = freshId('campaign')
@@ -63,7 +65,7 @@ export async function seedCampaign(
       name,
       search: searchText(name),
       channel: 'email',
-      sms_sizes: '{}',
+      sms_sizes: {},
       status,
       ...stamps,
     }),

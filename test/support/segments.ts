@@ -1,13 +1,14 @@
 import { env } from 'cloudflare:workers'
-import { sql } from 'drizzle-orm'
+import { eq, getTableColumns, sql } from 'drizzle-orm'
 import { expect } from 'vitest'
 import type { CalculateMessage, JobCtx } from '../../src/context.ts'
 import { type Client, Database } from '../../src/db/database.ts'
 import type { AnswerStatus } from '../../src/domain/consents/consents.ts'
 import type { SuppressionReason } from '../../src/domain/messaging/suppressions.ts'
 import { consentRecords, consents, suppressions } from '../../src/db/schema/consents.ts'
-import type { segments } from '../../src/db/schema/messaging/segments.ts'
+import { segments } from '../../src/db/schema/messaging/segments.ts'
 import { userEditions, users } from '../../src/db/schema/users.ts'
+import { select } from '../../src/db/select.ts'
 import { insert, insertAll } from '../../src/db/write.ts'
 import { searchText } from '../../src/domain/text/fold.ts'
 import { newMeter } from '../../src/domain/meter.ts'
@@ -141,7 +142,7 @@ export async function givenSegment(fields: Record<string, unknown>, token?: stri
 }
 
 export const segmentNow = async (id: string): Promise<SegmentRow> => {
-  const row = await db.first(sql<SegmentRow>`select * from segments where id = ${id}`)
+  const row = await db.first(select(getTableColumns(segments)).from(segments).where(eq(segments.id, id)))
   if (!row) throw new Error('no such segment')
   return row
 }

@@ -5,6 +5,7 @@ import { files } from '../../src/db/schema/files/files.ts'
 import { insert } from '../../src/db/write.ts'
 import { toHex } from '../../src/domain/text/encoding.ts'
 import type { Variant } from '../../src/domain/files/addresses.ts'
+import type { FilePurpose } from '../../src/domain/files/files.ts'
 import { seedBytes } from './seed-files.ts'
 import { freshId, next, randomBytes, seededAt, seedOrganization, write } from './seed.ts'
 
@@ -20,7 +21,7 @@ export interface SeededFile {
 interface FileOptions {
   organization?: string
   name?: string
-  purpose?: string
+  purpose?: FilePurpose
   mime_type?: string
   status?: 'ready' | 'quarantined'
   content?: Uint8Array<ArrayBuffer>

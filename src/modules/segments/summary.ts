@@ -1,10 +1,10 @@
 import type { z } from '@hono/zod-openapi'
 import { segments } from '../../db/schema/messaging/segments.ts'
-import { type RowOf, selection } from '../../db/select.ts'
+import type { RowOf } from '../../db/select.ts'
 import type { SegmentSummary } from '../../http/fields.ts'
 
 /** Of a joined `segments`, what its summary is made of; of a deleted one too, for the campaigns it was used by. */
-const segmentSummaryFields = {
+export const segmentSummaryFields = {
   segment_id: segments.id,
   segment_name: segments.name,
   segment_communication_type: segments.communication_type,
@@ -14,9 +14,6 @@ const segmentSummaryFields = {
 }
 
 export type SegmentSummaryRow = RowOf<typeof segmentSummaryFields>
-
-/** The same for a query in SQL. */
-export const segmentSummaryColumns = selection(segmentSummaryFields)
 
 export const presentSegmentSummary = (row: SegmentSummaryRow): z.input<typeof SegmentSummary> => ({
   id: row.segment_id,

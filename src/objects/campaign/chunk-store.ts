@@ -24,7 +24,7 @@ export interface RetryChunk {
   at: number
 }
 
-export const membersOf = (chunk: Chunk): number[] => JSON.parse(chunk.members) as number[]
+export const membersOf = ({ members }: { members: string }): number[] => JSON.parse(members) as number[]
 
 /** The unfinished chunks of a campaign. */
 export class ChunkStore {

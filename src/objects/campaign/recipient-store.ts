@@ -2,6 +2,7 @@ import { type RecipientEvent, stamped, type Stamps } from '../../domain/campaign
 import type { AffectedRecipient, NewRecipient, RecipientRow } from '../../domain/campaigns/sender.ts'
 import type { RecipientState } from '../../domain/campaigns/sending-policy.ts'
 import type { Counters } from '../../domain/campaigns/counters.ts'
+import { membersOf } from './chunk-store.ts'
 import { type CampaignRecord, schema, type RecipientOutcome, uniqueAddressIndex, type ObjectStorage } from './schema.ts'
 
 const counted: Record<RecipientState, readonly (keyof Counters)[]> = {
@@ -232,7 +233,7 @@ export class RecipientStore {
     const changed = this.#sql
       .exec<{ number: number; members: string }>('select * from changed order by number limit ?', limit)
       .toArray()
-    const members = new Set(changed.flatMap((row) => JSON.parse(row.members) as number[]))
+    const members = new Set(changed.flatMap(membersOf))
     return { numbers: changed.map(({ number }) => number), rows: this.recipients([...members]) }
   }
 

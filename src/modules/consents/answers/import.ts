@@ -27,7 +27,7 @@ export type ImportDefinitions = ReadonlyMap<string, DefinitionRow & { versions: 
 interface AnswerEdition {
   id: string
   organization_id: string
-  default_language: string
+  default_language: Language
 }
 
 /** By key: the edition's own definition replaces the organisation's. Keys without one are left out. */
@@ -101,7 +101,7 @@ function answerOf(
 ): AskedAnswer & { wording: Version | null } {
   const wording = definition.versions.find((one) => one.created_at <= given.at) ?? definition.versions.at(-1)
   const texts = wording?.text ?? definition.text
-  const fallback = run.edition.default_language as Language
+  const fallback = run.edition.default_language
   return {
     status: isGiven ? 'given' : 'skipped',
     at: given.at,

@@ -1,7 +1,10 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
 import { commit, followedBy } from '../../../db/commit.ts'
 import { dataImports } from '../../../db/schema/data-imports.ts'
+import { editions } from '../../../db/schema/editions.ts'
+import { organizations } from '../../../db/schema/organizations.ts'
+import { select } from '../../../db/select.ts'
 import { changeableEditions } from '../../../db/shared-customers.ts'
 import { insert } from '../../../db/write.ts'
 import { doesNotExist, editionArchived, type FieldError, fieldError, invalid } from '../../../domain/errors.ts'
@@ -10,7 +13,7 @@ import { searchText } from '../../../domain/text/fold.ts'
 import { normalizePhone } from '../../../domain/accounts/users.ts'
 import { importDefinitions, type ImportDefinitions } from '../../consents/index.ts'
 import { importOrders, type ImportRun, type NumberedOrder, type OrderOutcome } from '../../order-import/index.ts'
-import { type OrganizationSummaryRow, organizationSummaryColumns } from '../../organizations/index.ts'
+import { type OrganizationSummaryRow, organizationSummaryFields } from '../../organizations/index.ts'
 import { receiptMessageOf, enqueueEmails } from '../../transactional-emails/index.ts'
 import type { ImportExternalOrdersInput } from './contract.ts'
 import { parseExternalOrder } from './external-order-contract.ts'
@@ -53,11 +56,12 @@ export interface ImportReport {
 const maxFaults = 20
 
 async function findEdition(ctx: Ctx, input: ImportExternalOrdersInput): Promise<RunEdition & OrganizationSummaryRow> {
-  const edition = await ctx.db.first(sql<
-    RunEdition & OrganizationSummaryRow
-  >`select editions.*, ${organizationSummaryColumns}
-    from editions join organizations on organizations.id = editions.organization_id
-    where editions.id = ${input.edition_id} and editions.organization_id = ${input.organization_id}`)
+  const edition = await ctx.db.first(
+    select({ ...getTableColumns(editions), ...organizationSummaryFields })
+      .from(editions)
+      .innerJoin(organizations, eq(organizations.id, editions.organization_id))
+      .where(and(eq(editions.id, input.edition_id), eq(editions.organization_id, input.organization_id))),
+  )
   if (edition?.is_archived) throw editionArchived()
   if (edition) return edition
   const organization = await ctx.db.first(sql`select id from organizations where id = ${input.organization_id}`)

@@ -1,7 +1,4 @@
-import { eq, getTableColumns } from 'drizzle-orm'
 import type { Ctx } from '../../../context.ts'
-import { editions } from '../../../db/schema/editions.ts'
-import { select } from '../../../db/select.ts'
 import { changeableEditions } from '../../../db/shared-customers.ts'
 import { readOptions } from '../../../domain/data-imports/data-imports.ts'
 import { AppError, fieldError, invalid } from '../../../domain/errors.ts'
@@ -11,12 +8,11 @@ import type { StartDataImportInput } from '../import-contract.ts'
 import { rememberMapping } from '../mapping/index.ts'
 import type { LoadedImport } from '../queries.ts'
 import { beginPhase } from '../background/steps.ts'
+import { selectEdition } from './setting.ts'
 
 async function checkReceipts(ctx: Ctx, row: LoadedImport): Promise<void> {
   if (!readOptions(row.options).send_receipts) return
-  const edition = await ctx.db.first(
-    select(getTableColumns(editions)).from(editions).where(eq(editions.id, row.edition_id)),
-  )
+  const edition = await ctx.db.first(selectEdition(row.edition_id))
   if (edition && (await receiptMessageOf(ctx, edition)) !== null) return
   const detail = 'This edition has no message for receipts. Its field transaction_receipt_email_id names one.'
   throw invalid(fieldError(['options', 'send_receipts'], 'no_receipt_message', detail))
