@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers'
 import { configureGlobal, readConfigureGlobal } from 'fast-check'
 import { vi } from 'vitest'
 import { setTestClock } from './clock.ts'
+import { keepWorker } from './kept-worker.ts'
 
 configureGlobal({ ...readConfigureGlobal(), seed: Number(env.PROPERTY_SEED) })
 
@@ -10,6 +11,8 @@ configureGlobal({ ...readConfigureGlobal(), seed: Number(env.PROPERTY_SEED) })
 vi.restoreAllMocks()
 vi.unstubAllGlobals()
 vi.useRealTimers()
+
+keepWorker()
 
 setTestClock({ startsAt: env.TEST_CLOCK, rate: env.TEST_CLOCK_RATE })
 
