@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
+import type { PaymentService } from '../../src/domain/refunds/merchant-accounts.ts'
 import { purchaseRow, scan } from '../support/purchases.ts'
 import { act, askFor } from '../support/refunds.ts'
 import { givenSale, givenRefund, refundEngine, providerOf, settleAll, stateOf } from '../support/refund-payments.ts'
@@ -7,7 +8,7 @@ import { write } from '../support/seed.ts'
 import { enableWallet, issue, latest, passJsonOf, passRow } from '../support/wallet.ts'
 
 /** A paid ticket with a pass on a phone. */
-async function givenPassOfSale(type = 'test') {
+async function givenPassOfSale(type: PaymentService = 'test') {
   const sale = await givenSale(type)
   await enableWallet(sale, sale.purchase)
   return { sale, pass: await issue(sale, 'apple') }

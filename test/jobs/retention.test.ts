@@ -72,7 +72,7 @@ const runUntilDone = async (job: JobCtx) => {
 const exportRow = ({ organization }: Place, segment_id: string, days: number) => ({
   id: newId('segment_export', now - days * dayMs, Math.random),
   ...{ segment_id, organization_id: organization, caller_id: 'root', request_id: 'req' },
-  ...{ columns: '["id"]', user_count: 1, created_at: now - days * dayMs },
+  ...{ columns: ['id'], user_count: 1, created_at: now - days * dayMs },
 })
 
 const deadRow = (days: number) => ({
@@ -240,7 +240,7 @@ describe('the audit log of very many organisations', () => {
           id: newId('audit_entry', created_at, Math.random),
           created_at,
         },
-        ...{ action: 'updateOrganization', actor_id: 'root', changes: '[]', request_id: 'req_seeded' },
+        ...{ action: 'updateOrganization', actor_id: 'root', changes: [], request_id: 'req_seeded' },
       }
     })
     await write(...insertAll(auditLog, seeded))

@@ -7,6 +7,7 @@ import { emailMessages } from '../../db/schema/messaging/email-messages.ts'
 import { type Query, select } from '../../db/select.ts'
 import { receiptEmailTypes, refundConfirmationEmailTypes } from '../../domain/editions/editions.ts'
 import { doesNotExist, invalid } from '../../domain/errors.ts'
+import type { EmailMessageType } from '../../domain/messaging/email-messages.ts'
 import type { EditionRow } from './queries.ts'
 
 interface FoundReference {
@@ -16,7 +17,7 @@ interface FoundReference {
 }
 
 /** The platform's messages, the organisation's and the edition's own, as far as they are of a fitting type. */
-const emailOf = (edition: EditionRow, id: string, types: readonly string[]): Query<FoundReference> =>
+const emailOf = (edition: EditionRow, id: string, types: readonly EmailMessageType[]): Query<FoundReference> =>
   select({ id: emailMessages.id })
     .from(emailMessages)
     .where(
