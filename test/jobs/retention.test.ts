@@ -69,16 +69,25 @@ const runUntilDone = async (job: JobCtx) => {
   for (let times = 0; times < 10; times++) await sweepEvents(job)
 }
 
-const exportRow = ({ organization }: Place, segment_id: string, days: number) => ({
-  id: newId('segment_export', now - days * dayMs, Math.random),
-  ...{ segment_id, organization_id: organization, caller_id: 'root', request_id: 'req' },
-  ...{ columns: ['id'], user_count: 1, created_at: now - days * dayMs },
-})
+const exportRow = ({ organization }: Place, segment_id: string, days: number) => (({
+	id: newId('segment_export', now - days * dayMs, Math.random),
+	segment_id,
+	organization_id: organization,
+	caller_id: 'root',
+	request_id: 'req',
+	...{
+		columns: ['id'],
+		user_count: 1,
+		created_at: now - days * dayMs
+	}
+}))
 
-const deadRow = (days: number) => ({
-  id: newId('dead_message', now - days * dayMs, Math.random),
-  ...{ queue: 'webhooks-dead', body: `"${days}"`, created_at: now - days * dayMs },
-})
+const deadRow = (days: number) => (({
+	id: newId('dead_message', now - days * dayMs, Math.random),
+	queue: 'webhooks-dead',
+	body: `"${days}"`,
+	created_at: now - days * dayMs
+}))
 
 /** Rows of many tables whose time has not come. */
 async function seedRows(place: Place): Promise<void> {
@@ -234,14 +243,17 @@ describe('the audit log of very many organisations', () => {
   it('is swept a share of the organisations at a time, each by its own time', async () => {
     const seeded = Array.from({ length: 240 }, (_, index) => {
       const created_at = index < 120 ? now - (index % 2 ? 401 : 399) * dayMs : now
-      return {
-        ...{
-          organization_id: `org_many_${index % 120}`,
-          id: newId('audit_entry', created_at, Math.random),
-          created_at,
-        },
-        ...{ action: 'updateOrganization', actor_id: 'root', changes: [], request_id: 'req_seeded' },
-      }
+      return ({
+	organization_id: `org_many_${index % 120}`,
+	id: newId('audit_entry', created_at, Math.random),
+	created_at,
+	...{
+		action: 'updateOrganization',
+		actor_id: 'root',
+		changes: [],
+		request_id: 'req_seeded'
+	}
+})
     })
     await write(...insertAll(auditLog, seeded))
     const oldOnes = () => count(sql`select 1 from audit_log where created_at < ${now - 400 * dayMs}`)
