@@ -63,7 +63,10 @@ describe.each([
     const { organization_id, edition_id } = await givenEdition(there)
     const endpoint = await seedEndpoint({ organization: organization_id, edition: null })
     const reply = await there.post('/v1/data-imports/external-orders', {
-      ...{ organization_id, edition_id, source: 'webshop', emit_webhooks: true },
+      organization_id,
+      edition_id,
+      source: 'webshop',
+      emit_webhooks: true,
       orders: [anOrder({ external_id: 'A' }), anOrder({ external_id: 'B' })],
     })
     expect(reply.created_orders).toBe(2)
@@ -109,7 +112,9 @@ describe.each([
   it('has it in the serial number of a pass, whose link downloads it', async () => {
     const { organization_id, edition_id } = await givenEdition(there)
     await there.post('/v1/data-imports/external-orders', {
-      ...{ organization_id, edition_id, source: 'webshop' },
+      organization_id,
+      edition_id,
+      source: 'webshop',
       orders: [anOrder({ external_id: 'A' })],
     })
     const [purchase] = await db().all<{ id: string }>(sql`select id from purchases where edition_id = ${edition_id}`)
