@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from './database.ts'
 
 /** Where a sweep goes on that looks at a share of a table each time. */
-export interface SweepPosition {
+interface SweepPosition {
   /** Empty before the first row and behind the last. */
   after: string
   begun_at: number

@@ -1,4 +1,3 @@
-import { cellOfSignedToken } from './accounts/signed-tokens.ts'
 import { cellOfToken } from './accounts/tokens.ts'
 import { kindOfId, partsOfUlid } from './ids.ts'
 import { isSerialNumber, serialLength } from './wallet/wallet-tokens.ts'
@@ -13,4 +12,4 @@ export function cellOf(name: string): string | null {
 }
 
 /** The mark that a signed token of a link carries in its id. */
-export const cellOfLink = cellOfSignedToken
+export { cellOfSignedToken as cellOfLink } from './accounts/signed-tokens.ts'

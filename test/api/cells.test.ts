@@ -62,13 +62,13 @@ describe.each([
   it('has it in the ids of everything that an import makes, of its events and deliveries, and of the audit log', async () => {
     const { organization_id, edition_id } = await givenEdition(there)
     const endpoint = await seedEndpoint({ organization: organization_id, edition: null })
-    const reply = await there.post('/v1/data-imports/external-orders', ({
-	organization_id,
-	edition_id,
-	source: 'webshop',
-	emit_webhooks: true,
-	orders: [anOrder({ external_id: 'A' }), anOrder({ external_id: 'B' })]
-}))
+    const reply = await there.post('/v1/data-imports/external-orders', {
+      organization_id,
+      edition_id,
+      source: 'webshop',
+      emit_webhooks: true,
+      orders: [anOrder({ external_id: 'A' }), anOrder({ external_id: 'B' })],
+    })
     expect(reply.created_orders).toBe(2)
     const place = { organization_id, edition_id }
     for (const [table, column] of Object.entries(made)) {
@@ -111,12 +111,12 @@ describe.each([
 
   it('has it in the serial number of a pass, whose link downloads it', async () => {
     const { organization_id, edition_id } = await givenEdition(there)
-    await there.post('/v1/data-imports/external-orders', ({
-	organization_id,
-	edition_id,
-	source: 'webshop',
-	orders: [anOrder({ external_id: 'A' })]
-}))
+    await there.post('/v1/data-imports/external-orders', {
+      organization_id,
+      edition_id,
+      source: 'webshop',
+      orders: [anOrder({ external_id: 'A' })],
+    })
     const [purchase] = await db().all<{ id: string }>(sql`select id from purchases where edition_id = ${edition_id}`)
     await enableWallet({ organization: organization_id, edition: edition_id }, purchase?.id ?? '')
     const pass = await there.post(`/v1/purchases/${purchase?.id}/wallet-passes`, { platform: 'apple' })

@@ -1,6 +1,6 @@
 import { createScheduledController } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { type SQL, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { JobCtx } from '../../src/context.ts'
 import { deleteDeadMessages } from '../../src/db/dead-messages.ts'
@@ -21,73 +21,32 @@ import { sweepSoftBounces } from '../../src/modules/suppressions/jobs.ts'
 import { sweepCallbacks } from '../../src/modules/wallet/jobs.ts'
 import { sweepEvents } from '../../src/modules/webhooks/jobs.ts'
 import { contextAt } from '../support/context.ts'
-import { seedEdition, seedOrganization, write } from '../support/seed.ts'
+import { count, eventsOf, givenPlace, type Place, runUntilDone, seedAt } from '../support/retention.ts'
+import { write } from '../support/seed.ts'
 import { seedEntries } from '../support/seed-audit-log.ts'
 import { seedSegment } from '../support/seed-segments.ts'
 import { seedDeliveries, seedEndpoint } from '../support/seed-webhooks.ts'
 
 const now = Date.now()
-const old = now - 91 * dayMs
 const young = now - 89 * dayMs
-/** When what happens now is over. */
-const later = now + 91 * dayMs
 
-interface Place {
-  organization: string
-  edition: string
-}
+const exportRow = ({ organization }: Place, segment_id: string, days: number) => ({
+  id: newId('segment_export', now - days * dayMs, Math.random),
+  segment_id,
+  organization_id: organization,
+  caller_id: 'root',
+  request_id: 'req',
+  columns: ['id'],
+  user_count: 1,
+  created_at: now - days * dayMs,
+})
 
-async function givenPlace(): Promise<Place> {
-  const organization = await seedOrganization()
-  return { organization: organization.id, edition: await seedEdition(organization) }
-}
-
-const count = async (query: SQL): Promise<number> => {
-  const row = await contextAt(now).db.first(sql<{ n: number }>`select count(*) as n from (${query})`)
-  return row?.n ?? -1
-}
-
-const eventsOf = (endpoint: string) =>
-  count(sql`select 1 from webhook_deliveries join webhook_events on webhook_events.id = event_id
-    where endpoint_id = ${endpoint}`)
-const deliveriesOf = (endpoint: string) => count(sql`select 1 from webhook_deliveries where endpoint_id = ${endpoint}`)
-const attemptsOf = (endpoint: string) =>
-  count(sql`select 1 from webhook_attempts join webhook_deliveries on webhook_deliveries.id = delivery_id
-    where endpoint_id = ${endpoint}`)
-
-/** Deliveries of events that happened then, as many as asked for. */
-const seedAt = async (place: Place, endpoint: string, at: number, many: number, columns = {}) => {
-  for (let index = 0; index < many; index++)
-    await seedDeliveries(place, endpoint, 1, {
-      event_id: newId('webhook_event', at, Math.random),
-      created_at: at,
-      ...columns,
-    })
-}
-
-const runUntilDone = async (job: JobCtx) => {
-  for (let times = 0; times < 10; times++) await sweepEvents(job)
-}
-
-const exportRow = ({ organization }: Place, segment_id: string, days: number) => (({
-	id: newId('segment_export', now - days * dayMs, Math.random),
-	segment_id,
-	organization_id: organization,
-	caller_id: 'root',
-	request_id: 'req',
-	...{
-		columns: ['id'],
-		user_count: 1,
-		created_at: now - days * dayMs
-	}
-}))
-
-const deadRow = (days: number) => (({
-	id: newId('dead_message', now - days * dayMs, Math.random),
-	queue: 'webhooks-dead',
-	body: `"${days}"`,
-	created_at: now - days * dayMs
-}))
+const deadRow = (days: number) => ({
+  id: newId('dead_message', now - days * dayMs, Math.random),
+  queue: 'webhooks-dead',
+  body: `"${days}"`,
+  created_at: now - days * dayMs,
+})
 
 /** Rows of many tables whose time has not come. */
 async function seedRows(place: Place): Promise<void> {
@@ -106,81 +65,6 @@ async function seedRows(place: Place): Promise<void> {
       select 'root', value, '', '', ${now + dayMs}, ${now + dayMs} from json_each(${JSON.stringify(keys)})`,
   )
 }
-
-/** Dies before its transaction of this number. */
-function dyingAt(transaction: number): JobCtx {
-  const job = contextAt(later)
-  const batch = job.db.batch.bind(job.db)
-  let made = 0
-  job.db.batch = (statements) => (++made === transaction ? Promise.reject(new Error('died')) : batch(statements))
-  return job
-}
-
-describe('the sweep of events', () => {
-  it('deletes events with deliveries and attempts after 90 days, and no younger ones, in every organisation', async () => {
-    const [one, other] = [await givenPlace(), await givenPlace()]
-    const endpoint = (await seedEndpoint(one)).id
-    const elsewhere = (await seedEndpoint(other)).id
-    await seedAt(one, endpoint, old, 5)
-    await seedAt(one, endpoint, young, 3)
-    await seedAt(other, elsewhere, old, 2, { status: 'success' })
-    await seedAt(other, elsewhere, young, 1, { status: 'success' })
-    await sweepEvents(contextAt(now))
-    expect([await eventsOf(endpoint), await deliveriesOf(endpoint), await attemptsOf(endpoint)]).toEqual([3, 3, 3])
-    expect([await eventsOf(elsewhere), await attemptsOf(elsewhere)]).toEqual([1, 1])
-    expect(await count(sql`select 1 from webhook_events where id < ${newId('webhook_event', old + 1, () => 0)}`)).toBe(
-      0,
-    )
-    expect(await count(sql`select 1 from pragma_foreign_key_check`)).toBe(0)
-  })
-
-  it('leaves an event until each of its deliveries has ended, however old it is', async () => {
-    const place = await givenPlace()
-    const [done, tried] = [(await seedEndpoint(place)).id, (await seedEndpoint(place)).id]
-    const event_id = newId('webhook_event', old, Math.random)
-    const [delivery] = await seedDeliveries(place, tried, 1, { event_id, status: 'retrying', next_retry_at: now })
-    await write(sql`insert into webhook_deliveries (id, endpoint_id, event_id, kind, status, created_at, modified_at)
-      values (${newId('webhook_delivery', old, Math.random)}, ${done}, ${event_id}, 'purchase.action', 'success', ${old}, ${old})`)
-    await sweepEvents(contextAt(now))
-    expect([await deliveriesOf(done), await eventsOf(tried), await attemptsOf(tried)]).toEqual([0, 1, 1])
-    await write(sql`update webhook_deliveries set status = 'exhausted' where id = ${delivery?.id}`)
-    await sweepEvents(contextAt(now))
-    expect([await eventsOf(tried), await count(sql`select 1 from webhook_events where id = ${event_id}`)]).toEqual([
-      0, 0,
-    ])
-  })
-
-  it('goes on after a crash between two transactions, and neither reads nor deletes without a bound', async () => {
-    const place = await givenPlace()
-    const endpoint = (await seedEndpoint(place)).id
-    await runUntilDone(contextAt(later))
-    const many = 450
-    await seedDeliveries(place, endpoint, many)
-    await expect(sweepEvents(dyingAt(2))).rejects.toThrow('died')
-    const left = await deliveriesOf(endpoint)
-    expect([left, await eventsOf(endpoint)]).toEqual([many - 200, many - 200])
-    await runUntilDone(contextAt(later))
-    expect([await deliveriesOf(endpoint), await attemptsOf(endpoint)]).toEqual([0, 0])
-    expect(await count(sql`select 1 from webhook_events where organization_id = ${place.organization}`)).toBe(0)
-  })
-
-  it('costs the same for an event among many as among few: references are found by an index', async () => {
-    const place = await givenPlace()
-    const endpoint = (await seedEndpoint(place)).id
-    const costOfOne = async () => {
-      await seedAt(place, endpoint, old, 1)
-      const job = contextAt(now)
-      await sweepEvents(job)
-      return { ...job.db.meter }
-    }
-    await seedDeliveries(place, endpoint, 1)
-    const first = await costOfOne()
-    await seedDeliveries(place, endpoint, 300)
-    expect(await costOfOne()).toEqual(first)
-    expect(first.rows_read).toBeLessThan(30)
-    expect(first.rows_written).toBeLessThan(12)
-  })
-})
 
 describe('other sweeps', () => {
   it('delete messages that no consumer could handle after 30 days', async () => {
@@ -225,8 +109,8 @@ describe('the times of a deployment', () => {
   it('are what WEBHOOK_KEPT_DAYS and AUDIT_KEPT_DAYS say', async () => {
     const place = await givenPlace()
     const endpoint = (await seedEndpoint(place)).id
-    await seedAt(place, endpoint, now - 31 * dayMs, 2)
-    await seedAt(place, endpoint, now - 29 * dayMs, 1)
+    await seedAt(place, endpoint, { at: now - 31 * dayMs, many: 2 })
+    await seedAt(place, endpoint, { at: now - 29 * dayMs, many: 1 })
     await seedEntries(place.organization, 2, { created_at: now - 32 * dayMs })
     const settings = { WEBHOOK_KEPT_DAYS: '30', AUDIT_KEPT_DAYS: '31' }
     const run = (bindings: object) =>
@@ -243,17 +127,15 @@ describe('the audit log of very many organisations', () => {
   it('is swept a share of the organisations at a time, each by its own time', async () => {
     const seeded = Array.from({ length: 240 }, (_, index) => {
       const created_at = index < 120 ? now - (index % 2 ? 401 : 399) * dayMs : now
-      return ({
-	organization_id: `org_many_${index % 120}`,
-	id: newId('audit_entry', created_at, Math.random),
-	created_at,
-	...{
-		action: 'updateOrganization',
-		actor_id: 'root',
-		changes: [],
-		request_id: 'req_seeded'
-	}
-})
+      return {
+        organization_id: `org_many_${index % 120}`,
+        id: newId('audit_entry', created_at, Math.random),
+        created_at,
+        action: 'updateOrganization',
+        actor_id: 'root',
+        changes: [],
+        request_id: 'req_seeded',
+      }
     })
     await write(...insertAll(auditLog, seeded))
     const oldOnes = () => count(sql`select 1 from audit_log where created_at < ${now - 400 * dayMs}`)
@@ -302,7 +184,7 @@ describe('a sweep with nothing due', () => {
       for (const [name, sweep] of Object.entries(sweeps)) costs[name] = await costOf(sweep)
       return costs
     }
-    await seedAt(place, endpoint, young, 1)
+    await seedAt(place, endpoint, { at: young, many: 1 })
     const few = await measured()
     await seedDeliveries(place, endpoint, 200)
     await seedRows(place)
