@@ -7,7 +7,7 @@ import { write } from '../support/seed.ts'
 import { enableWallet, issue, latest, passJsonOf, passRow } from '../support/wallet.ts'
 
 /** A paid ticket with a pass on a phone. */
-async function givenPassOfSale(type = 'test') {
+async function givenPassOfSale(type: 'test' | 'manual' | 'stripe' = 'test') {
   const sale = await givenSale(type)
   await enableWallet(sale, sale.purchase)
   return { sale, pass: await issue(sale, 'apple') }
