@@ -43,7 +43,7 @@ export const fromJson = <Value>(expression: SQL): SQL<Value> =>
 
 /** A column of a table that a `left join` may find no row of. */
 export const orNull = <C extends SQLiteColumn>(column: C): SQL<GetColumnData<C> | null> =>
-  sql`${column}`.mapWith<DriverValueDecoder<GetColumnData<C> | null, unknown>>(decoderOf(column) as never)
+  sql`${column}`.mapWith<DriverValueDecoder<GetColumnData<C> | null, unknown>>(decoderOf(column))
 
 /** The fields for a query in `sql`: what stands behind `select`. */
 export const selection = (fields: Fields): SQL =>

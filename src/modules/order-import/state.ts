@@ -196,11 +196,11 @@ export async function loadState(
 
 function stateOf(found: StateRows): ImportState {
   const [hashes, orders, byEmail, byPhone, products, locations, variants, options, ...contents] = found
-  const [purchases = [], payments = [], holders = [], named = [], carts = [], cartItems = []] = contents
+  const [bought = [], payments = [], holders = [], named = [], carts = [], cartItems = []] = contents
   return {
     has_hashes: hashes[0]?.has_hashes !== 0,
     orders: new Map(orders.map((row) => [row.external_id ?? '', row])),
-    purchases: Map.groupBy(purchases, (row) => row.order_id),
+    purchases: Map.groupBy(bought, (row) => row.order_id),
     payments: new Map(payments.map((row) => [row.order_id, row])),
     carts: new Map(carts.map((row) => [row.order_id, row])),
     cartItems: Map.groupBy(cartItems, (row) => row.order_id),
