@@ -11,7 +11,7 @@ describe('a merchant account whose type was written as free text', () => {
     ['QuickPay', 'manual', true],
     ['manual', 'manual', false],
   ])('%s is %s from the migration on', async (written, type, settle_manually) => {
-    const shop = await givenShopWithAccount('manual', { type: written })
+    const shop = await givenShopWithAccount(written as 'manual')
     const migration = env.TEST_MIGRATIONS.find(({ name }) => name.startsWith('0039'))
     for (const query of migration?.queries.filter((one) => one.includes('update merchant_accounts')) ?? [])
       await env.DB.prepare(query).run()
@@ -20,7 +20,7 @@ describe('a merchant account whose type was written as free text', () => {
   })
 
   it('pays back by hand what its provider took, once a person says so', async () => {
-    const shop = await givenShopWithAccount('manual', { type: 'QuickPay' })
+    const shop = await givenShopWithAccount('QuickPay' as 'manual')
     await db.all(sql`update merchant_accounts set type = 'manual', settle_manually = 1 where type = 'QuickPay'`)
     const { purchases } = await givenBought(shop, oneTicket)
     const { body } = await askFor(purchases[0] ?? '')

@@ -1,4 +1,4 @@
-import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { contextAt } from '../support/context.ts'
 import { createFakeStripe, type FakeEvent, type FakeStripe, serveStripe } from '../support/fake-stripe.ts'
@@ -10,13 +10,11 @@ import {
   refundEmailsOf,
   refundEngine,
   refundRow,
-  type RefundRow,
+  refundsOf,
   settleAll,
   stateOf,
 } from '../support/refund-payments.ts'
 import { db, unknownId, write } from '../support/seed.ts'
-import { refundRequests } from '../../src/db/schema/sales/refunds.ts'
-import { select } from '../../src/db/select.ts'
 import { deliverEvent, givenStripeSale, type StripeSale } from '../support/stripe-refunds.ts'
 
 let fake: FakeStripe
@@ -38,13 +36,6 @@ const payInDashboard = (sale: StripeSale, amount: number, status: 'succeeded' | 
   if ('error' in refund) throw new Error(refund.error.message)
   return refund
 }
-const refundsOf = (sale: StripeSale): Promise<RefundRow[]> =>
-  db().all(
-    select(getTableColumns(refundRequests))
-      .from(refundRequests)
-      .where(eq(refundRequests.order_id, sale.order))
-      .orderBy(asc(refundRequests.id)),
-  )
 const eventsTaken = async (sale: StripeSale): Promise<number> =>
   (await db().all(sql`select 1 from payment_events where merchant_account_id = ${sale.account}`)).length
 

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers'
-import { eq, getTableColumns, sql } from 'drizzle-orm'
+import { asc, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
 import { editions, merchantAccounts } from '../../src/db/schema/editions.ts'
@@ -21,7 +21,6 @@ import { seedTrade, type Trade } from './seed-commerce.ts'
 import { seedEndpoint } from './seed-webhooks.ts'
 
 export { type Conduct, type Provider, providerOf } from './payment-provider.ts'
-export type { RefundRow }
 type PurchaseRow = typeof purchases.$inferSelect
 type TransactionRow = typeof transactions.$inferSelect
 
@@ -111,6 +110,15 @@ const found = <Row>(row: Row | undefined): Row => {
 
 export const refundRow = async (id: string): Promise<RefundRow> =>
   found(await db().first(select(getTableColumns(refundRequests)).from(refundRequests).where(eq(refundRequests.id, id))))
+
+/** The refunds of a sale, in the order in which they were made. */
+export const refundsOf = (sale: Trade): Promise<RefundRow[]> =>
+  db().all(
+    select(getTableColumns(refundRequests))
+      .from(refundRequests)
+      .where(eq(refundRequests.order_id, sale.order))
+      .orderBy(asc(refundRequests.id)),
+  )
 
 /** What stands of a sale: its purchase, its payment, and the rows of refunds beside that. */
 export async function stateOf(sale: Trade) {

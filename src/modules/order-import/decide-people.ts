@@ -135,7 +135,7 @@ export class PeopleDecisions {
     if (!stored) return { id, is_new: true, filled: {}, said: null }
     const names = contactFields.filter((name) => stored[name] !== user[name])
     const filled = Object.fromEntries(names.map((name) => [name, user[name]])) as Partial<Contact>
-    const before = stored.given ? (JSON.parse(stored.given) as GivenColumns) : null
+    const before = stored.given ?? null
     const after = givenAfter(before, given)
     const isSame = before !== null && JSON.stringify(after) === JSON.stringify(before)
     return names.length || !isSame ? { id, is_new: false, filled, said: isSame ? null : { before, after } } : null

@@ -21,7 +21,7 @@ export interface Placement {
   import_number: number | null
 }
 
-/** What becomes of one order. */
+/** The decision on one order. */
 export interface OrderDecision {
   order: OrderRow
   writes: readonly Write[]
@@ -90,7 +90,7 @@ const actionOf: Partial<Record<PurchaseStatus, PurchaseChange['action']>> = {
   cancelled: 'cancelled',
 }
 
-/** What endpoints of the edition learn of somebody: of whom other editions know, what this edition said. */
+/** A customer as endpoints of the edition see them: of one who is shared with other editions, only what this edition said. */
 export const announcedUser = (user: UserRow) => ({ id: user.id, email: user.is_shared ? user.given_email : user.email })
 
 /** What purchases that are now of this status can be announced as. */

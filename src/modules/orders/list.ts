@@ -35,7 +35,7 @@ const listFields = (view: CustomerView) => ({
   has_payment: orders.has_payment,
 })
 
-export type OrderRow = RowOf<ReturnType<typeof orderFields>>
+export type ShownOrderRow = RowOf<ReturnType<typeof orderFields>>
 export type OrderListRow = RowOf<ReturnType<typeof listFields>>
 
 export interface OrderFilters {

@@ -9,11 +9,11 @@ import { presentOrganizationSummary } from '../organizations/index.ts'
 import { presentBought, presentPurchase } from '../purchases/index.ts'
 import type { OrderDetail, OrderListItem } from './contract.ts'
 import type { LoadedOrder, ShownCartItemRow, ShownTransactionRow } from './detail.ts'
-import type { OrderListRow, OrderRow } from './list.ts'
+import type { OrderListRow, ShownOrderRow } from './list.ts'
 
 type Detail = z.input<typeof OrderDetail>
 
-const presentShared = (row: OrderRow) => ({
+const presentShared = (row: ShownOrderRow) => ({
   id: row.id,
   order_number: row.order_number,
   external_id: row.external_id,

@@ -5,15 +5,7 @@ export {
   announcedJoins,
   purchaseAction,
 } from './announcement.ts'
-export {
-  boughtFieldsOf,
-  boughtJoins,
-  type BoughtRow,
-  imagesOfProduct,
-  presentBought,
-  presentImages,
-  type ProductImage,
-} from './bought.ts'
+export { boughtFieldsOf, boughtJoins, imagesOfProduct, presentBought, presentImages } from './bought.ts'
 export { boughtFields, Purchase } from './contract.ts'
 export { presentPurchase } from './present.ts'
 export { purchaseFields, purchaseVisibility, type ShownPurchaseRow } from './queries.ts'

@@ -50,10 +50,10 @@ interface RefundChange {
 /** The events of a change of a refund: one for each of its purchases. */
 export const refundAnnouncements = (
   refund: Pick<RefundRow, 'id' | 'currency'>,
-  purchases: readonly RefundedPurchase[],
+  refunded: readonly RefundedPurchase[],
   { action, status, amount_minor, occurredAt, statusOf = (purchase) => purchase.status }: RefundChange,
 ): Announcement[] =>
-  purchases.map((purchase) => {
+  refunded.map((purchase) => {
     const event = purchaseAction(purchase, { action, status: statusOf(purchase), occurredAt })
     const refund_request = {
       id: refund.id,
