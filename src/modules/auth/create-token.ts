@@ -13,7 +13,7 @@ import { type AccessTokenRow, callingToken, findMember } from './queries.ts'
 
 const administrators: readonly RoleCode[] = ['OA']
 
-/** Whose the token will be, the one organisation that it is bound to, and the membership that lets its minter mint it. */
+/** The account of the token, the organisation that it is bound to, and the membership that its minter mints it by. */
 async function ownerOf(ctx: Ctx, memberId: string | undefined) {
   const { caller } = ctx
   if (memberId === undefined) {

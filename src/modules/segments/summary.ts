@@ -13,7 +13,7 @@ export const segmentSummaryFields = {
   segment_user_count: segments.user_count,
 }
 
-export type SegmentSummaryRow = RowOf<typeof segmentSummaryFields>
+type SegmentSummaryRow = RowOf<typeof segmentSummaryFields>
 
 export const presentSegmentSummary = (row: SegmentSummaryRow): z.input<typeof SegmentSummary> => ({
   id: row.segment_id,

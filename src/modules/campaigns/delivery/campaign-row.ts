@@ -46,7 +46,7 @@ export const readinessFields = { ...tenantFields, ...messageFields }
 /** Columns of other tables that decide whether a campaign can be sent. */
 export type ReadinessColumns = RowOf<typeof tenantFields> & Nullable<RowOf<typeof messageFields>>
 
-export type StoredCampaignRow = typeof campaigns.$inferSelect
+type StoredCampaignRow = typeof campaigns.$inferSelect
 export type CampaignRow = StoredCampaignRow & ReadinessColumns
 
 /** Holds for the message with this id, if it is of the campaign's edition or of its whole organisation. */

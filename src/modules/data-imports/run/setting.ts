@@ -10,7 +10,7 @@ import { importDefinitions, type ImportDefinitions } from '../../consents/index.
 import type { ImportRow } from '../background/steps.ts'
 import type { MappedProduct } from './mapped-products.ts'
 
-export type SettingEdition = typeof editions.$inferSelect
+type SettingEdition = typeof editions.$inferSelect
 
 export const selectEdition = (id: string) => select(getTableColumns(editions)).from(editions).where(eq(editions.id, id))
 

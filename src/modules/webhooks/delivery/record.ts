@@ -17,12 +17,12 @@ const isOpen = inWords(sql`webhook_deliveries.status`, openStatuses)
 /** The error of an attempt that was not made. */
 const forbidden = 'destination_forbidden'
 
-const field = (index: number): SQL => sql`said.value ->> ${sql.raw(String(index))}`
+const field = (index: number): SQL => sql`outcome.value ->> ${sql.raw(String(index))}`
 
-const table = (rows: readonly unknown[][]): SQL => sql`json_each(${JSON.stringify(rows)}) as said`
+const table = (rows: readonly unknown[][]): SQL => sql`json_each(${JSON.stringify(rows)}) as outcome`
 
 /**
- * What an attempt says of its delivery. A failure counts only under the lease that it was made in: an ending, a
+ * Writes the results of attempts into their deliveries. A failure counts only under the lease that it was made in: an ending, a
  * request to repeat or another claim since then wins. A success always counts, because the receiver has the event.
  */
 function deliveryStatement(outcomes: readonly AttemptOutcome[]): Statement {
@@ -51,7 +51,7 @@ function deliveryStatement(outcomes: readonly AttemptOutcome[]): Statement {
       and ${isOpen}`
 }
 
-/** A row an attempt, and one that says so where none was made because the destination is forbidden. */
+/** One row for each attempt. A forbidden destination gets a row too, although no attempt was made. */
 function attemptStatement(outcomes: readonly AttemptOutcome[]): Statement {
   const final = outcomes.filter(({ result, verdict }) => result !== null || verdict.status === 'failed')
   const rows = final.map(({ claim, result, verdict, startedAt }) => [
@@ -90,7 +90,7 @@ export interface EndpointHealth {
 
 /**
  * Failures add up until a success clears them; within one group the order of the endings counts. An attempt at an
- * address that the endpoint does not have any more says nothing of it.
+ * earlier address of the endpoint does not count.
  */
 function endpointStatement(outcomes: readonly AttemptOutcome[]): SQL<EndpointHealth> {
   const groups = Map.groupBy(
@@ -137,8 +137,8 @@ const putOff = (waiting: SQL, until: number): Statement[] => [
 const isOpenBefore = (until: number): SQL => sql`${isOpen} and next_retry_at < ${until} and manual is null`
 
 /**
- * Pauses an endpoint until then: what is due before waits, and its attempts say why. A requested attempt does
- * not wait.
+ * Pauses an endpoint until then. Deliveries that are due earlier wait, and their attempts say why. A requested attempt
+ * does not wait.
  */
 export const openBreaker = (endpointId: string, until: number): Statement[] => [
   update(webhookEndpoints, { breaker_until: until }, eq(webhookEndpoints.id, endpointId)),
@@ -149,14 +149,14 @@ export const openBreaker = (endpointId: string, until: number): Statement[] => [
 export const waitFor = (deliveryIds: readonly string[], until: number): Statement[] =>
   putOff(sql`${inList(sql`id`, deliveryIds)} and ${isOpenBefore(until)}`, until)
 
-/** What waits for the open breakers of these endpoints is due at once: before the statement that closes them. */
+/** Deliveries that wait for the open breakers of these endpoints become due. It runs before the breakers are closed. */
 export const endWaiting = (endpointIds: readonly string[], now: number): Statement =>
   sql`update webhook_deliveries set next_retry_at = ${now} where id in (
     select webhook_deliveries.id from webhook_endpoints cross join webhook_deliveries
       on endpoint_id = webhook_endpoints.id and ${isOpen} and next_retry_at = breaker_until
     where ${inList(sql`webhook_endpoints.id`, endpointIds)} and breaker_until > ${now})`
 
-/** What waits for endpoints that are switched off ends here, and can be recovered. */
+/** Open deliveries of endpoints that are switched off fail. They can be recovered. */
 export const failOpenDeliveries = (endpointIds: readonly string[], now: number): Statement =>
   update(
     webhookDeliveries,

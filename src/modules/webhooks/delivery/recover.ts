@@ -15,7 +15,7 @@ import { endpointInactive } from '../endpoint-checks.ts'
 const ended = deliveryLifecycle.sourcesOf('retrying').filter((status) => status !== deliveryLifecycle.initial)
 
 /**
- * Puts what has ended without success back to the start of the schedule. The number is counted first, because it is
+ * Puts deliveries that ended without success back to the start of the schedule. The number is counted first, because it is
  * part of the answer that the same transaction stores; a change of another number of rows is a lost race.
  */
 export async function recoverDeliveries(
