@@ -13,7 +13,7 @@ export const transactionalEmailLifecycle = lifecycle('pending', {
   sent: [],
 })
 export const transactionalEmailStatuses = transactionalEmailLifecycle.states
-export type TransactionalEmailStatus = (typeof transactionalEmailStatuses)[number]
+type TransactionalEmailStatus = (typeof transactionalEmailStatuses)[number]
 
 /** Messages about a refund: that it was paid back, that it was not granted, that a payment back failed after all. */
 export const refundEmailKinds = ['refund_confirmation', 'refund_rejection', 'refund_correction'] as const
