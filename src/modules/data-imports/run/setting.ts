@@ -9,7 +9,7 @@ import { importDefinitions, type ImportDefinitions } from '../../consents/index.
 import type { ImportRow } from '../background/steps.ts'
 import type { MappedProduct } from './mapped-products.ts'
 
-export type SettingEdition = typeof editions.$inferSelect
+type SettingEdition = typeof editions.$inferSelect
 
 /** What of an import's options its orders are made by. */
 interface RunOptions {
