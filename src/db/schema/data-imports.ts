@@ -2,7 +2,7 @@ import { integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite
 import {
   type ColumnSummary,
   dataImportStatuses,
-  type DetectedSource,
+  type StoredSource,
   importPhases,
   noColumns,
   noProducts,
@@ -42,7 +42,7 @@ export const dataImports = sqliteTable('data_imports', {
   format: text({ mode: 'json' }).$type<StoredFormat>(),
   canonical_key: text(),
   canonical_size: integer(),
-  detected_source: text({ mode: 'json' }).$type<DetectedSource>(),
+  detected_source: text({ mode: 'json' }).$type<StoredSource>(),
   valid_rows: integer().notNull().default(0),
   invalid_rows: integer().notNull().default(0),
   processed_rows: integer().notNull().default(0),
