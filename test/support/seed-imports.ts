@@ -87,7 +87,7 @@ export async function seedImport(place: Place, status: DataImportStatus = 'mappi
         id: freshId('import_column'),
         source_column,
         target_field,
-        sample_values: JSON.stringify([sample]),
+        sample_values: [sample],
       })),
     ),
   )

@@ -71,7 +71,7 @@ function productRows(id: string, rows: readonly PlacedRow[], { products = {} }: 
     product: tuple.product,
     variant: tuple.variant,
     location: tuple.location,
-    options: JSON.stringify(tuple.options),
+    options: tuple.options,
     rows_count: 1,
     action: 'create' as const,
     product_id: null as string | null,

@@ -2,7 +2,7 @@ import { integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite
 import {
   type ColumnSummary,
   dataImportStatuses,
-  type DetectedSource,
+  type StoredSource,
   importPhases,
   noColumns,
   noProducts,
@@ -12,6 +12,7 @@ import {
   type StoredOptions,
 } from '../../domain/data-imports/data-imports.ts'
 import type { StoredFormat } from '../../domain/data-imports/files/format.ts'
+import type { ColumnStatistics, Transform, ValueMap } from '../../domain/data-imports/mapping/index.ts'
 
 export const dataImports = sqliteTable('data_imports', {
   id: text().primaryKey(),
@@ -41,7 +42,7 @@ export const dataImports = sqliteTable('data_imports', {
   format: text({ mode: 'json' }).$type<StoredFormat>(),
   canonical_key: text(),
   canonical_size: integer(),
-  detected_source: text({ mode: 'json' }).$type<DetectedSource>(),
+  detected_source: text({ mode: 'json' }).$type<StoredSource>(),
   valid_rows: integer().notNull().default(0),
   invalid_rows: integer().notNull().default(0),
   processed_rows: integer().notNull().default(0),
@@ -69,16 +70,17 @@ export const importColumns = sqliteTable(
     source_index: integer().notNull(),
     id: text().notNull(),
     source_column: text().notNull(),
-    sample_values: text().notNull().default('[]'),
-    statistics: text().notNull().default('{}'),
+    sample_values: text({ mode: 'json' }).$type<readonly string[]>().notNull().default([]),
+    /** Without members before the cells are counted. */
+    statistics: text({ mode: 'json' }).$type<ColumnStatistics | { filled?: undefined }>().notNull().default({}),
     target_field: text(),
     target_position: integer().notNull().default(0),
-    is_ignored: integer().notNull().default(0),
-    is_suggested: integer().notNull().default(0),
+    is_ignored: integer({ mode: 'boolean' }).notNull().default(false),
+    is_suggested: integer({ mode: 'boolean' }).notNull().default(false),
     confidence: real().notNull().default(0),
     default_value: text(),
-    transform: text().notNull().default('{"type":"none"}'),
-    value_map: text(),
+    transform: text({ mode: 'json' }).$type<Transform>().notNull().default({ type: 'none' }),
+    value_map: text({ mode: 'json' }).$type<ValueMap>(),
   },
   (table) => [primaryKey({ columns: [table.import_id, table.source_index] })],
 )
@@ -159,14 +161,14 @@ export const importProducts = sqliteTable(
     product: text().notNull(),
     variant: text(),
     location: text(),
-    options: text().notNull().default('[]'),
+    options: text({ mode: 'json' }).$type<readonly string[]>().notNull().default([]),
     rows_count: integer().notNull(),
     action: text({ enum: ['map', 'create', 'ignore'] }),
     product_id: text(),
     variant_id: text(),
     location_id: text(),
-    option_ids: text().notNull().default('[]'),
-    is_suggested: integer().notNull().default(0),
+    option_ids: text({ mode: 'json' }).$type<readonly string[]>().notNull().default([]),
+    is_suggested: integer({ mode: 'boolean' }).notNull().default(false),
     confidence: real().notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.import_id, table.position] })],

@@ -147,7 +147,7 @@ export function readOptions(given: StoredOptions): ImportOptions {
 }
 
 /** The system whose export the file is, by its headers. */
-export interface DetectedSource {
+export interface StoredSource {
   source: string
   label: string
   /** From 0 to 1. */

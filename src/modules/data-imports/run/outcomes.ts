@@ -53,7 +53,7 @@ function rowStatements(importId: string, orders: readonly PlannedOrder[]): State
   ]
 }
 
-interface DecidedOrder extends PlannedOrder {
+interface KeptOutcome extends PlannedOrder {
   /** What an undo of the order needs; none where nothing was written. */
   record: RecordedOrder | undefined
 }
@@ -62,7 +62,7 @@ interface DecidedOrder extends PlannedOrder {
 const isPlain = ({ outcome, warnings }: PlannedOrder): boolean => outcome === 'created' && warnings.length === 0
 
 /** Of each other order its outcome, and what an undo of it needs. */
-function orderStatements(importId: string, orders: readonly DecidedOrder[]): Statement[] {
+function orderStatements(importId: string, orders: readonly KeptOutcome[]): Statement[] {
   const rows = orders.map(({ read, outcome, order_id, problems, warnings, record }) =>
     JSON.stringify([
       importId,
@@ -91,7 +91,7 @@ export function outcomeStatements(
   recorded: readonly RecordedOrder[],
 ): Statement[] {
   const records = new Map(recorded.map((one) => [one.outcome.index, one]))
-  const decided = orders.map((order, index): DecidedOrder => ({ ...order, record: records.get(index) }))
+  const decided = orders.map((order, index): KeptOutcome => ({ ...order, record: records.get(index) }))
   const created = decided.filter(isPlain).map(({ read, order_id, record }) => ({
     number: read.row.number,
     order_id: order_id ?? '',
