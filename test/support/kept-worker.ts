@@ -12,6 +12,7 @@ const isEntry = (id: string): boolean => id.endsWith('/src/index.ts')
 
 /** Loads the Worker once for a file of tests instead of once for each of its requests. */
 export function keepWorker(): void {
+  // oxlint-disable-next-line eslint/no-underscore-dangle -- vitest's name
   const { moduleRunner } = (globalThis as Loaded).__vitest_mocker__ ?? {}
   if (!moduleRunner) throw new Error('vitest loads modules in another way than it did')
   const { import: load } = Object.getPrototypeOf(moduleRunner) as ModuleRunner

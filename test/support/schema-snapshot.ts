@@ -11,7 +11,7 @@ function rowsOf(database: DatabaseSync, table: string): string[] {
   return database
     .prepare(`select ${values} as row from ${quoted(table)}`)
     .all()
-    .map(({ row }) => `insert into ${quoted(table)} (${names.join(', ')}) values (${row})`)
+    .map(({ row }) => `insert into ${quoted(table)} (${names.join(', ')}) values (${String(row)})`)
 }
 
 /** Runs statements in one transaction, as D1 runs a batch. */

@@ -113,7 +113,7 @@ export async function seedProducts(importId: string, count: number): Promise<str
 }
 
 /** More columns of an import. */
-export async function seedColumns(importId: string, count: number): Promise<void> {
+export async function seedColumns(importId: string, count: number): Promise<string[]> {
   const there = await db().all(sql<{ count: number }>`select count(*) as count from import_columns
     where import_id = ${importId}`)
   const first = there[0]?.count ?? 0
@@ -124,4 +124,5 @@ export async function seedColumns(importId: string, count: number): Promise<void
     source_column: `Column ${at}`,
   }))
   await write(...insertAll(importColumns, rows))
+  return rows.map(({ id }) => id)
 }

@@ -4,6 +4,7 @@ import { configureGlobal, readConfigureGlobal } from 'fast-check'
 import { vi } from 'vitest'
 import { setTestClock } from './clock.ts'
 import { keepWorker } from './kept-worker.ts'
+import { openLimiters } from './open-limiters.ts'
 
 configureGlobal({ ...readConfigureGlobal(), seed: Number(env.PROPERTY_SEED) })
 
@@ -13,6 +14,7 @@ vi.unstubAllGlobals()
 vi.useRealTimers()
 
 keepWorker()
+openLimiters()
 
 setTestClock({ startsAt: env.TEST_CLOCK, rate: env.TEST_CLOCK_RATE })
 
