@@ -9,7 +9,7 @@ import {
   type transactions,
 } from '../../db/schema/sales/orders.ts'
 import { type userEditions, users as userTable } from '../../db/schema/users.ts'
-import { answering, fromJson } from '../../db/select.ts'
+import { answering, type Fields, fromJson } from '../../db/select.ts'
 import { isSharedOutside } from '../../db/shared-customers.ts'
 import { inList } from '../../db/visibility.ts'
 import type { ExternalOrder } from '../../domain/orders/external-orders.ts'
@@ -116,8 +116,8 @@ function sourcesOf(
     (select email from user_editions where edition_id = ${edition_id} and user_id = users.id) as given_email
     ${reads.before ? givenJson(edition_id) : sql``}
     from users where organization_id = ${organization_id}`
-  const given = reads.before ? { given: fromJson<GivenColumns>(sql`given`) } : {}
-  const fields = { is_verified, is_active, metadata, ...given }
+  const given: Fields = reads.before ? { given: fromJson<GivenColumns>(sql`given`) } : {}
+  const fields: Fields = { is_verified, is_active, metadata, ...given }
   const usersOf = (condition: SQL) => answering(fields, sql<UserRow>`${users} and ${condition}`)
   return { orders, usersOf, ofOrders: sql`order_id in (select id from (${orders}))` }
 }
