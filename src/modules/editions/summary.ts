@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi'
 import { editions } from '../../db/schema/editions.ts'
-import { type RowOf, selection } from '../../db/select.ts'
+import type { RowOf } from '../../db/select.ts'
 import { toIsoOrNull } from '../../domain/time/instants.ts'
 import type { EditionSummary } from '../../http/fields.ts'
 
@@ -17,9 +17,6 @@ export const editionSummaryFields = {
 }
 
 export type EditionSummaryRow = RowOf<typeof editionSummaryFields>
-
-/** The same for a query in SQL. */
-export const editionSummaryColumns = selection(editionSummaryFields)
 
 export const presentEditionSummary = (row: EditionSummaryRow): z.input<typeof EditionSummary> => ({
   id: row.edition_id,

@@ -1,7 +1,2 @@
 export { findOrganization } from './queries.ts'
-export {
-  type OrganizationSummaryRow,
-  organizationSummaryColumns,
-  organizationSummaryFields,
-  presentOrganizationSummary,
-} from './summary.ts'
+export { type OrganizationSummaryRow, organizationSummaryFields, presentOrganizationSummary } from './summary.ts'

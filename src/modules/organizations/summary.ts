@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../../context.ts'
 import { keyOfFile } from '../../db/images.ts'
 import { organizations } from '../../db/schema/organizations.ts'
-import { type RowOf, selection } from '../../db/select.ts'
+import type { RowOf } from '../../db/select.ts'
 import { imageOrNull } from '../../domain/files/addresses.ts'
 import type { OrganizationSummary } from '../../http/fields.ts'
 
@@ -18,9 +18,6 @@ export const organizationSummaryFields = {
 }
 
 export type OrganizationSummaryRow = RowOf<typeof organizationSummaryFields>
-
-/** The same for a query in SQL. */
-export const organizationSummaryColumns = selection(organizationSummaryFields)
 
 export const presentOrganizationSummary = (
   row: OrganizationSummaryRow,
