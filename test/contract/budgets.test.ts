@@ -74,7 +74,7 @@ const budgets: Record<string, Omit<Cost, 'round_trips'> & { round_trips?: number
   listUsers: { queries: 3, rows_read: 84, rows_written: 0 },
   getUser: { queries: 2, rows_read: 12, rows_written: 0 },
   updateUser: { queries: 7, rows_read: 18, rows_written: 5 },
-  eraseUser: { queries: 23, rows_read: 196, rows_written: 40 },
+  eraseUser: { queries: 23, rows_read: 203, rows_written: 40 },
   exportUser: { queries: 21, rows_read: 60, rows_written: 0 },
   listFiles: { queries: 3, rows_read: 13, rows_written: 0 },
   uploadFile: { queries: 8, rows_read: 11, rows_written: 6 },
