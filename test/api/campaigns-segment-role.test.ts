@@ -85,7 +85,7 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
         'permission_denied',
         ['OA', 'OM'],
       ])
-      expect(reply.body.detail).toContain('a role in the organisation')
+      expect(reply.body.detail).toContain('Only roles of the organisation')
     }
     expect(await rowOf(id)).toEqual(before)
     const elsewhere = await call(id, await givenRoles(['manager', sibling]))
@@ -160,7 +160,7 @@ describe('the message of a campaign that is about to go out', () => {
         'permission_denied',
         ['OA', 'OM'],
       ])
-      expect(refused.body.detail).toContain('a role in the organisation')
+      expect(refused.body.detail).toContain('Only roles of the organisation')
       expect((await get(`/v1/email-messages/${message}`)).body.title).not.toBe('Mine')
       expect((await change(message, await givenRoles(['manager']))).status).toBe(200)
     },
