@@ -15,12 +15,13 @@ import { updateCampaign } from '../../src/modules/campaigns/update.ts'
 import { findMessage } from '../../src/modules/email-messages/queries.ts'
 import { updateMessage } from '../../src/modules/email-messages/update.ts'
 import { get, patch, post, remove, type Reply } from '../support/api.ts'
-import { inStatus } from '../support/campaign-status.ts'
+import { seedCampaignInStatus, type Crowd, seedCrowd } from '../support/seeding/campaigns.ts'
 import { rowOf } from '../support/campaigns.ts'
 import { contextAt } from '../support/context.ts'
-import { type Crowd, seedCrowd } from '../support/seed-campaigns.ts'
-import { seedSegment } from '../support/seed-segments.ts'
-import { db, seedAccount, seedEdition, seedMember, seedToken, write } from '../support/seed.ts'
+import { seedSegment } from '../support/seeding/segments.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { seedAccount, seedMember, seedToken } from '../support/seeding/members.ts'
+import { seedEdition } from '../support/seeding/editions.ts'
 import type { CampaignStatus } from '../../src/domain/campaigns/lifecycle.ts'
 import type { MemberRole } from '../../src/domain/accounts/access.ts'
 
@@ -36,23 +37,23 @@ async function givenRoles(...roles: [role: MemberRole, edition?: string][]): Pro
 
 beforeAll(async () => {
   crowd = await seedCrowd(3)
-  const event = await db().first(
+  const event = await db.first(
     sql<{ event: string }>`select event_id as event from editions where id = ${crowd.edition}`,
   )
-  sibling = await seedEdition({ id: crowd.organization, event: event?.event ?? '' })
+  sibling = (await seedEdition({ id: crowd.organization, event: event?.event ?? '' })).id
   manager = await givenRoles(['manager', crowd.edition])
 })
 
 const whole = () => seedSegment({ organization: crowd.organization, edition: null })
 const counted = async () =>
-  (await db().all(sql`select id from campaigns where organization_id = ${crowd.organization}`)).length
+  (await db.all(sql`select id from campaigns where organization_id = ${crowd.organization}`)).length
 const soon = () => new Date(Date.now() + 3_600_000).toISOString()
 /** Moves the segment of a campaign: to the whole organisation, or to an edition. */
 const moved = (campaignId: string, edition_id: string | null) =>
   write(update(segments, { edition_id }, sql`id = (select segment_id from campaigns where id = ${campaignId})`))
 
 async function campaignTo(edition: string | null, status: CampaignStatus): Promise<string> {
-  const id = await inStatus(crowd, status)
+  const id = await seedCampaignInStatus(crowd, status)
   await moved(id, edition)
   return id
 }
@@ -124,7 +125,7 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
       name: 'All',
       channel: 'email',
     }
-    const own = await inStatus(crowd, 'draft')
+    const own = await seedCampaignInStatus(crowd, 'draft')
     const before = await counted()
     for (const reply of [
       await post('/v1/campaigns', body, manager),

@@ -2,8 +2,9 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
 import { capturedOf, until } from '../support/campaigns.ts'
-import { type Crowd, marketingTo, seedCrowd, seedPeople, seedReady } from '../support/seed-campaigns.ts'
-import { write } from '../support/seed.ts'
+import { type Crowd, marketingTo, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
+import { write } from '../support/seeding/rows.ts'
+import { seedPeople } from '../support/seeding/customers.ts'
 
 const texts = (bodies: object) => ({ channel: 'sms', sms_body: JSON.stringify(bodies) })
 
@@ -86,7 +87,10 @@ describe('the number of an SMS', () => {
   it('is E.164, and of the country of the edition where it has none of its own', async () => {
     const crowd = await seedCrowd(0, { default_country_code: '+46' })
     const numbers = ['+4520123456', '070-123 45 67', '12', 'none']
-    crowd.people = await seedPeople(crowd, 4, (index) => ({ phone_number: numbers[index] ?? null }))
+    crowd.people = await seedPeople(
+      crowd,
+      numbers.map((phone_number) => ({ phone_number, locale: 'en' })),
+    )
     const id = await send(crowd, { en: 'Hello' })
     expect((await capturedOf(id)).map(({ recipient }) => recipient).toSorted()).toEqual(['+4520123456', '+46701234567'])
     const { body } = await get(`/v1/campaigns/${id}/recipients?state=skipped`)

@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { callWith, get } from '../support/api.ts'
 import { interruptedDatabase } from '../support/bindings.ts'
-import { anOrder, givenShop, importOrders, type Shop } from '../support/orders.ts'
-import { db, write } from '../support/seed.ts'
-import { seedEndpoint } from '../support/seed-webhooks.ts'
+import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/orders.ts'
+import { db, write } from '../support/seeding/rows.ts'
+import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { eventsOf } from '../support/webhook-rows.ts'
 
 const order = (change: Record<string, unknown> = {}) =>
@@ -17,7 +17,7 @@ const order = (change: Record<string, unknown> = {}) =>
   })
 
 async function givenOrder(change: Record<string, unknown> = {}) {
-  const shop = await givenShop()
+  const shop = await seedShop()
   const reply = await importOrders(shop, [order(change)])
   const id = reply.body.results[0].order_id as string
   const { body } = await get(`/v1/orders/${id}`)
@@ -31,7 +31,7 @@ const move = (purchaseId: string, status: string) =>
   write(sql`update purchases set status = ${status} where id = ${purchaseId}`)
 
 const paymentOf = (orderId: string) =>
-  db().first(
+  db.first(
     sql<{
       status: string
       amount_minor: number
@@ -39,7 +39,7 @@ const paymentOf = (orderId: string) =>
     }>`select status, amount_minor, refunded_minor from transactions where order_id = ${orderId}`,
   )
 const statusOf = async (purchaseId: string) =>
-  (await db().first(sql<{ status: string }>`select status from purchases where id = ${purchaseId}`))?.status
+  (await db.first(sql<{ status: string }>`select status from purchases where id = ${purchaseId}`))?.status
 
 const path = '/v1/data-imports/external-orders'
 const bodyOf = (shop: Shop, change: Record<string, unknown>) => ({
@@ -96,7 +96,7 @@ describe('an import that updates an order', () => {
       const reply = await interrupted(shop, { status: 'completed', items: dearer }, () => pay(id, status, 5000))
       expect([reply.status, reply.body.updated_orders]).toEqual([201, 1])
       expect(await paymentOf(id)).toEqual({ status, amount_minor: 20_000, refunded_minor: 5000 })
-      const row = await db().first(sql<{ has_payment: number }>`select has_payment from orders where id = ${id}`)
+      const row = await db.first(sql<{ has_payment: number }>`select has_payment from orders where id = ${id}`)
       expect(row?.has_payment).toBe(status === 'partially_refunded' ? 1 : 0)
     },
   )

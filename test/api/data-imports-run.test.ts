@@ -6,22 +6,15 @@ import { encodeText } from '../../src/domain/data-imports/files/encoding/encode.
 import { get, post, requestOf } from '../support/api.ts'
 import { dump } from '../support/dump.ts'
 import { givenReady, preview, start, work } from '../support/imported-files.ts'
-import { anOrder, contentsOf, givenShop, importOrders, type Shop } from '../support/orders.ts'
-import { write } from '../support/seed.ts'
-import {
-  aBadRow,
-  aRow,
-  type FileRow,
-  importNow,
-  ordersNow,
-  runToEnd,
-  seedStaged,
-  seedStarted,
-} from '../support/staged-imports.ts'
+import { anOrder, seedShop, importOrders, type Shop } from '../support/seeding/orders.ts'
+import { contentsOf } from '../support/orders.ts'
+import { write } from '../support/seeding/rows.ts'
+import { aBadRow, aRow, type FileRow, seedStaged, seedStarted } from '../support/seeding/staged-imports.ts'
+import { importNow, ordersNow, runToEnd } from '../support/staged-imports.ts'
 
 let shop: Shop
 beforeEach(async () => {
-  shop = await givenShop()
+  shop = await seedShop()
 })
 
 const actionOf: Record<string, string> = {
@@ -70,7 +63,7 @@ describe('previewImportOrders', () => {
     const users = fc.constantFrom(true, true, false)
     await fc.assert(
       fc.asyncProperty(table, table, policies, users, async (before, cells, on_duplicate, create_users) => {
-        shop = await givenShop()
+        shop = await seedShop()
         await runToEnd(await seedStarted(shop, rowsOf(before)))
         const products = { Shipping: { action: 'ignore' as const } }
         const id = await seedStaged(shop, rowsOf(cells), { options: { on_duplicate, create_users }, products })
@@ -176,20 +169,6 @@ describe('startDataImport', () => {
     expect(await contentsOf(shop)).toMatchObject({ orders: 3, purchases: 5, users: 3 })
   })
 
-  it('writes the report in the encoding of the file, and reads it again', async () => {
-    const bytes = encodeText(csv.replace('bo@example.dk;Day', 'bo@example.dk;Dørbillet'), 'windows-1252')
-    const id = await givenReady(shop, bytes)
-    expect((await start(id, { skip_invalid_rows: true })).status).toBe(200)
-    await work(id)
-    const response = await exports.default.fetch(requestOf(`/v1/data-imports/${id}/error-report`))
-    expect(response.headers.get('content-type')).toBe('text/csv; charset=windows-1252')
-    const report = new TextDecoder('windows-1252').decode(await response.arrayBuffer())
-    expect(report).toContain('Dørbillet')
-    const again = await givenReady(shop, encodeText(report.replace(';abc', ';99,00'), 'windows-1252'))
-    expect((await start(again)).status).toBe(200)
-    expect(await work(again)).toMatchObject({ status: 'completed', created_orders: 1 })
-  })
-
   it('goes on after its last orders where it failed in the middle', async () => {
     const id = await seedStarted(
       shop,
@@ -216,6 +195,22 @@ describe('startDataImport', () => {
     await write(sql`update editions set is_archived = 1 where id = ${shop.edition_id}`)
     expect(await start(id)).toMatchObject({ status: 409, body: { code: 'edition_archived' } })
     expect(await importNow(id)).toMatchObject({ status: 'ready', epoch: 0 })
+  })
+})
+
+describe('downloadErrorReport', () => {
+  it('writes the report in the encoding of the file, and reads it again', async () => {
+    const bytes = encodeText(csv.replace('bo@example.dk;Day', 'bo@example.dk;Dørbillet'), 'windows-1252')
+    const id = await givenReady(shop, bytes)
+    expect((await start(id, { skip_invalid_rows: true })).status).toBe(200)
+    await work(id)
+    const response = await exports.default.fetch(requestOf(`/v1/data-imports/${id}/error-report`))
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=windows-1252')
+    const report = new TextDecoder('windows-1252').decode(await response.arrayBuffer())
+    expect(report).toContain('Dørbillet')
+    const again = await givenReady(shop, encodeText(report.replace(';abc', ';99,00'), 'windows-1252'))
+    expect((await start(again)).status).toBe(200)
+    expect(await work(again)).toMatchObject({ status: 'completed', created_orders: 1 })
   })
 })
 

@@ -6,7 +6,6 @@ import {
   actionsOf,
   auditOf,
   cancelledAndPaidBack,
-  givenRefund,
   refundEmailsOf,
   refundEngine,
   refundRow,
@@ -14,8 +13,9 @@ import {
   settleAll,
   stateOf,
 } from '../support/refund-payments.ts'
-import { db, unknownId, write } from '../support/seed.ts'
-import { deliverEvent, givenStripeSale, type StripeSale } from '../support/stripe-refunds.ts'
+import { seedDueRefund } from '../support/seeding/refunds.ts'
+import { db, unknownId, write } from '../support/seeding/rows.ts'
+import { deliverEvent, seedStripeSale, type StripeSale } from '../support/stripe-refunds.ts'
 
 let fake: FakeStripe
 beforeEach(async () => {
@@ -37,21 +37,21 @@ const payInDashboard = (sale: StripeSale, amount: number, status: 'succeeded' | 
   return refund
 }
 const refundsOf = (sale: StripeSale): Promise<RefundRow[]> =>
-  db().all(sql<RefundRow>`select * from refund_requests where order_id = ${sale.order} order by id`)
+  db.all(sql<RefundRow>`select * from refund_requests where order_id = ${sale.order} order by id`)
 const eventsTaken = async (sale: StripeSale): Promise<number> =>
-  (await db().all(sql`select 1 from payment_events where merchant_account_id = ${sale.account}`)).length
+  (await db.all(sql`select 1 from payment_events where merchant_account_id = ${sale.account}`)).length
 
-async function givenPaid(columns: Parameters<typeof givenRefund>[1] = {}) {
-  const sale = await givenStripeSale(fake)
-  const refund = await givenRefund(sale, { cancel_purchase: 1, service: 'stripe', ...columns })
+async function givenPaid(columns: Parameters<typeof seedDueRefund>[1] = {}) {
+  const sale = await seedStripeSale(fake)
+  const refund = await seedDueRefund(sale, { cancel_purchase: 1, service: 'stripe', ...columns })
   await engineOf().run()
   return { sale, refund }
 }
 
 describe('who may post an event', () => {
   it('is Stripe: unknown accounts, wrong signatures and old ones get the same answer, and nothing is written', async () => {
-    const sale = await givenStripeSale(fake)
-    const other = await givenStripeSale(fake)
+    const sale = await seedStripeSale(fake)
+    const other = await seedStripeSale(fake)
     payInDashboard(sale, 500)
     const event = lastEvent()
     const replies = [
@@ -72,25 +72,25 @@ describe('who may post an event', () => {
   })
 
   it('sends at most 256 KiB', async () => {
-    const sale = await givenStripeSale(fake)
+    const sale = await seedStripeSale(fake)
     expect((await deliverEvent(sale.account, { body: 'x'.repeat(262_145) })).status).toBe(413)
   })
 
   it('may post what is no refund, and what is no JSON: both change nothing', async () => {
-    const sale = await givenStripeSale(fake)
+    const sale = await seedStripeSale(fake)
     for (const body of ['{"id":"evt_1","type":"charge.captured","data":{"object":{"id":"ch_1"}}}', 'hello', '[]', ''])
       expect([body, (await deliverEvent(sale.account, { body })).status]).toEqual([body, 200])
     expect(await eventsTaken(sale)).toBe(0)
   })
 
   it('names only payments of its own account: those of another tenant stay as they are', async () => {
-    const [sale, victim] = [await givenStripeSale(fake), await givenStripeSale(fake)]
+    const [sale, victim] = [await seedStripeSale(fake), await seedStripeSale(fake)]
     payInDashboard(victim, 500)
     expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
     expect((await stateOf(victim)).payment).toEqual(['captured', 0, 0])
     expect([await refundsOf(victim), await refundsOf(sale)]).toEqual([[], []])
     // A key that names a request of somebody else is a text like any other.
-    const refund = await givenRefund(victim, {
+    const refund = await seedDueRefund(victim, {
       service: 'stripe',
       status: 'processing',
       provider_key: 'x',
@@ -121,8 +121,8 @@ describe('an event of a refund of ours', () => {
   })
 
   it('that comes while our call is still open completes it once', async () => {
-    const sale = await givenStripeSale(fake)
-    const refund = await givenRefund(sale, { cancel_purchase: 1, service: 'stripe' })
+    const sale = await seedStripeSale(fake)
+    const refund = await seedDueRefund(sale, { cancel_purchase: 1, service: 'stripe' })
     const engine = engineOf()
     const { payments } = contextAt(Date.now())
     const early = refundEngine({
@@ -219,7 +219,7 @@ describe('an event of a refund of ours', () => {
 
 describe('a refund that was made at Stripe itself', () => {
   it('is recorded once, counts on the payment, and leaves the purchase as it is', async () => {
-    const sale = await givenStripeSale(fake)
+    const sale = await seedStripeSale(fake)
     const made = payInDashboard(sale, 2500)
     const [event] = fake.store.events
     const twin = {
@@ -250,7 +250,7 @@ describe('a refund that was made at Stripe itself', () => {
   })
 
   it('counts no more when it fails late', async () => {
-    const sale = await givenStripeSale(fake)
+    const sale = await seedStripeSale(fake)
     const made = payInDashboard(sale, 2500)
     await deliverEvent(sale.account, lastEvent())
     fake.store.change(made.id, 'failed')
@@ -260,7 +260,7 @@ describe('a refund that was made at Stripe itself', () => {
   })
 
   it('that is pending is reserved, and asked for when no event says how it ends', async () => {
-    const sale = await givenStripeSale(fake)
+    const sale = await seedStripeSale(fake)
     const made = payInDashboard(sale, 2500, 'pending')
     await deliverEvent(sale.account, lastEvent())
     expect((await stateOf(sale)).payment).toEqual(['captured', 0, 2500])
@@ -273,8 +273,8 @@ describe('a refund that was made at Stripe itself', () => {
   })
 
   it('counts whole where open requests had reserved the amount: these are refused in their turn', async () => {
-    const sale = await givenStripeSale(fake)
-    const refund = await givenRefund(sale, { service: 'stripe' })
+    const sale = await seedStripeSale(fake)
+    const refund = await seedDueRefund(sale, { service: 'stripe' })
     payInDashboard(sale, 10_000)
     await deliverEvent(sale.account, lastEvent())
     expect((await stateOf(sale)).payment).toEqual(['refunded', 10_000, 10_000])
@@ -284,7 +284,7 @@ describe('a refund that was made at Stripe itself', () => {
   })
 
   it('in another currency than the order counts nothing, and calls for people', async () => {
-    const sale = await givenStripeSale(fake)
+    const sale = await seedStripeSale(fake)
     await write(sql`update transactions set currency = 'eur' where id = ${sale.transaction}`)
     payInDashboard(sale, 2500)
     await deliverEvent(sale.account, lastEvent())

@@ -7,17 +7,17 @@ import {
   type TransactionalEmailStatus,
 } from '../../src/domain/messaging/transactional-emails.ts'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
-import { db } from '../support/factories.ts'
 import {
-  anOrder,
+  aReceiptOrder,
   type Conduct,
-  givenShop,
+  seedShopWithReceipts,
   providerOf,
   receiptEngine,
   receiptsOf,
   sell,
-  type Shop,
 } from '../support/receipts.ts'
+import { db } from '../support/seeding/rows.ts'
+import type { Shop } from '../support/seeding/orders.ts'
 
 const minute = 60_000
 
@@ -59,7 +59,7 @@ let opened: Promise<Shop> | undefined
 
 async function open(deduplicates: boolean) {
   await db.all(sql`delete from transactional_emails`)
-  const shop = await (opened ??= givenShop())
+  const shop = await (opened ??= seedShopWithReceipts())
   const provider = providerOf({ deduplicates })
   const engine = receiptEngine(provider.gateway, Date.now() + 1000)
   let bought = 0
@@ -69,7 +69,7 @@ async function open(deduplicates: boolean) {
         bought += one.count
         return void (await sell(
           shop,
-          Array.from({ length: one.count }, () => anOrder()),
+          Array.from({ length: one.count }, () => aReceiptOrder()),
         ))
       case 'messages':
         provider.play(one.script)

@@ -2,9 +2,10 @@ import { sql } from 'drizzle-orm'
 import { expect } from 'vitest'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { get } from './api.ts'
-import { define, give, givenScene, type Scene } from './consent-pages.ts'
-import { db } from './factories.ts'
+import { give, seedScene, type Scene } from './consent-pages.ts'
 import { type Conduct, type EmailRow, providerOf, receiptEngine } from './receipts.ts'
+import { db } from './seeding/rows.ts'
+import { givenConsent } from './seeding/consents.ts'
 
 export const request = { method: 'double_opt_in', source: 'checkout' }
 export const ask = (scene: Scene, consent: string, fields: object = {}) =>
@@ -29,8 +30,8 @@ export const linkIn = ({ text }: Pick<OutboundEmail, 'text'>): string =>
 
 /** Asked, sent, and the path of the link in the message. */
 export async function asked(fields: Record<string, unknown> = {}, answer: object = {}) {
-  const scene = await givenScene()
-  const consent = await define(scene, fields)
+  const scene = await seedScene()
+  const consent = await givenConsent(scene.organization, fields)
   expect((await ask(scene, consent.id, answer)).status).toBe(200)
   const [mail] = await deliver(scene)
   if (!mail) throw new Error('no message came')

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { get, patch, post, type Reply } from './api.ts'
 import { uploadRaw } from './files.ts'
-import type { Shop } from './orders.ts'
+import type { Shop } from './seeding/orders.ts'
 import { importNow, runToEnd } from './staged-imports.ts'
 
 /** Runs what the import has to do, as the queue would. */

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { dataImports } from '../../../src/db/schema/data-imports.ts'
 import { update } from '../../../src/db/write.ts'
-import { next, write } from '../seed.ts'
-import { seedImport, seedColumns, seedProducts, seedTable } from '../seed-imports.ts'
+import { next, write } from '../seeding/rows.ts'
+import { seedImport, seedImportColumns, seedImportProducts, seedTable } from '../seeding/data-imports.ts'
 import type { World } from '../world.ts'
 import { bodyId, pathId, queryId, type Reference, type SampleOf } from './sample.ts'
 import type { DataImportStatus } from '../../../src/domain/data-imports/data-imports.ts'
@@ -75,7 +75,7 @@ export const importSamples: Record<string, SampleOf> = {
 
   listColumnMappings: {
     make: async (world) => ({ path: { id: await listedImport(world) }, references: [await others(world)] }),
-    fill: async (world, count) => seedColumns(await listedImport(world), count),
+    fill: async (world, count) => seedImportColumns(await listedImport(world), count),
   },
 
   updateColumnMappings: {
@@ -107,13 +107,13 @@ export const importSamples: Record<string, SampleOf> = {
 
   listProductMappings: {
     make: async (world) => ({ path: { id: await listedImport(world) }, references: [await others(world)] }),
-    fill: async (world, count) => seedProducts(await listedImport(world), count),
+    fill: async (world, count) => seedImportProducts(await listedImport(world), count),
   },
 
   updateProductMappings: {
     make: async (world) => {
       const sample = await fresh(world, 'mapping_products')
-      const [id = ''] = await seedProducts(sample.path.id, 1)
+      const [id = ''] = await seedImportProducts(sample.path.id, 1)
       return { ...sample, body: { mappings: [{ id, action: 'create' }] } }
     },
   },

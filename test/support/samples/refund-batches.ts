@@ -1,4 +1,4 @@
-import { seedRefundBatches } from '../seed-refund-batches.ts'
+import { seedRefundBatches } from '../seeding/refund-batches.ts'
 import type { World } from '../world.ts'
 import { pathId, type Sample, type SampleOf } from './sample.ts'
 

@@ -1,0 +1,61 @@
+import { sql } from 'drizzle-orm'
+import { suppressions } from '../../../src/db/schema/consents.ts'
+import { userEditions, users } from '../../../src/db/schema/users.ts'
+import { insert, insertAll } from '../../../src/db/write.ts'
+import { searchColumns } from '../../../src/domain/accounts/users.ts'
+import { db, freshId, seededAt, unique, next, write } from './rows.ts'
+
+export type UserRow = typeof users.$inferSelect
+
+/** People of an organisation, each with an address and a number unless told; in the edition too when one is named. */
+export async function seedPeople(
+  { organization, edition }: { organization: string; edition?: string },
+  people: readonly Partial<UserRow>[],
+): Promise<UserRow[]> {
+  const rows = people.map((columns) => {
+    const person = {
+      email: `person-${unique()}@example.test`,
+      phone_number: `+4531${String(100_000 + next())}`,
+      first_name: 'Ægir',
+      last_name: `Holm ${next()}`,
+      ...columns,
+    }
+    return {
+      id: freshId('user'),
+      organization_id: organization,
+      locale: 'da',
+      msg_channel: 'email',
+      is_active: 1,
+      last_seen_at: null,
+      created_at: seededAt,
+      modified_at: seededAt,
+      ...searchColumns(person),
+      ...person,
+    }
+  })
+  const memberships = rows.map(({ id }) => ({ edition_id: edition ?? '', user_id: id, created_at: seededAt }))
+  await write(...insertAll(users, rows), ...(edition ? insertAll(userEditions, memberships) : []))
+  const stored = await db.all(sql<UserRow>`select * from users where organization_id = ${organization} order by seq`)
+  const byId = new Map(stored.map((row) => [row.id, row]))
+  return rows.flatMap(({ id }) => byId.get(id) ?? [])
+}
+
+/** As `seedPeople`, by names of the test's own. */
+export async function seedNamedPeople<Name extends string>(
+  place: { organization: string; edition?: string },
+  people: Record<Name, Partial<UserRow>>,
+): Promise<Record<Name, UserRow>> {
+  const rows = await seedPeople(place, Object.values(people))
+  return Object.fromEntries(Object.keys(people).map((name, index) => [name, rows[index]])) as Record<Name, UserRow>
+}
+
+export const seedSuppression = (user: UserRow, channel: 'email' | 'sms', reason: string): Promise<void> =>
+  write(
+    insert(suppressions, {
+      organization_id: user.organization_id,
+      channel,
+      address: (channel === 'email' ? user.email : user.phone_number) ?? '',
+      reason,
+      created_at: seededAt,
+    }),
+  )

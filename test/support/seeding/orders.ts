@@ -1,0 +1,100 @@
+import { expect } from 'vitest'
+import { seedEdition } from './editions.ts'
+import { givenOrganization } from './organizations.ts'
+import { post, type Reply, get } from '../api.ts'
+
+export interface Shop {
+  organization_id: string
+  edition_id: string
+}
+
+/** An organisation with an edition, by the names that the API has for them. */
+export async function seedShop(columns: Parameters<typeof seedEdition>[1] = {}): Promise<Shop> {
+  const organization = await givenOrganization()
+  const edition = await seedEdition(organization, columns)
+  return { organization_id: organization.id, edition_id: edition.id }
+}
+
+let made = 0
+
+/** An external order of two day tickets by a customer of its own; `change` replaces fields. */
+export function anOrder(change: Record<string, unknown> = {}) {
+  made++
+  return {
+    external_id: `X-${made}`,
+    currency: 'dkk',
+    customer: { email: `guest-${made}@example.dk`, first_name: 'Ægir', last_name: 'Holm' },
+    items: [{ product: 'Day ticket', quantity: 2, unit_price: 225 }],
+    ...change,
+  }
+}
+
+export const importOrders = (shop: Shop, orders: unknown[], options: Record<string, unknown> = {}, token?: string) =>
+  post(
+    '/v1/data-imports/external-orders',
+    { organization_id: shop.organization_id, edition_id: shop.edition_id, source: 'webshop', orders, ...options },
+    token,
+  )
+
+/** The ids of freshly imported orders. */
+export async function givenOrders(shop: Shop, orders: unknown[]): Promise<string[]> {
+  const { body } = await importOrders(shop, orders)
+  return body.results.map((result: { order_id: string }) => result.order_id)
+}
+
+/** An order as the API shows it, and the way to import it again, changed. */
+async function givenImported(shop: Shop, order: ReturnType<typeof anOrder>) {
+  const { body } = await importOrders(shop, [order])
+  const read = await get(`/v1/orders/${body.results[0].order_id}`)
+  const again = (change: Record<string, unknown>, options: Record<string, unknown> = {}): Promise<Reply> =>
+    importOrders(shop, [{ ...order, ...change }], { on_duplicate: 'update', emit_webhooks: true, ...options })
+  return { shown: read.body, again }
+}
+
+export interface BoughtOrder {
+  shop: Shop
+  order: string
+  payment: string
+  purchases: string[]
+  /** Imports the order again, changed. */
+  again: (change: Record<string, unknown>) => Promise<Reply>
+}
+
+/** A paid order; two day tickets at 225.00 unless `change` says otherwise. */
+export async function givenOrder(shop: Shop, change: Record<string, unknown> = {}): Promise<BoughtOrder> {
+  const { shown, again } = await givenImported(shop, anOrder({ created: '2026-01-01T10:00:00Z', ...change }))
+  return {
+    shop,
+    order: shown.id,
+    payment: shown.transactions[0].id,
+    purchases: shown.purchases.map(({ id }: { id: string }) => id).toSorted(),
+    again,
+  }
+}
+
+export interface Ticket {
+  id: string
+  shop: Shop
+  /** Imports the order of the ticket again, changed, which must succeed. */
+  again: (change: Record<string, unknown>, options?: Record<string, unknown>) => Promise<Reply>
+}
+
+/** One ticket of an order of its own; `item` says how often and until when it can be used. */
+export async function givenTicket(
+  shop: Shop,
+  item: Record<string, unknown> = {},
+  order: Record<string, unknown> = {},
+): Promise<Ticket> {
+  const items = [{ product: 'Day ticket', quantity: 1, unit_price: 225, ...item }]
+  const first = anOrder({ created: '2026-01-01T10:00:00Z', items, ...order })
+  const { shown, again } = await givenImported(shop, first)
+  return {
+    id: shown.purchases[0].id,
+    shop,
+    again: async (change, options) => {
+      const reply = await again(change, options)
+      expect([reply.status, reply.body.results]).toMatchObject([201, [{ action: 'updated' }]])
+      return reply
+    },
+  }
+}
