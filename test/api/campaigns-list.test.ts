@@ -124,8 +124,8 @@ describe('the projection', () => {
 
 describe('getCampaign', () => {
   it('shows texts in all languages, and the counts of what was sent', async () => {
-    const crowd = await seedCrowd(2)
-    const { campaign, segment, message } = await seedReady(crowd)
+    const own = await seedCrowd(2)
+    const { campaign, segment, message } = await seedReady(own)
     const path = `/v1/campaigns/${campaign.id}`
     const draft = { id: campaign.id, status: 'draft', segment: { id: segment.id }, email_message_id: message }
     expect((await get(path)).body).toMatchObject({ ...draft, sent_count: 0, started_at: null })
@@ -133,8 +133,8 @@ describe('getCampaign', () => {
     await until(campaign.id, ['sent', 'failed'])
     const sent = { status: 'sent', total_recipients: 2, sent_count: 2, failed_count: 0, error_message: '' }
     expect((await get(path)).body).toMatchObject(sent)
-    const sibling = await seedEdition({ id: crowd.organization })
-    const { token } = await givenMember({ id: crowd.organization }, 'admin', sibling.id)
+    const sibling = await seedEdition({ id: own.organization })
+    const { token } = await givenMember({ id: own.organization }, 'admin', sibling.id)
     expect((await get(path, token)).status).toBe(404)
   })
 })

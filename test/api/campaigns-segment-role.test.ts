@@ -29,7 +29,7 @@ let crowd: Crowd
 let sibling: string
 let manager: string
 
-async function givenRoles(...roles: [role: MemberRole, edition?: string][]): Promise<string> {
+async function seedRoles(...roles: [role: MemberRole, edition?: string][]): Promise<string> {
   const account = await seedAccount()
   for (const [role, edition] of roles) await seedMember(account, { organization: crowd.organization, edition, role })
   return (await seedToken(account)).token
@@ -41,7 +41,7 @@ beforeAll(async () => {
     sql<{ event: string }>`select event_id as event from editions where id = ${crowd.edition}`,
   )
   sibling = (await seedEdition({ id: crowd.organization, event: event?.event ?? '' })).id
-  manager = await givenRoles(['manager', crowd.edition])
+  manager = await seedRoles(['manager', crowd.edition])
 })
 
 const whole = () => seedSegment({ organization: crowd.organization, edition: null })
@@ -77,8 +77,8 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
     const before = await rowOf(id)
     for (const token of [
       manager,
-      await givenRoles(['admin', crowd.edition], ['admin', sibling]),
-      await givenRoles(['viewer'], ['admin', crowd.edition]),
+      await seedRoles(['admin', crowd.edition], ['admin', sibling]),
+      await seedRoles(['viewer'], ['admin', crowd.edition]),
     ]) {
       const reply = await call(id, token)
       expect([reply.status, reply.body.code, reply.body.required_roles]).toEqual([
@@ -89,9 +89,9 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
       expect(reply.body.detail).toContain('a role in the organisation')
     }
     expect(await rowOf(id)).toEqual(before)
-    const elsewhere = await call(id, await givenRoles(['manager', sibling]))
+    const elsewhere = await call(id, await seedRoles(['manager', sibling]))
     expect([elsewhere.status, elsewhere.body.code]).toEqual([404, 'not_found'])
-    const allowed = await call(id, await givenRoles(['manager']))
+    const allowed = await call(id, await seedRoles(['manager']))
     expect([allowed.status < 300, allowed.text]).toEqual([true, allowed.text])
   })
 
@@ -106,7 +106,7 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
     expect([reply.status, reply.body.code]).toEqual([403, 'permission_denied'])
     // Another message is set with a segment that the campaign can still have.
     if (name === 'changing the message') return
-    const allowed = await call(id, await givenRoles(['manager', crowd.edition], ['manager', sibling]))
+    const allowed = await call(id, await seedRoles(['manager', crowd.edition], ['manager', sibling]))
     expect([allowed.status < 300, allowed.text]).toEqual([true, allowed.text])
   })
 
@@ -136,14 +136,14 @@ describe('a campaign of an edition to a segment of the whole organisation', () =
         [{ pointer: '#/segment_id', code: 'does_not_exist' }],
       ])
     // A viewer of the organisation sees the segment, and writes to the edition alone.
-    const viewer = await givenRoles(['viewer'], ['manager', crowd.edition])
+    const viewer = await seedRoles(['viewer'], ['manager', crowd.edition])
     for (const reply of [
       await post('/v1/campaigns', body, viewer),
       await patch(`/v1/campaigns/${own}`, { segment_id }, viewer),
     ])
       expect([reply.status, reply.body.required_roles]).toEqual([403, ['OA', 'OM']])
     expect([await counted(), (await rowOf(own)).version]).toEqual([before, 1])
-    expect((await post('/v1/campaigns', body, await givenRoles(['manager']))).status).toBe(201)
+    expect((await post('/v1/campaigns', body, await seedRoles(['manager']))).status).toBe(201)
   })
 })
 
@@ -163,16 +163,16 @@ describe('the message of a campaign that is about to go out', () => {
       ])
       expect(refused.body.detail).toContain('a role in the organisation')
       expect((await get(`/v1/email-messages/${message}`)).body.title).not.toBe('Mine')
-      expect((await change(message, await givenRoles(['manager']))).status).toBe(200)
+      expect((await change(message, await seedRoles(['manager']))).status).toBe(200)
     },
   )
 
   it('is judged where the segment went', async () => {
     const message = await messageOf(await campaignTo(sibling, 'scheduled'))
     expect((await change(message, manager)).status).toBe(403)
-    const both = await givenRoles(['manager', crowd.edition], ['manager', sibling])
+    const both = await seedRoles(['manager', crowd.edition], ['manager', sibling])
     expect((await change(message, both)).status).toBe(200)
-    const viewing = await givenRoles(['manager', crowd.edition], ['viewer', sibling])
+    const viewing = await seedRoles(['manager', crowd.edition], ['viewer', sibling])
     expect((await change(message, viewing)).status).toBe(403)
   })
 

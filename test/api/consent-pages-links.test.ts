@@ -2,14 +2,8 @@ import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { post } from '../support/api.ts'
 import { write } from '../support/seeding/rows.ts'
-import {
-  aReceiptOrder,
-  seedShopWithReceipts,
-  providerOf,
-  receiptEngine,
-  receiptsOf,
-  sell,
-} from '../support/receipts.ts'
+import { aReceiptOrder, seedShopWithReceipts } from '../support/seeding/orders.ts'
+import { providerOf, receiptEngine, receiptsOf, sell } from '../support/receipts.ts'
 import { capturedOf, until } from '../support/campaigns.ts'
 import { seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
 import { pathsIn, sent, visit } from '../support/visits.ts'

@@ -3,21 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { sha256, toBase64 } from '../../src/domain/text/encoding.ts'
 import { personOfLink, preferencesOf } from '../../src/modules/consent-pages/preferences.ts'
 import { patch } from '../support/api.ts'
-import {
-  choose,
-  eventsOf,
-  formIn,
-  give,
-  seedScene,
-  pageOf,
-  recordsOf,
-  send,
-  stateOf,
-} from '../support/consent-pages.ts'
+import { choose, eventsOf, formIn, give, pageOf, recordsOf, send, stateOf } from '../support/consent-pages.ts'
+import { seedScene, seedPeople } from '../support/seeding/customers.ts'
 import { contextAt } from '../support/context.ts'
 import { seedEndpoint } from '../support/seeding/webhooks.ts'
 import { write, db } from '../support/seeding/rows.ts'
-import { seedPeople } from '../support/seeding/customers.ts'
 import { visit } from '../support/visits.ts'
 import { givenConsent } from '../support/seeding/consents.ts'
 

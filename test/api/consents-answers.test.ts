@@ -1,23 +1,15 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch } from '../support/api.ts'
-import {
-  answer,
-  eventsOf,
-  expectWhole,
-  seedBuyer,
-  codeOf,
-  givenQuestion,
-  seedSibling,
-  recordsOf,
-  type Shop,
-} from '../support/consents.ts'
-import { givenConsent } from '../support/seeding/consents.ts'
+import { answer, eventsOf, expectWhole, codeOf, recordsOf } from '../support/consents.ts'
+import { seedBuyer, type Buyer } from '../support/seeding/trades.ts'
+import { givenQuestion, givenConsent } from '../support/seeding/consents.ts'
+import { seedSibling } from '../support/seeding/customers.ts'
 import { costOf } from '../support/cost.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { write } from '../support/seeding/rows.ts'
 
-let shop: Shop
+let shop: Buyer
 beforeAll(async () => {
   shop = await seedBuyer()
 })

@@ -1,13 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post } from '../support/api.ts'
-import { answer, codeOf, seedBuyer, givenQuestion, seedSibling, type Shop } from '../support/consents.ts'
-import { givenConsent } from '../support/seeding/consents.ts'
+import { answer, codeOf } from '../support/consents.ts'
+import { seedBuyer, type Buyer, seedTrade } from '../support/seeding/trades.ts'
+import { givenQuestion, givenConsent } from '../support/seeding/consents.ts'
+import { seedSibling } from '../support/seeding/customers.ts'
 import { givenMember } from '../support/seeding/members.ts'
 import { db, write } from '../support/seeding/rows.ts'
-import { seedTrade } from '../support/seeding/trades.ts'
 
-let shop: Shop
+let shop: Buyer
 beforeAll(async () => {
   shop = await seedBuyer()
 })

@@ -2,13 +2,14 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { get, patch, post, remove } from '../support/api.ts'
 import { aConsent, givenConsent, seedAnswers, seedConsent } from '../support/seeding/consents.ts'
-import { answer, seedBuyer, seedSibling, type Shop } from '../support/consents.ts'
+import { answer } from '../support/consents.ts'
+import { seedBuyer, type Buyer, seedTrades } from '../support/seeding/trades.ts'
+import { seedSibling } from '../support/seeding/customers.ts'
 import { costOf } from '../support/cost.ts'
 import { givenMember } from '../support/seeding/members.ts'
-import { seedTrades } from '../support/seeding/trades.ts'
 import { db } from '../support/seeding/rows.ts'
 
-let shop: Shop
+let shop: Buyer
 beforeAll(async () => {
   shop = await seedBuyer()
 })

@@ -7,12 +7,12 @@ import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import { call, post } from '../support/api.ts'
 import { capturedOf, until } from '../support/campaigns.ts'
 import { contextAt } from '../support/context.ts'
-import { aReceiptOrder, seedShopWithReceipts, sell } from '../support/receipts.ts'
+import { aReceiptOrder, seedShopWithReceipts, type Shop } from '../support/seeding/orders.ts'
+import { sell } from '../support/receipts.ts'
 import { marketingTo, seedCrowd, seedReady } from '../support/seeding/campaigns.ts'
 import { seedMessage } from '../support/seeding/email-messages.ts'
 import { db, write } from '../support/seeding/rows.ts'
 import { buildWorld, type World } from '../support/world.ts'
-import type { Shop } from '../support/seeding/orders.ts'
 
 let world: World
 let id: string

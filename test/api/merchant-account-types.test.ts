@@ -2,8 +2,8 @@ import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
-import { act, askFor, seedShopWithAccount, oneTicket } from '../support/refunds.ts'
-import { givenOrder } from '../support/seeding/orders.ts'
+import { act, askFor, oneTicket } from '../support/refunds.ts'
+import { seedShopWithAccount, givenOrder } from '../support/seeding/orders.ts'
 import { db } from '../support/seeding/rows.ts'
 
 describe('a merchant account whose type was written as free text', () => {

@@ -41,7 +41,7 @@ const refundsOf = (sale: StripeSale): Promise<RefundRow[]> =>
 const eventsTaken = async (sale: StripeSale): Promise<number> =>
   (await db.all(sql`select 1 from payment_events where merchant_account_id = ${sale.account}`)).length
 
-async function givenPaid(columns: Parameters<typeof seedDueRefund>[1] = {}) {
+async function seedPaid(columns: Parameters<typeof seedDueRefund>[1] = {}) {
   const sale = await seedStripeSale(fake)
   const refund = await seedDueRefund(sale, { cancel_purchase: 1, service: 'stripe', ...columns })
   await engineOf().run()
@@ -107,7 +107,7 @@ describe('who may post an event', () => {
 describe('an event of a refund of ours', () => {
   it('completes it when our own call had no answer, and is not taken for a refund of somebody else', async () => {
     fake.tell('accept and cut')
-    const { sale, refund } = await givenPaid()
+    const { sale, refund } = await seedPaid()
     expect((await refundRow(refund)).status).toBe('processing')
     for (let time = 0; time < 3; time++) expect((await deliverEvent(sale.account, lastEvent())).status).toBe(200)
     expect(await refundRow(refund)).toMatchObject({
@@ -145,7 +145,7 @@ describe('an event of a refund of ours', () => {
   })
 
   it('takes a success back: amounts, the purchase, the event, the audit entry and the corrected mail', async () => {
-    const { sale, refund } = await givenPaid()
+    const { sale, refund } = await seedPaid()
     expect(await stateOf(sale)).toEqual(cancelledAndPaidBack)
     fake.store.change(fake.store.refunds[0]?.id ?? '', 'failed', 'expired_or_canceled_card')
     for (const event of [...fake.store.events, ...fake.store.events])
@@ -165,7 +165,7 @@ describe('an event of a refund of ours', () => {
   })
 
   it('that takes a success back leaves a purchase that something else has changed since', async () => {
-    const { sale } = await givenPaid({ cancel_purchase: 0 })
+    const { sale } = await seedPaid({ cancel_purchase: 0 })
     await write(sql`update purchases set status = 'expired' where id = ${sale.purchase}`)
     fake.store.change(fake.store.refunds[0]?.id ?? '', 'failed')
     await deliverEvent(sale.account, lastEvent())
@@ -174,7 +174,7 @@ describe('an event of a refund of ours', () => {
 
   it('is asked for again when something of ours or of Stripe fails, and changes nothing until then', async () => {
     fake.tell('accept and cut')
-    const { sale, refund } = await givenPaid()
+    const { sale, refund } = await seedPaid()
     const event = lastEvent()
     vi.restoreAllMocks()
     const network = vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('Network connection lost.'))
@@ -188,7 +188,7 @@ describe('an event of a refund of ours', () => {
 
   it('of an attempt that was given up completes the request that waits for the next one', async () => {
     fake.tell('accept and cut')
-    const { sale, refund } = await givenPaid()
+    const { sale, refund } = await seedPaid()
     await write(
       sql`update refund_requests set status = 'approved', provider_key = null, due_at = ${Date.now()}, attempts = 1,
         version = version + 1 where id = ${refund}`,
@@ -201,7 +201,7 @@ describe('an event of a refund of ours', () => {
 
   it('of an attempt that failed here counts what was paid, and calls for people', async () => {
     fake.tell('accept and cut')
-    const { sale, refund } = await givenPaid()
+    const { sale, refund } = await seedPaid()
     await write(
       sql`update refund_requests set status = 'failed', due_at = null, version = version + 1 where id = ${refund}`,
       sql`update purchases set reserved_minor = 0 where id = ${sale.purchase}`,

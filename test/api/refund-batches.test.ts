@@ -1,17 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 import { get } from '../support/api.ts'
-import {
-  act,
-  ask,
-  expectCountersToBeSums,
-  faults,
-  seedShopWithAccount,
-  oneTicket,
-  pay,
-  refundsOf,
-} from '../support/refunds.ts'
-import { givenOrder, seedShop } from '../support/seeding/orders.ts'
+import { act, ask, expectCountersToBeSums, faults, oneTicket, pay, refundsOf } from '../support/refunds.ts'
+import { seedShopWithAccount, givenOrder, seedShop } from '../support/seeding/orders.ts'
 import {
   actOn,
   batchOf,

@@ -7,17 +7,9 @@ import { createPurchaseRefund } from '../../src/modules/refunds/create.ts'
 import { findRefund } from '../../src/modules/refunds/queries.ts'
 import { rejectRefund } from '../../src/modules/refunds/decisions/reject.ts'
 import { contextAt } from '../support/context.ts'
-import { seedShop, type Shop, givenOrder } from '../support/seeding/orders.ts'
+import { seedShop, type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/orders.ts'
 import { announcedOf, purchaseRow } from '../support/purchases.ts'
-import {
-  act,
-  askFor,
-  expectCountersToBeSums,
-  seedShopWithAccount,
-  oneTicket,
-  refundRow,
-  transactionRow,
-} from '../support/refunds.ts'
+import { act, askFor, expectCountersToBeSums, oneTicket, refundRow, transactionRow } from '../support/refunds.ts'
 import { db } from '../support/seeding/rows.ts'
 
 let shop: Shop

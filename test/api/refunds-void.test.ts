@@ -11,7 +11,7 @@ import { latest, passRow } from '../support/wallet.ts'
 import { passJsonOf } from '../support/pass-packages.ts'
 
 /** A paid ticket with a pass on a phone. */
-async function givenPassOfSale(type = 'test') {
+async function seedPassOfSale(type = 'test') {
   const sale = await seedSale(type)
   await enableWallet(sale, sale.purchase)
   return { sale, pass: await givenPassOf(sale, 'apple') }
@@ -22,7 +22,7 @@ const isVoided = async (pass: Awaited<ReturnType<typeof givenPassOf>>) =>
 
 describe('a purchase that a refund cancels', () => {
   it('is not used any more, and its pass is void from the completion on, not before', async () => {
-    const { sale, pass } = await givenPassOfSale('manual')
+    const { sale, pass } = await seedPassOfSale('manual')
     await write(sql`update merchant_accounts set settle_manually = 1 where id = ${sale.account}`)
     const { body } = await askFor(sale.purchase, { cancel_purchase: true })
     expect((await act(body.id, 'approve')).body.status).toBe('processing')
@@ -38,7 +38,7 @@ describe('a purchase that a refund cancels', () => {
 
   it('is used again, with a valid pass, when the provider takes the refund back', async () => {
     await settleAll()
-    const { sale, pass } = await givenPassOfSale()
+    const { sale, pass } = await seedPassOfSale()
     await seedDueRefund(sale, { cancel_purchase: 1 })
     const provider = providerOf()
     const engine = refundEngine(provider)

@@ -287,8 +287,7 @@ describe('explainSegment', () => {
     const { id } = await givenSegment({ organization_id: organisation.id, edition_id: edition.id })
     const [inside] = await seedPeople({ organization: organisation.id, edition: edition.id }, [{}])
     const [outside] = await seedPeople({ organization: organisation.id }, [{}])
-    const foreign = await givenOrganization()
-    const [stranger] = await seedPeople({ organization: foreign.id }, [{}])
+    const [stranger] = await seedPeople({ organization: (await givenOrganization()).id }, [{}])
     const { token } = await givenMember(organisation, 'manager', edition.id)
     expect((await explain(id, inside?.id ?? '', token)).status).toBe(200)
     expect((await explain(id, outside?.id ?? '')).body).toMatchObject({

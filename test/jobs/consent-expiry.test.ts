@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { sweepConsents } from '../../src/modules/consents/jobs.ts'
 import { get } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
-import { answer, eventsOf, expectWhole, seedBuyer, recordsOf } from '../support/consents.ts'
+import { answer, eventsOf, expectWhole, recordsOf } from '../support/consents.ts'
+import { seedBuyer, seedTrades } from '../support/seeding/trades.ts'
 import { givenConsent } from '../support/seeding/consents.ts'
-import { seedTrades } from '../support/seeding/trades.ts'
 
 const day = 86_400_000
 /** A sweep at that time. */

@@ -6,7 +6,7 @@ import { importStep } from '../../src/modules/data-imports/run/import-step.ts'
 import type { ImportRow } from '../../src/modules/data-imports/background/steps.ts'
 import { get, patch, post } from '../support/api.ts'
 import { realJob } from '../support/campaigns.ts'
-import { givenReady, work } from '../support/imported-files.ts'
+import { givenReadyImport, work } from '../support/imported-files.ts'
 import { contentsOf } from '../support/orders.ts'
 import { seedShop, type Shop } from '../support/seeding/orders.ts'
 import { finishErasures } from '../support/personal-data.ts'
@@ -33,7 +33,7 @@ const csvOf = (mark: string) =>
 const freshMark = () => `m${++made}${crypto.randomUUID().slice(0, 6)}`
 
 async function imported(mark: string, tenant = shop): Promise<string> {
-  const id = await givenReady(tenant, csvOf(mark))
+  const id = await givenReadyImport(tenant, csvOf(mark))
   expect((await post(`/v1/data-imports/${id}/start`, { skip_invalid_rows: true })).status).toBe(200)
   expect(await work(id)).toMatchObject({ status: 'completed_with_errors', created_orders: 2, failed_orders: 2 })
   return id
@@ -150,7 +150,7 @@ describe('eraseUser', () => {
     const mark = freshMark()
     await imported(mark)
     const other = freshMark()
-    const id = await givenReady(
+    const id = await givenReadyImport(
       shop,
       csvOf(other)
         .replaceAll(`ane-${other}`, `ane-${mark}`)
@@ -183,7 +183,10 @@ describe('eraseUser', () => {
       const buyer = index === 50 ? email : `guest-${index}-${mark}@example.dk`
       return `B-${index}${mark};${buyer};Guest;Day ticket;1;225,00`
     })
-    const id = await givenReady(shop, ['Order ID;E-mail;First name;Product;Quantity;Unit price', ...lines].join('\r\n'))
+    const id = await givenReadyImport(
+      shop,
+      ['Order ID;E-mail;First name;Product;Quantity;Unit price', ...lines].join('\r\n'),
+    )
     expect((await post(`/v1/data-imports/${id}/start`, {})).status).toBe(200)
     const job = realJob()
     let row: ImportRow | null = await importNow(id)

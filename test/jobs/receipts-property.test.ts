@@ -7,17 +7,9 @@ import {
   type TransactionalEmailStatus,
 } from '../../src/domain/messaging/transactional-emails.ts'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
-import {
-  aReceiptOrder,
-  type Conduct,
-  seedShopWithReceipts,
-  providerOf,
-  receiptEngine,
-  receiptsOf,
-  sell,
-} from '../support/receipts.ts'
+import { aReceiptOrder, seedShopWithReceipts, type Shop } from '../support/seeding/orders.ts'
+import { type Conduct, providerOf, receiptEngine, receiptsOf, sell } from '../support/receipts.ts'
 import { db } from '../support/seeding/rows.ts'
-import type { Shop } from '../support/seeding/orders.ts'
 
 const minute = 60_000
 

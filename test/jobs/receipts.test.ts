@@ -6,17 +6,10 @@ import { insert, update } from '../../src/db/write.ts'
 import { failure, type SendFailure } from '../../src/domain/messaging/messaging.ts'
 import type { OutboundEmail } from '../../src/gateways/email/email.ts'
 import { sweepEmails } from '../../src/modules/transactional-emails/jobs.ts'
-import {
-  aReceiptOrder,
-  seedShopWithReceipts,
-  providerOf,
-  receiptEngine,
-  receiptsOf,
-  sell,
-} from '../support/receipts.ts'
+import { aReceiptOrder, seedShopWithReceipts, type Shop } from '../support/seeding/orders.ts'
+import { providerOf, receiptEngine, receiptsOf, sell } from '../support/receipts.ts'
 import { seedVerified } from '../support/seeding/sender-domains.ts'
 import { db } from '../support/seeding/rows.ts'
-import type { Shop } from '../support/seeding/orders.ts'
 
 const minute = 60_000
 const hour = 60 * minute

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { Database } from '../../src/db/database.ts'
 import { newMeter } from '../../src/domain/meter.ts'
 import { get } from '../support/api.ts'
-import { seedShop, type Shop, givenOrder } from '../support/seeding/orders.ts'
+import { seedShop, type Shop, givenOrder, seedShopWithAccount } from '../support/seeding/orders.ts'
 import {
   actOn,
   batchOf,
@@ -19,7 +19,7 @@ import {
   worked,
 } from '../support/refund-batches.ts'
 import { makeBatch } from '../support/seeding/refund-batches.ts'
-import { act, ask, expectCountersToBeSums, seedShopWithAccount, pay, refundsOf } from '../support/refunds.ts'
+import { act, ask, expectCountersToBeSums, pay, refundsOf } from '../support/refunds.ts'
 import { db } from '../support/seeding/rows.ts'
 
 /** A consumer that dies at the round trip to the database of this number, before it or after it. */

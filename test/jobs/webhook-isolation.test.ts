@@ -52,7 +52,7 @@ describe('breaker', () => {
 })
 
 /** An endpoint whose breaker has just opened, and what was sent to it. */
-async function givenResting(count: number) {
+async function seedResting(count: number) {
   const endpoint = await seedOpenEndpoint()
   await happen(endpoint, count)
   const state = { isWell: false }
@@ -75,7 +75,7 @@ const retry = (id: string, now: number, manual = 'extra') =>
 
 describe('a retry by hand behind an open breaker', () => {
   it('is attempted now, alone, and leaves the breaker open when it fails', async () => {
-    const { endpoint, run, sent, job, failed, until } = await givenResting(12)
+    const { endpoint, run, sent, job, failed, until } = await seedResting(12)
     const asked = (await deliveriesOf(endpoint.id)).find(({ status }) => status === 'retrying')
     await retry(asked?.id ?? '', job.now())
     await run([endpoint.id])
@@ -89,7 +89,7 @@ describe('a retry by hand behind an open breaker', () => {
 
   it('costs the same however much waits, and however often it fails', async () => {
     const costOf = async (waiting: number) => {
-      const { endpoint, run, sent, job, failed, until } = await givenResting(8)
+      const { endpoint, run, sent, job, failed, until } = await seedResting(8)
       await happen(endpoint, waiting)
       const asked = (await deliveriesOf(endpoint.id)).filter(({ status }) => status === 'retrying').slice(0, 4)
       for (const { id } of asked) await retry(id, job.now())
@@ -103,7 +103,7 @@ describe('a retry by hand behind an open breaker', () => {
   })
 
   it('closes the breaker when it succeeds, and what waited goes out at once', async () => {
-    const { endpoint, state, run, sent, job, failed } = await givenResting(12)
+    const { endpoint, state, run, sent, job, failed } = await seedResting(12)
     const asked = await newestOf(endpoint.id)
     state.isWell = true
     await retry(asked?.id ?? '', job.now())
@@ -139,7 +139,7 @@ describe('a retry by hand behind an open breaker', () => {
   })
 
   it('reads none of what waits for the breaker', async () => {
-    const { endpoint, run, job } = await givenResting(8)
+    const { endpoint, run, job } = await seedResting(8)
     await happen(endpoint, 300)
     const before = job.db.meter.rows_read
     await run([endpoint.id])

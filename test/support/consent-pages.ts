@@ -3,33 +3,14 @@ import type { consentRecords } from '../../src/db/schema/consents.ts'
 import type { users } from '../../src/db/schema/users.ts'
 import { mintPreferencesToken } from '../../src/domain/consents/consent-tokens.ts'
 import { post } from './api.ts'
-import { seedEdition } from './seeding/editions.ts'
-import { givenOrganization } from './seeding/organizations.ts'
-import { seedPeople } from './seeding/customers.ts'
 import { visit } from './visits.ts'
 import { db } from './seeding/rows.ts'
+import type { Scene } from './seeding/customers.ts'
 
 export const linkKey = 'link-signing-key-of-the-tests'
 
 type UserRow = typeof users.$inferSelect
 export type RecordRow = typeof consentRecords.$inferSelect
-
-export interface Scene {
-  organization: string
-  edition: string
-  person: UserRow
-  other: UserRow
-}
-
-/** Two people of one edition. */
-export async function seedScene(person: Partial<UserRow> = {}, name?: string): Promise<Scene> {
-  const organisation = await givenOrganization(name)
-  const edition = await seedEdition(organisation, { enabled_languages: '["en","da","se","nl","pl"]' })
-  const place = { organization: organisation.id, edition: edition.id }
-  const [one, other] = await seedPeople(place, [{ locale: 'en', ...person }, { locale: 'en' }])
-  if (!one || !other) throw new Error('nobody is there')
-  return { ...place, person: one, other }
-}
 
 export const give = (
   user: Pick<UserRow, 'id'>,

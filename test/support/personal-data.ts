@@ -10,8 +10,7 @@ import { seedReady } from './seeding/campaigns.ts'
 import { seedConsent } from './seeding/consents.ts'
 import { freshId, next, write } from './seeding/rows.ts'
 import { seedEndpoint } from './seeding/webhooks.ts'
-import { seedShopWithReceipts } from './receipts.ts'
-import type { Shop } from './seeding/orders.ts'
+import { seedShopWithReceipts, type Shop } from './seeding/orders.ts'
 
 /** What only this person has: wherever one of these stands, something of the person is left. */
 export interface Known extends Shop {

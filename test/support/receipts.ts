@@ -2,8 +2,6 @@ import { env } from 'cloudflare:workers'
 import { sql } from 'drizzle-orm'
 import type { JobCtx } from '../../src/context.ts'
 import { Database } from '../../src/db/database.ts'
-import { editions } from '../../src/db/schema/editions.ts'
-import { update } from '../../src/db/write.ts'
 import type { transactionalEmails } from '../../src/db/schema/messaging/transactional-emails.ts'
 import { type IdKind, newId } from '../../src/domain/ids.ts'
 import { newMeter } from '../../src/domain/meter.ts'
@@ -12,41 +10,10 @@ import type { EmailGateway, OutboundEmail } from '../../src/gateways/email/email
 import { sendEmails } from '../../src/modules/transactional-emails/jobs.ts'
 import type { Reply } from './api.ts'
 import { contextAt } from './context.ts'
-import type { EditionRow } from './seeding/editions.ts'
-import { seedReceiptMessage } from './seeding/email-messages.ts'
-import { db, next, unique, write } from './seeding/rows.ts'
-import { type Shop, seedShop, anOrder, importOrders } from './seeding/orders.ts'
+import { db } from './seeding/rows.ts'
+import { type Shop, importOrders } from './seeding/orders.ts'
 
 export type EmailRow = typeof transactionalEmails.$inferSelect
-
-/** An edition with a message for its receipts. */
-export async function seedShopWithReceipts(columns: Partial<EditionRow> = {}): Promise<Shop> {
-  const shop = await seedShop()
-  const message = await seedReceiptMessage({ id: shop.organization_id })
-  const sending = {
-    transaction_receipt_email_id: message,
-    email_sender_name: 'Nordlys',
-    email_sender_address: 'tickets@nordlys.example',
-    email_reply_to: 'help@nordlys.example',
-    ...columns,
-  }
-  await write(update(editions, sending, sql`id = ${shop.edition_id}`))
-  return shop
-}
-
-/** An order with a number, of a customer and with items as receipts show them; `change` replaces fields. */
-export function aReceiptOrder(change: Record<string, unknown> = {}) {
-  const mark = unique()
-  const order = anOrder()
-  return {
-    ...order,
-    external_id: `R-${mark}`,
-    order_number: String(1000 + next()),
-    customer: { ...order.customer, email: `astrid-${mark}@example.dk`, first_name: 'Astrid' },
-    items: [{ product: 'Day ticket', variant: 'Saturday', quantity: 2, unit_price: 225 }],
-    ...change,
-  }
-}
 
 /** Imports orders whose customers get receipts. */
 export const sell = (shop: Shop, orders: object[], more: Record<string, unknown> = {}): Promise<Reply> =>

@@ -5,8 +5,7 @@ import type { refundItems, refundRequests } from '../../src/db/schema/sales/refu
 import { payRefunds } from '../../src/modules/refund-payments/jobs.ts'
 import { post, type Reply } from './api.ts'
 import { realJob } from './campaigns.ts'
-import { seedShop, type Shop } from './seeding/orders.ts'
-import { seedMerchantAccount } from './seeding/merchant-accounts.ts'
+import type { Shop } from './seeding/orders.ts'
 import { db } from './seeding/rows.ts'
 
 type RefundRow = typeof refundRequests.$inferSelect
@@ -71,14 +70,6 @@ export async function expectCountersToBeSums({ edition_id }: Shop): Promise<void
       or exists (select 1 from refund_items i where i.refund_request_id = r.id
         and i.amount_minor <> i.price_minor + i.deposit_minor + i.handling_fee_minor))`)
   expect({ ofPurchases, ofPayments, ofItems }).toEqual({ ofPurchases: [], ofPayments: [], ofItems: [] })
-}
-
-/** A shop whose payments go through a merchant account of the kind. */
-export async function seedShopWithAccount(type: string, columns: Record<string, unknown> = {}): Promise<Shop> {
-  const shop = await seedShop()
-  const row = { name: 'Nordlys', type, supported_currencies: '["dkk"]', ...columns }
-  await seedMerchantAccount({ id: shop.organization_id }, row, shop.edition_id)
-  return shop
 }
 
 /** What the consumer of the queue does with all that is due. */

@@ -5,6 +5,7 @@ import { contentHash, hashVersion, recordHash } from '../../../src/domain/consen
 import { created } from '../api.ts'
 import type { UserRow } from './customers.ts'
 import { db, freshId, next, type Place, seededAt, type WidePlace, write } from './rows.ts'
+import type { Buyer } from './trades.ts'
 
 export const aConsent = (organization: string, fields: Record<string, unknown> = {}) => ({
   organization_id: organization,
@@ -151,4 +152,10 @@ export async function seedMarketingConsent(
     ),
   )
   return id
+}
+
+/** A definition that the person of the shop can answer. */
+export async function givenQuestion({ organization, user }: Buyer, fields: Record<string, unknown> = {}) {
+  const definition = await givenConsent(organization, fields)
+  return { user, consent: definition.id as string, definition }
 }

@@ -3,7 +3,9 @@ import { suppressions } from '../../../src/db/schema/consents.ts'
 import { userEditions, users } from '../../../src/db/schema/users.ts'
 import { insert, insertAll } from '../../../src/db/write.ts'
 import { searchColumns } from '../../../src/domain/accounts/users.ts'
-import { db, freshId, seededAt, unique, next, write } from './rows.ts'
+import { db, freshId, seededAt, unique, next, write, type Place } from './rows.ts'
+import { givenOrganization } from './organizations.ts'
+import { seedEdition } from './editions.ts'
 
 export type UserRow = typeof users.$inferSelect
 
@@ -59,3 +61,25 @@ export const seedSuppression = (user: UserRow, channel: 'email' | 'sms', reason:
       created_at: seededAt,
     }),
   )
+
+export interface Scene extends Place {
+  person: UserRow
+  other: UserRow
+}
+
+/** Two people of one edition. */
+export async function seedScene(person: Partial<UserRow> = {}, name?: string): Promise<Scene> {
+  const organisation = await givenOrganization(name)
+  const edition = await seedEdition(organisation, { enabled_languages: '["en","da","se","nl","pl"]' })
+  const place = { organization: organisation.id, edition: edition.id }
+  const [one, other] = await seedPeople(place, [{ locale: 'en', ...person }, { locale: 'en' }])
+  if (!one || !other) throw new Error('nobody is there')
+  return { ...place, person: one, other }
+}
+
+/** Another edition of the organisation, which knows the person if one is given. Answers its id. */
+export async function seedSibling({ organization }: Pick<Place, 'organization'>, user?: string): Promise<string> {
+  const { id } = await seedEdition({ id: organization })
+  if (user !== undefined) await write(insert(userEditions, { edition_id: id, user_id: user, created_at: seededAt }))
+  return id
+}

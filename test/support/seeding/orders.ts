@@ -1,7 +1,13 @@
 import { expect } from 'vitest'
-import { seedEdition } from './editions.ts'
+import { sql } from 'drizzle-orm'
+import { seedEdition, type EditionRow } from './editions.ts'
 import { givenOrganization } from './organizations.ts'
 import { post, type Reply, get } from '../api.ts'
+import { seedReceiptMessage } from './email-messages.ts'
+import { write, unique, next } from './rows.ts'
+import { update } from '../../../src/db/write.ts'
+import { editions } from '../../../src/db/schema/editions.ts'
+import { seedMerchantAccount } from './merchant-accounts.ts'
 
 export interface Shop {
   organization_id: string
@@ -96,5 +102,42 @@ export async function givenTicket(
       expect([reply.status, reply.body.results]).toMatchObject([201, [{ action: 'updated' }]])
       return reply
     },
+  }
+}
+
+/** An edition with a message for its receipts. */
+export async function seedShopWithReceipts(columns: Partial<EditionRow> = {}): Promise<Shop> {
+  const shop = await seedShop()
+  const message = await seedReceiptMessage({ id: shop.organization_id })
+  const sending = {
+    transaction_receipt_email_id: message,
+    email_sender_name: 'Nordlys',
+    email_sender_address: 'tickets@nordlys.example',
+    email_reply_to: 'help@nordlys.example',
+    ...columns,
+  }
+  await write(update(editions, sending, sql`id = ${shop.edition_id}`))
+  return shop
+}
+
+/** A shop whose payments go through a merchant account of the kind. */
+export async function seedShopWithAccount(type: string, columns: Record<string, unknown> = {}): Promise<Shop> {
+  const shop = await seedShop()
+  const row = { name: 'Nordlys', type, supported_currencies: '["dkk"]', ...columns }
+  await seedMerchantAccount({ id: shop.organization_id }, row, shop.edition_id)
+  return shop
+}
+
+/** An order with a number, of a customer and with items as receipts show them; `change` replaces fields. */
+export function aReceiptOrder(change: Record<string, unknown> = {}) {
+  const mark = unique()
+  const order = anOrder()
+  return {
+    ...order,
+    external_id: `R-${mark}`,
+    order_number: String(1000 + next()),
+    customer: { ...order.customer, email: `astrid-${mark}@example.dk`, first_name: 'Astrid' },
+    items: [{ product: 'Day ticket', variant: 'Saturday', quantity: 2, unit_price: 225 }],
+    ...change,
   }
 }

@@ -19,7 +19,7 @@ export interface Trade {
 }
 
 /** Rows of one customer who bought one ticket. Of several, every fourth lacks what may be missing. */
-function trade(place: Place, product: string, index: number) {
+function tradeRows(place: Place, product: string, index: number) {
   const number = next()
   const stamps = seededTimes(number)
   const ids: Trade = {
@@ -138,7 +138,7 @@ export async function seedProduct(place: Place, columns: Partial<typeof products
 /** Orders of as many customers for one product, with all their rows, in a few round trips. */
 export async function seedTrades(place: Place, count: number): Promise<Trade[]> {
   const product = await seedProduct(place)
-  const rows = Array.from({ length: count }, (_, index) => trade(place, product, index))
+  const rows = Array.from({ length: count }, (_, index) => tradeRows(place, product, index))
   await write(
     ...insertAll(
       users,
@@ -206,9 +206,7 @@ export async function seedPurchaseLike(purchase: string): Promise<string> {
   return id
 }
 
-export interface Sale extends Trade {
-  organization: string
-  edition: string
+export interface Sale extends Trade, Place {
   account: string
   /** In minor units. */
   amount: number
@@ -237,4 +235,17 @@ export async function seedSaleIn(place: Place & { account: string }): Promise<Sa
     sql`update users set email = ${`${trade.user}@example.test`} where id = ${trade.user}`,
   )
   return { ...place, ...trade, amount }
+}
+
+export interface Buyer extends Place {
+  user: string
+  order: string
+}
+
+/** An organisation with an edition, in which one customer has an order. */
+export async function seedBuyer(): Promise<Buyer> {
+  const organization = await givenOrganization()
+  const edition = await seedEdition(organization)
+  const trade = await seedTrade({ organization: organization.id, edition: edition.id })
+  return { organization: organization.id, edition: edition.id, user: trade.user, order: trade.order }
 }
