@@ -41,7 +41,7 @@ describe('updateEdition', () => {
       email_reply_to: 'reply@example.dk',
       meta_title: { en: 'Winter', da: 'Vinter' },
       meta_description: { en: 'Cold' },
-      meta_image_id: await seedFile({ organization: organisation.id, edition: null }),
+      meta_image_id: await seedFile({ organization: organisation.id, edition: null }, { access_key: 'key-of-it' }),
       transaction_receipt_email_id: await seedReceiptMessage(organisation, { type: 'receipt_online' }),
       refund_confirmation_email_id: await seedReceiptMessage(null, {
         type: 'refund_confirmation',
