@@ -152,7 +152,7 @@ describe('createWalletPass', () => {
 
   it('does not show the link in the audit log', async () => {
     const pass = await givenPass()
-    const { body, text } = await get(`/v1/audit-log?organization_id=${pass.organization}`)
+    const { body, text } = await get(`/v1/audit-log?organization_id=${pass.organization}&action=createWalletPass`)
     expect(body.results).toMatchObject([{ action: 'createWalletPass', resource_id: pass.id }])
     expect(text.includes('/wallet/apple/passes/')).toBe(false)
   })
@@ -162,7 +162,7 @@ describe('listWalletPasses', () => {
   it('shows the passes of the purchase, void ones too, the newest first', async () => {
     const pass = await givenPass()
     const path = `/v1/purchases/${pass.purchase}/wallet-passes`
-    expect((await post(`${path}/${pass.id}/void`, {})).status).toBe(200)
+    expect((await remove(`${path}/${pass.id}`)).status).toBe(204)
     const { body: again } = await post(path, { platform: 'apple' })
     const shown = (await get(path)).body.results.map(({ id, status }: { id: string; status: string }) => [id, status])
     expect(shown).toEqual([

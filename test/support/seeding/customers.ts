@@ -14,6 +14,7 @@ export async function seedPeople(
   { organization, edition }: { organization: string; edition?: string },
   people: readonly Partial<UserRow>[],
 ): Promise<UserRow[]> {
+  if (people.length === 0) return []
   const rows = people.map((columns) => {
     const person = {
       email: `person-${unique()}@example.test`,
