@@ -159,15 +159,15 @@ describe('createWalletPass', () => {
 })
 
 describe('listWalletPasses', () => {
-  it('shows the passes of the purchase, void ones too, the newest first', async () => {
+  it('shows the passes of the purchase, void ones too, in the order in which they were made', async () => {
     const pass = await givenPass()
     const path = `/v1/purchases/${pass.purchase}/wallet-passes`
     expect((await remove(`${path}/${pass.id}`)).status).toBe(204)
     const { body: again } = await post(path, { platform: 'apple' })
     const shown = (await get(path)).body.results.map(({ id, status }: { id: string; status: string }) => [id, status])
     expect(shown).toEqual([
-      [again.id, again.status],
       [pass.id, 'voided'],
+      [again.id, again.status],
     ])
   })
 })
